@@ -1,0 +1,17 @@
+//! What to run: the plan as typed, the checked and frozen plan, and its arrivals.
+//!
+//! [`PlanSpec`] is as close to the flags as possible; [`PlanSpec::freeze`] checks it and fills in the
+//! defaults. Nothing after that sees a flag. A [`Plan`] says everything a run needs, and its JSON is
+//! stored with the run, so a recorded run knows what it was.
+
+mod arrivals;
+mod plan;
+mod slo;
+mod spec;
+mod target;
+
+pub use arrivals::{ArrivalProcess, Arrivals, Shard};
+pub use plan::{Generator, Level, Load, Plan, Rungs, UnreadablePlan};
+pub use slo::Slo;
+pub use spec::{LoadSpec, PlanError, PlanSpec};
+pub use target::{Target, TargetError};

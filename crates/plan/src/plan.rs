@@ -1,0 +1,130 @@
+//! The checked plan, frozen before anything runs.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::{ArrivalProcess, Slo, Target};
+
+/// One load level.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// A fixed number of connections, each sending its next request when the last is answered.
+    Closed {
+        /// Open connections.
+        connections: u32,
+    },
+    /// Requests fall due by a schedule, whatever became of earlier ones.
+    Open {
+        /// Offered rate, requests per second.
+        rate_per_sec: f64,
+        /// How arrivals are spread.
+        arrivals: ArrivalProcess,
+        /// Connections opened at the start; more are opened as needed.
+        connections: u32,
+    },
+}
+
+/// The levels of a ladder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rungs {
+    /// 1, 2, 4 … until throughput no longer grows.
+    Doubling {
+        /// The highest number of connections to try.
+        connections_max: u32,
+    },
+    /// Just these numbers of connections.
+    Fixed(Vec<u32>),
+}
+
+/// What load to make.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Load {
+    /// One level for a fixed time.
+    Single {
+        /// The level.
+        level: Level,
+        /// How long it is held.
+        duration: Duration,
+    },
+    /// One closed-loop level after another, each until it is known well enough.
+    Ladder {
+        /// The levels.
+        rungs: Rungs,
+        /// The longest time for one level.
+        step_limit: Duration,
+        /// The longest time for the whole run, if there is one.
+        budget: Option<Duration>,
+    },
+}
+
+/// How the load is made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Generator {
+    /// Worker threads; `None` leaves it to the machine and the target's place.
+    pub workers: Option<u32>,
+    /// The longest time to connect, and the longest from sending a request to its last byte.
+    pub timeout: Duration,
+    /// The most connections an open loop may hold.
+    pub connections_max: u32,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// Everything a run needs to know.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The run's name, which its files carry.
+    pub name: String,
+    /// What is requested, and of whom.
+    pub target: Target,
+    /// What load to make.
+    pub load: Load,
+    /// How to make it.
+    pub generator: Generator,
+    /// What to judge it by.
+    pub slo: Slo,
+}
+
+/// A stored plan that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("the plan stored with the run cannot be read: {0}")]
+pub struct UnreadablePlan(#[from] serde_json::Error);
+
+impl Plan {
+    /// The plan as JSON, the form in which it is stored with a run.
+    pub fn to_json(&self) -> String {
+        match serde_json::to_string(self) {
+            Ok(json) => json,
+            // Only maps with keys that are not strings cannot be JSON, and a plan has none.
+            Err(_) => unreachable!("a plan is plain data"),
+        }
+    }
+
+    /// Reads a plan stored by [`Plan::to_json`].
+    ///
+    /// # Errors
+    /// When the text is not such a plan.
+    pub fn from_json(json: &str) -> Result<Self, UnreadablePlan> {
+        Ok(serde_json::from_str(json)?)
+    }
+
+    /// SHA-256 over the plan's JSON, in hex.
+    pub fn hash(&self) -> String {
+        Sha256::digest(self.to_json()).iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The longest interval of one frame. Short steps need fine intervals, because the warm-up is found
+    /// by their throughput; long ones are handed over each second.
+    pub fn interval(&self) -> Duration {
+        let span = match &self.load {
+            Load::Single { duration, .. } => *duration,
+            Load::Ladder { step_limit, .. } => *step_limit,
+        };
+        (span / 200).clamp(Duration::from_millis(50), Duration::from_secs(1))
+    }
+}

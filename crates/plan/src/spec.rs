@@ -1,0 +1,277 @@
+//! The plan as typed, and the checks that turn it into a plan.
+
+use std::time::Duration;
+
+use crate::target::parse_header;
+use crate::{ArrivalProcess, Generator, Level, Load, Plan, Rungs, Slo, Target, TargetError};
+
+/// The load as typed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LoadSpec {
+    /// One level.
+    Single {
+        /// Connections, if given.
+        connections: Option<u64>,
+        /// Offered rate, if the loop is open.
+        rate_per_sec: Option<f64>,
+        /// How arrivals are spread.
+        arrivals: ArrivalProcess,
+        /// How long the level is held.
+        duration: Duration,
+    },
+    /// A ladder of closed-loop levels.
+    Ladder {
+        /// The levels as typed; `None` doubles from 1.
+        rungs: Option<Vec<u64>>,
+        /// The longest time of one level.
+        step_limit: Option<Duration>,
+        /// The longest time of the whole.
+        budget: Option<Duration>,
+    },
+}
+
+/// A plan as close to the flags as possible: nothing in it is checked yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanSpec {
+    /// The run's name; the target's host if none is given.
+    pub name: Option<String>,
+    /// The URL as typed.
+    pub url: String,
+    /// The method; GET, or POST if there is a body.
+    pub method: Option<String>,
+    /// Headers as typed, `Name: value`.
+    pub headers: Vec<String>,
+    /// The body.
+    pub body: Option<Vec<u8>>,
+    /// The load.
+    pub load: LoadSpec,
+    /// Worker threads, if given.
+    pub workers: Option<u64>,
+    /// The longest time for one request.
+    pub timeout: Duration,
+    /// The most connections, if given.
+    pub connections_max: Option<u64>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What to judge the run by.
+    pub slo: Slo,
+}
+
+/// A plan that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The request or its target is wrong.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// A value is outside its range.
+    #[error("{what} is {value}; it must be {wanted}")]
+    Range {
+        /// What was given.
+        what: &'static str,
+        /// Its value.
+        value: String,
+        /// What would be right.
+        wanted: String,
+    },
+}
+
+/// The most connections one plan may ask for: more than any machine opens.
+const CONNECTIONS_LIMIT: u64 = 1_000_000;
+/// The highest rate one plan may ask for, requests per second.
+const RATE_LIMIT: f64 = 1e8;
+/// The most worker threads.
+const WORKERS_LIMIT: u64 = 1024;
+/// Connections an open or a closed loop starts with when none are asked for.
+const CONNECTIONS_DEFAULT: u64 = 10;
+/// Connections an open loop may grow to when nothing is asked for.
+const CONNECTIONS_MAX_DEFAULT: u64 = 10_000;
+/// The highest rung of a ladder that doubles until it stops by itself.
+const DOUBLING_MAX_DEFAULT: u64 = 16_384;
+const STEP_LIMIT_DEFAULT: Duration = Duration::from_secs(10);
+const STEP_LIMIT_LEAST: Duration = Duration::from_millis(100);
+const LONGEST: Duration = Duration::from_secs(366 * 86_400);
+
+fn whole(what: &'static str, value: u64, most: u64) -> Result<u32, PlanError> {
+    let range = || PlanError::Range { what, value: value.to_string(), wanted: format!("from 1 to {most}") };
+    u32::try_from(value).ok().filter(|_| (1..=most).contains(&value)).ok_or_else(range)
+}
+
+fn span(what: &'static str, value: Duration, least: Duration) -> Result<Duration, PlanError> {
+    if (least..=LONGEST).contains(&value) {
+        return Ok(value);
+    }
+    let wanted = format!("at least {} ms and at most a year", least.as_millis());
+    Err(PlanError::Range { what, value: format!("{value:?}"), wanted })
+}
+
+fn connections(value: u64) -> Result<u32, PlanError> {
+    whole("the number of connections", value, CONNECTIONS_LIMIT)
+}
+
+fn rate(value: f64) -> Result<f64, PlanError> {
+    if value > 0.0 && value <= RATE_LIMIT {
+        return Ok(value);
+    }
+    let wanted = format!("above 0 and at most {RATE_LIMIT} a second");
+    Err(PlanError::Range { what: "the rate", value: value.to_string(), wanted })
+}
+
+fn slo(slo: Slo) -> Result<Slo, PlanError> {
+    let range = |what, value: f64, wanted: &str| {
+        Err(PlanError::Range { what, value: value.to_string(), wanted: wanted.to_owned() })
+    };
+    match slo {
+        Slo { success_ratio: Some(ratio), .. } if !(0.0..=1.0).contains(&ratio) => {
+            range("the success ratio", ratio, "from 0 to 1, or from 0 % to 100 %")
+        }
+        Slo { p99_ms: Some(ms), .. } if ms <= 0.0 => range("the p99 limit", ms, "above 0"),
+        _ => Ok(slo),
+    }
+}
+
+impl PlanSpec {
+    /// Checks the plan and fills in what was left open.
+    ///
+    /// # Errors
+    /// When the request cannot be encoded, or a number is outside its range.
+    pub fn freeze(self) -> Result<Plan, PlanError> {
+        let target = self.target()?;
+        let load = freeze_load(&self.load)?;
+        let connections_max = connections(self.connections_max.unwrap_or(CONNECTIONS_MAX_DEFAULT))?;
+        let generator = Generator {
+            workers: self.workers.map(|count| whole("the number of workers", count, WORKERS_LIMIT)).transpose()?,
+            timeout: span("the timeout", self.timeout, Duration::from_millis(1))?,
+            connections_max: connections_max.max(first_connections(&load)),
+            seed: self.seed,
+        };
+        let name = match self.name {
+            Some(name) => checked_name(name)?,
+            None => default_name(&target.host),
+        };
+        Ok(Plan { name, target, load, generator, slo: slo(self.slo)? })
+    }
+
+    fn target(&self) -> Result<Target, PlanError> {
+        let mut target = Target::parse(&self.url)?;
+        target.body = self.body.clone().unwrap_or_default();
+        let method = self.method.clone();
+        target.method = method.unwrap_or_else(|| if self.body.is_some() { "POST" } else { "GET" }.to_owned());
+        target.headers = self.headers.iter().map(|header| parse_header(header)).collect::<Result<_, _>>()?;
+        target.encode()?;
+        Ok(target)
+    }
+}
+
+fn first_connections(load: &Load) -> u32 {
+    match load {
+        Load::Single { level: Level::Open { connections, .. }, .. } => *connections,
+        _ => 1,
+    }
+}
+
+fn freeze_load(load: &LoadSpec) -> Result<Load, PlanError> {
+    match load {
+        LoadSpec::Single { connections: count, rate_per_sec, arrivals, duration } => {
+            let connections = connections(count.unwrap_or(CONNECTIONS_DEFAULT))?;
+            let level = match rate_per_sec {
+                None => Level::Closed { connections },
+                Some(value) => {
+                    Level::Open { rate_per_sec: rate(*value)?, arrivals: *arrivals, connections }
+                }
+            };
+            let duration = span("the duration", *duration, Duration::from_millis(100))?;
+            Ok(Load::Single { level, duration })
+        }
+        LoadSpec::Ladder { rungs, step_limit, budget } => {
+            let step_limit = span("the step limit", step_limit.unwrap_or(STEP_LIMIT_DEFAULT), STEP_LIMIT_LEAST)?;
+            let budget = budget.map(|value| span("the budget", value, Duration::from_secs(1))).transpose()?;
+            Ok(Load::Ladder { rungs: freeze_rungs(rungs.as_deref())?, step_limit, budget })
+        }
+    }
+}
+
+fn freeze_rungs(rungs: Option<&[u64]>) -> Result<Rungs, PlanError> {
+    let Some(rungs) = rungs else {
+        return Ok(Rungs::Doubling { connections_max: connections(DOUBLING_MAX_DEFAULT)? });
+    };
+    let mut rungs = rungs.iter().map(|count| connections(*count)).collect::<Result<Vec<_>, _>>()?;
+    rungs.sort_unstable();
+    rungs.dedup();
+    if rungs.is_empty() {
+        let wanted = "at least one number of connections, as in --ladder 200,500,1k".to_owned();
+        return Err(PlanError::Range { what: "the ladder", value: "empty".to_owned(), wanted });
+    }
+    Ok(Rungs::Fixed(rungs))
+}
+
+/// A name becomes part of file names, so it must not lead out of the folder.
+fn checked_name(name: String) -> Result<String, PlanError> {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+    let plain = !name.is_empty() && !name.starts_with('.') && name.len() <= 100 && name.chars().all(allowed);
+    let wanted = "letters, digits, - _ + and dots, at most 100 bytes, not starting with a dot".to_owned();
+    if plain { Ok(name) } else { Err(PlanError::Range { what: "the name", value: format!("`{name}`"), wanted }) }
+}
+
+fn default_name(host: &str) -> String {
+    host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(load: LoadSpec) -> PlanSpec {
+        PlanSpec {
+            name: None,
+            url: "http://127.0.0.1:1/".to_owned(),
+            method: None,
+            headers: Vec::new(),
+            body: None,
+            load,
+            workers: None,
+            timeout: Duration::from_secs(1),
+            connections_max: None,
+            seed: 1,
+            slo: Slo::default(),
+        }
+    }
+
+    fn ladder(rungs: Option<Vec<u64>>) -> LoadSpec {
+        LoadSpec::Ladder { rungs, step_limit: None, budget: None }
+    }
+
+    #[test]
+    fn a_frozen_plan_survives_its_json() {
+        let mut typed = spec(ladder(Some(vec![500, 200, 200])));
+        typed.body = Some(vec![0, 255]);
+        let plan = typed.freeze().unwrap();
+        assert_eq!(plan.target.method, "POST");
+        assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
+        let Load::Ladder { rungs, .. } = plan.load else { panic!("a ladder stays one") };
+        assert_eq!(rungs, Rungs::Fixed(vec![200, 500]));
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_by_name() {
+        let refused = |typed: PlanSpec, what: &str| {
+            let error = typed.freeze().unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        };
+        refused(spec(ladder(Some(vec![0]))), "connections");
+        refused(spec(ladder(Some(vec![]))), "ladder");
+        refused(spec(ladder(Some(vec![2_000_000]))), "connections");
+        refused(PlanSpec { workers: Some(0), ..spec(ladder(None)) }, "workers");
+        refused(PlanSpec { timeout: Duration::ZERO, ..spec(ladder(None)) }, "timeout");
+        refused(PlanSpec { name: Some("../x".to_owned()), ..spec(ladder(None)) }, "name");
+        refused(PlanSpec { headers: vec!["NoColon".to_owned()], ..spec(ladder(None)) }, "colon");
+        let bad_slo = Slo { success_ratio: Some(99.95), ..Slo::default() };
+        refused(PlanSpec { slo: bad_slo, ..spec(ladder(None)) }, "success");
+    }
+
+    #[test]
+    fn equal_plans_have_equal_hashes() {
+        let hash = |seed| PlanSpec { seed, ..spec(ladder(None)) }.freeze().unwrap().hash();
+        assert_eq!(hash(1), hash(1));
+        assert_ne!(hash(1), hash(2));
+    }
+}

@@ -1,0 +1,139 @@
+//! What is requested, and of whom.
+
+use http::Uri;
+use plimsoll_http::{EncodeError, RequestHead};
+use serde::{Deserialize, Serialize};
+
+/// One request, and the server it goes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Target {
+    /// The URL as typed, with the scheme filled in.
+    pub url: String,
+    /// Host name or address, without brackets.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+    /// Path and query, as they go into the request line.
+    pub path: String,
+    /// Request method.
+    pub method: String,
+    /// Headers in the order they were given.
+    pub headers: Vec<(String, String)>,
+    /// Request body; empty for none.
+    pub body: Vec<u8>,
+}
+
+/// A target that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// The URL cannot be read.
+    #[error("`{url}` is not a URL: {reason}; write it like http://127.0.0.1:8080/path")]
+    Url {
+        /// As typed.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The scheme is not served.
+    #[error("`{0}` URLs are not supported yet; use http://")]
+    Scheme(String),
+    /// A header is not `Name: value`.
+    #[error("header `{0}` has no colon; write it like -H 'Accept: text/html'")]
+    Header(String),
+    /// The request cannot be put into bytes.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+}
+
+/// Splits `Name: value`.
+pub(crate) fn parse_header(text: &str) -> Result<(String, String), TargetError> {
+    let (name, value) = text.split_once(':').ok_or_else(|| TargetError::Header(text.to_owned()))?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+impl Target {
+    /// A GET of `url`; without a scheme, `http://` is meant.
+    ///
+    /// # Errors
+    /// When the URL cannot be read, has no host, carries a user name, or is not `http`.
+    pub fn parse(url: &str) -> Result<Self, TargetError> {
+        let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+        let error = |reason: &str| TargetError::Url { url: url.clone(), reason: reason.to_owned() };
+        let uri: Uri = url.parse().map_err(|reason: http::uri::InvalidUri| error(&reason.to_string()))?;
+        let scheme = uri.scheme_str().unwrap_or_default();
+        if scheme != "http" {
+            return Err(TargetError::Scheme(scheme.to_owned()));
+        }
+        let authority = uri.authority().ok_or_else(|| error("it names no host"))?;
+        if authority.as_str().contains('@') {
+            return Err(error("it carries a user name; send credentials with -H 'Authorization: …'"));
+        }
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']').to_owned();
+        if host.is_empty() || authority.port_u16() == Some(0) {
+            return Err(error("it names no host or port"));
+        }
+        let port = port_of(authority).ok_or_else(|| error("its port is not a number up to 65535"))?;
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        let path = if path.starts_with('?') { format!("/{path}") } else { path.to_owned() };
+        Ok(Self { url, host, port, path, method: "GET".to_owned(), headers: Vec::new(), body: Vec::new() })
+    }
+
+    /// `host` or `host:port`, as it stands in the Host header: the port only where it is not 80.
+    pub fn authority(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        if self.port == 80 { host } else { format!("{host}:{}", self.port) }
+    }
+
+    /// The request as bytes, complete.
+    ///
+    /// # Errors
+    /// When the method or a header cannot stand in a request.
+    pub fn encode(&self) -> Result<Vec<u8>, TargetError> {
+        let host = self.authority();
+        let head = RequestHead {
+            method: &self.method,
+            host: &host,
+            target: &self.path,
+            headers: &self.headers,
+            body: &self.body,
+        };
+        Ok(head.encode()?)
+    }
+}
+
+/// The port, 80 if none is given; `None` if what is given is not one.
+fn port_of(authority: &http::uri::Authority) -> Option<u16> {
+    let text = authority.as_str();
+    let after_host = text.rsplit_once(']').map_or(text, |(_, rest)| rest);
+    if after_host.contains(':') { authority.port_u16() } else { Some(80) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_may_leave_out_what_is_usual() {
+        let target = Target::parse("127.0.0.1:8080/a?b=c").unwrap();
+        assert_eq!((target.host.as_str(), target.port, target.path.as_str()), ("127.0.0.1", 8080, "/a?b=c"));
+        assert_eq!(target.authority(), "127.0.0.1:8080");
+        let target = Target::parse("http://example.test").unwrap();
+        assert_eq!((target.port, target.path.as_str()), (80, "/"));
+        assert_eq!(target.authority(), "example.test");
+    }
+
+    #[test]
+    fn an_ipv6_host_loses_its_brackets_only_for_resolving() {
+        let target = Target::parse("http://[::1]:81/").unwrap();
+        assert_eq!((target.host.as_str(), target.port), ("::1", 81));
+        assert_eq!(target.authority(), "[::1]:81");
+    }
+
+    #[test]
+    fn bad_urls_say_what_is_wrong() {
+        for url in ["https://a/", "ftp://a/", "http://", "http://a:99999/", "http://u:p@a/", "http://a b/", ""] {
+            assert!(Target::parse(url).is_err(), "{url}");
+        }
+        assert!(Target::parse("https://a/").unwrap_err().to_string().contains("http://"));
+    }
+}

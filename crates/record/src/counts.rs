@@ -1,0 +1,219 @@
+//! Counts of requests and their outcomes.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::FailureKind;
+
+/// Statuses from 100 to 599 have a counter each; any other is counted at 0.
+const STATUS_FIRST: usize = 100;
+const STATUS_COUNT: usize = 500;
+
+/// How many responses carried each status. Fixed in size, so that counting never allocates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusCounts(Box<[u64; STATUS_COUNT + 1]>);
+
+impl Default for StatusCounts {
+    fn default() -> Self {
+        Self(Box::new([0; STATUS_COUNT + 1]))
+    }
+}
+
+fn status_index(status: u16) -> usize {
+    usize::from(status)
+        .checked_sub(STATUS_FIRST)
+        .filter(|index| *index < STATUS_COUNT)
+        .unwrap_or(STATUS_COUNT)
+}
+
+impl StatusCounts {
+    /// Counts one response of this status.
+    pub fn count(&mut self, status: u16) {
+        self.0[status_index(status)] += 1;
+    }
+
+    /// Adds `count` responses of this status.
+    pub fn add(&mut self, status: u16, count: u64) {
+        self.0[status_index(status)] += count;
+    }
+
+    /// Adds all counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0.iter()).for_each(|(sum, count)| *sum += count);
+    }
+
+    /// Sets every count to zero.
+    pub fn clear(&mut self) {
+        self.0.fill(0);
+    }
+
+    /// The statuses seen, with their counts, lowest first; statuses outside 100..=599 come last as 0.
+    pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
+        let status = |index| if index == STATUS_COUNT { 0 } else { (index + STATUS_FIRST) as u16 };
+        self.0
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .map(move |(index, count)| (status(index), *count))
+    }
+}
+
+/// How many requests failed in each way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FailureCounts([u64; FailureKind::COUNT]);
+
+impl FailureCounts {
+    /// Adds `count` failures of this kind.
+    pub fn add(&mut self, kind: FailureKind, count: u64) {
+        self.0[kind as usize] += count;
+    }
+
+    /// How many failures of this kind there were.
+    pub fn of(&self, kind: FailureKind) -> u64 {
+        self.0[kind as usize]
+    }
+
+    /// Adds all counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(sum, count)| *sum += count);
+    }
+
+    /// All failures together.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    /// The kinds seen, with their counts, in the order of the table of failures.
+    pub fn iter(&self) -> impl Iterator<Item = (FailureKind, u64)> {
+        crate::FAILURES.iter().map(|row| (row.kind, self.of(row.kind))).filter(|(_, count)| *count > 0)
+    }
+}
+
+/// What became of the requests of some interval.
+///
+/// Over a whole step `intended = completed + failed`: every request that was due is accounted for.
+/// Within one frame the two sides differ by what was in flight at its edges.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Requests that were due: by the schedule, or because a connection was free for the next.
+    pub intended: u64,
+    /// Requests whose first byte was handed to the system.
+    pub sent: u64,
+    /// Complete, well-formed responses, of whatever status.
+    pub completed: u64,
+    /// Completed responses with a status of 200 to 399.
+    pub ok: u64,
+    /// Bytes received, heads included.
+    pub bytes_in: u64,
+    /// Bytes sent, heads included.
+    pub bytes_out: u64,
+    /// Connections opened again after the server had closed them between two requests.
+    pub reconnects: u64,
+    /// Completed responses by status.
+    pub status: StatusCounts,
+    /// Failed requests by kind.
+    pub failed: FailureCounts,
+}
+
+impl Counts {
+    /// Adds all counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.intended += other.intended;
+        self.sent += other.sent;
+        self.completed += other.completed;
+        self.ok += other.ok;
+        self.bytes_in += other.bytes_in;
+        self.bytes_out += other.bytes_out;
+        self.reconnects += other.reconnects;
+        self.status.merge(&other.status);
+        self.failed.merge(&other.failed);
+    }
+
+    /// Sets every count to zero, keeping the memory.
+    pub fn clear(&mut self) {
+        let mut status = std::mem::take(&mut self.status);
+        status.clear();
+        *self = Self { status, ..Self::default() };
+    }
+
+    /// Responses and failures together: the denominator of the success ratio.
+    pub fn ended(&self) -> u64 {
+        self.completed + self.failed.total()
+    }
+
+    /// Successful responses over everything that ended, or `None` if nothing did.
+    pub fn success_ratio(&self) -> Option<f64> {
+        let ended = self.ended();
+        (ended > 0).then(|| self.ok as f64 / ended as f64)
+    }
+}
+
+/// Status counts as a sparse map, the form in which they are stored: `{"200": 12}`.
+impl Serialize for StatusCounts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for StatusCounts {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut counts = Self::default();
+        for (status, count) in BTreeMap::<u16, u64>::deserialize(deserializer)? {
+            counts.add(status, count);
+        }
+        Ok(counts)
+    }
+}
+
+/// Failure counts as a sparse map, the form in which they are stored: `{"timed_out": 3}`.
+impl Serialize for FailureCounts {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for FailureCounts {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut counts = Self::default();
+        for (kind, count) in BTreeMap::<FailureKind, u64>::deserialize(deserializer)? {
+            counts.add(kind, count);
+        }
+        Ok(counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_counts_is_adding_them() {
+        let mut one = Counts { intended: 3, completed: 2, ok: 2, ..Counts::default() };
+        one.status.count(200);
+        one.failed.add(FailureKind::TimedOut, 1);
+        let mut sum = one.clone();
+        sum.merge(&one);
+        assert_eq!((sum.intended, sum.ended()), (6, 6));
+        assert_eq!(sum.status.iter().collect::<Vec<_>>(), [(200, 2)]);
+        sum.clear();
+        assert_eq!(sum, Counts::default());
+    }
+
+    #[test]
+    fn strange_statuses_are_counted_too() {
+        let mut counts = StatusCounts::default();
+        [99, 100, 599, 600, 999].into_iter().for_each(|status| counts.count(status));
+        assert_eq!(counts.iter().collect::<Vec<_>>(), [(100, 1), (599, 1), (0, 3)]);
+        let text = serde_json::to_string(&counts).unwrap();
+        assert_eq!(serde_json::from_str::<StatusCounts>(&text).unwrap(), counts);
+    }
+
+    #[test]
+    fn failures_are_in_the_denominator() {
+        let mut counts = Counts { completed: 9, ok: 8, ..Counts::default() };
+        counts.failed.add(FailureKind::Unanswered, 1);
+        assert_eq!(counts.success_ratio(), Some(0.8));
+        assert_eq!(Counts::default().success_ratio(), None);
+    }
+}

@@ -1,0 +1,28 @@
+//! Things that happened once, worth telling the reader.
+
+use serde::{Deserialize, Serialize};
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// The target stopped answering for good; the run ended early.
+    TargetLost,
+    /// The user ended the run.
+    Interrupted,
+    /// The time budget ended before the ladder did.
+    BudgetEnded,
+    /// A limit of this machine bounded the plan.
+    LimitMet,
+}
+
+/// Something that happened once during a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// When, in nanoseconds since the run began.
+    pub at_ns: u64,
+    /// What happened.
+    pub kind: EventKind,
+    /// The same in words, complete enough to stand alone.
+    pub text: String,
+}

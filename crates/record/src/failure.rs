@@ -1,0 +1,245 @@
+//! The names of everything that can go wrong with a request.
+
+use serde::{Deserialize, Serialize};
+
+/// Where in a request's life a failure struck.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailurePhase {
+    /// Turning the host's name into addresses.
+    Resolve,
+    /// Opening the connection.
+    Connect,
+    /// Writing the request.
+    Send,
+    /// Waiting for the first byte of the response.
+    FirstByte,
+    /// Reading the rest of the response.
+    Read,
+}
+
+/// Why a request has no complete, well-formed response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+#[expect(missing_docs, reason = "each kind is described by its row in FAILURES")]
+pub enum FailureKind {
+    ConnectRefused,
+    ConnectTimedOut,
+    ConnectUnreachable,
+    ConnectFailed,
+    NoPortsLeft,
+    NoDescriptorsLeft,
+    SendReset,
+    ClosedBeforeResponse,
+    ResetBeforeResponse,
+    ClosedWithinResponse,
+    ResetWithinResponse,
+    MalformedHead,
+    HeadTooLarge,
+    MalformedFraming,
+    MalformedChunk,
+    BytesAfterResponse,
+    TimedOut,
+    Unanswered,
+    Unsent,
+}
+
+/// One row of the table of failures: what a kind is called, what it means and what helps.
+#[derive(Debug, Clone, Copy)]
+pub struct FailureRow {
+    /// The kind this row describes.
+    pub kind: FailureKind,
+    /// The name in JSON, in run files and in text.
+    pub name: &'static str,
+    /// Where in the request's life it strikes.
+    pub phase: FailurePhase,
+    /// What happened, for a reader who sees the name for the first time.
+    pub meaning: &'static str,
+    /// What to look at or to do.
+    pub remedy: &'static str,
+}
+
+const fn row(
+    kind: FailureKind,
+    name: &'static str,
+    phase: FailurePhase,
+    meaning: &'static str,
+    remedy: &'static str,
+) -> FailureRow {
+    FailureRow { kind, name, phase, meaning, remedy }
+}
+
+use FailureKind as K;
+use FailurePhase as P;
+
+/// Every kind of failure, in the order of [`FailureKind`].
+pub const FAILURES: [FailureRow; 19] = [
+    row(
+        K::ConnectRefused,
+        "connect_refused",
+        P::Connect,
+        "the target refused the connection",
+        "is the server up and listening on this port?",
+    ),
+    row(
+        K::ConnectTimedOut,
+        "connect_timed_out",
+        P::Connect,
+        "no answer to the connection request",
+        "look for a firewall, a full accept backlog (net.core.somaxconn), or raise --timeout",
+    ),
+    row(
+        K::ConnectUnreachable,
+        "connect_unreachable",
+        P::Connect,
+        "no route to the target",
+        "check the address and the route to it (ip route get ADDRESS)",
+    ),
+    row(
+        K::ConnectFailed,
+        "connect_failed",
+        P::Connect,
+        "the connection could not be made",
+        "look at the event that names the system's error",
+    ),
+    row(
+        K::NoPortsLeft,
+        "no_ports_left",
+        P::Connect,
+        "this machine has no local port left for the target",
+        "widen net.ipv4.ip_local_port_range or use fewer connections",
+    ),
+    row(
+        K::NoDescriptorsLeft,
+        "no_descriptors_left",
+        P::Connect,
+        "this process has no descriptor left",
+        "raise the limit (ulimit -n) or use fewer connections",
+    ),
+    row(
+        K::SendReset,
+        "send_reset",
+        P::Send,
+        "the connection was reset while the request was sent",
+        "the server closes while reading: look at its limits on request size and time",
+    ),
+    row(
+        K::ClosedBeforeResponse,
+        "closed_before_response",
+        P::FirstByte,
+        "the server closed the connection instead of answering",
+        "look at the server's log and connection limits",
+    ),
+    row(
+        K::ResetBeforeResponse,
+        "reset_before_response",
+        P::FirstByte,
+        "the server reset the connection instead of answering",
+        "look at the server's log and connection limits",
+    ),
+    row(
+        K::ClosedWithinResponse,
+        "closed_within_response",
+        P::Read,
+        "the connection closed before the response was complete",
+        "the body is shorter than announced: look at the server's log",
+    ),
+    row(
+        K::ResetWithinResponse,
+        "reset_within_response",
+        P::Read,
+        "the connection was reset before the response was complete",
+        "look at the server's log: it broke off an answer",
+    ),
+    row(
+        K::MalformedHead,
+        "malformed_head",
+        P::Read,
+        "the response head is not HTTP/1.1",
+        "does the port speak plain HTTP?",
+    ),
+    row(
+        K::HeadTooLarge,
+        "head_too_large",
+        P::Read,
+        "the response head is larger than 64 KiB",
+        "look for runaway headers or cookies",
+    ),
+    row(
+        K::MalformedFraming,
+        "malformed_framing",
+        P::Read,
+        "the length of the body is stated wrongly or twice",
+        "look at Content-Length and Transfer-Encoding of the response",
+    ),
+    row(
+        K::MalformedChunk,
+        "malformed_chunk",
+        P::Read,
+        "a chunk of the body is not framed as RFC 9112 says",
+        "look at the server's chunked encoding",
+    ),
+    row(
+        K::BytesAfterResponse,
+        "bytes_after_response",
+        P::Read,
+        "more bytes came than the response announced",
+        "Content-Length is too small, or the server answers twice",
+    ),
+    row(
+        K::TimedOut,
+        "timed_out",
+        P::FirstByte,
+        "no complete response within the timeout",
+        "the server is too slow at this load, or raise --timeout",
+    ),
+    row(
+        K::Unanswered,
+        "unanswered",
+        P::FirstByte,
+        "sent, and still without a response when the run ended",
+        "the run was interrupted, or its budget ended first",
+    ),
+    row(
+        K::Unsent,
+        "unsent",
+        P::Send,
+        "due by the schedule, but never sent: no connection was free until the end",
+        "raise --max-connections, or lower the rate",
+    ),
+];
+
+impl FailureKind {
+    /// How many kinds there are.
+    pub const COUNT: usize = FAILURES.len();
+
+    /// This kind's row in the table of failures.
+    pub fn row(self) -> &'static FailureRow {
+        &FAILURES[self as usize]
+    }
+
+    /// The name in JSON, in run files and in text.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The kind of this name, as stored in a run file.
+    pub fn from_name(name: &str) -> Option<Self> {
+        FAILURES.iter().find(|row| row.name == name).map(|row| row.kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_stands_in_its_own_row_and_is_found_by_name() {
+        for (index, row) in FAILURES.iter().enumerate() {
+            assert_eq!(row.kind as usize, index, "{}", row.name);
+            assert_eq!(FailureKind::from_name(row.name), Some(row.kind));
+            let serialized = serde_json::to_value(row.kind).unwrap();
+            assert_eq!(serialized, row.name);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What one worker hands over at the end of one interval.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Counts, EncodedHistogram};
+
+/// What the worker was doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The load of the step was on.
+    Measure,
+    /// No new request fell due; those under way were waited for.
+    Drain,
+}
+
+/// What a worker's thread cost during one frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WorkerTime {
+    /// CPU time of the thread in user mode, in nanoseconds.
+    pub user_ns: u64,
+    /// CPU time of the thread in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// Time the thread was ready to run and had no CPU, in nanoseconds.
+    pub starved_ns: u64,
+}
+
+/// Everything about a frame but its histograms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameHead {
+    /// Index of the step.
+    pub step: u32,
+    /// Index of the worker.
+    pub worker: u32,
+    /// Number of the interval within the step, from 0; the same number in two workers means the same time.
+    pub interval: u32,
+    /// What the worker was doing.
+    pub phase: Phase,
+    /// When the frame began, in nanoseconds since the run began.
+    pub began_ns: u64,
+    /// When the frame ended, in nanoseconds since the run began.
+    pub ended_ns: u64,
+    /// What became of the requests.
+    pub counts: Counts,
+    /// Requests sent and not answered when the frame ended.
+    pub in_flight: u64,
+    /// Requests due and not yet sent when the frame ended.
+    pub backlog: u64,
+    /// Open connections when the frame ended.
+    pub connections: u64,
+    /// What the worker's thread cost.
+    pub time: WorkerTime,
+}
+
+impl FrameHead {
+    /// The length of the frame in seconds.
+    pub fn span_sec(&self) -> f64 {
+        self.ended_ns.saturating_sub(self.began_ns) as f64 / 1e9
+    }
+}
+
+/// A sealed frame: the counts, and the histograms in the form they are stored in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// Everything but the histograms.
+    pub head: FrameHead,
+    /// done − intended of every request that ended, in nanoseconds.
+    pub latency: EncodedHistogram,
+    /// done − sent of every request that ended after it was sent, in nanoseconds.
+    pub service: EncodedHistogram,
+    /// How long the generator itself held a request back: sent − intended where a connection was
+    /// free (open loop), or from the wake-up that brought the response to the next send (closed loop), in nanoseconds.
+    pub send_lag: EncodedHistogram,
+}

@@ -1,0 +1,99 @@
+//! Histograms of times, live and encoded.
+
+use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
+use serde::{Deserialize, Serialize};
+
+/// A histogram of times in nanoseconds, three significant digits.
+pub type Histogram = hdrhistogram::Histogram<u64>;
+
+/// The longest time a histogram tells apart: about 18 minutes. Longer ones are recorded as this.
+const LONGEST_NS: u64 = 1 << 40;
+const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// An empty histogram of the one shape that all of Plimsoll's share, so that any two can be merged exactly.
+pub fn latency_histogram() -> Histogram {
+    match Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS) {
+        Ok(histogram) => histogram,
+        // The bounds are constants that the library accepts, which the first test run would show.
+        Err(_) => unreachable!("constant histogram bounds"),
+    }
+}
+
+/// A histogram's bytes that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("a stored histogram cannot be decoded ({0}); the run file is damaged")]
+pub struct CorruptHistogram(String);
+
+/// A histogram in HdrHistogram's V2 encoding (uncompressed), as it stands in a run file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct EncodedHistogram(Vec<u8>);
+
+impl EncodedHistogram {
+    /// Encodes a histogram; an empty one becomes no bytes at all.
+    pub fn encode(histogram: &Histogram) -> Self {
+        let mut bytes = Vec::new();
+        if !histogram.is_empty() && V2Serializer::new().serialize(histogram, &mut bytes).is_err() {
+            // Writing to memory cannot fail, and the shape is one the format holds.
+            unreachable!("histogram encoding into memory");
+        }
+        Self(bytes)
+    }
+
+    /// Bytes as they were stored.
+    pub fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+
+    /// The encoded bytes; none for an empty histogram.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Adds what is encoded here to `sum`.
+    ///
+    /// # Errors
+    /// When the bytes are not a V2 histogram that fits.
+    pub fn add_to(&self, sum: &mut Histogram) -> Result<(), CorruptHistogram> {
+        if self.0.is_empty() {
+            return Ok(());
+        }
+        let corrupt = |error: &dyn std::fmt::Display| CorruptHistogram(error.to_string());
+        let decoded: Histogram =
+            Deserializer::new().deserialize(&mut self.0.as_slice()).map_err(|error| corrupt(&error))?;
+        sum.add(&decoded).map_err(|error| corrupt(&error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_encoded_histograms_is_exact() {
+        let mut one = latency_histogram();
+        let mut whole = latency_histogram();
+        for ns in [1, 20_000, 20_001, 412_345, 9_999_999_999] {
+            one.saturating_record(ns);
+            whole.saturating_record(ns);
+            whole.saturating_record(ns);
+        }
+        let encoded = EncodedHistogram::encode(&one);
+        let mut sum = latency_histogram();
+        encoded.add_to(&mut sum).unwrap();
+        encoded.add_to(&mut sum).unwrap();
+        assert_eq!(sum, whole);
+    }
+
+    #[test]
+    fn an_empty_histogram_takes_no_room() {
+        let encoded = EncodedHistogram::encode(&latency_histogram());
+        assert!(encoded.as_bytes().is_empty());
+        encoded.add_to(&mut latency_histogram()).unwrap();
+    }
+
+    #[test]
+    fn damaged_bytes_are_an_error() {
+        let damaged = EncodedHistogram::from_bytes(vec![7; 40]);
+        assert!(damaged.add_to(&mut latency_histogram()).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! What a run was: its plan, the machine it ran on, and how the target looked before the load.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the run file's format. A reader takes any minor of its own major.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormatVersion {
+    /// Changes when older readers would misread the file.
+    pub major: u32,
+    /// Changes when something was added.
+    pub minor: u32,
+}
+
+impl FormatVersion {
+    /// The version this build writes.
+    pub const CURRENT: Self = Self { major: 1, minor: 0 };
+}
+
+/// Limits of the generator's machine that bound a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Descriptors this process may open.
+    pub descriptors: u64,
+    /// Local ports from one source address to one target address.
+    pub ports: u64,
+    /// Cores this process may run on.
+    pub cores: u32,
+}
+
+/// The machine that made the load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The host's name.
+    pub hostname: String,
+    /// The kernel's name and release.
+    pub kernel: String,
+    /// The hardware, such as `x86_64`.
+    pub architecture: String,
+    /// The limits that bound a plan.
+    pub limits: Limits,
+}
+
+/// The one request that was sent before the load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstAnswer {
+    /// The response's status.
+    pub status: u16,
+    /// Decoded bytes of the body.
+    pub body_bytes: u64,
+    /// From the first byte sent to the last byte received, in nanoseconds.
+    pub service_ns: u64,
+    /// Whether the server keeps the connection for the next request.
+    pub keep_alive: bool,
+}
+
+/// How the target looked before the load.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Preflight {
+    /// Every address the host's name stands for, `ip:port`.
+    pub addresses: Vec<String>,
+    /// The address the load goes to.
+    pub address: String,
+    /// True if the address is one of this machine's own.
+    pub local: bool,
+    /// Time to resolve the name, in nanoseconds.
+    pub resolve_ns: u64,
+    /// Time to open the first connection, in nanoseconds.
+    pub connect_ns: u64,
+    /// The answer to the one request.
+    pub first: FirstAnswer,
+}
+
+/// What a run was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of the format the run was recorded in.
+    pub format: FormatVersion,
+    /// The run's name.
+    pub name: String,
+    /// The command that made it (`run`, `sweep`, `answer`), which decides how it is shown.
+    pub command: String,
+    /// The frozen plan, as JSON.
+    pub plan: String,
+    /// SHA-256 of the plan's JSON, in hex: equal hashes mean the same load.
+    pub plan_hash: String,
+    /// The version of Plimsoll.
+    pub tool_version: String,
+    /// The machine that made the load.
+    pub machine: Machine,
+    /// How the target looked before the load.
+    pub preflight: Preflight,
+    /// When the run began, in milliseconds since 1970-01-01 UTC.
+    pub started_unix_ms: u64,
+    /// True once the run ended in order; false in the file of a run that was killed.
+    pub sealed: bool,
+}

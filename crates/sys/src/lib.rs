@@ -1,0 +1,15 @@
+//! The system's edge: readiness, sockets, threads and limits.
+//!
+//! The only crate in which `unsafe` may stand. Everything here is thin: a name, the right flags, and
+//! the reason for them; what to do with it is decided above.
+#![expect(unsafe_code, reason = "system calls that no safe library wraps; each block says why it is sound")]
+
+mod limits;
+mod poll;
+mod socket;
+mod thread;
+
+pub use limits::{ResourceLimits, kernel_name, resource_limits};
+pub use poll::{Poll, Readiness, Ready};
+pub use socket::{Connection, Listener, is_local};
+pub use thread::{ThreadTime, allowed_cores, sharpen_timers, thread_time};

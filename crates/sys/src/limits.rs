@@ -1,0 +1,52 @@
+//! What this machine lets a process have.
+
+use std::fs;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::system::uname;
+
+/// Limits that bound how many connections a process can open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResourceLimits {
+    /// Descriptors this process may open.
+    pub descriptors: u64,
+    /// Local ports the kernel picks from for one target address.
+    pub ports: u64,
+}
+
+/// Raises the soft limit of descriptors to the hard one, and says what the limits then are.
+pub fn resource_limits() -> ResourceLimits {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    // Where raising is refused the soft limit stands, and is what is told.
+    let descriptors = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
+    ResourceLimits { descriptors: descriptors.unwrap_or(u64::MAX), ports: port_range().unwrap_or(28_232) }
+}
+
+/// The size of `net.ipv4.ip_local_port_range`; IPv6 uses the same.
+fn port_range() -> Option<u64> {
+    let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
+    let mut ports = text.split_ascii_whitespace().map(|port| port.parse::<u64>().ok());
+    let (first, last) = (ports.next()??, ports.next()??);
+    Some(last.saturating_sub(first) + 1)
+}
+
+/// The host's name, the kernel's name with its release, and the hardware.
+pub fn kernel_name() -> (String, String, String) {
+    let name = uname();
+    let text = |part: &std::ffi::CStr| part.to_string_lossy().into_owned();
+    let kernel = format!("{} {}", text(name.sysname()), text(name.release()));
+    (text(name.nodename()), kernel, text(name.machine()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limits_are_those_of_this_process() {
+        let limits = resource_limits();
+        assert!(limits.descriptors >= 64 && limits.ports >= 1);
+        assert!(kernel_name().1.starts_with("Linux"));
+    }
+}

@@ -1,0 +1,96 @@
+//! Edge-triggered readiness, by epoll.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{Timespec, epoll};
+
+/// Events taken from the kernel in one call. More connections than this are served in several calls.
+const EVENTS_PER_WAIT: usize = 1024;
+
+/// What a socket became ready for. An error or a hang-up shows as both, so that the next read or write meets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Readiness {
+    /// A read will give bytes, the end, or an error.
+    pub readable: bool,
+    /// A write will take bytes, or give an error.
+    pub writable: bool,
+}
+
+/// One ready socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    /// The number the socket was registered under.
+    pub token: u64,
+    /// What it became ready for.
+    pub readiness: Readiness,
+}
+
+/// A set of sockets to wait for.
+pub struct Poll {
+    epoll: OwnedFd,
+    events: Vec<epoll::Event>,
+    next: usize,
+}
+
+impl Poll {
+    /// An empty set.
+    ///
+    /// # Errors
+    /// When the process has no descriptor left.
+    pub fn new() -> io::Result<Self> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        Ok(Self { epoll, events: Vec::with_capacity(EVENTS_PER_WAIT), next: 0 })
+    }
+
+    /// Watches a socket for both directions, edge-triggered, until it is closed. Nothing needs to be
+    /// registered again, so a request costs no call of its own here.
+    ///
+    /// # Errors
+    /// When the kernel refuses, for want of memory or by `fs.epoll.max_user_watches`.
+    pub fn watch(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
+        use epoll::EventFlags as Flags;
+        let flags = Flags::IN | Flags::OUT | Flags::RDHUP | Flags::ET;
+        Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(token), flags)?)
+    }
+
+    /// Watches a listening socket for incoming connections, level-triggered: what is not accepted now comes again.
+    ///
+    /// # Errors
+    /// As for [`Poll::watch`].
+    pub fn watch_listener(&self, socket: impl AsFd, token: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(token), epoll::EventFlags::IN)?)
+    }
+
+    /// Waits until something is ready, at most this long; zero only looks. What became ready is then
+    /// given by [`Poll::next_ready`]. A signal ends the wait early, with nothing ready.
+    ///
+    /// # Errors
+    /// When the kernel refuses the call, which it does not for a set made here.
+    pub fn wait(&mut self, longest: Duration) -> io::Result<()> {
+        let timeout = Timespec {
+            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: longest.subsec_nanos().into(),
+        };
+        self.events.clear();
+        self.next = 0;
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The next ready socket of the last wait.
+    #[inline]
+    pub fn next_ready(&mut self) -> Option<Ready> {
+        use epoll::EventFlags as Flags;
+        let event = self.events.get(self.next)?;
+        self.next += 1;
+        let flags = event.flags;
+        let broken = flags.intersects(Flags::ERR | Flags::HUP);
+        let readable = broken || flags.intersects(Flags::IN | Flags::RDHUP);
+        let writable = broken || flags.contains(Flags::OUT);
+        Some(Ready { token: event.data.u64(), readiness: Readiness { readable, writable } })
+    }
+}

@@ -1,0 +1,15 @@
+//! Durations, sizes and rates: parsed and printed in one place, and the clock.
+//!
+//! Every figure a user types or reads passes through this crate, so that `1.5s`, `10k` and `2.5Gbit`
+//! mean the same in a flag, in a plan file and in a report. Nothing here does I/O except
+//! [`RealClock`], the only reader of the operating system's clock.
+
+mod clock;
+mod instant;
+mod quantity;
+mod text;
+
+pub use clock::{Clock, RealClock, SimClock};
+pub use instant::Instant;
+pub use quantity::{ParseQuantityError, parse_count, parse_duration, parse_rate};
+pub use text::{bytes_text, count_text, duration_text, escape_control, grouped, percent_text, significant};

@@ -1,0 +1,154 @@
+//! What people type for amounts: `10k`, `1.5s`, `500ms`, `2k/s`.
+
+use std::time::Duration;
+
+/// A quantity that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not {wanted}")]
+pub struct ParseQuantityError {
+    text: String,
+    wanted: &'static str,
+}
+
+const DURATION: &str = "a duration such as 500ms, 1.5s, 2m or 1h";
+const COUNT: &str = "a count such as 200, 1k or 2.5M";
+const RATE: &str = "a rate such as 500, 2k or 120/m";
+
+/// Parts of one number and its unit; a plain number has the unit «».
+fn split_unit(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    (&text[..end], text[end..].trim())
+}
+
+fn number(digits: &str) -> Option<f64> {
+    // `parse::<f64>` takes more than people mean here (inf, 1e9), so only digits and one dot reach it.
+    let value: f64 = digits.parse().ok()?;
+    value.is_finite().then_some(value)
+}
+
+fn duration_unit_sec(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "ns" => 1e-9,
+        "us" | "µs" => 1e-6,
+        "ms" => 1e-3,
+        "s" | "" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    })
+}
+
+/// Reads a duration: a number with `ns`, `us`, `ms`, `s`, `m` or `h`, several of them joined
+/// (`1m30s`), or a plain number of seconds.
+///
+/// # Errors
+/// When the text is anything else, or longer than a year.
+pub fn parse_duration(text: &str) -> Result<Duration, ParseQuantityError> {
+    let error = || ParseQuantityError { text: text.to_owned(), wanted: DURATION };
+    let mut rest = text.trim();
+    let mut seconds = 0.0;
+    if rest.is_empty() {
+        return Err(error());
+    }
+    while !rest.is_empty() {
+        let (digits, tail) = split_unit(rest);
+        let unit_len = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
+        let unit = duration_unit_sec(tail[..unit_len].trim()).ok_or_else(error)?;
+        seconds += number(digits).ok_or_else(error)? * unit;
+        rest = &tail[unit_len..];
+    }
+    const YEAR_SEC: f64 = 366.0 * 86_400.0;
+    if seconds > YEAR_SEC {
+        return Err(error());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+fn si_factor(unit: &str) -> Option<f64> {
+    Some(match unit {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "M" => 1e6,
+        "G" => 1e9,
+        _ => return None,
+    })
+}
+
+fn scaled(text: &str) -> Option<f64> {
+    let (digits, unit) = split_unit(text.trim());
+    Some(number(digits)? * si_factor(unit)?)
+}
+
+/// Reads a whole count with an optional SI suffix: `200`, `1k`, `2.5M`.
+///
+/// # Errors
+/// When the text is not a number, or does not come out whole (`1.5`, `0.3k` is 300 and passes).
+pub fn parse_count(text: &str) -> Result<u64, ParseQuantityError> {
+    let error = || ParseQuantityError { text: text.to_owned(), wanted: COUNT };
+    let value = scaled(text).ok_or_else(error)?;
+    let whole = value.round();
+    if (value - whole).abs() > 1e-6 || whole > 1e15 {
+        return Err(error());
+    }
+    Ok(whole as u64)
+}
+
+/// Reads a rate and gives it per second: `2k`, `2k/s`, `0.5`, `120/m`, `3600/h`.
+///
+/// # Errors
+/// When the text is anything else, or the rate is zero.
+pub fn parse_rate(text: &str) -> Result<f64, ParseQuantityError> {
+    let error = || ParseQuantityError { text: text.to_owned(), wanted: RATE };
+    let (amount, per) = text.split_once('/').unwrap_or((text, "s"));
+    let seconds = duration_unit_sec(per.trim()).filter(|_| !per.trim().is_empty()).ok_or_else(error)?;
+    let rate = scaled(amount).ok_or_else(error)? / seconds;
+    if rate > 0.0 && rate.is_finite() { Ok(rate) } else { Err(error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_take_units_fractions_and_joined_parts() {
+        let check = |text, ms| assert_eq!(parse_duration(text), Ok(Duration::from_millis(ms)), "{text}");
+        check("500ms", 500);
+        check("1.5s", 1500);
+        check("2m", 120_000);
+        check("1m30s", 90_000);
+        check("1h", 3_600_000);
+        check("10", 10_000);
+        check(" 7 s", 7_000);
+        assert_eq!(parse_duration("250us"), Ok(Duration::from_micros(250)));
+    }
+
+    #[test]
+    fn what_is_not_a_duration_says_what_would_be() {
+        for text in ["", "s", "1x", "-1s", "1..5s", "inf", "1e3s", "9999999h", "1s,"] {
+            let error = parse_duration(text).unwrap_err().to_string();
+            assert!(error.contains("500ms"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn counts_take_si_suffixes_and_must_come_out_whole() {
+        assert_eq!(parse_count("200"), Ok(200));
+        assert_eq!(parse_count("1k"), Ok(1000));
+        assert_eq!(parse_count("2.5M"), Ok(2_500_000));
+        assert_eq!(parse_count("0.3k"), Ok(300));
+        for text in ["1.5", "", "k", "-3", "1kk", "99999999999999999"] {
+            assert!(parse_count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_are_per_second_unless_another_unit_follows() {
+        assert_eq!(parse_rate("2k"), Ok(2000.0));
+        assert_eq!(parse_rate("2k/s"), Ok(2000.0));
+        assert_eq!(parse_rate("120/m"), Ok(2.0));
+        assert_eq!(parse_rate("0.5"), Ok(0.5));
+        for text in ["0", "x", "5/", "5/day", "-1"] {
+            assert!(parse_rate(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! How amounts are printed.
+
+/// A number with three significant digits and no more: `0.412`, `4.33`, `81.6`, `12345`.
+pub fn significant(value: f64) -> String {
+    let size = value.abs();
+    match size {
+        _ if !value.is_finite() => "?".to_owned(),
+        _ if size == 0.0 => "0".to_owned(),
+        _ if size < 0.000_5 => format!("{value:.1e}"),
+        _ if size < 0.999_5 => format!("{value:.3}"),
+        _ if size < 9.995 => format!("{value:.2}"),
+        _ if size < 99.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// A whole number with its thousands set apart: `1,234,567`.
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count or a rate: thousands set apart from 100 on, three significant digits below.
+pub fn count_text(value: f64) -> String {
+    if value.is_finite() && value >= 99.95 { grouped(value.round() as u64) } else { significant(value) }
+}
+
+/// A time given in nanoseconds, in the unit it reads best in: `412 µs`, `4.33 ms`, `1.20 s`.
+pub fn duration_text(ns: f64) -> String {
+    // Units change where three digits would round up into the next one.
+    let (scale, unit) = match ns.abs() {
+        size if size < 999.5 => (1.0, "ns"),
+        size if size < 999.5e3 => (1e3, "µs"),
+        size if size < 999.5e6 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{} {unit}", significant(ns / scale))
+}
+
+/// An amount of bytes in SI units (1 kB = 1000 B): `15 B`, `13.7 MB`.
+pub fn bytes_text(bytes: f64) -> String {
+    let (scale, unit) = match bytes.abs() {
+        size if size < 999.5 => (1.0, "B"),
+        size if size < 999.5e3 => (1e3, "kB"),
+        size if size < 999.5e6 => (1e6, "MB"),
+        size if size < 999.5e9 => (1e9, "GB"),
+        _ => (1e12, "TB"),
+    };
+    let amount = if scale == 1.0 { format!("{bytes:.0}") } else { significant(bytes / scale) };
+    format!("{amount} {unit}")
+}
+
+/// A ratio as per cent: `100 %`, `99.95 %`. Only a whole success prints as `100 %`: what is a little less is cut, never rounded up.
+pub fn percent_text(ratio: f64) -> String {
+    if ratio == 1.0 {
+        return "100 %".to_owned();
+    }
+    let percent = (ratio * 1e5).floor() / 1e3;
+    let text = format!("{percent:.3}");
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// Text from a server or a file made safe for a terminal: control characters are shown, not sent.
+pub fn escape_control(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect::<Vec<_>>() } else { vec![c] })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_keep_three_digits_and_pick_their_unit() {
+        let check = |ns, text: &str| assert_eq!(duration_text(ns), text);
+        check(850.0, "850 ns");
+        check(412_345.0, "412 µs");
+        check(4_330_000.0, "4.33 ms");
+        check(999_600.0, "1.00 ms");
+        check(1_204_000_000.0, "1.20 s");
+        check(0.0, "0 ns");
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1234), "1,234");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(count_text(12_345.6), "12,346");
+        assert_eq!(count_text(81.63), "81.6");
+    }
+
+    #[test]
+    fn almost_all_is_never_printed_as_all() {
+        assert_eq!(percent_text(1.0), "100 %");
+        assert_eq!(percent_text(0.999_999_9), "99.999 %");
+        assert_eq!(percent_text(0.9995), "99.95 %");
+        assert_eq!(percent_text(0.5), "50 %");
+        assert_eq!(percent_text(0.0), "0 %");
+    }
+
+    #[test]
+    fn bytes_are_si() {
+        assert_eq!(bytes_text(15.0), "15 B");
+        assert_eq!(bytes_text(13_700_000.0), "13.7 MB");
+    }
+
+    #[test]
+    fn a_servers_escape_sequences_do_not_reach_the_terminal() {
+        assert_eq!(escape_control("ok\u{1b}[2J\n"), "ok\\u{1b}[2J\\n");
+    }
+}
