@@ -1,0 +1,38 @@
+# Plimsoll's entry points. `make` alone lists them; the work is done by cargo, scripts/ and bench/.
+
+CARGO ?= cargo
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-bench demo test lint fmt clippy tidy bench fuzz
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install what the tests need and is not there (nginx)
+	@scripts/setup.sh
+
+setup-bench: setup ## install the tools Plimsoll is compared with (wrk, ab, hey)
+	@scripts/setup.sh bench
+
+demo: setup ## build, load the built-in target, show table, figures and run file
+	@scripts/demo.sh
+
+lint: fmt clippy tidy ## every check that needs no server: format, clippy, tidy
+
+fmt:
+	$(CARGO) fmt --all --check
+
+clippy:
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+
+tidy:
+	$(CARGO) test --locked --package plimsoll-testkit --test tidy
+
+test: setup lint ## lint, then every test
+	$(CARGO) test --locked --workspace
+
+bench: setup-bench ## compare with wrk, ab and hey (about 10 minutes on an idle machine)
+	@bench/run.sh
+
+fuzz: ## fuzz each target for FUZZ_SECONDS (60), needs nightly cargo-fuzz
+	@scripts/fuzz.sh

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""The whole answer of Plimsoll against nginx, beside a ladder of wrk over the same steps.
+
+The machine's speed drifts over minutes, so the wrk ladder is run before and after and each step's two figures are
+averaged. Both are read with one rule: the plateau is the best throughput, the knee the smallest concurrency within
+5 % of it.
+"""
+
+import harness
+import tools
+
+STEPS = 10
+BUDGET_SEC = 90
+MARGIN = 0.05
+
+
+def knee_of(ladder):
+    """(knee, plateau) of {connections: throughput}."""
+    plateau = max(ladder.values())
+    return min(at for at, found in ladder.items() if found >= (1 - MARGIN) * plateau), plateau
+
+
+def wrk_ladder(nginx, steps, seconds):
+    """Requests per second by wrk at each concurrency, as nginx's clients see it."""
+    return {at: tools.wrk_throughput(harness.run_client(tools.wrk(nginx.url, at, seconds), seconds + 60))
+            for at in steps}
+
+
+def plimsoll_ladder(document):
+    """{connections: throughput} of the steps that held a number of connections, not a rate."""
+    return {step["connections"]: step["throughput_per_sec"]
+            for step in document["steps"] if step["connections"] and not step.get("rate_per_sec")}
+
+
+def compared(document, wall_sec, theirs):
+    """Both knees and plateaus, and their ratios."""
+    knee, plateau = knee_of(theirs)
+    answer = document["answer"]
+    return {
+        "answer_sec": wall_sec,
+        "plimsoll": {"knee_connections": answer["knee_connections"], "plateau_per_sec": answer["plateau_per_sec"]},
+        "wrk": {"knee_connections": knee, "plateau_per_sec": plateau},
+        "knee_ratio": answer["knee_connections"] / knee,
+        "plateau_ratio": answer["plateau_per_sec"] / plateau,
+        "verdict": document["verdict"]["limit"],
+        "generator_healthy": document["generator"]["healthy"],
+    }
+
+
+def render(result, ours, theirs):
+    """The text of the result and whether its goals held."""
+    rows = [[at, f"{ours[at]:.0f}" if at in ours else "not run", f"{found:.0f}"] for at, found in theirs.items()]
+    rows += [[name, f"{result['plimsoll'][key]:.0f}", f"{result['wrk'][key]:.0f}"]
+             for name, key in (("**knee**", "knee_connections"), ("**plateau**", "plateau_per_sec"))]
+    text = "## The whole answer beside a wrk ladder (requests/s)\n\n"
+    text += harness.markdown_table(["connections", "plimsoll", "wrk"], rows) + "\n"
+    goals = [
+        (f"answer after {result['answer_sec']:.1f} s, at most {BUDGET_SEC} s wanted", result["answer_sec"] <= BUDGET_SEC),
+        (f"knee {result['knee_ratio']:.2f} × wrk's, within 5 % wanted", abs(result["knee_ratio"] - 1) <= MARGIN),
+        (f"plateau {result['plateau_ratio']:.3f} × wrk's, within 5 % wanted",
+         abs(result["plateau_ratio"] - 1) <= MARGIN),
+    ]
+    text += "".join(harness.goal(*one) for one in goals)
+    return text + "\n", all(held for _, held in goals)
+
+
+def measure():
+    """wrk, Plimsoll, wrk; then the table."""
+    options = harness.arguments(__doc__.splitlines()[0], seconds=5)
+    steps = [2**power for power in range(STEPS)]
+    with harness.nginx_server() as nginx:
+        before = wrk_ladder(nginx, steps, options.seconds)
+        client = harness.run_client(tools.plimsoll_answer(nginx.url), BUDGET_SEC * 3, tools.MEASURED)
+        after = wrk_ladder(nginx, steps, options.seconds)
+    document = tools.read_plimsoll(client)
+    if document["answer"].get("knee_connections") is None or document["answer"].get("plateau_per_sec") is None:
+        raise harness.BenchError(f"plimsoll gave no knee or no plateau: {document['answer']}")
+    theirs = {at: (before[at] + after[at]) / 2 for at in steps}
+    result = compared(document, client.wall_sec, theirs)
+    text, held = render(result, plimsoll_ladder(document), theirs)
+    rest = {"wrk_before": before, "wrk_after": after, "plimsoll_document": document}
+    return harness.save("knee", options.out, {"result": result, **rest}, text, held)
+
+
+if __name__ == "__main__":
+    harness.main(measure)

@@ -1,0 +1,14 @@
+//! Sans-IO HTTP/1.1 codecs: request encoder and incremental response parser.
+//!
+//! Nothing here opens a socket, reads a clock or keeps a body. A request is rendered once before a
+//! run begins and sent as the same bytes every time. A response is read as its bytes arrive, in
+//! whatever pieces the network makes of it; how it was cut never changes what is reported.
+//!
+//! Deliberately absent: content codings (a body is counted as it was sent), trailer fields (they
+//! are skipped), and upgrades to other protocols (Plimsoll never asks for one).
+
+mod request;
+mod response;
+
+pub use request::{EncodeError, RequestHead};
+pub use response::{Advance, Expect, Finish, Malformed, ParserMemory, Response, ResponseParser};

@@ -1,0 +1,264 @@
+//! The incremental response parser: bytes as they come from the socket in, responses out.
+//!
+//! It stands on the hot path of the load generator. A response whose head arrives in one read is
+//! parsed where it lies, without a copy or an allocation; a head that equals the last one is not
+//! parsed at all; a body is skipped by arithmetic. How the network cut a response never changes
+//! the outcome: the tests hold every parser state to that.
+
+use chunked::Chunked;
+use head::{Framing, Head};
+
+mod chunked;
+mod fields;
+mod head;
+mod malformed;
+mod memory;
+#[cfg(test)]
+mod tests;
+
+pub use malformed::Malformed;
+pub use memory::ParserMemory;
+
+/// The most interim (1xx) responses before one final response.
+const INTERIM_LIMIT: u8 = 16;
+
+/// What the request asked, as far as it changes how its response is framed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// The response has the body that its head announces.
+    Body,
+    /// The request was HEAD: the response ends with its head, whatever that announces.
+    NoBody,
+}
+
+/// A complete response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Response {
+    /// The status code, 200 to 999; an interim one is passed over.
+    pub status: u16,
+    /// Whether the connection may carry another request.
+    pub keep_alive: bool,
+    /// The body's length in bytes, without the framing of chunks.
+    pub body_bytes: u64,
+}
+
+/// What one call of [`ResponseParser::advance`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Advance {
+    /// Bytes of the input that belong to this response; fewer than given only when it is complete.
+    pub consumed: usize,
+    /// The response, in the call that completed it.
+    pub response: Option<Response>,
+}
+
+/// What it means that the peer closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// The close ended a body without a length: the response is complete.
+    Complete(Response),
+    /// The close cut a response short.
+    Within,
+    /// No byte of a response was outstanding: none had come, or the last one was complete.
+    Before,
+}
+
+/// Reads the responses of one connection, one at a time.
+///
+/// It holds no heap memory except while a head is arriving in pieces.
+#[derive(Debug)]
+pub struct ResponseParser {
+    stash: Vec<u8>,
+    phase: Phase,
+    body_bytes: u64,
+    status: u16,
+    keep_alive: bool,
+    expect: Expect,
+    started: bool,
+    interim_count: u8,
+}
+
+// Ten thousand connections hold ten thousand parsers.
+const _: () = assert!(size_of::<ResponseParser>() <= 96);
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    Head,
+    Length { left_bytes: u64 },
+    Chunked(Chunked),
+    UntilClose,
+    Complete,
+    Broken(Malformed),
+}
+
+impl ResponseParser {
+    /// A parser for the first response of a connection, expecting a body.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            stash: Vec::new(),
+            phase: Phase::Head,
+            body_bytes: 0,
+            status: 0,
+            keep_alive: false,
+            expect: Expect::Body,
+            started: false,
+            interim_count: 0,
+        }
+    }
+
+    /// Ready for the next response on the same connection, or for the first on a new one.
+    pub fn reset(&mut self, expect: Expect) {
+        // A buffer left over from an abandoned head serves the next one and goes back with it.
+        self.stash.clear();
+        self.phase = Phase::Head;
+        self.body_bytes = 0;
+        self.expect = expect;
+        self.started = false;
+        self.interim_count = 0;
+    }
+
+    /// True from the first byte of the current response until [`ResponseParser::reset`].
+    #[must_use]
+    pub const fn started(&self) -> bool {
+        self.started
+    }
+
+    /// Feeds bytes as they came from the socket.
+    ///
+    /// When a response is complete, what follows it is left to the caller, who resets the parser
+    /// before the next one. Until then further bytes are not consumed.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] when the bytes break HTTP/1.1, and again in each call until the reset.
+    pub fn advance(&mut self, input: &[u8], memory: &mut ParserMemory) -> Result<Advance, Malformed> {
+        self.started |= !input.is_empty();
+        let outcome = self.read(input, memory);
+        if let Err(malformed) = outcome {
+            self.phase = Phase::Broken(malformed);
+            memory.return_stash(std::mem::take(&mut self.stash));
+        }
+        outcome
+    }
+
+    /// The peer closed. A body without a length is complete here; anything else is cut short.
+    pub fn finish(&mut self) -> Finish {
+        match self.phase {
+            Phase::UntilClose => {
+                self.phase = Phase::Complete;
+                Finish::Complete(self.response())
+            }
+            Phase::Complete => Finish::Before,
+            Phase::Head if !self.started => Finish::Before,
+            _ => Finish::Within,
+        }
+    }
+
+    fn read(&mut self, input: &[u8], memory: &mut ParserMemory) -> Result<Advance, Malformed> {
+        let mut consumed = 0;
+        loop {
+            let rest = &input[consumed..];
+            consumed += match &mut self.phase {
+                Phase::Broken(malformed) => return Err(*malformed),
+                Phase::Complete => {
+                    let response = (consumed > 0).then(|| self.response());
+                    return Ok(Advance { consumed, response });
+                }
+                _ if rest.is_empty() => {
+                    let response = None;
+                    return Ok(Advance { consumed, response });
+                }
+                Phase::Head => self.read_head(rest, memory)?,
+                Phase::Length { left_bytes } => {
+                    let skipped = skip(left_bytes, rest.len());
+                    self.body_bytes += skipped as u64;
+                    if *left_bytes == 0 {
+                        self.phase = Phase::Complete;
+                    }
+                    skipped
+                }
+                Phase::Chunked(chunked) => {
+                    let read = chunked.advance(rest, &mut self.body_bytes)?;
+                    if chunked.is_done() {
+                        self.phase = Phase::Complete;
+                    }
+                    read
+                }
+                Phase::UntilClose => {
+                    self.body_bytes += rest.len() as u64;
+                    rest.len()
+                }
+            };
+        }
+    }
+
+    fn read_head(&mut self, input: &[u8], memory: &mut ParserMemory) -> Result<usize, Malformed> {
+        if self.stash.capacity() > 0 {
+            return self.read_head_in_pieces(input, memory);
+        }
+        if let Some((head, len)) = memory.recall(input, self.expect) {
+            self.begin_body(head)?;
+            return Ok(len);
+        }
+        let Some((head, len)) = head::scan(input, self.expect)? else {
+            self.stash = memory.take_stash();
+            self.stash.extend_from_slice(input);
+            return Ok(input.len());
+        };
+        memory.remember(&input[..len], self.expect, head);
+        self.begin_body(head)?;
+        Ok(len)
+    }
+
+    /// The end is searched from where the last search ended, and the head is parsed once, when it
+    /// is there: a server that sends byte by byte costs no more than its bytes.
+    fn read_head_in_pieces(&mut self, input: &[u8], memory: &mut ParserMemory) -> Result<usize, Malformed> {
+        let before = self.stash.len();
+        let taken = input.len().min(head::HEAD_LIMIT_BYTES - before);
+        self.stash.extend_from_slice(&input[..taken]);
+        let Some(end) = head::terminator(&self.stash, before.saturating_sub(2)) else {
+            head::check_incomplete(&self.stash)?;
+            return Ok(taken);
+        };
+        let scanned = head::scan(&self.stash[..end], self.expect)?;
+        memory.return_stash(std::mem::take(&mut self.stash));
+        let (head, len) = scanned.ok_or(Malformed::Head)?;
+        self.begin_body(head)?;
+        Ok(len - before)
+    }
+
+    fn begin_body(&mut self, head: Head) -> Result<(), Malformed> {
+        if head.is_interim() {
+            self.interim_count += 1;
+            let bounded = self.interim_count <= INTERIM_LIMIT;
+            return if bounded { Ok(()) } else { Err(Malformed::Head) };
+        }
+        self.status = head.status;
+        self.keep_alive = head.keep_alive;
+        self.phase = match head.framing {
+            Framing::Length(0) => Phase::Complete,
+            Framing::Length(left_bytes) => Phase::Length { left_bytes },
+            Framing::Chunked => Phase::Chunked(Chunked::new()),
+            Framing::UntilClose => Phase::UntilClose,
+        };
+        Ok(())
+    }
+
+    const fn response(&self) -> Response {
+        Response { status: self.status, keep_alive: self.keep_alive, body_bytes: self.body_bytes }
+    }
+}
+
+impl Default for ResponseParser {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Takes what there is of the bytes still to come off `left_bytes`, and says how many that were.
+fn skip(left_bytes: &mut u64, available: usize) -> usize {
+    let left = usize::try_from(*left_bytes).unwrap_or(usize::MAX);
+    let skipped = left.min(available);
+    *left_bytes -= skipped as u64;
+    skipped
+}

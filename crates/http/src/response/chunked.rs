@@ -1,0 +1,144 @@
+//! The chunked transfer coding (RFC 9112 section 7.1), read to be counted.
+//!
+//! Body bytes and the text of extensions and trailers are skipped by arithmetic and by search;
+//! only sizes and line ends are looked at byte by byte.
+
+use super::{Malformed, skip};
+
+/// The longest line that announces a chunk, extensions included, in bytes.
+const LINE_LIMIT_BYTES: u32 = 4 * 1024;
+/// The longest trailer section in bytes.
+const TRAILER_LIMIT_BYTES: u32 = 64 * 1024;
+/// The most hexadecimal digits of a size, so that it fits 64 bits.
+const DIGIT_LIMIT: u32 = 16;
+
+/// Where a chunked body has been read to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Chunked {
+    /// Bytes of the chunk still to come, or as much of its size as was read.
+    left_bytes: u64,
+    /// Bytes of the current size line, or of the trailer section.
+    line_bytes: u32,
+    state: State,
+}
+
+/// What comes next. `…Lf` states have seen the CR and take only its LF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Size,
+    Padding,
+    Extension,
+    SizeLf,
+    Body,
+    BodyCr,
+    BodyLf,
+    TrailerStart,
+    Trailer,
+    TrailerLf,
+    LastLf,
+    Done,
+}
+
+impl Chunked {
+    pub(super) const fn new() -> Self {
+        Self { left_bytes: 0, line_bytes: 0, state: State::Size }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.state == State::Done
+    }
+
+    /// Reads on, adds the body's bytes to `body_bytes` and says how much of `input` was used: all
+    /// of it, unless the body ended.
+    pub(super) fn advance(&mut self, input: &[u8], body_bytes: &mut u64) -> Result<usize, Malformed> {
+        let mut consumed = 0;
+        while consumed < input.len() && !self.is_done() {
+            let rest = &input[consumed..];
+            consumed += match self.state {
+                State::Body => self.skip_body(rest.len(), body_bytes),
+                State::Extension => self.skip_text(rest, State::SizeLf)?,
+                State::Trailer => self.skip_text(rest, State::TrailerLf)?,
+                _ => self.read_byte(rest[0])?,
+            };
+        }
+        Ok(consumed)
+    }
+
+    fn skip_body(&mut self, input_bytes: usize, body_bytes: &mut u64) -> usize {
+        let skipped = skip(&mut self.left_bytes, input_bytes);
+        *body_bytes += skipped as u64;
+        if self.left_bytes == 0 {
+            self.state = State::BodyCr;
+        }
+        skipped
+    }
+
+    /// Passes over text up to its CR. A bare LF ends nothing here: readers that disagree about it
+    /// are how one response is made to look like two.
+    fn skip_text(&mut self, input: &[u8], at_cr: State) -> Result<usize, Malformed> {
+        let found = memchr::memchr2(b'\r', b'\n', input);
+        let Some(at) = found else {
+            self.count(input.len())?;
+            return Ok(input.len());
+        };
+        self.count(at + 1)?;
+        if input[at] == b'\n' {
+            return Err(Malformed::Chunk);
+        }
+        self.state = at_cr;
+        Ok(at + 1)
+    }
+
+    fn read_byte(&mut self, byte: u8) -> Result<usize, Malformed> {
+        self.state = match (self.state, byte) {
+            (State::Size, b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F') => self.push_digit(byte)?,
+            (State::Size, _) if self.line_bytes == 0 => return Err(Malformed::Chunk),
+            (State::Size | State::Padding, b' ' | b'\t') => State::Padding,
+            (State::Size | State::Padding, b';') => State::Extension,
+            (State::Size | State::Padding, b'\r') => State::SizeLf,
+            (State::SizeLf, b'\n') => return Ok(self.begin_chunk()),
+            (State::BodyCr, b'\r') => State::BodyLf,
+            (State::BodyLf, b'\n') => {
+                *self = Self::new();
+                return Ok(1);
+            }
+            (State::TrailerStart, b'\r') => State::LastLf,
+            (State::TrailerStart, byte) if byte != b'\n' => State::Trailer,
+            (State::TrailerLf, b'\n') => State::TrailerStart,
+            (State::LastLf, b'\n') => State::Done,
+            _ => return Err(Malformed::Chunk),
+        };
+        self.count(1)?;
+        Ok(1)
+    }
+
+    fn push_digit(&mut self, byte: u8) -> Result<State, Malformed> {
+        let digit = char::from(byte).to_digit(16).ok_or(Malformed::Chunk)?;
+        if self.line_bytes == DIGIT_LIMIT {
+            return Err(Malformed::Chunk);
+        }
+        self.left_bytes = (self.left_bytes << 4) | u64::from(digit);
+        Ok(State::Size)
+    }
+
+    fn begin_chunk(&mut self) -> usize {
+        self.line_bytes = 0;
+        self.state = if self.left_bytes == 0 { State::TrailerStart } else { State::Body };
+        1
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<(), Malformed> {
+        let limit = match self.state {
+            State::TrailerStart | State::Trailer | State::TrailerLf | State::LastLf | State::Done => {
+                TRAILER_LIMIT_BYTES
+            }
+            _ => LINE_LIMIT_BYTES,
+        };
+        let added = u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.line_bytes = self.line_bytes.saturating_add(added);
+        if self.line_bytes > limit {
+            return Err(Malformed::Chunk);
+        }
+        Ok(())
+    }
+}

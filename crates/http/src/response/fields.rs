@@ -1,0 +1,100 @@
+//! The three header fields that frame a response: `Connection`, `Content-Length` and
+//! `Transfer-Encoding`. Every other field is passed over by the length of its name.
+
+use httparse::Header;
+
+/// What the framing fields of one head say, before the rules of precedence are applied.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fields {
+    pub(super) length: Length,
+    pub(super) coding: Coding,
+    pub(super) says_close: bool,
+    pub(super) says_keep_alive: bool,
+}
+
+/// All `Content-Length` fields of a head taken together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    Absent,
+    Bytes(u64),
+    Invalid,
+}
+
+/// All `Transfer-Encoding` fields of a head taken together: only the last coding frames the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coding {
+    Absent,
+    ChunkedLast,
+    OtherLast,
+}
+
+impl Fields {
+    pub(super) fn of(headers: &[Header<'_>]) -> Self {
+        let mut fields = Self {
+            length: Length::Absent,
+            coding: Coding::Absent,
+            says_close: false,
+            says_keep_alive: false,
+        };
+        for header in headers {
+            fields.read(header);
+        }
+        fields
+    }
+
+    fn read(&mut self, header: &Header<'_>) {
+        let named = |name: &str| header.name.eq_ignore_ascii_case(name);
+        match header.name.len() {
+            10 if named("connection") => self.read_connection(header.value),
+            14 if named("content-length") => self.length = self.length.and(header.value),
+            17 if named("transfer-encoding") => self.coding = self.coding.and(header.value),
+            _ => {}
+        }
+    }
+
+    fn read_connection(&mut self, value: &[u8]) {
+        for option in elements(value) {
+            self.says_close |= option.eq_ignore_ascii_case(b"close");
+            self.says_keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+}
+
+impl Length {
+    /// Repeated lengths are tolerated as long as they agree (RFC 9112 section 6.3, item 5).
+    fn and(self, value: &[u8]) -> Self {
+        elements(value).fold(self, |length, element| match (length, decimal(element)) {
+            (Self::Absent, Some(bytes)) => Self::Bytes(bytes),
+            (Self::Bytes(before), Some(bytes)) if before == bytes => length,
+            _ => Self::Invalid,
+        })
+    }
+}
+
+impl Coding {
+    /// Empty list elements mean nothing (RFC 9110 section 5.6.1.2), so `chunked,` ends in chunked.
+    fn and(self, value: &[u8]) -> Self {
+        let last = elements(value).rfind(|element| !element.is_empty());
+        match (last, self) {
+            (Some(coding), _) if coding.eq_ignore_ascii_case(b"chunked") => Self::ChunkedLast,
+            (None, Self::ChunkedLast) => Self::ChunkedLast,
+            _ => Self::OtherLast,
+        }
+    }
+}
+
+/// The elements of a comma-separated value, trimmed; a folded line's CR and LF count as space.
+fn elements(value: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    value.split(|byte| *byte == b',').map(<[u8]>::trim_ascii)
+}
+
+/// Digits only: the standard parser would also take a sign.
+fn decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |value, byte| {
+        let digit = char::from(*byte).to_digit(10)?;
+        value.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}

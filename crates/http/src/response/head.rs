@@ -1,0 +1,114 @@
+//! One response head: where it ends, and what it says about the message that it begins.
+//!
+//! A head is parsed only once all of it is there. An error in the first half of a head that is
+//! still arriving is therefore reported when the head is complete, exactly as if it had come in
+//! one piece; only bytes that cannot begin HTTP/1 at all are refused at once.
+
+use std::mem::MaybeUninit;
+
+use super::fields::{Coding, Fields, Length};
+use super::{Expect, Malformed};
+
+/// The longest head, empty line included, in bytes.
+pub(super) const HEAD_LIMIT_BYTES: usize = 64 * 1024;
+/// The most header fields of one head.
+const HEADER_LIMIT: usize = 256;
+/// How every head begins, whatever its minor version.
+const START: &[u8] = b"HTTP/1.";
+
+/// What a head decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) status: u16,
+    pub(super) keep_alive: bool,
+    pub(super) framing: Framing,
+}
+
+/// Where the body ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    Length(u64),
+    Chunked,
+    UntilClose,
+}
+
+impl Head {
+    /// 1xx: the real response is still to come.
+    pub(super) const fn is_interim(&self) -> bool {
+        self.status < 200
+    }
+}
+
+/// Reads the head that `input` begins with, and its length in bytes; `None` when it goes on.
+pub(super) fn scan(input: &[u8], expect: Expect) -> Result<Option<(Head, usize)>, Malformed> {
+    let window = &input[..input.len().min(HEAD_LIMIT_BYTES)];
+    if !window.starts_with(START) {
+        return check_incomplete(window).map(|()| None);
+    }
+    let mut headers = [const { MaybeUninit::uninit() }; HEADER_LIMIT];
+    let mut parsed = httparse::Response::new(&mut []);
+    let mut parser = httparse::ParserConfig::default();
+    parser.allow_obsolete_multiline_headers_in_responses(true);
+    match parser.parse_response_with_uninit_headers(&mut parsed, window, &mut headers) {
+        Ok(httparse::Status::Complete(len)) => Ok(Some((interpret(&parsed, expect)?, len))),
+        unread => match terminator(window, 0) {
+            None => check_incomplete(window).map(|()| None),
+            Some(_) if unread == Err(httparse::Error::TooManyHeaders) => Err(Malformed::HeadTooLarge),
+            Some(_) => Err(Malformed::Head),
+        },
+    }
+}
+
+/// Refuses a head without an end that has no right to one: not HTTP/1, or already too long.
+pub(super) fn check_incomplete(bytes: &[u8]) -> Result<(), Malformed> {
+    let len = bytes.len().min(START.len());
+    if bytes[..len] != START[..len] {
+        Err(Malformed::Head)
+    } else if bytes.len() >= HEAD_LIMIT_BYTES {
+        Err(Malformed::HeadTooLarge)
+    } else {
+        Ok(())
+    }
+}
+
+/// Where the head ends: after an empty line, whose line ends may be bare LF (RFC 9112 section
+/// 2.2). The line before it is looked for from `from` on.
+pub(super) fn terminator(bytes: &[u8], from: usize) -> Option<usize> {
+    memchr::memchr_iter(b'\n', &bytes[from..]).find_map(|at| {
+        let next = from + at + 1;
+        match &bytes[next..] {
+            [b'\n', ..] => Some(next + 1),
+            [b'\r', b'\n', ..] => Some(next + 2),
+            _ => None,
+        }
+    })
+}
+
+fn interpret(parsed: &httparse::Response<'_, '_>, expect: Expect) -> Result<Head, Malformed> {
+    let status = parsed.code.unwrap_or(0);
+    if status < 100 || status == 101 {
+        return Err(Malformed::Head);
+    }
+    let fields = Fields::of(parsed.headers);
+    let framing = framing(status, expect, &fields)?;
+    let persists = if parsed.version == Some(1) {
+        !fields.says_close
+    } else {
+        fields.says_keep_alive && !fields.says_close && fields.coding == Coding::Absent
+    };
+    Ok(Head { status, keep_alive: persists && framing != Framing::UntilClose, framing })
+}
+
+/// RFC 9112 section 6.3, in its order. HTTP/1.0 knows no transfer codings: one that sends them all
+/// the same is read by them, but its connection is not used again (section 6.1).
+fn framing(status: u16, expect: Expect, fields: &Fields) -> Result<Framing, Malformed> {
+    if expect == Expect::NoBody || matches!(status, 100..=199 | 204 | 304) {
+        return Ok(Framing::Length(0));
+    }
+    match (fields.coding, fields.length) {
+        (Coding::ChunkedLast, _) => Ok(Framing::Chunked),
+        (Coding::OtherLast, _) | (Coding::Absent, Length::Absent) => Ok(Framing::UntilClose),
+        (Coding::Absent, Length::Bytes(bytes)) => Ok(Framing::Length(bytes)),
+        (Coding::Absent, Length::Invalid) => Err(Malformed::Framing),
+    }
+}

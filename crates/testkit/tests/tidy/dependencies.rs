@@ -1,0 +1,192 @@
+//! Which crate may see which: a crate depends only on crates of lower levels, and each edge is explained.
+
+use super::breach::Breach;
+use super::sources::{Crate, Dependency};
+
+/// The level of the testkit: beside the house, not in it.
+const TESTKIT: &str = "testkit";
+
+/// The level of every crate. Two crates of one level do not know each other.
+const LEVELS: &[(&str, u8)] = &[
+    ("units", 0),
+    ("http", 0),
+    ("sys", 0),
+    ("plan", 1),
+    ("record", 1),
+    ("engine", 2),
+    ("store", 2),
+    ("analyze", 2),
+    ("target", 2),
+    ("conductor", 3),
+    ("report", 3),
+    ("cli", 5),
+];
+
+/// Edges within one level that are right all the same: `sys` hands out instants of the clock that `units` defines.
+const EXCEPTIONS: &[(&str, &str)] = &[("sys", "units")];
+
+fn level(name: &str) -> Option<u8> {
+    LEVELS.iter().find(|(known, _)| *known == name).map(|(_, level)| *level)
+}
+
+fn breach(owner: &Crate, rule: &'static str, advice: String) -> Breach {
+    Breach { file: owner.manifest.clone(), line: 1, rule, advice }
+}
+
+/// Every pair of a crate and a crate of ours that its product code, not only its tests, depends on.
+fn edges(crates: &[Crate]) -> impl Iterator<Item = (&Crate, &Dependency)> {
+    crates.iter().flat_map(|from| {
+        let ours = from.dependencies.iter().filter(|to| to.ours && !to.dev);
+        ours.map(move |to| (from, to))
+    })
+}
+
+/// Crates without a level, and edges that do not go down.
+pub(crate) fn upward_edges(crates: &[Crate]) -> Vec<Breach> {
+    let unlevelled =
+        crates.iter().filter(|one| one.name != TESTKIT && level(&one.name).is_none()).map(|one| {
+            let advice = format!("crate `{}` has no level; add it to LEVELS in this test", one.name);
+            breach(one, "every crate has a level", advice)
+        });
+    unlevelled.chain(edges(crates).filter_map(|(from, to)| upward_edge(from, to))).collect()
+}
+
+fn upward_edge(from: &Crate, to: &Dependency) -> Option<Breach> {
+    let (above, below) = (level(&from.name)?, level(&to.name)?);
+    if above > below || EXCEPTIONS.contains(&(from.name.as_str(), to.name.as_str())) {
+        return None;
+    }
+    let advice = format!(
+        "`{}` (level {above}) may not depend on `{}` (level {below}); move what is shared to a lower crate",
+        from.name, to.name
+    );
+    Some(breach(from, "a crate depends only on lower levels", advice))
+}
+
+/// Rows of the table that outlived their crate.
+pub(crate) fn stale_levels(crates: &[Crate]) -> Vec<Breach> {
+    let gone = LEVELS.iter().filter(|(name, _)| crates.iter().all(|one| one.name != *name));
+    gone.map(|(name, _)| Breach {
+        file: "crates/testkit/tests/tidy/dependencies.rs".into(),
+        line: 1,
+        rule: "the level table is true",
+        advice: format!("there is no crate `{name}`; take its row out of LEVELS"),
+    })
+    .collect()
+}
+
+/// Product code that would ship the test servers.
+pub(crate) fn testkit_in_products(crates: &[Crate]) -> Vec<Breach> {
+    let wrong = edges(crates).filter(|(_, to)| to.name == TESTKIT);
+    wrong
+        .map(|(from, _)| {
+            let advice = format!("`{}` ships the testkit; move it to [dev-dependencies]", from.name);
+            breach(from, "testkit is only a dev-dependency", advice)
+        })
+        .collect()
+}
+
+/// Libraries whose errors would lose their type.
+pub(crate) fn anyhow_in_libraries(crates: &[Crate]) -> Vec<Breach> {
+    let uses_anyhow = |one: &&Crate| one.dependencies.iter().any(|to| to.name == "anyhow");
+    let libraries = crates.iter().filter(|one| one.name != "cli");
+    libraries
+        .filter(uses_anyhow)
+        .map(|one| {
+            let advice = format!("`{}` depends on anyhow; give it an error type with thiserror", one.name);
+            breach(one, "only cli uses anyhow", advice)
+        })
+        .collect()
+}
+
+/// Edges that ARCHITECTURE.md has no line for.
+pub(crate) fn unexplained_edges(crates: &[Crate], architecture: &str) -> Vec<Breach> {
+    let edges = edges(crates).map(|(from, to)| (from, format!("{} → {}", from.name, to.name)));
+    edges
+        .filter(|(_, edge)| !mentions(architecture, edge))
+        .map(|(from, edge)| {
+            let advice = format!("add a line with `{edge}` and why it is there to ARCHITECTURE.md");
+            breach(from, "ARCHITECTURE.md explains every crate edge", advice)
+        })
+        .collect()
+}
+
+/// Whether the text holds the edge as whole words: `a → sys` does not explain `a → system`.
+fn mentions(text: &str, edge: &str) -> bool {
+    let part_of_a_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
+    text.match_indices(edge).any(|(start, _)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + edge.len()..].chars().next();
+        !before.is_some_and(part_of_a_name) && !after.is_some_and(part_of_a_name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ours(name: &str) -> Dependency {
+        Dependency { name: name.into(), ours: true, dev: false }
+    }
+
+    fn dev(name: &str) -> Dependency {
+        Dependency { dev: true, ..ours(name) }
+    }
+
+    fn with(name: &str, dependencies: Vec<Dependency>) -> Vec<Crate> {
+        vec![Crate { name: name.into(), manifest: format!("crates/{name}/Cargo.toml"), dependencies }]
+    }
+
+    #[test]
+    fn an_edge_upwards_or_sideways_is_a_breach_and_one_downwards_is_not() {
+        assert_eq!(upward_edges(&with("record", vec![ours("engine")])).len(), 1);
+        assert_eq!(upward_edges(&with("engine", vec![ours("store")])).len(), 1);
+        assert_eq!(upward_edges(&with("http", vec![ours("units")])).len(), 1);
+        assert!(upward_edges(&with("engine", vec![ours("record"), ours("sys")])).is_empty());
+    }
+
+    #[test]
+    fn sys_may_use_units_but_not_the_other_way_round() {
+        assert!(upward_edges(&with("sys", vec![ours("units")])).is_empty());
+        assert_eq!(upward_edges(&with("units", vec![ours("sys")])).len(), 1);
+    }
+
+    #[test]
+    fn tests_may_look_upwards() {
+        assert!(upward_edges(&with("http", vec![dev("engine")])).is_empty());
+    }
+
+    #[test]
+    fn a_crate_without_a_level_is_a_breach() {
+        let breaches = upward_edges(&with("surprise", vec![]));
+        assert_eq!(breaches[0].file, "crates/surprise/Cargo.toml");
+        assert!(breaches[0].advice.contains("`surprise` has no level"));
+    }
+
+    #[test]
+    fn a_level_without_a_crate_is_a_breach() {
+        assert_eq!(stale_levels(&with("units", vec![])).len(), LEVELS.len() - 1);
+    }
+
+    #[test]
+    fn the_testkit_in_a_product_is_a_breach_and_in_its_tests_is_not() {
+        assert_eq!(testkit_in_products(&with("engine", vec![ours("testkit")])).len(), 1);
+        assert!(testkit_in_products(&with("engine", vec![dev("testkit")])).is_empty());
+    }
+
+    #[test]
+    fn anyhow_in_a_library_is_a_breach_and_in_the_binary_is_not() {
+        let anyhow = || Dependency { ours: false, ..ours("anyhow") };
+        assert_eq!(anyhow_in_libraries(&with("store", vec![anyhow()])).len(), 1);
+        assert!(anyhow_in_libraries(&with("cli", vec![anyhow()])).is_empty());
+    }
+
+    #[test]
+    fn an_edge_is_explained_only_by_its_whole_name() {
+        let crates = with("engine", vec![ours("sys")]);
+        assert!(unexplained_edges(&crates, "- `engine → sys`: sockets").is_empty());
+        assert_eq!(unexplained_edges(&crates, "- `engine → system`: sockets").len(), 1);
+        assert_eq!(unexplained_edges(&crates, "- `the-engine → sys`: sockets").len(), 1);
+        assert_eq!(unexplained_edges(&crates, "").len(), 1);
+    }
+}

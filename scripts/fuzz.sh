@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Fuzzes every target of fuzz/ for FUZZ_SECONDS each, starting from its corpus.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+SECONDS_EACH=${FUZZ_SECONDS:-60}
+
+if [ ! -f fuzz/Cargo.toml ]; then
+    echo "fuzz: there is no fuzz/Cargo.toml, so nothing to fuzz" >&2
+    exit 1
+fi
+if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
+    echo "fuzz: needs nightly Rust and cargo-fuzz. To get them:" >&2
+    echo "    rustup toolchain install nightly --profile minimal" >&2
+    echo "    cargo +nightly install cargo-fuzz --locked" >&2
+    exit 1
+fi
+for target in $(cargo +nightly fuzz list); do
+    echo "fuzz: $target for $SECONDS_EACH s"
+    cargo +nightly fuzz run "$target" -- -max_total_time="$SECONDS_EACH" -timeout=10
+done
