@@ -1,6 +1,6 @@
 //! What this machine lets a process have.
 
-use std::fs;
+use std::{fs, io};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::system::uname;
@@ -21,6 +21,11 @@ pub fn resource_limits() -> ResourceLimits {
     // Where raising is refused the soft limit stands, and is what is told.
     let descriptors = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
     ResourceLimits { descriptors: descriptors.unwrap_or(u64::MAX), ports: port_range().unwrap_or(28_232) }
+}
+
+/// True if the error says that the process, or the whole machine, has no descriptor left.
+pub fn out_of_descriptors(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
 /// The size of `net.ipv4.ip_local_port_range`; IPv6 uses the same.

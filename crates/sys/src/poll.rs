@@ -16,6 +16,8 @@ pub struct Readiness {
     pub readable: bool,
     /// A write will take bytes, or give an error.
     pub writable: bool,
+    /// The peer has closed its side: after the bytes that are there comes the end, and no further event.
+    pub closing: bool,
 }
 
 /// One ready socket.
@@ -33,6 +35,10 @@ pub struct Poll {
     events: Vec<epoll::Event>,
     next: usize,
 }
+
+// SAFETY: `epoll::Event` holds a union with a pointer, which keeps it from being `Send` by itself; every
+// event here was registered with a number in that union, so no pointer ever crosses threads.
+unsafe impl Send for Poll {}
 
 impl Poll {
     /// An empty set.
@@ -89,8 +95,9 @@ impl Poll {
         self.next += 1;
         let flags = event.flags;
         let broken = flags.intersects(Flags::ERR | Flags::HUP);
-        let readable = broken || flags.intersects(Flags::IN | Flags::RDHUP);
+        let closing = broken || flags.contains(Flags::RDHUP);
+        let readable = closing || flags.contains(Flags::IN);
         let writable = broken || flags.contains(Flags::OUT);
-        Some(Ready { token: event.data.u64(), readiness: Readiness { readable, writable } })
+        Some(Ready { token: event.data.u64(), readiness: Readiness { readable, writable, closing } })
     }
 }

@@ -1,6 +1,7 @@
 //! What a worker's thread may do, and what it cost.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::num::NonZeroU64;
 
 use rustix::thread;
@@ -36,9 +37,12 @@ pub fn thread_time() -> ThreadTime {
     }
 }
 
-/// The second number of `schedstat` is the time spent waiting on a run queue, in nanoseconds.
+/// The second number of `schedstat` is the time spent waiting on a run queue, in nanoseconds. Read into
+/// the stack, because a worker asks in the middle of its load, where nothing may be allocated.
 fn starved_ns() -> Option<u64> {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let mut buffer = [0; 128];
+    let length = File::open("/proc/thread-self/schedstat").ok()?.read(&mut buffer).ok()?;
+    let text = std::str::from_utf8(&buffer[..length]).ok()?;
     text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 

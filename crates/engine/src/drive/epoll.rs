@@ -1,0 +1,105 @@
+//! The epoll driver: edge-triggered, each socket registered once, writes tried at once.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use plimsoll_sys::{Connection, Poll};
+
+use super::{Driver, Event, Received};
+
+/// Bytes received in one call. Larger would push the worker's own memory out of the second-level cache.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+pub(crate) struct Epoll {
+    poll: Poll,
+    sockets: Vec<Slot>,
+    buffer: Box<[u8]>,
+}
+
+/// A socket and how many there were in its slot before: an event that was on its way when the slot
+/// was closed carries the number of the old one.
+#[derive(Debug, Default)]
+struct Slot {
+    socket: Option<Connection>,
+    generation: u32,
+}
+
+fn token(slot: usize, generation: u32) -> u64 {
+    (u64::from(generation) << 32) | slot as u64
+}
+
+impl Epoll {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self { poll: Poll::new()?, sockets: Vec::new(), buffer: vec![0; BUFFER_BYTES].into_boxed_slice() })
+    }
+
+    fn socket(&self, slot: usize) -> io::Result<&Connection> {
+        let socket = self.sockets.get(slot).and_then(|slot| slot.socket.as_ref());
+        socket.ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+}
+
+impl Driver for Epoll {
+    fn open(&mut self, slot: usize, address: SocketAddr) -> io::Result<()> {
+        if self.sockets.len() <= slot {
+            self.sockets.resize_with(slot + 1, Slot::default);
+        }
+        let socket = Connection::open(address)?;
+        let entry = &mut self.sockets[slot];
+        entry.generation = entry.generation.wrapping_add(1);
+        self.poll.watch(&socket, token(slot, entry.generation))?;
+        entry.socket = Some(socket);
+        Ok(())
+    }
+
+    fn connected(&self, slot: usize) -> io::Result<()> {
+        self.socket(slot)?.connected()
+    }
+
+    #[inline]
+    fn send(&mut self, slot: usize, bytes: &[u8]) -> io::Result<usize> {
+        match self.socket(slot)?.send(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            result => result,
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, slot: usize) -> io::Result<Received<'_>> {
+        let socket = self.sockets.get(slot).and_then(|slot| slot.socket.as_ref());
+        let socket = socket.ok_or(io::ErrorKind::NotConnected)?;
+        let count = socket.receive(&mut self.buffer)?;
+        // A stream socket that filled less than the buffer is empty (epoll(7)), so asking again can be saved.
+        Ok(Received { bytes: &self.buffer[..count], more: count == BUFFER_BYTES })
+    }
+
+    fn close(&mut self, slot: usize) {
+        if let Some(slot) = self.sockets.get_mut(slot) {
+            slot.socket = None;
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, longest: Duration) -> io::Result<()> {
+        self.poll.wait(longest)
+    }
+
+    #[inline]
+    fn next_event(&mut self) -> Option<Event> {
+        loop {
+            let ready = self.poll.next_ready()?;
+            let slot = (ready.token & u64::from(u32::MAX)) as usize;
+            let entry = &self.sockets[slot];
+            if entry.socket.is_some() && token(slot, entry.generation) == ready.token {
+                let readiness = ready.readiness;
+                return Some(Event {
+                    slot,
+                    readable: readiness.readable,
+                    writable: readiness.writable,
+                    closing: readiness.closing,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The load engine: workers that make one step's load and hand over what came of it.
+//!
+//! A worker is one thread that owns its connections, buffers and histograms and shares nothing but
+//! two deadlines. It goes round one loop: wait for the system, advance the connections that became
+//! ready, send what is due, hand over the frame when its interval is over. After the warm-up that
+//! loop allocates nothing, takes no lock and writes no text.
+//!
+//! The parts, from pure to impure: [`schedule`] says when a request is due, [`connection`] what a
+//! connection's bytes mean, [`drive`] moves bytes, [`worker`] puts them together.
+
+mod classify;
+mod connection;
+mod control;
+mod drive;
+mod order;
+mod recorder;
+mod running;
+mod schedule;
+mod worker;
+
+pub use order::StepOrder;
+pub use running::{EngineError, Running, Turn};

@@ -1,0 +1,163 @@
+//! A step while it runs: its threads, and the frames they hand over.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use plimsoll_plan::Shard;
+use plimsoll_record::Frame;
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::control::Control;
+use crate::drive::epoll::Epoll;
+use crate::order::StepOrder;
+use crate::recorder::{Exchange, LiveFrame, Recorder};
+use crate::worker::Worker;
+
+/// Why a step could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The system would not give a worker what it needs.
+    #[error("worker {worker} of {workers} could not be started: {source}; try fewer workers (-t) or raise ulimit -n")]
+    Start {
+        /// The worker.
+        worker: u32,
+        /// How many there were to be.
+        workers: u32,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A worker's thread ended by a fault of Plimsoll's own.
+    #[error("a worker ended by a fault in Plimsoll itself; please report it with the message above")]
+    Died,
+}
+
+/// What [`Running::next`] gave.
+#[derive(Debug)]
+pub enum Turn {
+    /// A frame.
+    Frame(Box<Frame>),
+    /// Nothing came in the time given.
+    Quiet,
+    /// Every worker has ended, and all their frames were given.
+    Ended,
+}
+
+/// A step while it runs. Dropping it ends the load and waits for the workers.
+#[derive(Debug)]
+pub struct Running {
+    control: Arc<Control>,
+    began: Instant,
+    frames: Receiver<Box<LiveFrame>>,
+    empty: Vec<SyncSender<Box<LiveFrame>>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// The workers begin together, this long after the first was started.
+const HEAD_START: Duration = Duration::from_millis(5);
+
+impl Running {
+    /// Starts the workers. The load begins a few milliseconds later, at the same instant in all of them.
+    ///
+    /// # Errors
+    /// When a thread or its set of sockets cannot be made.
+    pub fn start(order: &StepOrder) -> Result<Self, EngineError> {
+        let began = RealClock.now() + HEAD_START;
+        // A request may begin at the last moment, on a connection still to be opened, and take all its time.
+        let drain = order.timeout * 2;
+        let control = Arc::new(Control::new(began + order.duration, drain));
+        let (full, frames) = sync_channel(order.workers as usize * 2);
+        let mut running = Self { control, began, frames, empty: Vec::new(), threads: Vec::new() };
+        for index in 0..order.workers {
+            let shard = Shard { index, of: order.workers };
+            running.start_worker(order, shard, full.clone()).map_err(|source| {
+                running.control.end_drain(RealClock.now());
+                EngineError::Start { worker: index, workers: order.workers, source }
+            })?;
+        }
+        Ok(running)
+    }
+
+    fn start_worker(
+        &mut self,
+        order: &StepOrder,
+        shard: Shard,
+        full: SyncSender<Box<LiveFrame>>,
+    ) -> io::Result<()> {
+        let driver = Epoll::new()?;
+        let (give_back, empty) = sync_channel(2);
+        // One frame is filled while the other is on its way; a fresh channel has a place for it.
+        if give_back.try_send(LiveFrame::new(order.step, shard.index)).is_err() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let recorder = Recorder::new(order.step, shard, Exchange { full, empty }, order.origin);
+        let worker = Worker::new(order.clone(), shard, self.began, Arc::clone(&self.control), driver, recorder);
+        let name = format!("load-{}", shard.index);
+        self.threads.push(thread::Builder::new().name(name).spawn(move || worker.run())?);
+        self.empty.push(give_back);
+        Ok(())
+    }
+
+    /// The instant at which the load begins.
+    pub fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// The instant at which the load ends, or ended.
+    pub fn load_ends(&self) -> Instant {
+        self.control.load_ends()
+    }
+
+    /// Ends the load now; what is under way is still waited for.
+    pub fn end_load(&self) {
+        self.control.end_load(RealClock.now());
+    }
+
+    /// Ends the load now and waits for nothing: what is under way counts as unanswered.
+    pub fn abandon(&self) {
+        self.control.end_drain(RealClock.now());
+    }
+
+    /// The next frame, waited for at most this long.
+    ///
+    /// # Errors
+    /// When a worker's thread has died.
+    pub fn next(&mut self, longest: Duration) -> Result<Turn, EngineError> {
+        match self.frames.recv_timeout(longest) {
+            Ok(live) => Ok(Turn::Frame(Box::new(self.take(live)))),
+            Err(RecvTimeoutError::Timeout) => Ok(Turn::Quiet),
+            Err(RecvTimeoutError::Disconnected) => self.join().map(|()| Turn::Ended),
+        }
+    }
+
+    /// Seals a frame and gives its memory back to the worker.
+    fn take(&mut self, live: Box<LiveFrame>) -> Frame {
+        let frame = live.seal();
+        if let Some(give_back) = self.empty.get(live.head.worker as usize)
+            && give_back.try_send(live).is_err()
+        {
+            // The worker has ended and needs no frame any more.
+        }
+        frame
+    }
+
+    fn join(&mut self) -> Result<(), EngineError> {
+        let died = self.threads.drain(..).map(JoinHandle::join).filter(Result::is_err).count();
+        if died == 0 { Ok(()) } else { Err(EngineError::Died) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.abandon();
+        // A worker may wait for room to hand over its last frame.
+        while self.frames.recv().is_ok() {}
+        for thread in self.threads.drain(..) {
+            if thread.join().is_err() {
+                // The fault was printed by the thread itself, and a drop cannot tell anyone.
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Pacing: when the next request of a worker is due.
+//!
+//! Pure: it is told what time it is and never asks.
+
+use std::time::Duration;
+
+use plimsoll_plan::{Arrivals, Level, Shard};
+use plimsoll_units::Instant;
+
+/// A worker's part of the schedule of one step.
+#[derive(Debug)]
+pub(crate) enum Schedule {
+    /// The next request is due when a connection is free for it.
+    Closed,
+    /// Requests are due at instants fixed beforehand.
+    Open(Backlog),
+}
+
+impl Schedule {
+    pub(crate) fn new(level: Level, shard: Shard, began: Instant, seed: u64) -> Self {
+        match level {
+            Level::Closed { .. } => Self::Closed,
+            Level::Open { rate_per_sec, arrivals, .. } => {
+                Self::Open(Backlog::new(Arrivals::new(arrivals, rate_per_sec, shard, seed), began))
+            }
+        }
+    }
+}
+
+/// The arrivals of an open loop that are due and not yet sent, oldest first.
+///
+/// It keeps no queue: two cursors walk the same sequence of arrivals, one at «due», one at «sent»,
+/// and what lies between them is the backlog, however long.
+#[derive(Debug)]
+pub(crate) struct Backlog {
+    due: Cursor,
+    unsent: Cursor,
+    length: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Cursor {
+    arrivals: Arrivals,
+    began: Instant,
+    next: Instant,
+}
+
+impl Cursor {
+    fn advance(&mut self) -> Instant {
+        let at = self.next;
+        // Arrivals have no end.
+        self.next = self.began + Duration::from_nanos(self.arrivals.next().unwrap_or(u64::MAX));
+        at
+    }
+}
+
+impl Backlog {
+    pub(crate) fn new(arrivals: Arrivals, began: Instant) -> Self {
+        let mut cursor = Cursor { arrivals, began, next: began };
+        cursor.advance();
+        Self { due: cursor.clone(), unsent: cursor, length: 0 }
+    }
+
+    /// Takes in every arrival due by `now` and before `load_ends`; says how many there were.
+    pub(crate) fn fall_due(&mut self, now: Instant, load_ends: Instant) -> u64 {
+        let mut count = 0;
+        while self.due.next <= now && self.due.next < load_ends {
+            self.due.advance();
+            count += 1;
+        }
+        self.length += count;
+        count
+    }
+
+    /// Takes the oldest arrival that is due: the instant it was due at.
+    pub(crate) fn take(&mut self) -> Option<Instant> {
+        self.length = self.length.checked_sub(1)?;
+        Some(self.unsent.advance())
+    }
+
+    /// Arrivals due and not taken.
+    pub(crate) fn len(&self) -> u64 {
+        self.length
+    }
+
+    /// When the next arrival will be due.
+    pub(crate) fn next_due(&self) -> Instant {
+        self.due.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_plan::ArrivalProcess;
+
+    const MS: u64 = 1_000_000;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * MS)
+    }
+
+    fn backlog(process: ArrivalProcess) -> Backlog {
+        Backlog::new(Arrivals::new(process, 1000.0, Shard { index: 0, of: 1 }, 3), at(100))
+    }
+
+    #[test]
+    fn late_takers_get_the_instants_that_were_due() {
+        let mut backlog = backlog(ArrivalProcess::Constant);
+        assert_eq!(backlog.fall_due(at(99), at(1000)), 0);
+        assert_eq!(backlog.fall_due(at(104), at(1000)), 5);
+        assert_eq!(backlog.take(), Some(at(100)));
+        assert_eq!(backlog.take(), Some(at(101)));
+        assert_eq!((backlog.len(), backlog.next_due()), (3, at(105)));
+    }
+
+    #[test]
+    fn nothing_falls_due_once_the_load_has_ended() {
+        let mut backlog = backlog(ArrivalProcess::Constant);
+        assert_eq!(backlog.fall_due(at(500), at(110)), 10);
+        assert_eq!(backlog.fall_due(at(900), at(110)), 0);
+        assert_eq!(std::iter::from_fn(|| backlog.take()).count(), 10);
+    }
+
+    #[test]
+    fn both_cursors_walk_the_same_random_arrivals() {
+        let mut backlog = backlog(ArrivalProcess::Poisson);
+        let mut due = Vec::new();
+        while due.len() < 500 {
+            let next = backlog.next_due();
+            due.push(next);
+            assert!(backlog.fall_due(next, at(1_000_000)) >= 1);
+        }
+        let taken: Vec<Instant> = std::iter::from_fn(|| backlog.take()).take(500).collect();
+        assert_eq!(taken, due);
+    }
+}

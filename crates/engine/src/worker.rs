@@ -1,0 +1,206 @@
+//! One worker: its connections, its clock and its loop.
+//!
+//! [`Worker::run`] is the whole of it: begin, turn until finished, seal. A turn waits for the system,
+//! advances what became ready, and then looks at what time has made due.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plimsoll_http::{Expect, ParserMemory};
+use plimsoll_plan::{Level, Shard};
+use plimsoll_record::Phase;
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::connection::Connection;
+use crate::control::Control;
+use crate::drive::Driver;
+use crate::order::StepOrder;
+use crate::recorder::{Gauges, Recorder};
+use crate::schedule::Schedule;
+
+mod deadlines;
+mod exchange;
+mod opening;
+
+/// The longest wait: deadlines that the conductor moves are noticed this soon.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+pub(crate) struct Worker<D> {
+    order: StepOrder,
+    expect: Expect,
+    retries: bool,
+    control: Arc<Control>,
+    clock: RealClock,
+    driver: D,
+    connections: Vec<Connection>,
+    memory: ParserMemory,
+    schedule: Schedule,
+    recorder: Recorder,
+    /// Connections that are open and have nothing to send.
+    idle: VecDeque<u32>,
+    /// Connections to be opened at these instants, soonest first.
+    reopen: VecDeque<(Instant, u32)>,
+    /// Connections of an open loop that are closed, to be opened when a request needs one.
+    spare: Vec<u32>,
+    /// The most connections this worker may have.
+    connections_max: usize,
+    opening: usize,
+    open: u64,
+    in_flight: u64,
+    began: Instant,
+    now: Instant,
+    /// When the last wait ended: what became ready is older than this.
+    woke: Instant,
+    next_frame: Instant,
+    next_deadline_scan: Instant,
+}
+
+/// This worker's first connections and the most it may have.
+fn connection_shares(order: &StepOrder, shard: Shard) -> (u32, u32) {
+    match order.level {
+        Level::Closed { connections } => (shard.part_of(connections), shard.part_of(connections)),
+        Level::Open { connections, .. } => {
+            (shard.part_of(connections), shard.part_of(order.connections_max).max(1))
+        }
+    }
+}
+
+/// Requests that may be sent again if a connection was given up before any answer (RFC 9110, section 9.2.2).
+fn is_idempotent(method: &str) -> bool {
+    matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE")
+}
+
+impl<D: Driver> Worker<D> {
+    /// A worker whose load begins at `began`. All memory that depends on the plan is taken here.
+    pub(crate) fn new(
+        order: StepOrder,
+        shard: Shard,
+        began: Instant,
+        control: Arc<Control>,
+        driver: D,
+        recorder: Recorder,
+    ) -> Self {
+        let (first, most) = connection_shares(&order, shard);
+        Self {
+            expect: if order.method == "HEAD" { Expect::NoBody } else { Expect::Body },
+            retries: is_idempotent(&order.method),
+            schedule: Schedule::new(order.level, shard, began, order.seed),
+            connections: (0..first).map(|_| Connection::new()).collect(),
+            idle: VecDeque::with_capacity(most as usize),
+            reopen: (0..first).map(|slot| (began, slot)).collect(),
+            spare: Vec::with_capacity(most as usize),
+            connections_max: most as usize,
+            next_frame: began + order.interval,
+            memory: ParserMemory::new(),
+            clock: RealClock,
+            opening: 0,
+            open: 0,
+            in_flight: 0,
+            now: began,
+            woke: began,
+            next_deadline_scan: began,
+            order,
+            began,
+            control,
+            driver,
+            recorder,
+        }
+    }
+
+    /// Makes the load to its end.
+    pub(crate) fn run(mut self) {
+        plimsoll_sys::sharpen_timers();
+        self.now = self.clock.now();
+        self.recorder.begin(self.began.max(self.now));
+        self.open_due();
+        while !self.finished() {
+            self.turn();
+        }
+        self.give_up_the_rest();
+        let (phase, gauges) = (self.phase(), self.gauges());
+        self.recorder.finish(self.now, phase, gauges);
+    }
+
+    fn turn(&mut self) {
+        let longest = self.longest_wait();
+        if self.driver.wait(longest).is_err() {
+            // A set of sockets that cannot be waited for cannot carry load: end it, and account for what is open.
+            self.control.end_drain(self.now);
+        }
+        self.now = self.clock.now();
+        self.woke = self.now;
+        while let Some(event) = self.driver.next_event() {
+            self.advance(event);
+            self.dispatch_due();
+        }
+        self.now = self.clock.now();
+        self.dispatch_due();
+        self.open_due();
+        self.scan_deadlines();
+        self.end_interval();
+    }
+
+    fn measuring(&self) -> bool {
+        self.now < self.control.load_ends()
+    }
+
+    fn phase(&self) -> Phase {
+        if self.measuring() { Phase::Measure } else { Phase::Drain }
+    }
+
+    fn backlog(&self) -> u64 {
+        match &self.schedule {
+            Schedule::Closed => 0,
+            Schedule::Open(backlog) => backlog.len(),
+        }
+    }
+
+    fn finished(&self) -> bool {
+        let nothing_left = self.in_flight == 0 && self.backlog() == 0;
+        !self.measuring() && (nothing_left || self.now >= self.control.drain_ends())
+    }
+
+    fn gauges(&self) -> Gauges {
+        Gauges { in_flight: self.in_flight, backlog: self.backlog(), connections: self.open }
+    }
+
+    fn longest_wait(&self) -> Duration {
+        let mut until = self.next_frame.min(self.now + LONGEST_WAIT).min(self.next_deadline_scan);
+        if self.measuring() {
+            until = until.min(self.control.load_ends());
+        }
+        if let Schedule::Open(backlog) = &self.schedule
+            && backlog.next_due() < self.control.load_ends()
+        {
+            until = until.min(backlog.next_due());
+        }
+        if let Some((at, _)) = self.reopen.front()
+            && self.may_open()
+        {
+            until = until.min(*at);
+        }
+        until.since(self.now)
+    }
+
+    /// Hands the frame over when its interval is over. The measured part ends with a frame of its own, so
+    /// that no frame holds both load and drain.
+    fn end_interval(&mut self) {
+        let ends = self.control.load_ends();
+        let load_over = self.now >= ends && self.next_frame != Instant::from_nanos(u64::MAX);
+        if self.now < self.next_frame && !load_over {
+            return;
+        }
+        let interval_ns = self.order.interval.as_nanos().max(1) as u64;
+        let next = self.now.nanos_since(self.began) / interval_ns + 1;
+        let gauges = self.gauges();
+        // What ended within this turn was due under load, so the frame that holds it is a measured one.
+        let phase = if load_over || self.measuring() { Phase::Measure } else { Phase::Drain };
+        self.recorder.hand_over(self.now, next as u32 - 1, phase, gauges);
+        self.next_frame = match load_over {
+            // The drain is one frame, handed over when the worker ends.
+            true => Instant::from_nanos(u64::MAX),
+            false => self.began + Duration::from_nanos(next * interval_ns),
+        };
+    }
+}
