@@ -1,0 +1,68 @@
+//! From a run to its findings.
+
+use plimsoll_plan::{Load, Plan, UnreadablePlan};
+use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
+
+use crate::knee::{knee, usable};
+use crate::slo::Reach;
+use crate::{Findings, GeneratorHealth, Knee, StepSummary, UslFit, slo, summary, usl, verdict};
+
+/// A run that cannot be analysed.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalyzeError {
+    /// The plan cannot be read.
+    #[error(transparent)]
+    Plan(#[from] UnreadablePlan),
+    /// A histogram of a step cannot be decoded.
+    #[error("step {step}: {source}")]
+    Histogram {
+        /// Index of the step.
+        step: u32,
+        /// What is wrong with it.
+        source: CorruptHistogram,
+    },
+}
+
+/// Everything that can be said about a run: a pure function of it.
+///
+/// # Errors
+/// When the stored plan or a histogram cannot be read.
+pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
+    let plan = Plan::from_json(&run.manifest.plan)?;
+    let steps = run.steps.iter().map(|step| summarize(run, step)).collect::<Result<Vec<_>, _>>()?;
+    let ladder = matches!(plan.load, Load::Ladder { .. });
+    let knee = knee(&steps).filter(|_| ladder);
+    let usl = ladder.then(|| fit(&steps));
+    let generator =
+        decisive(&steps, knee.as_ref()).map_or_else(GeneratorHealth::default, |step| step.generator.clone());
+    let growing = ladder && !knee.is_some_and(|knee| knee.reached);
+    let slo = slo::check(plan.slo, &steps, Reach { healthy: generator.healthy(), growing });
+    let verdict = verdict::verdict(&verdict::Case {
+        plan: &plan,
+        steps: &steps,
+        knee: knee.as_ref(),
+        generator: &generator,
+    });
+    let lower_bound = !generator.healthy();
+    Ok(Findings { plan, steps, generator, knee, usl, slo, verdict, lower_bound })
+}
+
+fn summarize(run: &Run, step: &Step) -> Result<StepSummary, AnalyzeError> {
+    let frames: Vec<&Frame> = run.frames_of(step.index).collect();
+    summary::summarize(step, &frames, &run.hosts)
+        .map_err(|source| AnalyzeError::Histogram { step: step.index, source })
+}
+
+fn fit(steps: &[StepSummary]) -> UslFit {
+    let load = |step: &&StepSummary| usl::Load {
+        connections: f64::from(step.connections),
+        throughput_per_sec: step.throughput.value,
+    };
+    usl::fit(&usable(steps).iter().map(load).collect::<Vec<_>>())
+}
+
+/// The step whose figures are the answer: that of the plateau, or else the last.
+fn decisive<'a>(steps: &'a [StepSummary], knee: Option<&Knee>) -> Option<&'a StepSummary> {
+    let at_plateau = |knee: &Knee| steps.iter().find(|step| step.connections == knee.plateau_connections);
+    knee.and_then(at_plateau).or(steps.last())
+}

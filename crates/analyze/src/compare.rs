@@ -1,0 +1,217 @@
+//! Two ladders side by side.
+
+use crate::{Estimate, Findings, StepSummary};
+
+/// What one pair of runs cannot show; stands below every comparison of two single runs.
+pub const ONE_PAIR: &str = "the intervals are those within each run; how much results vary from run to run \
+    cannot be told from one run each: repeat both in turn before you act on a small difference";
+
+/// Steps whose success ratio is below this are the best only if there is no other: failed answers are fast.
+const SUCCESS_LEAST: f64 = 0.95;
+
+/// One level of a run, as far as a comparison needs it. What a plain table of figures lacks is `None`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RungOutcome {
+    /// Connections.
+    pub connections: u32,
+    /// Completed requests per second.
+    pub throughput: Estimate,
+    /// Mean latency in nanoseconds.
+    pub mean_latency_ns: f64,
+    /// 99th percentile of latency in nanoseconds.
+    pub p99_ns: Option<f64>,
+    /// Successful responses over everything that ended.
+    pub success_ratio: f64,
+}
+
+/// One concurrency of either run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ComparisonRow {
+    /// Connections.
+    pub connections: u32,
+    /// The first run's outcome, if it has this concurrency.
+    pub a: Option<RungOutcome>,
+    /// The second run's.
+    pub b: Option<RungOutcome>,
+    /// Throughput of the first over that of the second.
+    pub throughput_ratio: Option<Estimate>,
+    /// Mean latency of the first over that of the second.
+    pub latency_ratio: Option<f64>,
+    /// Success ratio of the first minus that of the second.
+    pub success_difference: Option<f64>,
+}
+
+/// The best of each run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BestComparison {
+    /// The first run's step of highest throughput.
+    pub a: RungOutcome,
+    /// The second run's.
+    pub b: RungOutcome,
+    /// Throughput of the first over that of the second.
+    pub throughput_ratio: Estimate,
+}
+
+/// Two ladders side by side: A, the candidate, against B, the reference.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Every concurrency of either, lowest first.
+    pub rows: Vec<ComparisonRow>,
+    /// The best of each, if each has a step and B's has throughput.
+    pub best: Option<BestComparison>,
+}
+
+impl Comparison {
+    /// True if A is worse than B by more than `margin`, a ratio such as 0.05: its best throughput is below
+    /// (1 − margin) of B's, with the whole interval of that ratio where there is one, or its success ratio is
+    /// lower by more than `margin` at the best steps or at any concurrency that both have.
+    pub fn beyond_margin(&self, margin: f64) -> bool {
+        let slower = self.best.is_some_and(|best| {
+            let upper =
+                best.throughput_ratio.interval.map_or(best.throughput_ratio.value, |(_, upper)| upper);
+            upper.max(best.throughput_ratio.value) < 1.0 - margin
+        });
+        let best = self.best.map(|best| best.a.success_ratio - best.b.success_ratio);
+        let differences = self.rows.iter().filter_map(|row| row.success_difference).chain(best);
+        slower || differences.into_iter().any(|difference| difference < -margin)
+    }
+}
+
+/// Compares two ladders by concurrency, and by the best of each.
+pub fn compare(a: &[RungOutcome], b: &[RungOutcome]) -> Comparison {
+    let mut levels: Vec<u32> = a.iter().chain(b).map(|rung| rung.connections).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    Comparison { rows: levels.into_iter().map(|level| row(level, a, b)).collect(), best: best_of_both(a, b) }
+}
+
+fn row(connections: u32, a: &[RungOutcome], b: &[RungOutcome]) -> ComparisonRow {
+    let find = |rungs: &[RungOutcome]| rungs.iter().find(|rung| rung.connections == connections).copied();
+    let (a, b) = (find(a), find(b));
+    let both = a.zip(b);
+    ComparisonRow {
+        connections,
+        a,
+        b,
+        throughput_ratio: both.and_then(|(a, b)| ratio(a.throughput, b.throughput)),
+        latency_ratio: both
+            .filter(|(_, b)| b.mean_latency_ns > 0.0)
+            .map(|(a, b)| a.mean_latency_ns / b.mean_latency_ns),
+        success_difference: both.map(|(a, b)| a.success_ratio - b.success_ratio),
+    }
+}
+
+fn best_of_both(a: &[RungOutcome], b: &[RungOutcome]) -> Option<BestComparison> {
+    let (a, b) = (best(a)?, best(b)?);
+    Some(BestComparison { a, b, throughput_ratio: ratio(a.throughput, b.throughput)? })
+}
+
+fn best(rungs: &[RungOutcome]) -> Option<RungOutcome> {
+    let succeeds = |rung: &RungOutcome| rung.success_ratio >= SUCCESS_LEAST;
+    let candidates = rungs.iter().filter(|rung| succeeds(rung) || !rungs.iter().any(succeeds));
+    candidates.max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value)).copied()
+}
+
+/// a/b with Fieller's interval (1954) for two independent estimates, or `None` if b is zero.
+///
+/// With half widths u of a and v of b, the bounds are where (a − ρb)² = u² + ρ²v², that is at
+/// ρ = (ab ± √(a²b² − (a² − u²)(b² − v²))) / (b² − v²). There is no interval where b may be zero (v ≥ b).
+fn ratio(a: Estimate, b: Estimate) -> Option<Estimate> {
+    if b.value <= 0.0 {
+        return None;
+    }
+    let half = |estimate: Estimate| {
+        estimate.interval.map(|(low, high)| (high - estimate.value).max(estimate.value - low))
+    };
+    let interval = half(a).zip(half(b)).filter(|(_, v)| *v < b.value).map(|(u, v)| {
+        let (product, denominator) = (a.value * b.value, b.value * b.value - v * v);
+        let root = (product * product - (a.value * a.value - u * u) * denominator).max(0.0).sqrt();
+        (((product - root) / denominator).max(0.0), (product + root) / denominator)
+    });
+    Some(Estimate { value: a.value / b.value, interval })
+}
+
+/// The levels of a run that a comparison needs; steps in which no request ended are left out.
+pub fn rungs_of(findings: &Findings) -> Vec<RungOutcome> {
+    findings.steps.iter().filter_map(outcome).collect()
+}
+
+fn outcome(step: &StepSummary) -> Option<RungOutcome> {
+    Some(RungOutcome {
+        connections: step.connections,
+        throughput: step.throughput,
+        mean_latency_ns: step.latency.mean_ns,
+        p99_ns: step.latency.p99.ns,
+        success_ratio: step.success_ratio?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Noise;
+
+    fn rung(connections: u32, throughput: f64, half: Option<f64>) -> RungOutcome {
+        let interval = half.map(|half| (throughput - half, throughput + half));
+        RungOutcome {
+            connections,
+            throughput: Estimate { value: throughput, interval },
+            mean_latency_ns: 2e6,
+            p99_ns: None,
+            success_ratio: 1.0,
+        }
+    }
+
+    #[test]
+    fn every_concurrency_of_either_run_has_a_row() {
+        let comparison =
+            compare(&[rung(1, 10.0, None), rung(2, 20.0, None)], &[rung(2, 40.0, None), rung(4, 50.0, None)]);
+        let rows: Vec<_> =
+            comparison.rows.iter().map(|row| (row.connections, row.a.is_some(), row.b.is_some())).collect();
+        assert_eq!(rows, [(1, true, false), (2, true, true), (4, false, true)]);
+        assert_eq!(comparison.rows[1].throughput_ratio, Some(Estimate { value: 0.5, interval: None }));
+        assert_eq!(comparison.rows[1].latency_ratio, Some(1.0));
+        assert_eq!(comparison.best.unwrap().throughput_ratio.value, 0.4);
+    }
+
+    #[test]
+    fn the_interval_of_a_ratio_covers_it() {
+        let covers = |seed| {
+            let mut noise = Noise::new(seed);
+            let mut near =
+                |mean: f64, sd: f64| rung(1, mean + sd * noise.normal(), Some(1.96 * sd)).throughput;
+            let (low, high) = ratio(near(800.0, 20.0), near(1000.0, 30.0)).unwrap().interval.unwrap();
+            low <= 0.8 && 0.8 <= high
+        };
+        let covered = (0..500).filter(|seed| covers(*seed)).count();
+        assert!((460..=492).contains(&covered), "{covered} of 500");
+    }
+
+    #[test]
+    fn a_reference_that_may_be_zero_has_no_interval_and_zero_no_ratio() {
+        let wide = rung(1, 10.0, Some(12.0)).throughput;
+        assert_eq!(ratio(wide, wide).unwrap().interval, None);
+        assert_eq!(ratio(wide, rung(1, 0.0, None).throughput), None);
+    }
+
+    #[test]
+    fn a_margin_is_broken_only_when_the_whole_interval_is_beyond_it() {
+        let beyond = |half| compare(&[rung(1, 90.0, half)], &[rung(1, 100.0, half)]).beyond_margin(0.05);
+        assert!(beyond(None));
+        assert!(beyond(Some(1.0)));
+        assert!(!beyond(Some(10.0)));
+        assert!(!compare(&[rung(1, 96.0, None)], &[rung(1, 100.0, None)]).beyond_margin(0.05));
+        assert!(!compare(&[rung(1, 200.0, None)], &[rung(1, 100.0, None)]).beyond_margin(0.05));
+        assert!(!compare(&[], &[rung(1, 100.0, None)]).beyond_margin(0.05));
+    }
+
+    #[test]
+    fn more_failures_break_the_margin_too_and_are_no_best_step() {
+        let failing = RungOutcome { success_ratio: 0.8, ..rung(2, 500.0, None) };
+        let comparison =
+            compare(&[rung(1, 100.0, None), failing], &[rung(1, 100.0, None), rung(2, 150.0, None)]);
+        assert_eq!(comparison.best.unwrap().a.connections, 1);
+        assert!(comparison.beyond_margin(0.1));
+        assert!(comparison.rows[1].success_difference.unwrap() < -0.19);
+    }
+}

@@ -1,0 +1,327 @@
+//! What was found: every figure and sentence of a report is made from these.
+
+use plimsoll_plan::Slo;
+
+/// A value with its 95 % confidence interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The best single value.
+    pub value: f64,
+    /// Lower and upper bound; `None` where too little is known for one.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// A percentile with its interval; the value is `None` where there are too few samples to know it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Percentile {
+    /// The value in nanoseconds.
+    pub ns: Option<f64>,
+    /// Its 95 % interval in nanoseconds, by order statistics.
+    pub interval_ns: Option<(f64, f64)>,
+}
+
+/// The distribution of one kind of time over a step, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct TimeSummary {
+    /// How many times are in it.
+    pub count: u64,
+    /// Arithmetic mean.
+    pub mean_ns: f64,
+    /// Standard deviation.
+    pub stdev_ns: f64,
+    /// The shortest.
+    pub min_ns: f64,
+    /// The longest.
+    pub max_ns: f64,
+    /// 50th percentile.
+    pub p50: Percentile,
+    /// 75th percentile.
+    pub p75: Percentile,
+    /// 90th percentile.
+    pub p90: Percentile,
+    /// 95th percentile.
+    pub p95: Percentile,
+    /// 99th percentile.
+    pub p99: Percentile,
+    /// 99.9th percentile.
+    pub p999: Percentile,
+}
+
+/// Whether the throughput of a step settled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Steadiness {
+    /// The warm-up was found and cut, and the interval of throughput is within ±2 %.
+    Steady,
+    /// The interval of throughput is wider than ±2 %.
+    Wide,
+    /// Throughput was still moving past the middle of the step: no warm-up can be told from the rest.
+    Moving,
+    /// Too short to tell.
+    TooShort,
+}
+
+/// What one step came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepSummary {
+    /// Index of the step in the run.
+    pub index: u32,
+    /// Connections of the step.
+    pub connections: u32,
+    /// The offered rate of an open loop, requests per second.
+    pub rate_per_sec: Option<f64>,
+    /// Everything counted over the whole step, warm-up and drain included.
+    pub counts: plimsoll_record::Counts,
+    /// Requests sent and never answered, and due and never sent, are failures in `counts`; responses
+    /// and failures in the measured window and the drain after it are the base of the success ratio.
+    pub success_ratio: Option<f64>,
+    /// Seconds of warm-up cut from the front.
+    pub warmup_sec: f64,
+    /// Seconds that were measured, after the warm-up and before the drain.
+    pub measured_sec: f64,
+    /// Seconds the drain took.
+    pub drain_sec: f64,
+    /// Completed requests per second over the measured window.
+    pub throughput: Estimate,
+    /// Bytes received per second over the measured window.
+    pub bytes_in_per_sec: f64,
+    /// Whether throughput settled.
+    pub steadiness: Steadiness,
+    /// Why the load of the step ended.
+    pub end: plimsoll_record::StepEnd,
+    /// done − intended.
+    pub latency: TimeSummary,
+    /// done − sent.
+    pub service: TimeSummary,
+    /// The generator's own health during this step.
+    pub generator: GeneratorHealth,
+}
+
+/// What held the generator back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GeneratorReason {
+    /// A worker used this ratio of a core.
+    WorkerBusy {
+        /// The worker.
+        worker: u32,
+        /// CPU time over time, 0 to 1.
+        ratio: f64,
+    },
+    /// A worker was ready to run and had no CPU for this ratio of the time.
+    WorkerStarved {
+        /// The worker.
+        worker: u32,
+        /// Time without a CPU over time, 0 to 1.
+        ratio: f64,
+    },
+    /// Requests left this much later than they should, at the 99th percentile.
+    SendLag {
+        /// Lag in nanoseconds.
+        p99_ns: f64,
+        /// What it is compared with: the median service time, in nanoseconds.
+        service_p50_ns: f64,
+    },
+    /// Little's law does not hold: connections are not as busy as a closed loop keeps them.
+    LittlesLaw {
+        /// Requests that should be under way.
+        expected: f64,
+        /// Throughput times mean latency.
+        observed: f64,
+    },
+    /// Less than 99 % of the offered rate was sent in time.
+    BehindSchedule {
+        /// Requests per second that fell due.
+        offered_per_sec: f64,
+        /// Requests per second that were sent.
+        sent_per_sec: f64,
+    },
+    /// Requests failed because this machine had no port or no descriptor left.
+    OutOfResources {
+        /// `no_ports_left` or `no_descriptors_left`.
+        kind: plimsoll_record::FailureKind,
+        /// How many.
+        count: u64,
+    },
+    /// The machine's hypervisor, or other processes, took this ratio of the CPU time.
+    Stolen {
+        /// Stolen CPU time over all CPU time, 0 to 1.
+        ratio: f64,
+    },
+}
+
+/// The generator's own health.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GeneratorHealth {
+    /// Empty when healthy.
+    pub reasons: Vec<GeneratorReason>,
+    /// CPU seconds of all workers, user and system.
+    pub cpu_sec: f64,
+    /// The part of them spent in the kernel.
+    pub kernel_sec: f64,
+    /// The highest CPU ratio of any worker, 0 to 1.
+    pub busiest_worker_ratio: f64,
+    /// The highest ratio of time any worker was ready and had no CPU, 0 to 1.
+    pub starved_ratio: f64,
+    /// Median send lag in nanoseconds.
+    pub send_lag_p50_ns: f64,
+    /// 99th percentile of send lag in nanoseconds.
+    pub send_lag_p99_ns: f64,
+    /// |N − X·R| / N in a closed loop.
+    pub littles_law_error: Option<f64>,
+    /// Workers that took part.
+    pub workers: u32,
+}
+
+impl GeneratorHealth {
+    /// True if nothing of the generator's own held the load back.
+    pub fn healthy(&self) -> bool {
+        self.reasons.is_empty()
+    }
+}
+
+/// Where throughput stops growing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Knee {
+    /// The highest throughput of any step.
+    pub plateau: Estimate,
+    /// Connections of the step with the highest throughput.
+    pub plateau_connections: u32,
+    /// The smallest tested number of connections within 5 % of the plateau.
+    pub connections: u32,
+    /// N* = (D + Z) / D_max, from the mean latency of the lowest step and the plateau.
+    pub connections_predicted: f64,
+    /// False if the ladder ended while throughput was still growing: the plateau is not known, and
+    /// the values are those of the last step.
+    pub reached: bool,
+}
+
+/// The Universal Scalability Law fitted over the ladder: X(N) = γN / (1 + α(N−1) + βN(N−1)).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usl {
+    /// Throughput of one connection, requests per second.
+    pub gamma: Estimate,
+    /// Contention.
+    pub alpha: Estimate,
+    /// Coherence.
+    pub beta: Estimate,
+    /// Where the peak lies, where it may be told: β's interval excludes 0 and the peak is at most twice what was tested.
+    pub peak_connections: Option<f64>,
+    /// Coefficient of determination of the fit.
+    pub r_squared: f64,
+}
+
+/// The fit, or why there is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum UslFit {
+    /// The law fits.
+    Fitted(Usl),
+    /// Fewer than six steps.
+    TooFewSteps(u32),
+    /// The fit does not describe the ladder.
+    Poor,
+}
+
+/// Whether one part of the SLO held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    /// It held.
+    Yes,
+    /// It did not.
+    No,
+    /// Too little is known.
+    Unknown,
+}
+
+/// What the SLO came to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SloCheck {
+    /// What was asked for.
+    pub slo: Slo,
+    /// Index of the step with the highest throughput within the p99 and success limits, if any.
+    pub best_step: Option<u32>,
+    /// The highest throughput within the p99 and success limits.
+    pub throughput_within: Option<Estimate>,
+    /// Latency at `best_step`, or at the lowest step if none holds.
+    pub p99: Held,
+    /// Success ratio at the same step.
+    pub success: Held,
+    /// Throughput within the limits against what was asked for.
+    pub throughput: Held,
+}
+
+impl SloCheck {
+    /// True if some part is known not to hold.
+    pub fn broken(&self) -> bool {
+        [self.p99, self.success, self.throughput].contains(&Held::No)
+    }
+}
+
+/// What limits, as far as it can be told without looking at the hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The load generator itself.
+    Generator,
+    /// The target was not pushed to its limit.
+    None,
+    /// The target was pushed to its limit, and what it is cannot be told.
+    Unknown,
+}
+
+/// How well a verdict is founded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confidence {
+    /// Seen directly.
+    Measured,
+    /// By elimination.
+    Inferred,
+    /// Not founded.
+    Unknown,
+}
+
+/// One line of evidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EvidenceRow {
+    /// What was looked at.
+    pub what: String,
+    /// What was seen.
+    pub value: f64,
+    /// Of what capacity, or against what, if there is such.
+    pub of: Option<f64>,
+    /// Where: `600 connections`.
+    pub at: String,
+}
+
+/// What limits the target, with evidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// What limits.
+    pub limit: Limit,
+    /// Where: `generator`, or the target's authority.
+    pub place: String,
+    /// How well that is founded.
+    pub confidence: Confidence,
+    /// The evidence.
+    pub evidence: Vec<EvidenceRow>,
+    /// What to try next.
+    pub advice: Vec<String>,
+}
+
+/// Everything found in one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Findings {
+    /// The plan the run was made from.
+    pub plan: plimsoll_plan::Plan,
+    /// What each step came to.
+    pub steps: Vec<StepSummary>,
+    /// The generator's health over the run: the worst of its steps that count for the answer.
+    pub generator: GeneratorHealth,
+    /// The knee, if the run was a ladder of at least two steps with throughput.
+    pub knee: Option<Knee>,
+    /// The scalability law, if the run was a ladder.
+    pub usl: Option<UslFit>,
+    /// The SLO, if one was asked for.
+    pub slo: Option<SloCheck>,
+    /// What limits.
+    pub verdict: Verdict,
+    /// True if the figures are lower bounds because the generator was the limit: print «≥».
+    pub lower_bound: bool,
+}

@@ -1,0 +1,48 @@
+//! Where throughput stops growing with concurrency.
+
+use crate::{Knee, StepSummary};
+
+/// Throughput within this ratio of the highest is the plateau.
+const TOLERANCE: f64 = 0.05;
+
+/// A failed answer is often a fast one. A step counts for the knee only if its failures could not move
+/// throughput by more than the tolerance that the knee is told by.
+const SUCCESS_LEAST: f64 = 1.0 - TOLERANCE;
+
+/// True if the step's throughput is that of successful answers.
+pub(crate) fn counts_for_capacity(step: &StepSummary) -> bool {
+    step.throughput.value > 0.0 && step.success_ratio.is_some_and(|ratio| ratio >= SUCCESS_LEAST)
+}
+
+/// The steps whose throughput is that of successful answers, lowest concurrency first.
+pub(crate) fn usable(steps: &[StepSummary]) -> Vec<&StepSummary> {
+    let mut usable: Vec<&StepSummary> = steps.iter().filter(|step| counts_for_capacity(step)).collect();
+    usable.sort_by_key(|step| step.connections);
+    usable
+}
+
+/// The knee of a ladder, or `None` with fewer than two usable steps.
+///
+/// The plateau is known (`reached`) if the ladder went to at least twice the knee's concurrency: then a
+/// doubling of connections gained less than 5 %, however the rungs are spaced.
+///
+/// N* = (D + Z)/D_max (Denning and Buzen 1978; Lazowska and others, *Quantitative System Performance*, 1984,
+/// chapter 5) is where the asymptotes X ≤ N/(D + Z) and X ≤ 1/D_max cross. Without think time Z, D is the
+/// mean latency of the lowest step, where nothing queues yet, and 1/D_max is the plateau; so N* = X_max·R_low.
+/// It also is the number of requests the target works on at once.
+pub(crate) fn knee(steps: &[StepSummary]) -> Option<Knee> {
+    let usable = usable(steps);
+    let [lowest, .., highest] = usable.as_slice() else { return None };
+    let best = usable.iter().max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value))?;
+    let near = (1.0 - TOLERANCE) * best.throughput.value;
+    let connections = usable.iter().find(|step| step.throughput.value >= near)?.connections;
+    let reached = highest.connections >= connections.saturating_mul(2);
+    let predicted_by = if reached { best } else { highest };
+    Some(Knee {
+        plateau: predicted_by.throughput,
+        plateau_connections: predicted_by.connections,
+        connections: if reached { connections } else { highest.connections },
+        connections_predicted: predicted_by.throughput.value * lowest.latency.mean_ns / 1e9,
+        reached,
+    })
+}

@@ -1,0 +1,28 @@
+//! What a run means: steady state, knee, scalability, SLO, generator health.
+//!
+//! Everything here is a pure function of what was recorded, so a stored run is judged exactly as the live
+//! one was, and again by a better rule later. No clock, no file, no randomness. Every formula is derived
+//! where it stands, with its source; `docs/method.md` tells them in one piece. Deliberately absent: anything
+//! that needs to look at the target's hosts.
+
+mod analysis;
+mod batch_means;
+mod compare;
+mod findings;
+mod generator;
+mod knee;
+pub mod ladder;
+#[cfg(test)]
+mod noise;
+mod quantile;
+mod series;
+mod slo;
+pub mod steady;
+mod summary;
+mod trend;
+mod usl;
+mod verdict;
+
+pub use analysis::{AnalyzeError, analyze};
+pub use compare::{BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutcome, compare, rungs_of};
+pub use findings::*;

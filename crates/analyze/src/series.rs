@@ -1,0 +1,157 @@
+//! Throughput over time, from the frames of one step.
+
+use std::collections::BTreeMap;
+
+use plimsoll_record::{FrameHead, Phase};
+
+/// One interval of a step, over all workers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    /// Number of the interval within the step.
+    pub(crate) interval: u32,
+    /// When the first worker's frame began, in nanoseconds since the run began.
+    pub(crate) began_ns: u64,
+    /// Mean length of the workers' frames, in seconds.
+    pub(crate) span_sec: f64,
+    /// Completed requests per second.
+    pub(crate) rate_per_sec: f64,
+    /// Completed requests.
+    pub(crate) completed: u64,
+    /// Requests due or sent, and not ended when the interval was over.
+    pub(crate) queue: u64,
+}
+
+/// The sums of one interval's frames.
+#[derive(Default)]
+struct Sums {
+    frames: usize,
+    began_ns: u64,
+    span_sec: f64,
+    rate_per_sec: f64,
+    completed: u64,
+    queue: u64,
+}
+
+impl Sums {
+    fn add(&mut self, head: &FrameHead) {
+        self.began_ns = if self.frames == 0 { head.began_ns } else { self.began_ns.min(head.began_ns) };
+        self.frames += 1;
+        self.span_sec += head.span_sec();
+        self.rate_per_sec += head.counts.completed as f64 / head.span_sec();
+        self.completed += head.counts.completed;
+        self.queue += head.in_flight + head.backlog;
+    }
+
+    fn point(&self, interval: u32) -> Point {
+        Point {
+            interval,
+            began_ns: self.began_ns,
+            span_sec: self.span_sec / self.frames as f64,
+            rate_per_sec: self.rate_per_sec,
+            completed: self.completed,
+            queue: self.queue,
+        }
+    }
+}
+
+/// The intervals of one step for which each of `workers` handed over a frame, in order.
+///
+/// Each worker's completed requests are divided by the length of its own frame, because a late
+/// hand-over makes one frame of two intervals. A last frame that the end of the step cut to less than
+/// half the usual length is left out: its few requests would scatter more than all others.
+pub(crate) fn series<'a>(heads: impl IntoIterator<Item = &'a FrameHead>, workers: usize) -> Vec<Point> {
+    let mut intervals: BTreeMap<u32, Sums> = BTreeMap::new();
+    for head in heads.into_iter().filter(|head| head.phase == Phase::Measure && head.ended_ns > head.began_ns)
+    {
+        intervals.entry(head.interval).or_default().add(head);
+    }
+    let complete = intervals.iter().filter(|(_, sums)| sums.frames == workers);
+    let mut points: Vec<Point> = complete.map(|(interval, sums)| sums.point(*interval)).collect();
+    let usual_sec = median(points.iter().map(|point| point.span_sec).collect());
+    if points.last().is_some_and(|last| last.span_sec < usual_sec / 2.0) {
+        points.pop();
+    }
+    points
+}
+
+/// The middle value, or 0 of nothing.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Completed requests over time: the mean rate of these points, each weighted by its length.
+pub(crate) fn mean_rate(points: &[Point]) -> f64 {
+    let (requests, seconds) = points.iter().fold((0.0, 0.0), |(requests, seconds), point| {
+        (requests + point.rate_per_sec * point.span_sec, seconds + point.span_sec)
+    });
+    if seconds > 0.0 { requests / seconds } else { 0.0 }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use plimsoll_record::{Counts, WorkerTime};
+
+    use super::*;
+
+    /// Points of 50 ms with these rates and no queue.
+    pub(crate) fn points_at(rates: &[f64]) -> Vec<Point> {
+        let point = |(index, rate): (usize, &f64)| Point {
+            interval: index as u32,
+            began_ns: index as u64 * 50_000_000,
+            span_sec: 0.05,
+            rate_per_sec: *rate,
+            completed: (rate * 0.05) as u64,
+            queue: 0,
+        };
+        rates.iter().enumerate().map(point).collect()
+    }
+
+    fn head(worker: u32, interval: u32, span_ms: u64, completed: u64) -> FrameHead {
+        let began_ns = u64::from(interval) * 100_000_000;
+        FrameHead {
+            step: 0,
+            worker,
+            interval,
+            phase: Phase::Measure,
+            began_ns,
+            ended_ns: began_ns + span_ms * 1_000_000,
+            counts: Counts { completed, ..Counts::default() },
+            in_flight: 1,
+            backlog: 2,
+            connections: 1,
+            time: WorkerTime::default(),
+        }
+    }
+
+    #[test]
+    fn a_late_frame_does_not_look_like_twice_the_throughput() {
+        let heads = [
+            head(0, 0, 200, 200),
+            head(1, 0, 100, 100),
+            head(1, 1, 100, 100),
+            head(0, 2, 100, 100),
+            head(1, 2, 100, 100),
+        ];
+        let points = series(&heads, 2);
+        assert_eq!(points.iter().map(|point| point.interval).collect::<Vec<_>>(), [0, 2]);
+        assert!(points.iter().all(|point| (point.rate_per_sec - 2000.0).abs() < 1e-9));
+        assert_eq!(points[0].queue, 6);
+    }
+
+    #[test]
+    fn the_stump_at_the_end_and_the_drain_are_no_intervals() {
+        let mut heads: Vec<FrameHead> = (0..5).map(|interval| head(0, interval, 100, 10)).collect();
+        heads.push(head(0, 5, 3, 4));
+        heads.push(FrameHead { phase: Phase::Drain, ..head(0, 6, 100, 5) });
+        assert_eq!(series(&heads, 1).len(), 5);
+    }
+
+    #[test]
+    fn the_mean_rate_is_requests_over_time() {
+        let mut points = points_at(&[100.0, 400.0]);
+        points[0].span_sec = 0.1;
+        assert!((mean_rate(&points) - 200.0).abs() < 1e-9);
+        assert_eq!(mean_rate(&[]), 0.0);
+    }
+}

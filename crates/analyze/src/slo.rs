@@ -1,0 +1,103 @@
+//! The service level against what was measured.
+
+use plimsoll_plan::Slo;
+
+use crate::quantile::Z_TWO_SIDED;
+use crate::{Estimate, Held, Percentile, SloCheck, StepSummary};
+
+/// What the throughput check must know beyond the steps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reach {
+    /// True if the generator was healthy: what it reached is not just a lower bound.
+    pub(crate) healthy: bool,
+    /// True if more load could have shown more: a ladder that ended while throughput was growing.
+    pub(crate) growing: bool,
+}
+
+/// Judges the steps. A part that was not asked for holds.
+pub(crate) fn check(slo: Slo, steps: &[StepSummary], reach: Reach) -> Option<SloCheck> {
+    if slo.is_empty() {
+        return None;
+    }
+    let best = steps
+        .iter()
+        .filter(|step| within(&slo, step))
+        .max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value));
+    let judged = best.or_else(|| steps.iter().min_by_key(|step| step.connections));
+    let throughput_within = best.map(|step| step.throughput);
+    Some(SloCheck {
+        slo,
+        best_step: best.map(|step| step.index),
+        throughput_within,
+        p99: judged.map_or(Held::Unknown, |step| p99_held(&slo, step)),
+        success: judged.map_or(Held::Unknown, |step| success_held(&slo, step)),
+        throughput: throughput_held(&slo, steps, throughput_within, reach),
+    })
+}
+
+/// True if the step is known to hold the limits on latency and success, and was of some use.
+fn within(slo: &Slo, step: &StepSummary) -> bool {
+    p99_held(slo, step) == Held::Yes && success_held(slo, step) == Held::Yes && step.throughput.value > 0.0
+}
+
+/// Yes if the upper bound of p99 is within the limit. No if a lower bound is beyond it: that of p99, of any
+/// lower percentile, which p99 is not below, or, when samples are few, the shortest time of all.
+fn p99_held(slo: &Slo, step: &StepSummary) -> Held {
+    let Some(limit_ns) = slo.p99_ms.map(|ms| ms * 1e6) else { return Held::Yes };
+    let times = &step.latency;
+    let lower_bounds = [times.p50, times.p75, times.p90, times.p95, times.p99].map(lower_ns);
+    let shortest_ns = if times.count > 0 { times.min_ns } else { 0.0 };
+    if lower_bounds.into_iter().flatten().chain([shortest_ns]).any(|bound| bound > limit_ns) {
+        return Held::No;
+    }
+    let upper_ns = times.p99.interval_ns.map(|(_, upper)| upper);
+    if upper_ns.is_some_and(|upper| upper <= limit_ns) { Held::Yes } else { Held::Unknown }
+}
+
+fn lower_ns(percentile: Percentile) -> Option<f64> {
+    percentile.interval_ns.map(|(lower, _)| lower)
+}
+
+/// Yes without any failure, however few requests that rests on, or if the upper bound of the error ratio is
+/// within the budget; No if its lower bound is beyond the budget.
+fn success_held(slo: &Slo, step: &StepSummary) -> Held {
+    let Some(wanted) = slo.success_ratio else { return Held::Yes };
+    let Some(ratio) = step.success_ratio else { return Held::Unknown };
+    let (budget, errors) = (1.0 - wanted, 1.0 - ratio);
+    if errors == 0.0 {
+        return Held::Yes;
+    }
+    let (low, high) = wilson(errors, step.latency.count.max(1) as f64);
+    if high <= budget {
+        Held::Yes
+    } else if low > budget {
+        Held::No
+    } else {
+        Held::Unknown
+    }
+}
+
+/// The 95 % score interval of a ratio seen in `count` trials (Wilson 1927): unlike the textbook interval it
+/// stays within 0 and 1 and is right for rare events.
+fn wilson(ratio: f64, count: f64) -> (f64, f64) {
+    let z2 = Z_TWO_SIDED * Z_TWO_SIDED;
+    let scale = 1.0 + z2 / count;
+    let centre = (ratio + z2 / (2.0 * count)) / scale;
+    let margin = Z_TWO_SIDED * (ratio * (1.0 - ratio) / count + z2 / (4.0 * count * count)).sqrt() / scale;
+    ((centre - margin).max(0.0), (centre + margin).min(1.0))
+}
+
+/// The highest throughput within the limits against what was asked for.
+///
+/// «No» needs proof that no more was to be had: a healthy generator, and a load that was not still gaining.
+fn throughput_held(slo: &Slo, steps: &[StepSummary], within: Option<Estimate>, reach: Reach) -> Held {
+    let Some(wanted) = slo.throughput_per_sec else { return Held::Yes };
+    let broken = |step: &StepSummary| [p99_held(slo, step), success_held(slo, step)].contains(&Held::No);
+    match within.map(|estimate| estimate.interval) {
+        Some(Some((low, _))) if low >= wanted => Held::Yes,
+        _ if !reach.healthy => Held::Unknown,
+        Some(Some((_, high))) if high < wanted && !reach.growing => Held::No,
+        None if !steps.is_empty() && steps.iter().all(broken) => Held::No,
+        _ => Held::Unknown,
+    }
+}

@@ -1,0 +1,164 @@
+//! Where the warm-up of a step ends, and whether its throughput settled.
+
+use plimsoll_record::FrameHead;
+
+use crate::Steadiness;
+use crate::batch_means::{batch_rates, batches, half_width};
+use crate::series::{Point, mean_rate, series};
+use crate::trend::trend;
+
+/// Throughput is known when its 95 % interval is within this ratio of it, each way; a drift smaller
+/// than this over the measured window does not matter.
+const TOLERANCE: f64 = 0.02;
+
+/// A step is not judged on fewer complete intervals than this.
+const INTERVALS_LEAST: usize = 20;
+
+/// One request more or less at each end of the window is then at most the 2 % that are asked for.
+const COMPLETED_LEAST: u64 = 100;
+
+/// Intervals averaged into one value for the search of the cut.
+const MSER_BATCH: usize = 5;
+
+/// With fewer batches there is no telling a warm-up from noise.
+const MSER_BATCHES_LEAST: usize = 10;
+
+/// Batches on which trends are looked for: enough for the test, long enough to depend little on each other.
+const TREND_BATCHES: usize = 20;
+
+/// A queue that grows by more than this ratio of the offered rate will not end.
+const QUEUE_GROWTH: f64 = 0.01;
+
+/// What was decided about the intervals of one step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Settled {
+    /// How many intervals at the front are warm-up.
+    pub(crate) cut: usize,
+    /// Half the width of the 95 % interval of throughput after the cut.
+    pub(crate) half_width: Option<f64>,
+    /// Whether throughput settled.
+    pub(crate) steadiness: Steadiness,
+}
+
+/// Where MSER-5 cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    /// Fewer than ten batches of five intervals.
+    TooShort,
+    /// So many intervals are warm-up.
+    After(usize),
+    /// The best cut is as late as is looked for: the warm-up may not have ended.
+    AtLatest(usize),
+}
+
+/// The marginal standard error rule on batches of five (White, *An effective truncation heuristic for bias
+/// reduction in simulation output*, 1997; White, Cobb and Spratt 2000).
+///
+/// Of the batch means Y₁ … Y_n, the first d are cut where Σ_{i>d}(Yᵢ − Ȳ_d)²/(n − d)² is least: dropping a
+/// biased value lowers the spread, dropping a good one lowers n − d. Only the first half is searched,
+/// because with few values left the estimate becomes erratic.
+fn mser5(points: &[Point]) -> Cut {
+    let means: Vec<f64> = points.chunks_exact(MSER_BATCH).map(mean_rate).collect();
+    if means.len() < MSER_BATCHES_LEAST {
+        return Cut::TooShort;
+    }
+    let latest = means.len() / 2;
+    let best =
+        (0..=latest).min_by(|a, b| marginal_error(&means[*a..]).total_cmp(&marginal_error(&means[*b..])));
+    let cut = best.unwrap_or(0);
+    if cut == latest { Cut::AtLatest(cut * MSER_BATCH) } else { Cut::After(cut * MSER_BATCH) }
+}
+
+fn marginal_error(means: &[f64]) -> f64 {
+    let count = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / count;
+    means.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count * count)
+}
+
+/// True if throughput drifts by more than the tolerance over these intervals, beyond chance.
+fn drifts(points: &[Point]) -> bool {
+    let rates = batch_rates(points, TREND_BATCHES);
+    let change = |slope: f64| (slope * (rates.len() as f64 - 1.0)).abs();
+    trend(&rates)
+        .is_some_and(|trend| trend.significant() && change(trend.slope) > TOLERANCE * mean_rate(points))
+}
+
+/// True if requests that are due or under way become more and more.
+fn queue_grows(points: &[Point], offered_per_sec: f64) -> bool {
+    let mean_queue =
+        |batch: &[Point]| batch.iter().map(|point| point.queue as f64).sum::<f64>() / batch.len() as f64;
+    let queue: Vec<f64> = batches(points, TREND_BATCHES).map(mean_queue).collect();
+    let batch_sec = points.iter().map(|point| point.span_sec).sum::<f64>() / queue.len().max(1) as f64;
+    trend(&queue)
+        .is_some_and(|trend| trend.significant() && trend.slope > QUEUE_GROWTH * offered_per_sec * batch_sec)
+}
+
+fn narrow(points: &[Point], half_width: Option<f64>) -> bool {
+    points.len() >= INTERVALS_LEAST && half_width.is_some_and(|half| half <= TOLERANCE * mean_rate(points))
+}
+
+/// Judges a closed loop: the warm-up is cut, and what remains must be level and known to ±2 %.
+///
+/// A series too short for a cut is steady only if the whole of it already is level and known.
+pub(crate) fn settle_closed(points: &[Point]) -> Settled {
+    let (cut, late) = match mser5(points) {
+        Cut::TooShort => (0, false),
+        Cut::After(cut) => (cut, false),
+        Cut::AtLatest(cut) => latest_cut(points, cut),
+    };
+    let tail = &points[cut..];
+    let half_width = half_width(tail);
+    let steadiness = match (late || drifts(tail), narrow(tail, half_width)) {
+        (false, true) => Steadiness::Steady,
+        _ if points.len() < MSER_BATCH * MSER_BATCHES_LEAST => Steadiness::TooShort,
+        (true, _) => Steadiness::Moving,
+        (false, false) => Steadiness::Wide,
+    };
+    Settled { cut, half_width, steadiness }
+}
+
+/// Level noise puts the minimum at the latest cut now and then. It is taken for movement only if the
+/// parts before and after differ by more than the tolerance; else nothing needs to be cut.
+fn latest_cut(points: &[Point], cut: usize) -> (usize, bool) {
+    let (before, after) = (mean_rate(&points[..cut]), mean_rate(&points[cut..]));
+    let moved = (before - after).abs() > TOLERANCE * after;
+    if moved { (cut, true) } else { (0, false) }
+}
+
+/// Judges an open loop: nothing is cut, because the user asked for just that load and every late answer
+/// counts; a queue that keeps growing means that the target does not keep up with it.
+pub(crate) fn settle_open(points: &[Point], offered_per_sec: f64) -> Settled {
+    let half_width = half_width(points);
+    let steadiness = if queue_grows(points, offered_per_sec) {
+        Steadiness::Moving
+    } else if narrow(points, half_width) {
+        Steadiness::Steady
+    } else if points.len() < INTERVALS_LEAST {
+        Steadiness::TooShort
+    } else {
+        Steadiness::Wide
+    };
+    Settled { cut: 0, half_width, steadiness }
+}
+
+/// Whether a running closed-loop step may end, because its throughput is steady and known to ±2 %.
+///
+/// `heads` are the frames of this step so far, of all its `workers`. Looks fall on every fifth complete
+/// interval, and two in a row must be satisfied: a rule that stops at the first lucky look would claim
+/// more than it knows.
+pub fn step_is_known<'a>(heads: impl IntoIterator<Item = &'a FrameHead>, workers: u32) -> bool {
+    let points = series(heads, workers as usize);
+    let now = points.len() - points.len() % MSER_BATCH;
+    now > INTERVALS_LEAST && known(&points[..now - MSER_BATCH]) && known(&points[..now])
+}
+
+fn known(points: &[Point]) -> bool {
+    let settled = settle_closed(points);
+    let tail = &points[settled.cut..];
+    settled.steadiness == Steadiness::Steady
+        && tail.iter().map(|point| point.completed).sum::<u64>() >= COMPLETED_LEAST
+}
+
+#[cfg(test)]
+#[path = "steady/tests.rs"]
+mod tests;

@@ -1,0 +1,84 @@
+//! What to try next.
+
+use plimsoll_record::FailureKind;
+
+use crate::GeneratorReason;
+
+pub(super) const NOTHING_RAN: &str = "the run ended before its first step: run it again";
+pub(super) const NOTHING_ENDED: &str =
+    "no request ended, well or badly: give the run more time than one answer takes";
+pub(super) const SWEEP: &str = "one level of load cannot tell a limit: run plimsoll sweep with the same URL to see where throughput stops growing";
+pub(super) const HIGHER_RATE: &str = "this rate is kept up with: raise -R to find the one that is not";
+
+/// Advice for a status that is not a success.
+pub(super) fn status(status: u16) -> String {
+    match status {
+        401 | 403 => {
+            format!("status {status}: does the target want credentials? add them with -H 'Authorization: …'")
+        }
+        404 | 405 => format!("status {status}: check the path and the method"),
+        429 | 503 => format!(
+            "status {status}: the target refuses load; look for a rate limit or a full queue in front of it"
+        ),
+        500..=599 => format!("status {status}: look at the target's log"),
+        _ => format!("status {status}: try the request alone and compare"),
+    }
+}
+
+/// Advice for each reason of the generator, without repeating itself.
+pub(super) fn generator(reasons: &[GeneratorReason]) -> Vec<String> {
+    let mut advice: Vec<String> = Vec::new();
+    for text in reasons.iter().map(reason) {
+        if !advice.contains(&text) {
+            advice.push(text);
+        }
+    }
+    advice
+}
+
+fn reason(reason: &GeneratorReason) -> String {
+    let text = match reason {
+        GeneratorReason::WorkerBusy { .. } | GeneratorReason::BehindSchedule { .. } => {
+            "the workers are busy: use more of them with -t if cores are free, or a larger machine"
+        }
+        GeneratorReason::WorkerStarved { .. }
+        | GeneratorReason::SendLag { .. }
+        | GeneratorReason::LittlesLaw { .. } => {
+            "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
+        }
+        GeneratorReason::OutOfResources { kind: FailureKind::NoPortsLeft, .. } => {
+            FailureKind::NoPortsLeft.row().remedy
+        }
+        GeneratorReason::OutOfResources { .. } => FailureKind::NoDescriptorsLeft.row().remedy,
+        GeneratorReason::Stolen { .. } => {
+            "this machine's CPU is shared with others: use one that is not, or run again when it is quiet"
+        }
+    };
+    text.to_owned()
+}
+
+pub(super) fn watch_target_at(connections: u32) -> String {
+    format!(
+        "watch the target's CPU, per core, and its network during plimsoll run with -c {connections}: \
+         what is full there is the limit; if nothing is, look for a pool or lock, or at what the target calls"
+    )
+}
+
+pub(super) fn watch_target_at_rate(rate_per_sec: f64) -> String {
+    format!(
+        "the target does not keep up: watch its CPU, per core, and its network during plimsoll run with -R {rate_per_sec}"
+    )
+}
+
+pub(super) fn many_at_once(predicted: f64) -> String {
+    format!(
+        "throughput times the latency of a lone request says that about {predicted:.1} requests are served at once: \
+         compare it with the target's cores and with the sizes of its pools"
+    )
+}
+
+pub(super) fn climb(connections: u32) -> String {
+    format!(
+        "throughput was still growing at {connections} connections: give the ladder more time or higher rungs"
+    )
+}

@@ -1,0 +1,105 @@
+//! Ladders: knee, verdict, comparison.
+
+use plimsoll_analyze::{Confidence, Limit, UslFit, compare, rungs_of};
+use plimsoll_plan::Slo;
+use plimsoll_record::FailureKind;
+
+use crate::synthetic::{Level, findings, ladder};
+
+fn doubling(most: u32) -> Vec<Level> {
+    (0..).map(|power| 1 << power).take_while(|connections| *connections <= most).map(Level::closed).collect()
+}
+
+#[test]
+fn a_pool_of_sixteen_shows_as_knee_and_as_requests_served_at_once() {
+    let found = findings(&ladder(&doubling(64), Slo::default()));
+    let knee = found.knee.unwrap();
+    assert!(knee.reached);
+    assert_eq!(knee.connections, 16);
+    assert!((knee.plateau.value / 3200.0 - 1.0).abs() < 0.01);
+    assert!((knee.connections_predicted / 16.0 - 1.0).abs() < 0.02, "{}", knee.connections_predicted);
+    assert_eq!((found.verdict.limit, found.verdict.confidence), (Limit::Unknown, Confidence::Inferred));
+    assert_eq!(found.verdict.place, "api.test:8080");
+    assert!(!found.lower_bound);
+    assert!(found.verdict.advice[0].contains("-c 16"));
+}
+
+#[test]
+fn a_ladder_that_ends_while_it_grows_names_no_limit() {
+    let found = findings(&ladder(&doubling(8), Slo::default()));
+    let knee = found.knee.unwrap();
+    assert!(!knee.reached);
+    assert_eq!((knee.connections, knee.plateau_connections), (8, 8));
+    assert_eq!(found.verdict.limit, Limit::None);
+    let gain = found.verdict.evidence.iter().find(|row| row.what.contains("gain")).unwrap();
+    assert!((gain.value - 1.0).abs() < 0.02 && gain.at == "8 connections");
+}
+
+#[test]
+fn rungs_close_together_do_not_prove_a_plateau() {
+    let levels = [Level::at(100, 3000.0), Level::at(101, 3010.0), Level::at(102, 3020.0)];
+    assert!(!findings(&ladder(&levels, Slo::default())).knee.unwrap().reached);
+}
+
+#[test]
+fn fast_refusals_do_not_raise_the_plateau() {
+    let mut levels = doubling(32);
+    levels.push(Level { refused: 0.6, ..Level::at(64, 20_000.0) });
+    let knee = findings(&ladder(&levels, Slo::default())).knee.unwrap();
+    assert_eq!(knee.connections, 16);
+    assert!(knee.plateau.value < 3300.0);
+}
+
+#[test]
+fn failures_that_end_the_growth_are_named_with_their_remedy() {
+    let failed = Some((FailureKind::ConnectRefused, 30));
+    let levels = [Level::closed(4), Level::closed(8), Level { failed, ..Level::at(16, 800.0) }];
+    let verdict = findings(&ladder(&levels, Slo::default())).verdict;
+    assert_eq!(verdict.limit, Limit::Unknown);
+    assert!(verdict.evidence[0].what.contains("refused the connection"));
+    assert!(verdict.advice[0].contains("listening"));
+}
+
+#[test]
+fn a_target_that_answers_nothing_useful_has_no_capacity() {
+    let level = Level { refused: 1.0, ..Level::closed(1) };
+    let found = findings(&ladder(&[level], Slo::default()));
+    assert_eq!((found.verdict.limit, found.verdict.confidence), (Limit::Unknown, Confidence::Unknown));
+    assert!(found.verdict.advice[0].contains("503"));
+    assert!(found.knee.is_none());
+    assert_eq!(found.steps[0].success_ratio, Some(0.0));
+}
+
+#[test]
+fn the_scalability_law_needs_six_steps() {
+    assert_eq!(findings(&ladder(&doubling(16), Slo::default())).usl, Some(UslFit::TooFewSteps(5)));
+    let by_law = |n: u32| {
+        let n_real = f64::from(n);
+        Level::at(n, 1000.0 * n_real / (1.0 + 0.05 * (n_real - 1.0) + 0.001 * n_real * (n_real - 1.0)))
+    };
+    let levels: Vec<Level> = [1, 2, 4, 8, 16, 32, 64].into_iter().map(by_law).collect();
+    let Some(UslFit::Fitted(usl)) = findings(&ladder(&levels, Slo::default())).usl else { panic!("no fit") };
+    assert!((usl.peak_connections.unwrap() / 30.8 - 1.0).abs() < 0.1, "{usl:?}");
+}
+
+#[test]
+fn a_run_that_never_began_says_so() {
+    let mut run = ladder(&doubling(1), Slo::REFERENCE);
+    run.steps.clear();
+    run.frames.clear();
+    let found = findings(&run);
+    assert!(found.steps.is_empty());
+    assert_eq!(found.verdict.confidence, Confidence::Unknown);
+    assert_eq!(found.verdict.advice.len(), 1);
+}
+
+#[test]
+fn a_run_compared_with_itself_is_equal() {
+    let rungs = rungs_of(&findings(&ladder(&doubling(32), Slo::default())));
+    assert_eq!(rungs.len(), 6);
+    let comparison = compare(&rungs, &rungs);
+    let ratio = comparison.best.unwrap().throughput_ratio;
+    let (low, high) = ratio.interval.unwrap();
+    assert!(ratio.value == 1.0 && low < 1.0 && high > 1.0);
+    assert!(!comparison.beyond_margin(0.0));
+}

@@ -1,0 +1,93 @@
+//! The generator's self-check.
+
+use plimsoll_analyze::{Confidence, GeneratorReason, Limit};
+use plimsoll_plan::Slo;
+use plimsoll_record::FailureKind;
+
+use crate::synthetic::{Level, cpu_sample, findings, ladder, single};
+
+fn reasons(level: Level) -> Vec<GeneratorReason> {
+    findings(&single(level)).generator.reasons
+}
+
+#[test]
+fn a_slow_target_is_not_the_generators_fault() {
+    for level in [Level::closed(16), Level::closed(1000), Level::open(2000.0), Level::at(4, 2.0)] {
+        let found = findings(&single(level));
+        assert!(found.generator.healthy(), "{:?}", found.generator.reasons);
+        assert!(!found.lower_bound);
+    }
+}
+
+#[test]
+fn a_busy_worker_makes_the_result_a_lower_bound() {
+    let levels = [Level::at(8, 10_000.0), Level { busy: 0.97, ..Level::at(64, 12_000.0) }];
+    let found = findings(&ladder(&levels, Slo::default()));
+    assert_eq!((found.verdict.limit, found.verdict.confidence), (Limit::Generator, Confidence::Measured));
+    assert_eq!(found.verdict.place, "generator");
+    assert_eq!(found.verdict.evidence[0].at, "64 connections");
+    assert_eq!(found.verdict.advice.len(), 1, "the same advice is given once");
+    assert!(found.lower_bound);
+    assert!((found.generator.busiest_worker_ratio - 0.97).abs() < 1e-6);
+    assert!((found.generator.kernel_sec / found.generator.cpu_sec - 0.75).abs() < 1e-6);
+    assert_eq!(found.generator.workers, 2);
+}
+
+#[test]
+fn a_starved_worker_is_told() {
+    let found = reasons(Level { starved: 0.3, ..Level::closed(16) });
+    assert!(matches!(found[..], [GeneratorReason::WorkerStarved { worker: 0, .. }, _]), "{found:?}");
+}
+
+#[test]
+fn send_lag_matters_only_beside_the_service_time() {
+    let lag = |latency_ns, send_lag_ns| {
+        let found = reasons(Level { latency_ns, send_lag_ns, ..Level::open(2000.0) });
+        matches!(found[..], [GeneratorReason::SendLag { .. }])
+    };
+    assert!(lag(2_000_000, 5_000_000));
+    assert!(!lag(100_000_000, 5_000_000), "5 ms of 100 are little");
+    assert!(!lag(100_000, 900_000), "below a millisecond is jitter");
+}
+
+#[test]
+fn connections_that_stand_idle_break_littles_law() {
+    let idle = Level { latency_ns: 4_000_000, ..Level::closed(16) };
+    let found = reasons(idle.clone());
+    assert!(matches!(found[..], [GeneratorReason::LittlesLaw { expected: 16.0, .. }]), "{found:?}");
+    let failing = Level { failed: Some((FailureKind::TimedOut, 20)), ..idle };
+    assert!(reasons(failing).is_empty(), "the law speaks of answered requests");
+}
+
+#[test]
+fn an_open_loop_that_falls_behind_by_itself_says_so() {
+    let late = Level { backlog_growth: 5, send_lag_ns: 20_000_000, ..Level::open(2000.0) };
+    let found = reasons(late);
+    let behind = found.iter().find_map(|reason| match reason {
+        GeneratorReason::BehindSchedule { offered_per_sec, sent_per_sec } => {
+            Some(offered_per_sec - sent_per_sec)
+        }
+        _ => None,
+    });
+    assert!((behind.unwrap() - 200.0).abs() < 1.0, "{found:?}");
+}
+
+#[test]
+fn a_machine_without_ports_is_named() {
+    let failed = Some((FailureKind::NoPortsLeft, 3));
+    let found = findings(&single(Level { failed, ..Level::closed(16) }));
+    let kind = FailureKind::NoPortsLeft;
+    assert_eq!(found.generator.reasons, [GeneratorReason::OutOfResources { kind, count: 600 }]);
+    assert!(found.verdict.advice[0].contains("ip_local_port_range"));
+}
+
+#[test]
+fn stolen_time_is_that_of_the_step_alone() {
+    let mut run = single(Level::closed(16));
+    run.hosts = vec![cpu_sample(0, 5000, 10_000), cpu_sample(6_000_000_000, 6000, 20_000)];
+    assert_eq!(findings(&run).generator.reasons, [GeneratorReason::Stolen { ratio: 0.1 }]);
+    run.hosts = vec![cpu_sample(0, 5000, 10_000), cpu_sample(6_000_000_000, 5100, 20_000)];
+    assert!(findings(&run).generator.healthy());
+    run.hosts.truncate(1);
+    assert!(findings(&run).generator.healthy(), "one sample is no difference");
+}

@@ -1,0 +1,90 @@
+//! Single levels: what is cut, what counts, what is not known.
+
+use plimsoll_analyze::{Confidence, Limit, Steadiness, analyze};
+use plimsoll_record::{EncodedHistogram, FailureKind};
+
+use crate::synthetic::{Level, findings, single};
+
+#[test]
+fn the_warm_up_is_out_of_the_figures_and_in_the_counts() {
+    let step = &findings(&single(Level { warmup: 20, ..Level::closed(16) })).steps[0];
+    assert_eq!(step.steadiness, Steadiness::Steady);
+    assert!((1.0..=1.5).contains(&step.warmup_sec), "{} s were cut", step.warmup_sec);
+    assert!((step.warmup_sec + step.measured_sec - 5.0).abs() < 1e-9);
+    assert!((step.throughput.value / 3200.0 - 1.0).abs() < 0.005);
+    assert!(step.latency.max_ns < 10e6, "a time of the warm-up is in the histogram");
+    let all = 100 * 160 - 20 * 80;
+    assert!(step.counts.completed.abs_diff(all) < 100, "{}", step.counts.completed);
+    assert!((step.bytes_in_per_sec / 320_000.0 - 1.0).abs() < 0.005);
+    let (low, high) = step.throughput.interval.unwrap();
+    assert!(low < step.throughput.value && step.throughput.value < high);
+}
+
+#[test]
+fn an_open_loop_keeps_its_late_start() {
+    let step = &findings(&single(Level { warmup: 20, ..Level::open(2000.0) })).steps[0];
+    assert_eq!(step.warmup_sec, 0.0);
+    assert!(step.latency.max_ns > 15e6);
+}
+
+#[test]
+fn requests_that_end_in_the_drain_count_against_success_and_in_the_tail() {
+    let step = &findings(&single(Level { late: 200, ..Level::closed(16) })).steps[0];
+    let completed = step.counts.completed as f64;
+    assert!((step.success_ratio.unwrap() - completed / (completed + 400.0)).abs() < 1e-12);
+    assert!(step.latency.p99.ns.unwrap() > 0.99e9);
+    assert!((step.drain_sec - 0.05).abs() < 1e-9);
+    assert!((step.throughput.value / 3200.0 - 1.0).abs() < 0.005, "the drain is not throughput");
+}
+
+#[test]
+fn few_requests_leave_the_tail_unknown() {
+    let step = &findings(&single(Level::at(1, 40.0))).steps[0];
+    assert_eq!(step.latency.count, 200);
+    assert!(step.latency.p95.ns.is_some());
+    assert_eq!((step.latency.p99.ns, step.latency.p999.ns), (None, None));
+}
+
+#[test]
+fn one_closed_level_does_not_tell_a_limit() {
+    let verdict = findings(&single(Level::closed(16))).verdict;
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Unknown, Confidence::Unknown));
+    assert!(verdict.advice[0].contains("sweep"));
+}
+
+#[test]
+fn a_rate_that_is_kept_up_with_is_no_limit_and_a_growing_queue_is_one() {
+    let kept_up = findings(&single(Level::open(2000.0)));
+    assert_eq!(kept_up.verdict.limit, Limit::None);
+    assert_eq!(kept_up.steps[0].steadiness, Steadiness::Steady);
+    let behind = findings(&single(Level { backlog_growth: 5, ..Level::open(2000.0) }));
+    assert_eq!(behind.steps[0].steadiness, Steadiness::Moving);
+    assert_eq!(behind.verdict.limit, Limit::Unknown);
+    assert!(behind.generator.healthy(), "what waits for a connection waits for the target");
+}
+
+#[test]
+fn a_step_cut_short_is_told_from_a_measured_one() {
+    let step = &findings(&single(Level { intervals: 5, ..Level::closed(16) })).steps[0];
+    assert_eq!((step.steadiness, step.throughput.interval), (Steadiness::TooShort, None));
+    assert!((step.throughput.value / 3200.0 - 1.0).abs() < 0.02);
+}
+
+#[test]
+fn a_step_whose_frames_are_lost_is_empty_and_no_panic() {
+    let mut run = single(Level { failed: Some((FailureKind::TimedOut, 1)), ..Level::closed(2) });
+    run.frames.clear();
+    let found = findings(&run);
+    assert_eq!((found.steps[0].success_ratio, found.steps[0].throughput.value), (None, 0.0));
+    assert_eq!(found.verdict.confidence, Confidence::Unknown);
+    assert!(found.verdict.advice[0].contains("no request ended"));
+}
+
+#[test]
+fn damage_is_an_error_that_says_where() {
+    let mut run = single(Level::closed(2));
+    run.frames[3].latency = EncodedHistogram::from_bytes(vec![7; 40]);
+    assert!(analyze(&run).unwrap_err().to_string().contains("step 0"));
+    run.manifest.plan = "{".to_owned();
+    assert!(analyze(&run).unwrap_err().to_string().contains("plan"));
+}

@@ -1,0 +1,12 @@
+//! What is found in whole runs, made up so that the truth is known.
+
+#[cfg(test)]
+mod capacity;
+#[cfg(test)]
+mod generator;
+#[cfg(test)]
+mod level;
+#[cfg(test)]
+mod objective;
+#[cfg(test)]
+mod synthetic;

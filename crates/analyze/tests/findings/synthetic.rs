@@ -1,0 +1,253 @@
+//! Runs made up from a few figures.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use plimsoll_analyze::{Findings, analyze};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, PlanSpec, Slo};
+use plimsoll_record::{
+    Counts, EncodedHistogram, Event, FailureKind, FormatVersion, Frame, FrameHead, HostSample, Limits,
+    Machine, Manifest, Phase, Preflight, Reading, Run, Step, StepEnd, WorkerTime, latency_histogram,
+};
+
+pub(crate) const WORKERS: u32 = 2;
+pub(crate) const INTERVAL_NS: u64 = 50_000_000;
+
+/// One level as it went.
+#[derive(Clone)]
+pub(crate) struct Level {
+    pub(crate) connections: u32,
+    pub(crate) rate_per_sec: Option<f64>,
+    /// Completed requests per second.
+    pub(crate) throughput_per_sec: f64,
+    /// Mean latency; a tenth of requests takes half as long again, the others a little less.
+    pub(crate) latency_ns: u64,
+    pub(crate) intervals: u32,
+    /// Intervals at the front that go at half of the throughput and take ten times as long.
+    pub(crate) warmup: u32,
+    /// Share of completed responses that are 503.
+    pub(crate) refused: f64,
+    /// Failures of one kind in each frame.
+    pub(crate) failed: Option<(FailureKind, u64)>,
+    /// Shares of its time that each worker spends on a CPU, and waiting for one.
+    pub(crate) busy: f64,
+    pub(crate) starved: f64,
+    pub(crate) send_lag_ns: u64,
+    /// Requests that fall due in each frame and are not sent.
+    pub(crate) backlog_growth: u64,
+    /// Requests per worker that end in the drain, timed out.
+    pub(crate) late: u64,
+}
+
+impl Level {
+    /// A closed loop against a target that serves each request in 5 ms, at most 16 at once.
+    pub(crate) fn closed(connections: u32) -> Self {
+        let at_once = f64::from(connections.min(16));
+        Self::at(connections, at_once / 0.005)
+    }
+
+    /// A closed loop of this throughput, with the latency that Little's law gives it.
+    pub(crate) fn at(connections: u32, throughput_per_sec: f64) -> Self {
+        Self {
+            connections,
+            rate_per_sec: None,
+            throughput_per_sec,
+            latency_ns: (f64::from(connections) / throughput_per_sec.max(1.0) * 1e9) as u64,
+            intervals: 100,
+            warmup: 0,
+            refused: 0.0,
+            failed: None,
+            busy: 0.3,
+            starved: 0.01,
+            send_lag_ns: 50_000,
+            backlog_growth: 0,
+            late: 0,
+        }
+    }
+
+    /// An open loop that is kept up with at 2 ms.
+    pub(crate) fn open(rate_per_sec: f64) -> Self {
+        let level = Self { latency_ns: 2_000_000, ..Self::at(10, rate_per_sec) };
+        Self { rate_per_sec: Some(rate_per_sec), ..level }
+    }
+
+    fn frame(&self, step: u32, worker: u32, interval: u32, began_ns: u64) -> Frame {
+        let warm = interval >= self.warmup;
+        let seconds = INTERVAL_NS as f64 / 1e9;
+        let usual = self.throughput_per_sec * seconds / f64::from(WORKERS);
+        // A wobble of a percent, so that no two intervals are quite alike.
+        let wobble = 1.0 + 0.01 * (f64::from((interval * 37 + worker * 11) % 23) - 11.0) / 11.0;
+        let completed = (usual * wobble * if warm { 1.0 } else { 0.5 }).round() as u64;
+        let latency_ns = if warm { self.latency_ns } else { 10 * self.latency_ns };
+        let grown = self.backlog_growth * u64::from(interval + 1);
+        let share = |ratio: f64| (ratio * INTERVAL_NS as f64) as u64;
+        let head = FrameHead {
+            step,
+            worker,
+            interval,
+            phase: Phase::Measure,
+            began_ns: began_ns + u64::from(interval) * INTERVAL_NS,
+            ended_ns: began_ns + u64::from(interval + 1) * INTERVAL_NS,
+            counts: self.counts(completed),
+            in_flight: u64::from(self.connections / WORKERS),
+            backlog: grown,
+            connections: u64::from(self.connections / WORKERS),
+            time: WorkerTime {
+                user_ns: share(self.busy / 4.0),
+                system_ns: share(self.busy * 0.75),
+                starved_ns: share(self.starved),
+            },
+        };
+        // Each fifth frame carries the times of five, which keeps these tests quick.
+        let timed = if interval % 5 == 4 { 5 * completed } else { 0 };
+        let times = times(latency_ns, timed);
+        Frame { head, latency: times.clone(), service: times, send_lag: times_of(self.send_lag_ns, timed) }
+    }
+
+    fn counts(&self, completed: u64) -> Counts {
+        let refused = (completed as f64 * self.refused).round() as u64;
+        let mut counts = Counts {
+            sent: completed,
+            completed,
+            ok: completed - refused,
+            bytes_in: 100 * completed,
+            ..Counts::default()
+        };
+        counts.intended = counts.sent + self.backlog_growth;
+        counts.status.add(200, completed - refused);
+        counts.status.add(503, refused);
+        if let Some((kind, count)) = self.failed {
+            counts.failed.add(kind, count);
+            counts.intended += count;
+        }
+        counts
+    }
+
+    fn drain(&self, step: u32, worker: u32, began_ns: u64) -> Frame {
+        let mut counts = Counts::default();
+        counts.failed.add(FailureKind::TimedOut, self.late);
+        let load = self.frame(step, worker, self.intervals, began_ns);
+        let late = times_of(1_000_000_000, self.late);
+        Frame {
+            head: FrameHead { phase: Phase::Drain, counts, in_flight: 0, ..load.head },
+            latency: late.clone(),
+            service: late,
+            send_lag: EncodedHistogram::default(),
+        }
+    }
+}
+
+fn times_of(ns: u64, count: u64) -> EncodedHistogram {
+    if count == 0 {
+        return EncodedHistogram::default();
+    }
+    let mut histogram = latency_histogram();
+    histogram.record_n(ns, count).unwrap();
+    EncodedHistogram::encode(&histogram)
+}
+
+fn times(mean_ns: u64, count: u64) -> EncodedHistogram {
+    if count == 0 {
+        return EncodedHistogram::default();
+    }
+    let slow = count / 10;
+    let mut histogram = latency_histogram();
+    histogram.record_n(mean_ns * 3 / 2, slow).unwrap();
+    let rest_ns = (mean_ns * count).saturating_sub(mean_ns * 3 / 2 * slow) / (count - slow).max(1);
+    histogram.record_n(rest_ns, count - slow).unwrap();
+    EncodedHistogram::encode(&histogram)
+}
+
+/// A ladder over these levels.
+pub(crate) fn ladder(levels: &[Level], slo: Slo) -> Run {
+    let rungs = levels.iter().map(|level| u64::from(level.connections)).collect();
+    run(LoadSpec::Ladder { rungs: Some(rungs), step_limit: None, budget: None }, levels, slo)
+}
+
+/// A run of this one level.
+pub(crate) fn single(level: Level) -> Run {
+    let duration = Duration::from_nanos(INTERVAL_NS * u64::from(level.intervals));
+    let load = LoadSpec::Single {
+        connections: Some(u64::from(level.connections)),
+        rate_per_sec: level.rate_per_sec,
+        arrivals: ArrivalProcess::Constant,
+        duration,
+    };
+    run(load, &[level], Slo::default())
+}
+
+/// What is found in a run.
+pub(crate) fn findings(run: &Run) -> Findings {
+    analyze(run).unwrap()
+}
+
+/// A sample of the generator's CPU counters.
+pub(crate) fn cpu_sample(at_ns: u64, steal_ms: u64, total_ms: u64) -> HostSample {
+    let counters = BTreeMap::from([("steal_ms".to_owned(), steal_ms), ("total_ms".to_owned(), total_ms)]);
+    HostSample {
+        host: "generator".to_owned(),
+        source: "cpu".to_owned(),
+        began_ns: at_ns,
+        ended_ns: at_ns,
+        reading: Reading::Ok(counters),
+    }
+}
+
+fn run(load: LoadSpec, levels: &[Level], slo: Slo) -> Run {
+    let mut steps = Vec::new();
+    let mut frames = Vec::new();
+    let mut began_ns = 1_000_000;
+    for (index, level) in (0..).zip(levels) {
+        let ended_ns = began_ns + u64::from(level.intervals) * INTERVAL_NS;
+        for interval in 0..level.intervals {
+            frames.extend((0..WORKERS).map(|worker| level.frame(index, worker, interval, began_ns)));
+        }
+        frames.extend((0..WORKERS).map(|worker| level.drain(index, worker, began_ns)));
+        let drained_ns = ended_ns + INTERVAL_NS;
+        let (connections, rate_per_sec, end) = (level.connections, level.rate_per_sec, StepEnd::TimeLimit);
+        steps.push(Step { index, connections, rate_per_sec, began_ns, ended_ns, drained_ns, end });
+        began_ns = drained_ns;
+    }
+    Run { manifest: manifest(load, slo), steps, frames, hosts: Vec::new(), events: Vec::<Event>::new() }
+}
+
+fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
+    let spec = PlanSpec {
+        name: None,
+        url: "http://api.test:8080/".to_owned(),
+        method: None,
+        headers: Vec::new(),
+        body: None,
+        load,
+        workers: Some(u64::from(WORKERS)),
+        timeout: Duration::from_secs(1),
+        connections_max: None,
+        seed: 1,
+        slo,
+    };
+    let plan = spec.freeze().unwrap();
+    Manifest {
+        format: FormatVersion::CURRENT,
+        name: plan.name.clone(),
+        command: "sweep".to_owned(),
+        plan: plan.to_json(),
+        plan_hash: plan.hash(),
+        tool_version: "0".to_owned(),
+        machine: Machine {
+            hostname: "here".to_owned(),
+            kernel: "Linux".to_owned(),
+            architecture: "x86_64".to_owned(),
+            limits: Limits { descriptors: 1024, ports: 28_000, cores: 2 },
+        },
+        preflight: Preflight {
+            addresses: vec!["127.0.0.1:8080".to_owned()],
+            address: "127.0.0.1:8080".to_owned(),
+            local: true,
+            resolve_ns: 1,
+            connect_ns: 1,
+            first: None,
+        },
+        started_unix_ms: 0,
+        sealed: true,
+    }
+}

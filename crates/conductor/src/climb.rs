@@ -1,0 +1,73 @@
+//! The steps of a run, one after another.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use plimsoll_analyze::ladder::{self, Next, Rung};
+use plimsoll_engine::EngineError;
+use plimsoll_plan::{Level, Load, Rungs, Slo};
+use plimsoll_record::{EventKind, StepEnd};
+use plimsoll_units::{Clock, RealClock};
+
+use crate::observer::{Observer, Progress};
+use crate::step::{StepContext, StepTask, run_step};
+use crate::tape::Tape;
+
+/// Runs all steps that the plan asks for, until something ends the run.
+pub(crate) fn run_steps(
+    context: &StepContext<'_>,
+    tape: &mut Tape,
+    observer: &mut dyn Observer,
+) -> Result<(), EngineError> {
+    match &context.plan.load {
+        Load::Single { level, duration } => {
+            let task = StepTask { index: 0, level: *level, limit: *duration, until_known: false };
+            let end = run_step(context, task, tape, observer)?;
+            note_interruption(end, tape, observer);
+            Ok(())
+        }
+        Load::Ladder { rungs, step_limit, .. } => climb(context, rungs, *step_limit, tape, observer),
+    }
+}
+
+fn climb(
+    context: &StepContext<'_>,
+    rungs: &Rungs,
+    step_limit: Duration,
+    tape: &mut Tape,
+    observer: &mut dyn Observer,
+) -> Result<(), EngineError> {
+    let success = context.plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
+    let mut done: Vec<Rung> = Vec::new();
+    while let Next::Climb(connections) = ladder::next(rungs, success, &done) {
+        let Some(limit) = context.budget.step(RealClock.now(), step_limit) else {
+            note_budget(connections, tape, observer);
+            return Ok(());
+        };
+        let level = Level::Closed { connections };
+        let index = done.len() as u32;
+        let end = run_step(context, StepTask { index, level, limit, until_known: true }, tape, observer)?;
+        note_interruption(end, tape, observer);
+        if matches!(end, StepEnd::Cut | StepEnd::TargetLost) || context.interrupted.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        done.push(Rung::observe(connections, tape.run().frames_of(index).map(|frame| &frame.head)));
+    }
+    Ok(())
+}
+
+fn note_budget(connections: u32, tape: &mut Tape, observer: &mut dyn Observer) {
+    let text = format!(
+        "the time budget ended before the step of {connections} connections; give more with --budget to see it"
+    );
+    let event = tape.event(EventKind::BudgetEnded, text);
+    observer.observe(&Progress::Happened(&event));
+}
+
+fn note_interruption(end: StepEnd, tape: &mut Tape, observer: &mut dyn Observer) {
+    if end == StepEnd::Cut {
+        let text = "interrupted: the last step is incomplete, what was measured is kept".to_owned();
+        let event = tape.event(EventKind::Interrupted, text);
+        observer.observe(&Progress::Happened(&event));
+    }
+}

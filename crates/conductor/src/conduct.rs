@@ -1,0 +1,147 @@
+//! The order of the phases.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use plimsoll_engine::EngineError;
+use plimsoll_plan::{Load, Plan, TargetError};
+use plimsoll_record::{EventKind, FormatVersion, Manifest, Run};
+use plimsoll_store::StoreError;
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::budget::Budget;
+use crate::climb::run_steps;
+use crate::observer::{Observer, Progress};
+use crate::prepare::{PrepareError, Prepared, prepare};
+use crate::step::StepContext;
+use crate::tape::Tape;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ConductError {
+    /// The run could not begin.
+    #[error(transparent)]
+    Prepare(#[from] PrepareError),
+    /// The request cannot be made.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+/// How a run is made, apart from its plan.
+#[derive(Debug)]
+pub struct RunOptions<'a> {
+    /// The command it belongs to: `answer`, `sweep` or `run`.
+    pub command: &'a str,
+    /// Send one request before the load and record its answer.
+    pub ask_first: bool,
+    /// The folder for the run file; `None` keeps no file.
+    pub folder: Option<&'a Path>,
+    /// Set when the user wants the run to end.
+    pub interrupted: &'a AtomicBool,
+    /// The version of the tool, for the record.
+    pub tool_version: &'a str,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Everything recorded.
+    pub run: Run,
+    /// Where it is kept, if it is.
+    pub file: Option<PathBuf>,
+    /// Why it is not kept, or not completely, although it should be.
+    pub trouble: Option<StoreError>,
+}
+
+/// Makes a run.
+///
+/// # Errors
+/// When it could not begin, or a worker died. A run that began well and ended badly is an [`Outcome`]:
+/// what was measured is never thrown away.
+pub fn conduct(
+    plan: Plan,
+    options: &RunOptions<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, ConductError> {
+    let began = RealClock.now();
+    let mut prepared = prepare(plan, options.ask_first)?;
+    let limited = prepared.limited.take();
+    let mut tape = open_tape(&prepared, options);
+    announce(&mut tape, limited, observer);
+    if let Err(error) = measure(&prepared, began, options, &mut tape, observer) {
+        // A first step that failed leaves nothing to show; a later one leaves those before it.
+        if tape.run().frames.is_empty() {
+            return Err(error);
+        }
+        let event = tape.event(EventKind::StepFailed, error.to_string());
+        observer.observe(&Progress::Happened(&event));
+    }
+    let (run, file, trouble) = tape.seal();
+    Ok(Outcome { run, file, trouble })
+}
+
+fn open_tape(prepared: &Prepared, options: &RunOptions<'_>) -> Tape {
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let started_unix_ms = u64::try_from(started.as_millis()).unwrap_or(u64::MAX);
+    let manifest = Manifest {
+        format: FormatVersion::CURRENT,
+        name: prepared.plan.name.clone(),
+        command: options.command.to_owned(),
+        plan: prepared.plan.to_json(),
+        plan_hash: prepared.plan.hash(),
+        tool_version: options.tool_version.to_owned(),
+        machine: prepared.machine.clone(),
+        preflight: prepared.preflight.clone(),
+        started_unix_ms,
+        sealed: false,
+    };
+    let file =
+        options.folder.map(|folder| plimsoll_store::free_path(folder, &prepared.plan.name, started_unix_ms));
+    Tape::begin(manifest, file.as_deref(), RealClock.now())
+}
+
+fn announce(tape: &mut Tape, limited: Option<String>, observer: &mut dyn Observer) {
+    let event = limited.map(|text| tape.event(EventKind::LimitMet, text));
+    observer.observe(&Progress::Prepared { manifest: &tape.run().manifest, file: tape.file() });
+    if let Some(event) = &event {
+        observer.observe(&Progress::Happened(event));
+    }
+    if let Some(error) = tape.trouble() {
+        observer.observe(&Progress::NotKept(error));
+    }
+}
+
+fn measure(
+    prepared: &Prepared,
+    began: Instant,
+    options: &RunOptions<'_>,
+    tape: &mut Tape,
+    observer: &mut dyn Observer,
+) -> Result<(), ConductError> {
+    let plan = &prepared.plan;
+    let budget = match &plan.load {
+        Load::Ladder { budget, .. } => *budget,
+        Load::Single { .. } => None,
+    };
+    let context = StepContext {
+        plan,
+        address: prepared.address,
+        request: Arc::from(plan.target.encode()?),
+        workers: plan.generator.workers.unwrap_or_else(|| default_workers(prepared)),
+        origin: tape.origin(),
+        budget: Budget::new(began, budget),
+        interrupted: options.interrupted,
+    };
+    Ok(run_steps(&context, tape, observer)?)
+}
+
+/// One worker per core; half of the cores if the target needs the other half.
+fn default_workers(prepared: &Prepared) -> u32 {
+    let cores = prepared.machine.limits.cores;
+    if prepared.preflight.local { (cores / 2).max(1) } else { cores }
+}

@@ -1,0 +1,20 @@
+//! One run, from a frozen plan to everything recorded of it.
+//!
+//! The phases are Prepare (resolve, connect, one request, limits), then for each step Measure and Drain,
+//! then Seal. [`conduct`] is their order; each has a short function of its own. What happens on the way
+//! is told to an [`Observer`]; what is recorded goes onto a [`tape`], in memory and in the run file alike,
+//! so that a report of the file is a report of the run.
+
+mod attempt;
+mod budget;
+mod climb;
+mod conduct;
+mod lost;
+mod observer;
+mod prepare;
+mod step;
+mod tape;
+
+pub use conduct::{ConductError, Outcome, RunOptions, conduct};
+pub use observer::{Observer, Progress};
+pub use prepare::PrepareError;

@@ -1,0 +1,60 @@
+//! What a run tells while it goes on.
+
+use std::path::Path;
+use std::time::Duration;
+
+use plimsoll_record::{Event, Manifest};
+use plimsoll_store::StoreError;
+
+/// Something worth showing to somebody who waits.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// The target answered; the load is about to begin.
+    Prepared {
+        /// What the run is.
+        manifest: &'a Manifest,
+        /// Where it is kept, if it is.
+        file: Option<&'a Path>,
+    },
+    /// The run cannot be kept, or not any longer; it goes on all the same.
+    NotKept(&'a StoreError),
+    /// A step's load began.
+    StepBegan {
+        /// Index of the step.
+        index: u32,
+        /// Its connections.
+        connections: u32,
+        /// Its offered rate, in an open loop.
+        rate_per_sec: Option<f64>,
+        /// The longest time it takes.
+        limit: Duration,
+    },
+    /// A moment of a step's load.
+    Moment {
+        /// Time since the step's load began.
+        elapsed: Duration,
+        /// Completed requests per second over the last second or so.
+        throughput_per_sec: f64,
+        /// Requests that failed in the step so far.
+        failed: u64,
+    },
+    /// A step's load ended; what is under way is waited for.
+    Draining,
+    /// A step is over.
+    StepEnded {
+        /// Its connections.
+        connections: u32,
+        /// Completed requests per second of the whole step, a first impression before the analysis.
+        throughput_per_sec: f64,
+        /// Requests that failed in it.
+        failed: u64,
+    },
+    /// Something happened.
+    Happened(&'a Event),
+}
+
+/// Watches a run. It must not wait for anything: the run waits for it.
+pub trait Observer {
+    /// Takes notice.
+    fn observe(&mut self, progress: &Progress<'_>);
+}

@@ -1,0 +1,253 @@
+//! One step: its load is held until it is known, or until something ends it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use plimsoll_analyze::steady::step_is_known;
+use plimsoll_engine::{EngineError, Running, StepOrder, Turn};
+use plimsoll_plan::{Level, Plan};
+use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::budget::Budget;
+use crate::lost::LossWatch;
+use crate::observer::{Observer, Progress};
+use crate::tape::Tape;
+
+/// How often the signals and deadlines are looked at while no frame comes.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// After the user has ended the run, answers under way are waited for at most this long.
+const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
+
+/// Progress is told about this often.
+const TELL_EVERY: Duration = Duration::from_millis(500);
+
+/// What stays the same in all steps of a run.
+pub(crate) struct StepContext<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) address: SocketAddr,
+    pub(crate) request: Arc<[u8]>,
+    pub(crate) workers: u32,
+    pub(crate) origin: Instant,
+    pub(crate) budget: Budget,
+    pub(crate) interrupted: &'a AtomicBool,
+}
+
+/// One step to be run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepTask {
+    pub(crate) index: u32,
+    pub(crate) level: Level,
+    pub(crate) limit: Duration,
+    /// End the step as soon as its throughput is known.
+    pub(crate) until_known: bool,
+}
+
+impl StepTask {
+    fn connections(&self) -> u32 {
+        match self.level {
+            Level::Closed { connections } | Level::Open { connections, .. } => connections,
+        }
+    }
+
+    fn rate_per_sec(&self) -> Option<f64> {
+        match self.level {
+            Level::Closed { .. } => None,
+            Level::Open { rate_per_sec, .. } => Some(rate_per_sec),
+        }
+    }
+}
+
+/// A step while it is measured.
+struct Measuring<'a, 'b> {
+    context: &'a StepContext<'b>,
+    task: StepTask,
+    tape: &'a mut Tape,
+    observer: &'a mut dyn Observer,
+    running: Running,
+    workers: u32,
+    /// Where this step's frames begin among the run's.
+    first_frame: usize,
+    loss: LossWatch,
+    end: Option<StepEnd>,
+    ended_at: Instant,
+    told_at: Instant,
+    told_completed: u64,
+    completed: u64,
+    failed: u64,
+}
+
+/// Runs one step, from its first request to its last answer.
+pub(crate) fn run_step(
+    context: &StepContext<'_>,
+    task: StepTask,
+    tape: &mut Tape,
+    observer: &mut dyn Observer,
+) -> Result<StepEnd, EngineError> {
+    let workers = context.workers.min(task.connections());
+    let running = Running::start(&order(context, &task, workers))?;
+    let began = running.began();
+    tape.step(step_record(context, &task, began, running.load_ends(), StepEnd::Cut));
+    observer.observe(&Progress::StepBegan {
+        index: task.index,
+        connections: task.connections(),
+        rate_per_sec: task.rate_per_sec(),
+        limit: task.limit,
+    });
+    let first_frame = tape.run().frames.len();
+    let mut measuring = Measuring {
+        context,
+        task,
+        tape,
+        observer,
+        running,
+        workers,
+        first_frame,
+        loss: LossWatch::default(),
+        end: None,
+        ended_at: began,
+        told_at: began,
+        told_completed: 0,
+        completed: 0,
+        failed: 0,
+    };
+    measuring.watch_to_the_end()?;
+    Ok(measuring.close(began))
+}
+
+fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder {
+    StepOrder {
+        step: task.index,
+        level: task.level,
+        duration: task.limit,
+        address: context.address,
+        request: Arc::clone(&context.request),
+        method: context.plan.target.method.clone(),
+        workers,
+        timeout: context.plan.generator.timeout,
+        connections_max: context.plan.generator.connections_max,
+        interval: context.plan.interval(),
+        seed: context.plan.generator.seed,
+        origin: context.origin,
+    }
+}
+
+fn step_record(
+    context: &StepContext<'_>,
+    task: &StepTask,
+    began: Instant,
+    ended: Instant,
+    end: StepEnd,
+) -> Step {
+    Step {
+        index: task.index,
+        connections: task.connections(),
+        rate_per_sec: task.rate_per_sec(),
+        began_ns: began.nanos_since(context.origin),
+        ended_ns: ended.nanos_since(context.origin),
+        drained_ns: RealClock.now().max(ended).nanos_since(context.origin),
+        end,
+    }
+}
+
+impl Measuring<'_, '_> {
+    /// Takes in frames until every worker has ended.
+    fn watch_to_the_end(&mut self) -> Result<(), EngineError> {
+        loop {
+            match self.running.next(LOOK_EVERY)? {
+                Turn::Frame(frame) => self.take(*frame),
+                Turn::Quiet => {}
+                Turn::Ended => return Ok(()),
+            }
+            self.look_around();
+        }
+    }
+
+    fn take(&mut self, frame: Frame) {
+        self.completed += frame.head.counts.completed;
+        self.failed += frame.head.counts.failed.total();
+        let under_load = self.end.is_none() && frame.head.phase == Phase::Measure;
+        let gone = under_load && self.loss.gone(&frame.head);
+        self.tape.frame(frame);
+        if gone {
+            self.lose_target();
+        } else if under_load && self.task.until_known && self.known() {
+            self.end_load(StepEnd::Steady);
+        }
+    }
+
+    fn known(&self) -> bool {
+        let frames = &self.tape.run().frames[self.first_frame..];
+        step_is_known(frames.iter().map(|frame| &frame.head), self.workers)
+    }
+
+    fn lose_target(&mut self) {
+        let since_sec = self.loss.since_ns() as f64 / 1e9;
+        let text =
+            format!("from {since_sec:.1} s on the target refused every connection; the run ended there");
+        let event = self.tape.event(EventKind::TargetLost, text);
+        self.observer.observe(&Progress::Happened(&event));
+        self.end_load(StepEnd::TargetLost);
+    }
+
+    fn look_around(&mut self) {
+        let now = RealClock.now();
+        if self.end.is_none() && now >= self.running.load_ends() {
+            self.end = Some(StepEnd::TimeLimit);
+            self.ended_at = self.running.load_ends();
+            self.observer.observe(&Progress::Draining);
+        }
+        if self.context.interrupted.load(Ordering::Relaxed) {
+            self.interrupt(now);
+        }
+        if self.context.budget.over(now) {
+            self.running.abandon();
+        }
+        if now.since(self.told_at) >= TELL_EVERY {
+            self.tell(now);
+        }
+    }
+
+    /// The user wants the end: of the load at once, of the waiting soon.
+    fn interrupt(&mut self, now: Instant) {
+        if self.end != Some(StepEnd::Cut) {
+            self.end_load(StepEnd::Cut);
+        } else if now.since(self.ended_at) >= DRAIN_INTERRUPTED {
+            self.running.abandon();
+        }
+    }
+
+    fn end_load(&mut self, end: StepEnd) {
+        self.running.end_load();
+        self.ended_at = self.running.load_ends();
+        self.end = Some(end);
+        self.observer.observe(&Progress::Draining);
+    }
+
+    fn tell(&mut self, now: Instant) {
+        let span_sec = now.since(self.told_at).as_secs_f64();
+        let throughput_per_sec = (self.completed - self.told_completed) as f64 / span_sec;
+        self.told_completed = self.completed;
+        self.told_at = now;
+        if self.end.is_none() {
+            let elapsed = now.since(self.running.began());
+            self.observer.observe(&Progress::Moment { elapsed, throughput_per_sec, failed: self.failed });
+        }
+    }
+
+    fn close(self, began: Instant) -> StepEnd {
+        let end = self.end.unwrap_or(StepEnd::TimeLimit);
+        let ended = self.running.load_ends();
+        self.tape.step(step_record(self.context, &self.task, began, ended, end));
+        let span_sec = ended.since(began).as_secs_f64().max(1e-9);
+        self.observer.observe(&Progress::StepEnded {
+            connections: self.task.connections(),
+            throughput_per_sec: self.completed as f64 / span_sec,
+            failed: self.failed,
+        });
+        end
+    }
+}
