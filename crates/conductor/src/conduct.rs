@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use plimsoll_engine::EngineError;
+use plimsoll_host::CpuSource;
 use plimsoll_plan::{Load, Plan, TargetError};
 use plimsoll_record::{EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
@@ -136,6 +137,7 @@ fn measure(
         origin: tape.origin(),
         budget: Budget::new(began, budget),
         interrupted: options.interrupted,
+        machine: CpuSource::new("generator", Path::new("/")),
     };
     Ok(run_steps(&context, tape, observer)?)
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::{EngineError, Running, StepOrder, Turn};
+use plimsoll_host::CpuSource;
 use plimsoll_plan::{Level, Plan};
 use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
 use plimsoll_units::{Clock, Instant, RealClock};
@@ -22,6 +23,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// After the user has ended the run, answers under way are waited for at most this long.
 const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
 
+/// The machine that makes the load is asked about itself this often, and at both ends of a step.
+const SAMPLE_EVERY: Duration = Duration::from_secs(1);
+
 /// Progress is told about this often.
 const TELL_EVERY: Duration = Duration::from_millis(500);
 
@@ -34,6 +38,7 @@ pub(crate) struct StepContext<'a> {
     pub(crate) origin: Instant,
     pub(crate) budget: Budget,
     pub(crate) interrupted: &'a AtomicBool,
+    pub(crate) machine: CpuSource,
 }
 
 /// One step to be run.
@@ -74,6 +79,7 @@ struct Measuring<'a, 'b> {
     loss: LossWatch,
     end: Option<StepEnd>,
     ended_at: Instant,
+    sampled_at: Instant,
     told_at: Instant,
     told_completed: u64,
     completed: u64,
@@ -88,6 +94,7 @@ pub(crate) fn run_step(
     observer: &mut dyn Observer,
 ) -> Result<StepEnd, EngineError> {
     let workers = context.workers.min(task.connections());
+    tape.host_sample(context.machine.sample(context.origin));
     let running = Running::start(&order(context, &task, workers))?;
     let began = running.began();
     tape.step(step_record(context, &task, began, running.load_ends(), StepEnd::Cut));
@@ -109,6 +116,7 @@ pub(crate) fn run_step(
         loss: LossWatch::default(),
         end: None,
         ended_at: began,
+        sampled_at: began,
         told_at: began,
         told_completed: 0,
         completed: 0,
@@ -206,6 +214,10 @@ impl Measuring<'_, '_> {
         if self.context.budget.over(now) {
             self.running.abandon();
         }
+        if now.since(self.sampled_at) >= SAMPLE_EVERY {
+            self.sampled_at = now;
+            self.tape.host_sample(self.context.machine.sample(self.context.origin));
+        }
         if now.since(self.told_at) >= TELL_EVERY {
             self.tell(now);
         }
@@ -241,6 +253,7 @@ impl Measuring<'_, '_> {
     fn close(self, began: Instant) -> StepEnd {
         let end = self.end.unwrap_or(StepEnd::TimeLimit);
         let ended = self.running.load_ends();
+        self.tape.host_sample(self.context.machine.sample(self.context.origin));
         self.tape.step(step_record(self.context, &self.task, began, ended, end));
         let span_sec = ended.since(began).as_secs_f64().max(1e-9);
         self.observer.observe(&Progress::StepEnded {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_record::{Event, EventKind, Frame, Manifest, Run, Step};
+use plimsoll_record::{Event, EventKind, Frame, HostSample, Manifest, Run, Step};
 use plimsoll_store::{RunWriter, StoreError};
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -69,6 +69,11 @@ impl Tape {
             self.committed = now;
             self.write(RunWriter::commit);
         }
+    }
+
+    pub(crate) fn host_sample(&mut self, sample: HostSample) {
+        self.write(|writer| writer.host_sample(&sample));
+        self.run.hosts.push(sample);
     }
 
     pub(crate) fn event(&mut self, kind: EventKind, text: String) -> Event {

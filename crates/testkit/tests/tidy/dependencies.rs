@@ -14,6 +14,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("plan", 1),
     ("record", 1),
     ("engine", 2),
+    ("host", 2),
     ("store", 2),
     ("analyze", 2),
     ("target", 2),

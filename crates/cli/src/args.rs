@@ -1,0 +1,154 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+mod load;
+mod request;
+mod values;
+
+pub(crate) use load::{AnswerArgs, RunArgs, SweepArgs};
+pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
+
+const EXAMPLES: &str = "\
+Examples:
+  plimsoll http://127.0.0.1:8080/api                 how much it holds, in at most 90 s
+  plimsoll run  http://127.0.0.1:8080/api -c 100 -d 10s
+  plimsoll run  http://127.0.0.1:8080/api -R 2k -d 30s --p99 200ms
+  plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k
+  plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
+  plimsoll report plimsoll-runs/api-20260101-120000.plimsoll";
+
+const AFTER: &str = "\
+Exit codes: 0 measured and every condition held · 1 could not run, or not to the end · 2 usage ·
+3 an SLO or a margin was broken · 4 refused as evidence under --strict · 130 interrupted, results kept
+
+The load goes only to the URL you name; redirects are not followed. Test what is yours.";
+
+/// How much an HTTP API holds, and what stops it.
+#[derive(Debug, Parser)]
+#[command(name = "plimsoll", version, before_help = EXAMPLES, after_help = AFTER)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) answer: Option<AnswerArgs>,
+}
+
+/// The commands; without one, a URL gets the whole answer.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// One load: fixed connections (-c) or a fixed rate (-R)
+    Run(RunArgs),
+    /// A ladder of concurrency: table, .dat and figures
+    Sweep(SweepArgs),
+    /// Two runs, or two .dat files, side by side
+    Diff(DiffArgs),
+    /// The recorded runs of a folder
+    Runs(RunsArgs),
+    /// The report of a recorded run again
+    Report(ReportArgs),
+    /// A recorded run as dat, csv or json
+    Export(ExportArgs),
+    /// The built-in reference server, for demos and tests
+    Target(TargetArgs),
+}
+
+/// The folder in which runs are kept when none is named.
+pub(crate) const RUNS_FOLDER: &str = "plimsoll-runs";
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll diff api.dat http.dat                     figures and ratios, A against B
+  plimsoll diff new.plimsoll old.plimsoll --margin 5%    exit code 3 if A is worse by more than 5 %")]
+pub(crate) struct DiffArgs {
+    /// What is judged: a run file or a .dat file
+    pub(crate) a: PathBuf,
+    /// What it is judged by: a run file or a .dat file
+    pub(crate) b: PathBuf,
+    /// How much worse than B the best QPS or the success ratio of A may be
+    #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
+    pub(crate) margin: Option<f64>,
+    /// Folder for the figures
+    #[arg(short = 'o', long, value_name = "DIR", default_value = RUNS_FOLDER)]
+    pub(crate) out: PathBuf,
+    /// Overwrite figures that are there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsArgs {
+    /// The folder to look in
+    #[arg(default_value = RUNS_FOLDER)]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// A run file
+    pub(crate) file: PathBuf,
+    /// One JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Draw the figures again, and write the .dat, into this folder
+    #[arg(short = 'o', long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Overwrite files that are there
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+}
+
+/// The forms a run can be exported to.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// One row a step: concurrency, QPS, mean response time in ms, success in per cent
+    Dat,
+    /// One row a step with all figures, and a header
+    Csv,
+    /// The JSON document that --json prints
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// A run file
+    pub(crate) file: PathBuf,
+    /// The form
+    #[arg(short, long, value_enum)]
+    pub(crate) format: ExportFormat,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Paths:
+  /healthz                      {\"status\":\"ok\"}
+  /payload?number=N             N records of JSON, from memory
+  /sleep?ms=N&workers=K         answers after N ms, at most K at a time, the rest wait in line
+  /cpu?us=N                     burns N µs of CPU
+  /status/CODE                  that status
+  /chunked                      a chunked body
+  /close                        closes the connection after the answer
+  /stall?every=5s&for=500ms     holds all answers during the last 500 ms of every 5 s")]
+pub(crate) struct TargetArgs {
+    /// Address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(crate) listen: std::net::IpAddr,
+    /// Port to listen on; 0 takes a free one
+    #[arg(long, default_value_t = 0)]
+    pub(crate) port: u16,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+}

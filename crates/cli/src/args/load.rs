@@ -1,0 +1,156 @@
+//! Flags of the commands that make load, and the plans they stand for.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, Slo};
+
+use super::values;
+use super::{KeepArgs, RequestArgs, SloArgs};
+
+/// The steps that a budget is meant to suffice for: a ladder that doubles from 1 to 16,384.
+const STEPS_IN_BUDGET: u32 = 15;
+
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct AnswerArgs {
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+    /// The longest time for the whole answer
+    #[arg(long, value_name = "TIME", default_value = "90s", value_parser = values::duration)]
+    pub(crate) budget: Duration,
+    #[command(flatten)]
+    pub(crate) slo: SloArgs,
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll sweep http://127.0.0.1:8080/api                     1, 2, 4 … until it gains no more
+  plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k,3k --step 10s
+  plimsoll diff plimsoll-runs/api.dat plimsoll-runs/http.dat   two sweeps side by side")]
+pub(crate) struct SweepArgs {
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+    /// Numbers of connections; by default 1, 2, 4 … until throughput stops growing
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = values::ladder_rung)]
+    pub(crate) ladder: Option<Vec<u64>>,
+    /// The longest time of one step; it ends sooner once throughput is known to ±2 %
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
+    pub(crate) step: Duration,
+    #[command(flatten)]
+    pub(crate) slo: SloArgs,
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
+}
+
+/// How the requests of an open loop are spread over time.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum Spread {
+    /// Equal gaps
+    Constant,
+    /// Exponential gaps, as from many independent users
+    Poisson,
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll run http://127.0.0.1:8080/api -c 100 -d 10s              100 connections, each as fast as it is answered
+  plimsoll run http://127.0.0.1:8080/api -R 2k -d 30s               2000 requests a second, come what may
+  plimsoll run http://127.0.0.1:8080/api -R 2k --arrivals poisson   the same, spread like independent users
+  plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'")]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) request: RequestArgs,
+    /// Connections; with -R, those opened at the start [default: 10]
+    #[arg(short, long, value_name = "N", value_parser = values::count)]
+    pub(crate) connections: Option<u64>,
+    /// How long the load is held
+    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
+    pub(crate) duration: Duration,
+    /// Offer this rate, whatever comes back; latency then counts from the instant a request was due
+    #[arg(short = 'R', long, value_name = "RATE", value_parser = values::rate)]
+    pub(crate) rate: Option<f64>,
+    /// How the requests of -R are spread over time
+    #[arg(long, value_enum, default_value = "constant", requires = "rate")]
+    pub(crate) arrivals: Spread,
+    /// The most connections that -R may open; what finds none free waits, and that is counted [default: 10k]
+    #[arg(long, value_name = "N", requires = "rate", value_parser = values::count)]
+    pub(crate) max_connections: Option<u64>,
+    /// Seed of random arrivals
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) slo: SloArgs,
+    #[command(flatten)]
+    pub(crate) keep: KeepArgs,
+}
+
+impl AnswerArgs {
+    /// The plan of the whole answer.
+    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+        let load = LoadSpec::Ladder {
+            rungs: None,
+            step_limit: Some(self.budget / STEPS_IN_BUDGET),
+            budget: Some(self.budget),
+        };
+        let spec = spec(&self.request, &self.keep, load, self.slo.slo().or(Slo::REFERENCE))?;
+        Ok(spec.freeze()?)
+    }
+}
+
+impl SweepArgs {
+    /// The plan of a ladder.
+    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+        let load = LoadSpec::Ladder { rungs: self.ladder.clone(), step_limit: Some(self.step), budget: None };
+        Ok(spec(&self.request, &self.keep, load, self.slo.slo())?.freeze()?)
+    }
+}
+
+impl RunArgs {
+    /// The plan of one load.
+    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+        let arrivals = match self.arrivals {
+            Spread::Constant => ArrivalProcess::Constant,
+            Spread::Poisson => ArrivalProcess::Poisson,
+        };
+        let load = LoadSpec::Single {
+            connections: self.connections,
+            rate_per_sec: self.rate,
+            arrivals,
+            duration: self.duration,
+        };
+        let mut spec = spec(&self.request, &self.keep, load, self.slo.slo())?;
+        spec.connections_max = self.max_connections;
+        spec.seed = self.seed;
+        Ok(spec.freeze()?)
+    }
+}
+
+fn spec(request: &RequestArgs, keep: &KeepArgs, load: LoadSpec, slo: Slo) -> anyhow::Result<PlanSpec> {
+    Ok(PlanSpec {
+        name: keep.name.clone(),
+        url: request.url.clone(),
+        method: request.method.clone(),
+        headers: request.headers.clone(),
+        body: request.body.as_deref().map(body).transpose()?,
+        load,
+        workers: request.threads,
+        timeout: request.timeout,
+        connections_max: None,
+        seed: 1,
+        slo,
+    })
+}
+
+/// A body as typed, or the content of the file that `@FILE` names.
+fn body(text: &str) -> anyhow::Result<Vec<u8>> {
+    match text.strip_prefix('@') {
+        None => Ok(text.as_bytes().to_vec()),
+        Some(path) => std::fs::read(Path::new(path))
+            .with_context(|| format!("could not read the request body from `{path}`")),
+    }
+}

@@ -1,0 +1,81 @@
+//! Flags about the request, the limits and the files, shared by the commands that make load.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use plimsoll_plan::Slo;
+
+use super::values;
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Request")]
+pub(crate) struct RequestArgs {
+    /// The URL that gets the load; without a scheme, http:// is meant
+    pub(crate) url: String,
+    /// Request method; GET, or POST with a body
+    #[arg(short, long)]
+    pub(crate) method: Option<String>,
+    /// Add a header; may be given several times
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<String>,
+    /// Request body, or @FILE to read it from a file
+    #[arg(short, long, value_name = "TEXT|@FILE")]
+    pub(crate) body: Option<String>,
+    /// Give up a connection attempt, or a request, after this time
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
+    pub(crate) timeout: Duration,
+    /// Worker threads; by default one per core, or one per two cores for a target on this machine
+    #[arg(short, long, value_name = "N", value_parser = values::count)]
+    pub(crate) threads: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, clap::Args)]
+#[command(next_help_heading = "Conditions")]
+pub(crate) struct SloArgs {
+    /// The 99th percentile of latency must not exceed this
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub(crate) p99: Option<Duration>,
+    /// At least this part of the requests must succeed, such as 99.95%
+    #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
+    pub(crate) success: Option<f64>,
+    /// At least this many requests a second must be served
+    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    pub(crate) qps: Option<f64>,
+    /// Exit with code 4 if the result is no evidence: the generator was the limit, or it was not steady
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+impl SloArgs {
+    /// The conditions that were given.
+    pub(crate) fn slo(&self) -> Slo {
+        Slo {
+            p99_ms: self.p99.map(|limit| limit.as_secs_f64() * 1e3),
+            success_ratio: self.success,
+            throughput_per_sec: self.qps,
+        }
+    }
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct KeepArgs {
+    /// Name of the run, which its files carry; by default the target's host
+    #[arg(short, long)]
+    pub(crate) name: Option<String>,
+    /// Folder for the run file and everything else that is written
+    #[arg(short, long, value_name = "DIR", default_value = super::RUNS_FOLDER)]
+    pub(crate) out: PathBuf,
+    /// Write no files at all
+    #[arg(long)]
+    pub(crate) no_files: bool,
+    /// Overwrite figures and tables of the same name
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// One JSON document on standard output instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}

@@ -1,0 +1,65 @@
+//! Two runs, or two .dat files, side by side.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use plimsoll_analyze::{RungOutcome, compare, rungs_of};
+use plimsoll_report::figure::{self, Caption, Series};
+use plimsoll_report::{dat, text};
+
+use crate::args::DiffArgs;
+use crate::command::recorded;
+use crate::exit::Exit;
+use crate::files::{self, Output};
+use crate::terminal::{remark, result};
+
+/// One side of a comparison.
+struct Side {
+    name: String,
+    rungs: Vec<RungOutcome>,
+    series: Series,
+}
+
+pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
+    let (a, b) = (read_side(&args.a)?, read_side(&args.b)?);
+    let comparison = compare(&a.rungs, &b.rungs);
+    let beyond = args.margin.map(|margin| (margin, comparison.beyond_margin(margin)));
+    result(&text::comparison(&comparison, &a.name, &b.name, beyond))?;
+    let outputs = figures(&a, &b)?;
+    for path in files::write_all(&args.out, &outputs, args.force)? {
+        remark(&format!("wrote {}", path.display()));
+    }
+    Ok(if beyond.is_some_and(|(_, beyond)| beyond) { Exit::Broken } else { Exit::Held })
+}
+
+fn figures(a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
+    let caption = Caption { title: format!("{} against {}", a.name, b.name), detail: String::new() };
+    let stem = format!("{}_{}", a.name, b.name);
+    let speeds = figure::diff_qps_ttlb(&caption, &a.series, &b.series)?;
+    let success = figure::diff_successrate(&caption, &a.series, &b.series)?;
+    let speeds = Output::figure(&format!("{stem}.qps.ttlb.diff"), speeds);
+    let success = Output::figure(&format!("{stem}.successrate.diff"), success);
+    Ok(speeds.into_iter().chain(success).collect())
+}
+
+/// Reads a side: a `.dat` by its ending, anything else as a run file.
+fn read_side(path: &Path) -> anyhow::Result<Side> {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let side = if path.extension().is_some_and(|ending| ending == "dat") {
+        let content = std::fs::read_to_string(path);
+        let content = content.with_context(|| format!("could not read {}", path.display()))?;
+        let rungs = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
+        Side { series: Series::of_rungs(&name, &rungs), name, rungs }
+    } else {
+        let (_, findings) = recorded::read(path)?;
+        Side {
+            series: Series { name: name.clone(), ..Series::of(&findings) },
+            rungs: rungs_of(&findings),
+            name,
+        }
+    };
+    if side.rungs.is_empty() {
+        bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());
+    }
+    Ok(side)
+}

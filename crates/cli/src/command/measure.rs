@@ -1,0 +1,96 @@
+//! The commands that make load: the whole answer, a sweep, one run.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use plimsoll_analyze::{Findings, analyze};
+use plimsoll_conductor::{Outcome, RunOptions, conduct};
+use plimsoll_plan::{Load, Plan};
+use plimsoll_record::Run;
+use plimsoll_report::{json, text};
+
+use super::judge;
+use crate::args::{AnswerArgs, KeepArgs, RunArgs, SweepArgs};
+use crate::exit::Exit;
+use crate::files::{self, Output};
+use crate::progress::Display;
+use crate::signals;
+use crate::terminal::{remark, result};
+
+pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
+    measure(args.plan()?, "answer", &args.keep, args.slo.strict)
+}
+
+pub(crate) fn sweep(args: &SweepArgs) -> anyhow::Result<Exit> {
+    measure(args.plan()?, "sweep", &args.keep, args.slo.strict)
+}
+
+pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
+    measure(args.plan()?, "run", &args.keep, args.slo.strict)
+}
+
+fn measure(plan: Plan, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
+    refuse_existing(&plan, keep)?;
+    let outcome = make_run(plan, command, keep)?;
+    let findings = analyze(&outcome.run)?;
+    result(&rendered(&outcome.run, &findings, keep.json))?;
+    let written = write_figures(&outcome, &findings, keep);
+    tell_files(&outcome, &written, keep);
+    Ok(match (outcome.trouble, written) {
+        (None, Ok(_)) => judge::exit(&outcome.run, &findings, strict),
+        (_, Err(error)) => crate::terminal::fail(&error),
+        (Some(error), Ok(_)) => {
+            crate::terminal::fail(&anyhow::Error::new(error).context("the run file is missing or incomplete"))
+        }
+    })
+}
+
+fn make_run(plan: Plan, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
+    let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let options = RunOptions {
+        command,
+        ask_first: command == "answer",
+        folder: (!keep.no_files).then_some(keep.out.as_path()),
+        interrupted: &interrupted,
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    Ok(conduct(plan, &options, &mut Display::new(keep.quiet))?)
+}
+
+/// The text or the JSON of a run, the same for a live and for a recorded one.
+pub(super) fn rendered(run: &Run, findings: &Findings, as_json: bool) -> String {
+    if as_json { json::render(run, findings) } else { text::render(run, findings) }
+}
+
+/// Files that carry a name of the user's choosing are not silently replaced; that is said before the load.
+fn refuse_existing(plan: &Plan, keep: &KeepArgs) -> anyhow::Result<()> {
+    let Some(name) = keep.name.as_ref().filter(|_| !keep.force && !keep.no_files) else { return Ok(()) };
+    match plan.load {
+        Load::Single { .. } => Ok(()),
+        Load::Ladder { .. } => files::refuse_existing(&keep.out, &files::ladder_names(name)),
+    }
+}
+
+/// The name that figures and tables carry: the user's own, or else that of the run file, which is unique.
+fn stem(outcome: &Outcome, keep: &KeepArgs) -> String {
+    let from_file = || outcome.file.as_ref()?.file_stem()?.to_str().map(ToOwned::to_owned);
+    keep.name.clone().or_else(from_file).unwrap_or_else(|| outcome.run.manifest.name.clone())
+}
+
+fn write_figures(outcome: &Outcome, findings: &Findings, keep: &KeepArgs) -> anyhow::Result<Vec<PathBuf>> {
+    if keep.no_files || !matches!(findings.plan.load, Load::Ladder { .. }) {
+        return Ok(Vec::new());
+    }
+    files::write_all(&keep.out, &Output::ladder(&stem(outcome, keep), findings)?, keep.force)
+}
+
+/// Where everything is. On standard error, for the report itself must not depend on where it is kept.
+fn tell_files(outcome: &Outcome, written: &anyhow::Result<Vec<PathBuf>>, keep: &KeepArgs) {
+    if keep.quiet {
+        return;
+    }
+    let written = written.iter().flatten();
+    for path in outcome.file.iter().chain(written) {
+        remark(&format!("wrote {}", path.display()));
+    }
+}

@@ -1,0 +1,10 @@
+//! Raw counters of a host, one file per source.
+//!
+//! A source reads one thing and gives a sample: counters as the kernel keeps them, with the instants
+//! between which they were read. Differences and rates are made by whoever reads the samples. The root
+//! of the file tree is an argument, so tests bring trees of their own. So far there is one source: what
+//! the machine that makes the load is asked about itself.
+
+mod cpu;
+
+pub use cpu::CpuSource;
