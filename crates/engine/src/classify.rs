@@ -6,12 +6,14 @@ use plimsoll_http::Malformed;
 use plimsoll_record::FailureKind;
 
 /// The name of an error met while connecting.
-pub(crate) fn connect_failure(error: &io::Error) -> FailureKind {
+pub fn connect_failure(error: &io::Error) -> FailureKind {
     use io::ErrorKind as Kind;
     match error.kind() {
         Kind::ConnectionRefused => FailureKind::ConnectRefused,
         Kind::TimedOut => FailureKind::ConnectTimedOut,
-        Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NetworkDown => FailureKind::ConnectUnreachable,
+        Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NetworkDown => {
+            FailureKind::ConnectUnreachable
+        }
         Kind::AddrNotAvailable => FailureKind::NoPortsLeft,
         _ if plimsoll_sys::out_of_descriptors(error) => FailureKind::NoDescriptorsLeft,
         _ => FailureKind::ConnectFailed,
@@ -19,7 +21,7 @@ pub(crate) fn connect_failure(error: &io::Error) -> FailureKind {
 }
 
 /// The name of a response that breaks the protocol.
-pub(crate) fn malformed_failure(malformed: Malformed) -> FailureKind {
+pub fn malformed_failure(malformed: Malformed) -> FailureKind {
     match malformed {
         Malformed::Head => FailureKind::MalformedHead,
         Malformed::HeadTooLarge => FailureKind::HeadTooLarge,

@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn deadlines_only_move_earlier() {
-        let at = |seconds| Instant::from_nanos(seconds * 1_000_000_000);
+        let at = |seconds: u64| Instant::from_nanos(seconds * 1_000_000_000);
         let control = Control::new(at(10), Duration::from_secs(5));
         control.end_load(at(4));
         control.end_load(at(7));

@@ -5,8 +5,8 @@
 //! ready, send what is due, hand over the frame when its interval is over. After the warm-up that
 //! loop allocates nothing, takes no lock and writes no text.
 //!
-//! The parts, from pure to impure: [`schedule`] says when a request is due, [`connection`] what a
-//! connection's bytes mean, [`drive`] moves bytes, [`worker`] puts them together.
+//! The parts, from pure to impure: `schedule` says when a request is due, `connection` what a
+//! connection's bytes mean, `drive` moves bytes, `worker` puts them together.
 
 mod classify;
 mod connection;
@@ -18,5 +18,6 @@ mod running;
 mod schedule;
 mod worker;
 
+pub use classify::{connect_failure, malformed_failure};
 pub use order::StepOrder;
 pub use running::{EngineError, Running, Turn};

@@ -20,7 +20,9 @@ use crate::worker::Worker;
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The system would not give a worker what it needs.
-    #[error("worker {worker} of {workers} could not be started: {source}; try fewer workers (-t) or raise ulimit -n")]
+    #[error(
+        "worker {worker} of {workers} could not be started: {source}; try fewer workers (-t) or raise ulimit -n"
+    )]
     Start {
         /// The worker.
         worker: u32,
@@ -93,7 +95,8 @@ impl Running {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let recorder = Recorder::new(order.step, shard, Exchange { full, empty }, order.origin);
-        let worker = Worker::new(order.clone(), shard, self.began, Arc::clone(&self.control), driver, recorder);
+        let worker =
+            Worker::new(order.clone(), shard, self.began, Arc::clone(&self.control), driver, recorder);
         let name = format!("load-{}", shard.index);
         self.threads.push(thread::Builder::new().name(name).spawn(move || worker.run())?);
         self.empty.push(give_back);

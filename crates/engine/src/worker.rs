@@ -22,6 +22,8 @@ use crate::schedule::Schedule;
 mod deadlines;
 mod exchange;
 mod opening;
+#[cfg(test)]
+mod tests;
 
 /// The longest wait: deadlines that the conductor moves are noticed this soon.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);

@@ -132,9 +132,12 @@ impl Counts {
 
     /// Sets every count to zero, keeping the memory.
     pub fn clear(&mut self) {
-        let mut status = std::mem::take(&mut self.status);
+        let Self { intended, sent, completed, ok, bytes_in, bytes_out, reconnects, status, failed } = self;
+        [intended, sent, completed, ok, bytes_in, bytes_out, reconnects]
+            .into_iter()
+            .for_each(|count| *count = 0);
         status.clear();
-        *self = Self { status, ..Self::default() };
+        *failed = FailureCounts::default();
     }
 
     /// Responses and failures together: the denominator of the success ratio.

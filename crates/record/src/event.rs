@@ -14,6 +14,8 @@ pub enum EventKind {
     BudgetEnded,
     /// A limit of this machine bounded the plan.
     LimitMet,
+    /// A step could not be run; the steps before it stand.
+    StepFailed,
 }
 
 /// Something that happened once during a run.

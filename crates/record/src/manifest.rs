@@ -66,8 +66,9 @@ pub struct Preflight {
     pub resolve_ns: u64,
     /// Time to open the first connection, in nanoseconds.
     pub connect_ns: u64,
-    /// The answer to the one request.
-    pub first: FirstAnswer,
+    /// The answer to the one request, where the command sends one (`run` and `sweep` do not, so that
+    /// the server counts what they report and nothing else).
+    pub first: Option<FirstAnswer>,
 }
 
 /// What a run was.

@@ -1,0 +1,143 @@
+//! What a server does wrong is counted under its own name, and nothing hangs or is lost.
+
+use std::time::Duration;
+
+use plimsoll_record::FailureKind;
+use plimsoll_testkit::{BadServer, Script, refused_address};
+
+use crate::measured::{Measured, closed, open, order};
+
+fn against(script: Script) -> Measured {
+    let server = BadServer::start(script);
+    let mut order = order(server.address(), closed(3));
+    order.timeout = Duration::from_millis(500);
+    Measured::of(&order)
+}
+
+/// All that failed has this name, and some did.
+fn fails_as(script: Script, name: &str) -> Measured {
+    let what = format!("{script:?}");
+    let measured = against(script);
+    assert_eq!(measured.failures(), [name], "{what}");
+    measured
+}
+
+fn succeeds(script: Script) -> Measured {
+    let what = format!("{script:?}");
+    let measured = against(script);
+    assert_eq!(measured.failures(), [""; 0], "{what}");
+    assert!(measured.counts.completed > 0, "{what}");
+    assert_eq!(measured.counts.ok, measured.counts.completed, "{what}");
+    measured
+}
+
+#[test]
+fn a_truncated_body_is_closed_within_the_response() {
+    fails_as(Script::TruncatedBody, "closed_within_response");
+}
+
+#[test]
+fn garbage_is_a_malformed_head() {
+    fails_as(Script::GarbageHead, "malformed_head");
+}
+
+#[test]
+fn a_head_without_end_is_too_large() {
+    fails_as(Script::HugeHead, "head_too_large");
+}
+
+#[test]
+fn a_response_in_one_byte_pieces_is_a_response() {
+    succeeds(Script::OneBytePieces);
+}
+
+#[test]
+fn a_close_instead_of_an_answer_is_closed_before_the_response() {
+    fails_as(Script::EarlyClose, "closed_before_response");
+}
+
+#[test]
+fn a_reset_is_named_after_where_it_struck() {
+    fails_as(Script::ResetBeforeResponse, "reset_before_response");
+    fails_as(Script::ResetMidBody, "reset_within_response");
+}
+
+#[test]
+fn a_server_that_never_answers_times_out_and_its_requests_are_in_the_histogram_at_their_age() {
+    let measured = fails_as(Script::NeverAnswer, "timed_out");
+    let timed_out = measured.failed(FailureKind::TimedOut);
+    assert_eq!(measured.service.len(), timed_out);
+    assert!(measured.service.min() >= 499_000_000, "{}", measured.service.min());
+}
+
+#[test]
+fn a_trickle_that_never_ends_times_out() {
+    fails_as(Script::SlowTrickle { gap: Duration::from_millis(20) }, "timed_out");
+}
+
+#[test]
+fn an_interim_response_is_passed_over() {
+    let measured = succeeds(Script::Continue100);
+    assert_eq!(measured.counts.status.iter().map(|(status, _)| status).collect::<Vec<_>>(), [200]);
+}
+
+#[test]
+fn a_content_length_too_small_leaves_bytes_after_the_response() {
+    fails_as(Script::ContentLengthTooSmall, "bytes_after_response");
+}
+
+#[test]
+fn wrong_framing_has_names_of_its_own() {
+    fails_as(Script::BadChunk, "malformed_chunk");
+    fails_as(Script::ConflictingLength, "malformed_framing");
+}
+
+#[test]
+fn a_body_ended_by_the_close_is_complete() {
+    let measured = succeeds(Script::CloseDelimited);
+    assert_eq!(
+        measured.counts.reconnects, 0,
+        "a server that closes as announced is not reconnected to by surprise"
+    );
+}
+
+#[test]
+fn an_http_1_0_server_is_served_over_new_connections() {
+    succeeds(Script::Http10);
+}
+
+#[test]
+fn a_keep_alive_connection_closed_between_requests_is_a_reconnect_and_no_failure() {
+    let measured = succeeds(Script::CloseBetweenRequests { after: 5 });
+    assert!(measured.counts.reconnects > 0);
+}
+
+#[test]
+fn error_statuses_are_complete_but_no_successes() {
+    let measured = against(Script::Statuses(vec![200, 404, 503]));
+    assert_eq!(measured.failures(), [""; 0]);
+    let by_status: Vec<(u16, u64)> = measured.counts.status.iter().collect();
+    assert_eq!(by_status.iter().map(|(status, _)| *status).collect::<Vec<_>>(), [200, 404, 503]);
+    assert_eq!(measured.counts.ok, by_status[0].1);
+}
+
+#[test]
+fn a_refused_connection_fails_a_request_and_is_not_tried_as_fast_as_the_machine_can() {
+    let measured = Measured::of(&order(refused_address(), closed(2)));
+    assert_eq!(measured.failures(), ["connect_refused"]);
+    assert!(measured.counts.intended <= 2 * 4, "a retry every 100 ms: {}", measured.counts.intended);
+}
+
+#[test]
+fn in_an_open_loop_every_refused_arrival_is_counted() {
+    let measured = Measured::of(&order(refused_address(), open(100.0, 2)));
+    assert_eq!(measured.counts.intended, 30);
+    assert_eq!(measured.failed(FailureKind::ConnectRefused), 30);
+}
+
+#[test]
+fn a_server_killed_under_load_leaves_what_was_measured_and_named_failures() {
+    let measured = against(Script::KillAfter { requests: 50 });
+    assert!(measured.counts.completed >= 40, "{:?}", measured.counts);
+    assert!(measured.failed(FailureKind::ConnectRefused) > 0, "{:?}", measured.failures());
+}

@@ -1,0 +1,106 @@
+//! A closed loop against servers that behave.
+
+use std::time::Duration;
+
+use plimsoll_plan::Target;
+use plimsoll_record::{FailureKind, Phase};
+use plimsoll_testkit::{BadServer, Nginx, Script};
+
+use crate::measured::{Measured, closed, order};
+
+#[test]
+fn nginx_counts_what_is_reported_as_completed() {
+    let nginx = Nginx::start().unwrap();
+    let before = nginx.requests();
+    let mut order = order(nginx.address(), closed(20));
+    order.workers = 2;
+    let measured = Measured::of(&order);
+    // Asking nginx for its count is a request that it counts.
+    let counted = nginx.requests() - before - 1;
+    assert_eq!(measured.counts.completed + measured.failed(FailureKind::Unanswered), counted);
+    assert_eq!(measured.counts.ok, measured.counts.completed);
+    assert_eq!(measured.latency.len(), measured.counts.completed);
+}
+
+#[test]
+fn connections_are_dealt_out_to_all_workers_without_remainder() {
+    let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
+    let mut order = order(server.address(), closed(5));
+    order.workers = 2;
+    let mut most = [0, 0];
+    Measured::watched(&order, |frame, _| {
+        if frame.head.phase == Phase::Measure {
+            let seen = &mut most[frame.head.worker as usize];
+            *seen = frame.head.connections.max(*seen);
+        }
+    });
+    assert_eq!(most, [3, 2]);
+    assert_eq!(server.connections(), 5);
+}
+
+#[test]
+fn a_head_request_has_no_body_whatever_is_announced() {
+    let nginx = Nginx::start().unwrap();
+    let mut order = order(nginx.address(), closed(2));
+    let mut target = Target::parse(&format!("http://{}/file", nginx.address())).unwrap();
+    target.method = "HEAD".to_owned();
+    order.method.clone_from(&target.method);
+    order.request = target.encode().unwrap().into();
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), [""; 0]);
+    let per_response = measured.counts.bytes_in / measured.counts.completed;
+    assert!(per_response < 1000, "{per_response} bytes a response");
+}
+
+#[test]
+fn large_bodies_are_read_whole() {
+    let nginx = Nginx::start().unwrap();
+    let mut order = order(nginx.address(), closed(4));
+    let target = Target::parse(&format!("http://{}/file", nginx.address())).unwrap();
+    order.request = target.encode().unwrap().into();
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), [""; 0]);
+    assert!(measured.counts.bytes_in / measured.counts.completed >= 100_000);
+}
+
+#[test]
+fn a_step_ended_early_still_waits_for_its_answers() {
+    let nginx = Nginx::start().unwrap();
+    let mut order = order(nginx.address(), closed(8));
+    order.duration = Duration::from_secs(600);
+    let mut frames = 0;
+    let measured = Measured::watched(&order, |_, running| {
+        frames += 1;
+        if frames == 2 {
+            running.end_load();
+        }
+    });
+    assert_eq!(measured.failures(), [""; 0]);
+    let last = measured.frames.last().unwrap();
+    assert_eq!(last.head.phase, Phase::Drain);
+}
+
+#[test]
+fn an_abandoned_step_counts_what_was_under_way_as_unanswered() {
+    let server = BadServer::start(Script::NeverAnswer);
+    let mut order = order(server.address(), closed(3));
+    order.duration = Duration::from_secs(600);
+    order.timeout = Duration::from_secs(500);
+    let measured = Measured::watched(&order, |frame, running| {
+        if frame.head.in_flight == 3 {
+            running.abandon();
+        }
+    });
+    assert_eq!(measured.failed(FailureKind::Unanswered), 3);
+    assert_eq!(measured.service.len(), 3, "they are in the histogram at their age");
+}
+
+#[test]
+fn frames_follow_each_other_without_gap_or_overlap() {
+    let nginx = Nginx::start().unwrap();
+    let measured = Measured::of(&order(nginx.address(), closed(2)));
+    for pair in measured.frames.windows(2) {
+        assert_eq!(pair[0].head.ended_ns, pair[1].head.began_ns);
+        assert!(pair[0].head.interval <= pair[1].head.interval);
+    }
+}

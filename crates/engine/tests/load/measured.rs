@@ -1,0 +1,98 @@
+//! One step run to its end, with everything it recorded added up.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use plimsoll_engine::{Running, StepOrder, Turn};
+use plimsoll_plan::{ArrivalProcess, Level, Target};
+use plimsoll_record::{Counts, FailureKind, Frame, Histogram, latency_histogram};
+use plimsoll_units::{Clock, RealClock};
+
+/// A step for `address`, short and small; tests change what they are about.
+pub fn order(address: SocketAddr, level: Level) -> StepOrder {
+    let target = Target::parse(&format!("http://{address}/")).unwrap();
+    StepOrder {
+        step: 0,
+        level,
+        duration: Duration::from_millis(300),
+        address,
+        request: target.encode().unwrap().into(),
+        method: "GET".to_owned(),
+        workers: 1,
+        timeout: Duration::from_secs(10),
+        connections_max: 100,
+        interval: Duration::from_millis(50),
+        seed: 1,
+        origin: RealClock.now(),
+    }
+}
+
+pub fn closed(connections: u32) -> Level {
+    Level::Closed { connections }
+}
+
+pub fn open(rate_per_sec: f64, connections: u32) -> Level {
+    Level::Open { rate_per_sec, arrivals: ArrivalProcess::Constant, connections }
+}
+
+/// Everything one step recorded.
+pub struct Measured {
+    pub counts: Counts,
+    pub latency: Histogram,
+    pub service: Histogram,
+    pub frames: Vec<Frame>,
+}
+
+impl Measured {
+    /// Runs a step to its end.
+    pub fn of(order: &StepOrder) -> Self {
+        Self::watched(order, |_, _| {})
+    }
+
+    /// Runs a step to its end; `watch` sees each frame and may end the step.
+    pub fn watched(order: &StepOrder, mut watch: impl FnMut(&Frame, &Running)) -> Self {
+        let mut running = Running::start(order).unwrap();
+        let mut sum = Self {
+            counts: Counts::default(),
+            latency: latency_histogram(),
+            service: latency_histogram(),
+            frames: Vec::new(),
+        };
+        loop {
+            match running.next(Duration::from_secs(60)).unwrap() {
+                Turn::Ended => break,
+                Turn::Quiet => panic!("no frame within a minute"),
+                Turn::Frame(frame) => {
+                    watch(&frame, &running);
+                    sum.add(*frame);
+                }
+            }
+        }
+        sum.check_that_every_request_is_accounted_for();
+        sum
+    }
+
+    fn add(&mut self, frame: Frame) {
+        self.counts.merge(&frame.head.counts);
+        frame.latency.add_to(&mut self.latency).unwrap();
+        frame.service.add_to(&mut self.service).unwrap();
+        self.frames.push(frame);
+    }
+
+    fn check_that_every_request_is_accounted_for(&self) {
+        let counts = &self.counts;
+        assert_eq!(counts.intended, counts.completed + counts.failed.total(), "{counts:?}");
+        assert!(counts.sent <= counts.intended);
+        let last = self.frames.last().unwrap();
+        assert_eq!((last.head.in_flight, last.head.backlog), (0, 0));
+    }
+
+    /// The failures that were counted, by name.
+    pub fn failures(&self) -> Vec<&'static str> {
+        self.counts.failed.iter().map(|(kind, _)| kind.name()).collect()
+    }
+
+    pub fn failed(&self, kind: FailureKind) -> u64 {
+        self.counts.failed.of(kind)
+    }
+}

@@ -1,0 +1,58 @@
+//! An open loop: requests fall due by the schedule, whatever becomes of them.
+
+use std::time::Duration;
+
+use plimsoll_plan::{ArrivalProcess, Level};
+use plimsoll_record::FailureKind;
+use plimsoll_testkit::{BadServer, Nginx, Script};
+
+use crate::measured::{Measured, open, order};
+
+#[test]
+fn every_arrival_of_the_schedule_is_sent_once() {
+    let nginx = Nginx::start().unwrap();
+    let before = nginx.requests();
+    let mut order = order(nginx.address(), open(1000.0, 4));
+    order.workers = 2;
+    let measured = Measured::of(&order);
+    assert_eq!((measured.counts.intended, measured.counts.completed), (300, 300));
+    assert_eq!(nginx.requests() - before - 1, 300);
+}
+
+#[test]
+fn latency_counts_from_the_intended_instant_and_service_time_from_the_sent_one() {
+    let server = BadServer::start(Script::NeverAnswer);
+    let mut order = order(server.address(), open(100.0, 1));
+    order.connections_max = 1;
+    order.timeout = Duration::from_millis(100);
+    let measured = Measured::of(&order);
+    // One connection, each request holding it for 100 ms, and a new one due every 10 ms: they queue up.
+    assert_eq!(measured.counts.intended, 30);
+    assert!(measured.service.max() < measured.latency.max() / 2, "waiting is latency and not service time");
+    assert!(measured.failed(FailureKind::Unsent) > 0, "what was never sent is counted");
+    assert_eq!(measured.latency.len(), 30);
+}
+
+#[test]
+fn more_connections_are_opened_when_none_is_free_up_to_the_limit() {
+    let server = BadServer::start(Script::NeverAnswer);
+    let mut order = order(server.address(), open(200.0, 1));
+    order.connections_max = 7;
+    order.timeout = Duration::from_millis(400);
+    let mut most = 0;
+    Measured::watched(&order, |frame, _| most = frame.head.connections.max(most));
+    assert_eq!(most, 7);
+}
+
+#[test]
+fn poisson_arrivals_are_random_but_the_same_for_the_same_seed() {
+    let nginx = Nginx::start().unwrap();
+    let count = |seed| {
+        let level = Level::Open { rate_per_sec: 2000.0, arrivals: ArrivalProcess::Poisson, connections: 4 };
+        let mut order = order(nginx.address(), level);
+        order.seed = seed;
+        Measured::of(&order).counts.intended
+    };
+    assert_eq!(count(3), count(3));
+    assert_ne!(count(3), count(5));
+}
