@@ -1,0 +1,95 @@
+//! Opening a file for reading, and telling a run file from anything else.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use plimsoll_record::FormatVersion;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{self, StoreError};
+use crate::schema::APPLICATION_ID;
+
+/// A file that SQLite keeps beside `path`: the same name with an ending such as `-wal` behind it.
+pub(crate) fn companion(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Opens a run file that this Plimsoll understands, without ever writing to it.
+pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
+    let metadata = fs::metadata(path).map_err(|error| error::looking(path, &error))?;
+    if !metadata.is_file() {
+        return Err(not_a_run_file(path, "it is not a regular file"));
+    }
+    // SQLite says only that it cannot open the file; the system says why.
+    fs::File::open(path).map_err(|error| error::looking(path, &error))?;
+    let connection = connect(path).map_err(|error| error::reading(path, &error))?;
+    check_identity(path, &connection)?;
+    check_version(path, &connection)?;
+    Ok(connection)
+}
+
+/// Without a write-ahead log nobody is writing, and SQLite may be told so: it then needs neither locks nor files of
+/// its own beside the run file, so that a folder which cannot be written to is no obstacle.
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let logged = fs::metadata(companion(path, "-wal")).is_ok_and(|metadata| metadata.len() > 0);
+    let immutable = if logged { "" } else { "?immutable=1" };
+    Connection::open_with_flags(format!("file:{}{immutable}", escaped(path)), flags)
+}
+
+/// The path within a URI, every byte that is not plainly part of a name as `%XX`.
+fn escaped(path: &Path) -> String {
+    let mut uri = String::new();
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            uri.push(byte.into());
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+fn check_identity(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let found: i32 = connection
+        .pragma_query_value(None, "application_id", |row| row.get(0))
+        .map_err(|error| unopened(path, &error))?;
+    if found == APPLICATION_ID {
+        return Ok(());
+    }
+    Err(not_a_run_file(path, "it is a SQLite database of another program, or empty"))
+}
+
+/// These two columns keep their names in every version, so that any Plimsoll can tell the version of any file.
+fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let found = connection
+        .query_row("SELECT format_major, format_minor FROM manifest", [], |row| {
+            Ok(FormatVersion { major: row.get(0)?, minor: row.get(1)? })
+        })
+        .map_err(|error| error::reading(path, &error))?;
+    if found.major > FormatVersion::CURRENT.major {
+        return Err(StoreError::Newer { path: path.to_owned(), found });
+    }
+    Ok(())
+}
+
+fn not_a_run_file(path: &Path, reason: &str) -> StoreError {
+    StoreError::NotARunFile { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+/// The first read of a file with a write-ahead log needs an index beside it, which SQLite makes if it may.
+fn unopened(path: &Path, error: &rusqlite::Error) -> StoreError {
+    if error.sqlite_error_code() != Some(rusqlite::ErrorCode::CannotOpen) {
+        return error::reading(path, error);
+    }
+    let reason = format!(
+        "its run is under way or was killed, and its folder cannot be written to ({error}); \
+         copy it and {} to a folder of your own",
+        companion(path, "-wal").display()
+    );
+    StoreError::Unreadable { path: path.to_owned(), reason }
+}

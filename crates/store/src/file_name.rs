@@ -1,0 +1,93 @@
+//! What run files are called.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// The ending of every run file, without the dot.
+pub(crate) const EXTENSION: &str = "plimsoll";
+
+/// File systems hold 255 bytes a name; this leaves room for the date, a number, the ending and SQLite's own endings.
+const NAME_BYTES_MAX: usize = 120;
+
+/// `NAME-YYYYMMDD-HHMMSS.plimsoll`, the start of the run in UTC.
+///
+/// Characters of the name that mean something to a shell or a file system become `-`, so that `api:8080/v1` is usable.
+pub fn file_name(name: &str, started_unix_ms: u64) -> String {
+    format!("{}.{EXTENSION}", stem(name, started_unix_ms))
+}
+
+/// The path of [`file_name`] in `folder`, or of the same name with `-2`, `-3` … if that exists already.
+pub fn free_path(folder: &Path, name: &str, started_unix_ms: u64) -> PathBuf {
+    let stem = stem(name, started_unix_ms);
+    let mut path = folder.join(format!("{stem}.{EXTENSION}"));
+    let mut number = 2_u32;
+    while path.exists() {
+        path = folder.join(format!("{stem}-{number}.{EXTENSION}"));
+        number += 1;
+    }
+    path
+}
+
+fn stem(name: &str, started_unix_ms: u64) -> String {
+    format!("{}-{}", plain(name), date(started_unix_ms))
+}
+
+/// The name in characters that need no quoting. No file begins with a dot (hidden) or a dash (read as a flag).
+fn plain(name: &str) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let plain: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).take(NAME_BYTES_MAX).collect();
+    match plain.trim_matches(['-', '.']) {
+        "" => "run".to_owned(),
+        trimmed => trimmed.to_owned(),
+    }
+}
+
+/// A start that no calendar holds counts as the last instant that one does.
+fn date(unix_ms: u64) -> String {
+    let instant = i64::try_from(unix_ms)
+        .ok()
+        .and_then(|ms| Timestamp::from_millisecond(ms).ok())
+        .unwrap_or(Timestamp::MAX);
+    instant.to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2024-02-29 12:34:56.789 UTC.
+    const LEAP_DAY_MS: u64 = 1_709_210_096_789;
+
+    #[test]
+    fn a_file_is_named_after_the_run_and_its_start_in_utc() {
+        assert_eq!(file_name("checkout", LEAP_DAY_MS), "checkout-20240229-123456.plimsoll");
+        assert_eq!(file_name("checkout", 0), "checkout-19700101-000000.plimsoll");
+    }
+
+    #[test]
+    fn names_are_safe_for_shells_and_file_systems() {
+        for (name, wanted) in [
+            ("[::1]:8080/a b", "1--8080-a-b"),
+            ("../../etc/passwd", "etc-passwd"),
+            ("--help", "help"),
+            ("füße", "f--e"),
+            ("", "run"),
+            ("...", "run"),
+        ] {
+            assert_eq!(file_name(name, 0), format!("{wanted}-19700101-000000.plimsoll"), "{name}");
+        }
+        assert!(file_name(&"x".repeat(4000), u64::MAX).len() < 200);
+    }
+
+    #[test]
+    fn a_taken_name_gets_a_number() {
+        let folder = tempfile::tempdir().unwrap();
+        for wanted in ["a-19700101-000000", "a-19700101-000000-2", "a-19700101-000000-3"] {
+            let path = free_path(folder.path(), "a", 0);
+            assert_eq!(path, folder.path().join(format!("{wanted}.plimsoll")));
+            std::fs::write(path, "").unwrap();
+        }
+    }
+}

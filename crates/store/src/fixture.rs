@@ -1,0 +1,196 @@
+//! A run in which no field has its default and no two fields have the same value by accident.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use plimsoll_plan::{LoadSpec, PlanSpec, Slo};
+use plimsoll_record::{
+    Counts, EncodedHistogram, Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead,
+    HostSample, Limits, Machine, Manifest, Phase, Preflight, Reading, Run, Step, StepEnd, WorkerTime,
+    latency_histogram,
+};
+
+use crate::RunWriter;
+
+pub(crate) const URL: &str = "http://127.0.0.1:8080/p%C3%A4th?q=1";
+
+/// The plan of a ladder against [`URL`], as JSON.
+pub(crate) fn plan_json() -> String {
+    let load = LoadSpec::Ladder { rungs: Some(vec![1, 2]), step_limit: None, budget: None };
+    let spec = PlanSpec {
+        name: None,
+        url: URL.to_owned(),
+        method: None,
+        headers: vec!["X-Quote: \"'; DROP TABLE frame".to_owned()],
+        body: None,
+        load,
+        workers: Some(2),
+        timeout: Duration::from_secs(3),
+        connections_max: None,
+        seed: 7,
+        slo: Slo::default(),
+    };
+    spec.freeze().unwrap().to_json()
+}
+
+pub(crate) fn manifest() -> Manifest {
+    let limits = Limits { descriptors: 1_048_576, ports: 28_232, cores: 2 };
+    let first = FirstAnswer { status: 204, body_bytes: 11, service_ns: 402_113, keep_alive: true };
+    Manifest {
+        format: FormatVersion::CURRENT,
+        name: "check\"out'".to_owned(),
+        command: "sweep".to_owned(),
+        plan: plan_json(),
+        plan_hash: "9f86d0".to_owned(),
+        tool_version: "0.1.0".to_owned(),
+        machine: Machine {
+            hostname: "lädt".to_owned(),
+            kernel: "Linux 6.1".to_owned(),
+            architecture: "x86_64".to_owned(),
+            limits,
+        },
+        preflight: Preflight {
+            addresses: vec!["127.0.0.1:8080".to_owned(), "[::1]:8080".to_owned()],
+            address: "127.0.0.1:8080".to_owned(),
+            local: true,
+            resolve_ns: 1_200,
+            connect_ns: 88_000,
+            first: Some(first),
+        },
+        started_unix_ms: 1_709_210_096_789,
+        sealed: false,
+    }
+}
+
+fn histogram(seed: u64) -> EncodedHistogram {
+    let mut histogram = latency_histogram();
+    (1..200).for_each(|n| histogram.saturating_record(n * n * (seed + 1_000)));
+    EncodedHistogram::encode(&histogram)
+}
+
+fn counts(seed: u64) -> Counts {
+    let mut counts = Counts {
+        intended: seed + 1,
+        sent: seed + 2,
+        completed: seed + 3,
+        ok: seed + 4,
+        bytes_in: seed + 5,
+        bytes_out: seed + 6,
+        reconnects: seed + 7,
+        ..Counts::default()
+    };
+    counts.status.add(200, seed + 8);
+    counts.status.add(503, seed + 9);
+    counts.status.add(999, seed + 10);
+    counts.failed.add(FailureKind::TimedOut, seed + 11);
+    counts.failed.add(FailureKind::Unsent, seed + 12);
+    counts
+}
+
+pub(crate) fn frame(step: u32, worker: u32, interval: u32, phase: Phase) -> Frame {
+    let seed = u64::from(step * 10_000 + worker * 1_000 + interval * 100);
+    let head = FrameHead {
+        step,
+        worker,
+        interval,
+        phase,
+        began_ns: seed + 20,
+        ended_ns: seed + 30,
+        counts: counts(seed),
+        in_flight: seed + 13,
+        backlog: seed + 14,
+        connections: seed + 15,
+        time: WorkerTime { user_ns: seed + 16, system_ns: seed + 17, starved_ns: seed + 18 },
+    };
+    let send_lag = EncodedHistogram::default();
+    Frame { head, latency: histogram(seed), service: histogram(seed + 1), send_lag }
+}
+
+pub(crate) fn step(index: u32, end: StepEnd) -> Step {
+    let began_ns = u64::from(index) * 10_000;
+    Step {
+        index,
+        connections: 1 << index,
+        rate_per_sec: (index > 0).then_some(1234.5678901234567),
+        began_ns,
+        ended_ns: began_ns + 9_000,
+        drained_ns: began_ns + 9_500,
+        end,
+    }
+}
+
+/// A step as it is written at its beginning, with the end that its plan lets expect.
+pub(crate) fn open_step(index: u32) -> Step {
+    let step = step(index, StepEnd::TimeLimit);
+    Step { ended_ns: step.ended_ns + 1_000_000, drained_ns: step.ended_ns + 1_000_000, ..step }
+}
+
+fn sample(source: &str, began_ns: u64, reading: Reading) -> HostSample {
+    HostSample {
+        host: "generator".to_owned(),
+        source: source.to_owned(),
+        began_ns,
+        ended_ns: began_ns + 3,
+        reading,
+    }
+}
+
+fn samples() -> Vec<HostSample> {
+    let counters = BTreeMap::from([("steal_ms".to_owned(), 3), ("wrapped".to_owned(), u64::MAX)]);
+    vec![
+        sample("cpu", 40, Reading::Ok(counters)),
+        sample("pressure", 20, Reading::Absent),
+        sample("tcp", 30, Reading::Failed("/proc/net/snmp: permission denied".to_owned())),
+        sample("memory", 10, Reading::Ok(BTreeMap::new())),
+        sample("cpu", 1_000_000_040, Reading::Ok(BTreeMap::from([("steal_ms".to_owned(), 8)]))),
+    ]
+}
+
+fn events() -> Vec<Event> {
+    use EventKind::{BudgetEnded, Interrupted, LimitMet, StepFailed, TargetLost};
+    [(5, LimitMet), (9, TargetLost), (8, Interrupted), (7, BudgetEnded), (6, StepFailed)]
+        .into_iter()
+        .map(|(at_ns, kind)| Event { at_ns, kind, text: format!("{kind:?} «at» {at_ns}") })
+        .collect()
+}
+
+/// Frames arrive as the workers send them, which is not in the order of any of their fields.
+pub(crate) fn run() -> Run {
+    let ends = [StepEnd::Steady, StepEnd::TimeLimit, StepEnd::Cut, StepEnd::TargetLost];
+    let frame = |step, worker, interval| frame(step, worker, interval, Phase::Measure);
+    Run {
+        manifest: manifest(),
+        steps: (0..).zip(ends).map(|(index, end)| step(index, end)).collect(),
+        frames: vec![
+            frame(0, 1, 0),
+            frame(0, 0, 0),
+            frame(1, 0, 1),
+            frame(0, 0, 1),
+            self::frame(0, 0, 2, Phase::Drain),
+        ],
+        hosts: samples(),
+        events: events(),
+    }
+}
+
+/// Writes all of `run` after its manifest, each step at its beginning and at its end.
+pub(crate) fn record(writer: &mut RunWriter, run: &Run) {
+    for step in &run.steps {
+        writer.step(&open_step(step.index)).unwrap();
+        writer.step(step).unwrap();
+    }
+    run.frames.iter().for_each(|frame| writer.frame(frame).unwrap());
+    run.hosts.iter().for_each(|sample| writer.host_sample(sample).unwrap());
+    run.events.iter().for_each(|event| writer.event(event).unwrap());
+}
+
+/// A sealed run file of [`run`] at `path`.
+pub(crate) fn recorded(path: &Path) -> Run {
+    let mut run = run();
+    let mut writer = RunWriter::create(path, &run.manifest, false).unwrap();
+    record(&mut writer, &run);
+    writer.seal().unwrap();
+    run.manifest.sealed = true;
+    run
+}

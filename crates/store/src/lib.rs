@@ -1,0 +1,22 @@
+//! Run files: SQLite writer and reader.
+//!
+//! One run is one SQLite file, written while the run goes on. What is committed stays readable whatever becomes of
+//! the writing process, and what is read back equals what was written. Only raw facts are stored; nothing here
+//! computes a rate or a percentile. `docs/run-file.md` describes every table and column.
+
+mod access;
+mod encoding;
+mod error;
+mod file_name;
+#[cfg(test)]
+mod fixture;
+mod listing;
+mod reader;
+mod schema;
+mod writer;
+
+pub use error::StoreError;
+pub use file_name::{file_name, free_path};
+pub use listing::{RunRow, RunSummary, list};
+pub use reader::read;
+pub use writer::RunWriter;

@@ -1,0 +1,272 @@
+//! Writing a run file while the run goes on.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use plimsoll_record::{Event, Frame, HostSample, Manifest, Reading, Step};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params};
+
+use crate::access::companion;
+use crate::encoding::{Json, Word};
+use crate::error::{self, StoreError};
+use crate::schema::{APPLICATION_ID, TABLES};
+
+/// Readers never block a writer, except for the moment in which the file is folded into one.
+const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
+
+const INSERT_MANIFEST: &str = "INSERT INTO manifest (id, format_major, format_minor, name, command, plan, plan_hash, \
+    tool_version, machine, preflight, started_unix_ms, sealed) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+const UPSERT_STEP: &str = "INSERT INTO step (step, connections, rate_per_sec, began_ns, ended_ns, drained_ns, \
+    ended_by, under_way) VALUES (?, ?, ?, ?, ?, ?, ?, 1) \
+    ON CONFLICT (step) DO UPDATE SET connections = excluded.connections, rate_per_sec = excluded.rate_per_sec, \
+    began_ns = excluded.began_ns, ended_ns = excluded.ended_ns, drained_ns = excluded.drained_ns, \
+    ended_by = excluded.ended_by, under_way = 0";
+const INSERT_FRAME: &str = "INSERT INTO frame (step, worker, interval, phase, began_ns, ended_ns, intended, sent, \
+    completed, ok, bytes_in, bytes_out, reconnects, status, failed, in_flight, backlog, connections, user_ns, \
+    system_ns, starved_ns, latency, service, send_lag) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample (host, source, began_ns, ended_ns, state, counters, failure) \
+    VALUES (?, ?, ?, ?, ?, ?, ?)";
+const INSERT_EVENT: &str = "INSERT INTO event (at_ns, kind, text) VALUES (?, ?, ?)";
+
+/// Writes one run file.
+///
+/// A transaction is always open and [`commit`](Self::commit) begins the next: a killed process leaves a file that
+/// reads to its last commit. The first error ends the file there, and every later call says so with
+/// [`StoreError::Stopped`]; the run itself can go on without it, and dropping the writer is always safe.
+#[derive(Debug)]
+pub struct RunWriter {
+    path: PathBuf,
+    connection: Connection,
+    stopped: bool,
+}
+
+impl RunWriter {
+    /// Makes the file, its folder too, and commits the manifest.
+    ///
+    /// # Errors
+    /// When the file exists and `overwrite` is not set, and when it or its folder cannot be made or written.
+    pub fn create(path: &Path, manifest: &Manifest, overwrite: bool) -> Result<Self, StoreError> {
+        claim(path, overwrite).map_err(|error| error::preparing(path, &error))?;
+        match open(path, manifest) {
+            Ok(connection) => Ok(Self { path: path.to_owned(), connection, stopped: false }),
+            Err(error) => Err(abandon(path, &error)),
+        }
+    }
+
+    /// Writes a step: first when it begins, with an end that is only expected, and again when it has ended.
+    ///
+    /// If the process dies in between, the reader takes the end from the step's last frame.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn step(&mut self, step: &Step) -> Result<(), StoreError> {
+        self.insert(
+            UPSERT_STEP,
+            params![
+                step.index,
+                step.connections,
+                step.rate_per_sec,
+                step.began_ns,
+                step.ended_ns,
+                step.drained_ns,
+                Word(&step.end)
+            ],
+        )
+    }
+
+    /// Adds a frame.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn frame(&mut self, frame: &Frame) -> Result<(), StoreError> {
+        let head = &frame.head;
+        let counts = &head.counts;
+        self.insert(
+            INSERT_FRAME,
+            params![
+                head.step,
+                head.worker,
+                head.interval,
+                Word(&head.phase),
+                head.began_ns,
+                head.ended_ns,
+                counts.intended,
+                counts.sent,
+                counts.completed,
+                counts.ok,
+                counts.bytes_in,
+                counts.bytes_out,
+                counts.reconnects,
+                Json(&counts.status),
+                Json(&counts.failed),
+                head.in_flight,
+                head.backlog,
+                head.connections,
+                head.time.user_ns,
+                head.time.system_ns,
+                head.time.starved_ns,
+                frame.latency.as_bytes(),
+                frame.service.as_bytes(),
+                frame.send_lag.as_bytes(),
+            ],
+        )
+    }
+
+    /// Adds what was read from one source of one host.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn host_sample(&mut self, sample: &HostSample) -> Result<(), StoreError> {
+        let (state, counters, failure) = match &sample.reading {
+            Reading::Ok(counters) => ("ok", Some(Json(counters)), None),
+            Reading::Absent => ("absent", None, None),
+            Reading::Failed(why) => ("failed", None, Some(why)),
+        };
+        self.insert(
+            INSERT_HOST_SAMPLE,
+            params![sample.host, sample.source, sample.began_ns, sample.ended_ns, state, counters, failure],
+        )
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn event(&mut self, event: &Event) -> Result<(), StoreError> {
+        self.insert(INSERT_EVENT, params![event.at_ns, Word(&event.kind), event.text])
+    }
+
+    /// Makes everything so far readable for others, and safe from the death of this process.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn commit(&mut self) -> Result<(), StoreError> {
+        self.write(|connection| connection.execute_batch("COMMIT; BEGIN"))
+    }
+
+    /// Marks the run as ended in order, and leaves one file with nothing beside it.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or an earlier write failed.
+    pub fn seal(mut self) -> Result<(), StoreError> {
+        self.write(|connection| connection.execute_batch("UPDATE manifest SET sealed = 1; COMMIT"))?;
+        self.write(fold)
+    }
+
+    fn insert(&mut self, sql: &str, values: &[&dyn rusqlite::ToSql]) -> Result<(), StoreError> {
+        self.write(|connection| connection.prepare_cached(sql)?.execute(values).map(drop))
+    }
+
+    fn write(&mut self, work: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), StoreError> {
+        if self.stopped {
+            return Err(StoreError::Stopped { path: self.path.clone() });
+        }
+        work(&self.connection).map_err(|error| {
+            self.stopped = true;
+            error::writing(&self.path, &error)
+        })
+    }
+}
+
+/// Makes an empty file that was not there before, which no other process can have made in the same moment.
+fn claim(path: &Path, overwrite: bool) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| in_folder(folder, error))?;
+    }
+    if overwrite {
+        remove(path)?;
+    }
+    File::create_new(path).map(drop)
+}
+
+/// A file where the folder should be also «exists already», but --force is no remedy for that.
+fn in_folder(folder: &Path, error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => io::Error::other(format!("{} is not a folder", folder.display())),
+        _ => error,
+    }
+}
+
+/// Removes a run file and what a killed writer left beside it.
+fn remove(path: &Path) -> io::Result<()> {
+    for path in
+        [path.to_owned(), companion(path, "-wal"), companion(path, "-shm"), companion(path, "-journal")]
+    {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => (),
+        }
+    }
+    Ok(())
+}
+
+/// Takes back the empty file of a run that could not be begun.
+fn abandon(path: &Path, error: &rusqlite::Error) -> StoreError {
+    match remove(path) {
+        // The first error is the one to mend; that an empty file stays behind as well adds nothing to it.
+        Ok(()) | Err(_) => error::writing(path, error),
+    }
+}
+
+/// The tables and the manifest are written before the log is begun: the file alone, moved without its log, is then
+/// still a run file, if a short one.
+fn open(path: &Path, manifest: &Manifest) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.execute_batch("BEGIN")?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.execute_batch(TABLES)?;
+    insert_manifest(&connection, manifest)?;
+    connection.execute_batch("COMMIT")?;
+    begin_log(&connection)?;
+    connection.execute_batch("PRAGMA synchronous = NORMAL; BEGIN")?;
+    Ok(connection)
+}
+
+/// SQLite stays silently without a log where the file system cannot share memory. Readers take a file without a log
+/// for one that nobody writes, so there must be one.
+fn begin_log(connection: &Connection) -> rusqlite::Result<()> {
+    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if mode == "wal" {
+        return Ok(());
+    }
+    let reason = "its file system does not support a write-ahead log".to_owned();
+    Err(rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), Some(reason)))
+}
+
+fn insert_manifest(connection: &Connection, manifest: &Manifest) -> rusqlite::Result<()> {
+    let values = params![
+        manifest.format.major,
+        manifest.format.minor,
+        manifest.name,
+        manifest.command,
+        manifest.plan,
+        manifest.plan_hash,
+        manifest.tool_version,
+        Json(&manifest.machine),
+        Json(&manifest.preflight),
+        manifest.started_unix_ms,
+    ];
+    connection.execute(INSERT_MANIFEST, values).map(drop)
+}
+
+/// Moves what is in the write-ahead log into the file and gives the log up.
+///
+/// A reader that has the file open at this moment prevents it. That is no failure: the run is committed and sealed,
+/// and reads the same from two files.
+fn fold(connection: &Connection) -> rusqlite::Result<()> {
+    for pragma in ["PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA journal_mode = DELETE"] {
+        match connection.query_row(pragma, [], |_| Ok(())) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => return Ok(()),
+            outcome => outcome?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
