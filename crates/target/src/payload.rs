@@ -1,0 +1,99 @@
+//! `/payload`: a JSON answer whose length is chosen by the client.
+//!
+//! It has the shape of an ordinary API's answer (a code, a message, a list of records), so that body size, and with
+//! it the share of CPU and bandwidth, is one number.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use crate::response::Response;
+
+const BEGIN: &[u8] = br#"{"code":200,"msg":"ok","body":["#;
+const RECORD: &[u8] =
+    r#"{"name":"nginx","author":"Igor Sysoev","version":"1.18","desp":"高性能代理工具"}"#.as_bytes();
+const END: &[u8] = b"]}";
+
+/// The longest body.
+pub(crate) const PAYLOAD_MIB_MAX: usize = 64;
+
+/// The most records, with a comma after each, that fit into the longest body.
+pub(crate) const RECORDS_MAX: u32 =
+    ((PAYLOAD_MIB_MAX * 1024 * 1024 - BEGIN.len() - END.len()) / (RECORD.len() + 1)) as u32;
+
+/// All cached bodies together; at least one longest body.
+const CACHE_BYTES_MAX: usize = 2 * PAYLOAD_MIB_MAX * 1024 * 1024;
+
+/// Cached answers, by number of records. The oldest go first when there are too many bytes.
+#[derive(Default)]
+pub(crate) struct Payloads {
+    responses: HashMap<u32, Arc<Response>>,
+    ages: VecDeque<u32>,
+    cached_bytes: usize,
+}
+
+impl Payloads {
+    /// The answer with this many records; at most [`RECORDS_MAX`].
+    pub(crate) fn response(&mut self, records: u32) -> Arc<Response> {
+        if let Some(response) = self.responses.get(&records) {
+            return Arc::clone(response);
+        }
+        let response = Arc::new(Response::json(200, &body(records)));
+        self.cached_bytes += response.len();
+        while self.cached_bytes > CACHE_BYTES_MAX {
+            let Some(oldest) = self.ages.pop_front().and_then(|age| self.responses.remove(&age)) else {
+                break;
+            };
+            self.cached_bytes -= oldest.len();
+        }
+        self.ages.push_back(records);
+        self.responses.insert(records, Arc::clone(&response));
+        response
+    }
+}
+
+fn body(records: u32) -> Vec<u8> {
+    let mut body = Vec::with_capacity(BEGIN.len() + records as usize * (RECORD.len() + 1) + END.len());
+    body.extend_from_slice(BEGIN);
+    for index in 0..records {
+        if index > 0 {
+            body.push(b',');
+        }
+        body.extend_from_slice(RECORD);
+    }
+    body.extend_from_slice(END);
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_records_are_joined_into_a_list() {
+        assert_eq!(body(0), br#"{"code":200,"msg":"ok","body":[]}"#);
+        let two = String::from_utf8(body(2)).unwrap();
+        assert_eq!(two.matches("Igor Sysoev").count(), 2);
+        assert_eq!(two.matches("},{").count(), 1);
+        assert!(two.ends_with("\"desp\":\"高性能代理工具\"}]}"));
+    }
+
+    #[test]
+    fn the_most_records_are_just_within_the_longest_body() {
+        let bytes = |records: usize| BEGIN.len() + END.len() + records * (RECORD.len() + 1);
+        assert!(bytes(RECORDS_MAX as usize) <= PAYLOAD_MIB_MAX * 1024 * 1024);
+        assert!(bytes(RECORDS_MAX as usize + 1) > PAYLOAD_MIB_MAX * 1024 * 1024);
+    }
+
+    #[test]
+    fn the_cache_gives_the_same_answer_again_and_stays_bounded() {
+        let mut payloads = Payloads::default();
+        assert!(Arc::ptr_eq(&payloads.response(5), &payloads.response(5)));
+        for records in 0..8 {
+            payloads.response(300_000 + records);
+        }
+        let held: usize = payloads.responses.values().map(|response| response.len()).sum();
+        assert!(held <= CACHE_BYTES_MAX && held == payloads.cached_bytes);
+        assert_eq!(payloads.responses.len(), payloads.ages.len());
+        assert!(payloads.responses.contains_key(&300_007));
+    }
+}

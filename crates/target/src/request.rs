@@ -1,0 +1,191 @@
+//! The head of a request, read whole or not at all.
+
+use std::mem::MaybeUninit;
+
+use httparse::{Header, Status};
+
+use crate::body::Body;
+use crate::route::{Action, Refusal, route};
+
+/// A longer head is refused with 431.
+pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// More fields are refused with 431.
+const FIELDS_MAX: usize = 128;
+
+/// How the answer is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Framing {
+    /// The request was HEAD: the answer has no body.
+    pub(crate) head_only: bool,
+    /// The client speaks HTTP/1.0: no chunks, and it must be told if the connection stays.
+    pub(crate) old_protocol: bool,
+    /// Another request may follow on this connection.
+    pub(crate) keep_alive: bool,
+}
+
+/// A request, as far as this server cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// What it asks for.
+    pub(crate) action: Action,
+    /// How to answer.
+    pub(crate) framing: Framing,
+    /// What is still to come of it.
+    pub(crate) body: Body,
+    /// The client waits for an interim answer before it sends the body.
+    pub(crate) expects_continue: bool,
+}
+
+impl Request {
+    /// Reads one head from the start of the input and gives its length too; nothing if it is not whole yet.
+    pub(crate) fn parse(input: &[u8]) -> Result<Option<(Self, usize)>, Refusal> {
+        let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELDS_MAX];
+        let mut head = httparse::Request::new(&mut []);
+        let head_bytes = match head.parse_with_uninit_headers(input, &mut fields) {
+            Ok(Status::Complete(bytes)) if bytes <= HEAD_BYTES_MAX => bytes,
+            Ok(Status::Partial) if input.len() <= HEAD_BYTES_MAX => return Ok(None),
+            Ok(_) | Err(httparse::Error::TooManyHeaders) => return Err(Refusal::LongHead),
+            Err(_) => return Err(Refusal::Malformed),
+        };
+        Ok(Some((Self::from_head(&head)?, head_bytes)))
+    }
+
+    fn from_head(head: &httparse::Request<'_, '_>) -> Result<Self, Refusal> {
+        let mut fields = Fields::default();
+        for field in &*head.headers {
+            fields.observe(field)?;
+        }
+        let action = route(head.path.unwrap_or(""));
+        let old_protocol = head.version == Some(0);
+        let wanted = if old_protocol { fields.keep_alive } else { true };
+        let framing = Framing {
+            head_only: head.method == Some("HEAD"),
+            old_protocol,
+            keep_alive: wanted && !fields.close && action != Action::Close,
+        };
+        let expects_continue = fields.expects_continue && !old_protocol;
+        Ok(Self { action, framing, body: fields.body()?, expects_continue })
+    }
+}
+
+/// The fields that bear on how messages follow each other.
+#[derive(Default)]
+struct Fields {
+    length: Option<u64>,
+    chunked: bool,
+    close: bool,
+    keep_alive: bool,
+    expects_continue: bool,
+}
+
+impl Fields {
+    /// Takes note of a field. Most are told apart by the length of their name alone.
+    fn observe(&mut self, field: &Header<'_>) -> Result<(), Refusal> {
+        let is = |name: &str| field.name.eq_ignore_ascii_case(name);
+        match field.name.len() {
+            10 if is("connection") => self.observe_connection(field.value),
+            14 if is("content-length") => self.observe_length(field.value)?,
+            17 if is("transfer-encoding") => self.observe_coding(field.value)?,
+            6 if is("expect") => self.expects_continue = field.value.eq_ignore_ascii_case(b"100-continue"),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn observe_connection(&mut self, value: &[u8]) {
+        for option in value.split(|byte| *byte == b',') {
+            let option = option.trim_ascii();
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+
+    /// Two different lengths would let two readers disagree on where the next request begins.
+    fn observe_length(&mut self, value: &[u8]) -> Result<(), Refusal> {
+        let digits = std::str::from_utf8(value).ok().filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
+        let length = digits.and_then(|text| text.parse().ok()).ok_or(Refusal::Malformed)?;
+        match self.length.replace(length) {
+            Some(other) if other != length => Err(Refusal::Malformed),
+            _ => Ok(()),
+        }
+    }
+
+    fn observe_coding(&mut self, value: &[u8]) -> Result<(), Refusal> {
+        if self.chunked || !value.eq_ignore_ascii_case(b"chunked") {
+            return Err(Refusal::TransferCoding);
+        }
+        self.chunked = true;
+        Ok(())
+    }
+
+    fn body(&self) -> Result<Body, Refusal> {
+        match (self.chunked, self.length) {
+            (true, Some(_)) => Err(Refusal::Malformed),
+            (true, None) => Ok(Body::ChunkSize),
+            (false, length) => Ok(Body::Sized(length.unwrap_or(0))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(head: &str) -> Request {
+        let (request, bytes) = Request::parse(head.as_bytes()).unwrap().unwrap();
+        assert_eq!(bytes, head.len());
+        request
+    }
+
+    fn refusal(head: &str) -> Refusal {
+        Request::parse(head.as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn connections_stay_by_default_in_http_1_1_and_on_request_in_http_1_0() {
+        let check =
+            |head: &str, keep_alive| assert_eq!(parsed(head).framing.keep_alive, keep_alive, "{head}");
+        check("GET /healthz HTTP/1.1\r\n\r\n", true);
+        check("GET /healthz HTTP/1.1\r\nConnection: Close\r\n\r\n", false);
+        check("GET /healthz HTTP/1.1\r\nConnection: te, close\r\n\r\n", false);
+        check("GET /close HTTP/1.1\r\n\r\n", false);
+        check("GET /healthz HTTP/1.0\r\n\r\n", false);
+        check("GET /healthz HTTP/1.0\r\nconnection: Keep-Alive\r\n\r\n", true);
+    }
+
+    #[test]
+    fn a_body_is_announced_by_length_or_by_chunks() {
+        let body = |fields: &str| parsed(&format!("POST / HTTP/1.1\r\n{fields}\r\n")).body;
+        assert_eq!(body(""), Body::Sized(0));
+        assert_eq!(body("Content-Length: 12\r\n"), Body::Sized(12));
+        assert_eq!(body("Content-Length: 12\r\ncontent-length: 12\r\n"), Body::Sized(12));
+        assert_eq!(body("Transfer-Encoding: Chunked\r\n"), Body::ChunkSize);
+    }
+
+    #[test]
+    fn what_two_readers_could_read_differently_is_refused() {
+        let check = |fields: &str, expected| {
+            assert_eq!(refusal(&format!("POST / HTTP/1.1\r\n{fields}\r\n")), expected, "{fields}");
+        };
+        check("Content-Length: 1\r\nContent-Length: 2\r\n", Refusal::Malformed);
+        check("Content-Length: +1\r\n", Refusal::Malformed);
+        check("Content-Length: \r\n", Refusal::Malformed);
+        check("Content-Length: 99999999999999999999\r\n", Refusal::Malformed);
+        check("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", Refusal::Malformed);
+        check("Transfer-Encoding: gzip\r\n", Refusal::TransferCoding);
+        check("no colon\r\n", Refusal::Malformed);
+        check(&"a: b\r\n".repeat(FIELDS_MAX + 1), Refusal::LongHead);
+    }
+
+    #[test]
+    fn a_head_that_is_not_whole_is_waited_for_up_to_a_limit() {
+        let head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+        for cut in 0..head.len() {
+            assert_eq!(Request::parse(&head.as_bytes()[..cut]), Ok(None), "cut at {cut}");
+        }
+        let long = format!("GET / HTTP/1.1\r\nCookie: {}", "x".repeat(HEAD_BYTES_MAX));
+        assert_eq!(refusal(&long), Refusal::LongHead);
+        assert_eq!(refusal(&format!("{long}\r\n\r\n")), Refusal::LongHead);
+    }
+}

@@ -1,0 +1,202 @@
+//! The event loop.
+
+use std::fs::File;
+use std::io;
+use std::mem;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use plimsoll_sys::{Listener, Poll, Ready, resource_limits, sharpen_timers};
+use plimsoll_units::{Clock, RealClock};
+
+use crate::TargetError;
+use crate::connection::{Connection, Desk, Turn};
+use crate::service::Service;
+use crate::slots::Slots;
+
+/// How often a flag to stop is looked at, at least.
+const STOP_CHECK: Duration = Duration::from_millis(50);
+
+/// Connections taken before those that are open have their turn; the others come again.
+const ACCEPTS_PER_TURN: usize = 256;
+
+/// Bytes read at once. All connections read into one buffer.
+const READ_BYTES: usize = 64 * 1024;
+
+/// The listener's token; slots give out none so high.
+const LISTENER: u64 = u64::MAX;
+
+/// The reference server: listening, not yet answering.
+pub struct Server {
+    listener: Listener,
+    poll: Poll,
+    address: SocketAddr,
+    served: Arc<AtomicU64>,
+}
+
+impl Server {
+    /// Listens on an address; port 0 takes a free one. Clients can connect from now on and are answered once
+    /// [`Server::run`] is called. Raises this process's soft limit of open files, so that it is not the limit.
+    ///
+    /// # Errors
+    /// When the address cannot be listened on, or the process has no descriptor left.
+    pub fn bind(address: SocketAddr) -> Result<Self, TargetError> {
+        resource_limits();
+        let refused = |reason| TargetError::Listen { address, reason };
+        let listener = Listener::bind(address).map_err(refused)?;
+        let address = listener.address().map_err(refused)?;
+        let poll = Poll::new().map_err(|reason| TargetError::Wait { reason })?;
+        Ok(Self { listener, poll, address, served: Arc::new(AtomicU64::new(0)) })
+    }
+
+    /// Where it listens, with the port that was taken.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The number of requests answered, which can be watched from outside while the server runs. A request counts
+    /// when its answer is handed to the kernel; those to `/stats` and what is no HTTP do not count.
+    pub fn served(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.served)
+    }
+
+    /// Answers until the flag is set, which it sees within 50 ms; then closes all connections.
+    ///
+    /// # Errors
+    /// When the kernel refuses to watch the listener or to wait.
+    pub fn run(self, stop: &AtomicBool) -> Result<(), TargetError> {
+        sharpen_timers();
+        let outcome = EventLoop::new(self, stop).and_then(|mut event_loop| event_loop.run(stop));
+        outcome.map_err(|reason| TargetError::Wait { reason })
+    }
+}
+
+struct EventLoop<'s> {
+    listener: Listener,
+    poll: Poll,
+    /// A descriptor in reserve; see [`EventLoop::turn_away`].
+    spare: Option<File>,
+    connections: Slots<Connection>,
+    desk: Desk<'s>,
+    buffer: Vec<u8>,
+    /// Connections that were interrupted so that others have their turn.
+    unfinished: Vec<u64>,
+}
+
+impl<'s> EventLoop<'s> {
+    fn new(server: Server, stop: &'s AtomicBool) -> io::Result<Self> {
+        let Server { listener, poll, served, .. } = server;
+        poll.watch_listener(&listener, LISTENER)?;
+        let desk = Desk { service: Service::new(stop, served), answers: Vec::with_capacity(READ_BYTES) };
+        Ok(Self {
+            listener,
+            poll,
+            spare: spare_descriptor(),
+            connections: Slots::new(),
+            desk,
+            buffer: vec![0; READ_BYTES],
+            unfinished: Vec::new(),
+        })
+    }
+
+    fn run(&mut self, stop: &AtomicBool) -> io::Result<()> {
+        while !stop.load(Ordering::Relaxed) {
+            self.poll.wait(self.longest_wait())?;
+            // Timers go first: a worker that is free by now is free for the requests of this round.
+            self.wake_due();
+            while let Some(ready) = self.poll.next_ready() {
+                self.serve(ready);
+            }
+            self.resume();
+        }
+        Ok(())
+    }
+
+    fn longest_wait(&self) -> Duration {
+        if !self.unfinished.is_empty() {
+            return Duration::ZERO;
+        }
+        let due = self.desk.service.delays.next_due();
+        due.map_or(STOP_CHECK, |due| due.since(RealClock.now()).min(STOP_CHECK))
+    }
+
+    fn wake_due(&mut self) {
+        if self.desk.service.delays.next_due().is_none() {
+            return;
+        }
+        let now = RealClock.now();
+        while let Some(token) = self.desk.service.delays.pop_due(now) {
+            if let Some(connection) = self.connections.get_mut(token) {
+                let turn = connection.wake(&mut self.desk, &mut self.buffer);
+                self.settle(token, turn);
+            }
+        }
+    }
+
+    fn serve(&mut self, ready: Ready) {
+        if ready.token == LISTENER { self.accept() } else { self.turn(ready.token) }
+    }
+
+    fn resume(&mut self) {
+        for token in mem::take(&mut self.unfinished) {
+            self.turn(token);
+        }
+    }
+
+    fn turn(&mut self, token: u64) {
+        if let Some(connection) = self.connections.get_mut(token) {
+            let turn = connection.turn(&mut self.desk, &mut self.buffer);
+            self.settle(token, turn);
+        }
+    }
+
+    fn settle(&mut self, token: u64, turn: Turn) {
+        match turn {
+            Turn::Parked => {}
+            Turn::Again => self.unfinished.push(token),
+            Turn::Closed => drop(self.connections.remove(token)),
+        }
+    }
+
+    fn accept(&mut self) {
+        for _ in 0..ACCEPTS_PER_TURN {
+            match self.listener.accept() {
+                Ok(socket) => self.welcome(socket),
+                Err(error) if is_descriptor_shortage(&error) => return self.turn_away(),
+                // None waits, or one gave up before it was taken.
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn welcome(&mut self, socket: plimsoll_sys::Connection) {
+        let poll = &self.poll;
+        // A client that cannot be watched is closed by dropping it.
+        let welcomed = self.connections.insert_with(|token| {
+            let watched = poll.watch(&socket, token).is_ok();
+            watched.then(|| Connection::new(socket, token))
+        });
+        if let Some(token) = welcomed {
+            self.turn(token);
+        }
+    }
+
+    /// Without a descriptor a client can be neither taken nor turned away, and the listener would stay ready and
+    /// the loop spin. The descriptor in reserve makes room to take it and close it.
+    fn turn_away(&mut self) {
+        self.spare = None;
+        drop(self.listener.accept());
+        self.spare = spare_descriptor();
+    }
+}
+
+fn is_descriptor_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
+}
+
+fn spare_descriptor() -> Option<File> {
+    File::open("/dev/null").ok()
+}

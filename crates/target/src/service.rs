@@ -1,0 +1,155 @@
+//! From what is asked for to an answer, now or later.
+
+use std::hint;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use plimsoll_units::{Clock, RealClock};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::delay::{Delays, Stall, StallEffect, Ticket};
+use crate::payload::Payloads;
+use crate::request::Request;
+use crate::response::Response;
+use crate::route::{Action, Refusal};
+
+const INDEX: &str = "\
+/healthz                    {\"status\":\"ok\"}
+/stats                      requests answered so far, without those to /stats
+/payload?number=N           N records as JSON, cached
+/sleep?ms=N&workers=K       answers after N ms, at most K at a time
+/cpu?us=N                   answers after N us of CPU time
+/status/CODE                answers with that status, 200 to 599
+/chunked                    1000 bytes in chunks
+/close                      answers and closes
+/stall?every=5s&for=500ms   holds all answers in the last 500 ms of each 5 s since its first request
+";
+
+/// The sizes of the chunks of `/chunked`; 1000 bytes together.
+const CHUNK_BYTES: [usize; 4] = [1, 99, 400, 500];
+
+/// The text of `/chunked`.
+const CHUNKED_TEXT: [u8; 1000] = [b'p'; 1000];
+
+/// What becomes of a request.
+pub(crate) enum Outcome {
+    /// It is answered with this.
+    Ready(Arc<Response>),
+    /// Its connection will be woken.
+    Later,
+}
+
+/// Answers requests.
+pub(crate) struct Service<'s> {
+    stop: &'s AtomicBool,
+    served: Arc<AtomicU64>,
+    /// What is held back, for the event loop to wake.
+    pub(crate) delays: Delays,
+    payloads: Payloads,
+    index: Arc<Response>,
+    healthz: Arc<Response>,
+    chunked: Arc<Response>,
+    unchunked: Arc<Response>,
+}
+
+impl<'s> Service<'s> {
+    /// A service that counts what it answers, and breaks off long work when told to stop.
+    pub(crate) fn new(stop: &'s AtomicBool, served: Arc<AtomicU64>) -> Self {
+        let mut rest = CHUNKED_TEXT.as_slice();
+        let chunks = CHUNK_BYTES.map(|bytes| rest.split_off(..bytes).unwrap_or_default());
+        Self {
+            stop,
+            served,
+            delays: Delays::default(),
+            payloads: Payloads::default(),
+            index: Arc::new(Response::text(200, INDEX)),
+            healthz: Arc::new(Response::json(200, br#"{"status":"ok"}"#)),
+            chunked: Arc::new(Response::chunked(&chunks)),
+            unchunked: Arc::new(Response::text(200, &String::from_utf8_lossy(&CHUNKED_TEXT))),
+        }
+    }
+
+    /// Answers a request, or has the ticket woken when the answer is due.
+    pub(crate) fn answer(&mut self, request: &Request, ticket: Ticket) -> Outcome {
+        match request.action {
+            Action::Sleep(span, workers) => {
+                self.sleep(span, workers, ticket);
+                return Outcome::Later;
+            }
+            Action::Stall(stall) => return self.stall(stall, request, ticket),
+            Action::Burn(span) => burn(span, self.stop),
+            _ => {}
+        }
+        Outcome::Ready(self.due_answer(request))
+    }
+
+    /// The answer to a request that has waited long enough.
+    pub(crate) fn due_answer(&mut self, request: &Request) -> Arc<Response> {
+        let served = match request.action {
+            Action::Stats => self.served.load(Ordering::Relaxed),
+            _ => self.served.fetch_add(1, Ordering::Relaxed),
+        };
+        match request.action {
+            Action::Healthz => Arc::clone(&self.healthz),
+            Action::Index => Arc::clone(&self.index),
+            Action::Chunked if request.framing.old_protocol => Arc::clone(&self.unchunked),
+            Action::Chunked => Arc::clone(&self.chunked),
+            Action::Payload(records) => self.payloads.response(records),
+            Action::Stats => json(200, &format!(r#"{{"requests":{served}}}"#)),
+            Action::Sleep(span, _) => {
+                json(200, &format!(r#"{{"slept_ms":{}}}"#, span.as_nanos() as f64 / 1e6))
+            }
+            Action::Burn(span) => json(200, &format!(r#"{{"burned_us":{}}}"#, span.as_micros())),
+            Action::Status(status) => json(status, &format!(r#"{{"status":{status}}}"#)),
+            Action::Close => json(200, r#"{"status":"closing"}"#),
+            Action::Stall(_) => Arc::clone(&self.healthz),
+            Action::Refuse(refusal) => refused(refusal),
+        }
+    }
+
+    fn sleep(&mut self, span: Duration, workers: Option<u32>, ticket: Ticket) {
+        let now = RealClock.now();
+        match workers {
+            Some(workers) => self.delays.sleep(now, ticket, span, workers),
+            None => self.delays.wake_at(now + span, ticket),
+        }
+    }
+
+    fn stall(&mut self, stall: Stall, request: &Request, ticket: Ticket) -> Outcome {
+        match self.delays.stall(RealClock.now(), stall) {
+            StallEffect::Open => Outcome::Ready(self.due_answer(request)),
+            StallEffect::HeldUntil(end) => {
+                self.delays.wake_at(end, ticket);
+                Outcome::Later
+            }
+            StallEffect::TooMany => {
+                self.served.fetch_add(1, Ordering::Relaxed);
+                Outcome::Ready(refused(Refusal::Stalls))
+            }
+        }
+    }
+}
+
+/// The answer to a request that is not served.
+pub(crate) fn refused(refusal: Refusal) -> Arc<Response> {
+    Arc::new(Response::error(refusal.status(), refusal))
+}
+
+fn json(status: u16, body: &str) -> Arc<Response> {
+    Arc::new(Response::json(status, body.as_bytes()))
+}
+
+/// Uses CPU time. The clock is the thread's own: time in which others had the core is not counted.
+fn burn(span: Duration, stop: &AtomicBool) {
+    let start = cpu_time();
+    while cpu_time().saturating_sub(start) < span && !stop.load(Ordering::Relaxed) {
+        hint::spin_loop();
+    }
+}
+
+fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    // The kernel gives no negative CPU time and fewer than 10^9 ns; the casts keep the value.
+    Duration::new(time.tv_sec.cast_unsigned(), time.tv_nsec as u32)
+}

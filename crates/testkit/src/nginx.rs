@@ -1,0 +1,202 @@
+//! The real nginx, with a configuration of its own.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Starts that are tried: the port may be taken by another process between being chosen and being used.
+const STARTS_MAX: usize = 5;
+
+/// How long nginx may take to accept, or to say what it counted.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often it is asked whether it accepts; it tells nobody when it begins to.
+const POLL: Duration = Duration::from_millis(2);
+
+/// Why nginx does not run or answer.
+#[derive(Debug, thiserror::Error)]
+pub enum NginxError {
+    /// The program is not there, or cannot be run.
+    #[error("could not run nginx ({reason}); `make setup` installs it")]
+    NotInstalled {
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// Its folder could not be written.
+    #[error("could not write the folder of nginx ({reason}); make room in the folder for temporary files")]
+    Folder {
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// It ended or did not accept in time.
+    #[error("nginx did not begin to accept; it said: {log}")]
+    NotAccepting {
+        /// What it wrote to its log.
+        log: String,
+    },
+    /// It does not say what it counted.
+    #[error("nginx did not give its status ({reason}); see whether it still runs")]
+    Status {
+        /// What went wrong.
+        reason: io::Error,
+    },
+}
+
+/// A running nginx, one process with one worker; killed and waited for when dropped.
+///
+/// `/` answers `{"status":"ok"}`, `/file` a file of [`Nginx::FILE_BYTES`], `/stub` its counters.
+pub struct Nginx {
+    address: SocketAddr,
+    child: Child,
+    questions: AtomicU64,
+    /// Removed after the child has ended, as fields are dropped after `drop`.
+    folder: TempDir,
+}
+
+impl Nginx {
+    /// The length of `/file`.
+    pub const FILE_BYTES: usize = 100_000;
+
+    /// Starts nginx on a free port of 127.0.0.1 and waits until it accepts.
+    ///
+    /// # Errors
+    /// When nginx is not installed, or does not come up.
+    pub fn start() -> Result<Self, NginxError> {
+        let mut outcome = Self::start_once();
+        for _ in 1..STARTS_MAX {
+            match outcome {
+                Err(NginxError::NotAccepting { .. }) => outcome = Self::start_once(),
+                other => return other,
+            }
+        }
+        outcome
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Requests served so far by its own count (stub_status). The questions asked here count there too, and are
+    /// taken off; requests of others to `/stub` are not.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn requests(&self) -> Result<u64, NginxError> {
+        let page = self.status_page().map_err(|reason| NginxError::Status { reason })?;
+        let questions = self.questions.fetch_add(1, Ordering::SeqCst) + 1;
+        let reason = || io::Error::new(io::ErrorKind::InvalidData, format!("unexpected status page: {page}"));
+        let requests = parse_requests(&page).ok_or_else(|| NginxError::Status { reason: reason() })?;
+        Ok(requests.saturating_sub(questions))
+    }
+
+    fn start_once() -> Result<Self, NginxError> {
+        let (address, folder) = prepare().map_err(|reason| NginxError::Folder { reason })?;
+        let child = run(folder.path())?;
+        // From here on the child is owned, and ended with its handle whatever follows.
+        let mut nginx = Self { address, child, questions: AtomicU64::new(0), folder };
+        if nginx.accepts_in_time() {
+            return Ok(nginx);
+        }
+        let log = fs::read_to_string(log_path(nginx.folder.path())).unwrap_or_default();
+        Err(NginxError::NotAccepting { log: log.trim().to_owned() })
+    }
+
+    fn accepts_in_time(&mut self) -> bool {
+        let begun = Instant::now();
+        // A child that has ended will not accept; another process at its port must not be taken for it.
+        while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
+            if TcpStream::connect(self.address).is_ok() {
+                return matches!(self.child.try_wait(), Ok(None));
+            }
+            thread::sleep(POLL);
+        }
+        false
+    }
+
+    fn status_page(&self) -> io::Result<String> {
+        let mut stream = TcpStream::connect(self.address)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(b"GET /stub HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut page = String::new();
+        stream.read_to_string(&mut page)?;
+        Ok(page)
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // Both fail only if the child has ended and was waited for already.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn prepare() -> io::Result<(SocketAddr, TempDir)> {
+    let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+    let folder = tempfile::Builder::new().prefix("plimsoll-nginx-").tempdir()?;
+    fs::write(folder.path().join("nginx.conf"), configuration(folder.path(), address))?;
+    fs::write(folder.path().join("file"), vec![b'f'; Nginx::FILE_BYTES])?;
+    Ok((address, folder))
+}
+
+fn log_path(folder: &Path) -> std::path::PathBuf {
+    folder.join("stderr.log")
+}
+
+fn run(folder: &Path) -> Result<Child, NginxError> {
+    let log = File::create(log_path(folder)).map_err(|reason| NginxError::Folder { reason })?;
+    let mut command = Command::new("nginx");
+    command.arg("-p").arg(folder).arg("-c").arg(folder.join("nginx.conf"));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    // Debian keeps it where the PATH of an ordinary user does not look.
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{path}:/usr/sbin:/usr/local/sbin"));
+    command.spawn().map_err(|reason| NginxError::NotInstalled { reason })
+}
+
+/// Without a master process there is one process, which cannot outlive its handle, and no change of user.
+fn configuration(folder: &Path, address: SocketAddr) -> String {
+    let folder = folder.display();
+    format!(
+        r#"daemon off;
+master_process off;
+worker_processes 1;
+pid {folder}/nginx.pid;
+error_log stderr;
+events {{ worker_connections 8192; }}
+http {{
+    access_log off;
+    default_type application/json;
+    sendfile on;
+    tcp_nopush on;
+    keepalive_timeout 600s;
+    keepalive_requests 1000000000;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{
+        listen {address} backlog=4096;
+        location / {{ return 200 '{{"status":"ok"}}'; }}
+        location = /file {{ alias {folder}/file; default_type application/octet-stream; }}
+        location = /stub {{ stub_status; }}
+    }}
+}}
+"#
+    )
+}
+
+/// The third number of the line after «server accepts handled requests».
+fn parse_requests(page: &str) -> Option<u64> {
+    let (_, counters) = page.split_once("server accepts handled requests")?;
+    counters.split_ascii_whitespace().nth(2)?.parse().ok()
+}

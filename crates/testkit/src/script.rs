@@ -1,0 +1,202 @@
+//! What a server does, right or wrong, once it has read a request.
+
+use std::time::Duration;
+
+/// The body where a script does not name one.
+const BODY: &[u8] = b"{\"status\":\"ok\"}";
+
+/// The head of [`Script::HugeHead`]; the limit of a careful client is 64 KiB.
+const HUGE_HEAD_BYTES: usize = 80 * 1024;
+
+/// The body that [`Script::SlowTrickle`] promises.
+const TRICKLE_BYTES: usize = 1_000_000;
+
+/// How a server errs. Unless it says otherwise the connection stays open and each request is treated alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Script {
+    /// Nothing is wrong: 200 with this body.
+    Correct {
+        /// The body of every answer.
+        body: Vec<u8>,
+    },
+    /// Answers with these statuses in turn, over all connections; those that can have no body have none.
+    Statuses(Vec<u16>),
+    /// Answers in HTTP/1.0 and closes.
+    Http10,
+    /// Answers without a length; the end of the connection ends the body.
+    CloseDelimited,
+    /// An interim 100 comes before each answer.
+    Continue100,
+    /// A correct answer, each byte in a packet of its own.
+    OneBytePieces,
+    /// Closes after so many answers on a connection, without having said so.
+    CloseBetweenRequests {
+        /// Answers on each connection.
+        after: u64,
+    },
+    /// Announces 100 bytes of body, sends 50 and closes.
+    TruncatedBody,
+    /// Sends what is no HTTP and closes.
+    GarbageHead,
+    /// Sends a head of more than 64 KiB, then a body.
+    HugeHead,
+    /// Closes instead of answering.
+    EarlyClose,
+    /// Resets the connection instead of answering.
+    ResetBeforeResponse,
+    /// Resets the connection in the middle of the body.
+    ResetMidBody,
+    /// Reads requests and never answers.
+    NeverAnswer,
+    /// Sends the head at once and then a byte of a megabyte's body per gap. It takes more than a second if the
+    /// gap is more than a microsecond.
+    SlowTrickle {
+        /// The time between two bytes.
+        gap: Duration,
+    },
+    /// Announces more bytes than it sends, and leaves the connection open.
+    ContentLengthTooLarge,
+    /// Sends more bytes than it announces.
+    ContentLengthTooSmall,
+    /// Sends a chunk whose size is not a number.
+    BadChunk,
+    /// Announces two lengths that differ.
+    ConflictingLength,
+    /// Answers so many requests over all connections; at the next one the listener and all connections close at
+    /// once, as if the server had been killed.
+    KillAfter {
+        /// Requests that are answered.
+        requests: u64,
+    },
+}
+
+/// Which request is to be answered.
+pub(crate) struct Place {
+    /// Requests before it, on all connections.
+    pub(crate) of_server: u64,
+    /// Requests before it, on its connection.
+    pub(crate) of_connection: u64,
+    /// It wants the head alone.
+    pub(crate) head_only: bool,
+}
+
+/// What comes after the bytes of a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The next request is read.
+    Read,
+    /// The connection closes.
+    Close,
+    /// The connection is reset.
+    Reset,
+    /// The whole server closes.
+    Kill,
+}
+
+/// Bytes and how they are sent.
+pub(crate) struct Reply {
+    pub(crate) bytes: Vec<u8>,
+    /// So many bytes at first are sent at once, the rest one by one with this gap; nothing means all at once.
+    pub(crate) trickle: Option<(usize, Duration)>,
+    pub(crate) then: Then,
+}
+
+impl Reply {
+    fn new(bytes: Vec<u8>, then: Then) -> Self {
+        Self { bytes, trickle: None, then }
+    }
+
+    fn silent(then: Then) -> Self {
+        Self::new(Vec::new(), then)
+    }
+}
+
+impl Script {
+    /// What is done about one request.
+    pub(crate) fn reply(&self, place: &Place) -> Reply {
+        match self {
+            Self::Correct { body } => Reply::new(answer(200, body, place), Then::Read),
+            Self::Statuses(statuses) => Reply::new(answer(status(statuses, place), BODY, place), Then::Read),
+            Self::CloseBetweenRequests { after } => {
+                let last = place.of_connection + 1 >= *after;
+                Reply::new(ok(place), if last { Then::Close } else { Then::Read })
+            }
+            Self::KillAfter { requests } if place.of_server >= *requests => Reply::silent(Then::Kill),
+            Self::KillAfter { .. } => Reply::new(ok(place), Then::Read),
+            Self::OneBytePieces => {
+                Reply { trickle: Some((0, Duration::ZERO)), ..Reply::new(ok(place), Then::Read) }
+            }
+            Self::SlowTrickle { gap } => trickle(*gap),
+            Self::EarlyClose => Reply::silent(Then::Close),
+            Self::ResetBeforeResponse => Reply::silent(Then::Reset),
+            Self::NeverAnswer => Reply::silent(Then::Read),
+            _ => self.fixed_reply(place),
+        }
+    }
+
+    /// Of the scripts that send the same bytes every time.
+    fn fixed_reply(&self, place: &Place) -> Reply {
+        let half = vec![b'x'; 50];
+        match self {
+            Self::Http10 => {
+                let bytes = joined("HTTP/1.0 200 OK\r\nContent-Length: 15\r\n\r\n", BODY);
+                Reply::new(bytes, Then::Close)
+            }
+            Self::CloseDelimited => Reply::new(joined("HTTP/1.1 200 OK\r\n\r\n", BODY), Then::Close),
+            Self::Continue100 => Reply::new(joined("HTTP/1.1 100 Continue\r\n\r\n", &ok(place)), Then::Read),
+            Self::TruncatedBody => Reply::new(joined(&head(100), &half), Then::Close),
+            Self::ResetMidBody => Reply::new(joined(&head(100), &half), Then::Reset),
+            Self::ContentLengthTooLarge => Reply::new(joined(&head(100), &half), Then::Read),
+            Self::ContentLengthTooSmall => Reply::new(joined(&head(10), &half), Then::Read),
+            Self::GarbageHead => Reply::new(joined("\u{16}\u{3}\u{1}garbage\r\n\r\n", b""), Then::Close),
+            Self::HugeHead => Reply::new(joined(&huge_head(), BODY), Then::Read),
+            Self::BadChunk => {
+                let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n";
+                Reply::new(joined(head, b"wrong\r\nhello\r\n0\r\n\r\n"), Then::Read)
+            }
+            Self::ConflictingLength => {
+                let head = "HTTP/1.1 200 OK\r\nContent-Length: 15\r\nContent-Length: 50\r\n\r\n";
+                Reply::new(joined(head, BODY), Then::Read)
+            }
+            _ => Reply::new(ok(place), Then::Read),
+        }
+    }
+}
+
+fn joined(head: &str, body: &[u8]) -> Vec<u8> {
+    [head.as_bytes(), body].concat()
+}
+
+fn head(length: usize) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n")
+}
+
+fn huge_head() -> String {
+    let padding = "x".repeat(1000);
+    let fields = format!("X-Padding: {padding}\r\n").repeat(HUGE_HEAD_BYTES / 1000);
+    format!("HTTP/1.1 200 OK\r\n{fields}Content-Length: {}\r\n\r\n", BODY.len())
+}
+
+fn trickle(gap: Duration) -> Reply {
+    let head = head(TRICKLE_BYTES);
+    let trickle = Some((head.len(), gap));
+    Reply { trickle, ..Reply::new(joined(&head, &vec![b'x'; TRICKLE_BYTES]), Then::Read) }
+}
+
+fn status(statuses: &[u16], place: &Place) -> u16 {
+    statuses.iter().cycle().nth(place.of_server as usize % statuses.len().max(1)).copied().unwrap_or(200)
+}
+
+fn ok(place: &Place) -> Vec<u8> {
+    answer(200, BODY, place)
+}
+
+/// A correct answer.
+fn answer(status: u16, body: &[u8], place: &Place) -> Vec<u8> {
+    let line = format!("HTTP/1.1 {status} Scripted\r\n");
+    if matches!(status, 204 | 304) {
+        return joined(&line, b"\r\n");
+    }
+    let head = format!("{line}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+    joined(&head, if place.head_only { b"" } else { body })
+}
