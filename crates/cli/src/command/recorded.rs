@@ -5,6 +5,7 @@ use std::path::Path;
 use plimsoll_analyze::{Findings, analyze};
 use plimsoll_record::Run;
 use plimsoll_report::{csv, dat, text};
+use plimsoll_store::StoreError;
 
 use super::measure::rendered;
 use crate::args::{ExportArgs, ExportFormat, ReportArgs, RunsArgs};
@@ -20,7 +21,11 @@ pub(super) fn read(file: &Path) -> anyhow::Result<(Run, Findings)> {
 }
 
 pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
-    let rows = plimsoll_store::list(&args.folder)?;
+    let rows = match plimsoll_store::list(&args.folder) {
+        // The folder is made by the first run.
+        Err(StoreError::Missing { .. }) => Vec::new(),
+        listed => listed?,
+    };
     if rows.is_empty() {
         remark(&format!("no run files in {}; `plimsoll run URL` makes one", args.folder.display()));
     }

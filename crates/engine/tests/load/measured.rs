@@ -9,7 +9,7 @@ use plimsoll_record::{Counts, FailureKind, Frame, Histogram, latency_histogram};
 use plimsoll_units::{Clock, RealClock};
 
 /// A step for `address`, short and small; tests change what they are about.
-pub fn order(address: SocketAddr, level: Level) -> StepOrder {
+pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
     let target = Target::parse(&format!("http://{address}/")).unwrap();
     StepOrder {
         step: 0,
@@ -27,30 +27,30 @@ pub fn order(address: SocketAddr, level: Level) -> StepOrder {
     }
 }
 
-pub fn closed(connections: u32) -> Level {
+pub(crate) fn closed(connections: u32) -> Level {
     Level::Closed { connections }
 }
 
-pub fn open(rate_per_sec: f64, connections: u32) -> Level {
+pub(crate) fn open(rate_per_sec: f64, connections: u32) -> Level {
     Level::Open { rate_per_sec, arrivals: ArrivalProcess::Constant, connections }
 }
 
 /// Everything one step recorded.
-pub struct Measured {
-    pub counts: Counts,
-    pub latency: Histogram,
-    pub service: Histogram,
-    pub frames: Vec<Frame>,
+pub(crate) struct Measured {
+    pub(crate) counts: Counts,
+    pub(crate) latency: Histogram,
+    pub(crate) service: Histogram,
+    pub(crate) frames: Vec<Frame>,
 }
 
 impl Measured {
     /// Runs a step to its end.
-    pub fn of(order: &StepOrder) -> Self {
+    pub(crate) fn of(order: &StepOrder) -> Self {
         Self::watched(order, |_, _| {})
     }
 
     /// Runs a step to its end; `watch` sees each frame and may end the step.
-    pub fn watched(order: &StepOrder, mut watch: impl FnMut(&Frame, &Running)) -> Self {
+    pub(crate) fn watched(order: &StepOrder, mut watch: impl FnMut(&Frame, &Running)) -> Self {
         let mut running = Running::start(order).unwrap();
         let mut sum = Self {
             counts: Counts::default(),
@@ -88,11 +88,11 @@ impl Measured {
     }
 
     /// The failures that were counted, by name.
-    pub fn failures(&self) -> Vec<&'static str> {
+    pub(crate) fn failures(&self) -> Vec<&'static str> {
         self.counts.failed.iter().map(|(kind, _)| kind.name()).collect()
     }
 
-    pub fn failed(&self, kind: FailureKind) -> u64 {
+    pub(crate) fn failed(&self, kind: FailureKind) -> u64 {
         self.counts.failed.of(kind)
     }
 }

@@ -1,0 +1,51 @@
+//! `plimsoll URL`: the whole answer.
+
+use crate::bench::{Bench, Target};
+
+#[test]
+fn a_pool_of_workers_shows_as_the_knee_and_the_plateau() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    // Four at a time, 5 ms each: 800 requests a second, from 4 connections on.
+    let url = target.url("/sleep?ms=5&workers=4");
+    let called = bench.expect(0, &[&url, "--budget", "45s", "--qps", "100", "--json"]);
+    let run = called.json();
+    let answer = &run["answer"];
+    let plateau = answer["plateau_per_sec"].as_f64().unwrap();
+    assert!(plateau > 100.0 && plateau < 801.0, "{answer}");
+    assert_eq!(answer["knee_connections"], 4, "{answer}");
+    assert_eq!(run["verdict"]["limit"], "unknown", "{}", run["verdict"]);
+}
+
+#[test]
+fn an_slo_that_does_not_hold_is_told_and_ends_with_code_3() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=20&workers=1");
+    let called = bench.expect(3, &[&url, "--budget", "20s"]);
+    assert!(called.out.contains("1,000"), "the reference value is named: {}", called.out);
+}
+
+#[test]
+fn a_budget_is_kept_and_what_it_cut_is_told() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=20");
+    let called = bench.call(&[&url, "--budget", "6s", "--json"]);
+    let run = called.json();
+    let steps = run["steps"].as_array().unwrap();
+    let seconds: f64 = steps.iter().map(|step| step["duration_sec"].as_f64().unwrap()).sum();
+    assert!(!steps.is_empty() && seconds <= 6.0, "{seconds} s");
+    assert!(called.err.contains("budget"), "{}", called.err);
+}
+
+#[test]
+fn a_target_that_only_fails_gets_no_figure_for_what_it_holds() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/status/503");
+    let called = bench.expect(3, &[&url, "--budget", "20s", "--json"]);
+    let run = called.json();
+    assert!(run["answer"]["max_within_slo_per_sec"].is_null(), "{}", run["answer"]);
+    assert!(run["steps"].as_array().unwrap().len() <= 2, "there is no use in climbing on");
+}

@@ -1,0 +1,59 @@
+//! `plimsoll diff`.
+
+use crate::bench::{Bench, Target};
+
+/// The figures that an engineer published for an API server and for bare net/http, shortened.
+const SLOW: &str = "200 1000.00 10.00 100.00\n500 1368.00 20.00 100.00\n";
+const FAST: &str = "200 9000.00 1.00 100.00\n500 10000.00 2.00 100.00\n1000 9900.00 4.00 99.00\n";
+
+fn with_tables() -> Bench {
+    let bench = Bench::new();
+    std::fs::write(bench.path("api.dat"), SLOW).unwrap();
+    std::fs::write(bench.path("http.dat"), FAST).unwrap();
+    bench
+}
+
+#[test]
+fn two_tables_are_compared_by_rung_and_by_their_best() {
+    let bench = with_tables();
+    let called = bench.expect(0, &["diff", "api.dat", "http.dat", "--out", "out"]);
+    assert!(called.out.contains("13.7 %"), "{}", called.out);
+    assert!(called.out.contains("http"), "{}", called.out);
+    for name in ["api_http.qps.ttlb.diff.png", "api_http.successrate.diff.png", "api_http.qps.ttlb.diff.svg"] {
+        assert!(bench.path("out").join(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn beyond_the_margin_the_code_is_3() {
+    let bench = with_tables();
+    let compare = |a, b, margin, code| {
+        bench.expect(code, &["diff", a, b, "--margin", margin, "--out", "out", "--force"]);
+    };
+    compare("api.dat", "http.dat", "5%", 3);
+    compare("http.dat", "api.dat", "5%", 0);
+    compare("api.dat", "http.dat", "0.9", 0);
+}
+
+#[test]
+fn two_runs_are_compared_with_intervals() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    for (folder, path) in [("a", "/sleep?ms=4"), ("b", "/sleep?ms=2")] {
+        let url = target.url(path);
+        bench.expect(0, &["sweep", &url, "--ladder", "1,2", "--step", "2s", "--out", folder, "-n", folder]);
+    }
+    let (a, b) = (bench.run_file("a"), bench.run_file("b"));
+    let called = bench.expect(3, &["diff", a.to_str().unwrap(), b.to_str().unwrap(), "--margin", "10%"]);
+    assert!(called.out.contains("one run each"), "what one pair cannot show is said: {}", called.out);
+}
+
+#[test]
+fn a_bad_table_is_refused_by_line() {
+    let bench = with_tables();
+    std::fs::write(bench.path("bad.dat"), "200 1000.00 10.00 100.00\n500 many 20.00 100.00\n").unwrap();
+    let called = bench.expect(1, &["diff", "bad.dat", "http.dat"]);
+    assert!(called.err.contains("bad.dat") && called.err.contains("line 2"), "{}", called.err);
+    let called = bench.expect(1, &["diff", "none.dat", "http.dat"]);
+    assert!(called.err.contains("none.dat"), "{}", called.err);
+}

@@ -1,0 +1,95 @@
+//! `plimsoll runs`, `report` and `export`.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Called, Target};
+
+fn with_sweep() -> (Bench, Called, String) {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=2");
+    let live = bench.expect(0, &["sweep", &url, "--ladder", "1,2,4", "--step", "1s", "-n", "api"]);
+    let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
+    (bench, live, file)
+}
+
+#[test]
+fn the_report_of_a_file_is_what_the_live_run_printed() {
+    let (bench, live, file) = with_sweep();
+    assert_eq!(bench.expect(0, &["report", &file]).out, live.out);
+}
+
+#[test]
+fn the_json_report_of_a_file_is_what_the_live_run_printed() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let live = bench.expect(0, &["run", &target.url("/healthz"), "-c", "3", "-d", "300ms", "--json"]);
+    let file = bench.run_file("plimsoll-runs");
+    let report = bench.expect(0, &["report", file.to_str().unwrap(), "--json"]);
+    assert_eq!(report.out, live.out);
+}
+
+#[test]
+fn json_documents_keep_to_the_published_schema() {
+    let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let (bench, _, file) = with_sweep();
+    let document = bench.expect(0, &["report", &file, "--json"]).json();
+    let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert_eq!(errors, [""; 0]);
+    let mut broken = document;
+    broken["steps"] = Value::from("none");
+    assert!(!validator.is_valid(&broken));
+}
+
+#[test]
+fn figures_are_drawn_again_on_request() {
+    let (bench, _, file) = with_sweep();
+    let before = std::fs::read_dir(bench.path("plimsoll-runs")).unwrap().count();
+    bench.expect(0, &["report", &file, "--out", "again"]);
+    assert_eq!(std::fs::read_dir(bench.path("again")).unwrap().count(), 5);
+    assert_eq!(std::fs::read_dir(bench.path("plimsoll-runs")).unwrap().count(), before);
+    let refused = bench.expect(1, &["report", &file, "--out", "again"]);
+    assert!(refused.err.contains("--force"), "{}", refused.err);
+}
+
+#[test]
+fn a_run_is_exported_in_every_form() {
+    let (bench, _, file) = with_sweep();
+    let export = |format| bench.expect(0, &["export", &file, "--format", format]);
+    let written = std::fs::read_to_string(bench.path("plimsoll-runs/api.dat")).unwrap();
+    assert_eq!(export("dat").out, written);
+    let csv = export("csv").out;
+    assert_eq!(csv.lines().count(), 4, "{csv}");
+    let columns = csv.lines().map(|line| line.split(',').count());
+    assert!(columns.clone().all(|count| Some(count) == columns.clone().next()), "{csv}");
+    assert_eq!(export("json").json()["schema"], "plimsoll/run/1");
+}
+
+#[test]
+fn runs_are_listed_with_what_they_were() {
+    let (bench, _, file) = with_sweep();
+    let listed = bench.expect(0, &["runs"]).out;
+    let name = std::path::Path::new(&file).file_name().unwrap().to_str().unwrap();
+    assert!(listed.contains(name) && listed.contains("sweep"), "{listed}");
+    std::fs::write(bench.path("plimsoll-runs/junk.plimsoll"), "not a database").unwrap();
+    let listed = bench.expect(0, &["runs"]).out;
+    assert!(listed.contains("junk.plimsoll") && listed.contains(name), "{listed}");
+}
+
+#[test]
+fn before_the_first_run_the_list_says_how_to_make_one() {
+    let bench = Bench::new();
+    let called = bench.expect(0, &["runs"]);
+    assert!(called.err.contains("plimsoll run"), "{}", called.err);
+}
+
+#[test]
+fn what_is_no_run_file_is_refused_by_name() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("x.plimsoll"), "hello").unwrap();
+    let called = bench.expect(1, &["report", "x.plimsoll"]);
+    assert!(called.err.contains("x.plimsoll"), "{}", called.err);
+    bench.expect(1, &["report", "absent.plimsoll"]);
+}

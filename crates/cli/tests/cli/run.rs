@@ -1,0 +1,76 @@
+//! `plimsoll run`.
+
+use plimsoll_testkit::Nginx;
+
+use crate::bench::{Bench, Target};
+
+#[test]
+fn the_server_counts_what_the_run_reports() {
+    let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
+    let before = nginx.requests().unwrap();
+    let url = format!("http://{}/", nginx.address());
+    let run = bench.expect(0, &["run", &url, "-c", "8", "-d", "400ms", "--json"]).json();
+    let step = &run["steps"][0];
+    assert_eq!(step["completed"], nginx.requests().unwrap() - before);
+    assert_eq!(step["completed"], step["ok"]);
+    assert_eq!(step["intended"], step["completed"]);
+    assert_eq!(step["connections"], 8);
+    assert_eq!(run["schema"], "plimsoll/run/1");
+}
+
+#[test]
+fn an_open_loop_keeps_its_rate_and_says_what_waited() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    // The last half of each second is a stall: every answer due in it comes at its end.
+    let url = target.url("/stall?every=1s&for=500ms");
+    let run = bench.expect(0, &["run", &url, "-R", "200", "-d", "2s", "--json"]).json();
+    let step = &run["steps"][0];
+    assert_eq!((step["intended"].as_u64(), step["completed"].as_u64()), (Some(400), Some(400)));
+    assert_eq!(step["rate_per_sec"], 200.0);
+    // Half of the requests meet a stall of up to 500 ms, evenly spread: the 75th percentile is its middle.
+    assert!(step["latency_ms"]["p75"].as_f64().unwrap() >= 200.0, "{step}");
+    assert!(step["latency_ms"]["max"].as_f64().unwrap() >= 450.0, "{step}");
+}
+
+#[test]
+fn the_body_comes_from_the_line_or_from_a_file() {
+    let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
+    std::fs::write(bench.path("order.json"), vec![b'x'; 5000]).unwrap();
+    let url = format!("http://{}/", nginx.address());
+    let sent = |body: &str| {
+        let run = bench.expect(0, &["run", &url, "-c", "1", "-d", "200ms", "-b", body, "--json"]).json();
+        assert_eq!(run["plan"]["target"]["method"], "POST");
+        run["steps"][0]["bytes_out"].as_u64().unwrap() / run["steps"][0]["sent"].as_u64().unwrap()
+    };
+    assert!((100..1000).contains(&sent("hello")));
+    assert!(sent("@order.json") > 5000);
+}
+
+#[test]
+fn conditions_that_do_not_hold_end_with_code_3() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/status/500");
+    let run = bench.expect(3, &["run", &url, "-c", "2", "-d", "300ms", "--success", "99%"]);
+    assert!(run.out.contains("500"), "{}", run.out);
+    let url = target.url("/sleep?ms=60");
+    bench.expect(3, &["run", &url, "-c", "8", "-d", "3s", "--p99", "20ms"]);
+    bench.expect(0, &["run", &url, "-c", "8", "-d", "3s", "--p99", "5s"]);
+}
+
+#[test]
+fn a_result_that_is_no_evidence_ends_with_code_4_under_strict() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=50");
+    bench.expect(4, &["run", &url, "-c", "1", "-d", "200ms", "--strict"]);
+}
+
+#[test]
+fn without_files_nothing_is_written() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    bench.expect(0, &["run", &target.url("/healthz"), "-c", "1", "-d", "100ms", "--no-files"]);
+    assert_eq!(std::fs::read_dir(bench.folder()).unwrap().count(), 0);
+}

@@ -1,0 +1,60 @@
+//! `plimsoll sweep`.
+
+use crate::bench::{Bench, Target};
+
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+fn sweep<'a>(url: &'a str, name: &'a str) -> Vec<&'a str> {
+    vec!["sweep", url, "--ladder", "1,2,4", "--step", "400ms", "-n", name, "--out", "out"]
+}
+
+#[test]
+fn a_ladder_leaves_a_table_the_dat_of_wrktest_and_two_figures() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let called = bench.expect(0, &sweep(&target.url("/sleep?ms=2"), "api"));
+    for wanted in ["connections", "QPS", "p99", "bytes/s"] {
+        assert!(called.out.contains(wanted), "{wanted}: {}", called.out);
+    }
+    let dat = std::fs::read_to_string(bench.path("out/api.dat")).unwrap();
+    let rows: Vec<Vec<f64>> = dat
+        .lines()
+        .map(|line| line.split_ascii_whitespace().map(|cell| cell.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), [1.0, 2.0, 4.0]);
+    for row in &rows {
+        assert_eq!(row.len(), 4);
+        assert!(row[1] > 0.0 && row[2] >= 2.0 && row[3] == 100.0, "{row:?}");
+    }
+    for figure in ["api_qps_ttlb", "api_successrate"] {
+        let png = std::fs::read(bench.path(&format!("out/{figure}.png"))).unwrap();
+        assert!(png.starts_with(PNG), "{figure}");
+        let svg = std::fs::read_to_string(bench.path(&format!("out/{figure}.svg"))).unwrap();
+        assert!(svg.contains("<svg") && svg.trim_end().ends_with("</svg>"), "{figure}");
+    }
+}
+
+#[test]
+fn a_name_in_use_is_refused_before_the_load_and_replaced_on_request() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/healthz");
+    bench.expect(0, &sweep(&url, "api"));
+    let refused = bench.expect(1, &sweep(&url, "api"));
+    assert!(refused.err.contains("--force"), "{}", refused.err);
+    assert_eq!(refused.out, "");
+    let mut forced = sweep(&url, "api");
+    forced.push("--force");
+    bench.expect(0, &forced);
+}
+
+#[test]
+fn progress_in_a_pipe_is_a_plain_line_per_step() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let called = bench.expect(0, &sweep(&target.url("/healthz"), "api"));
+    let steps = called.err.lines().filter(|line| line.contains("connections: ")).count();
+    assert_eq!(steps, 3, "{}", called.err);
+    assert!(!called.err.contains('\u{1b}'), "no terminal codes in a pipe");
+    assert!(called.err.contains("127.0.0.1"), "the target's address is told: {}", called.err);
+}

@@ -1,0 +1,54 @@
+//! Wrong and helpful command lines.
+
+use crate::bench::Bench;
+
+#[test]
+fn help_shows_examples_first() {
+    let bench = Bench::new();
+    for command in [&["--help"][..], &["run", "--help"], &["sweep", "--help"], &["diff", "--help"]] {
+        let called = bench.expect(0, command);
+        assert!(called.out.starts_with("Examples:"), "{command:?}: {}", called.out);
+    }
+}
+
+#[test]
+fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
+    let bench = Bench::new();
+    let refused = |args: &[&str], wanted: &str| {
+        let called = bench.expect(2, args);
+        assert!(called.err.contains(wanted), "{args:?}: {}", called.err);
+        assert_eq!(called.out, "");
+    };
+    refused(&["run"], "URL");
+    refused(&["run", "http://127.0.0.1/", "-d", "soon"], "500ms");
+    refused(&["run", "http://127.0.0.1/", "-c", "0"], "connections");
+    refused(&["run", "http://127.0.0.1/", "-c", "many"], "200");
+    refused(&["run", "http://127.0.0.1/", "-R", "0"], "rate");
+    refused(&["run", "http://127.0.0.1/", "--arrivals", "poisson"], "--rate");
+    refused(&["run", "https://127.0.0.1/"], "http://");
+    refused(&["run", "http://127.0.0.1/", "-H", "NoColon"], "colon");
+    refused(&["run", "http://127.0.0.1/", "-m", "GE T"], "method");
+    refused(&["run", "http://127.0.0.1/", "-n", "../up"], "name");
+    refused(&["sweep", "http://127.0.0.1/", "--ladder", "1,x"], "x");
+    refused(&["http://127.0.0.1/", "--success", "99.95"], "99.95%");
+    refused(&["export", "x.plimsoll"], "--format");
+}
+
+#[test]
+fn a_target_that_is_not_there_is_named_before_any_load() {
+    let bench = Bench::new();
+    let refused = plimsoll_testkit::refused_address();
+    let called = bench.expect(1, &["run", &format!("http://{refused}/"), "-d", "60s"]);
+    assert!(called.err.contains("connect_refused") && called.err.contains(&refused.to_string()), "{}", called.err);
+    // The top-level domain `.invalid` never resolves (RFC 2606).
+    let called = bench.expect(1, &["http://nowhere.invalid/"]);
+    assert!(called.err.contains("dns") && called.err.contains("nowhere.invalid"), "{}", called.err);
+    assert_eq!(std::fs::read_dir(bench.folder()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn a_body_file_that_is_not_there_is_named() {
+    let bench = Bench::new();
+    let called = bench.expect(1, &["run", "http://127.0.0.1/", "-b", "@absent.json"]);
+    assert!(called.err.contains("absent.json"), "{}", called.err);
+}
