@@ -148,6 +148,12 @@ mod tests {
     use clap::CommandFactory;
 
     #[test]
+    fn a_url_alone_is_a_command() {
+        let args = Args::parse_from(["plimsoll", "http://127.0.0.1/"]);
+        assert_eq!(args.answer.map(|answer| answer.url), Some("http://127.0.0.1/".to_owned()));
+    }
+
+    #[test]
     fn the_command_line_is_consistent() {
         Args::command().debug_assert();
     }

@@ -14,6 +14,8 @@ const STEPS_IN_BUDGET: u32 = 15;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct AnswerArgs {
+    /// The URL that gets the load; without a scheme, http:// is meant
+    pub(crate) url: String,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// The longest time for the whole answer
@@ -32,6 +34,8 @@ Examples:
   plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k,3k --step 10s
   plimsoll diff plimsoll-runs/api.dat plimsoll-runs/http.dat   two sweeps side by side")]
 pub(crate) struct SweepArgs {
+    /// The URL that gets the load; without a scheme, http:// is meant
+    pub(crate) url: String,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Numbers of connections; by default 1, 2, 4 … until throughput stops growing
@@ -63,6 +67,8 @@ Examples:
   plimsoll run http://127.0.0.1:8080/api -R 2k --arrivals poisson   the same, spread like independent users
   plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'")]
 pub(crate) struct RunArgs {
+    /// The URL that gets the load; without a scheme, http:// is meant
+    pub(crate) url: String,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Connections; with -R, those opened at the start [default: 10]
@@ -97,7 +103,7 @@ impl AnswerArgs {
             step_limit: Some(self.budget / STEPS_IN_BUDGET),
             budget: Some(self.budget),
         };
-        let spec = spec(&self.request, &self.keep, load, self.slo.slo().or(Slo::REFERENCE))?;
+        let spec = spec(&self.url, &self.request, &self.keep, load, self.slo.slo().or(Slo::REFERENCE))?;
         Ok(spec.freeze()?)
     }
 }
@@ -106,7 +112,7 @@ impl SweepArgs {
     /// The plan of a ladder.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
         let load = LoadSpec::Ladder { rungs: self.ladder.clone(), step_limit: Some(self.step), budget: None };
-        Ok(spec(&self.request, &self.keep, load, self.slo.slo())?.freeze()?)
+        Ok(spec(&self.url, &self.request, &self.keep, load, self.slo.slo())?.freeze()?)
     }
 }
 
@@ -123,17 +129,23 @@ impl RunArgs {
             arrivals,
             duration: self.duration,
         };
-        let mut spec = spec(&self.request, &self.keep, load, self.slo.slo())?;
+        let mut spec = spec(&self.url, &self.request, &self.keep, load, self.slo.slo())?;
         spec.connections_max = self.max_connections;
         spec.seed = self.seed;
         Ok(spec.freeze()?)
     }
 }
 
-fn spec(request: &RequestArgs, keep: &KeepArgs, load: LoadSpec, slo: Slo) -> anyhow::Result<PlanSpec> {
+fn spec(
+    url: &str,
+    request: &RequestArgs,
+    keep: &KeepArgs,
+    load: LoadSpec,
+    slo: Slo,
+) -> anyhow::Result<PlanSpec> {
     Ok(PlanSpec {
         name: keep.name.clone(),
-        url: request.url.clone(),
+        url: url.to_owned(),
         method: request.method.clone(),
         headers: request.headers.clone(),
         body: request.body.as_deref().map(body).transpose()?,

@@ -10,8 +10,6 @@ use super::values;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Request")]
 pub(crate) struct RequestArgs {
-    /// The URL that gets the load; without a scheme, http:// is meant
-    pub(crate) url: String,
     /// Request method; GET, or POST with a body
     #[arg(short, long)]
     pub(crate) method: Option<String>,

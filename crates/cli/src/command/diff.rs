@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use plimsoll_analyze::{RungOutcome, compare, rungs_of};
-use plimsoll_report::figure::{self, Caption, Series};
+use plimsoll_analyze::{Estimate, RungOutcome, compare, rungs_of};
+use plimsoll_report::figure::{self, Caption, RungPoint, Series};
 use plimsoll_report::{dat, text};
+use plimsoll_units::percent_text;
 
 use crate::args::DiffArgs;
 use crate::command::recorded;
@@ -24,12 +25,21 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     let (a, b) = (read_side(&args.a)?, read_side(&args.b)?);
     let comparison = compare(&a.rungs, &b.rungs);
     let beyond = args.margin.map(|margin| (margin, comparison.beyond_margin(margin)));
-    result(&text::comparison(&comparison, &a.name, &b.name, beyond))?;
+    let text = text::comparison(&comparison, &a.name, &b.name);
+    result(&format!("{text}{}", beyond.map(margin_line).unwrap_or_default()))?;
     let outputs = figures(&a, &b)?;
     for path in files::write_all(&args.out, &outputs, args.force)? {
         remark(&format!("wrote {}", path.display()));
     }
     Ok(if beyond.is_some_and(|(_, beyond)| beyond) { Exit::Broken } else { Exit::Held })
+}
+
+fn margin_line((margin, beyond): (f64, bool)) -> String {
+    let margin = percent_text(margin);
+    match beyond {
+        true => format!("A is worse than B by more than the margin of {margin}.\n"),
+        false => format!("A is within the margin of {margin}.\n"),
+    }
 }
 
 fn figures(a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
@@ -49,7 +59,7 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         let content = std::fs::read_to_string(path);
         let content = content.with_context(|| format!("could not read {}", path.display()))?;
         let rungs = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
-        Side { series: Series::of_rungs(&name, &rungs), name, rungs }
+        Side { series: table_series(&name, &rungs), name, rungs }
     } else {
         let (_, findings) = recorded::read(path)?;
         Side {
@@ -62,4 +72,17 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());
     }
     Ok(side)
+}
+
+/// The rungs of a table, which says nothing of intervals or of the generator.
+fn table_series(name: &str, rungs: &[RungOutcome]) -> Series {
+    let exact = |value| Estimate { value, interval: None };
+    let point = |rung: &RungOutcome| RungPoint {
+        connections: rung.connections,
+        throughput: rung.throughput,
+        mean_ms: Some(exact(rung.mean_latency_ns / 1e6)),
+        success_ratio: Some(rung.success_ratio),
+        lower_bound: false,
+    };
+    Series { name: name.to_owned(), points: rungs.iter().map(point).collect() }
 }

@@ -33,7 +33,7 @@ fn measure(plan: Plan, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::
     refuse_existing(&plan, keep)?;
     let outcome = make_run(plan, command, keep)?;
     let findings = analyze(&outcome.run)?;
-    result(&rendered(&outcome.run, &findings, keep.json))?;
+    result(&rendered(&outcome.run, &findings, keep.json)?)?;
     let written = write_figures(&outcome, &findings, keep);
     tell_files(&outcome, &written, keep);
     Ok(match (outcome.trouble, written) {
@@ -58,8 +58,8 @@ fn make_run(plan: Plan, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcom
 }
 
 /// The text or the JSON of a run, the same for a live and for a recorded one.
-pub(super) fn rendered(run: &Run, findings: &Findings, as_json: bool) -> String {
-    if as_json { json::render(run, findings) } else { text::render(run, findings) }
+pub(super) fn rendered(run: &Run, findings: &Findings, as_json: bool) -> anyhow::Result<String> {
+    if as_json { Ok(json::render(&json::document(run, findings))?) } else { Ok(text::render(run, findings)) }
 }
 
 /// Files that carry a name of the user's choosing are not silently replaced; that is said before the load.

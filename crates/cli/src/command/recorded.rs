@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use jiff::Timestamp;
 use plimsoll_analyze::{Findings, analyze};
 use plimsoll_record::Run;
-use plimsoll_report::{csv, dat, text};
-use plimsoll_store::StoreError;
+use plimsoll_report::{csv, dat};
+use plimsoll_store::{RunRow, StoreError};
+use plimsoll_units::escape_control;
 
 use super::measure::rendered;
 use crate::args::{ExportArgs, ExportFormat, ReportArgs, RunsArgs};
@@ -29,32 +31,34 @@ pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     if rows.is_empty() {
         remark(&format!("no run files in {}; `plimsoll run URL` makes one", args.folder.display()));
     }
-    let rows: Vec<text::RunLine> = rows.iter().map(line).collect();
-    result(&text::runs(&rows))?;
+    let lines: Vec<String> = rows.iter().map(line).collect();
+    result(&lines.concat())?;
     Ok(Exit::Held)
 }
 
-fn line(row: &plimsoll_store::RunRow) -> text::RunLine {
-    let file = row.path.file_name().unwrap_or(row.path.as_os_str()).to_string_lossy().into_owned();
-    text::RunLine {
-        file,
-        size_bytes: row.size_bytes,
-        content: match &row.summary {
-            Err(error) => Err(error.to_string()),
-            Ok(summary) => Ok(text::RunContent {
-                started_unix_ms: summary.started_unix_ms,
-                command: summary.command.clone(),
-                steps: summary.step_count,
-                target: summary.target_url.clone().unwrap_or_default(),
-                sealed: summary.sealed,
-            }),
-        },
-    }
+/// One line a run: when, which command, how many steps, the file, the target.
+fn line(row: &RunRow) -> String {
+    let file = row.path.file_name().unwrap_or(row.path.as_os_str()).to_string_lossy();
+    let summary = match &row.summary {
+        Err(error) => return format!("unreadable  {file}: {error}\n"),
+        Ok(summary) => summary,
+    };
+    let target = escape_control(summary.target_url.as_deref().unwrap_or("?"));
+    let command = &summary.command;
+    let steps = if summary.step_count == 1 { "1 step" } else { &format!("{} steps", summary.step_count) };
+    let cut = if summary.sealed { "" } else { "  (did not end in order)" };
+    format!("{}  {command:<6}  {steps:<8}  {file}  {target}{cut}\n", utc(summary.started_unix_ms))
+}
+
+/// A time as people write it, in UTC as in the names of run files.
+fn utc(unix_ms: u64) -> String {
+    let time = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    time.map_or_else(|| "?".to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let (run, findings) = read(&args.file)?;
-    result(&rendered(&run, &findings, args.json))?;
+    result(&rendered(&run, &findings, args.json)?)?;
     if let Some(folder) = &args.out {
         let stem = args.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let outputs = Output::ladder(&stem, &findings)?;
@@ -70,7 +74,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     result(&match args.format {
         ExportFormat::Dat => dat::render(&findings),
         ExportFormat::Csv => csv::render(&findings),
-        ExportFormat::Json => rendered(&run, &findings, true),
+        ExportFormat::Json => rendered(&run, &findings, true)?,
     })?;
     Ok(Exit::Held)
 }

@@ -13,7 +13,7 @@ use crate::terminal::result;
 /// Serves until it is interrupted. The first line of standard output is its address, for scripts.
 pub(crate) fn target(args: &TargetArgs) -> anyhow::Result<Exit> {
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
-    let mut server = Server::bind(SocketAddr::new(args.listen, args.port))?;
+    let server = Server::bind(SocketAddr::new(args.listen, args.port))?;
     result(&format!("{}\n", server.address()))?;
     server.run(&interrupted)?;
     Ok(Exit::Held)

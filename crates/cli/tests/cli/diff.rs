@@ -19,7 +19,8 @@ fn two_tables_are_compared_by_rung_and_by_their_best() {
     let called = bench.expect(0, &["diff", "api.dat", "http.dat", "--out", "out"]);
     assert!(called.out.contains("13.7 %"), "{}", called.out);
     assert!(called.out.contains("http"), "{}", called.out);
-    for name in ["api_http.qps.ttlb.diff.png", "api_http.successrate.diff.png", "api_http.qps.ttlb.diff.svg"] {
+    for name in ["api_http.qps.ttlb.diff.png", "api_http.successrate.diff.png", "api_http.qps.ttlb.diff.svg"]
+    {
         assert!(bench.path("out").join(name).exists(), "{name}");
     }
 }

@@ -1,4 +1,5 @@
 //! The binary as its users meet it: arguments in; text, JSON, files and exit codes out.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "in tests, a failed step is the failure")]
 
 mod answer;
 mod bench;

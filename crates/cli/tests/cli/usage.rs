@@ -39,7 +39,11 @@ fn a_target_that_is_not_there_is_named_before_any_load() {
     let bench = Bench::new();
     let refused = plimsoll_testkit::refused_address();
     let called = bench.expect(1, &["run", &format!("http://{refused}/"), "-d", "60s"]);
-    assert!(called.err.contains("connect_refused") && called.err.contains(&refused.to_string()), "{}", called.err);
+    assert!(
+        called.err.contains("connect_refused") && called.err.contains(&refused.to_string()),
+        "{}",
+        called.err
+    );
     // The top-level domain `.invalid` never resolves (RFC 2606).
     let called = bench.expect(1, &["http://nowhere.invalid/"]);
     assert!(called.err.contains("dns") && called.err.contains("nowhere.invalid"), "{}", called.err);

@@ -1,0 +1,132 @@
+//! The `.dat` of the load-test scripts around wrk: one row a rung, `concurrency QPS avg-latency-ms success%`.
+//!
+//! Columns are parted by one space and printed with two decimals, so that what reads such files reads these.
+
+use plimsoll_analyze::{Estimate, Findings, RungOutcome, StepSummary};
+
+/// A `.dat` file that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DatError {
+    /// A row does not have its four columns.
+    #[error(
+        "line {line} has {columns} columns; a row is `concurrency QPS avg-latency-ms success%`, such as `200 47812.00 4.33 100.00`"
+    )]
+    Columns {
+        /// The line, from 1.
+        line: usize,
+        /// How many columns it has.
+        columns: usize,
+    },
+    /// A column does not hold what it should.
+    #[error("line {line}: {column} is `{text}`; it must be {wanted}")]
+    Value {
+        /// The line, from 1.
+        line: usize,
+        /// The column's name.
+        column: &'static str,
+        /// What it holds.
+        text: String,
+        /// What it should hold.
+        wanted: &'static str,
+    },
+    /// There is no row at all.
+    #[error(
+        "it has no rows; a row is `concurrency QPS avg-latency-ms success%`, such as `200 47812.00 4.33 100.00`"
+    )]
+    Empty,
+}
+
+/// The rows of a ladder, by rising concurrency.
+pub fn render(findings: &Findings) -> String {
+    let mut steps: Vec<&StepSummary> = findings.steps.iter().collect();
+    steps.sort_by_key(|step| step.connections);
+    steps.into_iter().map(row).collect()
+}
+
+fn row(step: &StepSummary) -> String {
+    let number = |value: f64| if value.is_finite() { value } else { 0.0 };
+    format!(
+        "{} {:.2} {:.2} {:.2}\n",
+        step.connections,
+        number(step.throughput.value),
+        number(step.latency.mean_ns / 1e6),
+        success_percent(step.success_ratio.unwrap_or(0.0)),
+    )
+}
+
+/// Cut to two decimals, not rounded: 100.00 means that nothing failed.
+fn success_percent(ratio: f64) -> f64 {
+    // The smallest push keeps ratios such as 0.9995 from falling to the step below.
+    if ratio < 1.0 { ((ratio * 1e4) + 1e-7).floor() / 100.0 } else { 100.0 }
+}
+
+/// Reads rows. Blank lines, lines that begin with `#` and a `%` after the last column are passed over.
+///
+/// # Errors
+/// When a line is not such a row, with its number and what was expected, or when there is none.
+pub fn parse(text: &str) -> Result<Vec<RungOutcome>, DatError> {
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    let rows = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let rungs = rows.map(|(number, line)| parse_row(number, line)).collect::<Result<Vec<_>, _>>()?;
+    if rungs.is_empty() { Err(DatError::Empty) } else { Ok(rungs) }
+}
+
+fn parse_row(line: usize, text: &str) -> Result<RungOutcome, DatError> {
+    let columns: Vec<&str> = text.split_whitespace().collect();
+    let &[connections, qps, mean_ms, success] = columns.as_slice() else {
+        return Err(DatError::Columns { line, columns: columns.len() });
+    };
+    let error = |column, text: &str, wanted| DatError::Value { line, column, text: text.to_owned(), wanted };
+    let amount = |column, text: &str| {
+        let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+        value.ok_or_else(|| error(column, text, "a number from 0 on"))
+    };
+    let rung = connections.parse::<u32>().ok().filter(|connections| *connections > 0);
+    let percent = amount("success%", success.trim_end_matches('%'))?;
+    if percent > 100.0 {
+        return Err(error("success%", success, "from 0 to 100"));
+    }
+    Ok(RungOutcome {
+        connections: rung.ok_or_else(|| error("concurrency", connections, "a whole number from 1 on"))?,
+        throughput: Estimate { value: amount("QPS", qps)?, interval: None },
+        mean_latency_ns: amount("avg-latency-ms", mean_ms)? * 1e6,
+        p99_ns: None,
+        success_ratio: percent / 100.0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_the_script_are_read_whatever_their_spacing() {
+        let rungs = parse("# concurrency\n200 47812.00 4.33 100.00\n\n 500\t46100.5  56.33 99.5%\n").unwrap();
+        assert_eq!(rungs.len(), 2);
+        assert_eq!((rungs[0].connections, rungs[0].throughput.value), (200, 47812.0));
+        assert_eq!((rungs[1].mean_latency_ns, rungs[1].success_ratio), (56.33e6, 0.995));
+        assert_eq!(rungs[1].throughput.interval, None);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_line() {
+        let check = |text: &str, wanted: &str| {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{text}: {error}");
+        };
+        check("200 1 2 100\n500 46100.5 56.33\n", "line 2 has 3 columns");
+        check("200 -nan 4.33 100.00", "line 1: QPS is `-nan`");
+        check("2.5 1 1 100", "concurrency is `2.5`");
+        check("200 1 1 101", "success% is `101`");
+        check("<html>", "line 1 has 1 columns");
+        check("\n# only this\n", "no rows");
+    }
+
+    #[test]
+    fn a_hundred_per_cent_means_that_nothing_failed() {
+        assert_eq!(success_percent(1.0), 100.0);
+        assert_eq!(success_percent(0.999_999), 99.99);
+        assert_eq!(success_percent(0.9995), 99.95);
+        assert_eq!(success_percent(0.0), 0.0);
+    }
+}

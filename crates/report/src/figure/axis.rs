@@ -1,0 +1,128 @@
+//! Value axes: where the ticks stand and how they are written.
+
+use plimsoll_units::grouped;
+
+/// At most this many steps between ticks.
+const TICK_STEPS_MAX: f64 = 6.0;
+/// Factors of a power of ten that make round distances.
+const ROUND: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
+/// More of them, for an axis whose number of ticks is given.
+const ROUND_FINE: [f64; 8] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0];
+/// Room left above the highest value, so that no point touches the frame.
+const HEADROOM: f64 = 1.06;
+
+/// A value axis from zero.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Axis {
+    /// What is drawn along it, with its unit.
+    pub(super) label: String,
+    /// The value at the top of the frame.
+    pub(super) top: f64,
+    /// Distance of the ticks.
+    pub(super) step: f64,
+    /// The highest tick.
+    pub(super) last_tick: f64,
+}
+
+impl Axis {
+    /// An axis from zero that holds `highest`, with round ticks: 1, 2, 2.5 or 5 times a power of ten apart.
+    pub(super) fn from_zero(label: &str, highest: f64) -> Self {
+        let reach = reach_of(highest);
+        let step = round_step(reach / TICK_STEPS_MAX, &ROUND);
+        let top = (reach / step).ceil() * step;
+        Self { label: label.to_owned(), top, step, last_tick: top }
+    }
+
+    /// An axis from zero that holds `highest`, with as many ticks as `other` has, so that one grid serves both.
+    pub(super) fn beside(other: &Self, label: &str, highest: f64) -> Self {
+        let steps = (other.last_tick / other.step).round();
+        let step = round_step(reach_of(highest) / steps, &ROUND_FINE);
+        Self { label: label.to_owned(), top: step * steps, step, last_tick: step * steps }
+    }
+
+    /// An axis of per cent, with room above 100 for the points that stand there.
+    pub(super) fn percent(label: &str) -> Self {
+        Self { label: label.to_owned(), top: 110.0, step: 20.0, last_tick: 100.0 }
+    }
+
+    /// The ticks with their texts, lowest first.
+    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+        let count = (self.last_tick / self.step).round() as u32;
+        (0..=count).map(|n| f64::from(n) * self.step).map(|value| (value, self.tick_text(value))).collect()
+    }
+
+    fn tick_text(&self, value: f64) -> String {
+        if value == 0.0 {
+            return "0".to_owned();
+        }
+        if self.step >= 1e6 {
+            return format!("{}M", plain(value / 1e6, self.step / 1e6));
+        }
+        if self.step >= 1.0 && self.step.fract() == 0.0 {
+            grouped(value.round() as u64)
+        } else {
+            plain(value, self.step)
+        }
+    }
+}
+
+/// How far an axis must reach to hold `highest`: to 1 where there is nothing to hold.
+fn reach_of(highest: f64) -> f64 {
+    if highest.is_finite() && highest > 0.0 { highest * HEADROOM } else { 1.0 }
+}
+
+/// The smallest round distance that is at least `least`.
+fn round_step(least: f64, factors: &[f64]) -> f64 {
+    let power = 10_f64.powf(least.log10().floor());
+    // The small allowance keeps 2.0000000001 from becoming 2.5.
+    let fits = |factor: &&f64| **factor * power >= least * (1.0 - 1e-9);
+    factors.iter().find(fits).unwrap_or(&10.0) * power
+}
+
+/// A tick written with as many decimals as its distance to the next one needs.
+fn plain(value: f64, step: f64) -> String {
+    let decimals = (0..12).find(|digits| {
+        let scaled = step * 10_f64.powi(*digits);
+        (scaled - scaled.round()).abs() < 1e-6 * scaled
+    });
+    format!("{value:.*}", decimals.unwrap_or(12) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(highest: f64) -> Vec<String> {
+        Axis::from_zero("", highest).ticks().into_iter().map(|(_, text)| text).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_hold_the_highest_value() {
+        assert_eq!(texts(3190.0), ["0", "1,000", "2,000", "3,000", "4,000"]);
+        assert_eq!(texts(0.042), ["0", "0.01", "0.02", "0.03", "0.04", "0.05"]);
+        assert_eq!(texts(12.0), ["0", "2.5", "5.0", "7.5", "10.0", "12.5", "15.0"]);
+        assert_eq!(texts(0.0), ["0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(texts(f64::NAN), texts(0.0));
+    }
+
+    #[test]
+    fn an_axis_beside_another_has_its_ticks_at_the_same_heights() {
+        let left = Axis::from_zero("", 3190.0);
+        for highest in [0.0, 0.003, 1.0, 42.0, 1799.0] {
+            let right = Axis::beside(&left, "", highest);
+            assert_eq!(right.ticks().len(), left.ticks().len());
+            assert!(right.top >= highest && right.top <= highest.max(1.0) * 2.2, "{highest}: {}", right.top);
+        }
+    }
+
+    #[test]
+    fn no_tick_is_written_with_an_exponent_and_none_too_long_to_fit() {
+        for power in -6..10 {
+            for factor in [1.0, 1.7, 2.2, 4.9, 9.9] {
+                for text in texts(factor * 10_f64.powi(power)) {
+                    assert!(!text.contains('e') && text.len() <= 10, "{text}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Colours and marks. Every line differs from every other in its mark and its dash as well, so that the
+//! figures read the same without colour.
+
+use plotters::style::RGBColor;
+
+pub(super) const INK: RGBColor = RGBColor(34, 34, 34);
+pub(super) const FAINT: RGBColor = RGBColor(96, 96, 96);
+pub(super) const GRID: RGBColor = RGBColor(228, 228, 228);
+pub(super) const FRAME: RGBColor = RGBColor(150, 150, 150);
+pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
+/// Throughput: the red that readers of such figures know.
+pub(super) const RED: RGBColor = RGBColor(200, 16, 16);
+/// Response time: the blue that readers of such figures know.
+pub(super) const BLUE: RGBColor = RGBColor(16, 48, 190);
+const RED_DARK: RGBColor = RGBColor(139, 0, 0);
+const BLUE_DARK: RGBColor = RGBColor(0, 0, 139);
+const RED_LIGHT: RGBColor = RGBColor(240, 120, 110);
+const BLUE_LIGHT: RGBColor = RGBColor(100, 155, 240);
+const GREEN: RGBColor = RGBColor(0, 110, 70);
+const GREEN_DARK: RGBColor = RGBColor(0, 80, 50);
+const GREEN_LIGHT: RGBColor = RGBColor(70, 175, 120);
+
+/// The shape that marks a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Circle,
+    Square,
+    Triangle,
+    Diamond,
+}
+
+/// How one line and its points are drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Look {
+    pub(super) color: RGBColor,
+    pub(super) shape: Shape,
+    pub(super) dashed: bool,
+}
+
+/// Whether a run stands alone in its figure, or is the first or the second of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Alone,
+    First,
+    Second,
+}
+
+impl Place {
+    /// The places of `count` runs in one figure.
+    pub(super) fn of(index: usize, count: usize) -> Self {
+        match (index, count) {
+            (_, 1) => Self::Alone,
+            (0, _) => Self::First,
+            _ => Self::Second,
+        }
+    }
+
+    fn pick<T>(self, alone: T, first: T, second: T) -> T {
+        match self {
+            Self::Alone => alone,
+            Self::First => first,
+            Self::Second => second,
+        }
+    }
+
+    /// Throughput: red, solid.
+    pub(super) fn throughput(self) -> Look {
+        let shape = self.pick(Shape::Circle, Shape::Circle, Shape::Triangle);
+        Look { color: self.pick(RED, RED_DARK, RED_LIGHT), shape, dashed: false }
+    }
+
+    /// Mean response time: blue, dashed.
+    pub(super) fn response_time(self) -> Look {
+        let shape = self.pick(Shape::Square, Shape::Square, Shape::Diamond);
+        Look { color: self.pick(BLUE, BLUE_DARK, BLUE_LIGHT), shape, dashed: true }
+    }
+
+    /// Success ratio: green; the second of two is dashed.
+    pub(super) fn success(self) -> Look {
+        let shape = self.pick(Shape::Circle, Shape::Circle, Shape::Triangle);
+        Look { color: self.pick(GREEN, GREEN_DARK, GREEN_LIGHT), shape, dashed: self == Self::Second }
+    }
+}

@@ -1,0 +1,104 @@
+//! What figures are made from: the rungs of one run.
+
+use plimsoll_analyze::{Estimate, Findings, RungOutcome, StepSummary};
+use plimsoll_plan::Load;
+
+use crate::span;
+
+/// One rung of a ladder, as a point of the figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RungPoint {
+    /// Connections of the rung.
+    pub connections: u32,
+    /// Requests per second, with the 95 % interval if it is known.
+    pub throughput: Estimate,
+    /// Mean response time in milliseconds, with the 95 % interval if it is known; `None` without responses.
+    pub mean_ms: Option<Estimate>,
+    /// Successful responses over all requests that ended, 0 to 1; `None` if none ended.
+    pub success_ratio: Option<f64>,
+    /// True if the load generator was the limit: the throughput is a lower bound.
+    pub lower_bound: bool,
+}
+
+/// The rungs of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// The run's name, for the legend of a comparison.
+    pub name: String,
+    /// The rungs by rising connections.
+    pub points: Vec<RungPoint>,
+}
+
+/// What stands above a figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caption {
+    /// What was measured, such as the URL.
+    pub title: String,
+    /// How it was measured.
+    pub detail: String,
+}
+
+impl Caption {
+    /// The caption of one run's figures: the URL; the time of a step and the workers.
+    pub fn of(findings: &Findings) -> Self {
+        let plan = &findings.plan;
+        let (prefix, length) = match &plan.load {
+            Load::Single { duration, .. } => ("", *duration),
+            Load::Ladder { step_limit, .. } => ("up to ", *step_limit),
+        };
+        let workers = findings.generator.workers;
+        let plural = if workers == 1 { "" } else { "s" };
+        let detail =
+            format!("{prefix}{} per step · {workers} worker{plural} · warm-up left out", span::text(length));
+        Self { title: plimsoll_units::escape_control(&plan.target.url), detail }
+    }
+}
+
+impl Series {
+    /// The rungs of a run.
+    pub fn of(findings: &Findings) -> Self {
+        let mut points: Vec<RungPoint> = findings.steps.iter().map(point_of).collect();
+        points.sort_by_key(|point| point.connections);
+        Self { name: findings.plan.name.clone(), points }
+    }
+
+    /// The rungs as a comparison has them, from a run or from a `.dat` file.
+    pub fn of_rungs(name: &str, rungs: &[RungOutcome]) -> Self {
+        let mut points: Vec<RungPoint> = rungs.iter().map(point_of_rung).collect();
+        points.sort_by_key(|point| point.connections);
+        Self { name: plimsoll_units::escape_control(name), points }
+    }
+}
+
+fn point_of_rung(rung: &RungOutcome) -> RungPoint {
+    RungPoint {
+        connections: rung.connections,
+        throughput: rung.throughput,
+        mean_ms: Some(Estimate { value: rung.mean_latency_ns / 1e6, interval: None }),
+        success_ratio: Some(rung.success_ratio),
+        lower_bound: false,
+    }
+}
+
+fn point_of(step: &StepSummary) -> RungPoint {
+    RungPoint {
+        connections: step.connections,
+        throughput: step.throughput,
+        mean_ms: mean_of(step),
+        success_ratio: step.success_ratio,
+        lower_bound: !step.generator.healthy(),
+    }
+}
+
+/// A closed loop whose connections are all busy obeys Little's law, R = N / X (Little 1961). There the mean
+/// response time is known as well as the throughput: its interval is N over the interval of throughput,
+/// moved to stand around the mean that was measured. Where the law does not hold there is no interval.
+fn mean_of(step: &StepSummary) -> Option<Estimate> {
+    const LAW_ERROR_MAX: f64 = 0.05;
+    let value = step.latency.mean_ns / 1e6;
+    let lawful = step.generator.littles_law_error.is_some_and(|error| error <= LAW_ERROR_MAX);
+    let throughput = step.throughput.value;
+    let around = |(lower, upper): (f64, f64)| (value * throughput / upper, value * throughput / lower);
+    let interval = step.throughput.interval.filter(|(lower, _)| lawful && *lower > 0.0).map(around);
+    (step.latency.count > 0 && value.is_finite()).then_some(Estimate { value, interval })
+}

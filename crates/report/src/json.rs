@@ -1,0 +1,103 @@
+//! The run and its findings as one JSON document, schema `plimsoll/run/1`.
+//!
+//! Numbers are given in full; what is not known is `null`, never zero. `docs/run.schema.json` is generated
+//! from the types here. Within one schema name fields are added, never renamed or removed.
+
+mod answer;
+mod origin;
+mod step;
+mod verdict;
+
+use plimsoll_analyze::Findings;
+use plimsoll_record::Run;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use answer::{AnswerDocument, SloDocument};
+pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument, ToolDocument};
+pub use step::{GeneratorDocument, LagDocument, StepDocument, TimesDocument, TimesIntervals};
+pub use verdict::{EvidenceDocument, FindingDocument, VerdictDocument};
+
+/// The name of the schema.
+pub const SCHEMA: &str = "plimsoll/run/1";
+
+/// A value that may be missing or not a number: JSON has no word for infinity.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// Nanoseconds as milliseconds.
+fn ms(ns: f64) -> Option<f64> {
+    finite(ns / 1e6)
+}
+
+/// An interval whose bounds are both numbers.
+fn bounds(interval: Option<(f64, f64)>) -> Option<[f64; 2]> {
+    interval
+        .filter(|(lower, upper)| lower.is_finite() && upper.is_finite())
+        .map(|(lower, upper)| [lower, upper])
+}
+
+/// Everything recorded and found, as one document.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "A Plimsoll run")]
+pub struct Document {
+    /// Always `plimsoll/run/1`.
+    pub schema: &'static str,
+    /// What wrote the document.
+    pub tool: ToolDocument,
+    /// What the run was.
+    pub run: RunDocument,
+    /// The frozen plan, as it is stored with the run.
+    pub plan: serde_json::Value,
+    /// The machine that made the load.
+    pub machine: MachineDocument,
+    /// How the target looked before the load.
+    pub preflight: PreflightDocument,
+    /// The steps, in the order they were run.
+    pub steps: Vec<StepDocument>,
+    /// The load generator's check of itself, over the steps that count for the answer.
+    pub generator: GeneratorDocument,
+    /// The hosts that were watched; empty while none is.
+    pub hosts: Vec<serde_json::Value>,
+    /// What happened on the way.
+    pub events: Vec<EventDocument>,
+    /// Claims, each with its value and what it rests on.
+    pub findings: Vec<FindingDocument>,
+    /// How much the target holds.
+    pub answer: AnswerDocument,
+    /// What limits it.
+    pub verdict: VerdictDocument,
+}
+
+/// The document of a run.
+pub fn document(run: &Run, findings: &Findings) -> Document {
+    Document {
+        schema: SCHEMA,
+        tool: ToolDocument::of(run),
+        run: RunDocument::of(run),
+        plan: serde_json::from_str(&run.manifest.plan).unwrap_or(serde_json::Value::Null),
+        machine: MachineDocument::of(&run.manifest.machine),
+        preflight: PreflightDocument::of(&run.manifest.preflight),
+        steps: findings.steps.iter().map(StepDocument::of).collect(),
+        generator: GeneratorDocument::of(&findings.generator),
+        hosts: Vec::new(),
+        events: run.events.iter().map(EventDocument::of).collect(),
+        findings: verdict::findings(findings),
+        answer: AnswerDocument::of(findings),
+        verdict: VerdictDocument::of(findings),
+    }
+}
+
+/// The document as text, indented, with a line end.
+///
+/// # Errors
+/// When it cannot be written as JSON, which no document of [`document`] should meet.
+pub fn render(document: &Document) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string_pretty(document)? + "\n")
+}
+
+/// The JSON schema of the document, as published.
+pub fn schema() -> serde_json::Value {
+    schemars::schema_for!(Document).to_value()
+}

@@ -1,0 +1,156 @@
+//! What limits the target, and the findings that can be cited one by one.
+
+use plimsoll_analyze::{Confidence, Estimate, EvidenceRow, Findings, Knee, Limit, Usl, UslFit};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{bounds, finite};
+
+/// One line of evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EvidenceDocument {
+    /// What was looked at.
+    pub what: String,
+    /// What was seen.
+    pub value: Option<f64>,
+    /// Of what capacity, or against what.
+    pub of: Option<f64>,
+    /// Where.
+    pub at: String,
+}
+
+impl EvidenceDocument {
+    fn of(row: &EvidenceRow) -> Self {
+        Self {
+            what: row.what.clone(),
+            value: finite(row.value),
+            of: row.of.and_then(finite),
+            at: row.at.clone(),
+        }
+    }
+}
+
+/// What limits the target.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct VerdictDocument {
+    /// `generator`, `none` (not pushed to its limit) or `unknown`.
+    pub limit: &'static str,
+    /// Where: `generator`, or the target's authority.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// `measured`, `inferred` or `unknown`.
+    pub confidence: &'static str,
+    /// What it rests on.
+    pub evidence: Vec<EvidenceDocument>,
+    /// The limit that comes next; null while it is not looked for.
+    pub next_limit: Option<serde_json::Value>,
+    /// What to try.
+    pub advice: Vec<String>,
+}
+
+impl VerdictDocument {
+    pub(super) fn of(findings: &Findings) -> Self {
+        let verdict = &findings.verdict;
+        Self {
+            limit: match verdict.limit {
+                Limit::Generator => "generator",
+                Limit::None => "none",
+                Limit::Unknown => "unknown",
+            },
+            place: verdict.place.clone(),
+            confidence: match verdict.confidence {
+                Confidence::Measured => "measured",
+                Confidence::Inferred => "inferred",
+                Confidence::Unknown => "unknown",
+            },
+            evidence: verdict.evidence.iter().map(EvidenceDocument::of).collect(),
+            next_limit: None,
+            advice: verdict.advice.clone(),
+        }
+    }
+}
+
+/// A claim with its value, its interval and what it rests on.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct FindingDocument {
+    /// A stable name.
+    pub id: &'static str,
+    /// The same in words, with the unit.
+    pub what: &'static str,
+    /// The value; null where it could not be found.
+    pub value: Option<f64>,
+    /// Its 95 % interval.
+    pub interval: Option<[f64; 2]>,
+    /// What it rests on.
+    pub evidence: Vec<EvidenceDocument>,
+}
+
+impl FindingDocument {
+    fn new(
+        id: &'static str,
+        what: &'static str,
+        estimate: Estimate,
+        evidence: Vec<EvidenceDocument>,
+    ) -> Self {
+        Self { id, what, value: finite(estimate.value), interval: bounds(estimate.interval), evidence }
+    }
+}
+
+fn exact(value: f64) -> Estimate {
+    Estimate { value, interval: None }
+}
+
+/// The claims of a ladder: its plateau and knee, and the scalability law.
+pub(super) fn findings(findings: &Findings) -> Vec<FindingDocument> {
+    let knee = findings.knee.iter().flat_map(|knee| knee_findings(findings, knee));
+    let usl = findings.usl.iter().flat_map(usl_findings);
+    knee.chain(usl).collect()
+}
+
+/// Every step is evidence of the knee.
+fn ladder(findings: &Findings) -> Vec<EvidenceDocument> {
+    let row = |step: &plimsoll_analyze::StepSummary| EvidenceDocument {
+        what: "throughput in requests per second".to_owned(),
+        value: finite(step.throughput.value),
+        of: None,
+        at: format!("{} connections", step.connections),
+    };
+    findings.steps.iter().map(row).collect()
+}
+
+fn knee_findings(findings: &Findings, knee: &Knee) -> Vec<FindingDocument> {
+    if !knee.reached {
+        let what = "highest throughput seen, still growing, requests per second";
+        return vec![FindingDocument::new("throughput_highest", what, knee.plateau, ladder(findings))];
+    }
+    let connections = exact(f64::from(knee.connections));
+    let knee_what = "fewest tested connections within 5 % of the plateau";
+    vec![
+        FindingDocument::new(
+            "plateau",
+            "highest throughput, requests per second",
+            knee.plateau,
+            ladder(findings),
+        ),
+        FindingDocument::new("knee", knee_what, connections, ladder(findings)),
+    ]
+}
+
+fn usl_findings(fit: &UslFit) -> Vec<FindingDocument> {
+    let UslFit::Fitted(usl) = fit else { return Vec::new() };
+    let finding = |id, what, estimate| FindingDocument::new(id, what, estimate, fit_quality(usl));
+    let peak = usl
+        .peak_connections
+        .map(|peak| finding("usl_peak", "connections of the highest throughput", exact(peak)));
+    let constants = [
+        finding("usl_gamma", "throughput of one connection, requests per second", usl.gamma),
+        finding("usl_alpha", "contention", usl.alpha),
+        finding("usl_beta", "coherence", usl.beta),
+    ];
+    constants.into_iter().chain(peak).collect()
+}
+
+fn fit_quality(usl: &Usl) -> Vec<EvidenceDocument> {
+    let what = "coefficient of determination of the fit".to_owned();
+    vec![EvidenceDocument { what, value: finite(usl.r_squared), of: Some(1.0), at: "all steps".to_owned() }]
+}

@@ -1,0 +1,97 @@
+//! Reports as plain text, at most 100 columns wide: the same for a live run and for a recorded one.
+//!
+//! The forms differ in order and detail: an answer begins with the sentences a tired reader needs, a sweep
+//! with its table, a single level with its counts. Text that came from a server is escaped.
+
+mod amount;
+mod claim;
+mod comparison;
+mod failures;
+mod generator;
+mod level;
+mod origin;
+mod paragraph;
+mod scalability;
+mod slo;
+mod steps;
+mod table;
+mod verdict;
+
+pub use comparison::comparison;
+
+use plimsoll_analyze::Findings;
+use plimsoll_plan::Load;
+use plimsoll_record::Run;
+use plimsoll_units::escape_control;
+
+use amount::{count_of, counted};
+use paragraph::wrapped;
+
+use crate::span;
+
+/// The report of a run, in the form its command calls for.
+pub fn render(run: &Run, findings: &Findings) -> String {
+    match run.manifest.command.as_str() {
+        "sweep" => sweep(run, findings),
+        "run" => level::single(run, findings),
+        _ => answer(run, findings),
+    }
+}
+
+/// The whole answer: what the target holds, what limits it, then the figures it rests on.
+fn answer(run: &Run, findings: &Findings) -> String {
+    let blocks = [
+        origin::unsealed(run),
+        claim::sentences(findings),
+        verdict::limit(run, findings),
+        slo::block(findings),
+        String::from("\n"),
+        steps::table(findings),
+        rest(run, findings),
+    ];
+    blocks.concat()
+}
+
+/// A sweep: the table of steps first.
+fn sweep(run: &Run, findings: &Findings) -> String {
+    let blocks = [
+        origin::unsealed(run),
+        sweep_heading(findings),
+        String::from("\n"),
+        steps::table(findings),
+        String::from("\n"),
+        claim::sentences(findings),
+        verdict::limit(run, findings),
+        slo::block(findings),
+        rest(run, findings),
+    ];
+    blocks.concat()
+}
+
+/// What every report of a ladder ends with.
+fn rest(run: &Run, findings: &Findings) -> String {
+    let blocks = [
+        scalability::line(findings),
+        generator::line(findings),
+        verdict::evidence(findings),
+        failures::block(findings),
+        origin::events(run),
+        origin::preflight(run, findings),
+    ];
+    blocks.into_iter().filter(|block| !block.is_empty()).map(|block| format!("\n{block}")).collect()
+}
+
+fn sweep_heading(findings: &Findings) -> String {
+    let limit = match &findings.plan.load {
+        Load::Ladder { step_limit, .. } => *step_limit,
+        Load::Single { duration, .. } => *duration,
+    };
+    let text = format!(
+        "Sweep of {}: {}, each at most {}, {}",
+        escape_control(&findings.plan.target.url),
+        counted(findings.steps.len() as u64, "step"),
+        span::text(limit),
+        count_of(findings.generator.workers, "worker"),
+    );
+    wrapped("", "", &text)
+}

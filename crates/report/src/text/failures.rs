@@ -1,0 +1,44 @@
+//! What failed, by name, with its meaning and what helps.
+
+use plimsoll_analyze::Findings;
+use plimsoll_record::{Counts, FAILURES};
+use plimsoll_units::{grouped, percent_text};
+
+use super::paragraph::wrapped;
+
+/// Failures by name and unsuccessful statuses, the most frequent first.
+pub(super) fn by_name(counts: &Counts) -> Vec<(String, u64)> {
+    let failed = counts.failed.iter().map(|(kind, count)| (kind.name().to_owned(), count));
+    let refused = counts.status.iter().filter(|(status, _)| !(200..400).contains(status));
+    let mut all: Vec<_> = failed.chain(refused.map(|(status, count)| (status_name(status), count))).collect();
+    all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    all
+}
+
+fn status_name(status: u16) -> String {
+    if status == 0 { "status outside 100 to 599".to_owned() } else { format!("status {status}") }
+}
+
+/// Everything that failed in the run; nothing if nothing did.
+pub(super) fn block(findings: &Findings) -> String {
+    let mut sum = Counts::default();
+    findings.steps.iter().for_each(|step| sum.merge(&step.counts));
+    let mut remedies = Vec::new();
+    let lines: String = by_name(&sum).iter().map(|row| line(row, sum.ended(), &mut remedies)).collect();
+    if lines.is_empty() { lines } else { format!("Failed requests\n{lines}") }
+}
+
+/// One kind with its meaning. What helps is said once, however many kinds share it.
+fn line((name, count): &(String, u64), ended: u64, remedies: &mut Vec<&str>) -> String {
+    let share = percent_text(*count as f64 / ended.max(1) as f64);
+    let seen = format!("{name}: {} ({share})", grouped(*count));
+    let Some(row) = FAILURES.iter().find(|row| row.name == name) else {
+        return wrapped("  ", "    ", &format!("{seen}, a response, but not a success"));
+    };
+    let meaning = wrapped("  ", "    ", &format!("{seen}, {}", row.meaning));
+    if remedies.contains(&row.remedy) {
+        return meaning;
+    }
+    remedies.push(row.remedy);
+    meaning + &wrapped("    → ", "      ", row.remedy)
+}

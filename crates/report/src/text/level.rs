@@ -1,0 +1,199 @@
+//! The report of a single load level: all counts and both distributions.
+
+use std::collections::BTreeMap;
+
+use plimsoll_analyze::{Findings, StepSummary, TimeSummary};
+use plimsoll_plan::{ArrivalProcess, Level, Load};
+use plimsoll_record::{Phase, Run, StepEnd};
+use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, percent_text};
+
+use super::amount::{NOT_KNOWN_NOTE, any_unknown, bound, counted, load_of, percentile, seconds, throughput};
+use super::paragraph::{fact, wrapped};
+use super::table::Table;
+use super::{failures, generator, origin, slo, verdict};
+
+/// Two distributions of a closed loop are told as one when they differ by less than this.
+const SAME_WITHIN: f64 = 0.01;
+
+/// The report of `plimsoll run`.
+pub(super) fn single(run: &Run, findings: &Findings) -> String {
+    let Some(step) = findings.steps.first() else {
+        return format!("{}No load was made.\n{}", origin::unsealed(run), origin::events(run));
+    };
+    let blocks = [
+        format!("{}{}", origin::unsealed(run), headline(findings, step)),
+        counts(run, findings, step),
+        times(findings, step),
+        verdict::limit(run, findings) + &slo::block(findings),
+        generator::line(findings),
+        verdict::evidence(findings),
+        failures::block(findings),
+        origin::events(run),
+        origin::preflight(run, findings),
+    ];
+    let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
+    blocks.join("\n")
+}
+
+fn headline(findings: &Findings, step: &StepSummary) -> String {
+    let success = step.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
+    let text = format!(
+        "{} at {}: {}, success {success}.",
+        escape_control(&findings.plan.target.url),
+        load_of(step),
+        throughput(step.throughput, findings.lower_bound),
+    );
+    wrapped("", "", &text)
+}
+
+fn counts(run: &Run, findings: &Findings, step: &StepSummary) -> String {
+    let mut text = fact("load", &load(findings, step)) + &fact("time", &time(step));
+    text.push_str(&fact("requests", &requests(step)));
+    let status: Vec<String> =
+        step.counts.status.iter().map(|(status, count)| format!("{status}: {}", grouped(count))).collect();
+    if !status.is_empty() {
+        text.push_str(&fact("status", &status.join(" · ")));
+    }
+    text.push_str(&fact("bytes", &bytes(step, findings.lower_bound)));
+    if step.rate_per_sec.is_some() {
+        text.push_str(&fact("backlog", &backlog(run, step)));
+    }
+    text
+}
+
+fn load(findings: &Findings, step: &StepSummary) -> String {
+    let opened = counted(u64::from(step.connections), "connection");
+    let reconnects = counted(step.counts.reconnects, "reconnect");
+    match &findings.plan.load {
+        Load::Single { level: Level::Open { rate_per_sec, arrivals, .. }, .. } => {
+            let spread = match arrivals {
+                ArrivalProcess::Constant => "at equal gaps",
+                ArrivalProcess::Poisson => "at random (Poisson)",
+            };
+            format!("{} requests/s {spread}; {opened} at the start, {reconnects}", count_text(*rate_per_sec))
+        }
+        _ => format!("{opened}, each sends its next request when the last is answered; {reconnects}"),
+    }
+}
+
+fn time(step: &StepSummary) -> String {
+    let end = match step.end {
+        StepEnd::Steady => "ended when throughput was known",
+        StepEnd::TimeLimit => "ended on time",
+        StepEnd::Cut => "cut short",
+        StepEnd::TargetLost => "ended because the target was lost",
+    };
+    let warmup = if step.warmup_sec > 0.0 {
+        format!("after {} of warm-up", seconds(step.warmup_sec))
+    } else {
+        "no warm-up left out".to_owned()
+    };
+    format!("{} measured, {warmup}, {} to drain; {end}", seconds(step.measured_sec), seconds(step.drain_sec))
+}
+
+fn requests(step: &StepSummary) -> String {
+    let counts = &step.counts;
+    format!(
+        "{} due · {} sent · {} completed · {} ok · {} failed",
+        grouped(counts.intended),
+        grouped(counts.sent),
+        grouped(counts.completed),
+        grouped(counts.ok),
+        grouped(counts.failed.total())
+    )
+}
+
+fn bytes(step: &StepSummary, lower_bound: bool) -> String {
+    format!(
+        "{} received, {} sent; {}{}/s received while measured",
+        bytes_text(step.counts.bytes_in as f64),
+        bytes_text(step.counts.bytes_out as f64),
+        bound(lower_bound),
+        bytes_text(step.bytes_in_per_sec)
+    )
+}
+
+/// Requests that were due and had to wait for a free connection, summed over the workers.
+fn backlog(run: &Run, step: &StepSummary) -> String {
+    let mut by_interval: BTreeMap<u32, u64> = BTreeMap::new();
+    let load = run.frames_of(step.index).filter(|frame| frame.head.phase == Phase::Measure);
+    for frame in load {
+        *by_interval.entry(frame.head.interval).or_default() += frame.head.backlog;
+    }
+    let most = by_interval.values().copied().max().unwrap_or(0);
+    let last = by_interval.values().next_back().copied().unwrap_or(0);
+    if most == 0 {
+        return "none; no request had to wait for a free connection".to_owned();
+    }
+    format!(
+        "at most {} due and waiting for a free connection, {} when the load ended",
+        counted(most, "request"),
+        grouped(last)
+    )
+}
+
+fn times(findings: &Findings, step: &StepSummary) -> String {
+    if step.latency.count == 0 {
+        return String::new();
+    }
+    let one = closed(findings) && alike(&step.latency, &step.service);
+    let mut table =
+        Table::new(&["", "mean", "stdev", "min", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", ""]);
+    table.row(time_cells("latency", &step.latency));
+    if !one {
+        table.row(time_cells("service", &step.service));
+    }
+    table.render() + &time_notes(one, step)
+}
+
+fn time_cells(name: &str, times: &TimeSummary) -> Vec<String> {
+    let percentiles = [times.p50, times.p75, times.p90, times.p95, times.p99, times.p999];
+    let before = [times.mean_ns, times.stdev_ns, times.min_ns].map(duration_text);
+    let cells = std::iter::once(name.to_owned()).chain(before).chain(percentiles.map(percentile));
+    cells.chain([duration_text(times.max_ns), String::new()]).collect()
+}
+
+fn time_notes(one: bool, step: &StepSummary) -> String {
+    let mut notes = Vec::new();
+    notes.extend(interval_note(&step.latency));
+    notes.push(if one {
+        "Latency is from the instant a request was due to its last byte. Service time, from its sending, is the \
+         same here: each connection sends as soon as it is free."
+            .to_owned()
+    } else {
+        "Latency is from the instant a request was due to its last byte, service time from its sending: the \
+         difference is waiting for a free connection."
+            .to_owned()
+    });
+    if any_unknown(&[step.latency.p50, step.latency.p75, step.latency.p90, step.latency.p95])
+        || any_unknown(&[step.latency.p99, step.latency.p999])
+    {
+        notes.push(NOT_KNOWN_NOTE.to_owned());
+    }
+    notes.iter().map(|note| wrapped("  ", "  ", note)).collect()
+}
+
+fn interval_note(latency: &TimeSummary) -> Option<String> {
+    let named = [("p50", latency.p50), ("p99", latency.p99)];
+    let texts: Vec<String> = named
+        .into_iter()
+        .filter_map(|(name, percentile)| {
+            let (lower, upper) = percentile.interval_ns?;
+            Some(format!("{name} {} to {}", duration_text(lower), duration_text(upper)))
+        })
+        .collect();
+    (!texts.is_empty()).then(|| format!("95 % intervals of latency: {}.", texts.join(", ")))
+}
+
+fn closed(findings: &Findings) -> bool {
+    matches!(findings.plan.load, Load::Single { level: Level::Closed { .. }, .. })
+}
+
+fn alike(a: &TimeSummary, b: &TimeSummary) -> bool {
+    let near = |a: f64, b: f64| (a - b).abs() <= SAME_WITHIN * a.abs().max(b.abs());
+    let p99 = match (a.p99.ns, b.p99.ns) {
+        (Some(a), Some(b)) => near(a, b),
+        (a, b) => a.is_none() && b.is_none(),
+    };
+    near(a.mean_ns, b.mean_ns) && near(a.max_ns, b.max_ns) && p99
+}

@@ -1,0 +1,87 @@
+//! Where the figures come from: the target before the load, the machine, and what happened on the way.
+
+use plimsoll_analyze::Findings;
+use plimsoll_record::{FirstAnswer, Preflight, Run};
+use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
+
+use super::amount::{count_of, seconds};
+use super::paragraph::{fact, wrapped};
+
+/// A line for a run that was not ended in order.
+pub(super) fn unsealed(run: &Run) -> String {
+    if run.manifest.sealed {
+        return String::new();
+    }
+    wrapped("", "", "This run was killed before its end; this is what it had recorded until then.") + "\n"
+}
+
+/// What happened, when; nothing if nothing did.
+pub(super) fn events(run: &Run) -> String {
+    if run.events.is_empty() {
+        return String::new();
+    }
+    let line = |event: &plimsoll_record::Event| {
+        fact(&seconds(event.at_ns as f64 / 1e9), &escape_control(&event.text))
+    };
+    format!("Events\n{}", run.events.iter().map(line).collect::<String>())
+}
+
+/// The target before the load, and the machine that made the load.
+pub(super) fn preflight(run: &Run, findings: &Findings) -> String {
+    let before = &run.manifest.preflight;
+    let blocks = [
+        "Before the load\n".to_owned(),
+        fact("target", &target(before)),
+        before
+            .first
+            .as_ref()
+            .map_or_else(String::new, |first| fact("answer", &first_answer(first, findings))),
+        fact("generator", &machine(run)),
+    ];
+    blocks.concat()
+}
+
+fn target(before: &Preflight) -> String {
+    let place = if before.local { ", on this machine" } else { "" };
+    let others: Vec<&str> =
+        before.addresses.iter().map(String::as_str).filter(|address| *address != before.address).collect();
+    let others = if others.is_empty() { String::new() } else { format!("; not used: {}", others.join(", ")) };
+    let text = format!(
+        "{}{place}, resolved in {}, connected in {}{others}",
+        before.address,
+        duration_text(before.resolve_ns as f64),
+        duration_text(before.connect_ns as f64)
+    );
+    escape_control(&text)
+}
+
+/// The one request before the load, where the command sent one.
+fn first_answer(first: &FirstAnswer, findings: &Findings) -> String {
+    let target = &findings.plan.target;
+    let request = escape_control(&format!("{} {}", target.method, target.path));
+    let kept = if first.keep_alive { "connection kept" } else { "connection closed by the server" };
+    let doubt =
+        if (200..400).contains(&first.status) { "" } else { ": not a success, is the request right?" };
+    format!(
+        "{request} → status {}{doubt}, {} in {}, {kept}",
+        first.status,
+        bytes_text(first.body_bytes as f64),
+        duration_text(first.service_ns as f64)
+    )
+}
+
+fn machine(run: &Run) -> String {
+    let machine = &run.manifest.machine;
+    let limits = &machine.limits;
+    let text = format!(
+        "{}, {} {}: {}, {} descriptors, {} local ports; plimsoll {}",
+        machine.hostname,
+        machine.kernel,
+        machine.architecture,
+        count_of(limits.cores, "core"),
+        grouped(limits.descriptors),
+        grouped(limits.ports),
+        run.manifest.tool_version
+    );
+    escape_control(&text)
+}

@@ -1,0 +1,91 @@
+//! Lines of at most 100 columns.
+
+/// The widest line of a report.
+pub(super) const WIDTH: usize = 100;
+/// Where the text of a fact begins, after its name.
+const FACT_INDENT: usize = 14;
+
+/// The text in lines of at most [`WIDTH`] columns, the first after `first`, the others after `next`.
+/// A word longer than a line (a URL) stands alone on one. The words of one blank-free unit stay together:
+/// amounts and their units are joined with a no-break space by [`glued`] and parted again here.
+pub(super) fn wrapped(first: &str, next: &str, text: &str) -> String {
+    let mut lines = String::new();
+    let mut line = first.to_owned();
+    let mut bare = true;
+    for word in glued(text).split(' ') {
+        if !bare && width(&line) + 1 + width(word) > WIDTH {
+            push_line(&mut lines, &line);
+            line = next.to_owned();
+            bare = true;
+        }
+        if !bare {
+            line.push(' ');
+        }
+        line.push_str(word);
+        bare = false;
+    }
+    push_line(&mut lines, &line);
+    lines
+}
+
+fn push_line(lines: &mut String, line: &str) {
+    lines.push_str(line.replace('\u{a0}', " ").trim_end());
+    lines.push('\n');
+}
+
+/// Columns that a text takes; every character of a report is one column wide.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Joins an amount to its unit and a relation to both its sides, so that no line ends between them.
+fn glued(text: &str) -> String {
+    const UNITS: [&str; 8] = ["%", "ns", "µs", "ms", "s", "B", "kB", "MB"];
+    const RELATIONS: [&str; 3] = ["≥", "≤", "±"];
+    let mut glued = String::with_capacity(text.len());
+    let mut last = "";
+    for word in text.split(' ') {
+        let plain = word.trim_end_matches([',', '.', ';', ':', ')']);
+        let unit = UNITS.contains(&plain) && last.ends_with(|c: char| c.is_ascii_digit());
+        let relation = RELATIONS.contains(&last) || RELATIONS.contains(&word);
+        if !glued.is_empty() {
+            glued.push(if unit || relation { '\u{a0}' } else { ' ' });
+        }
+        glued.push_str(word);
+        last = word;
+    }
+    glued
+}
+
+/// A named fact, its text wrapped beside the name.
+pub(super) fn fact(name: &str, text: &str) -> String {
+    let first = format!("  {name:<width$}", width = FACT_INDENT - 2);
+    wrapped(&first, &" ".repeat(FACT_INDENT), text)
+}
+
+/// One point of a list.
+pub(super) fn point(text: &str) -> String {
+    wrapped("  - ", "    ", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_wider_than_the_page_and_none_parts_an_amount_from_its_unit() {
+        let text = "word ".repeat(18) + "and then 500 ms, ≥ 3,190 requests/s";
+        let lines = wrapped("", "  ", text.trim());
+        assert!(lines.lines().all(|line| width(line) <= WIDTH), "{lines}");
+        assert!(lines.contains("500 ms"), "{lines}");
+        assert!(lines.contains("≥ 3,190"), "{lines}");
+        assert_eq!(lines.split_whitespace().collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_word_longer_than_a_line_stands_whole() {
+        let url = format!("http://a/{}", "x".repeat(200));
+        let lines = wrapped("", "", &format!("to {url} it"));
+        assert_eq!(lines, format!("to\n{url}\nit\n"));
+    }
+}

@@ -1,0 +1,107 @@
+//! The table of steps.
+
+use plimsoll_analyze::{Findings, Steadiness, StepSummary};
+use plimsoll_record::StepEnd;
+use plimsoll_units::{bytes_text, count_text, duration_text, grouped, percent_text};
+
+use super::amount::{NOT_KNOWN, NOT_KNOWN_NOTE, any_unknown, bound, half_width, percentile, seconds};
+use super::failures::by_name;
+use super::paragraph::wrapped;
+use super::table::Table;
+
+const HEADER: [&str; 9] = ["conns", "QPS", "± 95 %", "mean", "p50", "p99", "success", "bytes/s", "notes"];
+/// A warm-up shorter than this is not worth a note.
+const WARMUP_NOTED_SEC: f64 = 0.05;
+/// More kinds of failure than this are left to the block of failures.
+const KINDS_NOTED: usize = 2;
+
+/// The steps by rising connections, and what the columns mean.
+pub(super) fn table(findings: &Findings) -> String {
+    if findings.steps.is_empty() {
+        return "No step was begun.\n".to_owned();
+    }
+    let mut steps: Vec<&StepSummary> = findings.steps.iter().collect();
+    steps.sort_by_key(|step| step.connections);
+    let mut table = Table::new(&HEADER);
+    steps.iter().for_each(|step| table.row(cells(step)));
+    table.render() + &footnotes(&steps)
+}
+
+fn cells(step: &StepSummary) -> Vec<String> {
+    let answered = step.latency.count > 0;
+    let mean = if answered { duration_text(step.latency.mean_ns) } else { NOT_KNOWN.to_owned() };
+    vec![
+        grouped(u64::from(step.connections)),
+        format!("{}{}", bound(!step.generator.healthy()), count_text(step.throughput.value)),
+        half_width(step.throughput).map_or_else(|| NOT_KNOWN.to_owned(), count_text),
+        mean,
+        percentile(step.latency.p50),
+        percentile(step.latency.p99),
+        step.success_ratio.map_or_else(|| NOT_KNOWN.to_owned(), percent_text),
+        bytes_text(step.bytes_in_per_sec),
+        notes(step).join(", "),
+    ]
+}
+
+fn notes(step: &StepSummary) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(end_note(step.end).map(str::to_owned));
+    notes.extend(steadiness_note(step.steadiness).map(str::to_owned));
+    if step.warmup_sec >= WARMUP_NOTED_SEC {
+        notes.push(format!("warm-up {}", seconds(step.warmup_sec)));
+    }
+    let failures = by_name(&step.counts);
+    let rest = failures.len().saturating_sub(KINDS_NOTED);
+    notes.extend(
+        failures.iter().take(KINDS_NOTED).map(|(name, count)| format!("{name}: {}", grouped(*count))),
+    );
+    if rest > 0 {
+        notes.push(format!("{rest} more kinds"));
+    }
+    notes
+}
+
+fn end_note(end: StepEnd) -> Option<&'static str> {
+    match end {
+        StepEnd::Steady | StepEnd::TimeLimit => None,
+        StepEnd::Cut => Some("cut short"),
+        StepEnd::TargetLost => Some("target lost"),
+    }
+}
+
+fn steadiness_note(steadiness: Steadiness) -> Option<&'static str> {
+    match steadiness {
+        Steadiness::Steady => None,
+        Steadiness::Wide => Some("not steady"),
+        Steadiness::Moving => Some("still moving"),
+        Steadiness::TooShort => Some("short"),
+    }
+}
+
+fn footnotes(steps: &[&StepSummary]) -> String {
+    let any = |test: &dyn Fn(&StepSummary) -> bool| steps.iter().any(|step| test(step));
+    let mut notes = vec![
+        "conns: connections. QPS: responses per second after the warm-up, ± half its 95 % interval. mean, \
+         p50, p99: from the instant a request was due to its last byte. bytes/s: received.",
+    ];
+    if any(&|step| !step.generator.healthy()) {
+        notes.push("≥: a lower bound, the load generator was the limit in that step.");
+    }
+    if any(&|step| step.steadiness == Steadiness::Wide) {
+        notes.push("not steady: the interval is wider than ±2 %.");
+    }
+    if any(&|step| step.steadiness == Steadiness::Moving) {
+        notes.push("still moving: throughput had not settled by the middle of the step.");
+    }
+    if any(&|step| step.steadiness == Steadiness::TooShort) {
+        notes.push("short: too few intervals to tell the warm-up from the rest.");
+    }
+    if any(&has_unknown) {
+        notes.push(NOT_KNOWN_NOTE);
+    }
+    notes.into_iter().map(|note| wrapped("  ", "  ", note)).collect()
+}
+
+fn has_unknown(step: &StepSummary) -> bool {
+    any_unknown(&[step.latency.p50, step.latency.p99])
+}

@@ -1,0 +1,73 @@
+//! What limits the target, as far as it is known, and what to try next.
+
+use plimsoll_analyze::{Confidence, EvidenceRow, Findings, Limit};
+use plimsoll_record::Run;
+use plimsoll_units::{count_text, escape_control, significant};
+
+use super::paragraph::{point, wrapped};
+use crate::reason::{self, percent};
+
+/// The verdict in a sentence or two, and the advice.
+pub(super) fn limit(run: &Run, findings: &Findings) -> String {
+    let mut text = wrapped("", "", &format!("What limits it: {}", verdict_text(run, findings)));
+    for advice in &findings.verdict.advice {
+        text.push_str(&wrapped("  → ", "    ", &escape_control(advice)));
+    }
+    text
+}
+
+fn verdict_text(run: &Run, findings: &Findings) -> String {
+    match findings.verdict.limit {
+        Limit::Generator => generator_text(findings),
+        Limit::None => "nothing yet; this load did not push it to its limit.".to_owned(),
+        Limit::Unknown if findings.steps.iter().all(|step| step.counts.ok == 0) => {
+            "not known, because no request succeeded.".to_owned()
+        }
+        Limit::Unknown => format!("not known.{}{}", generator_ruled_out(findings), unwatched(run)),
+    }
+}
+
+fn generator_text(findings: &Findings) -> String {
+    let reasons: Vec<String> = findings.generator.reasons.iter().map(reason::text).collect();
+    let tail = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
+    format!("this load generator, not the target{tail}. The target may hold more.")
+}
+
+fn generator_ruled_out(findings: &Findings) -> String {
+    if !findings.generator.healthy() {
+        return String::new();
+    }
+    let busy = percent(findings.generator.busiest_worker_ratio);
+    format!(" It was not the load generator (its busiest worker used {busy} of a core).")
+}
+
+/// Nothing is said of the target's machine that was not seen.
+fn unwatched(run: &Run) -> &'static str {
+    let watched = run.hosts.iter().any(|sample| sample.host != "generator");
+    if watched { "" } else { " The target's machine was not watched." }
+}
+
+/// What the verdict rests on.
+pub(super) fn evidence(findings: &Findings) -> String {
+    let rows = &findings.verdict.evidence;
+    if rows.is_empty() {
+        return String::new();
+    }
+    let basis = match findings.verdict.confidence {
+        Confidence::Measured => "measured",
+        Confidence::Inferred => "inferred, by elimination",
+        Confidence::Unknown => "too little is known for a verdict",
+    };
+    format!("Evidence ({basis})\n{}", rows.iter().map(|row| point(&row_text(row))).collect::<String>())
+}
+
+fn row_text(row: &EvidenceRow) -> String {
+    let amount = |value: f64| if value.abs() < 99.95 { significant(value) } else { count_text(value) };
+    let value = match row.of {
+        Some(1.0) => percent(row.value),
+        Some(of) => format!("{} / {}", amount(row.value), amount(of)),
+        None => amount(row.value),
+    };
+    let at = if row.at.is_empty() { String::new() } else { format!(" at {}", row.at) };
+    escape_control(&format!("{}: {value}{at}", row.what))
+}

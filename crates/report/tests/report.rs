@@ -1,0 +1,10 @@
+//! Reports of runs made by hand: golden texts, documents against the published schema, figures.
+
+#[cfg(test)]
+mod report {
+    mod document;
+    mod figures;
+    mod golden;
+    mod rows;
+    mod sample;
+}

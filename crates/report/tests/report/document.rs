@@ -1,0 +1,86 @@
+//! The JSON document and its published schema.
+
+use std::path::Path;
+
+use plimsoll_report::json;
+
+use super::sample::{self, Sample};
+
+const SCHEMA_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run.schema.json");
+
+fn samples() -> Vec<Sample> {
+    vec![
+        sample::healthy("answer"),
+        sample::lower_bound(),
+        sample::dead(),
+        sample::unsettled(),
+        sample::few(),
+        sample::behind(),
+    ]
+}
+
+fn value_of(sample: &Sample) -> serde_json::Value {
+    let document = json::document(&sample.run, &sample.findings);
+    serde_json::from_str(&json::render(&document).unwrap()).unwrap()
+}
+
+#[test]
+fn the_published_schema_is_the_one_of_this_code() {
+    let current = serde_json::to_string_pretty(&json::schema()).unwrap() + "\n";
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(SCHEMA_PATH, &current).unwrap();
+    }
+    let published = std::fs::read_to_string(Path::new(SCHEMA_PATH)).unwrap_or_default();
+    assert!(
+        published == current,
+        "docs/run.schema.json is stale; regenerate it: UPDATE_SCHEMA=1 cargo test -p plimsoll-report schema"
+    );
+}
+
+#[test]
+fn every_document_satisfies_the_published_schema() {
+    let validator = jsonschema::validator_for(&json::schema()).unwrap();
+    for sample in samples() {
+        let value = value_of(&sample);
+        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+    let mut wrong = value_of(&sample::healthy("answer"));
+    wrong["steps"][0]["completed"] = "many".into();
+    assert!(!validator.is_valid(&wrong));
+}
+
+#[test]
+fn what_is_not_a_number_is_null() {
+    let mut sample = sample::healthy("answer");
+    let step = &mut sample.findings.steps[0];
+    step.throughput.value = f64::NAN;
+    step.throughput.interval = Some((0.0, f64::INFINITY));
+    step.latency.mean_ns = f64::INFINITY;
+    let value = value_of(&sample);
+    let step = &value["steps"][0];
+    assert!(step["throughput_per_sec"].is_null() && step["throughput_interval"].is_null());
+    assert!(step["latency_ms"]["mean"].is_null());
+}
+
+#[test]
+fn what_is_not_known_is_null_and_never_zero() {
+    let value = value_of(&sample::few());
+    assert!(value["steps"][0]["latency_ms"]["p99"].is_null());
+    assert!(value["answer"]["max_within_slo_per_sec"].is_null());
+    let value = value_of(&sample::dead());
+    assert!(value["answer"]["knee_connections"].is_null());
+    assert!(value["steps"][0]["latency_ms"]["mean"].is_null());
+    assert_eq!(value["steps"][0]["failed"]["connect_refused"], 12_340);
+    assert_eq!(value["answer"]["slo"]["success_held"], false);
+    assert!(value["answer"]["slo"]["p99_held"].is_null());
+}
+
+#[test]
+fn the_document_of_an_answer_is_kept() {
+    let sample = sample::lower_bound();
+    let text = json::render(&json::document(&sample.run, &sample.findings)).unwrap();
+    insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+        insta::assert_snapshot!("document_lower_bound", text);
+    });
+}

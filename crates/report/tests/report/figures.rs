@@ -1,0 +1,95 @@
+//! Figures: what can be told without eyes.
+
+use plimsoll_analyze::{Estimate, rungs_of};
+use plimsoll_report::figure::{
+    Caption, Figure, RungPoint, Series, diff_qps_ttlb, diff_successrate, sweep_qps_ttlb, sweep_successrate,
+};
+
+use super::sample;
+
+fn caption() -> Caption {
+    Caption::of(&sample::healthy("sweep").findings)
+}
+
+fn series(points: Vec<RungPoint>) -> Series {
+    Series { name: "apiserver".to_owned(), points }
+}
+
+fn point(connections: u32, per_sec: f64, success_ratio: Option<f64>) -> RungPoint {
+    let around = |value: f64| Estimate { value, interval: Some((value * 0.9, value * 1.1)) };
+    let mean_ms = (per_sec > 0.0).then(|| around(f64::from(connections) / per_sec * 1e3));
+    RungPoint { connections, throughput: around(per_sec), mean_ms, success_ratio, lower_bound: false }
+}
+
+/// A PNG of the promised size that holds more than paper, and an SVG without numbers that are none.
+fn sound(figure: &Figure) {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(&figure.png)).read_info().unwrap();
+    assert_eq!((reader.info().width, reader.info().height), (1200, 720));
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    reader.next_frame(&mut pixels).unwrap();
+    assert!(pixels.iter().any(|byte| *byte < 100));
+    assert!(figure.svg.starts_with("<svg") && figure.svg.contains("concurrency (connections)"));
+    assert!(!figure.svg.contains("NaN") && !figure.svg.contains("inf\""));
+}
+
+fn both(series: &Series) -> Vec<Figure> {
+    vec![sweep_qps_ttlb(&caption(), series).unwrap(), sweep_successrate(&caption(), series).unwrap()]
+}
+
+#[test]
+fn any_series_can_be_drawn() {
+    let none = series(Vec::new());
+    let zero = series(vec![point(1, 0.0, None), point(2, 0.0, Some(0.0))]);
+    let tiny = series(vec![point(1, 3e-7, Some(1.0)), point(2, 5e-7, Some(0.9999))]);
+    let huge = series((0..40).map(|n| point(1 << (n / 2), 1e9 / f64::from(n + 1), Some(1.0))).collect());
+    let broken = series(vec![point(1, f64::NAN, Some(f64::NAN)), point(2, f64::INFINITY, Some(1.0))]);
+    for series in [none, zero, tiny, huge, broken] {
+        both(&series).iter().for_each(sound);
+    }
+}
+
+#[test]
+fn axes_name_their_units_and_the_legend_its_best_value() {
+    let figures = both(&Series::of(&sample::healthy("sweep").findings));
+    let speeds = &figures[0].svg;
+    for text in
+        ["throughput (QPS: responses per second)", "mean response time (ms)", "best 3,190 at 32 connections"]
+    {
+        assert!(speeds.contains(text), "{text}");
+    }
+    assert!(speeds.contains("http://127.0.0.1:8080/healthz") && speeds.contains("95 % interval"));
+    assert!(figures[1].svg.contains("100 % throughout"));
+}
+
+#[test]
+fn lower_bounds_are_marked() {
+    let svg = &both(&Series::of(&sample::lower_bound().findings))[0].svg;
+    assert!(svg.contains("hollow: lower bound (≥)"), "{svg}");
+    assert!(svg.contains("best ≥ 3,190"), "{svg}");
+}
+
+#[test]
+fn two_runs_share_one_figure_though_their_rungs_differ() {
+    let a = Series::of_rungs("candidate", &rungs_of(&sample::healthy("sweep").findings));
+    let b = Series::of_rungs("reference", &rungs_of(&sample::unsettled().findings));
+    let speeds = diff_qps_ttlb(&caption(), &a, &b).unwrap();
+    let ratios = diff_successrate(&caption(), &a, &b).unwrap();
+    for figure in [speeds, ratios] {
+        sound(&figure);
+        assert!(figure.svg.contains("candidate: ") && figure.svg.contains("reference: "));
+        assert!(figure.svg.contains("1,000") && figure.svg.contains("16"));
+    }
+}
+
+#[test]
+fn long_titles_are_cut_before_they_leave_the_sheet() {
+    let caption = Caption { title: "http://a/".to_owned() + &"x".repeat(400), detail: String::new() };
+    let svg = sweep_qps_ttlb(&caption, &series(vec![point(1, 5.0, Some(1.0))])).unwrap().svg;
+    assert!(svg.contains('…') && !svg.contains(&"x".repeat(200)));
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let series = Series::of(&sample::healthy("sweep").findings);
+    assert_eq!(both(&series), both(&series));
+}

@@ -1,0 +1,113 @@
+//! Whole texts, kept as snapshots: read them as a user would.
+
+use plimsoll_analyze::{Estimate, RungOutcome, compare, rungs_of};
+use plimsoll_report::text;
+
+use super::sample::{self, Sample};
+
+/// Compares the text with its snapshot, after what holds for every report.
+fn check(name: &str, sample: &Sample) {
+    let text = text::render(&sample.run, &sample.findings);
+    for line in text.lines() {
+        assert!(line.chars().count() <= 100, "{name}: wider than 100 columns: {line}");
+        assert!(!line.chars().any(char::is_control), "{name}: a control character: {line:?}");
+        assert_eq!(line, line.trim_end(), "{name}: blanks at the end");
+    }
+    insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+#[test]
+fn a_healthy_answer_begins_with_what_the_target_holds() {
+    check("answer_healthy", &sample::healthy("answer"));
+}
+
+#[test]
+fn a_lower_bound_carries_its_mark_and_its_reason_everywhere() {
+    let sample = sample::lower_bound();
+    check("answer_lower_bound", &sample);
+    let text = text::render(&sample.run, &sample.findings);
+    for claim in text.match_indices("3,190") {
+        assert!(text[..claim.0].ends_with("≥ "), "unmarked: {}", &text[claim.0..]);
+    }
+}
+
+#[test]
+fn a_dead_target_is_told_with_the_name_of_its_failure() {
+    check("answer_dead_target", &sample::dead());
+}
+
+#[test]
+fn what_did_not_settle_is_said_and_so_is_what_failed() {
+    check("answer_unsettled", &sample::unsettled());
+}
+
+#[test]
+fn a_sweep_begins_with_its_table() {
+    check("sweep_healthy", &sample::healthy("sweep"));
+}
+
+#[test]
+fn percentiles_of_few_requests_are_not_known() {
+    check("run_few_requests", &sample::few());
+}
+
+#[test]
+fn an_open_loop_that_falls_behind_tells_its_backlog() {
+    check("run_open_loop_behind", &sample::behind());
+}
+
+#[test]
+fn a_ladder_without_a_slo_speaks_of_its_best_step() {
+    let mut sample = sample::healthy("answer");
+    sample.findings.slo = None;
+    let text = text::render(&sample.run, &sample.findings);
+    assert!(text.contains("holds 3,190 requests/s (3,152 to 3,228) at 32 connections."), "{text}");
+    assert!(!text.contains("SLO"), "{text}");
+}
+
+#[test]
+fn a_run_that_was_cut_before_its_first_step_still_has_a_report() {
+    for command in ["answer", "sweep", "run"] {
+        let mut sample = sample::healthy(command);
+        sample.findings.steps.clear();
+        sample.findings.knee = None;
+        assert!(!text::render(&sample.run, &sample.findings).is_empty());
+    }
+}
+
+fn rung(connections: u32, per_sec: f64, mean_ms: f64) -> RungOutcome {
+    RungOutcome {
+        connections,
+        throughput: Estimate { value: per_sec, interval: None },
+        mean_latency_ns: mean_ms * 1e6,
+        p99_ns: None,
+        success_ratio: 1.0,
+    }
+}
+
+fn check_comparison(name: &str, text: &str) {
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+        insta::assert_snapshot!(name, text);
+    });
+}
+
+#[test]
+fn a_comparison_of_runs_gives_ratios_with_intervals() {
+    let mut other = sample::healthy("sweep");
+    other.findings.steps.iter_mut().for_each(|step| step.throughput.value *= 1.04);
+    other.findings.steps.remove(2);
+    let comparison = compare(&rungs_of(&other.findings), &rungs_of(&sample::healthy("sweep").findings));
+    check_comparison("comparison_of_runs", &text::comparison(&comparison, "candidate", "reference"));
+}
+
+#[test]
+fn a_comparison_of_dat_files_names_the_ratio_of_the_best_qps() {
+    let api = [rung(200, 8_940.0, 22.4), rung(500, 8_876.0, 56.33), rung(50_000, 5_210.0, 9_596.0)];
+    let http = [rung(200, 61_220.0, 3.27), rung(500, 65_351.0, 7.65), rung(1_000, 63_090.0, 15.9)];
+    let text = text::comparison(&compare(&api, &http), "apiserver", "http");
+    assert!(text.contains("apiserver: best QPS is 13.7 % of http's"), "{text}");
+    check_comparison("comparison_of_dat_files", &text);
+}

@@ -1,0 +1,35 @@
+//! The `.dat` and CSV forms.
+
+use plimsoll_report::{csv, dat};
+
+use super::sample;
+
+#[test]
+fn a_dat_file_has_four_columns_a_rung_and_reads_back() {
+    let sample = sample::unsettled();
+    let text = dat::render(&sample.findings);
+    assert_eq!(text, "200 9000.00 22.22 100.00\n500 15000.00 33.33 100.00\n1000 19500.00 51.28 99.54\n");
+    let rungs = dat::parse(&text).unwrap();
+    assert_eq!(rungs[2].throughput.value, 19_500.0);
+    assert_eq!(rungs[0].mean_latency_ns, 22.22e6);
+}
+
+#[test]
+fn a_step_without_answers_is_a_row_of_zeros() {
+    assert_eq!(dat::render(&sample::dead().findings), "1 0.00 0.00 0.00\n");
+}
+
+#[test]
+fn every_csv_row_has_a_cell_for_each_column_and_leaves_the_unknown_empty() {
+    for sample in [sample::healthy("sweep"), sample::few(), sample::dead(), sample::behind()] {
+        let text = csv::render(&sample.findings);
+        let widths: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
+        assert_eq!(widths.len(), sample.findings.steps.len() + 1);
+        assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
+        assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    }
+    let text = csv::render(&sample::few().findings);
+    let (header, row) = text.split_once('\n').unwrap();
+    let column = header.split(',').position(|name| name == "latency_p99_ms").unwrap();
+    assert_eq!(row.split(',').nth(column), Some(""));
+}

@@ -1,0 +1,367 @@
+//! Runs and findings made by hand, so that every form of a report has something to show.
+
+use std::time::Duration;
+
+use plimsoll_analyze::{
+    Confidence, Estimate, EvidenceRow, Findings, GeneratorHealth, GeneratorReason, Held, Knee, Limit,
+    Percentile, SloCheck, Steadiness, StepSummary, TimeSummary, Usl, UslFit, Verdict,
+};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, Slo};
+use plimsoll_record::{
+    Counts, EncodedHistogram, Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead,
+    Limits, Machine, Manifest, Phase, Preflight, Run, StepEnd, WorkerTime,
+};
+
+/// A run and what was found in it.
+pub(super) struct Sample {
+    pub(super) run: Run,
+    pub(super) findings: Findings,
+}
+
+pub(super) fn ladder_spec() -> LoadSpec {
+    LoadSpec::Ladder { rungs: None, step_limit: Some(Duration::from_secs(10)), budget: None }
+}
+
+pub(super) fn single_spec(connections: Option<u64>, rate_per_sec: Option<f64>) -> LoadSpec {
+    let arrivals = ArrivalProcess::Poisson;
+    LoadSpec::Single { connections, rate_per_sec, arrivals, duration: Duration::from_secs(10) }
+}
+
+fn plan(load: LoadSpec, slo: Slo) -> Plan {
+    let spec = PlanSpec {
+        name: Some("apiserver".to_owned()),
+        url: "http://127.0.0.1:8080/healthz".to_owned(),
+        method: None,
+        headers: Vec::new(),
+        body: None,
+        load,
+        workers: Some(1),
+        timeout: Duration::from_secs(30),
+        connections_max: None,
+        seed: 7,
+        slo,
+    };
+    spec.freeze().unwrap()
+}
+
+fn manifest(command: &str, plan: &Plan) -> Manifest {
+    let limits = Limits { descriptors: 1_048_576, ports: 28_232, cores: 2 };
+    let machine = Machine {
+        hostname: "harbour".to_owned(),
+        kernel: "Linux 6.1.0".to_owned(),
+        architecture: "x86_64".to_owned(),
+        limits,
+    };
+    let first = FirstAnswer { status: 200, body_bytes: 15, service_ns: 412_000, keep_alive: true };
+    let preflight = Preflight {
+        addresses: vec!["127.0.0.1:8080".to_owned()],
+        address: "127.0.0.1:8080".to_owned(),
+        local: true,
+        resolve_ns: 12_000,
+        connect_ns: 83_000,
+        first: Some(first),
+    };
+    Manifest {
+        format: FormatVersion::CURRENT,
+        name: plan.name.clone(),
+        command: command.to_owned(),
+        plan: plan.to_json(),
+        plan_hash: plan.hash(),
+        tool_version: "0.1.0".to_owned(),
+        machine,
+        preflight,
+        started_unix_ms: 1_800_000_000_000,
+        sealed: true,
+    }
+}
+
+pub(super) fn health(busy: f64) -> GeneratorHealth {
+    GeneratorHealth {
+        reasons: Vec::new(),
+        cpu_sec: 4.13,
+        kernel_sec: 3.21,
+        busiest_worker_ratio: busy,
+        starved_ratio: 0.004,
+        send_lag_p50_ns: 2_100.0,
+        send_lag_p99_ns: 41_000.0,
+        littles_law_error: Some(0.003),
+        workers: 1,
+    }
+}
+
+fn percentile(ns: f64) -> Percentile {
+    Percentile { ns: Some(ns), interval_ns: Some((ns * 0.97, ns * 1.04)) }
+}
+
+pub(super) fn times(count: u64, mean_ms: f64) -> TimeSummary {
+    let mean_ns = mean_ms * 1e6;
+    TimeSummary {
+        count,
+        mean_ns,
+        stdev_ns: mean_ns * 0.3,
+        min_ns: mean_ns * 0.4,
+        max_ns: mean_ns * 4.0,
+        p50: percentile(mean_ns * 0.95),
+        p75: percentile(mean_ns * 1.1),
+        p90: percentile(mean_ns * 1.2),
+        p95: percentile(mean_ns * 1.3),
+        p99: percentile(mean_ns * 1.7),
+        p999: percentile(mean_ns * 2.5),
+    }
+}
+
+/// A healthy step of a closed loop: ten seconds, every request answered.
+pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
+    let answered = (per_sec * 10.0) as u64;
+    let mut counts = Counts {
+        intended: answered,
+        sent: answered,
+        completed: answered,
+        ok: answered,
+        bytes_in: answered * 150,
+        bytes_out: answered * 60,
+        ..Counts::default()
+    };
+    counts.status.add(200, answered);
+    let times = times(answered, f64::from(connections) / per_sec * 1e3);
+    StepSummary {
+        index,
+        connections,
+        rate_per_sec: None,
+        counts,
+        success_ratio: Some(1.0),
+        warmup_sec: 0.75,
+        measured_sec: 9.25,
+        drain_sec: 0.004,
+        throughput: Estimate { value: per_sec, interval: Some((per_sec * 0.988, per_sec * 1.012)) },
+        bytes_in_per_sec: per_sec * 150.0,
+        steadiness: Steadiness::Steady,
+        end: StepEnd::Steady,
+        latency: times,
+        service: times,
+        generator: health(0.31),
+    }
+}
+
+/// Turns `count` of a step's answers into failures of this kind.
+pub(super) fn fail(step: &mut StepSummary, kind: FailureKind, count: u64) {
+    let counts = &mut step.counts;
+    counts.completed -= count;
+    counts.ok -= count;
+    counts.status = Default::default();
+    counts.status.add(200, counts.completed);
+    counts.failed.add(kind, count);
+    step.success_ratio = counts.success_ratio();
+}
+
+fn sample(command: &str, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) -> Sample {
+    let manifest = manifest(command, &plan);
+    let generator = steps.last().map_or_else(GeneratorHealth::default, |step| step.generator.clone());
+    let findings =
+        Findings { plan, steps, generator, knee: None, usl: None, slo: None, verdict, lower_bound: false };
+    let run = Run { manifest, steps: Vec::new(), frames: Vec::new(), hosts: Vec::new(), events: Vec::new() };
+    Sample { run, findings }
+}
+
+fn verdict(limit: Limit, confidence: Confidence, advice: &str) -> Verdict {
+    let row = EvidenceRow {
+        what: "CPU of the busiest worker of the generator".to_owned(),
+        value: 0.31,
+        of: Some(1.0),
+        at: "32 connections".to_owned(),
+    };
+    let place = "127.0.0.1:8080".to_owned();
+    Verdict { limit, place, confidence, evidence: vec![row], advice: vec![advice.to_owned()] }
+}
+
+/// A ladder to its plateau: everything is known that can be.
+pub(super) fn healthy(command: &str) -> Sample {
+    let throughputs = [212.0, 418.0, 830.0, 1610.0, 3050.0, 3190.0, 3171.0, 3160.0];
+    let steps: Vec<_> = throughputs.iter().enumerate().map(|(n, x)| step(n as u32, 1 << n, *x)).collect();
+    let advice = "watch the target's CPU, threads and pools while it is held at 16 connections";
+    let mut sample = sample(
+        command,
+        plan(ladder_spec(), Slo::REFERENCE),
+        steps,
+        verdict(Limit::Unknown, Confidence::Inferred, advice),
+    );
+    let best = sample.findings.steps[5].throughput;
+    sample.findings.knee = Some(Knee {
+        plateau: best,
+        plateau_connections: 32,
+        connections: 16,
+        connections_predicted: 15.8,
+        reached: true,
+    });
+    sample.findings.usl = Some(UslFit::Fitted(Usl {
+        gamma: Estimate { value: 212.0, interval: Some((208.0, 216.0)) },
+        alpha: Estimate { value: 0.012, interval: Some((0.0101, 0.0138)) },
+        beta: Estimate { value: 0.000_21, interval: Some((0.000_17, 0.000_26)) },
+        peak_connections: Some(68.6),
+        r_squared: 0.987,
+    }));
+    sample.findings.slo = Some(SloCheck {
+        slo: Slo::REFERENCE,
+        best_step: Some(5),
+        throughput_within: Some(best),
+        p99: Held::Yes,
+        success: Held::Yes,
+        throughput: Held::Yes,
+    });
+    sample
+}
+
+/// The same ladder with a worker that had no core left.
+pub(super) fn lower_bound() -> Sample {
+    let mut sample = healthy("answer");
+    let reasons = vec![GeneratorReason::WorkerBusy { worker: 0, ratio: 0.973 }];
+    for step in &mut sample.findings.steps[4..] {
+        step.generator = GeneratorHealth { reasons: reasons.clone(), ..health(0.973) };
+    }
+    sample.findings.generator = sample.findings.steps[5].generator.clone();
+    sample.findings.lower_bound = true;
+    sample.findings.verdict = verdict(Limit::Generator, Confidence::Measured, "use more workers with -t");
+    sample.findings.verdict.place = "generator".to_owned();
+    sample
+}
+
+/// A target that refuses every connection.
+pub(super) fn dead() -> Sample {
+    let mut only = step(0, 1, 1234.0);
+    let count = only.counts.completed;
+    fail(&mut only, FailureKind::ConnectRefused, count);
+    only.counts.bytes_in = 0;
+    only.bytes_in_per_sec = 0.0;
+    only.throughput = Estimate { value: 0.0, interval: None };
+    only.steadiness = Steadiness::TooShort;
+    only.end = StepEnd::TargetLost;
+    (only.latency, only.service) = (TimeSummary::default(), TimeSummary::default());
+    let remedy = FailureKind::ConnectRefused.row().remedy;
+    let mut sample = sample(
+        "answer",
+        plan(ladder_spec(), Slo::REFERENCE),
+        vec![only],
+        verdict(Limit::Unknown, Confidence::Unknown, remedy),
+    );
+    sample.findings.verdict.evidence.clear();
+    sample.findings.usl = Some(UslFit::TooFewSteps(0));
+    sample.findings.slo = Some(SloCheck {
+        slo: Slo::REFERENCE,
+        best_step: None,
+        throughput_within: None,
+        p99: Held::Unknown,
+        success: Held::No,
+        throughput: Held::No,
+    });
+    let text = "the target stopped answering: connection refused\u{1b}[2J".to_owned();
+    sample.run.events.push(Event { at_ns: 1_204_000_000, kind: EventKind::TargetLost, text });
+    sample
+}
+
+/// A ladder that ended while growing, with a step that did not settle and failures of several kinds.
+pub(super) fn unsettled() -> Sample {
+    let mut steps = vec![step(0, 200, 9000.0), step(1, 500, 15_000.0), step(2, 1000, 19_500.0)];
+    steps[1].steadiness = Steadiness::Wide;
+    steps[2].steadiness = Steadiness::Moving;
+    steps[2].throughput.interval = None;
+    fail(&mut steps[2], FailureKind::TimedOut, 800);
+    fail(&mut steps[2], FailureKind::ClosedBeforeResponse, 75);
+    fail(&mut steps[2], FailureKind::ResetBeforeResponse, 12);
+    let counts = &mut steps[2].counts;
+    counts.ok -= 40;
+    counts.status = Default::default();
+    counts.status.add(200, counts.ok);
+    counts.status.add(503, 40);
+    let load = LoadSpec::Ladder { rungs: Some(vec![200, 500, 1000]), step_limit: None, budget: None };
+    let advice = "climb further: try 2,000 connections";
+    let mut sample = sample(
+        "answer",
+        plan(load, Slo::REFERENCE),
+        steps,
+        verdict(Limit::None, Confidence::Measured, advice),
+    );
+    let plateau = sample.findings.steps[2].throughput;
+    sample.findings.knee = Some(Knee {
+        plateau,
+        plateau_connections: 1000,
+        connections: 1000,
+        connections_predicted: 433.0,
+        reached: false,
+    });
+    sample.findings.usl = Some(UslFit::TooFewSteps(3));
+    let text = "interrupted by the user at 1,000 connections".to_owned();
+    sample.run.events.push(Event { at_ns: 27_300_000_000, kind: EventKind::Interrupted, text });
+    sample.run.manifest.sealed = false;
+    sample
+}
+
+/// A closed-loop level so short and slow that few requests ended.
+pub(super) fn few() -> Sample {
+    let mut only = step(0, 2, 4.2);
+    only.throughput.interval = None;
+    only.steadiness = Steadiness::TooShort;
+    only.end = StepEnd::TimeLimit;
+    only.warmup_sec = 0.0;
+    for times in [&mut only.latency, &mut only.service] {
+        (times.p95, times.p99, times.p999) = Default::default();
+        times.p90.interval_ns = None;
+    }
+    let advice = "one level of load cannot tell a limit: run plimsoll sweep with the same URL";
+    let mut sample = sample(
+        "run",
+        plan(single_spec(Some(2), None), Slo::default()),
+        vec![only],
+        verdict(Limit::Unknown, Confidence::Unknown, advice),
+    );
+    sample.run.manifest.preflight.first = None;
+    sample
+}
+
+/// An open loop at a rate that is not kept up with.
+pub(super) fn behind() -> Sample {
+    let mut only = step(0, 64, 1700.0);
+    only.rate_per_sec = Some(2000.0);
+    only.end = StepEnd::TimeLimit;
+    only.latency = times(20_000, 820.0);
+    only.counts.intended = 20_000;
+    only.counts.failed.add(FailureKind::Unsent, 3000);
+    only.success_ratio = only.counts.success_ratio();
+    only.steadiness = Steadiness::Moving;
+    only.generator.littles_law_error = None;
+    let advice = "watch the target's CPU, threads and pools while it is offered 2000 requests/s";
+    let slo = Slo { p99_ms: Some(500.0), ..Slo::default() };
+    let mut sample = sample(
+        "run",
+        plan(single_spec(Some(64), Some(2000.0)), slo),
+        vec![only],
+        verdict(Limit::Unknown, Confidence::Inferred, advice),
+    );
+    sample.findings.slo = Some(SloCheck {
+        slo,
+        best_step: None,
+        throughput_within: None,
+        p99: Held::No,
+        success: Held::Unknown,
+        throughput: Held::Unknown,
+    });
+    sample.run.frames = [(0, 900), (1, 2400), (2, 3000)].map(|(n, waiting)| frame(n, waiting)).to_vec();
+    sample
+}
+
+fn frame(interval: u32, backlog: u64) -> Frame {
+    let head = FrameHead {
+        step: 0,
+        worker: 0,
+        interval,
+        phase: Phase::Measure,
+        began_ns: u64::from(interval) * 1_000_000_000,
+        ended_ns: u64::from(interval + 1) * 1_000_000_000,
+        counts: Counts::default(),
+        in_flight: 64,
+        backlog,
+        connections: 64,
+        time: WorkerTime::default(),
+    };
+    let none = EncodedHistogram::default;
+    Frame { head, latency: none(), service: none(), send_lag: none() }
+}
