@@ -98,6 +98,14 @@ fn throughput_held(slo: &Slo, steps: &[StepSummary], within: Option<Estimate>, r
         _ if !reach.healthy => Held::Unknown,
         Some(Some((_, high))) if high < wanted && !reach.growing => Held::No,
         None if !steps.is_empty() && steps.iter().all(broken) => Held::No,
+        // Whatever part of it is within the limits, there is not enough throughput in any step.
+        None if !reach.growing && highest(steps).is_some_and(|high| high < wanted) => Held::No,
         _ => Held::Unknown,
     }
+}
+
+/// The highest throughput that any step may have had; not known if that of one step is not.
+fn highest(steps: &[StepSummary]) -> Option<f64> {
+    let upper = |step: &StepSummary| step.throughput.interval.map(|(_, high)| high);
+    steps.iter().map(upper).collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
 }

@@ -34,7 +34,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
     #[command(flatten)]
-    pub(crate) answer: Option<AnswerArgs>,
+    pub(crate) answer: AnswerArgs,
 }
 
 /// The commands; without one, a URL gets the whole answer.
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn a_url_alone_is_a_command() {
         let args = Args::parse_from(["plimsoll", "http://127.0.0.1/"]);
-        assert_eq!(args.answer.map(|answer| answer.url), Some("http://127.0.0.1/".to_owned()));
+        assert_eq!(args.answer.url, Some("http://127.0.0.1/".to_owned()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::args::{Args, Command};
 use crate::exit::Exit;
+use crate::terminal::remark;
 
 mod diff;
 mod judge;
@@ -11,16 +12,18 @@ mod target;
 
 /// Runs the command that the line asks for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
-    match (args.command, args.answer) {
-        (Some(Command::Run(run)), _) => measure::run(&run),
-        (Some(Command::Sweep(sweep)), _) => measure::sweep(&sweep),
-        (Some(Command::Diff(diff)), _) => diff::diff(&diff),
-        (Some(Command::Runs(runs)), _) => recorded::runs(&runs),
-        (Some(Command::Report(report)), _) => recorded::report(&report),
-        (Some(Command::Export(export)), _) => recorded::export(&export),
-        (Some(Command::Target(target)), _) => target::target(&target),
-        (None, Some(answer)) => measure::answer(&answer),
-        // clap shows the help and leaves when nothing is given at all.
-        (None, None) => Ok(Exit::Usage),
+    match args.command {
+        Some(Command::Run(run)) => measure::run(&run),
+        Some(Command::Sweep(sweep)) => measure::sweep(&sweep),
+        Some(Command::Diff(diff)) => diff::diff(&diff),
+        Some(Command::Runs(runs)) => recorded::runs(&runs),
+        Some(Command::Report(report)) => recorded::report(&report),
+        Some(Command::Export(export)) => recorded::export(&export),
+        Some(Command::Target(target)) => target::target(&target),
+        None if args.answer.url.is_none() => {
+            remark("plimsoll: no URL is given; write it like plimsoll http://127.0.0.1:8080/api");
+            Ok(Exit::Usage)
+        }
+        None => measure::answer(&args.answer),
     }
 }

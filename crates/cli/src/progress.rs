@@ -62,6 +62,7 @@ impl Display {
 
 fn level_text(connections: u32, rate_per_sec: Option<f64>) -> String {
     match rate_per_sec {
+        None if connections == 1 => "1 connection".to_owned(),
         None => format!("{} connections", grouped(connections.into())),
         Some(rate) => format!("{} requests/s offered", count_text(rate)),
     }

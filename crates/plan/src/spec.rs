@@ -139,7 +139,10 @@ impl PlanSpec {
         let load = freeze_load(&self.load)?;
         let connections_max = connections(self.connections_max.unwrap_or(CONNECTIONS_MAX_DEFAULT))?;
         let generator = Generator {
-            workers: self.workers.map(|count| whole("the number of workers", count, WORKERS_LIMIT)).transpose()?,
+            workers: self
+                .workers
+                .map(|count| whole("the number of workers", count, WORKERS_LIMIT))
+                .transpose()?,
             timeout: span("the timeout", self.timeout, Duration::from_millis(1))?,
             connections_max: connections_max.max(first_connections(&load)),
             seed: self.seed,
@@ -175,15 +178,14 @@ fn freeze_load(load: &LoadSpec) -> Result<Load, PlanError> {
             let connections = connections(count.unwrap_or(CONNECTIONS_DEFAULT))?;
             let level = match rate_per_sec {
                 None => Level::Closed { connections },
-                Some(value) => {
-                    Level::Open { rate_per_sec: rate(*value)?, arrivals: *arrivals, connections }
-                }
+                Some(value) => Level::Open { rate_per_sec: rate(*value)?, arrivals: *arrivals, connections },
             };
             let duration = span("the duration", *duration, Duration::from_millis(100))?;
             Ok(Load::Single { level, duration })
         }
         LoadSpec::Ladder { rungs, step_limit, budget } => {
-            let step_limit = span("the step limit", step_limit.unwrap_or(STEP_LIMIT_DEFAULT), STEP_LIMIT_LEAST)?;
+            let step_limit =
+                span("the step limit", step_limit.unwrap_or(STEP_LIMIT_DEFAULT), STEP_LIMIT_LEAST)?;
             let budget = budget.map(|value| span("the budget", value, Duration::from_secs(1))).transpose()?;
             Ok(Load::Ladder { rungs: freeze_rungs(rungs.as_deref())?, step_limit, budget })
         }
@@ -209,7 +211,11 @@ fn checked_name(name: String) -> Result<String, PlanError> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
     let plain = !name.is_empty() && !name.starts_with('.') && name.len() <= 100 && name.chars().all(allowed);
     let wanted = "letters, digits, - _ + and dots, at most 100 bytes, not starting with a dot".to_owned();
-    if plain { Ok(name) } else { Err(PlanError::Range { what: "the name", value: format!("`{name}`"), wanted }) }
+    if plain {
+        Ok(name)
+    } else {
+        Err(PlanError::Range { what: "the name", value: format!("`{name}`"), wanted })
+    }
 }
 
 fn default_name(host: &str) -> String {

@@ -131,7 +131,9 @@ mod tests {
 
     #[test]
     fn bad_urls_say_what_is_wrong() {
-        for url in ["https://a/", "ftp://a/", "http://", "http://a:99999/", "http://u:p@a/", "http://a b/", ""] {
+        for url in
+            ["https://a/", "ftp://a/", "http://", "http://a:99999/", "http://u:p@a/", "http://a b/", ""]
+        {
             assert!(Target::parse(url).is_err(), "{url}");
         }
         assert!(Target::parse("https://a/").unwrap_err().to_string().contains("http://"));

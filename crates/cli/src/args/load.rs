@@ -15,7 +15,8 @@ const STEPS_IN_BUDGET: u32 = 15;
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct AnswerArgs {
     /// The URL that gets the load; without a scheme, http:// is meant
-    pub(crate) url: String,
+    // Optional only because a subcommand may stand in its place.
+    pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// The longest time for the whole answer
@@ -103,7 +104,8 @@ impl AnswerArgs {
             step_limit: Some(self.budget / STEPS_IN_BUDGET),
             budget: Some(self.budget),
         };
-        let spec = spec(&self.url, &self.request, &self.keep, load, self.slo.slo().or(Slo::REFERENCE))?;
+        let url = self.url.as_deref().unwrap_or_default();
+        let spec = spec(url, &self.request, &self.keep, load, self.slo.slo().or(Slo::REFERENCE))?;
         Ok(spec.freeze()?)
     }
 }

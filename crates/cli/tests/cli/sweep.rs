@@ -13,7 +13,7 @@ fn a_ladder_leaves_a_table_the_dat_of_wrktest_and_two_figures() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let called = bench.expect(0, &sweep(&target.url("/sleep?ms=2"), "api"));
-    for wanted in ["connections", "QPS", "p99", "bytes/s"] {
+    for wanted in ["conns", "QPS", "p99", "bytes/s"] {
         assert!(called.out.contains(wanted), "{wanted}: {}", called.out);
     }
     let dat = std::fs::read_to_string(bench.path("out/api.dat")).unwrap();
@@ -53,7 +53,7 @@ fn progress_in_a_pipe_is_a_plain_line_per_step() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let called = bench.expect(0, &sweep(&target.url("/healthz"), "api"));
-    let steps = called.err.lines().filter(|line| line.contains("connections: ")).count();
+    let steps = called.err.lines().filter(|line| line.contains("requests/s")).count();
     assert_eq!(steps, 3, "{}", called.err);
     assert!(!called.err.contains('\u{1b}'), "no terminal codes in a pipe");
     assert!(called.err.contains("127.0.0.1"), "the target's address is told: {}", called.err);

@@ -1,6 +1,6 @@
 //! The answer in sentences: what the target holds, and where its throughput stops growing.
 
-use plimsoll_analyze::{Findings, Knee, Steadiness, StepSummary};
+use plimsoll_analyze::{Findings, Held, Knee, SloCheck, Steadiness, StepSummary};
 use plimsoll_plan::Slo;
 use plimsoll_units::{count_text, duration_text, escape_control, grouped, percent_text, significant};
 
@@ -23,7 +23,7 @@ fn capacity(findings: &Findings) -> String {
         return nothing_held(findings, &url);
     };
     let held = match findings.slo {
-        Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo.slo, step, findings),
+        Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo, step, findings),
         Some(slo) => format!("{}{}.", holds(&url, step, findings), within(&slo.slo)),
         None => format!("{}.", holds(&url, step, findings)),
     };
@@ -42,11 +42,15 @@ fn within(slo: &Slo) -> String {
     if limits.is_empty() { String::new() } else { format!(", within {}", limits.join(" and ")) }
 }
 
-fn no_step_within(url: &str, slo: &Slo, best: &StepSummary, findings: &Findings) -> String {
+fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Findings) -> String {
     let success = best.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
+    let held = match [check.p99, check.success].contains(&Held::No) {
+        true => "held no tested load",
+        false => "is not known to hold any tested load",
+    };
     format!(
-        "{url} held no tested load{}. Its best throughput was {} at {}, with p99 {} and success {success}.",
-        within(slo),
+        "{url} {held}{}. Its best throughput was {} at {}, with p99 {} and success {success}.",
+        within(&check.slo),
         throughput(best.throughput, findings.lower_bound),
         load_of(best),
         percentile(best.latency.p99),
