@@ -181,19 +181,24 @@ class Nginx:
 
 
 def nginx_config(folder, port, descriptors):
-    """One worker, no logs, no end to a keep-alive connection, an answer from memory."""
+    """One worker, no logs, no end to a keep-alive connection, an answer from memory.
+
+    `/paced` answers after 5 ms and at most 5000 times a second, so its limit is nginx's own and known beforehand.
+    """
     return f"""
+load_module /usr/lib/nginx/modules/ngx_http_echo_module.so;
 daemon off;
 worker_processes 1;
 worker_rlimit_nofile {descriptors};
 pid {folder}/nginx.pid;
-error_log {folder}/error.log warn;
+error_log {folder}/error.log error;
 events {{ worker_connections {descriptors - 64}; multi_accept on; }}
 http {{
     access_log off;
     keepalive_requests 1000000000;
     keepalive_timeout 3600s;
     default_type application/json;
+    limit_req_zone $server_addr zone=paced:1m rate=5000r/s;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -202,6 +207,12 @@ http {{
     server {{
         listen 127.0.0.1:{port} backlog=65535;
         location = /stub {{ stub_status; }}
+        location = /paced {{
+            limit_req zone=paced burst=100000;
+            limit_req_log_level info;
+            echo_sleep 0.005;
+            echo '{BODY}';
+        }}
         location / {{ return 200 '{BODY}'; }}
     }}
 }}

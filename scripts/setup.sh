@@ -32,6 +32,7 @@ missing_packages() {
         have hey || printf 'hey\n'
         have taskset || printf 'util-linux\n'
         have python3 || printf 'python3-minimal\n'
+        [ -e /usr/lib/nginx/modules/ngx_http_echo_module.so ] || printf 'libnginx-mod-http-echo\n'
     else
         have nginx || printf 'nginx-light\n'
     fi

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use plimsoll_analyze::{Estimate, RungOutcome, compare, rungs_of};
-use plimsoll_report::figure::{self, Caption, RungPoint, Series};
+use plimsoll_analyze::{RungOutcome, compare, rungs_of};
+use plimsoll_report::figure::{self, Caption, Series};
 use plimsoll_report::{dat, text};
 use plimsoll_units::percent_text;
 
@@ -59,7 +59,7 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         let content = std::fs::read_to_string(path);
         let content = content.with_context(|| format!("could not read {}", path.display()))?;
         let rungs = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
-        Side { series: table_series(&name, &rungs), name, rungs }
+        Side { series: Series::of_rungs(&name, &rungs), name, rungs }
     } else {
         let (_, findings) = recorded::read(path)?;
         Side {
@@ -72,17 +72,4 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());
     }
     Ok(side)
-}
-
-/// The rungs of a table, which says nothing of intervals or of the generator.
-fn table_series(name: &str, rungs: &[RungOutcome]) -> Series {
-    let exact = |value| Estimate { value, interval: None };
-    let point = |rung: &RungOutcome| RungPoint {
-        connections: rung.connections,
-        throughput: rung.throughput,
-        mean_ms: Some(exact(rung.mean_latency_ns / 1e6)),
-        success_ratio: Some(rung.success_ratio),
-        lower_bound: false,
-    };
-    Series { name: name.to_owned(), points: rungs.iter().map(point).collect() }
 }
