@@ -35,3 +35,52 @@ impl LossWatch {
         self.refused_since_ns.unwrap_or(self.alive_at_ns)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plimsoll_record::{Counts, Phase, WorkerTime};
+
+    const SEC: u64 = 1_000_000_000;
+
+    fn frame(second: u64, completed: u64, refused: u64) -> FrameHead {
+        let mut counts = Counts { completed, ..Counts::default() };
+        counts.failed.add(FailureKind::ConnectRefused, refused);
+        FrameHead {
+            step: 0,
+            worker: 0,
+            interval: second as u32,
+            phase: Phase::Measure,
+            began_ns: second * SEC,
+            ended_ns: (second + 1) * SEC,
+            counts,
+            in_flight: 0,
+            backlog: 0,
+            connections: 0,
+            time: WorkerTime::default(),
+        }
+    }
+
+    fn gone_at(frames: &[(u64, u64)]) -> Option<usize> {
+        let mut watch = LossWatch::default();
+        let mut frames = frames.iter().enumerate();
+        frames.position(|(second, (completed, refused))| {
+            watch.gone(&frame(second as u64, *completed, *refused))
+        })
+    }
+
+    #[test]
+    fn three_seconds_of_refusals_are_the_end() {
+        assert_eq!(gone_at(&[(100, 0), (0, 5), (0, 5), (0, 5), (0, 5)]), Some(3));
+    }
+
+    #[test]
+    fn a_restart_is_not_the_end() {
+        assert_eq!(gone_at(&[(100, 0), (0, 5), (0, 5), (80, 2), (100, 0), (0, 9), (0, 9)]), None);
+    }
+
+    #[test]
+    fn a_target_that_is_only_silent_is_not_gone() {
+        assert_eq!(gone_at(&[(100, 0), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)]), None);
+    }
+}
