@@ -28,6 +28,10 @@ mod tests;
 /// The longest wait: deadlines that the conductor moves are noticed this soon.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
+/// When the load of an open loop ends, requests that are due and found no connection yet may still be sent
+/// for this long. Later ones would go on loading a target that has not kept up.
+const SEND_GRACE: Duration = Duration::from_secs(1);
+
 pub(crate) struct Worker<D> {
     order: StepOrder,
     expect: Expect,
@@ -139,6 +143,7 @@ impl<D: Driver> Worker<D> {
         self.now = self.clock.now();
         self.dispatch_due();
         self.open_due();
+        self.drop_overdue();
         self.scan_deadlines();
         self.end_interval();
     }

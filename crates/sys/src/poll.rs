@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{Timespec, epoll};
+use rustix::io::Errno;
 
 /// Events taken from the kernel in one call. More connections than this are served in several calls.
 const EVENTS_PER_WAIT: usize = 1024;
@@ -34,6 +35,8 @@ pub struct Poll {
     epoll: OwnedFd,
     events: Vec<epoll::Event>,
     next: usize,
+    /// The kernel, or a sandbox around it, knows only waits of whole milliseconds.
+    coarse: bool,
 }
 
 // SAFETY: `epoll::Event` holds a union with a pointer, which keeps it from being `Send` by itself; every
@@ -47,7 +50,7 @@ impl Poll {
     /// When the process has no descriptor left.
     pub fn new() -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        Ok(Self { epoll, events: Vec::with_capacity(EVENTS_PER_WAIT), next: 0 })
+        Ok(Self { epoll, events: Vec::with_capacity(EVENTS_PER_WAIT), next: 0, coarse: false })
     }
 
     /// Watches a socket for both directions, edge-triggered, until it is closed. Nothing needs to be
@@ -72,19 +75,30 @@ impl Poll {
     /// Waits until something is ready, at most this long; zero only looks. What became ready is then
     /// given by [`Poll::next_ready`]. A signal ends the wait early, with nothing ready.
     ///
+    /// Before Linux 5.11, and in sandboxes that forbid epoll_pwait2(2), waits are rounded up to milliseconds.
+    ///
     /// # Errors
     /// When the kernel refuses the call, which it does not for a set made here.
     pub fn wait(&mut self, longest: Duration) -> io::Result<()> {
-        let timeout = Timespec {
-            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: longest.subsec_nanos().into(),
-        };
         self.events.clear();
         self.next = 0;
-        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        let timeout = if self.coarse { whole_ms(longest) } else { longest };
+        match self.wait_exactly(timeout) {
+            Ok(()) | Err(Errno::INTR) => Ok(()),
+            Err(Errno::NOSYS | Errno::PERM) if !self.coarse => {
+                self.coarse = true;
+                self.wait(longest)
+            }
             Err(error) => Err(error.into()),
         }
+    }
+
+    fn wait_exactly(&mut self, timeout: Duration) -> Result<(), Errno> {
+        let timeout = Timespec {
+            tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: timeout.subsec_nanos().into(),
+        };
+        epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), Some(&timeout)).map(drop)
     }
 
     /// The next ready socket of the last wait.
@@ -99,5 +113,21 @@ impl Poll {
         let readable = closing || flags.contains(Flags::IN);
         let writable = broken || flags.contains(Flags::OUT);
         Some(Ready { token: event.data.u64(), readiness: Readiness { readable, writable, closing } })
+    }
+}
+
+fn whole_ms(span: Duration) -> Duration {
+    Duration::from_millis(u64::try_from(span.as_micros().div_ceil(1000)).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coarse_waits_are_never_too_short() {
+        assert_eq!(whole_ms(Duration::ZERO), Duration::ZERO);
+        assert_eq!(whole_ms(Duration::from_micros(1)), Duration::from_millis(1));
+        assert_eq!(whole_ms(Duration::from_micros(2001)), Duration::from_millis(3));
     }
 }

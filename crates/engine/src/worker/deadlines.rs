@@ -5,7 +5,7 @@ use std::time::Duration;
 use plimsoll_record::FailureKind;
 use plimsoll_units::Clock;
 
-use super::Worker;
+use super::{SEND_GRACE, Worker};
 use crate::connection::State;
 use crate::drive::Driver;
 use crate::schedule::Schedule;
@@ -56,6 +56,17 @@ impl<D: Driver> Worker<D> {
             }
         }
         self.in_flight = 0;
+        self.drop_unsent();
+    }
+
+    /// Gives up requests that are still unsent when the load has been over for a while.
+    pub(super) fn drop_overdue(&mut self) {
+        if self.backlog() > 0 && self.now >= self.control.load_ends() + SEND_GRACE {
+            self.drop_unsent();
+        }
+    }
+
+    fn drop_unsent(&mut self) {
         if let Schedule::Open(backlog) = &mut self.schedule {
             while let Some(intended) = backlog.take() {
                 self.recorder.never_sent_after(self.now.nanos_since(intended));

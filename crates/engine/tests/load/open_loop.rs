@@ -56,3 +56,16 @@ fn poisson_arrivals_are_random_but_the_same_for_the_same_seed() {
     assert_eq!(count(3), count(3));
     assert_ne!(count(3), count(5));
 }
+
+#[test]
+fn an_overloaded_target_is_not_loaded_on_after_the_end() {
+    let server = BadServer::start(Script::SlowTrickle { gap: Duration::from_millis(50) });
+    let mut order = order(server.address(), open(1000.0, 2));
+    order.connections_max = 2;
+    order.timeout = Duration::from_millis(300);
+    let measured = Measured::of(&order);
+    assert_eq!(measured.counts.intended, 300);
+    // Two connections, each giving up after 300 ms, can send at most a dozen in the load and the second after it.
+    assert!(measured.counts.sent <= 12, "{}", measured.counts.sent);
+    assert_eq!(measured.failed(FailureKind::Unsent), 300 - measured.counts.sent);
+}
