@@ -3,8 +3,8 @@
 use crate::{Estimate, Findings, StepSummary};
 
 /// What one pair of runs cannot show; stands below every comparison of two single runs.
-pub const ONE_PAIR: &str = "the intervals are those within each run; how much results vary from run to run \
-    cannot be told from one run each: repeat both in turn before you act on a small difference";
+pub const ONE_PAIR: &str = "these are one run each, which does not show how much results vary from run to run; \
+    an interval, where given, is that within a run: repeat both in turn before acting on a small difference";
 
 /// Steps whose success ratio is below this are the best only if there is no other: failed answers are fast.
 const SUCCESS_LEAST: f64 = 0.95;
@@ -22,6 +22,8 @@ pub struct RungOutcome {
     pub p99_ns: Option<f64>,
     /// Successful responses over everything that ended.
     pub success_ratio: f64,
+    /// Its 95 % interval, if it is known.
+    pub success_interval: Option<(f64, f64)>,
 }
 
 /// One concurrency of either run.
@@ -143,6 +145,7 @@ fn outcome(step: &StepSummary) -> Option<RungOutcome> {
         mean_latency_ns: step.latency.mean_ns,
         p99_ns: step.latency.p99.ns,
         success_ratio: step.success_ratio?,
+        success_interval: step.success_interval,
     })
 }
 
@@ -159,6 +162,7 @@ mod tests {
             mean_latency_ns: 2e6,
             p99_ns: None,
             success_ratio: 1.0,
+            success_interval: None,
         }
     }
 

@@ -74,6 +74,8 @@ pub struct StepSummary {
     /// Requests sent and never answered, and due and never sent, are failures in `counts`; responses
     /// and failures in the measured window and the drain after it are the base of the success ratio.
     pub success_ratio: Option<f64>,
+    /// Its 95 % interval, which has room below 1 even where all succeeded; `None` if nothing ended.
+    pub success_interval: Option<(f64, f64)>,
     /// Seconds of warm-up cut from the front.
     pub warmup_sec: f64,
     /// Seconds that were measured, after the warm-up and before the drain.
@@ -187,7 +189,7 @@ pub struct Knee {
     pub plateau_connections: u32,
     /// The smallest tested number of connections within 5 % of the plateau.
     pub connections: u32,
-    /// N* = (D + Z) / D_max, from the mean latency of the lowest step and the plateau.
+    /// N* = (D + Z) / D_max: the plateau times the mean latency of the lowest step.
     pub connections_predicted: f64,
     /// False if the ladder ended while throughput was still growing: the plateau is not known, and
     /// the values are those of the last step.

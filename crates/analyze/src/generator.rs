@@ -29,6 +29,8 @@ const LITTLE_LATENCIES_LEAST: f64 = 10.0;
 const SENT_RATIO: f64 = 0.99;
 /// More stolen CPU time than this ratio is felt.
 const STOLEN_RATIO: f64 = 0.05;
+/// Workers that used, or waited for, less of a core than this would not have used the stolen time.
+const WANTED_RATIO: f64 = 0.50;
 
 /// What the self-check looks at.
 pub(crate) struct Evidence<'a> {
@@ -107,7 +109,7 @@ fn reasons(
     reasons.extend(out_of_law(evidence));
     reasons.extend(behind(evidence, health));
     reasons.extend(out_of_resources(evidence));
-    reasons.extend(stolen(evidence));
+    reasons.extend(stolen(evidence, health));
     reasons
 }
 
@@ -151,14 +153,16 @@ fn out_of_law(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
         .then_some(GeneratorReason::LittlesLaw { expected, observed })
 }
 
-/// An open loop is behind by its own fault only if requests for which a connection was free left late too;
-/// those that wait for a connection wait for the target.
+/// An open loop is behind by its own fault only if its workers had no time left, or were late with requests
+/// for which a connection was free; a request that finds all connections taken waits for the target.
 fn behind(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorReason> {
     evidence.step.rate_per_sec?;
     let rate =
         |count: fn(&plimsoll_record::Counts) -> u64| per_second(evidence.measured.iter().copied(), count);
     let (offered_per_sec, sent_per_sec) = (rate(|counts| counts.intended), rate(|counts| counts.sent));
-    (sent_per_sec < SENT_RATIO * offered_per_sec && health.send_lag_p99_ns > SEND_LAG_LEAST_NS)
+    let no_time_left = health.busiest_worker_ratio + health.starved_ratio >= BUSY_RATIO;
+    let own_fault = no_time_left || late(evidence, health).is_some();
+    (sent_per_sec < SENT_RATIO * offered_per_sec && own_fault)
         .then_some(GeneratorReason::BehindSchedule { offered_per_sec, sent_per_sec })
 }
 
@@ -172,7 +176,12 @@ fn out_of_resources(evidence: &Evidence<'_>) -> impl Iterator<Item = GeneratorRe
 }
 
 /// Counters of the generator's CPU over the step, from the last sample before it to the first after it.
-fn stolen(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
+///
+/// Stolen time holds back only a generator that wanted it: workers that were mostly idle would not have used it.
+fn stolen(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorReason> {
+    if health.busiest_worker_ratio + health.starved_ratio < WANTED_RATIO {
+        return None;
+    }
     let samples: Vec<(&HostSample, u64, u64)> = evidence.hosts.iter().filter_map(cpu_counters).collect();
     let before = samples.iter().rev().find(|(sample, ..)| sample.ended_ns <= evidence.step.began_ns);
     let after = samples.iter().find(|(sample, ..)| sample.began_ns >= evidence.step.ended_ns);

@@ -14,6 +14,7 @@ mod knee;
 pub mod ladder;
 #[cfg(test)]
 mod noise;
+mod proportion;
 mod quantile;
 mod series;
 mod slo;

@@ -2,7 +2,6 @@
 
 use plimsoll_plan::Slo;
 
-use crate::quantile::Z_TWO_SIDED;
 use crate::{Estimate, Held, Percentile, SloCheck, StepSummary};
 
 /// What the throughput check must know beyond the steps.
@@ -58,33 +57,16 @@ fn lower_ns(percentile: Percentile) -> Option<f64> {
     percentile.interval_ns.map(|(lower, _)| lower)
 }
 
-/// Yes without any failure, however few requests that rests on, or if the upper bound of the error ratio is
-/// within the budget; No if its lower bound is beyond the budget.
+/// Yes without any failure, however few requests that rests on, or if the lower bound of the success ratio
+/// is at least what was asked for; No if its upper bound is not.
 fn success_held(slo: &Slo, step: &StepSummary) -> Held {
     let Some(wanted) = slo.success_ratio else { return Held::Yes };
-    let Some(ratio) = step.success_ratio else { return Held::Unknown };
-    let (budget, errors) = (1.0 - wanted, 1.0 - ratio);
-    if errors == 0.0 {
-        return Held::Yes;
+    match step.success_interval {
+        _ if step.success_ratio == Some(1.0) => Held::Yes,
+        Some((low, _)) if low >= wanted => Held::Yes,
+        Some((_, high)) if high < wanted => Held::No,
+        _ => Held::Unknown,
     }
-    let (low, high) = wilson(errors, step.latency.count.max(1) as f64);
-    if high <= budget {
-        Held::Yes
-    } else if low > budget {
-        Held::No
-    } else {
-        Held::Unknown
-    }
-}
-
-/// The 95 % score interval of a ratio seen in `count` trials (Wilson 1927): unlike the textbook interval it
-/// stays within 0 and 1 and is right for rare events.
-fn wilson(ratio: f64, count: f64) -> (f64, f64) {
-    let z2 = Z_TWO_SIDED * Z_TWO_SIDED;
-    let scale = 1.0 + z2 / count;
-    let centre = (ratio + z2 / (2.0 * count)) / scale;
-    let margin = Z_TWO_SIDED * (ratio * (1.0 - ratio) / count + z2 / (4.0 * count * count)).sqrt() / scale;
-    ((centre - margin).max(0.0), (centre + margin).min(1.0))
 }
 
 /// The highest throughput within the limits against what was asked for.

@@ -8,6 +8,7 @@ use plimsoll_record::{
 };
 
 use crate::generator::{Evidence, health};
+use crate::proportion::wilson;
 use crate::quantile::summary;
 use crate::series::series;
 use crate::steady::{Settled, settle_closed, settle_open};
@@ -113,12 +114,14 @@ pub(crate) fn summarize(
     let measured: Vec<&FrameHead> = window.measured.iter().map(|frame| &frame.head).collect();
     let (began_ns, ended_ns) = bounds_ns(&window.measured).unwrap_or((step.began_ns, step.began_ns));
     let load_began_ns = bounds_ns(frames).map_or(step.began_ns, |(began, _)| began);
+    let ended = counts_of(&window.ended);
     let mut summary = StepSummary {
         index: step.index,
         connections: step.connections,
         rate_per_sec: step.rate_per_sec,
         counts: counts_of(frames),
-        success_ratio: counts_of(&window.ended).success_ratio(),
+        success_ratio: ended.success_ratio(),
+        success_interval: wilson(ended.ok, ended.ended()),
         warmup_sec: seconds(load_began_ns, began_ns),
         measured_sec: seconds(began_ns, ended_ns),
         drain_sec: seconds(step.ended_ns, step.drained_ns),

@@ -8,6 +8,7 @@ mod advice;
 
 use plimsoll_plan::{Load, Plan};
 use plimsoll_record::FailureKind;
+use plimsoll_units::{count_text, grouped};
 
 use crate::knee::counts_for_capacity;
 use crate::{
@@ -45,13 +46,15 @@ fn row(what: impl Into<String>, value: f64, of: Option<f64>, at: String) -> Evid
     EvidenceRow { what: what.into(), value, of, at }
 }
 
-/// Where a step stands: `600 connections`, or `2000 requests/s` for an open loop.
+/// Where a step stands: `600 connections`, or `2,000 requests/s` for an open loop.
 fn at(step: &StepSummary) -> String {
-    match (step.rate_per_sec, step.connections) {
-        (Some(rate), _) => format!("{rate} requests/s"),
-        (None, 1) => "1 connection".to_owned(),
-        (None, connections) => format!("{connections} connections"),
-    }
+    step.rate_per_sec
+        .map_or_else(|| connections_text(step.connections), |rate| format!("{} requests/s", count_text(rate)))
+}
+
+fn connections_text(connections: u32) -> String {
+    let plural = if connections == 1 { "" } else { "s" };
+    format!("{} connection{plural}", grouped(u64::from(connections)))
 }
 
 /// The verdict on a run.
@@ -224,7 +227,7 @@ fn still_growing(case: &Case<'_>, knee: Option<&Knee>, last: &StepSummary) -> Ve
         evidence.push(row("gain of the last step", gain, Some(0.05), at(step)));
     }
     evidence.push(generator_row(case, last));
-    let advice = vec![advice::climb(last.connections)];
+    let advice = vec![advice::climb(&connections_text(last.connections))];
     let confidence = if knee.is_some() { Confidence::Measured } else { Confidence::Unknown };
     Verdict { evidence, advice, ..case.verdict(Limit::None, confidence) }
 }
@@ -232,17 +235,20 @@ fn still_growing(case: &Case<'_>, knee: Option<&Knee>, last: &StepSummary) -> Ve
 /// The target is at its limit and the generator is not: the target, or something behind it or between,
 /// is the limit. Which, only a look at the hosts can tell.
 fn plateau(case: &Case<'_>, knee: &Knee) -> Verdict {
-    let place = |connections: u32| format!("{connections} connections");
-    let mut evidence =
-        vec![row("plateau in requests/s", knee.plateau.value, None, place(knee.plateau_connections))];
+    let mut evidence = vec![row(
+        "plateau in requests/s",
+        knee.plateau.value,
+        None,
+        connections_text(knee.plateau_connections),
+    )];
     if let Some((gain, step)) = last_gain(case.steps) {
         evidence.push(row("gain of the last step", gain, Some(0.05), at(step)));
     }
     evidence.push(row(
-        "knee in connections, against N* of the operational laws",
+        "knee in connections, against plateau × latency of the lowest step",
         f64::from(knee.connections),
         Some(knee.connections_predicted),
-        place(knee.connections),
+        connections_text(knee.connections),
     ));
     if let Some(step) = case.steps.iter().find(|step| step.connections == knee.plateau_connections) {
         evidence.push(generator_row(case, step));

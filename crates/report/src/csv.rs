@@ -3,8 +3,8 @@
 use plimsoll_analyze::{Estimate, Findings, Percentile, StepSummary, TimeSummary};
 
 const HEADER: &str = "connections,rate_per_sec,measured_sec,warmup_sec,intended,sent,completed,ok,failed,\
-    throughput_per_sec,throughput_lower,throughput_upper,success_ratio,latency_mean_ms,latency_p50_ms,\
-    latency_p90_ms,latency_p99_ms,latency_p999_ms,latency_max_ms,service_mean_ms,service_p99_ms,\
+    throughput_per_sec,throughput_lower,throughput_upper,success_ratio,success_lower,\
+    success_upper,latency_mean_ms,latency_p50_ms,latency_p90_ms,latency_p99_ms,latency_p999_ms,latency_max_ms,service_mean_ms,service_p99_ms,\
     bytes_in_per_sec,lower_bound\n";
 
 /// The steps in the order they were run, with a header row. Every cell is a number, or `true` or `false`.
@@ -13,7 +13,8 @@ pub fn render(findings: &Findings) -> String {
 }
 
 fn row(step: &StepSummary) -> String {
-    let cells = [load_cells(step), throughput_cells(step), time_cells(step), last_cells(step)];
+    let cells =
+        [load_cells(step), throughput_cells(step), success_cells(step), time_cells(step), last_cells(step)];
     cells.concat().join(",") + "\n"
 }
 
@@ -32,8 +33,17 @@ fn load_cells(step: &StepSummary) -> Vec<String> {
 
 fn throughput_cells(step: &StepSummary) -> Vec<String> {
     let Estimate { value, interval } = step.throughput;
-    let bounds = [interval.map(|bounds| bounds.0), interval.map(|bounds| bounds.1)];
-    vec![maybe(Some(value)), maybe(bounds[0]), maybe(bounds[1]), maybe(step.success_ratio)]
+    let [lower, upper] = bounds(interval);
+    vec![maybe(Some(value)), lower, upper]
+}
+
+fn success_cells(step: &StepSummary) -> Vec<String> {
+    let [lower, upper] = bounds(step.success_interval);
+    vec![maybe(step.success_ratio), lower, upper]
+}
+
+fn bounds(interval: Option<(f64, f64)>) -> [String; 2] {
+    [interval.map(|(lower, _)| lower), interval.map(|(_, upper)| upper)].map(maybe)
 }
 
 fn time_cells(step: &StepSummary) -> Vec<String> {

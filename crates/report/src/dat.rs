@@ -92,6 +92,7 @@ fn parse_row(line: usize, text: &str) -> Result<RungOutcome, DatError> {
         mean_latency_ns: amount("avg-latency-ms", mean_ms)? * 1e6,
         p99_ns: None,
         success_ratio: percent / 100.0,
+        success_interval: None,
     })
 }
 

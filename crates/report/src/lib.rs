@@ -7,6 +7,7 @@
 //! Deliberately absent: any judgement. A sentence is printed because a finding carries it; what is
 //! not known is printed as not known.
 
+mod count;
 pub mod csv;
 pub mod dat;
 pub mod figure;

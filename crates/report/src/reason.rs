@@ -9,6 +9,19 @@ pub(crate) fn percent(ratio: f64) -> String {
     if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
 
+/// A reason in a few words, for a column of notes.
+pub(crate) fn brief(reason: &GeneratorReason) -> String {
+    match *reason {
+        GeneratorReason::WorkerBusy { ratio, .. } => format!("CPU {} busy", percent(ratio)),
+        GeneratorReason::WorkerStarved { ratio, .. } => format!("no CPU {}", percent(ratio)),
+        GeneratorReason::SendLag { p99_ns, .. } => format!("sent {} late", duration_text(p99_ns)),
+        GeneratorReason::LittlesLaw { observed, .. } => format!("only {} busy", significant(observed)),
+        GeneratorReason::BehindSchedule { .. } => "sent too few".to_owned(),
+        GeneratorReason::OutOfResources { .. } => "this machine ran out".to_owned(),
+        GeneratorReason::Stolen { ratio } => format!("CPU {} stolen", percent(ratio)),
+    }
+}
+
 /// A reason in words, fit to follow a colon.
 pub(crate) fn text(reason: &GeneratorReason) -> String {
     match *reason {

@@ -1,6 +1,7 @@
 //! What to try next.
 
 use plimsoll_record::FailureKind;
+use plimsoll_units::grouped;
 
 use crate::GeneratorReason;
 
@@ -70,15 +71,22 @@ pub(super) fn watch_target_at_rate(rate_per_sec: f64) -> String {
     )
 }
 
+/// At the plateau the target works on as many requests at once as Little's law gives for the time that one
+/// takes without a queue. That time is known to a few per cent at best, so whole requests are all that can be said.
 pub(super) fn many_at_once(predicted: f64) -> String {
     format!(
-        "throughput times the latency of a lone request says that about {predicted:.1} requests are served at once: \
-         compare it with the target's cores and with the sizes of its pools"
+        "the target works on about {} at once and the rest wait (its best throughput × the latency of the lowest \
+         step): compare that with its cores and the sizes of its pools",
+        requests_text(predicted)
     )
 }
 
-pub(super) fn climb(connections: u32) -> String {
-    format!(
-        "throughput was still growing at {connections} connections: give the ladder more time or higher rungs"
-    )
+fn requests_text(count: f64) -> String {
+    let whole = count.round().max(1.0) as u64;
+    let plural = if whole == 1 { "" } else { "s" };
+    format!("{} request{plural}", grouped(whole))
+}
+
+pub(super) fn climb(connections: &str) -> String {
+    format!("throughput was still growing at {connections}: give the ladder more time or higher rungs")
 }

@@ -4,7 +4,7 @@ use plimsoll_analyze::{Confidence, Limit, UslFit, compare, rungs_of};
 use plimsoll_plan::Slo;
 use plimsoll_record::FailureKind;
 
-use crate::synthetic::{Level, findings, ladder};
+use crate::synthetic::{Level, findings, ladder, single};
 
 fn doubling(most: u32) -> Vec<Level> {
     (0..).map(|power| 1 << power).take_while(|connections| *connections <= most).map(Level::closed).collect()
@@ -22,6 +22,7 @@ fn a_pool_of_sixteen_shows_as_knee_and_as_requests_served_at_once() {
     assert_eq!(found.verdict.place, "api.test:8080");
     assert!(!found.lower_bound);
     assert!(found.verdict.advice[0].contains("-c 16"));
+    assert!(found.verdict.advice[1].contains("about 16 requests at once"), "{}", found.verdict.advice[1]);
 }
 
 #[test]
@@ -33,6 +34,20 @@ fn a_ladder_that_ends_while_it_grows_names_no_limit() {
     assert_eq!(found.verdict.limit, Limit::None);
     let gain = found.verdict.evidence.iter().find(|row| row.what.contains("gain")).unwrap();
     assert!((gain.value - 1.0).abs() < 0.02 && gain.at == "8 connections");
+}
+
+#[test]
+fn thousands_are_set_apart_in_what_is_read_and_not_in_what_is_typed() {
+    let growing = [Level::at(1000, 20_000.0), Level::at(2000, 40_000.0)];
+    let verdict = findings(&ladder(&growing, Slo::default())).verdict;
+    assert!(verdict.advice[0].contains("at 2,000 connections"), "{:?}", verdict.advice);
+    let level = [Level::at(1000, 40_000.0), Level::at(2000, 40_000.0)];
+    let verdict = findings(&ladder(&level, Slo::default())).verdict;
+    assert!(verdict.evidence[0].at == "1,000 connections" || verdict.evidence[0].at == "2,000 connections");
+    assert!(verdict.advice[0].contains("-c 1000:"), "{:?}", verdict.advice);
+    let behind = findings(&single(Level { backlog_growth: 5, ..Level::open(2000.0) })).verdict;
+    assert_eq!(behind.evidence[0].at, "2,000 requests/s");
+    assert!(behind.advice[0].ends_with("-R 2000"), "{:?}", behind.advice);
 }
 
 #[test]

@@ -73,6 +73,12 @@ fn an_open_loop_that_falls_behind_by_itself_says_so() {
 }
 
 #[test]
+fn a_backlog_for_want_of_connections_is_not_the_generators_fault() {
+    let waiting = Level { backlog_growth: 5, send_lag_ns: 1_100_000, ..Level::open(2000.0) };
+    assert!(reasons(Level { latency_ns: 100_000_000, ..waiting }).is_empty());
+}
+
+#[test]
 fn a_machine_without_ports_is_named() {
     let failed = Some((FailureKind::NoPortsLeft, 3));
     let found = findings(&single(Level { failed, ..Level::closed(16) }));
@@ -83,11 +89,18 @@ fn a_machine_without_ports_is_named() {
 
 #[test]
 fn stolen_time_is_that_of_the_step_alone() {
-    let mut run = single(Level::closed(16));
+    let mut run = single(Level { busy: 0.6, ..Level::closed(16) });
     run.hosts = vec![cpu_sample(0, 5000, 10_000), cpu_sample(6_000_000_000, 6000, 20_000)];
     assert_eq!(findings(&run).generator.reasons, [GeneratorReason::Stolen { ratio: 0.1 }]);
     run.hosts = vec![cpu_sample(0, 5000, 10_000), cpu_sample(6_000_000_000, 5100, 20_000)];
     assert!(findings(&run).generator.healthy());
     run.hosts.truncate(1);
     assert!(findings(&run).generator.healthy(), "one sample is no difference");
+}
+
+#[test]
+fn stolen_time_that_no_worker_wanted_does_not_matter() {
+    let mut run = single(Level { busy: 0.1, ..Level::closed(16) });
+    run.hosts = vec![cpu_sample(0, 5000, 10_000), cpu_sample(6_000_000_000, 6000, 20_000)];
+    assert!(findings(&run).generator.healthy());
 }

@@ -38,6 +38,17 @@ fn requests_that_end_in_the_drain_count_against_success_and_in_the_tail() {
 }
 
 #[test]
+fn the_success_ratio_has_an_interval_of_all_that_ended() {
+    let full = &findings(&single(Level::at(1, 40.0))).steps[0];
+    let (low, high) = full.success_interval.unwrap();
+    assert_eq!((full.success_ratio, high), (Some(1.0), 1.0));
+    assert!((low - 200.0 / 203.84).abs() < 1e-4, "{low}");
+    let late = &findings(&single(Level { late: 200, ..Level::closed(16) })).steps[0];
+    let (ratio, (low, high)) = (late.success_ratio.unwrap(), late.success_interval.unwrap());
+    assert!(low < ratio && ratio < high && high - low < 0.01, "{low} {ratio} {high}");
+}
+
+#[test]
 fn few_requests_leave_the_tail_unknown() {
     let step = &findings(&single(Level::at(1, 40.0))).steps[0];
     assert_eq!(step.latency.count, 200);

@@ -60,6 +60,14 @@ impl Frame {
         self.bottom - (self.bottom - self.top) * (value / axis.top).clamp(0.0, 1.0)
     }
 
+    /// Where a mark stands, and the highest and lowest pixel of it and its bar.
+    fn reach(&self, chart: &Chart, line: &Line, mark: &Mark) -> (f64, (f64, f64)) {
+        let (x, y) = self.spot(chart, line, mark);
+        let (lower, upper) = mark.interval.unwrap_or((mark.value, mark.value));
+        let end = |value| self.y(chart.axis_of(line), value);
+        (x, (y.min(end(upper)), y.max(end(lower))))
+    }
+
     fn spot(&self, chart: &Chart, line: &Line, mark: &Mark) -> Spot {
         let x = self.x(chart, mark.connections) + self.sidestep(chart, line);
         (x, self.y(chart.axis_of(line), mark.value))
@@ -185,7 +193,8 @@ fn error_bar<DB: DrawingBackend>(
     canvas.line((x - CAP_HALF, upper), (x + CAP_HALF, upper), color, 1.5)
 }
 
-/// Texts beside the points. One that would touch its left neighbour is left out.
+/// Texts beside the points, beyond the end of their bars. One that would touch its left neighbour, or a point
+/// of another line or its bar, is left out.
 fn labels<DB: DrawingBackend>(
     chart: &Chart,
     line: &Line,
@@ -196,15 +205,25 @@ fn labels<DB: DrawingBackend>(
     let mut free_from = frame.left;
     for mark in &line.marks {
         let Some(text) = &mark.label else { continue };
-        let (x, y) = frame.spot(chart, line, mark);
+        let (x, (top, bottom)) = frame.reach(chart, line, mark);
         let half = canvas.width_of(text, LABEL_SIZE) / 2.0;
-        if x - half < free_from {
+        let below = line.labels_below && bottom + 2.0 * DISTANCE < frame.bottom;
+        let y = if below { bottom + DISTANCE } else { top - DISTANCE };
+        if x - half < free_from || touches_another(chart, line, frame, (x, y), half) {
             continue;
         }
         free_from = x + half + 6.0;
-        let below = line.labels_below && y + 2.0 * DISTANCE < frame.bottom;
-        let y = if below { y + DISTANCE } else { y - DISTANCE };
         canvas.text((x, y), text, Lettering::new(LABEL_SIZE, line.look.color))?;
     }
     Ok(())
+}
+
+/// True if a text of this half width would stand on a point of another line, or on its bar.
+fn touches_another(chart: &Chart, line: &Line, frame: &Frame, (x, y): Spot, half: f64) -> bool {
+    const CLEARANCE: f64 = LABEL_SIZE / 2.0 + 4.0;
+    let others = chart.lines().filter(|other| *other != line);
+    let mut reaches = others.flat_map(|other| other.marks.iter().map(|mark| frame.reach(chart, other, mark)));
+    reaches.any(|(at, (top, bottom))| {
+        (at - x).abs() < half + 4.0 && y + CLEARANCE > top && y - CLEARANCE < bottom
+    })
 }

@@ -16,6 +16,8 @@ pub struct RungPoint {
     pub mean_ms: Option<Estimate>,
     /// Successful responses over all requests that ended, 0 to 1; `None` if none ended.
     pub success_ratio: Option<f64>,
+    /// The 95 % interval of that ratio, if it is known.
+    pub success_interval: Option<(f64, f64)>,
     /// True if the load generator was the limit: the throughput is a lower bound.
     pub lower_bound: bool,
 }
@@ -76,6 +78,7 @@ fn point_of_rung(rung: &RungOutcome) -> RungPoint {
         throughput: rung.throughput,
         mean_ms: Some(Estimate { value: rung.mean_latency_ns / 1e6, interval: None }),
         success_ratio: Some(rung.success_ratio),
+        success_interval: rung.success_interval,
         lower_bound: false,
     }
 }
@@ -86,6 +89,7 @@ fn point_of(step: &StepSummary) -> RungPoint {
         throughput: step.throughput,
         mean_ms: mean_of(step),
         success_ratio: step.success_ratio,
+        success_interval: step.success_interval,
         lower_bound: !step.generator.healthy(),
     }
 }

@@ -11,7 +11,8 @@ use super::{bounds, finite};
 pub struct AnswerDocument {
     /// The smallest tested number of connections within 5 % of the plateau; null if no plateau was reached.
     pub knee_connections: Option<u32>,
-    /// The knee that the response time of the lowest step predicts.
+    /// Connections that would give the plateau if requests took no longer than at the lowest step: the plateau
+    /// times that step's mean response time.
     pub knee_predicted: Option<f64>,
     /// The highest throughput of any step, requests per second; null if it was still growing at the last.
     pub plateau_per_sec: Option<f64>,

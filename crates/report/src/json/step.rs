@@ -51,6 +51,8 @@ pub struct StepDocument {
     pub throughput_interval: Option<[f64; 2]>,
     /// Responses with success over everything that ended, warm-up left out; null if nothing ended.
     pub success_ratio: Option<f64>,
+    /// Its 95 % interval, with room below 1 even where all succeeded; null if nothing ended.
+    pub success_interval: Option<[f64; 2]>,
     /// True if throughput settled to within ±2 %.
     pub steady: bool,
     /// `steady`, `wide`, `moving` or `too_short`.
@@ -89,6 +91,7 @@ impl StepDocument {
             throughput_per_sec: finite(step.throughput.value),
             throughput_interval: bounds(step.throughput.interval),
             success_ratio: step.success_ratio.and_then(finite),
+            success_interval: bounds(step.success_interval),
             steady: step.steadiness == Steadiness::Steady,
             steadiness: steadiness_name(step.steadiness),
             end: step.end,

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{bounds, finite};
+use crate::count::count_of;
 
 /// One line of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -113,7 +114,7 @@ fn ladder(findings: &Findings) -> Vec<EvidenceDocument> {
         what: "throughput in requests per second".to_owned(),
         value: finite(step.throughput.value),
         of: None,
-        at: format!("{} connections", step.connections),
+        at: count_of(step.connections, "connection"),
     };
     findings.steps.iter().map(row).collect()
 }

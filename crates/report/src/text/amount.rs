@@ -1,21 +1,12 @@
 //! Amounts as reports print them.
 
 use plimsoll_analyze::{Estimate, Findings, Percentile, StepSummary};
-use plimsoll_units::{count_text, duration_text, grouped};
+use plimsoll_units::{count_text, duration_text};
+
+pub(super) use crate::count::{count_of, counted};
 
 /// Printed where a value cannot be known; explained once below.
 pub(super) const NOT_KNOWN: &str = "n/k";
-
-/// `1 worker`, `2 workers`.
-pub(super) fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(count))
-}
-
-/// [`counted`] for a smaller count.
-pub(super) fn count_of(count: u32, noun: &str) -> String {
-    counted(u64::from(count), noun)
-}
 
 /// `≥ ` in front of what is a lower bound.
 pub(super) fn bound(lower_bound: bool) -> &'static str {

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{Findings, Held, Knee, SloCheck, Steadiness, StepSummary};
 use plimsoll_plan::Slo;
-use plimsoll_units::{count_text, duration_text, escape_control, grouped, percent_text, significant};
+use plimsoll_units::{count_text, duration_text, escape_control, grouped, percent_text};
 
 use super::amount::{bound, chosen_step, count_of, load_of, percentile, throughput};
 use super::paragraph::wrapped;
@@ -102,11 +102,21 @@ fn growth(findings: &Findings, knee: &Knee) -> String {
         );
     }
     format!(
-        "Throughput stops growing at {} (the knee; the response time of the lowest step predicts {}): there it \
-         is within 5 % of the best, {plateau}.{}",
+        "Throughput stops growing at {} (the knee): there it is within 5 % of the best, {plateau}.{}{}",
         count_of(knee.connections, "connection"),
-        significant(knee.connections_predicted),
+        without_waiting(findings, knee),
         waiting_beyond(findings, knee),
+    )
+}
+
+/// What the operational laws say of the knee: the plateau times the response time of the lowest step.
+fn without_waiting(findings: &Findings, knee: &Knee) -> String {
+    let lowest_ns = knee.connections_predicted / knee.plateau.value * 1e9;
+    let about = if findings.lower_bound { "at least" } else { "about" };
+    let needed = count_of(knee.connections_predicted.round().max(1.0) as u32, "connection");
+    format!(
+        " Even if requests took no longer than at the lowest step, {} on average, that would need {about} {needed}.",
+        duration_text(lowest_ns)
     )
 }
 
@@ -119,7 +129,7 @@ fn waiting_beyond(findings: &Findings, knee: &Knee) -> String {
         let (at_knee, at_highest) = (low.latency.p99.ns?, high.latency.p99.ns?);
         (at_highest > at_knee).then(|| {
             format!(
-                " Beyond it only waiting grows: p99 {} at {}, {} at {}.",
+                " Beyond the knee only waiting grows: p99 {} at {}, {} at {}.",
                 duration_text(at_knee),
                 low.connections,
                 duration_text(at_highest),

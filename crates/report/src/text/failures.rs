@@ -19,6 +19,12 @@ fn status_name(status: u16) -> String {
     if status == 0 { "status outside 100 to 599".to_owned() } else { format!("status {status}") }
 }
 
+/// The same as [`by_name`], as short as the column of notes wants it: `timed_out ×3`, `503 ×12`.
+pub(super) fn in_brief(counts: &Counts) -> Vec<String> {
+    let short = |name: &str| name.strip_prefix("status ").unwrap_or(name).to_owned();
+    by_name(counts).iter().map(|(name, count)| format!("{} ×{}", short(name), grouped(*count))).collect()
+}
+
 /// Everything that failed in the run; nothing if nothing did.
 pub(super) fn block(findings: &Findings) -> String {
     let mut sum = Counts::default();

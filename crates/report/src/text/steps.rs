@@ -4,10 +4,13 @@ use plimsoll_analyze::{Findings, Steadiness, StepSummary};
 use plimsoll_record::StepEnd;
 use plimsoll_units::{bytes_text, count_text, duration_text, grouped, percent_text};
 
-use super::amount::{NOT_KNOWN, NOT_KNOWN_NOTE, any_unknown, bound, half_width, percentile, seconds};
-use super::failures::by_name;
+use super::amount::{
+    NOT_KNOWN, NOT_KNOWN_NOTE, any_unknown, bound, counted, half_width, percentile, seconds,
+};
+use super::failures::in_brief;
 use super::paragraph::wrapped;
 use super::table::Table;
+use crate::reason;
 
 const HEADER: [&str; 9] = ["conns", "QPS", "± 95 %", "mean", "p50", "p99", "success", "bytes/s", "notes"];
 /// A warm-up shorter than this is not worth a note.
@@ -50,14 +53,14 @@ fn notes(step: &StepSummary) -> Vec<String> {
     if step.warmup_sec >= WARMUP_NOTED_SEC {
         notes.push(format!("warm-up {}", seconds(step.warmup_sec)));
     }
-    let failures = by_name(&step.counts);
+    let failures = in_brief(&step.counts);
     let rest = failures.len().saturating_sub(KINDS_NOTED);
-    notes.extend(
-        failures.iter().take(KINDS_NOTED).map(|(name, count)| format!("{name}: {}", grouped(*count))),
-    );
+    notes.extend(failures.into_iter().take(KINDS_NOTED));
     if rest > 0 {
-        notes.push(format!("{rest} more kinds"));
+        notes.push(counted(rest as u64, "more kind"));
     }
+    // The self-check below the table is that of the step that decides; a bound in another needs its own reason.
+    notes.extend(step.generator.reasons.first().map(reason::brief));
     notes
 }
 
@@ -85,7 +88,9 @@ fn footnotes(steps: &[&StepSummary]) -> String {
          p50, p99: from the instant a request was due to its last byte. bytes/s: received.",
     ];
     if any(&|step| !step.generator.healthy()) {
-        notes.push("≥: a lower bound, the load generator was the limit in that step.");
+        notes.push(
+            "≥: a lower bound, the load generator was held back in that step, by what its last note says.",
+        );
     }
     if any(&|step| step.steadiness == Steadiness::Wide) {
         notes.push("not steady: the interval is wider than ±2 %.");

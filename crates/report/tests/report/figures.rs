@@ -1,6 +1,7 @@
 //! Figures: what can be told without eyes.
 
 use plimsoll_analyze::{Estimate, rungs_of};
+use plimsoll_record::FailureKind;
 use plimsoll_report::figure::{
     Caption, Figure, RungPoint, Series, diff_qps_ttlb, diff_successrate, sweep_qps_ttlb, sweep_successrate,
 };
@@ -18,7 +19,9 @@ fn series(points: Vec<RungPoint>) -> Series {
 fn point(connections: u32, per_sec: f64, success_ratio: Option<f64>) -> RungPoint {
     let around = |value: f64| Estimate { value, interval: Some((value * 0.9, value * 1.1)) };
     let mean_ms = (per_sec > 0.0).then(|| around(f64::from(connections) / per_sec * 1e3));
-    RungPoint { connections, throughput: around(per_sec), mean_ms, success_ratio, lower_bound: false }
+    let success_interval = success_ratio.map(|ratio| (ratio - 0.2, ratio + 0.2));
+    let throughput = around(per_sec);
+    RungPoint { connections, throughput, mean_ms, success_ratio, success_interval, lower_bound: false }
 }
 
 /// A PNG of the promised size that holds more than paper, and an SVG without numbers that are none.
@@ -59,6 +62,43 @@ fn axes_name_their_units_and_the_legend_its_best_value() {
     }
     assert!(speeds.contains("http://127.0.0.1:8080/healthz") && speeds.contains("95 % interval"));
     assert!(figures[1].svg.contains("100 % throughout"));
+}
+
+/// The success figure of this many rungs, each with so many requests of which so many failed.
+fn ratios_of(rungs: u32, ended: u64, failed: impl Fn(u32) -> u64) -> Figure {
+    let steps = (0..rungs).map(|n| {
+        let mut step = sample::step(n, n + 1, ended as f64 / 10.0);
+        if failed(n) > 0 {
+            sample::fail(&mut step, FailureKind::TimedOut, failed(n));
+        }
+        step
+    });
+    let mut findings = sample::healthy("sweep").findings;
+    findings.steps = steps.collect();
+    sweep_successrate(&caption(), &Series::of(&findings)).unwrap()
+}
+
+#[test]
+fn a_full_success_rate_still_has_its_interval() {
+    let figure = ratios_of(12, 100, |_| 0);
+    sound(&figure);
+    assert!(figure.svg.contains("100 % throughout, intervals down to 96.302 %"), "{}", figure.svg);
+    assert!(figure.svg.contains("bars: 95 % interval"));
+    // A run of plain figures has no interval, and none is claimed for it.
+    let mut without = series(vec![point(1, 10.0, Some(1.0))]);
+    without.points[0].success_interval = None;
+    let svg = sweep_successrate(&caption(), &without).unwrap().svg;
+    assert!(!svg.contains("95 %") && svg.contains("100 % throughout"), "{svg}");
+}
+
+#[test]
+fn bars_of_the_success_rate_end_at_nothing_and_at_a_hundred_per_cent() {
+    let one = |success_interval| {
+        let point = RungPoint { success_interval, ..point(1, 10.0, Some(0.5)) };
+        sweep_successrate(&caption(), &series(vec![point])).unwrap().svg
+    };
+    assert_eq!(one(Some((-0.4, 1.3))), one(Some((0.0, 1.0))));
+    assert_ne!(one(Some((0.1, 0.9))), one(Some((0.0, 1.0))));
 }
 
 #[test]

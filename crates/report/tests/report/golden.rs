@@ -1,6 +1,7 @@
 //! Whole texts, kept as snapshots: read them as a user would.
 
-use plimsoll_analyze::{Estimate, RungOutcome, compare, rungs_of};
+use plimsoll_analyze::{Estimate, GeneratorReason, RungOutcome, compare, rungs_of};
+use plimsoll_record::FailureKind;
 use plimsoll_report::text;
 
 use super::sample::{self, Sample};
@@ -49,6 +50,23 @@ fn a_sweep_begins_with_its_table() {
 }
 
 #[test]
+fn a_step_names_its_failures_and_why_it_is_a_lower_bound() {
+    let mut sample = sample::healthy("sweep");
+    let steps = &mut sample.findings.steps;
+    steps.iter_mut().for_each(|step| step.warmup_sec = 0.0);
+    sample::fail(&mut steps[3], FailureKind::TimedOut, 3);
+    steps[5].counts.ok -= 1_212;
+    steps[5].counts.status.add(503, 1_212);
+    let starved = GeneratorReason::WorkerStarved { worker: 0, ratio: 0.21 };
+    steps[0].generator.reasons.push(starved);
+    let text = text::render(&sample.run, &sample.findings);
+    let row = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
+    assert!(row("    8 ").contains("timed_out ×3"), "{text}");
+    assert!(row("   32 ").contains("503 ×1,212"), "{text}");
+    assert!(row("    1 ").contains("≥ 212") && row("    1 ").contains("no CPU 21 %"), "{text}");
+}
+
+#[test]
 fn percentiles_of_few_requests_are_not_known() {
     check("run_few_requests", &sample::few());
 }
@@ -84,6 +102,7 @@ fn rung(connections: u32, per_sec: f64, mean_ms: f64) -> RungOutcome {
         mean_latency_ns: mean_ms * 1e6,
         p99_ns: None,
         success_ratio: 1.0,
+        success_interval: None,
     }
 }
 

@@ -28,8 +28,23 @@ fn every_csv_row_has_a_cell_for_each_column_and_leaves_the_unknown_empty() {
         assert!(widths.iter().all(|width| *width == widths[0]), "{text}");
         assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
     }
-    let text = csv::render(&sample::few().findings);
-    let (header, row) = text.split_once('\n').unwrap();
-    let column = header.split(',').position(|name| name == "latency_p99_ms").unwrap();
-    assert_eq!(row.split(',').nth(column), Some(""));
+    assert_eq!(csv_cell(&sample::few(), "latency_p99_ms"), "");
+}
+
+/// The cell of a sample's last step.
+fn csv_cell(sample: &sample::Sample, name: &str) -> String {
+    let text = csv::render(&sample.findings);
+    let column = text.lines().next().unwrap().split(',').position(|column| column == name).unwrap();
+    text.lines().last().unwrap().split(',').nth(column).unwrap().to_owned()
+}
+
+#[test]
+fn the_csv_holds_the_interval_of_the_success_ratio() {
+    let bound = |sample: &sample::Sample, name| csv_cell(sample, name).parse::<f64>().unwrap();
+    let full = sample::healthy("sweep");
+    assert!(bound(&full, "success_lower") < 1.0);
+    assert_eq!(bound(&full, "success_upper"), 1.0);
+    let failing = sample::unsettled();
+    let ratio = bound(&failing, "success_ratio");
+    assert!(bound(&failing, "success_lower") < ratio && ratio < bound(&failing, "success_upper"));
 }

@@ -130,6 +130,7 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
         rate_per_sec: None,
         counts,
         success_ratio: Some(1.0),
+        success_interval: Some((answered as f64 / (answered as f64 + 3.84), 1.0)),
         warmup_sec: 0.75,
         measured_sec: 9.25,
         drain_sec: 0.004,
@@ -152,6 +153,13 @@ pub(super) fn fail(step: &mut StepSummary, kind: FailureKind, count: u64) {
     counts.status.add(200, counts.completed);
     counts.failed.add(kind, count);
     step.success_ratio = counts.success_ratio();
+    step.success_interval = counts.success_ratio().map(|ratio| around(ratio, counts.ended()));
+}
+
+/// An interval of a success ratio, as wide as that of so many requests.
+fn around(ratio: f64, ended: u64) -> (f64, f64) {
+    let half = 1.96 * (ratio * (1.0 - ratio) / ended as f64).sqrt() + 1.92 / ended as f64;
+    ((ratio - half).max(0.0), (ratio + half).min(1.0))
 }
 
 fn sample(command: &str, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) -> Sample {
@@ -190,7 +198,7 @@ pub(super) fn healthy(command: &str) -> Sample {
         plateau: best,
         plateau_connections: 32,
         connections: 16,
-        connections_predicted: 15.8,
+        connections_predicted: 15.05,
         reached: true,
     });
     sample.findings.usl = Some(UslFit::Fitted(Usl {
@@ -326,9 +334,10 @@ pub(super) fn behind() -> Sample {
     only.counts.intended = 20_000;
     only.counts.failed.add(FailureKind::Unsent, 3000);
     only.success_ratio = only.counts.success_ratio();
+    only.success_interval = only.success_ratio.map(|ratio| around(ratio, only.counts.ended()));
     only.steadiness = Steadiness::Moving;
     only.generator.littles_law_error = None;
-    let advice = "watch the target's CPU, threads and pools while it is offered 2000 requests/s";
+    let advice = "watch the target's CPU, threads and pools while it is offered 2,000 requests/s";
     let slo = Slo { p99_ms: Some(500.0), ..Slo::default() };
     let mut sample = sample(
         "run",

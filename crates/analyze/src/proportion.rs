@@ -1,0 +1,67 @@
+//! The interval of a ratio of counts.
+
+use crate::quantile::Z_TWO_SIDED;
+
+/// The 95 % score interval of the ratio `hits` / `trials`, or `None` without a trial (Wilson 1927).
+///
+/// Unlike the textbook interval it stays within 0 and 1 and is right for rare events: after `n` trials
+/// without a miss its lower bound is n / (n + 3.84), not 1.
+pub(crate) fn wilson(hits: u64, trials: u64) -> Option<(f64, f64)> {
+    if trials == 0 {
+        return None;
+    }
+    let count = trials as f64;
+    let ratio = hits as f64 / count;
+    let z2 = Z_TWO_SIDED * Z_TWO_SIDED;
+    let scale = 1.0 + z2 / count;
+    let centre = (ratio + z2 / (2.0 * count)) / scale;
+    let margin = Z_TWO_SIDED * (ratio * (1.0 - ratio) / count + z2 / (4.0 * count * count)).sqrt() / scale;
+    // At 0 and 1 the bound is the ratio itself, which rounding must not miss.
+    Some(((centre - margin).clamp(0.0, ratio), (centre + margin).clamp(ratio, 1.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Noise;
+
+    #[test]
+    fn success_without_exception_still_leaves_room_for_failures() {
+        let (low, high) = wilson(100, 100).unwrap();
+        assert!((low - 100.0 / 103.841).abs() < 1e-4, "{low}");
+        assert_eq!(high, 1.0);
+        let (low, high) = wilson(0, 100).unwrap();
+        assert_eq!(low, 0.0);
+        assert!((high - 3.841 / 103.841).abs() < 1e-4, "{high}");
+        assert_eq!(wilson(0, 0), None);
+    }
+
+    #[test]
+    fn the_interval_holds_the_ratio_and_narrows_with_more_trials() {
+        let mut widest = 1.0;
+        for trials in [10, 1_000, 1_000_000, 1_000_000_000] {
+            for hits in [0, trials / 10, trials / 2, trials - 1, trials] {
+                let (low, high) = wilson(hits, trials).unwrap();
+                let ratio = hits as f64 / trials as f64;
+                assert!(0.0 <= low && low <= ratio && ratio <= high && high <= 1.0, "{hits} of {trials}");
+            }
+            let (low, high) = wilson(trials / 2, trials).unwrap();
+            assert!(high - low < widest, "{trials}");
+            widest = high - low;
+        }
+    }
+
+    #[test]
+    fn a_rare_failure_lies_within_the_interval_about_as_often_as_it_says() {
+        const TRIALS: u64 = 2_000;
+        const TRUTH: f64 = 0.998;
+        let covers = |seed| {
+            let mut noise = Noise::new(seed);
+            let hits = (0..TRIALS).filter(|_| noise.uniform() < TRUTH).count() as u64;
+            let (low, high) = wilson(hits, TRIALS).unwrap();
+            low <= TRUTH && TRUTH <= high
+        };
+        let covered = (0..500).filter(|seed| covers(*seed)).count();
+        assert!((455..=497).contains(&covered), "{covered} of 500");
+    }
+}
