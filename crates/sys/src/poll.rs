@@ -1,11 +1,10 @@
 //! Edge-triggered readiness, by epoll.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Duration;
 
-use rustix::event::{Timespec, epoll};
-use rustix::io::Errno;
+use rustix::event::epoll;
 
 /// Events taken from the kernel in one call. More connections than this are served in several calls.
 const EVENTS_PER_WAIT: usize = 1024;
@@ -33,15 +32,11 @@ pub struct Ready {
 /// A set of sockets to wait for.
 pub struct Poll {
     epoll: OwnedFd,
-    events: Vec<epoll::Event>,
+    events: Vec<libc::epoll_event>,
     next: usize,
     /// The kernel, or a sandbox around it, knows only waits of whole milliseconds.
     coarse: bool,
 }
-
-// SAFETY: `epoll::Event` holds a union with a pointer, which keeps it from being `Send` by itself; every
-// event here was registered with a number in that union, so no pointer ever crosses threads.
-unsafe impl Send for Poll {}
 
 impl Poll {
     /// An empty set.
@@ -82,23 +77,58 @@ impl Poll {
     pub fn wait(&mut self, longest: Duration) -> io::Result<()> {
         self.events.clear();
         self.next = 0;
-        let timeout = if self.coarse { whole_ms(longest) } else { longest };
-        match self.wait_exactly(timeout) {
-            Ok(()) | Err(Errno::INTR) => Ok(()),
-            Err(Errno::NOSYS | Errno::PERM) if !self.coarse => {
-                self.coarse = true;
-                self.wait(longest)
+        let count = if self.coarse { self.wait_ms(longest) } else { self.wait_ns(longest) };
+        match usize::try_from(count) {
+            Ok(count) => {
+                // SAFETY: the kernel has written `count` events, at most EVENTS_PER_WAIT, into the spare
+                // capacity of that size, and an event is plain integers.
+                unsafe { self.events.set_len(count) };
+                Ok(())
             }
-            Err(error) => Err(error.into()),
+            Err(_) => self.wait_failed(longest),
         }
     }
 
-    fn wait_exactly(&mut self, timeout: Duration) -> Result<(), Errno> {
-        let timeout = Timespec {
-            tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: timeout.subsec_nanos().into(),
+    /// How many events came, or -1. The timeout is exact to the kernel's timers, unlike that of epoll_wait(2),
+    /// whose whole milliseconds would let requests leave up to one late.
+    fn wait_ns(&mut self, longest: Duration) -> i64 {
+        let timeout = libc::timespec {
+            tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: longest.subsec_nanos().into(),
         };
-        epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut self.events), Some(&timeout)).map(drop)
+        let no_signals = std::ptr::null::<libc::sigset_t>();
+        // SAFETY: the event pointer is valid for EVENTS_PER_WAIT writes (the capacity of an emptied vector), the
+        // timeout outlives the call, and no signal mask is given.
+        unsafe {
+            libc::syscall(
+                libc::SYS_epoll_pwait2,
+                self.epoll.as_raw_fd(),
+                self.events.as_mut_ptr(),
+                EVENTS_PER_WAIT,
+                &raw const timeout,
+                no_signals,
+                0_usize,
+            )
+        }
+    }
+
+    fn wait_ms(&mut self, longest: Duration) -> i64 {
+        let timeout = i32::try_from(whole_ms(longest)).unwrap_or(i32::MAX);
+        let most = EVENTS_PER_WAIT as i32;
+        // SAFETY: the event pointer is valid for EVENTS_PER_WAIT writes (the capacity of an emptied vector).
+        unsafe { libc::epoll_wait(self.epoll.as_raw_fd(), self.events.as_mut_ptr(), most, timeout).into() }
+    }
+
+    fn wait_failed(&mut self, longest: Duration) -> io::Result<()> {
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => Ok(()),
+            Some(libc::ENOSYS | libc::EPERM) if !self.coarse => {
+                self.coarse = true;
+                self.wait(longest)
+            }
+            _ => Err(error),
+        }
     }
 
     /// The next ready socket of the last wait.
@@ -107,17 +137,17 @@ impl Poll {
         use epoll::EventFlags as Flags;
         let event = self.events.get(self.next)?;
         self.next += 1;
-        let flags = event.flags;
+        let flags = Flags::from_bits_retain(event.events);
         let broken = flags.intersects(Flags::ERR | Flags::HUP);
         let closing = broken || flags.contains(Flags::RDHUP);
         let readable = closing || flags.contains(Flags::IN);
         let writable = broken || flags.contains(Flags::OUT);
-        Some(Ready { token: event.data.u64(), readiness: Readiness { readable, writable, closing } })
+        Some(Ready { token: event.u64, readiness: Readiness { readable, writable, closing } })
     }
 }
 
-fn whole_ms(span: Duration) -> Duration {
-    Duration::from_millis(u64::try_from(span.as_micros().div_ceil(1000)).unwrap_or(u64::MAX))
+fn whole_ms(span: Duration) -> u128 {
+    span.as_micros().div_ceil(1000)
 }
 
 #[cfg(test)]
@@ -126,8 +156,25 @@ mod tests {
 
     #[test]
     fn coarse_waits_are_never_too_short() {
-        assert_eq!(whole_ms(Duration::ZERO), Duration::ZERO);
-        assert_eq!(whole_ms(Duration::from_micros(1)), Duration::from_millis(1));
-        assert_eq!(whole_ms(Duration::from_micros(2001)), Duration::from_millis(3));
+        assert_eq!(whole_ms(Duration::ZERO), 0);
+        assert_eq!(whole_ms(Duration::from_micros(1)), 1);
+        assert_eq!(whole_ms(Duration::from_micros(2001)), 3);
+    }
+
+    #[test]
+    fn both_kinds_of_wait_see_what_is_ready() {
+        for coarse in [false, true] {
+            let (reader, mut writer) = std::os::unix::net::UnixStream::pair().unwrap();
+            let mut poll = Poll::new().unwrap();
+            poll.coarse = coarse;
+            poll.watch(&reader, 7).unwrap();
+            std::io::Write::write_all(&mut writer, b"x").unwrap();
+            poll.wait(Duration::from_secs(5)).unwrap();
+            let ready = poll.next_ready().unwrap();
+            assert!(ready.token == 7 && ready.readiness.readable && !ready.readiness.closing);
+            drop(writer);
+            poll.wait(Duration::from_secs(5)).unwrap();
+            assert!(poll.next_ready().unwrap().readiness.closing);
+        }
     }
 }
