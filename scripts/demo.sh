@@ -25,5 +25,5 @@ address=$(grep -oE '[0-9.]+:[0-9]+' <<<"$first_line" | head -n 1) || {
     exit 1
 }
 
-target/release/plimsoll "http://$address/sleep?ms=5&workers=16" --out "$OUT" --force
+target/release/plimsoll "http://$address/sleep?ms=5&workers=16" --name demo --out "$OUT" --force
 printf '\nThe table, the figures and the run file are in %s/\n' "$OUT"

@@ -21,8 +21,24 @@ struct Side {
     series: Series,
 }
 
+impl Side {
+    fn rename(&mut self, name: String) {
+        self.series.name.clone_from(&name);
+        self.name = name;
+    }
+}
+
+fn file_stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
-    let (a, b) = (read_side(&args.a)?, read_side(&args.b)?);
+    let (mut a, mut b) = (read_side(&args.a)?, read_side(&args.b)?);
+    if a.name == b.name {
+        // Two runs of one name are told apart by their files, which carry the time.
+        a.rename(file_stem(&args.a));
+        b.rename(file_stem(&args.b));
+    }
     let comparison = compare(&a.rungs, &b.rungs);
     let beyond = args.margin.map(|margin| (margin, comparison.beyond_margin(margin)));
     let text = text::comparison(&comparison, &a.name, &b.name);
@@ -54,19 +70,15 @@ fn figures(a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
 
 /// Reads a side: a `.dat` by its ending, anything else as a run file.
 fn read_side(path: &Path) -> anyhow::Result<Side> {
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let side = if path.extension().is_some_and(|ending| ending == "dat") {
         let content = std::fs::read_to_string(path);
         let content = content.with_context(|| format!("could not read {}", path.display()))?;
         let rungs = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
+        let name = file_stem(path);
         Side { series: Series::of_rungs(&name, &rungs), name, rungs }
     } else {
         let (_, findings) = recorded::read(path)?;
-        Side {
-            series: Series { name: name.clone(), ..Series::of(&findings) },
-            rungs: rungs_of(&findings),
-            name,
-        }
+        Side { series: Series::of(&findings), rungs: rungs_of(&findings), name: findings.plan.name }
     };
     if side.rungs.is_empty() {
         bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());
