@@ -14,6 +14,7 @@ pub fn connect_failure(error: &io::Error) -> FailureKind {
         Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NetworkDown => {
             FailureKind::ConnectUnreachable
         }
+        Kind::ConnectionReset | Kind::ConnectionAborted => FailureKind::ConnectReset,
         Kind::AddrNotAvailable => FailureKind::NoPortsLeft,
         _ if plimsoll_sys::out_of_descriptors(error) => FailureKind::NoDescriptorsLeft,
         _ => FailureKind::ConnectFailed,
@@ -42,6 +43,7 @@ mod tests {
         check(111, FailureKind::ConnectRefused);
         check(110, FailureKind::ConnectTimedOut);
         check(113, FailureKind::ConnectUnreachable);
+        check(104, FailureKind::ConnectReset);
         check(101, FailureKind::ConnectUnreachable);
         check(99, FailureKind::NoPortsLeft);
         check(24, FailureKind::NoDescriptorsLeft);

@@ -30,9 +30,9 @@ pub(crate) enum Outcome {
     Pending,
     /// The response is complete; the connection may carry another request if `reusable`.
     Answered { response: Response, reusable: bool },
-    /// The server closed a connection that had carried requests before, without a byte of this one's
-    /// response: the request may be sent again on a new one.
-    Unserved,
+    /// The server gave up a connection that had carried requests before, without a byte of this one's
+    /// response: the request may be sent again on a new one. If not, it failed as this kind.
+    Unserved(FailureKind),
     /// The request failed.
     Failed(FailureKind),
     /// The connection ended, or misbehaved, with no request under way.
@@ -58,6 +58,8 @@ pub(crate) struct Connection {
     pub(crate) since: Instant,
     /// The request under way was sent once before, on a connection the server had given up.
     pub(crate) resent: bool,
+    /// It is being opened for the first time, or again after a refusal: such openings are held back.
+    pub(crate) gently: bool,
     /// At least one response came over this socket.
     proven: bool,
     parser: ResponseParser,
@@ -70,6 +72,7 @@ impl Connection {
             intended: None,
             since: Instant::default(),
             resent: false,
+            gently: false,
             proven: false,
             parser: ResponseParser::new(),
         }
@@ -81,8 +84,9 @@ impl Connection {
     }
 
     /// A socket is being connected.
-    pub(crate) fn begin_opening(&mut self, now: Instant) {
+    pub(crate) fn begin_opening(&mut self, now: Instant, gently: bool) {
         self.state = State::Opening;
+        self.gently = gently;
         self.since = now;
         self.proven = false;
     }
@@ -141,17 +145,19 @@ impl Connection {
             (Finish::Complete(_) | Finish::Within, _) => true,
             (Finish::Before, _) => false,
         };
-        if !within && self.proven && !self.resent {
-            return Outcome::Unserved;
-        }
+        let kind = self.broken_off(within, end);
+        if !within && self.proven && !self.resent { Outcome::Unserved(kind) } else { Outcome::Failed(kind) }
+    }
+
+    fn broken_off(&self, within: bool, end: End) -> FailureKind {
         let sending = matches!(self.state, State::Sending(_));
-        Outcome::Failed(match (within, end) {
+        match (within, end) {
             (true, End::Closed) => FailureKind::ClosedWithinResponse,
             (true, End::Reset) => FailureKind::ResetWithinResponse,
             (false, _) if sending => FailureKind::SendReset,
             (false, End::Closed) => FailureKind::ClosedBeforeResponse,
             (false, End::Reset) => FailureKind::ResetBeforeResponse,
-        })
+        }
     }
 
     /// An answer to a request that is not fully written leaves the rest of it unread: the connection is spent.
@@ -174,7 +180,7 @@ mod tests {
 
     fn waiting() -> Connection {
         let mut connection = Connection::new();
-        connection.begin_opening(at(0));
+        connection.begin_opening(at(0), true);
         connection.begin_request(at(1), at(2), Expect::Body);
         connection.wrote(10, 10);
         connection
@@ -218,8 +224,8 @@ mod tests {
 
     #[test]
     fn a_connection_given_up_between_requests_is_no_failure_but_only_once() {
-        assert_eq!(proven().end(End::Closed), Outcome::Unserved);
-        assert_eq!(proven().end(End::Reset), Outcome::Unserved);
+        assert_eq!(proven().end(End::Closed), Outcome::Unserved(FailureKind::ClosedBeforeResponse));
+        assert_eq!(proven().end(End::Reset), Outcome::Unserved(FailureKind::ResetBeforeResponse));
         let mut again = proven();
         again.resent = true;
         assert_eq!(again.end(End::Closed), Outcome::Failed(FailureKind::ClosedBeforeResponse));

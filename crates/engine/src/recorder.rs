@@ -130,17 +130,28 @@ impl Recorder {
         self.frame.head.counts.failed.add(kind, count);
     }
 
-    /// Ends the frame, which covers the intervals up to `next_interval`, and hands it over if that
-    /// can be done without waiting.
-    pub(crate) fn hand_over(&mut self, now: Instant, next_interval: u32, phase: Phase, gauges: Gauges) {
-        if let Ok(spare) = self.exchange.empty.try_recv() {
-            self.close_frame(now, phase, gauges);
-            let full = std::mem::replace(&mut self.frame, spare);
-            match self.exchange.full.try_send(full) {
-                Ok(()) => self.open_frame(now, next_interval),
-                // Each worker has one frame on its way at most, and the channel a place for it: only
-                // a conductor that is gone refuses.
-                Err(TrySendError::Full(frame) | TrySendError::Disconnected(frame)) => self.frame = frame,
+    /// Ends the frame, which covers the intervals up to `next_interval`, and hands it over if that can be
+    /// done without waiting; says whether it was.
+    pub(crate) fn hand_over(
+        &mut self,
+        now: Instant,
+        next_interval: u32,
+        phase: Phase,
+        gauges: Gauges,
+    ) -> bool {
+        let Ok(spare) = self.exchange.empty.try_recv() else { return false };
+        self.close_frame(now, phase, gauges);
+        let full = std::mem::replace(&mut self.frame, spare);
+        match self.exchange.full.try_send(full) {
+            Ok(()) => {
+                self.open_frame(now, next_interval);
+                true
+            }
+            // Each worker has one frame on its way at most, and the channel a place for it: only
+            // a conductor that is gone refuses.
+            Err(TrySendError::Full(frame) | TrySendError::Disconnected(frame)) => {
+                self.frame = frame;
+                false
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::control::Control;
 use crate::drive::epoll::Epoll;
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
-use crate::worker::Worker;
+use crate::worker::{SEND_GRACE, Worker};
 
 /// Why a step could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -67,8 +67,8 @@ impl Running {
     /// When a thread or its set of sockets cannot be made.
     pub fn start(order: &StepOrder) -> Result<Self, EngineError> {
         let began = RealClock.now() + HEAD_START;
-        // A request may begin at the last moment, on a connection still to be opened, and take all its time.
-        let drain = order.timeout * 2;
+        // A request may be sent at the last moment, on a connection still to be opened, and take all its time.
+        let drain = SEND_GRACE + order.timeout * 2;
         let control = Arc::new(Control::new(began + order.duration, drain));
         let (full, frames) = sync_channel(order.workers as usize * 2);
         let mut running = Self { control, began, frames, empty: Vec::new(), threads: Vec::new() };

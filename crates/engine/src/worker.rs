@@ -30,7 +30,7 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
 /// When the load of an open loop ends, requests that are due and found no connection yet may still be sent
 /// for this long. Later ones would go on loading a target that has not kept up.
-const SEND_GRACE: Duration = Duration::from_secs(1);
+pub(crate) const SEND_GRACE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Worker<D> {
     order: StepOrder,
@@ -45,13 +45,19 @@ pub(crate) struct Worker<D> {
     recorder: Recorder,
     /// Connections that are open and have nothing to send.
     idle: VecDeque<u32>,
-    /// Connections to be opened at these instants, soonest first.
-    reopen: VecDeque<(Instant, u32)>,
+    /// Connections to be opened for the first time, or again after a refusal, once their turn comes.
+    unopened: VecDeque<u32>,
+    /// Connections that were refused, with the instants at which they are tried again, soonest first.
+    refused: VecDeque<(Instant, u32)>,
+    /// Connections that the server closed, to be replaced at the end of this turn.
+    closed: VecDeque<u32>,
     /// Connections of an open loop that are closed, to be opened when a request needs one.
     spare: Vec<u32>,
     /// The most connections this worker may have.
     connections_max: usize,
+    /// Connections being opened, and those of them that are opened gently.
     opening: usize,
+    opening_gently: usize,
     open: u64,
     in_flight: u64,
     began: Instant,
@@ -94,13 +100,16 @@ impl<D: Driver> Worker<D> {
             schedule: Schedule::new(order.level, shard, began, order.seed),
             connections: (0..first).map(|_| Connection::new()).collect(),
             idle: VecDeque::with_capacity(most as usize),
-            reopen: (0..first).map(|slot| (began, slot)).collect(),
+            unopened: (0..first).collect(),
+            refused: VecDeque::with_capacity(first as usize),
+            closed: VecDeque::with_capacity(most as usize),
             spare: Vec::with_capacity(most as usize),
             connections_max: most as usize,
             next_frame: began + order.interval,
             memory: ParserMemory::new(),
             clock: RealClock,
             opening: 0,
+            opening_gently: 0,
             open: 0,
             in_flight: 0,
             now: began,
@@ -163,8 +172,9 @@ impl<D: Driver> Worker<D> {
         }
     }
 
+    /// A connection still being opened counts as work left: somebody waits for it, and how it ends must be told.
     fn finished(&self) -> bool {
-        let nothing_left = self.in_flight == 0 && self.backlog() == 0;
+        let nothing_left = self.in_flight == 0 && self.backlog() == 0 && self.opening == 0;
         !self.measuring() && (nothing_left || self.now >= self.control.drain_ends())
     }
 
@@ -182,10 +192,11 @@ impl<D: Driver> Worker<D> {
         {
             until = until.min(backlog.next_due());
         }
-        if let Some((at, _)) = self.reopen.front()
-            && self.may_open()
-        {
+        if let Some((at, _)) = self.refused.front() {
             until = until.min(*at);
+        }
+        if !self.unopened.is_empty() && self.may_open_gently() {
+            until = until.min(self.began);
         }
         until.since(self.now)
     }
@@ -203,7 +214,10 @@ impl<D: Driver> Worker<D> {
         let gauges = self.gauges();
         // What ended within this turn was due under load, so the frame that holds it is a measured one.
         let phase = if load_over || self.measuring() { Phase::Measure } else { Phase::Drain };
-        self.recorder.hand_over(self.now, next as u32 - 1, phase, gauges);
+        if !self.recorder.hand_over(self.now, next as u32 - 1, phase, gauges) {
+            // The conductor still has the other frame: this one goes on, and is offered again in the next turn.
+            return;
+        }
         self.next_frame = match load_over {
             // The drain is one frame, handed over when the worker ends.
             true => Instant::from_nanos(u64::MAX),

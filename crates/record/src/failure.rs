@@ -26,6 +26,7 @@ pub enum FailureKind {
     ConnectRefused,
     ConnectTimedOut,
     ConnectUnreachable,
+    ConnectReset,
     ConnectFailed,
     NoPortsLeft,
     NoDescriptorsLeft,
@@ -73,7 +74,7 @@ use FailureKind as K;
 use FailurePhase as P;
 
 /// Every kind of failure, in the order of [`FailureKind`].
-pub const FAILURES: [FailureRow; 19] = [
+pub const FAILURES: [FailureRow; 20] = [
     row(
         K::ConnectRefused,
         "connect_refused",
@@ -96,11 +97,18 @@ pub const FAILURES: [FailureRow; 19] = [
         "check the address and the route to it (ip route get ADDRESS)",
     ),
     row(
+        K::ConnectReset,
+        "connect_reset",
+        P::Connect,
+        "the target reset the connection while it was being made",
+        "a server that is going down, or a full accept backlog: look at the server's log",
+    ),
+    row(
         K::ConnectFailed,
         "connect_failed",
         P::Connect,
-        "the connection could not be made",
-        "look at the event that names the system's error",
+        "the system refused to make the connection",
+        "look for a firewall on this machine, or for memory that has run out",
     ),
     row(
         K::NoPortsLeft,
@@ -197,7 +205,7 @@ pub const FAILURES: [FailureRow; 19] = [
         K::Unanswered,
         "unanswered",
         P::FirstByte,
-        "sent, and still without a response when the run ended",
+        "sent, and still without a response when the waiting for it ended",
         "the run was interrupted, or its budget ended first",
     ),
     row(

@@ -40,7 +40,7 @@ fn beyond_the_margin_the_code_is_3() {
 fn two_runs_are_compared_with_intervals() {
     let bench = Bench::new();
     let target = Target::start(&bench);
-    for (folder, path) in [("a", "/sleep?ms=4"), ("b", "/sleep?ms=2")] {
+    for (folder, path) in [("a", "/sleep?ms=40"), ("b", "/sleep?ms=2")] {
         let url = target.url(path);
         bench.expect(0, &["sweep", &url, "--ladder", "1,2", "--step", "2s", "--out", folder, "-n", folder]);
     }

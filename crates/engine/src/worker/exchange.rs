@@ -53,9 +53,8 @@ impl<D: Driver> Worker<D> {
         match outcome {
             Outcome::Pending => {}
             Outcome::Answered { response, reusable } => self.answered(slot, response, reusable, closing),
-            Outcome::Unserved if self.retries => self.send_elsewhere(slot),
-            Outcome::Unserved => self.fail(slot, FailureKind::ClosedBeforeResponse),
-            Outcome::Failed(kind) => self.fail(slot, kind),
+            Outcome::Unserved(_) if self.retries => self.send_elsewhere(slot),
+            Outcome::Unserved(kind) | Outcome::Failed(kind) => self.fail(slot, kind),
             Outcome::Gone => self.lose(slot),
         }
     }

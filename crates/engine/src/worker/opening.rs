@@ -7,7 +7,7 @@ use plimsoll_units::{Clock, Instant};
 
 use super::Worker;
 use crate::classify::connect_failure;
-use crate::connection::State;
+use crate::connection::{Connection, State};
 use crate::drive::Driver;
 use crate::schedule::Schedule;
 
@@ -20,51 +20,72 @@ const OPENING_MAX: usize = 100;
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 impl<D: Driver> Worker<D> {
-    pub(super) fn may_open(&self) -> bool {
-        self.opening < OPENING_MAX
+    pub(super) fn may_open_gently(&self) -> bool {
+        self.opening_gently < OPENING_MAX
     }
 
-    /// Opens what is to be opened by now.
+    /// Opens what is to be opened by now. A connection that the server closed is replaced at once, since it was
+    /// the answer that paced it; new ones, and those that were refused, are opened a few at a time.
     pub(super) fn open_due(&mut self) {
-        while self.may_open()
-            && let Some((at, slot)) = self.reopen.front().copied()
+        while let Some(slot) = self.closed.pop_front() {
+            if self.still_wanted(slot) {
+                self.open_slot(slot as usize, false);
+            }
+        }
+        while let Some((at, slot)) = self.refused.front().copied()
             && at <= self.now
         {
-            self.reopen.pop_front();
-            if self.measuring() || self.connections[slot as usize].resent {
-                self.open_slot(slot as usize);
+            self.refused.pop_front();
+            self.unopened.push_back(slot);
+        }
+        while self.now >= self.began
+            && self.may_open_gently()
+            && let Some(slot) = self.unopened.pop_front()
+        {
+            if self.still_wanted(slot) {
+                self.open_slot(slot as usize, true);
             }
         }
     }
 
+    fn still_wanted(&self, slot: u32) -> bool {
+        self.measuring() || self.connections[slot as usize].resent
+    }
+
     /// Opens connections for requests that are due and find none idle.
     pub(super) fn open_for_backlog(&mut self) {
-        while self.backlog() > self.opening as u64 && self.may_open() {
+        while self.backlog() > self.opening as u64 {
             if let Some(slot) = self.spare.pop() {
-                self.open_slot(slot as usize);
-            } else if self.connections.len() < self.connections_max {
-                self.connections.push(crate::connection::Connection::new());
-                self.open_slot(self.connections.len() - 1);
+                self.open_slot(slot as usize, false);
+            } else if self.may_open_gently() && self.connections.len() < self.connections_max {
+                self.connections.push(Connection::new());
+                self.open_slot(self.connections.len() - 1, true);
             } else {
                 return;
             }
         }
     }
 
-    fn open_slot(&mut self, slot: usize) {
+    fn open_slot(&mut self, slot: usize, gently: bool) {
         match self.driver.open(slot, self.order.address) {
             Ok(()) => {
-                self.connections[slot].begin_opening(self.now);
+                self.connections[slot].begin_opening(self.now, gently);
                 self.opening += 1;
+                self.opening_gently += usize::from(gently);
             }
             Err(error) => self.opening_failed(slot, connect_failure(&error)),
         }
     }
 
+    fn opening_ended(&mut self, slot: usize) {
+        self.opening -= 1;
+        self.opening_gently -= usize::from(self.connections[slot].gently);
+    }
+
     /// The connecting ended, well or not.
     pub(super) fn settle_opening(&mut self, slot: usize) {
         self.now = self.clock.now();
-        self.opening -= 1;
+        self.opening_ended(slot);
         match self.driver.connected(slot) {
             Ok(()) => {
                 self.open += 1;
@@ -103,7 +124,7 @@ impl<D: Driver> Worker<D> {
         connection.intended = None;
         connection.resent = false;
         match self.schedule {
-            Schedule::Closed => self.reopen.push_back((self.now + RETRY_PAUSE, slot as u32)),
+            Schedule::Closed => self.refused.push_back((self.now + RETRY_PAUSE, slot as u32)),
             Schedule::Open(_) => self.spare.push(slot as u32),
         }
     }
@@ -136,7 +157,7 @@ impl<D: Driver> Worker<D> {
         connection.intended = next_due;
         match self.schedule {
             Schedule::Open(_) if !connection.resent => self.spare.push(slot as u32),
-            _ => self.reopen.push_front((self.now, slot as u32)),
+            _ => self.closed.push_back(slot as u32),
         }
         // Not opened here but at the end of the turn: a connection that is refused at once would otherwise
         // be tried again and again from within itself.
@@ -145,7 +166,7 @@ impl<D: Driver> Worker<D> {
     /// A connection being opened has taken too long.
     pub(super) fn opening_timed_out(&mut self, slot: usize) {
         self.driver.close(slot);
-        self.opening -= 1;
+        self.opening_ended(slot);
         self.opening_failed(slot, FailureKind::ConnectTimedOut);
     }
 

@@ -141,3 +141,30 @@ fn a_server_killed_under_load_leaves_what_was_measured_and_named_failures() {
     assert!(measured.counts.completed >= 40, "{:?}", measured.counts);
     assert!(measured.failed(FailureKind::ConnectRefused) > 0, "{:?}", measured.failures());
 }
+
+#[test]
+fn a_connection_that_is_never_accepted_is_counted_when_its_time_is_over() {
+    // A listener whose backlog is full: the kernel drops further handshakes.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    rustix::net::listen(&listener, 0).unwrap();
+    let mut order = order(listener.local_addr().unwrap(), closed(20));
+    order.timeout = Duration::from_millis(400);
+    let measured = Measured::of(&order);
+    assert!(measured.failed(FailureKind::ConnectTimedOut) > 0, "{:?}", measured.failures());
+    // Those few that fit into the backlog sent a request that nobody reads.
+    assert_eq!(measured.failures(), ["connect_timed_out", "timed_out"]);
+}
+
+#[test]
+fn a_request_that_may_not_be_sent_twice_fails_by_what_broke_it() {
+    let server = BadServer::start(Script::CloseBetweenRequests { after: 5 });
+    let mut order = order(server.address(), closed(2));
+    let mut target = plimsoll_plan::Target::parse(&format!("http://{}/", server.address())).unwrap();
+    target.method = "POST".to_owned();
+    order.request = target.encode().unwrap().into();
+    order.method = target.method;
+    let measured = Measured::of(&order);
+    let allowed = ["send_reset", "closed_before_response", "reset_before_response"];
+    assert!(measured.failures().iter().all(|name| allowed.contains(name)), "{:?}", measured.failures());
+    assert!(measured.counts.ok > 0);
+}

@@ -103,3 +103,20 @@ fn frames_follow_each_other_without_gap_or_overlap() {
         assert!(pair[0].head.interval <= pair[1].head.interval);
     }
 }
+
+#[test]
+fn connections_that_the_server_closes_do_not_keep_others_from_opening() {
+    let server = BadServer::start(Script::CloseDelimited);
+    let mut order = order(server.address(), closed(300));
+    order.duration = Duration::from_secs(600);
+    // All 300 are under way or being replaced, once the load is on: none waits behind those that come back.
+    let mut most = 0;
+    let measured = Measured::watched(&order, |frame, running| {
+        most = frame.head.connections.max(most);
+        if most > 150 || frame.head.interval > 200 {
+            running.end_load();
+        }
+    });
+    assert!(most > 150, "at most {most} of 300 connections were open at the end of an interval");
+    assert_eq!(measured.failures(), [""; 0]);
+}
