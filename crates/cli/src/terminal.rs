@@ -2,6 +2,9 @@
 
 use std::io::{self, Write};
 
+use plimsoll_conductor::ConductError;
+use plimsoll_plan::PlanError;
+
 use crate::exit::Exit;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
@@ -22,8 +25,41 @@ pub(crate) fn remark(text: &str) {
     }
 }
 
+/// Writes an error to standard error: what failed, then each cause that was not named yet.
+pub(crate) fn tell_error(error: &anyhow::Error) {
+    remark(&format!("plimsoll: {}", with_causes(error)));
+}
+
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
 /// Tells why a command failed, and with which code it ends.
 pub(crate) fn fail(error: &anyhow::Error) -> Exit {
-    remark(&format!("plimsoll: {error:#}"));
-    if error.is::<plimsoll_plan::PlanError>() { Exit::Usage } else { Exit::CouldNotRun }
+    tell_error(error);
+    let interrupted = error.downcast_ref::<ConductError>().is_some_and(ConductError::interrupted);
+    match error.is::<PlanError>() {
+        _ if interrupted => Exit::Interrupted,
+        true => Exit::Usage,
+        false => Exit::CouldNotRun,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_told_once() {
+        let refused = || io::Error::other("refused");
+        let told = |outer: &'static str| with_causes(&anyhow::Error::new(refused()).context(outer));
+        assert_eq!(told("no connection"), "no connection: refused");
+        assert_eq!(told("no connection (refused); is it up?"), "no connection (refused); is it up?");
+    }
 }

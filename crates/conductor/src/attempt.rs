@@ -2,6 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_http::{Expect, Finish, ParserMemory, Response, ResponseParser};
@@ -11,22 +12,28 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 /// Why there is no answer.
 #[derive(Debug)]
-pub(crate) struct AttemptError(pub(crate) FailureKind);
+pub(crate) enum AttemptError {
+    /// The request failed.
+    Failed(FailureKind),
+    /// The user does not want to wait for it.
+    Interrupted,
+}
 
 /// Sends the target's request over an open connection and reads the whole answer.
 pub(crate) fn ask(
     target: &Target,
     stream: &mut TcpStream,
     timeout: Duration,
+    interrupted: &AtomicBool,
 ) -> Result<FirstAnswer, AttemptError> {
     // A plan's request was encoded when the plan was frozen, so this cannot fail here.
-    let request = target.encode().map_err(|_| AttemptError(FailureKind::ConnectFailed))?;
+    let request = target.encode().map_err(|_| AttemptError::Failed(FailureKind::ConnectFailed))?;
     let sent = RealClock.now();
     let deadline = sent + timeout;
     let write = limit(stream, deadline).and_then(|()| stream.write_all(&request));
-    write.map_err(|error| AttemptError(broken(&error, FailureKind::SendReset)))?;
+    write.map_err(|error| broken(&error, FailureKind::SendReset))?;
     let expect = if target.method == "HEAD" { Expect::NoBody } else { Expect::Body };
-    let response = read_response(stream, expect, deadline)?;
+    let response = read_response(stream, expect, deadline, interrupted)?;
     Ok(FirstAnswer {
         status: response.status,
         body_bytes: response.body_bytes,
@@ -39,27 +46,33 @@ fn read_response(
     stream: &mut TcpStream,
     expect: Expect,
     deadline: Instant,
+    interrupted: &AtomicBool,
 ) -> Result<Response, AttemptError> {
     let mut parser = ResponseParser::new();
     parser.reset(expect);
     let mut memory = ParserMemory::new();
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        let reset = if parser.started() {
-            FailureKind::ResetWithinResponse
-        } else {
-            FailureKind::ResetBeforeResponse
+        let count = match limit(stream, deadline).and_then(|()| stream.read(&mut buffer)) {
+            Ok(0) => return ended(&mut parser),
+            Ok(count) => count,
+            // A signal came: the user's wish to end, or only a stop and a continue.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                match interrupted.load(Ordering::Relaxed) {
+                    true => return Err(AttemptError::Interrupted),
+                    false => continue,
+                }
+            }
+            Err(error) if parser.started() => return Err(broken(&error, FailureKind::ResetWithinResponse)),
+            Err(error) => return Err(broken(&error, FailureKind::ResetBeforeResponse)),
         };
-        let read = limit(stream, deadline).and_then(|()| stream.read(&mut buffer));
-        let count = read.map_err(|error| AttemptError(broken(&error, reset)))?;
-        if count == 0 {
-            return ended(&mut parser);
-        }
         let advance = parser.advance(&buffer[..count], &mut memory);
-        let advance =
-            advance.map_err(|malformed| AttemptError(plimsoll_engine::malformed_failure(malformed)))?;
+        let malformed = plimsoll_engine::malformed_failure;
+        let advance = advance.map_err(|error| AttemptError::Failed(malformed(error)))?;
         match advance.response {
-            Some(_) if advance.consumed < count => return Err(AttemptError(FailureKind::BytesAfterResponse)),
+            Some(_) if advance.consumed < count => {
+                return Err(AttemptError::Failed(FailureKind::BytesAfterResponse));
+            }
             Some(response) => return Ok(response),
             None => {}
         }
@@ -69,8 +82,8 @@ fn read_response(
 fn ended(parser: &mut ResponseParser) -> Result<Response, AttemptError> {
     match parser.finish() {
         Finish::Complete(response) => Ok(response),
-        Finish::Within => Err(AttemptError(FailureKind::ClosedWithinResponse)),
-        Finish::Before => Err(AttemptError(FailureKind::ClosedBeforeResponse)),
+        Finish::Within => Err(AttemptError::Failed(FailureKind::ClosedWithinResponse)),
+        Finish::Before => Err(AttemptError::Failed(FailureKind::ClosedBeforeResponse)),
     }
 }
 
@@ -84,9 +97,9 @@ fn limit(stream: &TcpStream, deadline: Instant) -> io::Result<()> {
     stream.set_write_timeout(Some(left))
 }
 
-fn broken(error: &io::Error, otherwise: FailureKind) -> FailureKind {
-    match error.kind() {
+fn broken(error: &io::Error, otherwise: FailureKind) -> AttemptError {
+    AttemptError::Failed(match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => FailureKind::TimedOut,
         _ => otherwise,
-    }
+    })
 }

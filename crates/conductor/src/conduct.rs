@@ -48,6 +48,13 @@ pub struct RunOptions<'a> {
     pub tool_version: &'a str,
 }
 
+impl ConductError {
+    /// True if the user ended the run before any load was made.
+    pub fn interrupted(&self) -> bool {
+        matches!(self, Self::Prepare(PrepareError::Interrupted))
+    }
+}
+
 /// What came of a run.
 #[derive(Debug)]
 pub struct Outcome {
@@ -70,7 +77,7 @@ pub fn conduct(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, ConductError> {
     let began = RealClock.now();
-    let mut prepared = prepare(plan, options.ask_first)?;
+    let mut prepared = prepare(plan, options.ask_first, options.interrupted)?;
     let limited = prepared.limited.take();
     let mut tape = open_tape(&prepared, options);
     announce(&mut tape, limited, observer);

@@ -8,7 +8,7 @@ use plimsoll_record::{FailureKind, FrameHead};
 /// such as a restart, are failures of the requests they hit, and the run goes on.
 const GONE_AFTER: Duration = Duration::from_secs(3);
 
-/// Watches for the end of a target.
+/// Watches for the end of a target, over all steps of a run.
 #[derive(Debug, Default)]
 pub(crate) struct LossWatch {
     refused_since_ns: Option<u64>,
@@ -19,7 +19,9 @@ impl LossWatch {
     /// Takes in one frame; true once the target counts as gone.
     pub(crate) fn gone(&mut self, head: &FrameHead) -> bool {
         let failed = |kind| head.counts.failed.of(kind);
-        let refused = failed(FailureKind::ConnectRefused) + failed(FailureKind::ConnectUnreachable);
+        let refused = failed(FailureKind::ConnectRefused)
+            + failed(FailureKind::ConnectReset)
+            + failed(FailureKind::ConnectUnreachable);
         if head.counts.completed > 0 {
             self.alive_at_ns = self.alive_at_ns.max(head.ended_ns);
             self.refused_since_ns = None;
@@ -30,9 +32,14 @@ impl LossWatch {
             .is_some_and(|since| Duration::from_nanos(head.ended_ns.saturating_sub(since)) >= GONE_AFTER)
     }
 
-    /// Since when every connection was refused, in nanoseconds since the run began.
-    pub(crate) fn since_ns(&self) -> u64 {
-        self.refused_since_ns.unwrap_or(self.alive_at_ns)
+    /// Since when every connection is refused, in nanoseconds since the run began; `None` while some are not.
+    pub(crate) fn refused_since_ns(&self) -> Option<u64> {
+        self.refused_since_ns
+    }
+
+    /// The target was seen to take connections again.
+    pub(crate) fn is_back(&mut self) {
+        self.refused_since_ns = None;
     }
 }
 

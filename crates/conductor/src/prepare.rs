@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_plan::{Level, Load, Plan, Rungs};
@@ -48,6 +49,9 @@ pub enum PrepareError {
         /// What to do.
         remedy: &'static str,
     },
+    /// The user ended it before it began.
+    #[error("interrupted before any load was made")]
+    Interrupted,
     /// The plan needs more than this machine gives.
     #[error("the plan asks for {wanted} connections, and this machine allows {allowed} ({what}); {remedy}")]
     Limit {
@@ -75,14 +79,17 @@ pub(crate) struct Prepared {
 }
 
 /// Looks at this machine and the target. With `ask` one request is sent; else only a connection is made.
-pub(crate) fn prepare(plan: Plan, ask: bool) -> Result<Prepared, PrepareError> {
+pub(crate) fn prepare(plan: Plan, ask: bool, interrupted: &AtomicBool) -> Result<Prepared, PrepareError> {
     let machine = machine();
     let (plan, limited) = within_limits(plan, &machine.limits)?;
     let began = RealClock.now();
     let addresses = resolve(&plan)?;
     let resolve_ns = RealClock.now().nanos_since(began);
     let (address, mut stream, connect_ns) = connect(&addresses, plan.generator.timeout)?;
-    let first = if ask { Some(first_answer(&plan, address, &mut stream)?) } else { None };
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(PrepareError::Interrupted);
+    }
+    let first = if ask { Some(first_answer(&plan, address, &mut stream, interrupted)?) } else { None };
     let preflight = Preflight {
         addresses: addresses.iter().map(ToString::to_string).collect(),
         address: address.to_string(),
@@ -136,10 +143,14 @@ fn first_answer(
     plan: &Plan,
     address: SocketAddr,
     stream: &mut std::net::TcpStream,
+    interrupted: &AtomicBool,
 ) -> Result<FirstAnswer, PrepareError> {
-    attempt::ask(&plan.target, stream, plan.generator.timeout).map_err(|AttemptError(kind)| {
-        let row = kind.row();
-        PrepareError::FirstRequest { kind: row.name, address, meaning: row.meaning, remedy: row.remedy }
+    attempt::ask(&plan.target, stream, plan.generator.timeout, interrupted).map_err(|error| match error {
+        AttemptError::Interrupted => PrepareError::Interrupted,
+        AttemptError::Failed(kind) => {
+            let row = kind.row();
+            PrepareError::FirstRequest { kind: row.name, address, meaning: row.meaning, remedy: row.remedy }
+        }
     })
 }
 

@@ -23,6 +23,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// After the user has ended the run, answers under way are waited for at most this long.
 const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
 
+/// How long the target may take to show that it is back.
+const LOOK_FOR_TARGET: Duration = Duration::from_secs(1);
+
 /// The machine that makes the load is asked about itself this often, and at both ends of a step.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
@@ -76,12 +79,14 @@ struct Measuring<'a, 'b> {
     workers: u32,
     /// Where this step's frames begin among the run's.
     first_frame: usize,
-    loss: LossWatch,
+    loss: &'a mut LossWatch,
     end: Option<StepEnd>,
     ended_at: Instant,
     sampled_at: Instant,
     told_at: Instant,
     told_completed: u64,
+    /// When the last frame ended, in nanoseconds since the run began.
+    last_ns: u64,
     completed: u64,
     failed: u64,
 }
@@ -90,6 +95,7 @@ struct Measuring<'a, 'b> {
 pub(crate) fn run_step(
     context: &StepContext<'_>,
     task: StepTask,
+    loss: &mut LossWatch,
     tape: &mut Tape,
     observer: &mut dyn Observer,
 ) -> Result<StepEnd, EngineError> {
@@ -97,7 +103,8 @@ pub(crate) fn run_step(
     tape.host_sample(context.machine.sample(context.origin));
     let running = Running::start(&order(context, &task, workers))?;
     let began = running.began();
-    tape.step(step_record(context, &task, began, running.load_ends(), StepEnd::Cut));
+    let ends = running.load_ends();
+    tape.step(step_record(context, &task, (began, ends, ends), StepEnd::Cut));
     observer.observe(&Progress::StepBegan {
         index: task.index,
         connections: task.connections(),
@@ -113,7 +120,8 @@ pub(crate) fn run_step(
         running,
         workers,
         first_frame,
-        loss: LossWatch::default(),
+        loss,
+        last_ns: 0,
         end: None,
         ended_at: began,
         sampled_at: began,
@@ -143,11 +151,11 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
     }
 }
 
+/// The record of a step with the instants at which it began, its load ended and its last answer came.
 fn step_record(
     context: &StepContext<'_>,
     task: &StepTask,
-    began: Instant,
-    ended: Instant,
+    (began, ended, drained): (Instant, Instant, Instant),
     end: StepEnd,
 ) -> Step {
     Step {
@@ -156,7 +164,7 @@ fn step_record(
         rate_per_sec: task.rate_per_sec(),
         began_ns: began.nanos_since(context.origin),
         ended_ns: ended.nanos_since(context.origin),
-        drained_ns: RealClock.now().max(ended).nanos_since(context.origin),
+        drained_ns: drained.max(ended).nanos_since(context.origin),
         end,
     }
 }
@@ -175,7 +183,10 @@ impl Measuring<'_, '_> {
     }
 
     fn take(&mut self, frame: Frame) {
-        self.completed += frame.head.counts.completed;
+        if frame.head.phase == Phase::Measure {
+            self.completed += frame.head.counts.completed;
+        }
+        self.last_ns = self.last_ns.max(frame.head.ended_ns);
         self.failed += frame.head.counts.failed.total();
         let under_load = self.end.is_none() && frame.head.phase == Phase::Measure;
         let gone = under_load && self.loss.gone(&frame.head);
@@ -193,12 +204,30 @@ impl Measuring<'_, '_> {
     }
 
     fn lose_target(&mut self) {
-        let since_sec = self.loss.since_ns() as f64 / 1e9;
+        self.tell_loss();
+        self.end_load(StepEnd::TargetLost);
+    }
+
+    fn tell_loss(&mut self) {
+        let since_sec = self.loss.refused_since_ns().unwrap_or_default() as f64 / 1e9;
         let text =
             format!("from {since_sec:.1} s on the target refused every connection; the run ended there");
         let event = self.tape.event(EventKind::TargetLost, text);
         self.observer.observe(&Progress::Happened(&event));
-        self.end_load(StepEnd::TargetLost);
+    }
+
+    /// A load may end before refusals have lasted long enough to be sure. Then one more connection tells
+    /// whether the target is back.
+    fn look_for_target(&mut self) {
+        if self.loss.refused_since_ns().is_none() || self.end == Some(StepEnd::TargetLost) {
+            return;
+        }
+        if std::net::TcpStream::connect_timeout(&self.context.address, LOOK_FOR_TARGET).is_ok() {
+            self.loss.is_back();
+        } else {
+            self.tell_loss();
+            self.end = Some(StepEnd::TargetLost);
+        }
     }
 
     fn look_around(&mut self) {
@@ -250,11 +279,13 @@ impl Measuring<'_, '_> {
         }
     }
 
-    fn close(self, began: Instant) -> StepEnd {
+    fn close(mut self, began: Instant) -> StepEnd {
+        self.look_for_target();
         let end = self.end.unwrap_or(StepEnd::TimeLimit);
         let ended = self.running.load_ends();
+        let drained = self.context.origin + Duration::from_nanos(self.last_ns);
         self.tape.host_sample(self.context.machine.sample(self.context.origin));
-        self.tape.step(step_record(self.context, &self.task, began, ended, end));
+        self.tape.step(step_record(self.context, &self.task, (began, ended, drained), end));
         let span_sec = ended.since(began).as_secs_f64().max(1e-9);
         self.observer.observe(&Progress::StepEnded {
             connections: self.task.connections(),
