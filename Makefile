@@ -14,7 +14,8 @@ setup: ## install what the tests need and is not there (nginx)
 setup-bench: setup ## install the tools Plimsoll is compared with (wrk, ab, hey)
 	@scripts/setup.sh bench
 
-demo: setup ## build, load the built-in target, show table, figures and run file
+demo: ## build, load the built-in target, show table, figures and run file (needs only cargo)
+	@scripts/setup.sh demo
 	@scripts/demo.sh
 
 lint: fmt clippy tidy ## every check that needs no server: format, clippy, tidy

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the programs that tests (no argument) or benchmarks (`bench`) need beside the toolchains.
+# Installs the programs that tests (no argument) or benchmarks (`bench`) need beside the toolchains; the demo
+# (`demo`) needs none, only cargo.
 # What is already there is left as it is, whoever put it there.
 set -euo pipefail
 
@@ -26,7 +27,9 @@ as_root() {
 }
 
 missing_packages() {
-    if [ "${1:-}" = bench ]; then
+    if [ "${1:-}" = demo ]; then
+        return 0
+    elif [ "${1:-}" = bench ]; then
         have wrk || printf 'wrk\n'
         have ab || printf 'apache2-utils\n'
         have hey || printf 'hey\n'

@@ -72,9 +72,15 @@ pub(crate) struct DiffArgs {
     /// How much worse than B the best QPS or the success ratio of A may be
     #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
     pub(crate) margin: Option<f64>,
+    /// Name of the figures' files; by default the names of A and B
+    #[arg(short, long, value_parser = values::name)]
+    pub(crate) name: Option<String>,
     /// Folder for the figures
     #[arg(short = 'o', long, value_name = "DIR", default_value = RUNS_FOLDER)]
     pub(crate) out: PathBuf,
+    /// Write no figures
+    #[arg(long, conflicts_with_all = ["name", "out", "force"])]
+    pub(crate) no_files: bool,
     /// Overwrite figures that are there
     #[arg(long)]
     pub(crate) force: bool,
@@ -97,6 +103,9 @@ pub(crate) struct ReportArgs {
     /// Draw the figures again, and write the .dat, into this folder
     #[arg(short = 'o', long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Name of these files; by default that of the run file
+    #[arg(short, long, requires = "out", value_parser = values::name)]
+    pub(crate) name: Option<String>,
     /// Overwrite files that are there
     #[arg(long, requires = "out")]
     pub(crate) force: bool,

@@ -8,6 +8,8 @@ use plimsoll_analyze::Findings;
 use plimsoll_report::dat;
 use plimsoll_report::figure::{self, Caption, Figure, Series};
 
+use crate::terminal::{remark, tell_error};
+
 /// A file to be written.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -26,7 +28,7 @@ impl Output {
         let (caption, series) = (Caption::of(findings), Series::of(findings));
         let speeds = figure::sweep_qps_ttlb(&caption, &series)?;
         let success = figure::sweep_successrate(&caption, &series)?;
-        let mut outputs = vec![Self::new(format!("{stem}.dat"), dat::render(findings))];
+        let mut outputs = vec![Self::new(format!("{stem}.dat"), dat::render(findings)?)];
         outputs.extend(Self::figure(&format!("{stem}_qps_ttlb"), speeds));
         outputs.extend(Self::figure(&format!("{stem}_successrate"), success));
         Ok(outputs)
@@ -46,19 +48,58 @@ pub(crate) fn refuse_existing(folder: &Path, names: &[String]) -> anyhow::Result
     }
 }
 
-/// Writes all files and gives their paths.
-pub(crate) fn write_all(folder: &Path, outputs: &[Output], force: bool) -> anyhow::Result<Vec<PathBuf>> {
-    if !force {
-        let names: Vec<String> = outputs.iter().map(|output| output.name.clone()).collect();
-        refuse_existing(folder, &names)?;
-    }
-    fs::create_dir_all(folder).with_context(|| format!("could not make the folder {}", folder.display()))?;
-    outputs.iter().map(|output| write(folder, output)).collect()
+/// What came of writing files.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// The files that are there now.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Why the others are not.
+    pub(crate) trouble: Option<anyhow::Error>,
 }
 
+impl Written {
+    /// Writes the files, once they could be made, up to the first that cannot be written.
+    pub(crate) fn to(folder: &Path, outputs: anyhow::Result<Vec<Output>>, force: bool) -> Self {
+        let mut written = Self::default();
+        written.trouble = outputs.and_then(|outputs| written.write_all(folder, &outputs, force)).err();
+        written
+    }
+
+    fn write_all(&mut self, folder: &Path, outputs: &[Output], force: bool) -> anyhow::Result<()> {
+        if !force {
+            let names: Vec<String> = outputs.iter().map(|output| output.name.clone()).collect();
+            refuse_existing(folder, &names)?;
+        }
+        fs::create_dir_all(folder)
+            .with_context(|| format!("could not make the folder {}", folder.display()))?;
+        for output in outputs {
+            self.paths.push(write(folder, output)?);
+        }
+        Ok(())
+    }
+
+    /// Says on standard error where the files are and why others are not; true if none is missing.
+    pub(crate) fn tell(&self, quiet: bool) -> bool {
+        for path in self.paths.iter().filter(|_| !quiet) {
+            remark(&format!("wrote {}", path.display()));
+        }
+        if let Some(trouble) = &self.trouble {
+            tell_error(trouble);
+        }
+        self.trouble.is_none()
+    }
+}
+
+/// A file is written under another name first: under its own it is whole, or what it was before.
 fn write(folder: &Path, output: &Output) -> anyhow::Result<PathBuf> {
     let path = folder.join(&output.name);
-    fs::write(&path, &output.content).with_context(|| {
+    let part = folder.join(format!(".{}.{}.part", output.name, std::process::id()));
+    let outcome = fs::write(&part, &output.content).and_then(|()| fs::rename(&part, &path));
+    if outcome.is_err() {
+        // What is wrong with the folder is told below; that this file could not be removed adds nothing.
+        fs::remove_file(&part).ok();
+    }
+    outcome.with_context(|| {
         format!("could not write {}; is the disk full, or the folder read-only?", path.display())
     })?;
     Ok(path)
@@ -69,4 +110,24 @@ pub(crate) fn ladder_names(stem: &str) -> Vec<String> {
     let names = ["", "_qps_ttlb", "_qps_ttlb", "_successrate", "_successrate"];
     let endings = ["dat", "png", "svg", "png", "svg"];
     names.iter().zip(endings).map(|(name, ending)| format!("{stem}{name}.{ending}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_before_a_failure_is_told_and_no_part_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        // A folder in a file's place cannot be replaced by one.
+        fs::create_dir(folder.path().join("b")).unwrap();
+        let outputs = ["a", "b", "c"].map(|name| Output::new(name.to_owned(), name)).into();
+        let written = Written::to(folder.path(), Ok(outputs), true);
+        assert_eq!(written.paths, [folder.path().join("a")]);
+        assert!(written.trouble.unwrap().to_string().contains("/b;"));
+        let mut left: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["a", "b"]);
+    }
 }

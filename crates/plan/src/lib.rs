@@ -13,5 +13,5 @@ mod target;
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use plan::{Generator, Level, Load, Plan, Rungs, UnreadablePlan};
 pub use slo::Slo;
-pub use spec::{LoadSpec, PlanError, PlanSpec};
+pub use spec::{LoadSpec, PlanError, PlanSpec, checked_name};
 pub use target::{Target, TargetError};

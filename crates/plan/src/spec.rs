@@ -23,7 +23,7 @@ pub enum LoadSpec {
     Ladder {
         /// The levels as typed; `None` doubles from 1.
         rungs: Option<Vec<u64>>,
-        /// The longest time of one level.
+        /// The longest time of one level; `None` takes an equal part of the budget, or 10 s without one.
         step_limit: Option<Duration>,
         /// The longest time of the whole.
         budget: Option<Duration>,
@@ -82,11 +82,13 @@ const RATE_LIMIT: f64 = 1e8;
 /// The most worker threads.
 const WORKERS_LIMIT: u64 = 1024;
 /// Connections an open or a closed loop starts with when none are asked for.
-const CONNECTIONS_DEFAULT: u64 = 10;
+const CONNECTIONS_DEFAULT: u32 = 10;
 /// Connections an open loop may grow to when nothing is asked for.
-const CONNECTIONS_MAX_DEFAULT: u64 = 10_000;
+const CONNECTIONS_MAX_DEFAULT: u32 = 10_000;
 /// The highest rung of a ladder that doubles until it stops by itself.
 const DOUBLING_MAX_DEFAULT: u64 = 16_384;
+/// The steps that a budget is meant to suffice for: a ladder that doubles from 1 to 16,384.
+const STEPS_IN_BUDGET: u32 = 15;
 const STEP_LIMIT_DEFAULT: Duration = Duration::from_secs(10);
 const STEP_LIMIT_LEAST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
@@ -136,15 +138,16 @@ impl PlanSpec {
     /// When the request cannot be encoded, or a number is outside its range.
     pub fn freeze(self) -> Result<Plan, PlanError> {
         let target = self.target()?;
-        let load = freeze_load(&self.load)?;
-        let connections_max = connections(self.connections_max.unwrap_or(CONNECTIONS_MAX_DEFAULT))?;
+        let connections_max = self.connections_max.map(connections).transpose()?;
+        let load = freeze_load(&self.load, connections_max)?;
         let generator = Generator {
             workers: self
                 .workers
                 .map(|count| whole("the number of workers", count, WORKERS_LIMIT))
                 .transpose()?,
             timeout: span("the timeout", self.timeout, Duration::from_millis(1))?,
-            connections_max: connections_max.max(first_connections(&load)),
+            connections_max: connections_max
+                .unwrap_or_else(|| CONNECTIONS_MAX_DEFAULT.max(first_connections(&load))),
             seed: self.seed,
         };
         let name = match self.name {
@@ -172,10 +175,10 @@ fn first_connections(load: &Load) -> u32 {
     }
 }
 
-fn freeze_load(load: &LoadSpec) -> Result<Load, PlanError> {
+fn freeze_load(load: &LoadSpec, connections_max: Option<u32>) -> Result<Load, PlanError> {
     match load {
         LoadSpec::Single { connections: count, rate_per_sec, arrivals, duration } => {
-            let connections = connections(count.unwrap_or(CONNECTIONS_DEFAULT))?;
+            let connections = start(*count, connections_max)?;
             let level = match rate_per_sec {
                 None => Level::Closed { connections },
                 Some(value) => Level::Open { rate_per_sec: rate(*value)?, arrivals: *arrivals, connections },
@@ -184,30 +187,53 @@ fn freeze_load(load: &LoadSpec) -> Result<Load, PlanError> {
             Ok(Load::Single { level, duration })
         }
         LoadSpec::Ladder { rungs, step_limit, budget } => {
-            let step_limit =
-                span("the step limit", step_limit.unwrap_or(STEP_LIMIT_DEFAULT), STEP_LIMIT_LEAST)?;
             let budget = budget.map(|value| span("the budget", value, Duration::from_secs(1))).transpose()?;
+            let part = budget.map(|value| (value / STEPS_IN_BUDGET).max(STEP_LIMIT_LEAST));
+            let step_limit = step_limit.or(part).unwrap_or(STEP_LIMIT_DEFAULT);
+            let step_limit = span("the step limit", step_limit, STEP_LIMIT_LEAST)?;
             Ok(Load::Ladder { rungs: freeze_rungs(rungs.as_deref())?, step_limit, budget })
         }
     }
 }
 
+/// The connections a loop starts with: as many as were asked for, else the default as far as the most allows it.
+fn start(count: Option<u64>, connections_max: Option<u32>) -> Result<u32, PlanError> {
+    let most = connections_max.unwrap_or(u32::MAX);
+    let Some(count) = count else { return Ok(CONNECTIONS_DEFAULT.min(most)) };
+    let count = connections(count)?;
+    if count <= most {
+        return Ok(count);
+    }
+    let wanted = format!("at most {most}, the most connections that are allowed");
+    Err(PlanError::Range { what: "the number of connections", value: count.to_string(), wanted })
+}
+
+/// Rungs keep the order in which they were asked for. None comes twice, for a rung is one row of the table.
 fn freeze_rungs(rungs: Option<&[u64]>) -> Result<Rungs, PlanError> {
     let Some(rungs) = rungs else {
         return Ok(Rungs::Doubling { connections_max: connections(DOUBLING_MAX_DEFAULT)? });
     };
-    let mut rungs = rungs.iter().map(|count| connections(*count)).collect::<Result<Vec<_>, _>>()?;
-    rungs.sort_unstable();
-    rungs.dedup();
+    let rungs = rungs.iter().map(|count| connections(*count)).collect::<Result<Vec<_>, _>>()?;
     if rungs.is_empty() {
-        let wanted = "at least one number of connections, as in --ladder 200,500,1k".to_owned();
-        return Err(PlanError::Range { what: "the ladder", value: "empty".to_owned(), wanted });
+        return Err(bad_ladder(&rungs, "at least one number of connections, as in --ladder 200,500,1k"));
+    }
+    if rungs.iter().enumerate().any(|(index, count)| rungs[..index].contains(count)) {
+        return Err(bad_ladder(&rungs, "numbers of connections of which none comes twice"));
     }
     Ok(Rungs::Fixed(rungs))
 }
 
-/// A name becomes part of file names, so it must not lead out of the folder.
-fn checked_name(name: String) -> Result<String, PlanError> {
+fn bad_ladder(rungs: &[u32], wanted: &str) -> PlanError {
+    let typed: Vec<String> = rungs.iter().map(u32::to_string).collect();
+    let value = if typed.is_empty() { "empty".to_owned() } else { typed.join(",") };
+    PlanError::Range { what: "the ladder", value, wanted: wanted.to_owned() }
+}
+
+/// A name as part of file names: it must not lead out of their folder.
+///
+/// # Errors
+/// When it is empty, too long, begins with a dot, or holds a character that file names should not.
+pub fn checked_name(name: String) -> Result<String, PlanError> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
     let plain = !name.is_empty() && !name.starts_with('.') && name.len() <= 100 && name.chars().all(allowed);
     let wanted = "letters, digits, - _ + and dots, at most 100 bytes, not starting with a dot".to_owned();
@@ -219,7 +245,17 @@ fn checked_name(name: String) -> Result<String, PlanError> {
 }
 
 fn default_name(host: &str) -> String {
+    if host.contains(':') {
+        return ip6_name(host);
+    }
     host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '-' }).collect()
+}
+
+/// An IPv6 address as a name: `::1` is `ip6-1`, `fe80::2` is `ip6-fe80-2`.
+fn ip6_name(host: &str) -> String {
+    let groups: Vec<&str> =
+        host.split(|c: char| !c.is_ascii_alphanumeric()).filter(|group| !group.is_empty()).collect();
+    if groups.is_empty() { "ip6-0".to_owned() } else { format!("ip6-{}", groups.join("-")) }
 }
 
 #[cfg(test)]
@@ -248,13 +284,13 @@ mod tests {
 
     #[test]
     fn a_frozen_plan_survives_its_json() {
-        let mut typed = spec(ladder(Some(vec![500, 200, 200])));
+        let mut typed = spec(ladder(Some(vec![500, 200, 1000])));
         typed.body = Some(vec![0, 255]);
         let plan = typed.freeze().unwrap();
         assert_eq!(plan.target.method, "POST");
         assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
         let Load::Ladder { rungs, .. } = plan.load else { panic!("a ladder stays one") };
-        assert_eq!(rungs, Rungs::Fixed(vec![200, 500]));
+        assert_eq!(rungs, Rungs::Fixed(vec![500, 200, 1000]), "the order is the user's");
     }
 
     #[test]
@@ -265,6 +301,7 @@ mod tests {
         };
         refused(spec(ladder(Some(vec![0]))), "connections");
         refused(spec(ladder(Some(vec![]))), "ladder");
+        refused(spec(ladder(Some(vec![5, 3, 3]))), "the ladder is 5,3,3");
         refused(spec(ladder(Some(vec![2_000_000]))), "connections");
         refused(PlanSpec { workers: Some(0), ..spec(ladder(None)) }, "workers");
         refused(PlanSpec { timeout: Duration::ZERO, ..spec(ladder(None)) }, "timeout");
@@ -279,5 +316,57 @@ mod tests {
         let hash = |seed| PlanSpec { seed, ..spec(ladder(None)) }.freeze().unwrap().hash();
         assert_eq!(hash(1), hash(1));
         assert_ne!(hash(1), hash(2));
+    }
+
+    fn open_loop(connections: Option<u64>, connections_max: Option<u64>) -> PlanSpec {
+        let load = LoadSpec::Single {
+            connections,
+            rate_per_sec: Some(100.0),
+            arrivals: ArrivalProcess::Constant,
+            duration: Duration::from_secs(1),
+        };
+        PlanSpec { connections_max, ..spec(load) }
+    }
+
+    #[test]
+    fn an_open_loop_never_starts_above_its_most_connections() {
+        let bounds = |connections, most| {
+            let plan = open_loop(connections, most).freeze().unwrap();
+            (first_connections(&plan.load), plan.generator.connections_max)
+        };
+        assert_eq!(bounds(None, None), (10, 10_000));
+        assert_eq!(bounds(None, Some(3)), (3, 3));
+        assert_eq!(bounds(Some(3), Some(3)), (3, 3));
+        assert_eq!(
+            bounds(Some(20_000), None),
+            (20_000, 20_000),
+            "a start that was asked for lifts the default"
+        );
+        let error = open_loop(Some(4), Some(3)).freeze().unwrap_err().to_string();
+        assert!(error.contains("is 4") && error.contains("at most 3"), "{error}");
+    }
+
+    #[test]
+    fn a_budget_is_checked_before_it_is_parted_into_steps() {
+        let within = |budget_ms| {
+            let budget = Some(Duration::from_millis(budget_ms));
+            spec(LoadSpec::Ladder { rungs: None, step_limit: None, budget }).freeze()
+        };
+        let limit = |budget_ms| match within(budget_ms).unwrap().load {
+            Load::Ladder { step_limit, .. } => step_limit,
+            Load::Single { .. } => panic!("a ladder stays one"),
+        };
+        assert_eq!(limit(1_000), STEP_LIMIT_LEAST);
+        assert_eq!(limit(90_000), Duration::from_secs(6));
+        let error = within(500).unwrap_err().to_string();
+        assert!(error.contains("the budget is 500ms"), "{error}");
+    }
+
+    #[test]
+    fn an_ipv6_address_makes_a_readable_name() {
+        let name = |url: &str| PlanSpec { url: url.to_owned(), ..spec(ladder(None)) }.freeze().unwrap().name;
+        assert_eq!(name("http://[::1]/"), "ip6-1");
+        assert_eq!(name("http://[2001:db8::a:1]:81/"), "ip6-2001-db8-a-1");
+        assert_eq!(name("http://[::]/"), "ip6-0");
     }
 }

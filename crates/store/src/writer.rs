@@ -1,7 +1,8 @@
 //! Writing a run file while the run goes on.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -171,6 +172,10 @@ impl RunWriter {
     }
 }
 
+/// A plan holds the headers of its requests, and those hold credentials. SQLite gives the files beside a run file
+/// the same mode.
+const OWNER_ONLY: u32 = 0o600;
+
 /// Makes an empty file that was not there before, which no other process can have made in the same moment.
 fn claim(path: &Path, overwrite: bool) -> io::Result<()> {
     if let Some(folder) = path.parent() {
@@ -179,7 +184,7 @@ fn claim(path: &Path, overwrite: bool) -> io::Result<()> {
     if overwrite {
         remove(path)?;
     }
-    File::create_new(path).map(drop)
+    OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path).map(drop)
 }
 
 /// A file where the folder should be also «exists already», but --force is no remedy for that.

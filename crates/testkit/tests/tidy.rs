@@ -6,6 +6,7 @@
 mod tidy {
     pub(crate) mod breach;
     pub(crate) mod dependencies;
+    pub(crate) mod documents;
     pub(crate) mod files;
     pub(crate) mod functions;
     pub(crate) mod names;
@@ -17,8 +18,8 @@ mod tidy {
 use std::error::Error;
 
 use tidy::breach::{Breach, report};
-use tidy::sources::{Source, read_architecture, read_crates, read_sources};
-use tidy::{dependencies, files, functions, names, unsafety, words};
+use tidy::sources::{Source, read_architecture, read_crates, read_sources, root};
+use tidy::{dependencies, documents, files, functions, names, unsafety, words};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -93,5 +94,13 @@ fn the_lock_file_is_part_of_the_repository() -> Outcome {
 fn no_file_holds_a_forbidden_word() -> Outcome {
     let sources = read_sources()?;
     let breaches: Vec<Breach> = sources.iter().flat_map(words::forbidden_words).collect();
+    report(&breaches)
+}
+
+#[test]
+fn documents_are_filled_in_and_their_links_lead_somewhere() -> Outcome {
+    let (root, sources) = (root()?, read_sources()?);
+    let mut breaches: Vec<Breach> = sources.iter().flat_map(documents::placeholders).collect();
+    breaches.extend(sources.iter().flat_map(|source| documents::dead_links(&root, source)));
     report(&breaches)
 }

@@ -3,14 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::anyhow;
 use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, Slo};
 
 use super::values;
 use super::{KeepArgs, RequestArgs, SloArgs};
-
-/// The steps that a budget is meant to suffice for: a ladder that doubles from 1 to 16,384.
-const STEPS_IN_BUDGET: u32 = 15;
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct AnswerArgs {
@@ -99,11 +96,7 @@ pub(crate) struct RunArgs {
 impl AnswerArgs {
     /// The plan of the whole answer.
     pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
-        let load = LoadSpec::Ladder {
-            rungs: None,
-            step_limit: Some(self.budget / STEPS_IN_BUDGET),
-            budget: Some(self.budget),
-        };
+        let load = LoadSpec::Ladder { rungs: None, step_limit: None, budget: Some(self.budget) };
         let url = self.url.as_deref().unwrap_or_default();
         let spec = spec(url, &self.request, &self.keep, load, self.slo.slo().or(Slo::REFERENCE))?;
         Ok(spec.freeze()?)
@@ -164,7 +157,11 @@ fn spec(
 fn body(text: &str) -> anyhow::Result<Vec<u8>> {
     match text.strip_prefix('@') {
         None => Ok(text.as_bytes().to_vec()),
-        Some(path) => std::fs::read(Path::new(path))
-            .with_context(|| format!("could not read the request body from `{path}`")),
+        Some(path) => std::fs::read(Path::new(path)).map_err(|error| {
+            anyhow!(
+                "could not read the request body from `{path}` ({error}); name a file that can be read after the \
+                 @, or give the body itself without one"
+            )
+        }),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use plimsoll_plan::{PlanError, checked_name};
 use plimsoll_units::{ParseQuantityError, parse_count, parse_duration, parse_rate};
 
 pub(super) fn duration(text: &str) -> Result<Duration, ParseQuantityError> {
@@ -14,6 +15,11 @@ pub(super) fn count(text: &str) -> Result<u64, ParseQuantityError> {
 
 pub(super) fn rate(text: &str) -> Result<f64, ParseQuantityError> {
     parse_rate(text)
+}
+
+/// A name that files can carry.
+pub(super) fn name(text: &str) -> Result<String, PlanError> {
+    checked_name(text.to_owned())
 }
 
 /// A ratio: `0.9995`, or `99.95%`.

@@ -11,8 +11,8 @@ use plimsoll_units::percent_text;
 use crate::args::DiffArgs;
 use crate::command::recorded;
 use crate::exit::Exit;
-use crate::files::{self, Output};
-use crate::terminal::{remark, result};
+use crate::files::{Output, Written};
+use crate::terminal::result;
 
 /// One side of a comparison.
 struct Side {
@@ -35,19 +35,44 @@ fn file_stem(path: &Path) -> String {
 pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     let (mut a, mut b) = (read_side(&args.a)?, read_side(&args.b)?);
     if a.name == b.name {
-        // Two runs of one name are told apart by their files, which carry the time.
-        a.rename(file_stem(&args.a));
-        b.rename(file_stem(&args.b));
+        let (name_a, name_b) = told_apart(&args.a, &args.b);
+        a.rename(name_a);
+        b.rename(name_b);
     }
     let comparison = compare(&a.rungs, &b.rungs);
     let beyond = args.margin.map(|margin| (margin, comparison.beyond_margin(margin)));
     let text = text::comparison(&comparison, &a.name, &b.name);
     result(&format!("{text}{}", beyond.map(margin_line).unwrap_or_default()))?;
-    let outputs = figures(&a, &b)?;
-    for path in files::write_all(&args.out, &outputs, args.force)? {
-        remark(&format!("wrote {}", path.display()));
+    let drawn = args.no_files || draw(args, &a, &b);
+    Ok(match (beyond, drawn) {
+        (Some((_, true)), _) => Exit::Broken,
+        (_, true) => Exit::Held,
+        (_, false) => Exit::CouldNotRun,
+    })
+}
+
+/// Draws the figures and tells of it. The comparison stands without them; true if they are there.
+fn draw(args: &DiffArgs, a: &Side, b: &Side) -> bool {
+    let stem = args.name.clone().unwrap_or_else(|| format!("{}_{}", a.name, b.name).replace('/', "-"));
+    Written::to(&args.out, figures(&stem, a, b), args.force).tell(false)
+}
+
+/// Names for two files whose runs have the same name: that of the file, else with its ending, else with as many of
+/// the folders above it as it takes. Only one file given twice keeps one name.
+fn told_apart(a: &Path, b: &Path) -> (String, String) {
+    let pairs = names(a).into_iter().zip(names(b));
+    pairs.clone().find(|(a, b)| a != b).or_else(|| pairs.take(1).next()).unwrap_or_default()
+}
+
+fn names(path: &Path) -> Vec<String> {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut name = file_stem(&path);
+    let mut names = vec![name.clone(), path.file_name().unwrap_or_default().to_string_lossy().into_owned()];
+    for folder in path.ancestors().skip(1).filter_map(Path::file_name) {
+        name = format!("{}/{name}", folder.to_string_lossy());
+        names.push(name.clone());
     }
-    Ok(if beyond.is_some_and(|(_, beyond)| beyond) { Exit::Broken } else { Exit::Held })
+    names
 }
 
 fn margin_line((margin, beyond): (f64, bool)) -> String {
@@ -58,9 +83,8 @@ fn margin_line((margin, beyond): (f64, bool)) -> String {
     }
 }
 
-fn figures(a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
+fn figures(stem: &str, a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
     let caption = Caption { title: format!("{} against {}", a.name, b.name), detail: String::new() };
-    let stem = format!("{}_{}", a.name, b.name);
     let speeds = figure::diff_qps_ttlb(&caption, &a.series, &b.series)?;
     let success = figure::diff_successrate(&caption, &a.series, &b.series)?;
     let speeds = Output::figure(&format!("{stem}.qps.ttlb.diff"), speeds);

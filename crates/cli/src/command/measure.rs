@@ -1,21 +1,20 @@
 //! The commands that make load: the whole answer, a sweep, one run.
 
-use std::path::PathBuf;
-
 use anyhow::Context;
 use plimsoll_analyze::{Findings, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
 use plimsoll_plan::{Load, Plan};
 use plimsoll_record::Run;
 use plimsoll_report::{json, text};
+use plimsoll_store::StoreError;
 
 use super::judge;
 use crate::args::{AnswerArgs, KeepArgs, RunArgs, SweepArgs};
 use crate::exit::Exit;
-use crate::files::{self, Output};
+use crate::files::{self, Output, Written};
 use crate::progress::Display;
 use crate::signals;
-use crate::terminal::{remark, result};
+use crate::terminal::{remark, result, tell_error};
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, "answer", &args.keep, args.slo.strict)
@@ -34,15 +33,13 @@ fn measure(plan: Plan, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::
     let outcome = make_run(plan, command, keep)?;
     let findings = analyze(&outcome.run)?;
     result(&rendered(&outcome.run, &findings, keep.json)?)?;
-    let written = write_figures(&outcome, &findings, keep);
-    tell_files(&outcome, &written, keep);
-    Ok(match (outcome.trouble, written) {
-        (None, Ok(_)) => judge::exit(&outcome.run, &findings, strict),
-        (_, Err(error)) => crate::terminal::fail(&error),
-        (Some(error), Ok(_)) => {
-            crate::terminal::fail(&anyhow::Error::new(error).context("the run file is missing or incomplete"))
-        }
-    })
+    // Where everything is goes to standard error: the report itself must not depend on where it is kept.
+    if let Some(path) = outcome.file.as_ref().filter(|_| !keep.quiet) {
+        remark(&format!("wrote {}", path.display()));
+    }
+    let figures_are_there = figures(&outcome, &findings, keep).tell(keep.quiet);
+    let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
+    Ok(if all_is_kept { judge::exit(&outcome.run, &findings, strict) } else { Exit::CouldNotRun })
 }
 
 fn make_run(plan: Plan, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
@@ -77,20 +74,16 @@ fn stem(outcome: &Outcome, keep: &KeepArgs) -> String {
     keep.name.clone().or_else(from_file).unwrap_or_else(|| outcome.run.manifest.name.clone())
 }
 
-fn write_figures(outcome: &Outcome, findings: &Findings, keep: &KeepArgs) -> anyhow::Result<Vec<PathBuf>> {
+fn figures(outcome: &Outcome, findings: &Findings, keep: &KeepArgs) -> Written {
     if keep.no_files || !matches!(findings.plan.load, Load::Ladder { .. }) {
-        return Ok(Vec::new());
+        return Written::default();
     }
-    files::write_all(&keep.out, &Output::ladder(&stem(outcome, keep), findings)?, keep.force)
+    Written::to(&keep.out, Output::ladder(&stem(outcome, keep), findings), keep.force)
 }
 
-/// Where everything is. On standard error, for the report itself must not depend on where it is kept.
-fn tell_files(outcome: &Outcome, written: &anyhow::Result<Vec<PathBuf>>, keep: &KeepArgs) {
-    if keep.quiet {
-        return;
-    }
-    let written = written.iter().flatten();
-    for path in outcome.file.iter().chain(written) {
-        remark(&format!("wrote {}", path.display()));
-    }
+/// Says on standard error what is wrong with the run file; true if nothing is.
+fn run_file_is_whole(trouble: Option<StoreError>) -> bool {
+    let Some(error) = trouble else { return true };
+    tell_error(&anyhow::Error::new(error).context("the run file is missing or incomplete"));
+    false
 }

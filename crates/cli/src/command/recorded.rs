@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use anyhow::bail;
 use jiff::Timestamp;
 use plimsoll_analyze::{Findings, analyze};
+use plimsoll_plan::Load;
 use plimsoll_record::Run;
 use plimsoll_report::{csv, dat};
 use plimsoll_store::{RunRow, StoreError};
@@ -12,7 +14,7 @@ use plimsoll_units::escape_control;
 use super::measure::rendered;
 use crate::args::{ExportArgs, ExportFormat, ReportArgs, RunsArgs};
 use crate::exit::Exit;
-use crate::files::{self, Output};
+use crate::files::{Output, Written};
 use crate::terminal::{remark, result};
 
 /// Reads a run and judges it, as the live run was judged.
@@ -58,12 +60,19 @@ fn utc(unix_ms: u64) -> String {
 
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let (run, findings) = read(&args.file)?;
+    if args.out.is_some() && !matches!(findings.plan.load, Load::Ladder { .. }) {
+        bail!(
+            "{} holds one level of load, and --out draws the table and figures of a ladder; \
+             use `plimsoll report` without it, or `plimsoll export` to csv or json",
+            args.file.display()
+        );
+    }
     result(&rendered(&run, &findings, args.json)?)?;
     if let Some(folder) = &args.out {
-        let stem = args.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let outputs = Output::ladder(&stem, &findings)?;
-        for path in files::write_all(folder, &outputs, args.force)? {
-            remark(&format!("wrote {}", path.display()));
+        let of_file = || args.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = args.name.clone().unwrap_or_else(of_file);
+        if !Written::to(folder, Output::ladder(&stem, &findings), args.force).tell(false) {
+            return Ok(Exit::CouldNotRun);
         }
     }
     Ok(Exit::Held)
@@ -72,7 +81,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     let (run, findings) = read(&args.file)?;
     result(&match args.format {
-        ExportFormat::Dat => dat::render(&findings),
+        ExportFormat::Dat => dat::render(&findings)?,
         ExportFormat::Csv => csv::render(&findings),
         ExportFormat::Json => rendered(&run, &findings, true)?,
     })?;

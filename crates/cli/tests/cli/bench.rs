@@ -86,7 +86,20 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) fn start(bench: &Bench) -> Self {
-        let mut child = bench.command(&["target"]).stdout(Stdio::piped()).spawn().unwrap();
+        Self::listen(bench, "0")
+    }
+
+    /// Kills the server and starts it again on the same port.
+    pub(crate) fn restart(&mut self, bench: &Bench) {
+        let (_, port) = self.address.rsplit_once(':').unwrap();
+        let port = port.to_owned();
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        *self = Self::listen(bench, &port);
+    }
+
+    fn listen(bench: &Bench, port: &str) -> Self {
+        let mut child = bench.command(&["target", "--port", port]).stdout(Stdio::piped()).spawn().unwrap();
         let mut address = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
         Self { child, address: address.trim().to_owned() }

@@ -37,6 +37,42 @@ fn beyond_the_margin_the_code_is_3() {
 }
 
 #[test]
+fn the_margin_decides_the_code_even_where_figures_cannot_be_written() {
+    let bench = with_tables();
+    let gate = |a, b, code| bench.expect(code, &["diff", a, b, "--margin", "5%", "--out", "out"]);
+    let first = gate("api.dat", "http.dat", 3);
+    let second = gate("api.dat", "http.dat", 3);
+    assert_eq!(second.out, first.out);
+    assert!(second.err.contains("exists") && second.err.contains("-n NAME"), "{}", second.err);
+    gate("http.dat", "api.dat", 0);
+    gate("http.dat", "api.dat", 1);
+    bench.expect(3, &["diff", "api.dat", "http.dat", "--margin", "5%", "--out", "out", "-n", "other"]);
+    assert!(bench.path("out/other.qps.ttlb.diff.png").exists());
+    let refused = bench.expect(2, &["diff", "api.dat", "http.dat", "-n", "../up"]);
+    assert!(refused.err.contains("name"), "{}", refused.err);
+}
+
+#[test]
+fn without_files_a_diff_writes_nothing() {
+    let bench = with_tables();
+    let called = bench.expect(0, &["diff", "http.dat", "api.dat", "--margin", "5%", "--no-files"]);
+    assert_eq!(called.err, "");
+    assert_eq!(std::fs::read_dir(bench.folder()).unwrap().count(), 2, "the two tables alone");
+}
+
+#[test]
+fn sides_of_one_name_are_told_apart_by_their_folders() {
+    let bench = Bench::new();
+    for (folder, table) in [("a", SLOW), ("b", FAST)] {
+        std::fs::create_dir(bench.path(folder)).unwrap();
+        std::fs::write(bench.path(folder).join("x.dat"), table).unwrap();
+    }
+    let called = bench.expect(0, &["diff", "a/x.dat", "b/x.dat", "--out", "out"]);
+    assert!(called.out.contains("a/x") && called.out.contains("b/x"), "{}", called.out);
+    assert!(bench.path("out/a-x_b-x.qps.ttlb.diff.png").exists());
+}
+
+#[test]
 fn two_runs_are_compared_with_intervals() {
     let bench = Bench::new();
     let target = Target::start(&bench);

@@ -5,6 +5,8 @@ mod answer;
 mod bench;
 mod diff;
 mod faults;
+mod full_disk;
+mod loss;
 mod recorded;
 mod run;
 mod sweep;

@@ -1,6 +1,8 @@
 //! `plimsoll run`.
 
-use plimsoll_testkit::Nginx;
+use std::os::unix::fs::PermissionsExt as _;
+
+use plimsoll_testkit::{BadServer, Nginx, Script};
 
 use crate::bench::{Bench, Target};
 
@@ -73,4 +75,23 @@ fn without_files_nothing_is_written() {
     let target = Target::start(&bench);
     bench.expect(0, &["run", &target.url("/healthz"), "-c", "1", "-d", "100ms", "--no-files"]);
     assert_eq!(std::fs::read_dir(bench.folder()).unwrap().count(), 0);
+}
+
+#[test]
+fn an_open_loop_keeps_to_its_most_connections_from_the_start() {
+    let bench = Bench::new();
+    let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
+    let url = format!("http://{}/", server.address());
+    bench.expect(0, &["run", &url, "-R", "50", "-d", "200ms", "--max-connections", "3"]);
+    // One more is made before the load, to see whether the target is there.
+    assert!(server.connections() <= 4, "{} connections", server.connections());
+}
+
+#[test]
+fn a_run_file_is_for_its_owner_alone() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    bench.expect(0, &["run", &target.url("/healthz"), "-c", "1", "-d", "100ms", "-H", "Cookie: secret"]);
+    let mode = std::fs::metadata(bench.run_file("plimsoll-runs")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
 }

@@ -58,3 +58,14 @@ fn progress_in_a_pipe_is_a_plain_line_per_step() {
     assert!(!called.err.contains('\u{1b}'), "no terminal codes in a pipe");
     assert!(called.err.contains("127.0.0.1"), "the target's address is told: {}", called.err);
 }
+
+#[test]
+fn rungs_are_climbed_in_the_order_given() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/sleep?ms=2");
+    let args = ["sweep", &url, "--ladder", "4,1,2", "--step", "200ms", "--json", "--no-files"];
+    let run = bench.expect(0, &args).json();
+    let connections: Vec<_> = run["steps"].as_array().unwrap().iter().map(|s| &s["connections"]).collect();
+    assert_eq!(connections, [4, 1, 2]);
+}

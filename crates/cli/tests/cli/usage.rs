@@ -24,12 +24,15 @@ fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
     refused(&["run", "http://127.0.0.1/", "-c", "0"], "connections");
     refused(&["run", "http://127.0.0.1/", "-c", "many"], "200");
     refused(&["run", "http://127.0.0.1/", "-R", "0"], "rate");
+    refused(&["run", "http://127.0.0.1/", "-R", "9", "-c", "4", "--max-connections", "3"], "at most 3");
     refused(&["run", "http://127.0.0.1/", "--arrivals", "poisson"], "--rate");
     refused(&["run", "https://127.0.0.1/"], "http://");
     refused(&["run", "http://127.0.0.1/", "-H", "NoColon"], "colon");
     refused(&["run", "http://127.0.0.1/", "-m", "GE T"], "method");
     refused(&["run", "http://127.0.0.1/", "-n", "../up"], "name");
     refused(&["sweep", "http://127.0.0.1/", "--ladder", "1,x"], "x");
+    refused(&["sweep", "http://127.0.0.1/", "--ladder", "5,3,3"], "comes twice");
+    refused(&["http://127.0.0.1/", "--budget", "500ms"], "the budget is 500ms");
     refused(&["http://127.0.0.1/", "--success", "99.95"], "99.95%");
     refused(&["export", "x.plimsoll"], "--format");
 }
@@ -44,6 +47,7 @@ fn a_target_that_is_not_there_is_named_before_any_load() {
         "{}",
         called.err
     );
+    assert_eq!(called.err.matches("os error 111").count(), 1, "the cause is told once: {}", called.err);
     // The top-level domain `.invalid` never resolves (RFC 2606).
     let called = bench.expect(1, &["http://nowhere.invalid/"]);
     assert!(called.err.contains("dns") && called.err.contains("nowhere.invalid"), "{}", called.err);
@@ -54,5 +58,5 @@ fn a_target_that_is_not_there_is_named_before_any_load() {
 fn a_body_file_that_is_not_there_is_named() {
     let bench = Bench::new();
     let called = bench.expect(1, &["run", "http://127.0.0.1/", "-b", "@absent.json"]);
-    assert!(called.err.contains("absent.json"), "{}", called.err);
+    assert!(called.err.contains("absent.json") && called.err.contains("name a file"), "{}", called.err);
 }

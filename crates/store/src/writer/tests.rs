@@ -1,4 +1,5 @@
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
 
 use plimsoll_record::{Phase, StepEnd};
 
@@ -18,6 +19,24 @@ fn a_sealed_run_is_one_file_in_a_folder_made_for_it() {
     let path = folder.path().join("a/b/run.plimsoll");
     fixture::recorded(&path);
     assert_eq!(names_in(path.parent().unwrap()), ["run.plimsoll"]);
+}
+
+#[test]
+fn only_the_owner_may_read_a_run_and_what_is_kept_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.plimsoll");
+    let mut writer = RunWriter::create(&path, &manifest(), false).unwrap();
+    record(&mut writer, &fixture::run());
+    writer.commit().unwrap();
+    let modes = || {
+        names_in(folder.path()).into_iter().map(|name| {
+            let mode = fs::metadata(folder.path().join(&name)).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, 0o600, "{}", name.display());
+        })
+    };
+    assert_eq!(modes().count(), 3);
+    writer.seal().unwrap();
+    assert_eq!(modes().count(), 1);
 }
 
 #[test]

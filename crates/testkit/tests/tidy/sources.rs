@@ -49,7 +49,8 @@ pub(crate) struct Dependency {
     pub(crate) dev: bool,
 }
 
-fn root() -> Result<PathBuf, Box<dyn Error>> {
+/// The root of the repository.
+pub(crate) fn root() -> Result<PathBuf, Box<dyn Error>> {
     Ok(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?)
 }
 
