@@ -57,6 +57,7 @@ fn fit(steps: &[StepSummary]) -> UslFit {
     let load = |step: &&StepSummary| usl::Load {
         connections: f64::from(step.connections),
         throughput_per_sec: step.throughput.value,
+        interval_per_sec: step.throughput.interval,
     };
     usl::fit(&usable(steps).iter().map(load).collect::<Vec<_>>())
 }

@@ -54,7 +54,7 @@ pub enum Steadiness {
     Steady,
     /// The interval of throughput is wider than ±2 %.
     Wide,
-    /// Throughput was still moving past the middle of the step: no warm-up can be told from the rest.
+    /// Throughput changed within the step, and not by a warm-up that could be cut; in an open loop, the queue grew.
     Moving,
     /// Too short to tell.
     TooShort,
@@ -71,14 +71,14 @@ pub struct StepSummary {
     pub rate_per_sec: Option<f64>,
     /// Everything counted over the whole step, warm-up and drain included.
     pub counts: plimsoll_record::Counts,
-    /// Requests sent and never answered, and due and never sent, are failures in `counts`; responses
-    /// and failures in the measured window and the drain after it are the base of the success ratio.
+    /// Successes over everything in `counts` that ended, warm-up and drain included; requests sent and never
+    /// answered, and due and never sent, have ended too. `None` if nothing ended.
     pub success_ratio: Option<f64>,
     /// Its 95 % interval, which has room below 1 even where all succeeded; `None` if nothing ended.
     pub success_interval: Option<(f64, f64)>,
     /// Seconds of warm-up cut from the front.
     pub warmup_sec: f64,
-    /// Seconds that were measured, after the warm-up and before the drain.
+    /// Seconds that were measured: after the warm-up and before the drain, or until the target was lost.
     pub measured_sec: f64,
     /// Seconds the drain took.
     pub drain_sec: f64,
@@ -90,6 +90,9 @@ pub struct StepSummary {
     pub steadiness: Steadiness,
     /// Why the load of the step ended.
     pub end: plimsoll_record::StepEnd,
+    /// When the target was lost in this step, in seconds since the run began: the end of the last frame
+    /// with an answer, or the step's begin if there was none.
+    pub lost_at_sec: Option<f64>,
     /// done − intended.
     pub latency: TimeSummary,
     /// done − sent.
@@ -124,7 +127,7 @@ pub enum GeneratorReason {
     },
     /// Little's law does not hold: connections are not as busy as a closed loop keeps them.
     LittlesLaw {
-        /// Requests that should be under way.
+        /// Requests that should be under way: the mean of open connections.
         expected: f64,
         /// Throughput times mean latency.
         observed: f64,
@@ -167,8 +170,10 @@ pub struct GeneratorHealth {
     pub send_lag_p50_ns: f64,
     /// 99th percentile of send lag in nanoseconds.
     pub send_lag_p99_ns: f64,
-    /// |N − X·R| / N in a closed loop.
+    /// |N − X·R| / N in a closed loop, N being the mean of open connections.
     pub littles_law_error: Option<f64>,
+    /// Mean of open connections over those of the step, in a closed loop.
+    pub open_ratio: Option<f64>,
     /// Workers that took part.
     pub workers: u32,
 }
@@ -192,7 +197,7 @@ pub struct Knee {
     /// N* = (D + Z) / D_max: the plateau times the mean latency of the lowest step.
     pub connections_predicted: f64,
     /// False if the ladder ended while throughput was still growing: the plateau is not known, and
-    /// the values are those of the last step.
+    /// the values are those of the last step that was not cut short.
     pub reached: bool,
 }
 
@@ -326,4 +331,17 @@ pub struct Findings {
     pub verdict: Verdict,
     /// True if the figures are lower bounds because the generator was the limit: print «≥».
     pub lower_bound: bool,
+}
+
+impl Findings {
+    /// True if there were answers with success, but all of them only after the load of their step had ended:
+    /// one answer takes longer than a step, and no throughput can be told.
+    pub fn answered_late(&self) -> bool {
+        crate::summary::answered_late(&self.steps)
+    }
+
+    /// The step in which the target was lost, if it was.
+    pub fn lost_step(&self) -> Option<&StepSummary> {
+        self.steps.iter().find(|step| step.end == plimsoll_record::StepEnd::TargetLost)
+    }
 }

@@ -19,10 +19,12 @@ const STARVED_RATIO: f64 = 0.20;
 const SEND_LAG_LEAST_NS: f64 = 1e6;
 /// Lag matters if it is of the size of what is measured: at least this ratio of the median service time.
 const SEND_LAG_RATIO: f64 = 0.5;
-/// Little's law may be off by this ratio, for requests cut at the window's edges.
+/// Little's law may fall short by this ratio, for requests cut at the window's edges.
 const LITTLE_ERROR: f64 = 0.05;
 /// Little's law speaks only of requests that are answered.
 const LITTLE_SUCCESS_LEAST: f64 = 0.99;
+/// With fewer of its connections open than this ratio, a closed loop is held back by their opening.
+const OPEN_RATIO_LEAST: f64 = 0.95;
 /// A window shorter than so many mean latencies has too many requests across its edges.
 const LITTLE_LATENCIES_LEAST: f64 = 10.0;
 /// An open loop that sends less than this ratio of what falls due is behind.
@@ -42,6 +44,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) all: &'a [&'a FrameHead],
     /// Frames under load after the warm-up.
     pub(crate) measured: &'a [&'a FrameHead],
+    /// Mean latency of the requests that ended in those, in nanoseconds.
+    pub(crate) measured_mean_ns: f64,
     /// How long the generator held requests back.
     pub(crate) send_lag: &'a Histogram,
     /// The samples of all hosts over the run.
@@ -92,6 +96,7 @@ pub(crate) fn health(evidence: &Evidence<'_>) -> GeneratorHealth {
         send_lag_p99_ns: lag_ns(0.99),
         littles_law_error: littles_law(evidence)
             .map(|(expected, observed)| (expected - observed).abs() / expected),
+        open_ratio: open_ratio(evidence),
         workers: spent_by_worker(evidence.all).len() as u32,
     };
     health.reasons = reasons(evidence, &workers, &health);
@@ -132,25 +137,46 @@ fn late(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorRe
     (p99_ns > limit_ns).then_some(GeneratorReason::SendLag { p99_ns, service_p50_ns })
 }
 
-/// N and X·R of a closed loop, where requests are answered and the window is long against them.
-///
-/// Little (1961): the mean number of requests under way is throughput times mean latency, N = X·R. In a
-/// closed loop without think time it is the number of connections. When X·R falls short, connections stood
-/// idle, and that is the generator's doing.
-fn littles_law(evidence: &Evidence<'_>) -> Option<(f64, f64)> {
-    let summary = evidence.summary;
-    let mean_sec = summary.latency.mean_ns / 1e9;
+/// The mean number of open connections while measured: the gauge at the end of each frame.
+fn mean_open(heads: &[&FrameHead]) -> f64 {
+    let mut workers: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for head in heads {
+        let (open, frames) = workers.entry(head.worker).or_default();
+        *open += head.connections;
+        *frames += 1;
+    }
+    workers.values().map(|(open, frames)| *open as f64 / *frames as f64).sum()
+}
+
+/// Open connections over those of the step, in a closed loop that has frames.
+fn open_ratio(evidence: &Evidence<'_>) -> Option<f64> {
     let applies = evidence.step.rate_per_sec.is_none()
         && evidence.step.connections > 0
+        && !evidence.measured.is_empty();
+    applies.then(|| mean_open(evidence.measured) / f64::from(evidence.step.connections))
+}
+
+/// N and X·R of a closed loop, where its connections are open, requests are answered and the window is long
+/// against them.
+///
+/// Little (1961): the mean number of requests under way is throughput times mean latency, N = X·R. In a
+/// closed loop without think time it is the number of open connections. When X·R falls short, connections
+/// stood idle, and that is the generator's doing. X and R are both of the requests that ended in the measured
+/// window, well or badly; the ages of those that ended in the drain are no time of the window.
+fn littles_law(evidence: &Evidence<'_>) -> Option<(f64, f64)> {
+    let summary = evidence.summary;
+    let mean_sec = evidence.measured_mean_ns / 1e9;
+    let longest_mean_sec = mean_sec.max(summary.latency.mean_ns / 1e9);
+    let applies = open_ratio(evidence).is_some_and(|ratio| ratio >= OPEN_RATIO_LEAST)
         && summary.success_ratio.is_some_and(|ratio| ratio >= LITTLE_SUCCESS_LEAST)
-        && summary.measured_sec >= LITTLE_LATENCIES_LEAST * mean_sec;
-    applies.then(|| (f64::from(evidence.step.connections), summary.throughput.value * mean_sec))
+        && summary.measured_sec >= LITTLE_LATENCIES_LEAST * longest_mean_sec;
+    let ended_per_sec = || per_second(evidence.measured.iter().copied(), plimsoll_record::Counts::ended);
+    applies.then(|| (mean_open(evidence.measured), ended_per_sec() * mean_sec))
 }
 
 fn out_of_law(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
     let (expected, observed) = littles_law(evidence)?;
-    ((expected - observed).abs() > LITTLE_ERROR * expected)
-        .then_some(GeneratorReason::LittlesLaw { expected, observed })
+    (observed < (1.0 - LITTLE_ERROR) * expected).then_some(GeneratorReason::LittlesLaw { expected, observed })
 }
 
 /// An open loop is behind by its own fault only if its workers had no time left, or were late with requests

@@ -1,9 +1,11 @@
 //! Where throughput stops growing with concurrency.
 
+use plimsoll_record::StepEnd;
+
 use crate::{Knee, StepSummary};
 
 /// Throughput within this ratio of the highest is the plateau.
-const TOLERANCE: f64 = 0.05;
+pub(crate) const TOLERANCE: f64 = 0.05;
 
 /// A failed answer is often a fast one. A step counts for the knee only if its failures could not move
 /// throughput by more than the tolerance that the knee is told by.
@@ -14,9 +16,15 @@ pub(crate) fn counts_for_capacity(step: &StepSummary) -> bool {
     step.throughput.value > 0.0 && step.success_ratio.is_some_and(|ratio| ratio >= SUCCESS_LEAST)
 }
 
-/// The steps whose throughput is that of successful answers, lowest concurrency first.
+/// True if the step was held until it was measured: not cut by the user or the budget, nor by the target's loss.
+pub(crate) fn whole(step: &StepSummary) -> bool {
+    !matches!(step.end, StepEnd::Cut | StepEnd::TargetLost)
+}
+
+/// The whole steps whose throughput is that of successful answers, lowest concurrency first.
 pub(crate) fn usable(steps: &[StepSummary]) -> Vec<&StepSummary> {
-    let mut usable: Vec<&StepSummary> = steps.iter().filter(|step| counts_for_capacity(step)).collect();
+    let counts = |step: &&StepSummary| whole(step) && counts_for_capacity(step);
+    let mut usable: Vec<&StepSummary> = steps.iter().filter(counts).collect();
     usable.sort_by_key(|step| step.connections);
     usable
 }
@@ -24,7 +32,8 @@ pub(crate) fn usable(steps: &[StepSummary]) -> Vec<&StepSummary> {
 /// The knee of a ladder, or `None` with fewer than two usable steps.
 ///
 /// The plateau is known (`reached`) if the ladder went to at least twice the knee's concurrency: then a
-/// doubling of connections gained less than 5 %, however the rungs are spaced.
+/// doubling of connections gained less than 5 %, however the rungs are spaced. A step that was cut short does
+/// not count: it may have ended in its warm-up.
 ///
 /// N* = (D + Z)/D_max (Denning and Buzen 1978; Lazowska and others, *Quantitative System Performance*, 1984,
 /// chapter 5) is where the asymptotes X ≤ N/(D + Z) and X ≤ 1/D_max cross. Without think time Z, D is the

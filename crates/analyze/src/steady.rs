@@ -98,18 +98,19 @@ fn narrow(points: &[Point], half_width: Option<f64>) -> bool {
     points.len() >= INTERVALS_LEAST && half_width.is_some_and(|half| half <= TOLERANCE * mean_rate(points))
 }
 
-/// Judges a closed loop: the warm-up is cut, and what remains must be level and known to ±2 %.
+/// Judges a closed loop: a warm-up is cut, and what remains must be level and known to ±2 %. Where the cut
+/// that is found is none that a warm-up explains, nothing is cut.
 ///
 /// A series too short for a cut is steady only if the whole of it already is level and known.
 pub(crate) fn settle_closed(points: &[Point]) -> Settled {
-    let (cut, late) = match mser5(points) {
+    let (cut, changed) = match mser5(points) {
         Cut::TooShort => (0, false),
-        Cut::After(cut) => (cut, false),
-        Cut::AtLatest(cut) => latest_cut(points, cut),
+        Cut::After(cut) if warms_up(points, cut) => (cut, false),
+        Cut::After(cut) | Cut::AtLatest(cut) => (0, changes(points, cut)),
     };
     let tail = &points[cut..];
     let half_width = half_width(tail);
-    let steadiness = match (late || drifts(tail), narrow(tail, half_width)) {
+    let steadiness = match (changed || drifts(tail), narrow(tail, half_width)) {
         (false, true) => Steadiness::Steady,
         _ if points.len() < MSER_BATCH * MSER_BATCHES_LEAST => Steadiness::TooShort,
         (true, _) => Steadiness::Moving,
@@ -118,12 +119,19 @@ pub(crate) fn settle_closed(points: &[Point]) -> Settled {
     Settled { cut, half_width, steadiness }
 }
 
-/// Level noise puts the minimum at the latest cut now and then. It is taken for movement only if the
-/// parts before and after differ by more than the tolerance; else nothing needs to be cut.
-fn latest_cut(points: &[Point], cut: usize) -> (usize, bool) {
-    let (before, after) = (mean_rate(&points[..cut]), mean_rate(&points[cut..]));
-    let moved = (before - after).abs() > TOLERANCE * after;
-    if moved { (cut, true) } else { (0, false) }
+/// True if what lies before the cut is a warm-up: slower than the rest, and so in its first quarter already. A front
+/// that is as fast, or begins so, is a target that grew slow or broke off, and belongs to the figures.
+fn warms_up(points: &[Point], cut: usize) -> bool {
+    let slow = (1.0 - TOLERANCE) * mean_rate(&points[cut..]);
+    cut > 0 && mean_rate(&points[..cut]) < slow && mean_rate(&points[..cut.div_ceil(4)]) < slow
+}
+
+/// True if what lies before a cut that is not made moves the mean by more than the tolerance, and by more
+/// than the rest's own interval: level noise puts the minimum at a late place now and then.
+fn changes(points: &[Point], cut: usize) -> bool {
+    let rest = &points[cut..];
+    let level = mean_rate(rest);
+    (mean_rate(points) - level).abs() > (TOLERANCE * level).max(half_width(rest).unwrap_or(0.0))
 }
 
 /// Judges an open loop: nothing is cut, because the user asked for just that load and every late answer

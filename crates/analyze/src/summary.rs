@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_record::{
     CorruptHistogram, Counts, EncodedHistogram, Frame, FrameHead, Histogram, HostSample, Phase, Step,
-    latency_histogram,
+    StepEnd, latency_histogram,
 };
 
 use crate::generator::{Evidence, health};
@@ -17,10 +17,17 @@ use crate::{Estimate, StepSummary};
 /// The frames of a step, divided by the cut.
 struct Window<'a> {
     settled: Settled,
-    /// Frames under load, after the warm-up.
+    /// Frames under load, after the warm-up and before the target was lost.
     measured: Vec<&'a Frame>,
-    /// Those, and the frames of the drain: where the requests of the measured window ended.
-    ended: Vec<&'a Frame>,
+    /// Those after them, and of the drain: where the last requests of the measured window ended.
+    after: Vec<&'a Frame>,
+}
+
+impl<'a> Window<'a> {
+    /// All frames in which requests of the measured window ended.
+    fn ended(&self) -> impl Iterator<Item = &'a Frame> {
+        self.measured.iter().chain(&self.after).copied()
+    }
 }
 
 /// Settles a step: the intervals of an open loop are never cut.
@@ -29,16 +36,24 @@ fn settle(step: &Step, points: &[crate::series::Point]) -> Settled {
 }
 
 fn window<'a>(step: &Step, frames: &[&'a Frame]) -> Window<'a> {
-    let points = series(frames.iter().map(|frame| &frame.head), workers(frames));
+    let last = last_interval(step, frames);
+    let under_load = |frame: &&Frame| frame.head.phase == Phase::Measure && frame.head.interval <= last;
+    let loaded = frames.iter().copied().filter(under_load);
+    let points = series(loaded.map(|frame| &frame.head), workers(frames));
     let settled = settle(step, &points);
     let first = if settled.cut == 0 { 0 } else { points.get(settled.cut).map_or(0, |point| point.interval) };
-    let ended: Vec<&Frame> = frames
-        .iter()
-        .filter(|frame| frame.head.phase == Phase::Drain || frame.head.interval >= first)
-        .copied()
-        .collect();
-    let measured = ended.iter().filter(|frame| frame.head.phase == Phase::Measure).copied().collect();
-    Window { settled, measured, ended }
+    let ended = |frame: &&Frame| frame.head.phase == Phase::Drain || frame.head.interval >= first;
+    let (measured, after) = frames.iter().copied().filter(ended).partition(under_load);
+    Window { settled, measured, after }
+}
+
+/// The last interval that is measured. A target that was lost is measured until its last answer: the time in
+/// which nobody was there to answer says nothing of its throughput.
+fn last_interval(step: &Step, frames: &[&Frame]) -> u32 {
+    let answered = frames.iter().map(|frame| &frame.head);
+    let answered = answered.filter(|head| head.phase == Phase::Measure && head.counts.completed > 0);
+    let last = answered.map(|head| head.interval).max();
+    last.filter(|_| step.end == StepEnd::TargetLost).unwrap_or(u32::MAX)
 }
 
 fn workers(frames: &[&Frame]) -> usize {
@@ -71,13 +86,18 @@ fn counts_of(frames: &[&Frame]) -> Counts {
 }
 
 /// One of the histograms of these frames, merged.
-fn merged(
-    frames: &[&Frame],
+fn merged<'a>(
+    frames: impl IntoIterator<Item = &'a Frame>,
     which: impl Fn(&Frame) -> &EncodedHistogram,
 ) -> Result<Histogram, CorruptHistogram> {
     let mut sum = latency_histogram();
-    frames.iter().try_for_each(|frame| which(frame).add_to(&mut sum))?;
+    frames.into_iter().try_for_each(|frame| which(frame).add_to(&mut sum))?;
     Ok(sum)
+}
+
+/// True if there were successful answers, but every one only after the load of its step had ended.
+pub(crate) fn answered_late(steps: &[StepSummary]) -> bool {
+    steps.iter().all(|step| step.throughput.value == 0.0) && steps.iter().any(|step| step.counts.ok > 0)
 }
 
 /// When the first of these frames began and the last ended, in nanoseconds since the run began.
@@ -85,6 +105,12 @@ fn bounds_ns(frames: &[&Frame]) -> Option<(u64, u64)> {
     let began = frames.iter().map(|frame| frame.head.began_ns).min()?;
     let ended = frames.iter().map(|frame| frame.head.ended_ns).max()?;
     Some((began, ended))
+}
+
+/// When the last answer was in, in nanoseconds since the run began.
+fn lost_at_ns(step: &Step, window: &Window<'_>) -> u64 {
+    let answered = window.measured.iter().filter(|frame| frame.head.counts.completed > 0);
+    answered.map(|frame| frame.head.ended_ns).max().unwrap_or(step.began_ns)
 }
 
 fn seconds(from_ns: u64, to_ns: u64) -> f64 {
@@ -108,20 +134,22 @@ pub(crate) fn summarize(
     hosts: &[HostSample],
 ) -> Result<StepSummary, CorruptHistogram> {
     let window = window(step, frames);
-    let latency = summary(&merged(&window.ended, |frame| &frame.latency)?);
-    let service = summary(&merged(&window.ended, |frame| &frame.service)?);
-    let send_lag = merged(&window.ended, |frame| &frame.send_lag)?;
+    let mut latency = merged(window.measured.iter().copied(), |frame| &frame.latency)?;
+    let measured_mean_ns = latency.mean();
+    window.after.iter().try_for_each(|frame| frame.latency.add_to(&mut latency))?;
+    let service = summary(&merged(window.ended(), |frame| &frame.service)?);
+    let send_lag = merged(window.ended(), |frame| &frame.send_lag)?;
     let measured: Vec<&FrameHead> = window.measured.iter().map(|frame| &frame.head).collect();
     let (began_ns, ended_ns) = bounds_ns(&window.measured).unwrap_or((step.began_ns, step.began_ns));
     let load_began_ns = bounds_ns(frames).map_or(step.began_ns, |(began, _)| began);
-    let ended = counts_of(&window.ended);
+    let counts = counts_of(frames);
     let mut summary = StepSummary {
         index: step.index,
         connections: step.connections,
         rate_per_sec: step.rate_per_sec,
-        counts: counts_of(frames),
-        success_ratio: ended.success_ratio(),
-        success_interval: wilson(ended.ok, ended.ended()),
+        success_ratio: counts.success_ratio(),
+        success_interval: wilson(counts.ok, counts.ended()),
+        counts,
         warmup_sec: seconds(load_began_ns, began_ns),
         measured_sec: seconds(began_ns, ended_ns),
         drain_sec: seconds(step.ended_ns, step.drained_ns),
@@ -129,7 +157,8 @@ pub(crate) fn summarize(
         bytes_in_per_sec: per_second(measured.iter().copied(), |counts| counts.bytes_in),
         steadiness: window.settled.steadiness,
         end: step.end,
-        latency,
+        lost_at_sec: (step.end == StepEnd::TargetLost).then(|| lost_at_ns(step, &window) as f64 / 1e9),
+        latency: summary(&latency),
         service,
         generator: crate::GeneratorHealth::default(),
     };
@@ -139,6 +168,7 @@ pub(crate) fn summarize(
         summary: &summary,
         all: &all,
         measured: &measured,
+        measured_mean_ns,
         send_lag: &send_lag,
         hosts,
     });

@@ -9,6 +9,7 @@ use nalgebra::storage::Owned;
 use nalgebra::{DVector, Dyn, Matrix3, OMatrix, U3, Vector3};
 
 use crate::batch_means::t_quantile;
+use crate::knee::TOLERANCE as LEVEL_WITHIN;
 use crate::{Estimate, Usl, UslFit};
 
 /// Gunther's rule for three parameters.
@@ -25,6 +26,8 @@ pub(crate) struct Load {
     pub(crate) connections: f64,
     /// Requests per second.
     pub(crate) throughput_per_sec: f64,
+    /// The 95 % interval of that, where it is known.
+    pub(crate) interval_per_sec: Option<(f64, f64)>,
 }
 
 type Parameters = Vector3<f64>;
@@ -168,11 +171,29 @@ fn r_squared(fit: &Problem<'_>) -> f64 {
     if spread > 0.0 { 1.0 - missed / spread } else { 0.0 }
 }
 
-/// N_peak = √((1 − α)/β), where β is known to be above zero and the peak is not far beyond what was tested.
-fn peak(alpha: f64, beta: Estimate, connections_most: f64) -> Option<f64> {
+/// N_peak = √((1 − α)/β), where β is known to be above zero, the peak is not far beyond what was tested, and
+/// the steps bear it out.
+fn peak(loads: &[Load], alpha: f64, beta: Estimate) -> Option<f64> {
+    let connections_most = loads.iter().map(|load| load.connections).fold(0.0, f64::max);
     let known = beta.interval.is_some_and(|(low, _)| low > 0.0) && alpha < 1.0;
     let peak = known.then(|| ((1.0 - alpha) / beta.value).sqrt())?;
-    (peak <= EXTRAPOLATION_MOST * connections_most).then_some(peak)
+    (peak <= EXTRAPOLATION_MOST * connections_most && falls_beyond(loads, peak)).then_some(peak)
+}
+
+/// True unless a tested step contradicts the peak. The law bends down to follow the corner of a plateau too,
+/// and then gives a peak where throughput is level. So every step beyond it must lie below the best step, with
+/// its whole interval and by more than what the knee takes for level. Only the first beyond it may be the best itself: a peak lies between two rungs.
+fn falls_beyond(loads: &[Load], peak: f64) -> bool {
+    let best = loads.iter().max_by(|a, b| a.throughput_per_sec.total_cmp(&b.throughput_per_sec));
+    let Some(best) = best else { return false };
+    let beyond = || loads.iter().filter(|load| load.connections > peak);
+    let first = beyond().map(|load| load.connections).fold(f64::INFINITY, f64::min);
+    let level_per_sec = (1.0 - LEVEL_WITHIN) * best.throughput_per_sec;
+    let below = |load: &Load| {
+        let bounds = load.interval_per_sec.zip(best.interval_per_sec);
+        load.throughput_per_sec < level_per_sec && bounds.is_some_and(|((_, high), (low, _))| high < low)
+    };
+    best.connections <= first && beyond().all(|load| load.connections == best.connections || below(load))
 }
 
 /// Fits the law to these steps.
@@ -184,8 +205,7 @@ pub(crate) fn fit(loads: &[Load]) -> UslFit {
     let r_squared = r_squared(&best);
     match estimates(&best) {
         Some([gamma, alpha, beta]) if r_squared >= R_SQUARED_LEAST => {
-            let most = loads.iter().map(|load| load.connections).fold(0.0, f64::max);
-            let peak_connections = peak(alpha.value, beta, most);
+            let peak_connections = peak(loads, alpha.value, beta);
             UslFit::Fitted(Usl { gamma, alpha, beta, peak_connections, r_squared })
         }
         _ => UslFit::Poor,
@@ -201,12 +221,17 @@ mod tests {
 
     const RUNGS: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
 
+    /// A step known to within 1 %.
+    fn at(connections: f64, throughput_per_sec: f64) -> Load {
+        let interval_per_sec = Some((0.99 * throughput_per_sec, 1.01 * throughput_per_sec));
+        Load { connections, throughput_per_sec, interval_per_sec }
+    }
+
     fn loads(parameters: [f64; 3], seed: u64, noise: f64) -> Vec<Load> {
         let mut source = Noise::new(seed);
         let mut load = |connections: &f64| {
-            let exact = Load { connections: *connections, throughput_per_sec: 1.0 };
-            let predicted = exact.predicted(&Vector3::from(parameters));
-            Load { throughput_per_sec: predicted * (1.0 + noise * source.normal()), ..exact }
+            let exact = at(*connections, 1.0);
+            at(*connections, exact.predicted(&Vector3::from(parameters)) * (1.0 + noise * source.normal()))
         };
         RUNGS.iter().map(&mut load).collect()
     }
@@ -268,8 +293,29 @@ mod tests {
     }
 
     #[test]
+    fn no_peak_is_claimed_before_steps_that_are_no_slower() {
+        // A pool of 16 that answers in 5 ms: the fit bends down behind its corner. The steps do not, but for a
+        // few per mille, and each is known so well that even these are significant.
+        let pool = |n: &f64| {
+            let throughput_per_sec = 200.0 * n.min(16.0) * (1.0 - 0.002 * n.log2());
+            let interval_per_sec = Some((0.9999 * throughput_per_sec, 1.0001 * throughput_per_sec));
+            Load { interval_per_sec, ..at(*n, throughput_per_sec) }
+        };
+        let loads: Vec<Load> = RUNGS[..8].iter().map(pool).collect();
+        let Some([_, alpha, beta]) = best(&loads).as_ref().and_then(estimates) else { panic!("no fit") };
+        let by_formula = ((1.0 - alpha.value) / beta.value).sqrt();
+        assert!((32.0..128.0).contains(&by_formula), "{by_formula}");
+        assert!(!falls_beyond(&loads, by_formula));
+        assert_eq!(peak(&loads, alpha.value, Estimate { interval: Some(beta_known(beta)), ..beta }), None);
+    }
+
+    fn beta_known(beta: Estimate) -> (f64, f64) {
+        (0.9 * beta.value, 1.1 * beta.value)
+    }
+
+    #[test]
     fn superlinear_data_never_give_negative_parameters() {
-        let load = |n: &f64| Load { connections: *n, throughput_per_sec: 100.0 * n.powf(1.05) };
+        let load = |n: &f64| at(*n, 100.0 * n.powf(1.05));
         let usl = fitted(&RUNGS.iter().map(load).collect::<Vec<_>>());
         assert_eq!((usl.alpha.value, usl.beta.value), (0.0, 0.0));
     }
@@ -277,10 +323,8 @@ mod tests {
     #[test]
     fn few_steps_and_a_poor_fit_are_refused() {
         assert_eq!(fit(&loads([1000.0, 0.0, 0.0], 1, 0.0)[..5]), UslFit::TooFewSteps(5));
-        let zigzag = RUNGS.iter().enumerate().map(|(index, n)| Load {
-            connections: *n,
-            throughput_per_sec: if index % 2 == 0 { 1000.0 } else { 100.0 },
-        });
+        let zigzag =
+            RUNGS.iter().enumerate().map(|(index, n)| at(*n, if index % 2 == 0 { 1000.0 } else { 100.0 }));
         assert_eq!(fit(&zigzag.collect::<Vec<_>>()), UslFit::Poor);
     }
 

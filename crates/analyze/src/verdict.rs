@@ -7,10 +7,11 @@
 mod advice;
 
 use plimsoll_plan::{Load, Plan};
-use plimsoll_record::FailureKind;
+use plimsoll_record::{FailureKind, StepEnd};
 use plimsoll_units::{count_text, grouped};
 
-use crate::knee::counts_for_capacity;
+use crate::knee::{counts_for_capacity, whole};
+use crate::summary::answered_late;
 use crate::{
     Confidence, EvidenceRow, GeneratorHealth, GeneratorReason, Knee, Limit, Steadiness, StepSummary, Verdict,
 };
@@ -63,6 +64,12 @@ pub(crate) fn verdict(case: &Case<'_>) -> Verdict {
     if case.steps.iter().all(|step| step.counts.ok == 0) {
         return all_failed(case, last);
     }
+    if let Some(step) = case.steps.iter().find(|step| step.end == StepEnd::TargetLost) {
+        return lost(case, step);
+    }
+    if answered_late(case.steps) {
+        return all_late(case, last);
+    }
     if !case.generator.healthy() {
         return generator_limited(case);
     }
@@ -70,7 +77,7 @@ pub(crate) fn verdict(case: &Case<'_>) -> Verdict {
         (Load::Single { .. }, _) if last.rate_per_sec.is_some() => open_loop(case, last),
         (Load::Single { .. }, _) => one_level(case, last),
         (Load::Ladder { .. }, Some(knee)) if knee.reached => plateau(case, knee),
-        (Load::Ladder { .. }, _) if !counts_for_capacity(last) => failing(case, last),
+        (Load::Ladder { .. }, _) if whole(last) && !counts_for_capacity(last) => failing(case, last),
         (Load::Ladder { .. }, knee) => still_growing(case, knee, last),
     }
 }
@@ -121,6 +128,29 @@ fn failures(step: &StepSummary) -> (Vec<EvidenceRow>, Vec<String>) {
 fn all_failed(case: &Case<'_>, last: &StepSummary) -> Verdict {
     let (evidence, advice) = failures(last);
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
+}
+
+/// The target went away under load. Whatever the generator's health was, that ended the run, and why it did
+/// only the target's own log can tell.
+fn lost(case: &Case<'_>, step: &StepSummary) -> Verdict {
+    let (evidence, mut advice) = failures(step);
+    advice.insert(0, advice::lost(step.lost_at_sec.unwrap_or_default()));
+    Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
+}
+
+/// Answers took longer than the steps, so nothing is known of throughput.
+fn all_late(case: &Case<'_>, last: &StepSummary) -> Verdict {
+    let mean_sec = last.latency.mean_ns / 1e9;
+    let evidence = vec![
+        row("mean latency in s", mean_sec, None, at(last)),
+        row("time under load in s", last.measured_sec, None, at(last)),
+    ];
+    let advice = match &case.plan.load {
+        Load::Single { .. } => advice::LONGER_RUN,
+        Load::Ladder { budget: Some(_), .. } => advice::LONGER_BUDGET,
+        Load::Ladder { budget: None, .. } => advice::LONGER_STEPS,
+    };
+    Verdict { evidence, advice: vec![advice.to_owned()], ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
 
 /// What the generator's own clocks and counters show is measured; what follows from a law is inferred.

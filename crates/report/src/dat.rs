@@ -4,8 +4,8 @@
 
 use plimsoll_analyze::{Estimate, Findings, RungOutcome, StepSummary};
 
-/// A `.dat` file that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// A `.dat` file that cannot be read, or not be written.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DatError {
     /// A row does not have its four columns.
     #[error(
@@ -34,13 +34,27 @@ pub enum DatError {
         "it has no rows; a row is `concurrency QPS avg-latency-ms success%`, such as `200 47812.00 4.33 100.00`"
     )]
     Empty,
+    /// The run offered a rate, and a row stands for a concurrency.
+    #[error(
+        "the run was made at an offered rate of {rate_per_sec} requests/s, which has no concurrency for a row to begin with; export csv or json"
+    )]
+    OfferedRate {
+        /// The rate, requests per second.
+        rate_per_sec: f64,
+    },
 }
 
 /// The rows of a ladder, by rising concurrency.
-pub fn render(findings: &Findings) -> String {
+///
+/// # Errors
+/// When a step was an open loop: it opens connections as it needs them.
+pub fn render(findings: &Findings) -> Result<String, DatError> {
     let mut steps: Vec<&StepSummary> = findings.steps.iter().collect();
+    if let Some(rate_per_sec) = steps.iter().find_map(|step| step.rate_per_sec) {
+        return Err(DatError::OfferedRate { rate_per_sec });
+    }
     steps.sort_by_key(|step| step.connections);
-    steps.into_iter().map(row).collect()
+    Ok(steps.into_iter().map(row).collect())
 }
 
 fn row(step: &StepSummary) -> String {

@@ -5,6 +5,7 @@
 
 mod answer;
 mod origin;
+mod plan;
 mod step;
 mod verdict;
 
@@ -48,7 +49,8 @@ pub struct Document {
     pub tool: ToolDocument,
     /// What the run was.
     pub run: RunDocument,
-    /// The frozen plan, as it is stored with the run.
+    /// The frozen plan, as it is stored with the run, but for the values of headers that carry credentials:
+    /// these are `(hidden)`.
     pub plan: serde_json::Value,
     /// The machine that made the load.
     pub machine: MachineDocument,
@@ -76,7 +78,7 @@ pub fn document(run: &Run, findings: &Findings) -> Document {
         schema: SCHEMA,
         tool: ToolDocument::of(run),
         run: RunDocument::of(run),
-        plan: serde_json::from_str(&run.manifest.plan).unwrap_or(serde_json::Value::Null),
+        plan: plan::shown(&run.manifest.plan),
         machine: MachineDocument::of(&run.manifest.machine),
         preflight: PreflightDocument::of(&run.manifest.preflight),
         steps: findings.steps.iter().map(StepDocument::of).collect(),

@@ -54,6 +54,31 @@ fn throughput_that_decays_slowly_is_moving() {
 }
 
 #[test]
+fn a_front_faster_than_the_rest_is_not_cut_but_told() {
+    for share in [20, 60, 90] {
+        let slowing = noisy(4, 200, 0.02, |index| if index < share { 10_000.0 } else { 500.0 });
+        let settled = settle_closed(&points_at(&slowing));
+        assert_eq!((settled.cut, settled.steadiness), (0, Steadiness::Moving), "{share} of 200");
+    }
+}
+
+#[test]
+fn an_outage_that_passes_is_no_warm_up() {
+    for seed in 0..20 {
+        let broken = noisy(seed, 200, 0.02, |index| if (40..60).contains(&index) { 0.0 } else { 1000.0 });
+        let settled = settle_closed(&points_at(&broken));
+        assert_eq!((settled.cut, settled.steadiness), (0, Steadiness::Moving), "seed {seed}");
+    }
+}
+
+#[test]
+fn nothing_is_cut_where_the_best_cut_is_the_latest() {
+    let late = noisy(6, 200, 0.01, |index| if index < 110 { 100.0 } else { 1000.0 });
+    let settled = settle_closed(&points_at(&late));
+    assert_eq!((settled.cut, settled.steadiness), (0, Steadiness::Moving));
+}
+
+#[test]
 fn scatter_that_hides_the_mean_is_wide() {
     assert_eq!(steadiness(&noisy(5, 100, 0.5, |_| 1000.0)), Steadiness::Wide);
 }

@@ -1,7 +1,7 @@
 //! What to try next.
 
 use plimsoll_record::FailureKind;
-use plimsoll_units::grouped;
+use plimsoll_units::{duration_text, grouped};
 
 use crate::GeneratorReason;
 
@@ -10,6 +10,21 @@ pub(super) const NOTHING_ENDED: &str =
     "no request ended, well or badly: give the run more time than one answer takes";
 pub(super) const SWEEP: &str = "one level of load cannot tell a limit: run plimsoll sweep with the same URL to see where throughput stops growing";
 pub(super) const HIGHER_RATE: &str = "this rate is kept up with: raise -R to find the one that is not";
+
+pub(super) const LONGER_RUN: &str =
+    "an answer takes longer than the load was on: give it more time, with a longer -d";
+pub(super) const LONGER_STEPS: &str =
+    "an answer takes longer than a step: give each step more time, with a longer --step";
+pub(super) const LONGER_BUDGET: &str =
+    "an answer takes longer than a step: give the ladder more time, with a longer --budget";
+
+/// Advice where the target went away.
+pub(super) fn lost(at_sec: f64) -> String {
+    format!(
+        "look at the target's log and at its process: it answered until {} after the run began, then it was gone",
+        duration_text(at_sec * 1e9)
+    )
+}
 
 /// Advice for a status that is not a success.
 pub(super) fn status(status: u16) -> String {

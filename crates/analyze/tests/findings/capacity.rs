@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{Confidence, Limit, UslFit, compare, rungs_of};
 use plimsoll_plan::Slo;
-use plimsoll_record::FailureKind;
+use plimsoll_record::{FailureKind, StepEnd};
 
 use crate::synthetic::{Level, findings, ladder, single};
 
@@ -54,6 +54,28 @@ fn thousands_are_set_apart_in_what_is_read_and_not_in_what_is_typed() {
 fn rungs_close_together_do_not_prove_a_plateau() {
     let levels = [Level::at(100, 3000.0), Level::at(101, 3010.0), Level::at(102, 3020.0)];
     assert!(!findings(&ladder(&levels, Slo::default())).knee.unwrap().reached);
+}
+
+#[test]
+fn a_last_step_that_was_cut_short_proves_no_plateau() {
+    let mut levels = doubling(16);
+    levels.push(Level { end: StepEnd::Cut, intervals: 12, ..Level::at(32, 1500.0) });
+    let found = findings(&ladder(&levels, Slo::default()));
+    let knee = found.knee.unwrap();
+    assert!(!knee.reached);
+    assert_eq!((knee.connections, knee.plateau_connections), (16, 16));
+    assert_eq!(found.verdict.limit, Limit::None);
+    levels[5].end = StepEnd::TimeLimit;
+    assert!(findings(&ladder(&levels, Slo::default())).knee.unwrap().reached);
+}
+
+#[test]
+fn a_plateau_is_no_peak() {
+    // A pool of 16: the law bends down behind its corner, and the steps beyond are as fast as ever.
+    let Some(UslFit::Fitted(usl)) = findings(&ladder(&doubling(128), Slo::default())).usl else {
+        panic!("no fit")
+    };
+    assert_eq!(usl.peak_connections, None, "{usl:?}");
 }
 
 #[test]

@@ -60,6 +60,23 @@ fn connections_that_stand_idle_break_littles_law() {
 }
 
 #[test]
+fn the_age_of_requests_that_end_in_the_drain_is_no_idleness_and_no_excess() {
+    let found = findings(&single(Level { late_answers: 60, ..Level::closed(16) }));
+    assert!(found.generator.healthy(), "{:?}", found.generator.reasons);
+    assert!(found.generator.littles_law_error.unwrap() < 0.02, "{:?}", found.generator.littles_law_error);
+    let busier = Level { latency_ns: 7_000_000, ..Level::closed(16) };
+    assert!(reasons(busier).is_empty(), "more under way than connections is not idleness");
+}
+
+#[test]
+fn connections_that_are_not_open_are_not_blamed_for_idleness() {
+    let found = findings(&single(Level { open: 0.5, latency_ns: 2_500_000, ..Level::closed(16) })).generator;
+    assert!(found.healthy(), "{:?}", found.reasons);
+    assert_eq!((found.open_ratio, found.littles_law_error), (Some(0.5), None));
+    assert_eq!(findings(&single(Level::open(2000.0))).generator.open_ratio, None);
+}
+
+#[test]
 fn an_open_loop_that_falls_behind_by_itself_says_so() {
     let late = Level { backlog_growth: 5, send_lag_ns: 20_000_000, ..Level::open(2000.0) };
     let found = reasons(late);

@@ -1,7 +1,7 @@
 //! Single levels: what is cut, what counts, what is not known.
 
 use plimsoll_analyze::{Confidence, Limit, Steadiness, analyze};
-use plimsoll_record::{EncodedHistogram, FailureKind};
+use plimsoll_record::{EncodedHistogram, FailureKind, StepEnd};
 
 use crate::synthetic::{Level, findings, single};
 
@@ -46,6 +46,52 @@ fn the_success_ratio_has_an_interval_of_all_that_ended() {
     let late = &findings(&single(Level { late: 200, ..Level::closed(16) })).steps[0];
     let (ratio, (low, high)) = (late.success_ratio.unwrap(), late.success_interval.unwrap());
     assert!(low < ratio && ratio < high && high - low < 0.01, "{low} {ratio} {high}");
+}
+
+#[test]
+fn failures_of_an_outage_at_the_front_stay_in_the_success_ratio() {
+    let failed = Some((FailureKind::ConnectRefused, 9));
+    let outage = Level { silent: 0..10, failed, ..Level::closed(16) };
+    let step = &findings(&single(outage)).steps[0];
+    assert!(step.counts.failed.total() == 180 && step.success_ratio.unwrap() < 0.99, "{step:?}");
+    let (low, high) = step.success_interval.unwrap();
+    assert!(low < step.success_ratio.unwrap() && high < 0.99, "{low} {high}");
+}
+
+#[test]
+fn an_outage_in_the_midst_is_no_warm_up() {
+    let step = &findings(&single(Level { silent: 20..40, ..Level::closed(16) })).steps[0];
+    assert_eq!((step.warmup_sec, step.steadiness), (0.0, Steadiness::Moving));
+    assert!((step.throughput.value / (0.8 * 3200.0) - 1.0).abs() < 0.02, "{}", step.throughput.value);
+}
+
+#[test]
+fn a_target_that_is_lost_is_measured_until_its_last_answer() {
+    let gone = Level { silent: 42..100, end: StepEnd::TargetLost, ..Level::closed(16) };
+    let refused = Some((FailureKind::ConnectRefused, 1));
+    let found = findings(&single(Level { failed: refused, busy: 0.97, ..gone }));
+    let step = &found.steps[0];
+    assert!((step.throughput.value / 3200.0 - 1.0).abs() < 0.02, "{}", step.throughput.value);
+    assert_eq!(step.warmup_sec, 0.0);
+    assert!((step.measured_sec - 2.1).abs() < 1e-9);
+    assert!((step.lost_at_sec.unwrap() - 2.101).abs() < 1e-9);
+    assert_eq!(step.counts.failed.total(), 116);
+    assert!(step.success_ratio.unwrap() < 1.0);
+    assert_eq!(found.verdict.limit, Limit::Unknown, "the generator did not take the target away");
+    assert!(found.verdict.advice[0].contains("log") && found.verdict.advice[0].contains("2.10 s"));
+    assert_eq!(findings(&single(Level::closed(16))).steps[0].lost_at_sec, None);
+}
+
+#[test]
+fn answers_that_come_after_the_load_are_answers_and_call_for_more_time() {
+    let slow = Level { late_answers: 4, end: StepEnd::Cut, ..Level::at(8, 0.0) };
+    let found = findings(&single(slow));
+    assert!(found.answered_late());
+    assert_eq!(found.steps[0].success_ratio, Some(1.0));
+    assert!((found.steps[0].latency.mean_ns / 2e9 - 1.0).abs() < 0.01);
+    assert_eq!(found.verdict.advice.len(), 1);
+    assert!(found.verdict.advice[0].contains("longer"), "{:?}", found.verdict.advice);
+    assert!(!findings(&single(Level::closed(1))).answered_late());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Runs made up from a few figures.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
 use plimsoll_analyze::{Findings, analyze};
@@ -35,8 +36,15 @@ pub(crate) struct Level {
     pub(crate) send_lag_ns: u64,
     /// Requests that fall due in each frame and are not sent.
     pub(crate) backlog_growth: u64,
-    /// Requests per worker that end in the drain, timed out.
+    /// Requests per worker that end in the drain after a second, timed out.
     pub(crate) late: u64,
+    /// Requests per worker that are answered in the drain after two seconds, with success.
+    pub(crate) late_answers: u64,
+    /// Intervals in which nothing is answered; then `failed` strikes in these alone.
+    pub(crate) silent: Range<u32>,
+    /// Share of the connections that are open.
+    pub(crate) open: f64,
+    pub(crate) end: StepEnd,
 }
 
 impl Level {
@@ -62,6 +70,10 @@ impl Level {
             send_lag_ns: 50_000,
             backlog_growth: 0,
             late: 0,
+            late_answers: 0,
+            silent: 0..0,
+            open: 1.0,
+            end: StepEnd::TimeLimit,
         }
     }
 
@@ -77,8 +89,17 @@ impl Level {
         let usual = self.throughput_per_sec * seconds / f64::from(WORKERS);
         // A wobble of a percent, so that no two intervals are quite alike.
         let wobble = 1.0 + 0.01 * (f64::from((interval * 37 + worker * 11) % 23) - 11.0) / 11.0;
-        let completed = (usual * wobble * if warm { 1.0 } else { 0.5 }).round() as u64;
+        let silent = self.silent.contains(&interval);
+        let pace = if silent {
+            0.0
+        } else if warm {
+            1.0
+        } else {
+            0.5
+        };
+        let completed = (usual * wobble * pace).round() as u64;
         let latency_ns = if warm { self.latency_ns } else { 10 * self.latency_ns };
+        let connections = self.connections / WORKERS + u32::from(worker < self.connections % WORKERS);
         let grown = self.backlog_growth * u64::from(interval + 1);
         let share = |ratio: f64| (ratio * INTERVAL_NS as f64) as u64;
         let head = FrameHead {
@@ -88,10 +109,10 @@ impl Level {
             phase: Phase::Measure,
             began_ns: began_ns + u64::from(interval) * INTERVAL_NS,
             ended_ns: began_ns + u64::from(interval + 1) * INTERVAL_NS,
-            counts: self.counts(completed),
-            in_flight: u64::from(self.connections / WORKERS),
+            counts: self.counts(completed, self.silent.is_empty() || silent),
+            in_flight: u64::from(connections),
             backlog: grown,
-            connections: u64::from(self.connections / WORKERS),
+            connections: (f64::from(connections) * self.open).round() as u64,
             time: WorkerTime {
                 user_ns: share(self.busy / 4.0),
                 system_ns: share(self.busy * 0.75),
@@ -104,7 +125,7 @@ impl Level {
         Frame { head, latency: times.clone(), service: times, send_lag: times_of(self.send_lag_ns, timed) }
     }
 
-    fn counts(&self, completed: u64) -> Counts {
+    fn counts(&self, completed: u64, failing: bool) -> Counts {
         let refused = (completed as f64 * self.refused).round() as u64;
         let mut counts = Counts {
             sent: completed,
@@ -116,7 +137,7 @@ impl Level {
         counts.intended = counts.sent + self.backlog_growth;
         counts.status.add(200, completed - refused);
         counts.status.add(503, refused);
-        if let Some((kind, count)) = self.failed {
+        if let Some((kind, count)) = self.failed.filter(|_| failing) {
             counts.failed.add(kind, count);
             counts.intended += count;
         }
@@ -126,8 +147,14 @@ impl Level {
     fn drain(&self, step: u32, worker: u32, began_ns: u64) -> Frame {
         let mut counts = Counts::default();
         counts.failed.add(FailureKind::TimedOut, self.late);
+        counts.completed = self.late_answers;
+        counts.ok = self.late_answers;
+        counts.status.add(200, self.late_answers);
         let load = self.frame(step, worker, self.intervals, began_ns);
-        let late = times_of(1_000_000_000, self.late);
+        let late = match self.late {
+            0 => times_of(2_000_000_000, self.late_answers),
+            count => times_of(1_000_000_000, count),
+        };
         Frame {
             head: FrameHead { phase: Phase::Drain, counts, in_flight: 0, ..load.head },
             latency: late.clone(),
@@ -204,7 +231,7 @@ fn run(load: LoadSpec, levels: &[Level], slo: Slo) -> Run {
         }
         frames.extend((0..WORKERS).map(|worker| level.drain(index, worker, began_ns)));
         let drained_ns = ended_ns + INTERVAL_NS;
-        let (connections, rate_per_sec, end) = (level.connections, level.rate_per_sec, StepEnd::TimeLimit);
+        let (connections, rate_per_sec, end) = (level.connections, level.rate_per_sec, level.end);
         steps.push(Step { index, connections, rate_per_sec, began_ns, ended_ns, drained_ns, end });
         began_ns = drained_ns;
     }

@@ -68,6 +68,20 @@ fn a_run_is_exported_in_every_form() {
 }
 
 #[test]
+fn one_level_has_no_figures_and_a_rate_no_row_of_a_table() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    bench.expect(0, &["run", &target.url("/healthz"), "-R", "50", "-d", "300ms"]);
+    let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
+    let drawn = bench.expect(1, &["report", &file, "--out", "again"]);
+    assert!(drawn.err.contains("one level") && drawn.out.is_empty(), "{}", drawn.err);
+    assert!(!bench.path("again").exists());
+    let table = bench.expect(1, &["export", &file, "--format", "dat"]);
+    assert!(table.err.contains("csv or json") && table.out.is_empty(), "{}", table.err);
+    bench.expect(0, &["export", &file, "--format", "csv"]);
+}
+
+#[test]
 fn runs_are_listed_with_what_they_were() {
     let (bench, _, file) = with_sweep();
     let listed = bench.expect(0, &["runs"]).out;

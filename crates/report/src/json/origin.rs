@@ -32,7 +32,7 @@ pub struct RunDocument {
     pub plan_hash: String,
     /// When the run began, in milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
-    /// False for a run that was killed before its end.
+    /// False for a run that did not end in order, or has not ended yet.
     pub sealed: bool,
 }
 

@@ -17,7 +17,7 @@ pub struct StepDocument {
     pub connections: u32,
     /// The offered rate of an open loop, requests per second; null for a closed loop.
     pub rate_per_sec: Option<f64>,
-    /// Seconds that were measured: after the warm-up and before the drain.
+    /// Seconds that were measured: after the warm-up and before the drain, or until the target was lost.
     pub duration_sec: Option<f64>,
     /// Seconds of warm-up that were left out.
     pub warmup_sec: Option<f64>,
@@ -49,7 +49,7 @@ pub struct StepDocument {
     pub throughput_per_sec: Option<f64>,
     /// Its 95 % interval, or null where it is not known.
     pub throughput_interval: Option<[f64; 2]>,
-    /// Responses with success over everything that ended, warm-up left out; null if nothing ended.
+    /// Responses with success over everything that ended, warm-up and drain included; null if nothing ended.
     pub success_ratio: Option<f64>,
     /// Its 95 % interval, with room below 1 even where all succeeded; null if nothing ended.
     pub success_interval: Option<[f64; 2]>,
@@ -206,8 +206,10 @@ pub struct GeneratorDocument {
     pub starved_ratio: Option<f64>,
     /// How late requests left.
     pub send_lag_ms: LagDocument,
-    /// |N − X·R| / N in a closed loop.
+    /// |N − X·R| / N in a closed loop, N being the mean of open connections; null where the law cannot be applied.
     pub littles_law_error: Option<f64>,
+    /// Mean of open connections over those of the step, in a closed loop.
+    pub open_ratio: Option<f64>,
     /// What drove the connections.
     pub driver: &'static str,
     /// Worker threads.
@@ -237,6 +239,7 @@ impl GeneratorDocument {
             starved_ratio: finite(health.starved_ratio),
             send_lag_ms: LagDocument { p50: ms(health.send_lag_p50_ns), p99: ms(health.send_lag_p99_ns) },
             littles_law_error: health.littles_law_error.and_then(finite),
+            open_ratio: health.open_ratio.and_then(finite),
             driver: DRIVER,
             workers: health.workers,
         }

@@ -1,10 +1,10 @@
 //! The answer in sentences: what the target holds, and where its throughput stops growing.
 
-use plimsoll_analyze::{Findings, Held, Knee, SloCheck, Steadiness, StepSummary};
-use plimsoll_plan::Slo;
+use plimsoll_analyze::{Findings, Held, Knee, Limit, SloCheck, Steadiness, StepSummary};
+use plimsoll_plan::{Load, Slo};
 use plimsoll_units::{count_text, duration_text, escape_control, grouped, percent_text};
 
-use super::amount::{bound, chosen_step, count_of, load_of, percentile, throughput};
+use super::amount::{bound, chosen_step, count_of, load_of, percentile, seconds, throughput};
 use super::paragraph::wrapped;
 use crate::reason;
 
@@ -20,14 +20,27 @@ pub(super) fn sentences(findings: &Findings) -> String {
 fn capacity(findings: &Findings) -> String {
     let url = escape_control(&findings.plan.target.url);
     let Some(step) = chosen_step(findings).filter(|step| step.counts.ok > 0) else {
-        return nothing_held(findings, &url);
+        return format!("{}{}", nothing_held(findings, &url), target_lost(findings));
     };
     let held = match findings.slo {
         Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo, step, findings),
         Some(slo) => format!("{}{}.", holds(&url, step, findings), within(&slo.slo)),
         None => format!("{}.", holds(&url, step, findings)),
     };
-    format!("{held}{}{}", generator_limit(findings), settled(step))
+    format!(
+        "{held}{}{}{}",
+        target_lost(findings),
+        generator_limit(findings),
+        settled(step, findings.lower_bound)
+    )
+}
+
+/// When and at which load the target was lost, if it was.
+pub(super) fn target_lost(findings: &Findings) -> String {
+    let lost = findings.lost_step();
+    lost.and_then(|step| Some((step, step.lost_at_sec?))).map_or_else(String::new, |(step, at_sec)| {
+        format!(" The target was lost at {}, under {}.", seconds(at_sec), load_of(step))
+    })
 }
 
 fn holds(url: &str, step: &StepSummary, findings: &Findings) -> String {
@@ -62,9 +75,37 @@ fn nothing_held(findings: &Findings, url: &str) -> String {
     if ended == 0 {
         return format!("{url}: nothing was measured, no request ended.");
     }
+    if findings.answered_late() {
+        return format!("{url}: {}", only_late(findings));
+    }
     let completed: u64 = findings.steps.iter().map(|step| step.counts.completed).sum();
     let answered = if completed == 0 { "none was answered" } else { "none was answered with success" };
     format!("{url} holds no load: of {} requests {answered}. The failures are named below.", grouped(ended))
+}
+
+/// Every answer came in the drain: not a target that holds nothing, but steps too short to see it.
+pub(super) fn only_late(findings: &Findings) -> String {
+    let steps = &findings.steps;
+    let completed: u64 = steps.iter().map(|step| step.counts.completed).sum();
+    let timed: u64 = steps.iter().map(|step| step.latency.count).sum();
+    let total_ns: f64 = steps.iter().map(|step| step.latency.mean_ns * step.latency.count as f64).sum();
+    let mean = duration_text(total_ns / timed.max(1) as f64);
+    let load = seconds(steps.iter().map(|step| step.measured_sec).fold(0.0, f64::max));
+    let answers = match completed {
+        1 => "the only answer came".to_owned(),
+        _ => format!("all {} answers came", grouped(completed)),
+    };
+    match &findings.plan.load {
+        Load::Single { .. } => format!(
+            "{answers} only after the load had ended: requests take longer (mean {mean}) than the load lasted \
+             ({load}), so no throughput can be told; use a longer -d."
+        ),
+        Load::Ladder { budget, .. } => format!(
+            "{answers} only after the load of each step had ended: requests take longer (mean {mean}) than a step \
+             ({load}), so no throughput can be told; use a longer {}.",
+            if budget.is_some() { "--budget" } else { "--step" }
+        ),
+    }
 }
 
 fn generator_limit(findings: &Findings) -> String {
@@ -73,16 +114,25 @@ fn generator_limit(findings: &Findings) -> String {
     }
     let reason = findings.generator.reasons.first().map(reason::text);
     let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-    format!(" This is a lower bound (≥), the load generator was the limit{reason}.")
+    let part = if findings.verdict.limit == Limit::Generator { "the limit" } else { "held back" };
+    format!(" This is a lower bound (≥), the load generator was {part}{reason}.")
 }
 
-fn settled(step: &StepSummary) -> &'static str {
+/// What to think of a figure whose step did not settle.
+pub(super) fn settled(step: &StepSummary, lower_bound: bool) -> &'static str {
     match step.steadiness {
         Steadiness::Steady => "",
+        // A lower bound is printed without an interval.
+        Steadiness::Wide if lower_bound => " Throughput did not settle to within ±2 % in that step.",
         Steadiness::Wide => {
             " Throughput did not settle to within ±2 % in that step: take the figure with its interval."
         }
-        Steadiness::Moving => " Throughput was still moving when that step ended: the figure is a rough one.",
+        Steadiness::Moving if step.rate_per_sec.is_some() => {
+            " More and more requests were waiting or under way: the target does not keep up with this rate."
+        }
+        Steadiness::Moving => {
+            " Throughput changed within that step: the figure is the mean of all of it, and a rough one."
+        }
         Steadiness::TooShort => {
             " That step was too short to tell its warm-up from the rest: the figure is a rough one."
         }
@@ -101,21 +151,27 @@ fn growth(findings: &Findings, knee: &Knee) -> String {
             "Throughput was still growing at the last step ({plateau}): how much more it holds is not known."
         );
     }
+    if findings.lower_bound {
+        return format!(
+            "With this generator throughput is within 5 % of its best, {plateau}, from {} on; where the target's own \
+             stops growing is not known.",
+            count_of(knee.connections, "connection"),
+        );
+    }
     format!(
         "Throughput stops growing at {} (the knee): there it is within 5 % of the best, {plateau}.{}{}",
         count_of(knee.connections, "connection"),
-        without_waiting(findings, knee),
+        without_waiting(knee),
         waiting_beyond(findings, knee),
     )
 }
 
 /// What the operational laws say of the knee: the plateau times the response time of the lowest step.
-fn without_waiting(findings: &Findings, knee: &Knee) -> String {
+fn without_waiting(knee: &Knee) -> String {
     let lowest_ns = knee.connections_predicted / knee.plateau.value * 1e9;
-    let about = if findings.lower_bound { "at least" } else { "about" };
     let needed = count_of(knee.connections_predicted.round().max(1.0) as u32, "connection");
     format!(
-        " Even if requests took no longer than at the lowest step, {} on average, that would need {about} {needed}.",
+        " Even if requests took no longer than at the lowest step, {} on average, that would need about {needed}.",
         duration_text(lowest_ns)
     )
 }

@@ -10,7 +10,7 @@ use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grou
 use super::amount::{NOT_KNOWN_NOTE, any_unknown, bound, counted, load_of, percentile, seconds, throughput};
 use super::paragraph::{fact, wrapped};
 use super::table::Table;
-use super::{failures, generator, origin, slo, verdict};
+use super::{claim, failures, generator, origin, slo, verdict};
 
 /// Two distributions of a closed loop are told as one when they differ by less than this.
 const SAME_WITHIN: f64 = 0.01;
@@ -18,7 +18,7 @@ const SAME_WITHIN: f64 = 0.01;
 /// The report of `plimsoll run`.
 pub(super) fn single(run: &Run, findings: &Findings) -> String {
     let Some(step) = findings.steps.first() else {
-        return format!("{}No load was made.\n{}", origin::unsealed(run), origin::events(run));
+        return format!("{}No step was recorded.\n{}", origin::unsealed(run), origin::events(run));
     };
     let blocks = [
         format!("{}{}", origin::unsealed(run), headline(findings, step)),
@@ -37,11 +37,16 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
 
 fn headline(findings: &Findings, step: &StepSummary) -> String {
     let success = step.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
+    let throughput = match findings.answered_late() {
+        true => claim::only_late(findings),
+        false => format!("{}, success {success}.", throughput(step.throughput, findings.lower_bound)),
+    };
     let text = format!(
-        "{} at {}: {}, success {success}.",
+        "{} at {}: {throughput}{}{}",
         escape_control(&findings.plan.target.url),
         load_of(step),
-        throughput(step.throughput, findings.lower_bound),
+        claim::target_lost(findings),
+        if findings.answered_late() { "" } else { claim::settled(step, findings.lower_bound) },
     );
     wrapped("", "", &text)
 }
@@ -78,17 +83,22 @@ fn load(findings: &Findings, step: &StepSummary) -> String {
 
 fn time(step: &StepSummary) -> String {
     let end = match step.end {
-        StepEnd::Steady => "ended when throughput was known",
-        StepEnd::TimeLimit => "ended on time",
-        StepEnd::Cut => "cut short",
-        StepEnd::TargetLost => "ended because the target was lost",
+        StepEnd::Steady => "; ended when throughput was known",
+        StepEnd::TimeLimit => "; ended on time",
+        StepEnd::Cut => "; cut short",
+        StepEnd::TargetLost => "",
     };
+    let until = if step.end == StepEnd::TargetLost { " until the target was lost" } else { "" };
     let warmup = if step.warmup_sec > 0.0 {
         format!("after {} of warm-up", seconds(step.warmup_sec))
     } else {
         "no warm-up left out".to_owned()
     };
-    format!("{} measured, {warmup}, {} to drain; {end}", seconds(step.measured_sec), seconds(step.drain_sec))
+    format!(
+        "{} measured{until}, {warmup}, {} to drain{end}",
+        seconds(step.measured_sec),
+        seconds(step.drain_sec)
+    )
 }
 
 fn requests(step: &StepSummary) -> String {

@@ -12,7 +12,7 @@ pub(super) fn unsealed(run: &Run) -> String {
     if run.manifest.sealed {
         return String::new();
     }
-    wrapped("", "", "This run was killed before its end; this is what it had recorded until then.") + "\n"
+    wrapped("", "", "This run did not end in order; what is below was recorded until then.") + "\n"
 }
 
 /// What happened, when; nothing if nothing did.

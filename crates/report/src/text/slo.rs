@@ -1,9 +1,9 @@
 //! The SLO, part by part.
 
 use plimsoll_analyze::{Findings, Held, SloCheck, StepSummary};
-use plimsoll_units::{count_text, duration_text, grouped, percent_text};
+use plimsoll_units::{count_text, duration_text, percent_text};
 
-use super::amount::{NOT_KNOWN, bound, load_of, percentile};
+use super::amount::{NOT_KNOWN, bound, counted, load_of, percentile};
 use super::paragraph::fact;
 
 /// The parts that were asked for, each with what was seen and whether it held; nothing if none was.
@@ -43,8 +43,8 @@ fn p99(check: &SloCheck, step: &StepSummary) -> Option<String> {
 fn success(check: &SloCheck, step: &StepSummary) -> Option<String> {
     let limit = percent_text(check.slo.success_ratio?);
     let seen = step.success_ratio.map_or_else(|| NOT_KNOWN.to_owned(), percent_text);
-    let requests = grouped(step.counts.ended());
-    Some(format!("{seen} of {requests} requests, wanted ≥ {limit}: {}", verdict(check.success)))
+    let requests = counted(step.counts.ended(), "request");
+    Some(format!("{seen} of {requests}, wanted ≥ {limit}: {}", verdict(check.success)))
 }
 
 fn throughput(findings: &Findings, check: &SloCheck) -> Option<String> {

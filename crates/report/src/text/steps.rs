@@ -15,13 +15,15 @@ use crate::reason;
 const HEADER: [&str; 9] = ["conns", "QPS", "± 95 %", "mean", "p50", "p99", "success", "bytes/s", "notes"];
 /// A warm-up shorter than this is not worth a note.
 const WARMUP_NOTED_SEC: f64 = 0.05;
+/// A drain longer than this is worth one: the load of the step went on so long after its end.
+const DRAIN_NOTED_SEC: f64 = 1.0;
 /// More kinds of failure than this are left to the block of failures.
 const KINDS_NOTED: usize = 2;
 
 /// The steps by rising connections, and what the columns mean.
 pub(super) fn table(findings: &Findings) -> String {
     if findings.steps.is_empty() {
-        return "No step was begun.\n".to_owned();
+        return "No step was recorded.\n".to_owned();
     }
     let mut steps: Vec<&StepSummary> = findings.steps.iter().collect();
     steps.sort_by_key(|step| step.connections);
@@ -53,6 +55,9 @@ fn notes(step: &StepSummary) -> Vec<String> {
     if step.warmup_sec >= WARMUP_NOTED_SEC {
         notes.push(format!("warm-up {}", seconds(step.warmup_sec)));
     }
+    if drained_long(step) {
+        notes.push(format!("drain {}", seconds(step.drain_sec)));
+    }
     let failures = in_brief(&step.counts);
     let rest = failures.len().saturating_sub(KINDS_NOTED);
     notes.extend(failures.into_iter().take(KINDS_NOTED));
@@ -76,7 +81,7 @@ fn steadiness_note(steadiness: Steadiness) -> Option<&'static str> {
     match steadiness {
         Steadiness::Steady => None,
         Steadiness::Wide => Some("not steady"),
-        Steadiness::Moving => Some("still moving"),
+        Steadiness::Moving => Some("changed"),
         Steadiness::TooShort => Some("short"),
     }
 }
@@ -96,15 +101,22 @@ fn footnotes(steps: &[&StepSummary]) -> String {
         notes.push("not steady: the interval is wider than ±2 %.");
     }
     if any(&|step| step.steadiness == Steadiness::Moving) {
-        notes.push("still moving: throughput had not settled by the middle of the step.");
+        notes.push("changed: throughput changed within the step, and all of it was measured.");
     }
     if any(&|step| step.steadiness == Steadiness::TooShort) {
         notes.push("short: too few intervals to tell the warm-up from the rest.");
+    }
+    if any(&drained_long) {
+        notes.push("drain: how long the requests under way took to end, after the load of the step.");
     }
     if any(&has_unknown) {
         notes.push(NOT_KNOWN_NOTE);
     }
     notes.into_iter().map(|note| wrapped("  ", "  ", note)).collect()
+}
+
+fn drained_long(step: &StepSummary) -> bool {
+    step.drain_sec > DRAIN_NOTED_SEC
 }
 
 fn has_unknown(step: &StepSummary) -> bool {

@@ -20,8 +20,15 @@ fn verdict_text(run: &Run, findings: &Findings) -> String {
     match findings.verdict.limit {
         Limit::Generator => generator_text(findings),
         Limit::None => "nothing yet; this load did not push it to its limit.".to_owned(),
+        Limit::Unknown if findings.steps.is_empty() => "not known, because no step was recorded.".to_owned(),
+        Limit::Unknown if findings.answered_late() => {
+            "not known, because no request was answered under load.".to_owned()
+        }
         Limit::Unknown if findings.steps.iter().all(|step| step.counts.ok == 0) => {
             "not known, because no request succeeded.".to_owned()
+        }
+        Limit::Unknown if findings.lost_step().is_some() => {
+            format!("not known, because the target was lost.{}", unwatched(run))
         }
         Limit::Unknown => format!("not known.{}{}", generator_ruled_out(findings), unwatched(run)),
     }

@@ -16,6 +16,8 @@ fn samples() -> Vec<Sample> {
         sample::unsettled(),
         sample::few(),
         sample::behind(),
+        sample::lost(),
+        sample::slow("answer"),
     ]
 }
 
@@ -48,6 +50,22 @@ fn every_document_satisfies_the_published_schema() {
     let mut wrong = value_of(&sample::healthy("answer"));
     wrong["steps"][0]["completed"] = "many".into();
     assert!(!validator.is_valid(&wrong));
+}
+
+#[test]
+fn credentials_of_the_plan_are_hidden_and_other_headers_are_not() {
+    let mut sample = sample::healthy("answer");
+    let mut plan: serde_json::Value = serde_json::from_str(&sample.run.manifest.plan).unwrap();
+    let names = ["Authorization", "proxy-authorization", "COOKIE", "X-Api-Key", "x-auth-token", "Accept"];
+    plan["target"]["headers"] = names.iter().map(|name| vec![*name, "tell-nobody"]).collect();
+    sample.run.manifest.plan = plan.to_string();
+    let document = json::document(&sample.run, &sample.findings);
+    let headers = document.plan["target"]["headers"].as_array().unwrap();
+    for header in &headers[..5] {
+        assert_eq!(header[1], "(hidden)", "{header}");
+    }
+    assert_eq!((&headers[5][0], &headers[5][1]), (&"Accept".into(), &"tell-nobody".into()));
+    assert!(headers.len() == 6 && headers[2][0] == "COOKIE");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Whole texts, kept as snapshots: read them as a user would.
 
-use plimsoll_analyze::{Estimate, GeneratorReason, RungOutcome, compare, rungs_of};
+use plimsoll_analyze::{Estimate, GeneratorReason, RungOutcome, Steadiness, compare, rungs_of};
 use plimsoll_record::FailureKind;
 use plimsoll_report::text;
 
@@ -37,6 +37,58 @@ fn a_lower_bound_carries_its_mark_and_its_reason_everywhere() {
 #[test]
 fn a_dead_target_is_told_with_the_name_of_its_failure() {
     check("answer_dead_target", &sample::dead());
+}
+
+#[test]
+fn a_target_lost_under_load_is_in_the_headline_and_bounds_what_was_measured() {
+    let sample = sample::lost();
+    check("run_target_lost", &sample);
+    let text = text::render(&sample.run, &sample.findings);
+    assert!(text.split("\n\n").next().unwrap().contains("was lost at 2.10 s"), "{text}");
+    assert!(text.contains("measured until the target was lost"), "{text}");
+    assert!(!text.contains("success 100 %"), "{text}");
+}
+
+#[test]
+fn answers_slower_than_a_step_are_not_called_failures() {
+    check("answer_slower_than_a_step", &sample::slow("answer"));
+    check("run_slower_than_its_load", &sample::slow("run"));
+    for command in ["answer", "run"] {
+        let sample = sample::slow(command);
+        let text = text::render(&sample.run, &sample.findings);
+        let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            told.contains("answers came only after the load") && told.contains("(mean 2.00 s)"),
+            "{told}"
+        );
+        assert!(!told.contains("no load:") && !told.contains("no request succeeded"), "{told}");
+    }
+}
+
+#[test]
+fn a_change_within_the_only_level_is_told_beside_its_figure() {
+    let mut sample = sample::few();
+    sample.findings.steps[0].steadiness = Steadiness::Moving;
+    let text = text::render(&sample.run, &sample.findings);
+    assert!(text.split("\n\n").next().unwrap().contains("changed within that step"), "{text}");
+}
+
+#[test]
+fn a_generator_that_was_the_limit_leaves_the_targets_knee_open() {
+    let sample = sample::lower_bound();
+    let text = text::render(&sample.run, &sample.findings);
+    assert!(text.contains("With this generator") && !text.contains("Throughput stops growing"), "{text}");
+    assert!(!text.contains("(the knee)") && !text.contains("only waiting grows"), "{text}");
+}
+
+#[test]
+fn connections_that_were_not_open_are_named() {
+    let mut sample = sample::few();
+    sample.findings.generator.open_ratio = Some(0.5);
+    sample.findings.generator.littles_law_error = None;
+    let text = text::render(&sample.run, &sample.findings);
+    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("50 % of the connections were open on average"), "{told}");
 }
 
 #[test]
@@ -91,7 +143,10 @@ fn a_run_that_was_cut_before_its_first_step_still_has_a_report() {
         let mut sample = sample::healthy(command);
         sample.findings.steps.clear();
         sample.findings.knee = None;
-        assert!(!text::render(&sample.run, &sample.findings).is_empty());
+        sample.run.manifest.sealed = false;
+        let text = text::render(&sample.run, &sample.findings);
+        assert!(text.contains("did not end in order") && text.contains("No step was recorded."), "{text}");
+        assert!(!text.contains("killed") && !text.contains("No load was made"), "{text}");
     }
 }
 

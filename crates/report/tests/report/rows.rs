@@ -7,7 +7,7 @@ use super::sample;
 #[test]
 fn a_dat_file_has_four_columns_a_rung_and_reads_back() {
     let sample = sample::unsettled();
-    let text = dat::render(&sample.findings);
+    let text = dat::render(&sample.findings).unwrap();
     assert_eq!(text, "200 9000.00 22.22 100.00\n500 15000.00 33.33 100.00\n1000 19500.00 51.28 99.54\n");
     let rungs = dat::parse(&text).unwrap();
     assert_eq!(rungs[2].throughput.value, 19_500.0);
@@ -16,7 +16,13 @@ fn a_dat_file_has_four_columns_a_rung_and_reads_back() {
 
 #[test]
 fn a_step_without_answers_is_a_row_of_zeros() {
-    assert_eq!(dat::render(&sample::dead().findings), "1 0.00 0.00 0.00\n");
+    assert_eq!(dat::render(&sample::dead().findings).unwrap(), "1 0.00 0.00 0.00\n");
+}
+
+#[test]
+fn an_offered_rate_is_no_row_of_a_dat_file() {
+    let refusal = dat::render(&sample::behind().findings).unwrap_err().to_string();
+    assert!(refusal.contains("2000 requests/s") && refusal.contains("csv or json"), "{refusal}");
 }
 
 #[test]

@@ -85,6 +85,7 @@ pub(super) fn health(busy: f64) -> GeneratorHealth {
         send_lag_p50_ns: 2_100.0,
         send_lag_p99_ns: 41_000.0,
         littles_law_error: Some(0.003),
+        open_ratio: Some(1.0),
         workers: 1,
     }
 }
@@ -138,6 +139,7 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
         bytes_in_per_sec: per_sec * 150.0,
         steadiness: Steadiness::Steady,
         end: StepEnd::Steady,
+        lost_at_sec: None,
         latency: times,
         service: times,
         generator: health(0.31),
@@ -243,6 +245,8 @@ pub(super) fn dead() -> Sample {
     only.throughput = Estimate { value: 0.0, interval: None };
     only.steadiness = Steadiness::TooShort;
     only.end = StepEnd::TargetLost;
+    only.warmup_sec = 0.0;
+    only.lost_at_sec = Some(0.001);
     (only.latency, only.service) = (TimeSummary::default(), TimeSummary::default());
     let remedy = FailureKind::ConnectRefused.row().remedy;
     let mut sample = sample(
@@ -337,6 +341,7 @@ pub(super) fn behind() -> Sample {
     only.success_interval = only.success_ratio.map(|ratio| around(ratio, only.counts.ended()));
     only.steadiness = Steadiness::Moving;
     only.generator.littles_law_error = None;
+    only.generator.open_ratio = None;
     let advice = "watch the target's CPU, threads and pools while it is offered 2,000 requests/s";
     let slo = Slo { p99_ms: Some(500.0), ..Slo::default() };
     let mut sample = sample(
@@ -355,6 +360,44 @@ pub(super) fn behind() -> Sample {
     });
     sample.run.frames = [(0, 900), (1, 2400), (2, 3000)].map(|(n, waiting)| frame(n, waiting)).to_vec();
     sample
+}
+
+/// A level whose target was killed on the way.
+pub(super) fn lost() -> Sample {
+    let mut only = step(0, 10, 145_000.0);
+    fail(&mut only, FailureKind::ConnectRefused, 180);
+    (only.warmup_sec, only.measured_sec) = (0.0, 2.1);
+    only.end = StepEnd::TargetLost;
+    only.lost_at_sec = Some(2.101);
+    let mut sample = sample(
+        "run",
+        plan(single_spec(Some(10), None), Slo::default()),
+        vec![only],
+        verdict(Limit::Unknown, Confidence::Unknown, "look at the target's log"),
+    );
+    let text = "from 2.1 s on the target refused every connection; the run ended there".to_owned();
+    sample.run.events.push(Event { at_ns: 4_102_000_000, kind: EventKind::TargetLost, text });
+    sample
+}
+
+/// A ladder against a target that takes longer for one answer than a step lasts.
+pub(super) fn slow(command: &str) -> Sample {
+    let mut steps = vec![step(0, 1, 0.1), step(1, 2, 0.2), step(2, 4, 0.4)];
+    for step in &mut steps {
+        step.throughput = Estimate { value: 0.0, interval: None };
+        (step.bytes_in_per_sec, step.warmup_sec, step.measured_sec, step.drain_sec) = (0.0, 0.0, 1.3, 0.9);
+        step.steadiness = Steadiness::TooShort;
+        step.end = StepEnd::TimeLimit;
+        let times = TimeSummary { count: step.counts.completed, mean_ns: 2.004e9, ..TimeSummary::default() };
+        (step.latency, step.service) = (times, times);
+    }
+    steps[2].drain_sec = 1.6;
+    let load = if command == "run" { single_spec(Some(4), None) } else { ladder_spec() };
+    if command == "run" {
+        steps.drain(..2);
+    }
+    let verdict = verdict(Limit::Unknown, Confidence::Unknown, "give each step more time");
+    sample(command, plan(load, Slo::default()), steps, verdict)
 }
 
 fn frame(interval: u32, backlog: u64) -> Frame {
