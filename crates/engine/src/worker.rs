@@ -32,10 +32,6 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 /// for this long. Later ones would go on loading a target that has not kept up.
 pub(crate) const SEND_GRACE: Duration = Duration::from_secs(1);
 
-/// So many connections are read before their next requests are sent. Reading several and then sending several
-/// costs the kernel less than turning from one to the other each time; more would hold the first ones back.
-const SENDS_TOGETHER: usize = 128;
-
 pub(crate) struct Worker<D> {
     order: StepOrder,
     expect: Expect,
@@ -47,8 +43,6 @@ pub(crate) struct Worker<D> {
     memory: ParserMemory,
     schedule: Schedule,
     recorder: Recorder,
-    /// Connections of a closed loop that were answered and send their next request together.
-    ready: Vec<u32>,
     /// Connections that are open and have nothing to send.
     idle: VecDeque<u32>,
     /// Connections to be opened for the first time, or again after a refusal, once their turn comes.
@@ -105,7 +99,6 @@ impl<D: Driver> Worker<D> {
             retries: is_idempotent(&order.method),
             schedule: Schedule::new(order.level, shard, began, order.seed),
             connections: (0..first).map(|_| Connection::new()).collect(),
-            ready: Vec::with_capacity(SENDS_TOGETHER),
             idle: VecDeque::with_capacity(most as usize),
             unopened: (0..first).collect(),
             refused: VecDeque::with_capacity(first as usize),
@@ -155,11 +148,7 @@ impl<D: Driver> Worker<D> {
         while let Some(event) = self.driver.next_event() {
             self.advance(event);
             self.dispatch_due();
-            if self.ready.len() >= SENDS_TOGETHER {
-                self.send_ready();
-            }
         }
-        self.send_ready();
         self.now = self.clock.now();
         self.dispatch_due();
         self.open_due();

@@ -76,14 +76,16 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// The connection is free: its next request is sent with those of others, or as soon as one is due.
+    /// The connection is free: sends what is due on it, or lets it rest.
     #[inline]
     pub(super) fn next_request(&mut self, slot: usize) {
         match &mut self.schedule {
-            Schedule::Closed => {
-                self.connections[slot].rest(self.now);
-                self.ready.push(slot as u32);
+            Schedule::Closed if self.now < self.control.load_ends() => {
+                self.recorder.counts().intended += 1;
+                self.recorder.send_lag(self.now.nanos_since(self.woke));
+                self.start(slot, self.now);
             }
+            Schedule::Closed => self.connections[slot].rest(self.now),
             Schedule::Open(backlog) => match backlog.take() {
                 Some(intended) => self.start(slot, intended),
                 None => {
@@ -92,21 +94,6 @@ impl<D: Driver> Worker<D> {
                 }
             },
         }
-    }
-
-    /// Sends the next requests of the connections that were answered, while the load is on.
-    #[inline]
-    pub(super) fn send_ready(&mut self) {
-        for index in 0..self.ready.len() {
-            let slot = self.ready[index] as usize;
-            self.now = self.clock.now();
-            if self.connections[slot].state == State::Idle && self.measuring() {
-                self.recorder.counts().intended += 1;
-                self.recorder.send_lag(self.now.nanos_since(self.woke));
-                self.start(slot, self.now);
-            }
-        }
-        self.ready.clear();
     }
 
     /// Sends a request that was due at `intended`.
