@@ -30,7 +30,8 @@ tidy:
 	$(CARGO) test --locked --package plimsoll-testkit --test tidy
 
 test: setup lint ## lint, then every test
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --doc
+	$(CARGO) test --locked --workspace --lib --bins --tests
 
 bench: setup-bench ## compare with wrk, ab and hey (about 10 minutes on an idle machine)
 	@bench/run.sh
