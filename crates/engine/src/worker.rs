@@ -202,7 +202,7 @@ impl<D: Driver> Worker<D> {
     }
 
     /// Hands the frame over when its interval is over. The measured part ends with a frame of its own, so
-    /// that no frame holds both load and drain.
+    /// that no frame holds both load and drain as long as the conductor keeps up.
     fn end_interval(&mut self) {
         let ends = self.control.load_ends();
         let load_over = self.now >= ends && self.next_frame != Instant::from_nanos(u64::MAX);
