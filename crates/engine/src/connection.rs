@@ -135,6 +135,19 @@ impl Connection {
         }
     }
 
+    /// Bytes of a body that are to come and that nobody wants to see.
+    pub(crate) fn unwanted_bytes(&self) -> u64 {
+        if self.in_flight() { self.parser.unseen_bytes() } else { 0 }
+    }
+
+    /// So many unwanted bytes came.
+    pub(crate) fn skip(&mut self, count: u64) -> Outcome {
+        match self.parser.skip(count) {
+            None => Outcome::Pending,
+            Some(response) => self.answered(response),
+        }
+    }
+
     /// The connection ended.
     pub(crate) fn end(&mut self, end: End) -> Outcome {
         if !self.in_flight() {

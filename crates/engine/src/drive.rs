@@ -1,8 +1,10 @@
 //! The seam between the worker and the system: opening, sending, receiving, waiting.
 
 use std::io;
-use std::net::SocketAddr;
+use std::ops::Range;
 use std::time::Duration;
+
+use plimsoll_sys::Route;
 
 pub(crate) mod epoll;
 
@@ -16,23 +18,34 @@ pub(crate) struct Event {
     pub(crate) closing: bool,
 }
 
-/// Bytes that came, and whether more may be there already.
+/// What is to be sent.
+#[derive(Debug, Clone)]
+pub(crate) enum Payload<'a> {
+    /// A part of the step's fixed bytes, which the driver was given when it was made.
+    Fixed(Range<usize>),
+    /// Bytes that are there only during the call.
+    Passing(&'a [u8]),
+}
+
+/// What came, and whether more may be there already.
 #[derive(Debug)]
-pub(crate) struct Received<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) more: bool,
+pub(crate) enum Received<'a> {
+    /// Bytes, none if the peer closed. They may be changed where they lie.
+    Bytes { bytes: &'a mut [u8], more: bool },
+    /// This many bytes came and were thrown away unseen.
+    Discarded { count: u64, more: bool },
 }
 
 /// Moves bytes for a worker. Connections are known by their slot, a small number of the worker's choosing.
 pub(crate) trait Driver {
     /// Begins to connect; the slot becomes writable when that has ended.
-    fn open(&mut self, slot: usize, address: SocketAddr) -> io::Result<()>;
+    fn open(&mut self, slot: usize, route: &Route) -> io::Result<()>;
     /// How the connecting ended.
     fn connected(&self, slot: usize) -> io::Result<()>;
-    /// Sends what the system takes now, which may be nothing.
-    fn send(&mut self, slot: usize, bytes: &[u8]) -> io::Result<usize>;
-    /// Receives what is there; no bytes at all mean that the peer closed.
-    fn receive(&mut self, slot: usize) -> io::Result<Received<'_>>;
+    /// Sends what the system takes now, which may be nothing; the slot becomes writable when it takes more.
+    fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize>;
+    /// Receives what is there. Of that, the next `unwanted_bytes` need not be seen.
+    fn receive(&mut self, slot: usize, unwanted_bytes: u64) -> io::Result<Received<'_>>;
     /// Closes the slot; events of its old socket are not seen any more.
     fn close(&mut self, slot: usize);
     /// Waits for events, at most this long.

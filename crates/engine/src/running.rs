@@ -88,7 +88,7 @@ impl Running {
         shard: Shard,
         full: SyncSender<Box<LiveFrame>>,
     ) -> io::Result<()> {
-        let driver = Epoll::new()?;
+        let driver = Epoll::new(Arc::clone(&order.request))?;
         let (give_back, empty) = sync_channel(2);
         // One frame is filled while the other is on its way; a fresh channel has a place for it.
         if give_back.try_send(LiveFrame::new(order.step, shard.index)).is_err() {

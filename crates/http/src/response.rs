@@ -141,6 +141,30 @@ impl ResponseParser {
         outcome
     }
 
+    /// Bytes of the body that are still to come before anything else can, where its length says so. They
+    /// carry nothing that the parser has to see: [`ResponseParser::skip`] stands for them.
+    #[must_use]
+    pub const fn unseen_bytes(&self) -> u64 {
+        match self.phase {
+            Phase::Length { left_bytes } => left_bytes,
+            _ => 0,
+        }
+    }
+
+    /// So many bytes of the body came and were thrown away by the system; more than
+    /// [`ResponseParser::unseen_bytes`] are taken for no more than those. Gives the response if it is complete.
+    pub fn skip(&mut self, count: u64) -> Option<Response> {
+        let Phase::Length { left_bytes } = &mut self.phase else { return None };
+        let count = count.min(*left_bytes);
+        *left_bytes -= count;
+        let done = *left_bytes == 0;
+        self.body_bytes += count;
+        if done {
+            self.phase = Phase::Complete;
+        }
+        done.then(|| self.response())
+    }
+
     /// The peer closed. A body without a length is complete here; anything else is cut short.
     pub fn finish(&mut self) -> Finish {
         match self.phase {

@@ -11,5 +11,5 @@ mod thread;
 
 pub use limits::{ResourceLimits, kernel_name, out_of_descriptors, resource_limits};
 pub use poll::{Poll, Readiness, Ready};
-pub use socket::{Connection, Listener, is_local};
+pub use socket::{Connection, Listener, Route, is_local};
 pub use thread::{ThreadTime, allowed_cores, sharpen_timers, thread_time};

@@ -2,13 +2,28 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
 /// Connections waiting to be accepted. The kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: i32 = 65_535;
+
+/// The way a connection takes: where it goes, and where it comes from if that is not left to the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// Where it goes.
+    pub destination: SocketAddr,
+    /// The local address; port 0 leaves the port to the kernel.
+    pub source: Option<SocketAddr>,
+}
+
+impl From<SocketAddr> for Route {
+    fn from(destination: SocketAddr) -> Self {
+        Self { destination, source: None }
+    }
+}
 
 fn new_socket(address: SocketAddr) -> io::Result<OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
@@ -26,11 +41,14 @@ impl Connection {
     ///
     /// # Errors
     /// What can be told at once: no descriptor, no local port, no route, and for some addresses a refusal.
-    pub fn open(address: SocketAddr) -> io::Result<Self> {
-        let socket = new_socket(address)?;
+    pub fn open(route: &Route) -> io::Result<Self> {
+        let socket = new_socket(route.destination)?;
         // A request is written whole and its answer awaited: Nagle's algorithm could only delay it.
         net::sockopt::set_tcp_nodelay(&socket, true)?;
-        match net::connect(&socket, &address) {
+        if let Some(source) = route.source {
+            net::bind(&socket, &source)?;
+        }
+        match net::connect(&socket, &route.destination) {
             Ok(()) | Err(Errno::INPROGRESS) => Ok(Self(socket)),
             Err(error) => Err(error.into()),
         }
@@ -51,6 +69,18 @@ impl Connection {
     #[inline]
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         Ok(net::recv(&self.0, buffer, RecvFlags::empty())?.0)
+    }
+
+    /// Throws away at most `count` bytes of what is there and says how many: zero mean that the peer has closed.
+    ///
+    /// # Errors
+    /// `WouldBlock` if nothing is there; otherwise why the connection broke.
+    #[inline]
+    pub fn discard(&self, count: usize) -> io::Result<usize> {
+        // SAFETY: with MSG_TRUNC a TCP socket discards instead of writing (tcp(7)), so the pointer is never
+        // used; null makes a kernel that would use it fail with EFAULT instead of writing anywhere.
+        let done = unsafe { libc::recv(self.0.as_raw_fd(), std::ptr::null_mut(), count, libc::MSG_TRUNC) };
+        usize::try_from(done).map_err(|_| io::Error::last_os_error())
     }
 
     /// Writes what fits and says how much that was.
@@ -143,7 +173,7 @@ mod tests {
         let listener = Listener::bind(LOOPBACK).unwrap();
         let mut poll = Poll::new().unwrap();
         poll.watch_listener(&listener, 1).unwrap();
-        let client = Connection::open(listener.address().unwrap()).unwrap();
+        let client = Connection::open(&listener.address().unwrap().into()).unwrap();
         poll.watch(&client, 2).unwrap();
         wait_for(&mut poll, |ready| ready.token == 1 && ready.readiness.readable);
         let server = listener.accept().unwrap();
@@ -162,7 +192,7 @@ mod tests {
     fn a_refused_connection_says_so() {
         let address = Listener::bind(LOOPBACK).unwrap().address().unwrap();
         let mut poll = Poll::new().unwrap();
-        let refused = match Connection::open(address) {
+        let refused = match Connection::open(&address.into()) {
             Err(error) => error,
             Ok(client) => {
                 poll.watch(&client, 3).unwrap();

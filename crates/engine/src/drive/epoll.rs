@@ -1,18 +1,24 @@
 //! The epoll driver: edge-triggered, each socket registered once, writes tried at once.
 
 use std::io;
-use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_sys::{Connection, Poll};
+use plimsoll_sys::{Connection, Poll, Route};
 
-use super::{Driver, Event, Received};
+use super::{Driver, Event, Payload, Received};
 
 /// Bytes received in one call. Larger would push the worker's own memory out of the second-level cache.
 const BUFFER_BYTES: usize = 64 * 1024;
 
+/// From so many bytes that nobody wants to see, throwing them away costs less than copying them.
+const DISCARD_LEAST_BYTES: u64 = 8 * 1024;
+/// The most bytes thrown away in one call, so that one connection does not hold up the others.
+const DISCARD_MOST_BYTES: u64 = 1024 * 1024;
+
 pub(crate) struct Epoll {
     poll: Poll,
+    fixed: Arc<[u8]>,
     sockets: Vec<Slot>,
     buffer: Box<[u8]>,
 }
@@ -30,8 +36,10 @@ fn token(slot: usize, generation: u32) -> u64 {
 }
 
 impl Epoll {
-    pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { poll: Poll::new()?, sockets: Vec::new(), buffer: vec![0; BUFFER_BYTES].into_boxed_slice() })
+    /// A driver whose fixed payloads are parts of `fixed`.
+    pub(crate) fn new(fixed: Arc<[u8]>) -> io::Result<Self> {
+        let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
+        Ok(Self { poll: Poll::new()?, fixed, sockets: Vec::new(), buffer })
     }
 
     fn socket(&self, slot: usize) -> io::Result<&Connection> {
@@ -41,11 +49,11 @@ impl Epoll {
 }
 
 impl Driver for Epoll {
-    fn open(&mut self, slot: usize, address: SocketAddr) -> io::Result<()> {
+    fn open(&mut self, slot: usize, route: &Route) -> io::Result<()> {
         if self.sockets.len() <= slot {
             self.sockets.resize_with(slot + 1, Slot::default);
         }
-        let socket = Connection::open(address)?;
+        let socket = Connection::open(route)?;
         let entry = &mut self.sockets[slot];
         entry.generation = entry.generation.wrapping_add(1);
         self.poll.watch(&socket, token(slot, entry.generation))?;
@@ -58,7 +66,11 @@ impl Driver for Epoll {
     }
 
     #[inline]
-    fn send(&mut self, slot: usize, bytes: &[u8]) -> io::Result<usize> {
+    fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
+        let bytes = match payload {
+            Payload::Fixed(range) => &self.fixed[range],
+            Payload::Passing(bytes) => bytes,
+        };
         match self.socket(slot)?.send(bytes) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
             result => result,
@@ -66,12 +78,20 @@ impl Driver for Epoll {
     }
 
     #[inline]
-    fn receive(&mut self, slot: usize) -> io::Result<Received<'_>> {
+    fn receive(&mut self, slot: usize, unwanted_bytes: u64) -> io::Result<Received<'_>> {
         let socket = self.sockets.get(slot).and_then(|slot| slot.socket.as_ref());
         let socket = socket.ok_or(io::ErrorKind::NotConnected)?;
+        if unwanted_bytes >= DISCARD_LEAST_BYTES {
+            let wanted = unwanted_bytes.min(DISCARD_MOST_BYTES) as usize;
+            let count = socket.discard(wanted)?;
+            if count > 0 {
+                return Ok(Received::Discarded { count: count as u64, more: count == wanted });
+            }
+            return Ok(Received::Bytes { bytes: &mut [], more: false });
+        }
         let count = socket.receive(&mut self.buffer)?;
         // A stream socket that filled less than the buffer is empty (epoll(7)), so asking again can be saved.
-        Ok(Received { bytes: &self.buffer[..count], more: count == BUFFER_BYTES })
+        Ok(Received::Bytes { bytes: &mut self.buffer[..count], more: count == BUFFER_BYTES })
     }
 
     fn close(&mut self, slot: usize) {

@@ -6,7 +6,7 @@ use plimsoll_units::{Clock, Instant};
 
 use super::Worker;
 use crate::connection::{End, Outcome, State};
-use crate::drive::{Driver, Event};
+use crate::drive::{Driver, Event, Payload, Received};
 use crate::schedule::Schedule;
 
 impl<D: Driver> Worker<D> {
@@ -29,11 +29,15 @@ impl<D: Driver> Worker<D> {
     fn read(&mut self, slot: usize, closing: bool) {
         loop {
             let connection = &mut self.connections[slot];
-            let (outcome, more) = match self.driver.receive(slot) {
-                Ok(received) if received.bytes.is_empty() => (connection.end(End::Closed), false),
-                Ok(received) => {
-                    self.recorder.counts().bytes_in += received.bytes.len() as u64;
-                    (connection.take(received.bytes, &mut self.memory), received.more || closing)
+            let (outcome, more) = match self.driver.receive(slot, connection.unwanted_bytes()) {
+                Ok(Received::Bytes { bytes: [], .. }) => (connection.end(End::Closed), false),
+                Ok(Received::Bytes { bytes, more }) => {
+                    self.recorder.counts().bytes_in += bytes.len() as u64;
+                    (connection.take(bytes, &mut self.memory), more || closing)
+                }
+                Ok(Received::Discarded { count, more }) => {
+                    self.recorder.counts().bytes_in += count;
+                    (connection.skip(count), more || closing)
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
                 Err(_) => (connection.end(End::Reset), false),
@@ -113,7 +117,7 @@ impl<D: Driver> Worker<D> {
         let connection = &mut self.connections[slot];
         let State::Sending(written) = connection.state else { return };
         let length = self.order.request.len();
-        match self.driver.send(slot, &self.order.request[written as usize..]) {
+        match self.driver.send(slot, Payload::Fixed(written as usize..length)) {
             Ok(count) => {
                 self.recorder.counts().bytes_out += count as u64;
                 connection.wrote(count, length);

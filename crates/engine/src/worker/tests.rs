@@ -71,7 +71,8 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
     });
     let shard = Shard { index: 0, of: 1 };
     let recorder = Recorder::new(0, shard, Exchange { full, empty }, origin);
-    let worker = Worker::new(order, shard, origin, control, Epoll::new().unwrap(), recorder);
+    let worker =
+        Worker::new(order, shard, origin, control, Epoll::new(Arc::clone(&order.request)).unwrap(), recorder);
     let made = allocation_counter::measure(|| worker.run());
     (taker.join().unwrap(), made.count_total)
 }

@@ -208,3 +208,15 @@ fn another_protocol_is_refused_at_its_first_wrong_byte() {
     }
     check(b"HTTP/1.", Ok(None));
 }
+
+#[test]
+fn a_body_thrown_away_unseen_counts_like_one_that_was_read() {
+    let mut parser = ResponseParser::new();
+    let head = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nab";
+    assert_eq!(parser.advance(head, &mut ParserMemory::new()).unwrap().response, None);
+    assert_eq!(parser.unseen_bytes(), 8);
+    assert_eq!(parser.skip(5), None);
+    let response = parser.skip(100).unwrap();
+    assert_eq!((response.body_bytes, parser.unseen_bytes(), parser.skip(1)), (10, 0, None));
+    assert_eq!(parser.finish(), Finish::Before);
+}
