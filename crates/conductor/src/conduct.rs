@@ -1,11 +1,10 @@
 //! The order of the phases.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use plimsoll_engine::EngineError;
+use plimsoll_engine::{EngineError, FixedRequest, Traffic};
 use plimsoll_host::CpuSource;
 use plimsoll_plan::{Load, Plan, TargetError};
 use plimsoll_record::{EventKind, FormatVersion, Manifest, Run};
@@ -139,7 +138,7 @@ fn measure(
     let context = StepContext {
         plan,
         address: prepared.address,
-        request: Arc::from(plan.target.encode()?),
+        traffic: Traffic::Fixed(FixedRequest::new(plan.target.encode()?, &plan.target.method)),
         workers: plan.generator.workers.unwrap_or_else(|| default_workers(prepared)),
         origin: tape.origin(),
         budget: Budget::new(began, budget),

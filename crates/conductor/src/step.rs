@@ -1,12 +1,11 @@
 //! One step: its load is held until it is known, or until something ends it.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_analyze::steady::step_is_known;
-use plimsoll_engine::{EngineError, Running, StepOrder, Turn};
+use plimsoll_engine::{EngineError, Running, StepOrder, Traffic, Turn};
 use plimsoll_host::CpuSource;
 use plimsoll_plan::{Level, Plan};
 use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
@@ -36,7 +35,7 @@ const TELL_EVERY: Duration = Duration::from_millis(500);
 pub(crate) struct StepContext<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) address: SocketAddr,
-    pub(crate) request: Arc<[u8]>,
+    pub(crate) traffic: Traffic,
     pub(crate) workers: u32,
     pub(crate) origin: Instant,
     pub(crate) budget: Budget,
@@ -140,8 +139,9 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
         level: task.level,
         duration: task.limit,
         address: context.address,
-        request: Arc::clone(&context.request),
-        method: context.plan.target.method.clone(),
+        traffic: context.traffic.clone(),
+        depth: 1,
+        requests_max: None,
         workers,
         timeout: context.plan.generator.timeout,
         connections_max: context.plan.generator.connections_max,

@@ -1,6 +1,8 @@
-//! One connection's life: what its bytes and its end mean for the request it carries.
+//! One connection's life: what its bytes and its end mean for the requests it carries.
 //!
 //! Pure: it does no I/O and reads no clock, so every driver shares it and its tests need no network.
+
+use std::ops::Range;
 
 use plimsoll_http::{Expect, Finish, ParserMemory, Response, ResponseParser};
 use plimsoll_record::FailureKind;
@@ -15,27 +17,31 @@ pub(crate) enum State {
     Closed,
     /// The socket is being connected.
     Opening,
-    /// Connected, with no request under way.
-    Idle,
-    /// Part of the request is still to be written: this many bytes are.
-    Sending(u32),
-    /// The request is written; the response is awaited.
-    Waiting,
+    /// Ready for requests, or carrying them.
+    Open,
 }
 
-/// What received bytes, or the end of them, came to.
+/// The pause that a connection makes before its next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// It was not asked for yet.
+    None,
+    /// It is being made.
+    Pausing,
+    /// It was made.
+    Over,
+}
+
+/// What received bytes came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The response goes on.
     Pending,
-    /// The response is complete; the connection may carry another request if `reusable`.
-    Answered { response: Response, reusable: bool },
-    /// The server gave up a connection that had carried requests before, without a byte of this one's
-    /// response: the request may be sent again on a new one. If not, it failed as this kind.
-    Unserved(FailureKind),
-    /// The request failed.
+    /// The oldest request is answered. Of the bytes, so many belonged to its response.
+    Answered { response: Response, reusable: bool, consumed: usize },
+    /// The oldest request failed, and the connection with it.
     Failed(FailureKind),
-    /// The connection ended, or misbehaved, with no request under way.
+    /// Bytes came, and no request is under way.
     Gone,
 }
 
@@ -48,18 +54,41 @@ pub(crate) enum End {
     Reset,
 }
 
+/// What the end of a connection means for the requests on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// None was under way.
+    Idle,
+    /// It completed the response to the oldest.
+    Answered(Response),
+    /// The oldest one's response broke off within; the others have none.
+    Within(FailureKind),
+    /// Not a byte came in answer to any. If the connection had answered before, the server gave it up
+    /// between two requests: those may be sent again on another.
+    Before { kind: FailureKind, given_up: bool },
+}
+
 /// One connection. Small, for there may be very many.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) state: State,
-    /// When the request under way was due; for a closed connection, when its next one is.
-    pub(crate) intended: Option<Instant>,
-    /// When the request under way was sent; while opening, when that began; while idle, since when.
+    /// While opening, when that began; while idle, since when.
     pub(crate) since: Instant,
-    /// The request under way was sent once before, on a connection the server had given up.
-    pub(crate) resent: bool,
+    /// For a connection to be opened, when the request that waits for it was due.
+    pub(crate) due: Option<Instant>,
     /// It is being opened for the first time, or again after a refusal: such openings are held back.
     pub(crate) gently: bool,
+    /// It stands in the queue of connections that may take a request.
+    pub(crate) listed: bool,
+    /// Requests under way.
+    pub(crate) pending: u16,
+    /// Place of the oldest request under way.
+    first: u16,
+    pub(crate) rest: Rest,
+    /// The last requests written, unless they are fixed.
+    pub(crate) outgoing: Vec<u8>,
+    /// Of `outgoing`, or of the step's fixed bytes, those that the system did not take yet.
+    pub(crate) unsent: Range<u32>,
     /// At least one response came over this socket.
     proven: bool,
     parser: ResponseParser,
@@ -69,18 +98,28 @@ impl Connection {
     pub(crate) fn new() -> Self {
         Self {
             state: State::Closed,
-            intended: None,
             since: Instant::default(),
-            resent: false,
+            due: None,
             gently: false,
+            listed: false,
+            pending: 0,
+            first: 0,
+            rest: Rest::None,
+            outgoing: Vec::new(),
+            unsent: 0..0,
             proven: false,
             parser: ResponseParser::new(),
         }
     }
 
-    /// True while a request is on its way or its response awaited.
-    pub(crate) fn in_flight(&self) -> bool {
-        matches!(self.state, State::Sending(_) | State::Waiting)
+    /// True while the last request sent is not wholly on its way.
+    pub(crate) fn sending(&self) -> bool {
+        !self.unsent.is_empty()
+    }
+
+    /// True while a request can be written: open, and nothing waits to be sent before it.
+    pub(crate) fn writable(&self) -> bool {
+        self.state == State::Open && !self.sending()
     }
 
     /// A socket is being connected.
@@ -91,93 +130,107 @@ impl Connection {
         self.proven = false;
     }
 
-    /// Nothing is to be sent now.
-    pub(crate) fn rest(&mut self, now: Instant) {
-        self.state = State::Idle;
+    /// The socket is connected. Requests that another socket did not carry to an answer are still pending.
+    pub(crate) fn opened(&mut self, now: Instant) {
+        self.state = State::Open;
         self.since = now;
-        self.intended = None;
-        self.resent = false;
     }
 
-    /// A request is about to be written.
-    pub(crate) fn begin_request(&mut self, intended: Instant, now: Instant, expect: Expect) {
-        self.state = State::Sending(0);
-        self.intended = Some(intended);
-        self.since = now;
-        self.parser.reset(expect);
-    }
-
-    /// `count` more bytes of a request of `length` were written.
-    pub(crate) fn wrote(&mut self, count: usize, length: usize) {
-        if let State::Sending(before) = self.state {
-            let written = before as usize + count;
-            self.state = if written >= length { State::Waiting } else { State::Sending(written as u32) };
-        }
+    /// Requests are about to be written, the last ones being wholly on their way.
+    pub(crate) fn begin_writing(&mut self) {
+        self.outgoing.clear();
+        self.unsent = 0..0;
     }
 
     /// The socket is gone.
     pub(crate) fn close(&mut self) {
         self.state = State::Closed;
+        self.unsent = 0..0;
+    }
+
+    /// One more request is under way: its place among `depth`.
+    pub(crate) fn push(&mut self, depth: u16, expect: Expect) -> u16 {
+        if self.pending == 0 {
+            self.parser.reset(expect);
+        }
+        let place = (self.first + self.pending) % depth;
+        self.pending += 1;
+        place
+    }
+
+    /// The place of the request that is number `index` among those under way, the oldest being 0.
+    pub(crate) fn place(&self, index: u16, depth: u16) -> u16 {
+        (self.first + index) % depth
+    }
+
+    /// The oldest request is not under way any more.
+    pub(crate) fn pop(&mut self, depth: u16) {
+        self.first = (self.first + 1) % depth;
+        self.pending -= 1;
+    }
+
+    /// The response to come answers a request with this expectation.
+    pub(crate) fn expect(&mut self, expect: Expect) {
+        self.parser.reset(expect);
+    }
+
+    /// Bytes of a body that are to come and that nobody has to see.
+    pub(crate) fn unseen_bytes(&self) -> u64 {
+        if self.pending > 0 { self.parser.unseen_bytes() } else { 0 }
+    }
+
+    /// So many bytes that nobody has to see came.
+    pub(crate) fn skip(&mut self, count: u64) -> Outcome {
+        match self.parser.skip(count) {
+            None => Outcome::Pending,
+            Some(response) => self.answered(response, 0),
+        }
     }
 
     /// Bytes came.
     pub(crate) fn take(&mut self, bytes: &[u8], memory: &mut ParserMemory) -> Outcome {
-        if !self.in_flight() {
+        if self.pending == 0 {
             return Outcome::Gone;
         }
         match self.parser.advance(bytes, memory) {
             Err(malformed) => Outcome::Failed(malformed_failure(malformed)),
             Ok(advance) => match advance.response {
                 None => Outcome::Pending,
-                Some(_) if advance.consumed < bytes.len() => Outcome::Failed(FailureKind::BytesAfterResponse),
-                Some(response) => self.answered(response),
+                Some(_) if advance.consumed < bytes.len() && self.pending == 1 => {
+                    Outcome::Failed(FailureKind::BytesAfterResponse)
+                }
+                Some(response) => self.answered(response, advance.consumed),
             },
         }
     }
 
-    /// Bytes of a body that are to come and that nobody wants to see.
-    pub(crate) fn unwanted_bytes(&self) -> u64 {
-        if self.in_flight() { self.parser.unseen_bytes() } else { 0 }
-    }
-
-    /// So many unwanted bytes came.
-    pub(crate) fn skip(&mut self, count: u64) -> Outcome {
-        match self.parser.skip(count) {
-            None => Outcome::Pending,
-            Some(response) => self.answered(response),
-        }
-    }
-
     /// The connection ended.
-    pub(crate) fn end(&mut self, end: End) -> Outcome {
-        if !self.in_flight() {
-            return Outcome::Gone;
+    pub(crate) fn end(&mut self, end: End) -> Ending {
+        if self.pending == 0 {
+            return Ending::Idle;
         }
-        let within = match (self.parser.finish(), end) {
-            (Finish::Complete(response), End::Closed) => return self.answered(response),
-            (Finish::Complete(_) | Finish::Within, _) => true,
-            (Finish::Before, _) => false,
-        };
-        let kind = self.broken_off(within, end);
-        if !within && self.proven && !self.resent { Outcome::Unserved(kind) } else { Outcome::Failed(kind) }
-    }
-
-    fn broken_off(&self, within: bool, end: End) -> FailureKind {
-        let sending = matches!(self.state, State::Sending(_));
-        match (within, end) {
-            (true, End::Closed) => FailureKind::ClosedWithinResponse,
-            (true, End::Reset) => FailureKind::ResetWithinResponse,
-            (false, _) if sending => FailureKind::SendReset,
-            (false, End::Closed) => FailureKind::ClosedBeforeResponse,
-            (false, End::Reset) => FailureKind::ResetBeforeResponse,
+        match (self.parser.finish(), end) {
+            (Finish::Complete(response), End::Closed) => Ending::Answered(response),
+            (Finish::Within, End::Closed) => Ending::Within(FailureKind::ClosedWithinResponse),
+            (Finish::Complete(_) | Finish::Within, End::Reset) => {
+                Ending::Within(FailureKind::ResetWithinResponse)
+            }
+            (Finish::Before, _) => {
+                let kind = match end {
+                    _ if self.sending() => FailureKind::SendReset,
+                    End::Closed => FailureKind::ClosedBeforeResponse,
+                    End::Reset => FailureKind::ResetBeforeResponse,
+                };
+                Ending::Before { kind, given_up: self.proven }
+            }
         }
     }
 
     /// An answer to a request that is not fully written leaves the rest of it unread: the connection is spent.
-    fn answered(&mut self, response: Response) -> Outcome {
-        let reusable = response.keep_alive && self.state == State::Waiting;
+    fn answered(&mut self, response: Response, consumed: usize) -> Outcome {
+        let reusable = response.keep_alive && !self.sending();
         self.proven = true;
-        Outcome::Answered { response, reusable }
+        Outcome::Answered { response, reusable, consumed }
     }
 }
 
@@ -187,15 +240,11 @@ mod tests {
 
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-    fn at(ns: u64) -> Instant {
-        Instant::from_nanos(ns)
-    }
-
     fn waiting() -> Connection {
         let mut connection = Connection::new();
-        connection.begin_opening(at(0), true);
-        connection.begin_request(at(1), at(2), Expect::Body);
-        connection.wrote(10, 10);
+        connection.begin_opening(Instant::from_nanos(0), true);
+        connection.opened(Instant::from_nanos(1));
+        connection.push(4, Expect::Body);
         connection
     }
 
@@ -203,8 +252,8 @@ mod tests {
         let mut connection = waiting();
         let answered = connection.take(OK, &mut ParserMemory::new());
         assert!(matches!(answered, Outcome::Answered { reusable: true, .. }));
-        connection.begin_request(at(3), at(4), Expect::Body);
-        connection.wrote(10, 10);
+        connection.pop(4);
+        connection.push(4, Expect::Body);
         connection
     }
 
@@ -213,35 +262,51 @@ mod tests {
         let mut connection = waiting();
         let mut memory = ParserMemory::new();
         assert_eq!(connection.take(&OK[..20], &mut memory), Outcome::Pending);
-        let Outcome::Answered { response, reusable } = connection.take(&OK[20..], &mut memory) else {
+        let Outcome::Answered { response, reusable, consumed } = connection.take(&OK[20..], &mut memory)
+        else {
             panic!("not answered");
         };
         assert_eq!((response.status, response.body_bytes, reusable), (200, 2, true));
+        assert_eq!(consumed, OK.len() - 20);
+    }
+
+    #[test]
+    fn pipelined_responses_answer_the_oldest_request_first() {
+        let mut connection = waiting();
+        let mut memory = ParserMemory::new();
+        connection.push(4, Expect::Body);
+        let bytes = [OK, OK].concat();
+        let Outcome::Answered { consumed, .. } = connection.take(&bytes, &mut memory) else {
+            panic!("not answered");
+        };
+        assert_eq!((consumed, connection.place(0, 4)), (OK.len(), 0));
+        connection.pop(4);
+        connection.expect(Expect::Body);
+        assert_eq!(connection.place(0, 4), 1);
+        assert!(matches!(connection.take(&bytes[consumed..], &mut memory), Outcome::Answered { .. }));
     }
 
     #[test]
     fn an_end_is_named_after_where_and_how_it_struck() {
-        assert_eq!(waiting().end(End::Closed), Outcome::Failed(FailureKind::ClosedBeforeResponse));
-        assert_eq!(waiting().end(End::Reset), Outcome::Failed(FailureKind::ResetBeforeResponse));
+        let before = |kind| Ending::Before { kind, given_up: false };
+        assert_eq!(waiting().end(End::Closed), before(FailureKind::ClosedBeforeResponse));
+        assert_eq!(waiting().end(End::Reset), before(FailureKind::ResetBeforeResponse));
         let mut begun = waiting();
         begun.take(&OK[..20], &mut ParserMemory::new());
-        assert_eq!(begun.end(End::Closed), Outcome::Failed(FailureKind::ClosedWithinResponse));
+        assert_eq!(begun.end(End::Closed), Ending::Within(FailureKind::ClosedWithinResponse));
         let mut begun = waiting();
         begun.take(&OK[..20], &mut ParserMemory::new());
-        assert_eq!(begun.end(End::Reset), Outcome::Failed(FailureKind::ResetWithinResponse));
-        let mut sending = Connection::new();
-        sending.begin_request(at(1), at(2), Expect::Body);
-        sending.wrote(3, 10);
-        assert_eq!(sending.end(End::Reset), Outcome::Failed(FailureKind::SendReset));
+        assert_eq!(begun.end(End::Reset), Ending::Within(FailureKind::ResetWithinResponse));
+        let mut sending = waiting();
+        sending.unsent = 3..10;
+        assert_eq!(sending.end(End::Reset), before(FailureKind::SendReset));
     }
 
     #[test]
-    fn a_connection_given_up_between_requests_is_no_failure_but_only_once() {
-        assert_eq!(proven().end(End::Closed), Outcome::Unserved(FailureKind::ClosedBeforeResponse));
-        assert_eq!(proven().end(End::Reset), Outcome::Unserved(FailureKind::ResetBeforeResponse));
-        let mut again = proven();
-        again.resent = true;
-        assert_eq!(again.end(End::Closed), Outcome::Failed(FailureKind::ClosedBeforeResponse));
+    fn only_a_connection_that_answered_before_can_have_been_given_up() {
+        let given_up = |kind| Ending::Before { kind, given_up: true };
+        assert_eq!(proven().end(End::Closed), given_up(FailureKind::ClosedBeforeResponse));
+        assert_eq!(proven().end(End::Reset), given_up(FailureKind::ResetBeforeResponse));
     }
 
     #[test]
@@ -254,9 +319,8 @@ mod tests {
 
     #[test]
     fn an_answer_before_the_request_is_written_spends_the_connection() {
-        let mut connection = Connection::new();
-        connection.begin_request(at(1), at(2), Expect::Body);
-        connection.wrote(3, 10);
+        let mut connection = waiting();
+        connection.unsent = 3..10;
         let outcome = connection.take(OK, &mut ParserMemory::new());
         assert!(matches!(outcome, Outcome::Answered { reusable: false, .. }));
     }
@@ -266,9 +330,17 @@ mod tests {
         let head = b"HTTP/1.1 200 OK\r\n\r\nbody";
         let mut connection = waiting();
         connection.take(head, &mut ParserMemory::new());
-        assert!(matches!(connection.end(End::Closed), Outcome::Answered { reusable: false, .. }));
+        assert!(matches!(connection.end(End::Closed), Ending::Answered(_)));
         let mut connection = waiting();
         connection.take(head, &mut ParserMemory::new());
-        assert_eq!(connection.end(End::Reset), Outcome::Failed(FailureKind::ResetWithinResponse));
+        assert_eq!(connection.end(End::Reset), Ending::Within(FailureKind::ResetWithinResponse));
+    }
+
+    #[test]
+    fn an_end_without_a_request_under_way_is_nobodys_failure() {
+        let mut connection = proven();
+        connection.pop(4);
+        assert_eq!(connection.end(End::Closed), Ending::Idle);
+        assert_eq!(connection.take(b"x", &mut ParserMemory::new()), Outcome::Gone);
     }
 }

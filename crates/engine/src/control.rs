@@ -1,13 +1,20 @@
 //! The two deadlines that workers share with their conductor.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use plimsoll_units::Instant;
 
+use crate::traffic::SourceFault;
+
 /// When the load ends, and when waiting for its last answers ends. Both only ever move earlier.
 #[derive(Debug)]
 pub(crate) struct Control {
+    /// Requests that may still be sent; `None` if their number is not limited.
+    left: Option<AtomicU64>,
+    /// Why a worker could not make its requests.
+    fault: OnceLock<SourceFault>,
     load_ends_ns: AtomicU64,
     drain_ends_ns: AtomicU64,
     drain: Duration,
@@ -15,9 +22,12 @@ pub(crate) struct Control {
 
 impl Control {
     /// The load ends at `load_ends`; what is under way then is waited for at most `drain`.
-    pub(crate) fn new(load_ends: Instant, drain: Duration) -> Self {
+    /// At most `requests_max` requests are sent.
+    pub(crate) fn new(load_ends: Instant, drain: Duration, requests_max: Option<u64>) -> Self {
         let drain_ends = load_ends + drain;
         Self {
+            left: requests_max.map(AtomicU64::new),
+            fault: OnceLock::new(),
             load_ends_ns: AtomicU64::new(load_ends.as_nanos()),
             drain_ends_ns: AtomicU64::new(drain_ends.as_nanos()),
             drain,
@@ -30,6 +40,27 @@ impl Control {
 
     pub(crate) fn drain_ends(&self) -> Instant {
         Instant::from_nanos(self.drain_ends_ns.load(Ordering::Relaxed))
+    }
+
+    /// Takes `count` of the requests that may still be sent. If there are fewer, none is taken and the load ends.
+    #[inline]
+    pub(crate) fn claim_or_end(&self, count: u64, now: Instant) -> bool {
+        let Some(left) = &self.left else { return true };
+        let less = |left: u64| left.checked_sub(count);
+        let claimed = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok();
+        if !claimed {
+            self.end_load(now);
+        }
+        claimed
+    }
+
+    /// Says why a worker could not make its requests; the first to say so is heard.
+    pub(crate) fn tell_fault(&self, fault: SourceFault) {
+        self.fault.get_or_init(|| fault);
+    }
+
+    pub(crate) fn fault(&self) -> Option<&SourceFault> {
+        self.fault.get()
     }
 
     /// Ends the load at `at`, unless it ends before; what is under way is still waited for.
@@ -52,7 +83,7 @@ mod tests {
     #[test]
     fn deadlines_only_move_earlier() {
         let at = |seconds: u64| Instant::from_nanos(seconds * 1_000_000_000);
-        let control = Control::new(at(10), Duration::from_secs(5));
+        let control = Control::new(at(10), Duration::from_secs(5), None);
         control.end_load(at(4));
         control.end_load(at(7));
         assert_eq!((control.load_ends(), control.drain_ends()), (at(4), at(9)));
@@ -60,5 +91,15 @@ mod tests {
         assert_eq!((control.load_ends(), control.drain_ends()), (at(4), at(6)));
         control.end_drain(at(3));
         assert_eq!((control.load_ends(), control.drain_ends()), (at(3), at(3)));
+    }
+
+    #[test]
+    fn the_load_ends_when_every_request_is_claimed() {
+        let at = |seconds: u64| Instant::from_nanos(seconds * 1_000_000_000);
+        let control = Control::new(at(10), Duration::ZERO, Some(4));
+        assert!(control.claim_or_end(2, at(1)) && control.claim_or_end(2, at(2)));
+        assert_eq!(control.load_ends(), at(10));
+        assert!(!control.claim_or_end(2, at(3)));
+        assert_eq!(control.load_ends(), at(3));
     }
 }

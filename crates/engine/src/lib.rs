@@ -16,8 +16,13 @@ mod order;
 mod recorder;
 mod running;
 mod schedule;
+mod traffic;
 mod worker;
 
 pub use classify::{connect_failure, malformed_failure};
 pub use order::StepOrder;
 pub use running::{EngineError, Running, Turn};
+pub use traffic::{
+    Answer, BODY_KEPT_MOST_BYTES, Curiosity, FixedRequest, Judgement, Note, RequestMaker, RequestSource,
+    SourceFault, Traffic,
+};

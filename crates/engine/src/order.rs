@@ -1,11 +1,15 @@
 //! What a step asks of the engine.
 
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_plan::Level;
+use plimsoll_plan::{Level, Shard};
 use plimsoll_units::Instant;
+
+use crate::traffic::Traffic;
+use crate::worker::Requests;
 
 /// One step, ready to be run: nothing in it needs looking up or checking any more.
 #[derive(Debug, Clone)]
@@ -18,10 +22,12 @@ pub struct StepOrder {
     pub duration: Duration,
     /// Where the requests go.
     pub address: SocketAddr,
-    /// One request, complete, as it goes over the wire.
-    pub request: Arc<[u8]>,
-    /// The request's method, which decides how its response ends and whether it may be sent twice.
-    pub method: String,
+    /// What is requested.
+    pub traffic: Traffic,
+    /// The most requests under way on one connection.
+    pub depth: u16,
+    /// The most requests sent in the step, if their number is limited.
+    pub requests_max: Option<u64>,
     /// Worker threads.
     pub workers: u32,
     /// The longest time to connect, and the longest from sending a request to its last byte.
@@ -34,4 +40,24 @@ pub struct StepOrder {
     pub seed: u64,
     /// When the run began: frames count their time from here.
     pub origin: Instant,
+}
+
+impl StepOrder {
+    /// What a driver has to know beforehand: the request, if it is the same each time, as often as one
+    /// connection may send it at a time.
+    pub(crate) fn fixed_bytes(&self) -> Arc<[u8]> {
+        match &self.traffic {
+            Traffic::Made(_) => Arc::new([]),
+            Traffic::Fixed(request) if self.depth == 1 => Arc::clone(&request.bytes),
+            Traffic::Fixed(request) => request.bytes.repeat(usize::from(self.depth)).into(),
+        }
+    }
+
+    /// What the requests of one worker come from.
+    pub(crate) fn requests(&self, shard: Shard) -> io::Result<Requests> {
+        match &self.traffic {
+            Traffic::Fixed(request) => Ok(Requests::Fixed(request.clone())),
+            Traffic::Made(maker) => Ok(Requests::Made(maker.source(shard)?)),
+        }
+    }
 }

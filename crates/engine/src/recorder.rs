@@ -13,6 +13,8 @@ use plimsoll_record::{
 use plimsoll_sys::{ThreadTime, thread_time};
 use plimsoll_units::Instant;
 
+use crate::traffic::Judgement;
+
 /// A frame being filled.
 #[derive(Debug)]
 pub(crate) struct LiveFrame {
@@ -95,38 +97,48 @@ impl Recorder {
     }
 
     #[inline]
-    pub(crate) fn counts(&mut self) -> &mut Counts {
+    pub(crate) fn counts(&mut self, _group: u16) -> &mut Counts {
         &mut self.frame.head.counts
     }
 
     /// A response was complete, `latency_ns` after it was due and `service_ns` after it was sent.
     #[inline]
-    pub(crate) fn completed(&mut self, status: u16, latency_ns: u64, service_ns: u64) {
+    pub(crate) fn completed(
+        &mut self,
+        group: u16,
+        status: u16,
+        judgement: Judgement,
+        [latency_ns, service_ns]: [u64; 2],
+    ) {
         let counts = &mut self.frame.head.counts;
         counts.completed += 1;
-        counts.ok += u64::from((200..400).contains(&status));
+        counts.ok += u64::from(match judgement {
+            Judgement::ByStatus => (200..400).contains(&status),
+            Judgement::Passed => true,
+            Judgement::Failed(_) => false,
+        });
         counts.status.count(status);
-        self.ended_after(latency_ns, service_ns);
+        self.ended_after(group, latency_ns, service_ns);
     }
 
     /// A request ended, or was given up, this long after it was due and sent.
     #[inline]
-    pub(crate) fn ended_after(&mut self, latency_ns: u64, service_ns: u64) {
+    pub(crate) fn ended_after(&mut self, _group: u16, latency_ns: u64, service_ns: u64) {
         self.frame.latency.saturating_record(latency_ns);
         self.frame.service.saturating_record(service_ns);
     }
 
-    /// A request was given up this long after it was due, before it could be sent.
-    pub(crate) fn never_sent_after(&mut self, latency_ns: u64) {
-        self.frame.latency.saturating_record(latency_ns);
+    /// So many requests were given up this long after they were due, before they could be sent.
+    pub(crate) fn never_sent_after(&mut self, latency_ns: u64, requests: u64) {
+        self.frame.latency.saturating_record_n(latency_ns, requests);
     }
 
     #[inline]
-    pub(crate) fn send_lag(&mut self, lag_ns: u64) {
-        self.frame.send_lag.saturating_record(lag_ns);
+    pub(crate) fn send_lag(&mut self, lag_ns: u64, requests: u64) {
+        self.frame.send_lag.saturating_record_n(lag_ns, requests);
     }
 
-    pub(crate) fn failed(&mut self, kind: FailureKind, count: u64) {
+    pub(crate) fn failed(&mut self, _group: u16, kind: FailureKind, count: u64) {
         self.frame.head.counts.failed.add(kind, count);
     }
 

@@ -14,7 +14,8 @@ use crate::control::Control;
 use crate::drive::epoll::Epoll;
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
-use crate::worker::{SEND_GRACE, Worker};
+use crate::traffic::{SourceFault, Traffic};
+use crate::worker::{Requests, SEND_GRACE, Worker};
 
 /// Why a step could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -69,7 +70,7 @@ impl Running {
         let began = RealClock.now() + HEAD_START;
         // A request may be sent at the last moment, on a connection still to be opened, and take all its time.
         let drain = SEND_GRACE + order.timeout * 2;
-        let control = Arc::new(Control::new(began + order.duration, drain));
+        let control = Arc::new(Control::new(began + order.duration, drain, order.requests_max));
         let (full, frames) = sync_channel(order.workers as usize * 2);
         let mut running = Self { control, began, frames, empty: Vec::new(), threads: Vec::new() };
         for index in 0..order.workers {
@@ -88,17 +89,24 @@ impl Running {
         shard: Shard,
         full: SyncSender<Box<LiveFrame>>,
     ) -> io::Result<()> {
-        let driver = Epoll::new(Arc::clone(&order.request))?;
+        let driver = Epoll::new(order.fixed_bytes())?;
         let (give_back, empty) = sync_channel(2);
         // One frame is filled while the other is on its way; a fresh channel has a place for it.
         if give_back.try_send(LiveFrame::new(order.step, shard.index)).is_err() {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let recorder = Recorder::new(order.step, shard, Exchange { full, empty }, order.origin);
-        let worker =
-            Worker::new(order.clone(), shard, self.began, Arc::clone(&self.control), driver, recorder);
+        let requests = order.requests(shard)?;
+        let control = Arc::clone(&self.control);
+        let worker = Worker::new(order.clone(), shard, self.began, control, driver, (requests, recorder));
+        let traffic = order.traffic.clone();
         let name = format!("load-{}", shard.index);
-        self.threads.push(thread::Builder::new().name(name).spawn(move || worker.run())?);
+        let work = move || {
+            if let (Requests::Made(source), Traffic::Made(maker)) = (worker.run(), traffic) {
+                maker.give_back(shard, source);
+            }
+        };
+        self.threads.push(thread::Builder::new().name(name).spawn(work)?);
         self.empty.push(give_back);
         Ok(())
     }
@@ -111,6 +119,11 @@ impl Running {
     /// The instant at which the load ends, or ended.
     pub fn load_ends(&self) -> Instant {
         self.control.load_ends()
+    }
+
+    /// Why a worker could not make its requests, once that worker has ended.
+    pub fn fault(&self) -> Option<&SourceFault> {
+        self.control.fault()
     }
 
     /// Ends the load now; what is under way is still waited for.

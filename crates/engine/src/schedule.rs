@@ -61,10 +61,16 @@ impl Backlog {
         Self { due: cursor.clone(), unsent: cursor, length: 0 }
     }
 
-    /// Takes in every arrival due by `now` and before `load_ends`; says how many there were.
-    pub(crate) fn fall_due(&mut self, now: Instant, load_ends: Instant) -> u64 {
+    /// Takes in every arrival due by `now` and before `load_ends`, as long as `claim` allows one more; says
+    /// how many there were.
+    pub(crate) fn fall_due(
+        &mut self,
+        now: Instant,
+        load_ends: Instant,
+        mut claim: impl FnMut() -> bool,
+    ) -> u64 {
         let mut count = 0;
-        while self.due.next <= now && self.due.next < load_ends {
+        while self.due.next <= now && self.due.next < load_ends && claim() {
             self.due.advance();
             count += 1;
         }
@@ -107,8 +113,8 @@ mod tests {
     #[test]
     fn late_takers_get_the_instants_that_were_due() {
         let mut backlog = backlog(ArrivalProcess::Constant);
-        assert_eq!(backlog.fall_due(at(99), at(1000)), 0);
-        assert_eq!(backlog.fall_due(at(104), at(1000)), 5);
+        assert_eq!(backlog.fall_due(at(99), at(1000), || true), 0);
+        assert_eq!(backlog.fall_due(at(104), at(1000), || true), 5);
         assert_eq!(backlog.take(), Some(at(100)));
         assert_eq!(backlog.take(), Some(at(101)));
         assert_eq!((backlog.len(), backlog.next_due()), (3, at(105)));
@@ -117,8 +123,8 @@ mod tests {
     #[test]
     fn nothing_falls_due_once_the_load_has_ended() {
         let mut backlog = backlog(ArrivalProcess::Constant);
-        assert_eq!(backlog.fall_due(at(500), at(110)), 10);
-        assert_eq!(backlog.fall_due(at(900), at(110)), 0);
+        assert_eq!(backlog.fall_due(at(500), at(110), || true), 10);
+        assert_eq!(backlog.fall_due(at(900), at(110), || true), 0);
         assert_eq!(std::iter::from_fn(|| backlog.take()).count(), 10);
     }
 
@@ -129,7 +135,7 @@ mod tests {
         while due.len() < 500 {
             let next = backlog.next_due();
             due.push(next);
-            assert!(backlog.fall_due(next, at(1_000_000)) >= 1);
+            assert!(backlog.fall_due(next, at(1_000_000), || true) >= 1);
         }
         let taken: Vec<Instant> = std::iter::from_fn(|| backlog.take()).take(500).collect();
         assert_eq!(taken, due);

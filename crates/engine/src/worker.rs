@@ -7,12 +7,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_http::{Expect, ParserMemory};
 use plimsoll_plan::{Level, Shard};
 use plimsoll_record::Phase;
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use crate::connection::Connection;
 use crate::control::Control;
 use crate::drive::Driver;
 use crate::order::StepOrder;
@@ -20,10 +18,20 @@ use crate::recorder::{Gauges, Recorder};
 use crate::schedule::Schedule;
 
 mod deadlines;
-mod exchange;
+mod exchanges;
+mod observer;
 mod opening;
+mod pauses;
+mod reading;
+mod sending;
+mod source;
 #[cfg(test)]
 mod tests;
+
+use exchanges::Exchanges;
+use pauses::Pauses;
+pub(crate) use source::Requests;
+use source::Source;
 
 /// The longest wait: deadlines that the conductor moves are noticed this soon.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
@@ -34,19 +42,21 @@ pub(crate) const SEND_GRACE: Duration = Duration::from_secs(1);
 
 pub(crate) struct Worker<D> {
     order: StepOrder,
-    expect: Expect,
-    retries: bool,
+    /// Requests that are sent together.
+    batch: u16,
+    /// The length of the request, if it is the same each time.
+    fixed_bytes: Option<u32>,
     control: Arc<Control>,
     clock: RealClock,
     driver: D,
-    connections: Vec<Connection>,
-    memory: ParserMemory,
+    exchanges: Exchanges,
     schedule: Schedule,
-    recorder: Recorder,
-    /// Connections that are open and have nothing to send.
+    /// Connections of an open loop that have room for a request, each once.
     idle: VecDeque<u32>,
     /// Connections to be opened for the first time, or again after a refusal, once their turn comes.
     unopened: VecDeque<u32>,
+    /// Connections that make a pause before their next request.
+    pauses: Pauses,
     /// Connections that were refused, with the instants at which they are tried again, soonest first.
     refused: VecDeque<(Instant, u32)>,
     /// Connections that the server closed, to be replaced at the end of this turn.
@@ -59,7 +69,6 @@ pub(crate) struct Worker<D> {
     opening: usize,
     opening_gently: usize,
     open: u64,
-    in_flight: u64,
     began: Instant,
     now: Instant,
     /// When the last wait ended: what became ready is older than this.
@@ -78,11 +87,6 @@ fn connection_shares(order: &StepOrder, shard: Shard) -> (u32, u32) {
     }
 }
 
-/// Requests that may be sent again if a connection was given up before any answer (RFC 9110, section 9.2.2).
-fn is_idempotent(method: &str) -> bool {
-    matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE")
-}
-
 impl<D: Driver> Worker<D> {
     /// A worker whose load begins at `began`. All memory that depends on the plan is taken here.
     pub(crate) fn new(
@@ -91,14 +95,16 @@ impl<D: Driver> Worker<D> {
         began: Instant,
         control: Arc<Control>,
         driver: D,
-        recorder: Recorder,
+        (requests, recorder): (Requests, Recorder),
     ) -> Self {
         let (first, most) = connection_shares(&order, shard);
+        let source = Source::new(requests);
         Self {
-            expect: if order.method == "HEAD" { Expect::NoBody } else { Expect::Body },
-            retries: is_idempotent(&order.method),
+            batch: source.batch(),
+            fixed_bytes: source.fixed_bytes(),
+            exchanges: Exchanges::new(recorder, source, first as usize, order.depth),
+            pauses: Pauses::default(),
             schedule: Schedule::new(order.level, shard, began, order.seed),
-            connections: (0..first).map(|_| Connection::new()).collect(),
             idle: VecDeque::with_capacity(most as usize),
             unopened: (0..first).collect(),
             refused: VecDeque::with_capacity(first as usize),
@@ -106,12 +112,10 @@ impl<D: Driver> Worker<D> {
             spare: Vec::with_capacity(most as usize),
             connections_max: most as usize,
             next_frame: began + order.interval,
-            memory: ParserMemory::new(),
             clock: RealClock,
             opening: 0,
             opening_gently: 0,
             open: 0,
-            in_flight: 0,
             now: began,
             woke: began,
             next_deadline_scan: began,
@@ -119,22 +123,26 @@ impl<D: Driver> Worker<D> {
             began,
             control,
             driver,
-            recorder,
         }
     }
 
-    /// Makes the load to its end.
-    pub(crate) fn run(mut self) {
+    /// Makes the load to its end; gives back what its requests came from.
+    pub(crate) fn run(mut self) -> Requests {
         plimsoll_sys::sharpen_timers();
         self.now = self.clock.now();
-        self.recorder.begin(self.began.max(self.now));
+        self.exchanges.recorder.begin(self.began.max(self.now));
         self.open_due();
         while !self.finished() {
             self.turn();
         }
         self.give_up_the_rest();
         let (phase, gauges) = (self.phase(), self.gauges());
-        self.recorder.finish(self.now, phase, gauges);
+        let Exchanges { mut source, recorder, .. } = self.exchanges;
+        if let Some(fault) = source.take_fault() {
+            self.control.tell_fault(fault);
+        }
+        recorder.finish(self.now, phase, gauges);
+        source.requests
     }
 
     fn turn(&mut self) {
@@ -150,6 +158,7 @@ impl<D: Driver> Worker<D> {
             self.dispatch_due();
         }
         self.now = self.clock.now();
+        self.end_pauses();
         self.dispatch_due();
         self.open_due();
         self.drop_overdue();
@@ -157,12 +166,17 @@ impl<D: Driver> Worker<D> {
         self.end_interval();
     }
 
-    fn measuring(&self) -> bool {
+    fn load_is_on(&self) -> bool {
         self.now < self.control.load_ends()
     }
 
+    /// True while this worker makes load: it may end before the others do.
+    fn measuring(&self) -> bool {
+        self.load_is_on() && !self.exchanges.source.stopped
+    }
+
     fn phase(&self) -> Phase {
-        if self.measuring() { Phase::Measure } else { Phase::Drain }
+        if self.load_is_on() { Phase::Measure } else { Phase::Drain }
     }
 
     fn backlog(&self) -> u64 {
@@ -174,12 +188,12 @@ impl<D: Driver> Worker<D> {
 
     /// A connection still being opened counts as work left: somebody waits for it, and how it ends must be told.
     fn finished(&self) -> bool {
-        let nothing_left = self.in_flight == 0 && self.backlog() == 0 && self.opening == 0;
+        let nothing_left = self.exchanges.in_flight == 0 && self.backlog() == 0 && self.opening == 0;
         !self.measuring() && (nothing_left || self.now >= self.control.drain_ends())
     }
 
     fn gauges(&self) -> Gauges {
-        Gauges { in_flight: self.in_flight, backlog: self.backlog(), connections: self.open }
+        Gauges { in_flight: self.exchanges.in_flight, backlog: self.backlog(), connections: self.open }
     }
 
     fn longest_wait(&self) -> Duration {
@@ -191,6 +205,9 @@ impl<D: Driver> Worker<D> {
             && backlog.next_due() < self.control.load_ends()
         {
             until = until.min(backlog.next_due());
+        }
+        if let Some(end) = self.pauses.next_end() {
+            until = until.min(end);
         }
         if let Some((at, _)) = self.refused.front() {
             until = until.min(*at);
@@ -213,8 +230,8 @@ impl<D: Driver> Worker<D> {
         let next = self.now.nanos_since(self.began) / interval_ns + 1;
         let gauges = self.gauges();
         // What ended within this turn was due under load, so the frame that holds it is a measured one.
-        let phase = if load_over || self.measuring() { Phase::Measure } else { Phase::Drain };
-        if !self.recorder.hand_over(self.now, next as u32 - 1, phase, gauges) {
+        let phase = if load_over || self.load_is_on() { Phase::Measure } else { Phase::Drain };
+        if !self.exchanges.recorder.hand_over(self.now, next as u32 - 1, phase, gauges) {
             // The conductor still has the other frame: this one goes on, and is offered again in the next turn.
             return;
         }

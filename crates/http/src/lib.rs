@@ -7,8 +7,10 @@
 //! Deliberately absent: content codings (a body is counted as it was sent), trailer fields (they
 //! are skipped), and upgrades to other protocols (Plimsoll never asks for one).
 
+mod dissection;
 mod request;
 mod response;
 
+pub use dissection::{Field, dissect};
 pub use request::{EncodeError, RequestHead};
 pub use response::{Advance, Expect, Finish, Malformed, ParserMemory, Response, ResponseParser};

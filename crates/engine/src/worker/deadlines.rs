@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_record::FailureKind;
-use plimsoll_units::Clock;
+use plimsoll_units::{Clock, Instant};
 
 use super::{SEND_GRACE, Worker};
 use crate::connection::State;
@@ -22,40 +22,41 @@ impl<D: Driver> Worker<D> {
             return;
         }
         self.next_deadline_scan = self.now + (self.order.timeout / 20).clamp(SCAN_LEAST, SCAN_MOST);
-        for slot in 0..self.connections.len() {
-            let connection = &self.connections[slot];
-            if self.now.since(connection.since) < self.order.timeout {
-                continue;
-            }
+        for slot in 0..self.exchanges.connections.len() {
+            let connection = &self.exchanges.connections[slot];
             match connection.state {
-                State::Opening => self.opening_timed_out(slot),
-                State::Sending(_) | State::Waiting => {
-                    self.record_age(slot);
-                    self.fail(slot, FailureKind::TimedOut);
-                }
-                State::Closed | State::Idle => {}
+                State::Opening if self.is_overdue(connection.since) => self.opening_timed_out(slot),
+                State::Open if connection.pending > 0 => self.scan_oldest(slot),
+                State::Opening | State::Open | State::Closed => {}
             }
         }
     }
 
-    /// The request under way goes into the histograms at the age it has now.
-    fn record_age(&mut self, slot: usize) {
-        let connection = &self.connections[slot];
-        let sent = connection.since;
-        let intended = connection.intended.unwrap_or(sent);
-        self.recorder.ended_after(self.now.nanos_since(intended), self.now.nanos_since(sent));
+    fn is_overdue(&self, since: Instant) -> bool {
+        self.now.since(since) >= self.order.timeout
+    }
+
+    /// A connection whose oldest request timed out cannot answer the later ones either.
+    fn scan_oldest(&mut self, slot: usize) {
+        let sent = self.exchanges.of(slot, 0).sent;
+        if self.is_overdue(sent) {
+            self.give_up_all(slot, FailureKind::TimedOut);
+            self.replace(slot, Some(self.now));
+        }
+    }
+
+    fn give_up_all(&mut self, slot: usize, kind: FailureKind) {
+        while self.exchanges.connections[slot].pending > 0 {
+            self.exchanges.give_up(slot, kind, self.now);
+        }
     }
 
     /// Accounts for what is still under way or unsent when the worker ends.
     pub(super) fn give_up_the_rest(&mut self) {
         self.now = self.clock.now();
-        for slot in 0..self.connections.len() {
-            if self.carries_request(slot) {
-                self.record_age(slot);
-                self.recorder.failed(FailureKind::Unanswered, 1);
-            }
+        for slot in 0..self.exchanges.connections.len() {
+            self.give_up_all(slot, FailureKind::Unanswered);
         }
-        self.in_flight = 0;
         self.drop_unsent();
     }
 
@@ -67,11 +68,10 @@ impl<D: Driver> Worker<D> {
     }
 
     fn drop_unsent(&mut self) {
-        if let Schedule::Open(backlog) = &mut self.schedule {
-            while let Some(intended) = backlog.take() {
-                self.recorder.never_sent_after(self.now.nanos_since(intended));
-                self.recorder.failed(FailureKind::Unsent, 1);
-            }
+        while let Schedule::Open(backlog) = &mut self.schedule
+            && let Some(intended) = backlog.take()
+        {
+            self.give_up_unsent(intended, FailureKind::Unsent);
         }
     }
 }

@@ -7,7 +7,6 @@ use plimsoll_units::{Clock, Instant};
 
 use super::Worker;
 use crate::classify::connect_failure;
-use crate::connection::{Connection, State};
 use crate::drive::Driver;
 use crate::schedule::Schedule;
 
@@ -49,7 +48,7 @@ impl<D: Driver> Worker<D> {
     }
 
     fn still_wanted(&self, slot: u32) -> bool {
-        self.measuring() || self.connections[slot as usize].resent
+        self.measuring() || self.exchanges.connections[slot as usize].pending > 0
     }
 
     /// Opens connections for requests that are due and find none idle.
@@ -57,9 +56,9 @@ impl<D: Driver> Worker<D> {
         while self.backlog() > self.opening as u64 {
             if let Some(slot) = self.spare.pop() {
                 self.open_slot(slot as usize, false);
-            } else if self.may_open_gently() && self.connections.len() < self.connections_max {
-                self.connections.push(Connection::new());
-                self.open_slot(self.connections.len() - 1, true);
+            } else if self.may_open_gently() && self.exchanges.connections.len() < self.connections_max {
+                self.exchanges.add_connection();
+                self.open_slot(self.exchanges.connections.len() - 1, true);
             } else {
                 return;
             }
@@ -69,7 +68,7 @@ impl<D: Driver> Worker<D> {
     fn open_slot(&mut self, slot: usize, gently: bool) {
         match self.driver.open(slot, &self.order.address.into()) {
             Ok(()) => {
-                self.connections[slot].begin_opening(self.now, gently);
+                self.exchanges.connections[slot].begin_opening(self.now, gently);
                 self.opening += 1;
                 self.opening_gently += usize::from(gently);
             }
@@ -79,7 +78,7 @@ impl<D: Driver> Worker<D> {
 
     fn opening_ended(&mut self, slot: usize) {
         self.opening -= 1;
-        self.opening_gently -= usize::from(self.connections[slot].gently);
+        self.opening_gently -= usize::from(self.exchanges.connections[slot].gently);
     }
 
     /// The connecting ended, well or not.
@@ -99,51 +98,48 @@ impl<D: Driver> Worker<D> {
     }
 
     fn opened(&mut self, slot: usize) {
-        let connection = &self.connections[slot];
-        match (&self.schedule, connection.intended) {
-            (_, Some(intended)) if connection.resent => self.start(slot, intended),
-            // Time spent to replace a connection belongs to the request that waited for it.
-            (Schedule::Closed, Some(intended)) if self.measuring() => {
-                self.recorder.counts().intended += 1;
-                self.start(slot, intended);
-            }
-            _ => self.next_request(slot),
+        self.exchanges.connections[slot].opened(self.now);
+        if self.exchanges.connections[slot].pending > 0 {
+            self.send_again(slot);
         }
+        self.refill(slot);
     }
 
-    /// The connection could not be opened: the request that needed it fails.
+    /// The connection could not be opened: the requests that needed it fail.
     fn opening_failed(&mut self, slot: usize, kind: FailureKind) {
-        if let Some(intended) = self.request_waiting_for(slot) {
-            self.recorder.failed(kind, 1);
-            if kind == FailureKind::ConnectTimedOut {
-                self.recorder.never_sent_after(self.now.nanos_since(intended));
+        let timed_out = kind == FailureKind::ConnectTimedOut;
+        if self.exchanges.connections[slot].pending == 0 {
+            self.fail_waiting_request(slot, kind);
+        }
+        while self.exchanges.connections[slot].pending > 0 {
+            match timed_out {
+                true => self.exchanges.give_up(slot, kind, self.now),
+                false => self.exchanges.fail(slot, kind),
             }
         }
-        let connection = &mut self.connections[slot];
-        connection.close();
-        connection.intended = None;
-        connection.resent = false;
+        self.exchanges.connections[slot].close();
         match self.schedule {
             Schedule::Closed => self.refused.push_back((self.now + RETRY_PAUSE, slot as u32)),
             Schedule::Open(_) => self.spare.push(slot as u32),
         }
     }
 
-    /// Takes the request that a connection being opened was for: when it was due.
-    fn request_waiting_for(&mut self, slot: usize) -> Option<Instant> {
-        let connection = &self.connections[slot];
-        if connection.resent {
-            self.in_flight -= 1;
-            return connection.intended;
-        }
-        let opening_since = connection.since;
-        let intended = connection.intended;
-        match &mut self.schedule {
+    /// The request that a connection being opened was for fails unsent.
+    fn fail_waiting_request(&mut self, slot: usize, kind: FailureKind) {
+        let connection = &mut self.exchanges.connections[slot];
+        let due = connection.due.take().unwrap_or(connection.since);
+        let intended = match &mut self.schedule {
             Schedule::Open(backlog) => backlog.take(),
             Schedule::Closed => {
-                self.recorder.counts().intended += 1;
-                Some(intended.unwrap_or(opening_since))
+                self.exchanges.recorder.counts(0).intended += u64::from(self.batch);
+                Some(due)
             }
+        };
+        let Some(intended) = intended else { return };
+        let requests = u64::from(self.batch);
+        self.exchanges.recorder.failed(0, kind, requests);
+        if kind == FailureKind::ConnectTimedOut {
+            self.exchanges.recorder.never_sent_after(self.now.nanos_since(intended), requests);
         }
     }
 
@@ -152,11 +148,11 @@ impl<D: Driver> Worker<D> {
     pub(super) fn replace(&mut self, slot: usize, next_due: Option<Instant>) {
         self.driver.close(slot);
         self.open -= 1;
-        let connection = &mut self.connections[slot];
+        let connection = &mut self.exchanges.connections[slot];
         connection.close();
-        connection.intended = next_due;
+        connection.due = next_due;
         match self.schedule {
-            Schedule::Open(_) if !connection.resent => self.spare.push(slot as u32),
+            Schedule::Open(_) if connection.pending == 0 => self.spare.push(slot as u32),
             _ => self.closed.push_back(slot as u32),
         }
         // Not opened here but at the end of the turn: a connection that is refused at once would otherwise
@@ -168,11 +164,5 @@ impl<D: Driver> Worker<D> {
         self.driver.close(slot);
         self.opening_ended(slot);
         self.opening_failed(slot, FailureKind::ConnectTimedOut);
-    }
-
-    /// True while the connection carries a request that was sent, or is to be sent again.
-    pub(super) fn carries_request(&self, slot: usize) -> bool {
-        let connection = &self.connections[slot];
-        connection.in_flight() || (connection.resent && connection.state != State::Idle)
     }
 }

@@ -15,6 +15,7 @@ use crate::control::Control;
 use crate::drive::epoll::Epoll;
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
+use crate::traffic::{FixedRequest, Traffic};
 
 /// Answers every request on every connection, one thread each, until the client closes.
 fn echo_server() -> SocketAddr {
@@ -48,8 +49,9 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
         level,
         duration,
         address,
-        request: target.encode().unwrap().into(),
-        method: target.method,
+        traffic: Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method)),
+        depth: 1,
+        requests_max: None,
         workers: 1,
         timeout: Duration::from_secs(10),
         connections_max: 4,
@@ -57,7 +59,7 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
         seed: 1,
         origin,
     };
-    let control = Arc::new(Control::new(origin + duration, Duration::from_secs(10)));
+    let control = Arc::new(Control::new(origin + duration, Duration::from_secs(10), None));
     let (full, frames) = sync_channel::<Box<LiveFrame>>(2);
     let (give_back, empty) = sync_channel(2);
     give_back.try_send(LiveFrame::new(0, 0)).unwrap();
@@ -71,9 +73,10 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
     });
     let shard = Shard { index: 0, of: 1 };
     let recorder = Recorder::new(0, shard, Exchange { full, empty }, origin);
-    let worker =
-        Worker::new(order, shard, origin, control, Epoll::new(Arc::clone(&order.request)).unwrap(), recorder);
-    let made = allocation_counter::measure(|| worker.run());
+    let requests = order.requests(shard).unwrap();
+    let driver = Epoll::new(order.fixed_bytes()).unwrap();
+    let worker = Worker::new(order, shard, origin, control, driver, (requests, recorder));
+    let made = allocation_counter::measure(|| drop(worker.run()));
     (taker.join().unwrap(), made.count_total)
 }
 

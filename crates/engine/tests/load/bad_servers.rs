@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use plimsoll_engine::{FixedRequest, Traffic};
 use plimsoll_record::FailureKind;
 use plimsoll_testkit::{BadServer, Script, refused_address};
 
@@ -161,8 +162,7 @@ fn a_request_that_may_not_be_sent_twice_fails_by_what_broke_it() {
     let mut order = order(server.address(), closed(2));
     let mut target = plimsoll_plan::Target::parse(&format!("http://{}/", server.address())).unwrap();
     target.method = "POST".to_owned();
-    order.request = target.encode().unwrap().into();
-    order.method = target.method;
+    order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method));
     let measured = Measured::of(&order);
     let allowed = ["send_reset", "closed_before_response", "reset_before_response"];
     assert!(measured.failures().iter().all(|name| allowed.contains(name)), "{:?}", measured.failures());

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use plimsoll_engine::{FixedRequest, Traffic};
 use plimsoll_plan::Target;
 use plimsoll_record::{FailureKind, Phase};
 use plimsoll_testkit::{BadServer, Nginx, Script};
@@ -43,8 +44,7 @@ fn a_head_request_has_no_body_whatever_is_announced() {
     let mut order = order(nginx.address(), closed(2));
     let mut target = Target::parse(&format!("http://{}/file", nginx.address())).unwrap();
     target.method = "HEAD".to_owned();
-    order.method.clone_from(&target.method);
-    order.request = target.encode().unwrap().into();
+    order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method));
     let measured = Measured::of(&order);
     assert_eq!(measured.failures(), [""; 0]);
     let per_response = measured.counts.bytes_in / measured.counts.completed;
@@ -56,7 +56,7 @@ fn large_bodies_are_read_whole() {
     let nginx = Nginx::start().unwrap();
     let mut order = order(nginx.address(), closed(4));
     let target = Target::parse(&format!("http://{}/file", nginx.address())).unwrap();
-    order.request = target.encode().unwrap().into();
+    order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method));
     let measured = Measured::of(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert!(measured.counts.bytes_in / measured.counts.completed >= 100_000);

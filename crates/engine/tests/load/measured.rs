@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use plimsoll_engine::{Running, StepOrder, Turn};
+use plimsoll_engine::{FixedRequest, Running, StepOrder, Traffic, Turn};
 use plimsoll_plan::{ArrivalProcess, Level, Target};
 use plimsoll_record::{Counts, FailureKind, Frame, Histogram, latency_histogram};
 use plimsoll_units::{Clock, RealClock};
@@ -16,8 +16,9 @@ pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
         level,
         duration: Duration::from_millis(300),
         address,
-        request: target.encode().unwrap().into(),
-        method: "GET".to_owned(),
+        traffic: Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method)),
+        depth: 1,
+        requests_max: None,
         workers: 1,
         timeout: Duration::from_secs(10),
         connections_max: 100,

@@ -1,0 +1,88 @@
+//! A whole response taken apart, for those who look into it: its header fields, and its body without framing.
+//!
+//! The parser beside this only counts. What checks and scripts want to see is kept as it came and
+//! read a second time here, so that nobody else pays for it.
+
+use httparse::{Header, Status};
+
+/// A header field: its name as it came, and its value.
+pub type Field<'a> = Header<'a>;
+
+/// The most header fields of one head, as the parser has it.
+const FIELDS_MOST: usize = 256;
+
+/// Takes apart a response that the parser has found well-formed, and shows it to `look`: the fields of its
+/// final head and its body. Interim (1xx) responses before it are passed over. A response cut off at the end
+/// shows as much of its body as there is; `None` if even its head is cut off.
+///
+/// `scratch` is the memory for a body that came in chunks.
+pub fn dissect<R>(
+    mut raw: &[u8],
+    scratch: &mut Vec<u8>,
+    look: impl FnOnce(&[Field<'_>], &[u8]) -> R,
+) -> Option<R> {
+    loop {
+        let mut fields = [httparse::EMPTY_HEADER; FIELDS_MOST];
+        let mut head = httparse::Response::new(&mut fields);
+        let mut parser = httparse::ParserConfig::default();
+        parser.allow_obsolete_multiline_headers_in_responses(true);
+        let Ok(Status::Complete(length)) = parser.parse_response(&mut head, raw) else { return None };
+        raw = &raw[length..];
+        if head.code.is_some_and(|code| code >= 200) {
+            return Some(look(head.headers, body(head.headers, raw, scratch)));
+        }
+    }
+}
+
+fn body<'a>(fields: &[Field<'_>], raw: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
+    let coded = |field: &&Field<'_>| field.name.eq_ignore_ascii_case("transfer-encoding");
+    if fields.iter().find(coded).is_none() {
+        return raw;
+    }
+    scratch.clear();
+    join_chunks(raw, scratch);
+    scratch
+}
+
+fn join_chunks(mut raw: &[u8], out: &mut Vec<u8>) {
+    while let Ok(Status::Complete((start, size))) = httparse::parse_chunk_size(raw) {
+        let end = usize::try_from(size).unwrap_or(usize::MAX).saturating_add(start).min(raw.len());
+        out.extend_from_slice(&raw[start..end]);
+        // Two bytes of line end follow each chunk; the last chunk is empty.
+        raw = raw.get(end + 2..).unwrap_or_default();
+        if size == 0 {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken_apart(raw: &[u8]) -> Option<(Vec<String>, Vec<u8>)> {
+        dissect(raw, &mut Vec::new(), |fields, body| {
+            (fields.iter().map(|field| field.name.to_owned()).collect(), body.to_vec())
+        })
+    }
+
+    #[test]
+    fn a_plain_body_is_shown_as_it_came() {
+        let (fields, body) = taken_apart(b"HTTP/1.1 200 OK\r\nA: 1\r\nContent-Length: 2\r\n\r\nok").unwrap();
+        assert_eq!((fields.join(","), body.as_slice()), ("A,Content-Length".to_owned(), b"ok".as_slice()));
+    }
+
+    #[test]
+    fn chunks_are_joined_and_interim_heads_passed_over() {
+        let raw = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
+            3;x=y\r\nabc\r\nA\r\n0123456789\r\n0\r\nT: 1\r\n\r\n";
+        assert_eq!(taken_apart(raw).unwrap().1, b"abc0123456789");
+    }
+
+    #[test]
+    fn a_response_cut_off_shows_what_there_is() {
+        let raw = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab";
+        assert_eq!(taken_apart(raw).unwrap().1, b"ab");
+        assert_eq!(taken_apart(&raw[..20]), None);
+    }
+}
