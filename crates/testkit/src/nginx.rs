@@ -51,7 +51,7 @@ pub enum NginxError {
 
 /// A running nginx, one process with one worker; killed and waited for when dropped.
 ///
-/// `/` answers `{"status":"ok"}`, `/file` a file of [`Nginx::FILE_BYTES`], `/stub` its counters.
+/// `/` answers `{"status":"ok"}`, `/brief` too, but ten times a connection, `/file` a file of [`Nginx::FILE_BYTES`], `/stub` its counters.
 pub struct Nginx {
     address: SocketAddr,
     child: Child,
@@ -188,6 +188,7 @@ http {{
         listen {address} backlog=4096;
         location / {{ return 200 '{{"status":"ok"}}'; }}
         location = /file {{ alias {folder}/file; default_type application/octet-stream; }}
+        location = /brief {{ keepalive_requests 10; return 200 '{{"status":"ok"}}'; }}
         location = /stub {{ stub_status; }}
     }}
 }}

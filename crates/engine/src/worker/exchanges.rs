@@ -18,8 +18,6 @@ pub(super) struct Exchange {
     /// When it was sent, the last time if it was sent twice.
     pub(super) sent: Instant,
     pub(super) note: Note,
-    /// It was sent before, on a connection that the server had given up.
-    pub(super) resent: bool,
 }
 
 impl Exchange {
@@ -27,7 +25,6 @@ impl Exchange {
         intended: Instant::from_nanos(0),
         sent: Instant::from_nanos(0),
         note: Note { group: 0, expect: Expect::Body, idempotent: false, head_bytes: 0, requests: 1 },
-        resent: false,
     };
 }
 
@@ -102,7 +99,7 @@ impl Exchanges {
     pub(super) fn begin(&mut self, slot: usize, intended: Instant, now: Instant, note: Note) {
         let place = self.connections[slot].push(self.depth, note.expect);
         self.places[slot * usize::from(self.depth) + usize::from(place)] =
-            Exchange { intended, sent: now, note, resent: false };
+            Exchange { intended, sent: now, note };
         self.recorder.counts(note.group).sent += 1;
         self.in_flight += 1;
     }
@@ -216,12 +213,13 @@ impl Exchanges {
     }
 
     /// The requests under way got not a byte of an answer. If the server had `given_up` the connection between
-    /// two requests, those that may be sent again, once, stay; the others failed as this kind.
+    /// two requests, those that may be sent again stay; the others failed as this kind. That ends some day, for a
+    /// connection that answered nothing was not given up.
     pub(super) fn leave_rest(&mut self, slot: usize, kind: FailureKind, given_up: bool) {
         for _ in 0..self.connections[slot].pending {
             let exchange = *self.of(slot, 0);
             self.pop(slot);
-            if given_up && exchange.note.idempotent && !exchange.resent {
+            if given_up && exchange.note.idempotent {
                 self.keep(slot, exchange);
             } else {
                 self.recorder.failed(exchange.note.group, kind, 1);
@@ -232,8 +230,7 @@ impl Exchanges {
 
     fn keep(&mut self, slot: usize, exchange: Exchange) {
         let place = self.connections[slot].push(self.depth, exchange.note.expect);
-        self.places[slot * usize::from(self.depth) + usize::from(place)] =
-            Exchange { resent: true, ..exchange };
+        self.places[slot * usize::from(self.depth) + usize::from(place)] = exchange;
         self.in_flight += 1;
     }
 }

@@ -53,7 +53,8 @@ impl<D: Driver> Worker<D> {
 
     /// Opens connections for requests that are due and find none idle.
     pub(super) fn open_for_backlog(&mut self) {
-        while self.backlog() > self.opening as u64 {
+        let writes_each = u64::from(self.exchanges.depth / self.batch);
+        while self.backlog() > (self.opening + self.unopened.len()) as u64 * writes_each {
             if let Some(slot) = self.spare.pop() {
                 self.open_slot(slot as usize, false);
             } else if self.may_open_gently() && self.exchanges.connections.len() < self.connections_max {

@@ -3,5 +3,7 @@
 
 mod bad_servers;
 mod closed_loop;
+mod made;
 mod measured;
 mod open_loop;
+mod pipelined;

@@ -1,0 +1,50 @@
+//! Several requests at a time on one connection.
+
+use std::time::Duration;
+
+use plimsoll_engine::{FixedRequest, Traffic};
+use plimsoll_plan::Target;
+use plimsoll_record::FailureKind;
+use plimsoll_testkit::{BadServer, Nginx, Script};
+
+use crate::measured::{Measured, closed, open, order};
+
+#[test]
+fn pipelined_requests_are_all_answered_also_over_connections_that_the_server_ends() {
+    let nginx = Nginx::start().unwrap();
+    let mut order = order(nginx.address(), closed(2));
+    order.depth = 16;
+    order.duration = Duration::from_secs(600);
+    let target = Target::parse(&format!("http://{}/brief", nginx.address())).unwrap();
+    order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), "GET"));
+    order.requests_max = Some(600);
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), [""; 0]);
+    assert_eq!((measured.counts.completed, measured.counts.ok), (600, 600));
+    assert!(measured.counts.reconnects > 0);
+}
+
+#[test]
+fn as_many_requests_are_under_way_as_connections_carry() {
+    let server = BadServer::start(Script::NeverAnswer);
+    let mut order = order(server.address(), closed(3));
+    order.depth = 5;
+    order.timeout = Duration::from_millis(200);
+    let mut most = 0;
+    let measured = Measured::watched(&order, |frame, _| most = frame.head.in_flight.max(most));
+    assert_eq!(most, 15);
+    assert_eq!(measured.failures(), ["timed_out"]);
+    assert_eq!(measured.latency.len(), measured.failed(FailureKind::TimedOut));
+}
+
+#[test]
+fn an_open_loop_fills_connections_before_it_opens_more() {
+    let server = BadServer::start(Script::NeverAnswer);
+    let mut order = order(server.address(), open(1000.0, 2));
+    order.depth = 50;
+    order.timeout = Duration::from_secs(1);
+    order.duration = Duration::from_millis(90);
+    let measured = Measured::of(&order);
+    assert_eq!((measured.counts.intended, measured.counts.sent), (90, 90));
+    assert_eq!(server.connections(), 2);
+}
