@@ -5,3 +5,4 @@
 //! letter. Running the load is not done here. What differs from wrk on purpose stands in `docs/wrk.md`.
 
 pub mod options;
+pub mod stats;
