@@ -6,3 +6,4 @@
 
 pub mod options;
 pub mod stats;
+pub mod text;
