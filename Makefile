@@ -8,10 +8,10 @@ CARGO ?= cargo
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install what the tests need and is not there (nginx)
+setup: ## install what the tests need and is not there (nginx, wrk)
 	@scripts/setup.sh
 
-setup-bench: setup ## install the tools Plimsoll is compared with (wrk, ab, hey)
+setup-bench: setup ## install the tools Plimsoll is compared with (ab, hey)
 	@scripts/setup.sh bench
 
 demo: ## build, load the built-in target, show table, figures and run file (needs only cargo)

@@ -30,7 +30,6 @@ missing_packages() {
     if [ "${1:-}" = demo ]; then
         return 0
     elif [ "${1:-}" = bench ]; then
-        have wrk || printf 'wrk\n'
         have ab || printf 'apache2-utils\n'
         have hey || printf 'hey\n'
         have taskset || printf 'util-linux\n'
@@ -38,6 +37,7 @@ missing_packages() {
         [ -e /usr/lib/nginx/modules/ngx_http_echo_module.so ] || printf 'libnginx-mod-http-echo\n'
     else
         have nginx || printf 'nginx-light\n'
+        have wrk || printf 'wrk\n'
     fi
 }
 

@@ -1,0 +1,306 @@
+//! The command lines of wrk and wrk2.
+
+mod getopt;
+mod quantity;
+mod url;
+mod usage;
+
+use std::time::Duration;
+
+use getopt::Table;
+pub use url::Url;
+
+/// Which of the two programs is spoken: they differ in their options, and in the text after the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// wrk: a closed loop.
+    Wrk,
+    /// wrk2: a constant rate.
+    Wrk2,
+}
+
+/// What to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The program that is spoken.
+    pub dialect: Dialect,
+    /// Threads to use; at least 1.
+    pub threads: u64,
+    /// Connections to keep open over all threads; no fewer than there are threads.
+    pub connections: u64,
+    /// How long the load lasts; whole seconds, at least one.
+    pub duration: Duration,
+    /// How long a response may take; whole seconds, at least one.
+    pub timeout: Duration,
+    /// Requests a second over all connections; `Some` exactly if wrk2 is spoken.
+    pub rate: Option<u64>,
+    /// The Lua script's file.
+    pub script: Option<String>,
+    /// Names and values of headers in the order typed. Of two with one name only the later is there, as in wrk.
+    pub headers: Vec<(String, String)>,
+    /// Whether the latency's distribution is printed.
+    pub latency: bool,
+    /// wrk2 only: whether the distribution of the times since the sending is printed too.
+    pub service_time: bool,
+    /// wrk2 only: whether a batch of pipelined requests has one latency.
+    pub batch_latency: bool,
+    /// The URL as it was typed.
+    pub url_text: String,
+    /// The URL in its parts.
+    pub url: Url,
+    /// What followed the URL or `--`: for the script's `init`.
+    pub args: Vec<String>,
+    /// What to print to the standard output before anything else: the version, if it was asked for.
+    pub greeting: String,
+    /// What to say on the standard error: one line for each header that wrk would drop in silence.
+    pub warnings: Vec<String>,
+}
+
+/// An end before anything runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    /// The exit code.
+    pub code: u8,
+    /// For the standard output.
+    pub stdout: String,
+    /// For the standard error.
+    pub stderr: String,
+}
+
+impl Exit {
+    /// The end of a run whose host has no address: `unable to resolve HOST:SERVICE REASON`, exit code 1.
+    pub fn unresolved(url: &Url, reason: &str) -> Self {
+        Self::failed("resolve", url, reason)
+    }
+
+    /// The end of a run whose target accepts no connection: `unable to connect to HOST:SERVICE REASON`, exit code 1.
+    pub fn unreachable(url: &Url, reason: &str) -> Self {
+        Self::failed("connect to", url, reason)
+    }
+
+    fn failed(verb: &str, url: &Url, reason: &str) -> Self {
+        let stderr = format!("unable to {verb} {}:{} {reason}\n", url.host, url.service());
+        Self { code: 1, stdout: String::new(), stderr }
+    }
+}
+
+impl Dialect {
+    /// wrk2 is spoken if the program is called so or is given a rate, otherwise wrk.
+    fn of(program: &str, args: &[String]) -> Self {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let rate_given = || Self::Wrk2.table().parse(args).options.iter().any(|(letter, _)| *letter == 'R');
+        if name == "wrk2" || rate_given() { Self::Wrk2 } else { Self::Wrk }
+    }
+
+    fn table(self) -> Table {
+        match self {
+            Self::Wrk => usage::WRK,
+            Self::Wrk2 => usage::WRK2,
+        }
+    }
+
+    fn usage(self) -> &'static str {
+        match self {
+            Self::Wrk => usage::WRK_TEXT,
+            Self::Wrk2 => usage::WRK2_TEXT,
+        }
+    }
+}
+
+/// Reads an argument vector, `program` being what the caller typed to call it.
+///
+/// # Errors
+/// What wrk says and how it ends where it would not run: usage and exit code 1.
+pub fn parse(program: &str, args: &[String]) -> Result<Options, Exit> {
+    let dialect = Dialect::of(program, args);
+    let parsed = dialect.table().parse(args);
+    let mut draft = Draft::new(dialect);
+    let outcome = draft
+        .apply_all(&parsed.options)
+        .and_then(|()| parsed.complaint.map_or(Ok(()), |text| Err(format!("{program}: {text}\n"))))
+        .and_then(|()| draft.check(parsed.operands));
+    let greeting = draft.options.greeting.clone();
+    outcome
+        .map(|(url, url_text, args)| Options { url, url_text, args, ..draft.options })
+        .map_err(|stderr| Exit { code: 1, stdout: greeting + dialect.usage(), stderr })
+}
+
+/// Options that are still being read. An error is what the standard error gets before the usage; it may be empty.
+struct Draft {
+    options: Options,
+}
+
+type Target = (Url, String, Vec<String>);
+
+impl Draft {
+    fn new(dialect: Dialect) -> Self {
+        let url = Url { scheme: String::new(), host: String::new(), port: None, path: String::new() };
+        Self {
+            options: Options {
+                dialect,
+                threads: 2,
+                connections: 10,
+                duration: Duration::from_secs(10),
+                timeout: Duration::from_secs(2),
+                rate: None,
+                script: None,
+                headers: Vec::new(),
+                latency: false,
+                service_time: false,
+                batch_latency: false,
+                url_text: String::new(),
+                url,
+                args: Vec::new(),
+                greeting: String::new(),
+                warnings: Vec::new(),
+            },
+        }
+    }
+
+    fn apply_all(&mut self, options: &[(char, String)]) -> Result<(), String> {
+        options.iter().try_for_each(|(letter, value)| self.apply(*letter, value).ok_or_else(String::new))
+    }
+
+    /// `None` where wrk shows its usage without a word.
+    fn apply(&mut self, letter: char, value: &str) -> Option<()> {
+        let options = &mut self.options;
+        match letter {
+            't' => options.threads = quantity::parse_count(value)?,
+            'c' => options.connections = quantity::parse_count(value)?,
+            'd' => options.duration = Duration::from_secs(quantity::parse_seconds(value)?),
+            'T' => options.timeout = Duration::from_secs(quantity::parse_seconds(value)?),
+            'R' => options.rate = Some(quantity::parse_count(value)?),
+            's' => options.script = Some(value.to_owned()),
+            'H' => self.add_header(value),
+            'L' => options.latency = true,
+            'U' => (options.latency, options.service_time) = (true, true),
+            'B' => options.batch_latency = true,
+            'v' => options.greeting.push_str(usage::VERSION),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// wrk takes a header for one only if a space follows its first colon.
+    fn add_header(&mut self, text: &str) {
+        match text.split_once(':').map(|(name, rest)| (name, rest.strip_prefix(' '))) {
+            Some((name, Some(value))) => {
+                self.options.headers.retain(|(known, _)| known != name);
+                self.options.headers.push((name.to_owned(), value.to_owned()));
+            }
+            _ => self.options.warnings.push(format!(
+                "the header {text:?} is not sent, as wrk does not send it either; write it as \"Name: value\""
+            )),
+        }
+    }
+
+    /// The checks wrk makes once everything is read, in its order.
+    fn check(&self, operands: Vec<String>) -> Result<Target, String> {
+        let Options { threads, connections, duration, timeout, rate, dialect, .. } = &self.options;
+        let mut operands = operands.into_iter();
+        let url_text = operands.next().ok_or_else(String::new)?;
+        if *threads == 0 || duration.is_zero() || timeout.is_zero() {
+            return Err(String::new());
+        }
+        let url = Url::parse(&url_text).ok_or_else(|| format!("invalid URL: {url_text}\n"))?;
+        if connections < threads {
+            return Err("number of connections must be >= threads\n".to_owned());
+        }
+        if *dialect == Dialect::Wrk2 && rate.is_none_or(|rate| rate == 0) {
+            return Err("Throughput MUST be specified with the --rate or -R option\n".to_owned());
+        }
+        Ok((url, url_text, operands.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(program: &str, line: &str) -> Result<Options, Exit> {
+        let args: Vec<String> = line.split_ascii_whitespace().map(str::to_owned).collect();
+        parse(program, &args)
+    }
+
+    fn complaint(program: &str, line: &str) -> String {
+        let exit = read(program, line).unwrap_err();
+        assert_eq!(exit.code, 1);
+        assert!(exit.stdout.contains("Usage: wrk <options> <url>"), "{}", exit.stdout);
+        exit.stderr
+    }
+
+    #[test]
+    fn a_url_alone_runs_with_the_defaults_of_wrk() {
+        let options = read("wrk", "http://127.0.0.1:8080/a").unwrap();
+        assert_eq!((options.threads, options.connections, options.rate), (2, 10, None));
+        assert_eq!((options.duration.as_secs(), options.timeout.as_secs()), (10, 2));
+        assert!(!options.latency && options.headers.is_empty() && options.args.is_empty());
+        assert_eq!((options.url_text.as_str(), options.dialect), ("http://127.0.0.1:8080/a", Dialect::Wrk));
+    }
+
+    #[test]
+    fn every_spelling_that_getopt_long_allows_is_understood() {
+        for line in [
+            "-t4 -c400 -d30s -T5 -L -sx.lua http://h/ a -- -b",
+            "-t 4 -c 400 -d 30 -T 5s --latency -s x.lua http://h/ -- a -b",
+            "--threads=4 --connections 400 --dur=30s --timeout 5 --lat --script=x.lua -- http://h/ a -b",
+            "http://h/ -Lt4 -c400 -d30s a --time=5 --s x.lua -- -b",
+        ] {
+            let options = read("wrk", line).unwrap();
+            assert_eq!((options.threads, options.connections, options.latency), (4, 400, true), "{line}");
+            assert_eq!((options.duration.as_secs(), options.timeout.as_secs()), (30, 5), "{line}");
+            assert_eq!(options.script.as_deref(), Some("x.lua"), "{line}");
+            assert_eq!(options.args, ["a", "-b"], "{line}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_wrk_drops_in_silence_is_named() {
+        let args = ["-H", "A: 1", "-H", "B:2", "-H", "none", "-H", "A: 3: 4", "-H", "C: ", "http://h/"];
+        let options = parse("wrk", &args.map(str::to_owned)).unwrap();
+        let headers = [("A", "3: 4"), ("C", "")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(options.headers, headers);
+        assert_eq!(options.warnings.len(), 2);
+        assert!(options.warnings[0].contains("\"B:2\""), "{}", options.warnings[0]);
+    }
+
+    #[test]
+    fn a_rate_or_the_name_makes_it_wrk2() {
+        let options = read("wrk", "-R 2k -U -B http://h/").unwrap();
+        assert_eq!((options.dialect, options.rate), (Dialect::Wrk2, Some(2000)));
+        assert!(options.latency && options.service_time && options.batch_latency);
+        assert_eq!(read("/opt/wrk2", "--u_lat --ra=5 http://h/").unwrap().rate, Some(5));
+        let missing = "Throughput MUST be specified with the --rate or -R option\n";
+        assert_eq!(complaint("wrk2", "http://h/"), missing);
+        assert_eq!(complaint("wrk", "-R0 http://h/"), missing);
+    }
+
+    #[test]
+    fn the_options_of_wrk2_are_none_of_wrk() {
+        assert_eq!(complaint("wrk", "-U http://h/"), "wrk: invalid option -- 'U'\n");
+        assert_eq!(
+            complaint("wrk", "--batch_latency http://h/"),
+            "wrk: unrecognized option '--batch_latency'\n"
+        );
+    }
+
+    #[test]
+    fn the_version_is_told_and_the_run_goes_on() {
+        let options = read("wrk", "-v http://h/").unwrap();
+        assert!(options.greeting.starts_with("wrk plimsoll/"), "{}", options.greeting);
+        let exit = read("wrk", "-v -Z").unwrap_err();
+        assert!(exit.stdout.starts_with("wrk plimsoll/"), "{}", exit.stdout);
+    }
+
+    #[test]
+    fn a_target_that_cannot_be_had_is_told_in_the_words_of_wrk() {
+        let url = read("wrk", "http://nosuch.invalid/").unwrap().url;
+        let exit = Exit::unresolved(&url, "Name or service not known");
+        assert_eq!(exit.stderr, "unable to resolve nosuch.invalid:http Name or service not known\n");
+        let url = read("wrk", "http://[::1]:81/").unwrap().url;
+        assert_eq!(
+            Exit::unreachable(&url, "Connection refused").stderr,
+            "unable to connect to ::1:81 Connection refused\n"
+        );
+    }
+}

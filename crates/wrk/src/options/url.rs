@@ -1,0 +1,82 @@
+//! The URL of a run, taken apart the way wrk's scripts see it.
+
+/// The parts of a URL that wrk knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Url {
+    /// `http` or `https`, in small letters.
+    pub scheme: String,
+    /// The host's name or address; an IPv6 address without its brackets.
+    pub host: String,
+    /// The port as it was typed, if it was.
+    pub port: Option<String>,
+    /// Everything from the path to the end, query included; begins with a `/`.
+    pub path: String,
+}
+
+impl Url {
+    /// What wrk calls the service in its messages: the port if there is one, otherwise the scheme.
+    pub fn service(&self) -> &str {
+        self.port.as_deref().unwrap_or(&self.scheme)
+    }
+
+    /// Takes a URL apart; `None` for what wrk refuses, and for schemes other than HTTP's.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (scheme, rest) = text.split_once("://")?;
+        let scheme = scheme.to_ascii_lowercase();
+        if !["http", "https"].contains(&scheme.as_str()) || !text.bytes().all(|byte| byte.is_ascii_graphic())
+        {
+            return None;
+        }
+        let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        let server = authority.rsplit_once('@').map_or(authority, |(_, server)| server);
+        let (host, port) = split_server(server)?;
+        // A query may follow the host at once, but not stand alone in a request.
+        let root = if path.starts_with('/') { "" } else { "/" };
+        let path = format!("{root}{path}");
+        Some(Self { scheme, host: host.to_owned(), port: port.map(str::to_owned), path })
+    }
+}
+
+/// Host and port, each checked.
+fn split_server(server: &str) -> Option<(&str, Option<&str>)> {
+    if let Some(bracketed) = server.strip_prefix('[') {
+        let (host, behind) = bracketed.split_once(']')?;
+        let port = behind.strip_prefix(':');
+        let host_is_right = consists_of(host, |c| c.is_ascii_hexdigit() || ":.".contains(c));
+        return (host_is_right && port.map_or(behind.is_empty(), is_port)).then_some((host, port));
+    }
+    let (host, port) = server.split_once(':').map_or((server, None), |(host, port)| (host, Some(port)));
+    let host_is_right = consists_of(host, |c| c.is_ascii_alphanumeric() || ".-".contains(c));
+    (host_is_right && port.is_none_or(is_port)).then_some((host, port))
+}
+
+fn consists_of(text: &str, right: impl Fn(char) -> bool) -> bool {
+    !text.is_empty() && text.chars().all(right)
+}
+
+fn is_port(text: &str) -> bool {
+    consists_of(text, |c| c.is_ascii_digit()) && text.parse::<u16>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> (String, String, Option<String>, String) {
+        let url = Url::parse(text).unwrap();
+        (url.scheme, url.host, url.port, url.path)
+    }
+
+    #[test]
+    fn a_url_comes_apart_into_what_a_script_sees() {
+        let own = |text: &str| text.to_owned();
+        assert_eq!(
+            parts("http://u:p@10.0.0.1:8080/a?b=1"),
+            (own("http"), own("10.0.0.1"), Some(own("8080")), own("/a?b=1"))
+        );
+        assert_eq!(parts("HTTPS://[::1]"), (own("https"), own("::1"), None, own("/")));
+        assert_eq!(parts("http://localhost?q").3, "/?q");
+        assert_eq!(Url::parse("https://example.org/").unwrap().service(), "https");
+        assert_eq!(Url::parse("https://example.org:81/").unwrap().service(), "81");
+    }
+}

@@ -1,0 +1,156 @@
+//! The text of wrk and of wrk2, to the letter.
+
+#[cfg(test)]
+mod as_wrk;
+mod cell;
+mod spectrum;
+
+use std::time::Duration;
+
+use plimsoll_record::Histogram;
+
+use crate::options::{Dialect, Options};
+use crate::stats::{Distribution, Measured};
+
+/// How long wrk2 runs until it prints a line for each thread that lives so long.
+pub const CALIBRATION_DELAY: Duration = Duration::from_secs(10);
+
+/// The least time in milliseconds between two of wrk2's samples of a rate.
+const SAMPLING_INTERVAL_MS_MIN: f64 = 10.0;
+
+/// The percentiles wrk prints when asked for.
+const PERCENTILES: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
+
+/// The two lines that stand there while the run is under way.
+pub fn heading(options: &Options) -> String {
+    format!(
+        "Running {} test @ {}\n  {} threads and {} connections\n",
+        cell::time_s(options.duration.as_secs()),
+        options.url_text,
+        options.threads,
+        options.connections
+    )
+}
+
+/// The line that wrk2 prints for each thread after [`CALIBRATION_DELAY`], from the thread's latencies so far in
+/// nanoseconds; `None` while there are none, as wrk2 then waits for as long again.
+///
+/// The interval is twice the 90th percentile, in whole milliseconds.
+pub fn calibration(latency: &Histogram) -> Option<String> {
+    if latency.is_empty() {
+        return None;
+    }
+    let mean_us = (latency.mean() / 1e3).floor();
+    let interval_ms = (latency.value_at_quantile(0.9) as f64 / 1e6 * 2.0).max(SAMPLING_INTERVAL_MS_MIN);
+    Some(format!(
+        "  Thread calibration: mean lat.: {:.3}ms, rate sampling interval: {}ms\n",
+        mean_us / 1e3,
+        interval_ms as u64
+    ))
+}
+
+/// Everything that is printed when the run has ended.
+pub fn summary(options: &Options, measured: &Measured) -> String {
+    let mut text = statistics_header();
+    text += &match options.dialect {
+        Dialect::Wrk => wrk_statistics(options, measured),
+        Dialect::Wrk2 => wrk2_statistics(options, measured),
+    };
+    text += &requests_line(measured.requests, measured.runtime_us, measured.bytes);
+    text += &error_lines(measured);
+    text += &totals(measured.requests_per_sec(), measured.bytes_per_sec());
+    text
+}
+
+fn wrk_statistics(options: &Options, measured: &Measured) -> String {
+    let latency = measured.latency_us();
+    let mut text = Row::of_wrk(&latency).line("Latency", cell::time_us);
+    text += &Row::of_wrk(&measured.rates_per_sec()).line("Req/Sec", cell::count);
+    if options.latency {
+        text += "  Latency Distribution\n";
+        text.extend(PERCENTILES.map(|percent| percentile_line(percent, latency.percentile(percent) as f64)));
+    }
+    text
+}
+
+fn wrk2_statistics(options: &Options, measured: &Measured) -> String {
+    let mut text = Row::of_wrk2(&measured.latency_us()).line("Latency", cell::time_us);
+    text += &Row::of_wrk2(&measured.rates_per_sec()).line("Req/Sec", cell::count);
+    if options.latency {
+        text += &spectrum::section("Recorded Latency", &measured.latency);
+    }
+    if options.service_time {
+        text.push('\n');
+        text += &spectrum::section(spectrum::UNCORRECTED, &measured.service_time);
+    }
+    text
+}
+
+fn statistics_header() -> String {
+    format!("  Thread Stats{:>6}{:>11}{:>8}{:>12}\n", "Avg", "Stdev", "Max", "+/- Stdev")
+}
+
+/// The figures of one row of statistics.
+struct Row {
+    mean: f64,
+    stdev: f64,
+    max: f64,
+    percent_within: f64,
+}
+
+impl Row {
+    fn of_wrk(values: &Distribution) -> Self {
+        let stdev = values.stdev();
+        let percent_within = values.percent_within(stdev);
+        Self { mean: values.mean(), stdev, max: values.max() as f64, percent_within }
+    }
+
+    /// wrk2 takes all values for the whole, and with none of them says so in other cells than wrk does.
+    fn of_wrk2(values: &Distribution) -> Self {
+        if values.count() == 0 {
+            return Self { mean: f64::NAN, stdev: f64::NAN, max: 0.0, percent_within: 0.0 };
+        }
+        let stdev = values.stdev_of_whole();
+        let percent_within = values.percent_within(stdev);
+        Self { mean: values.mean(), stdev, max: values.max() as f64, percent_within }
+    }
+
+    fn line(&self, name: &str, unit: fn(f64) -> String) -> String {
+        format!(
+            "    {name:<10}{}{}{}{:>8}%\n",
+            cell::cell(&unit(self.mean), 8),
+            cell::cell(&unit(self.stdev), 10),
+            cell::cell(&unit(self.max), 9),
+            cell::fixed(self.percent_within, 2)
+        )
+    }
+}
+
+fn percentile_line(percent: f64, microseconds: f64) -> String {
+    format!("{percent:>7.0}%{}\n", cell::cell(&cell::time_us(microseconds), 10))
+}
+
+fn requests_line(requests: u64, runtime_us: u64, bytes: u64) -> String {
+    let (runtime, bytes) = (cell::time_us(runtime_us as f64), cell::bytes(bytes as f64));
+    format!("  {requests} requests in {runtime}, {bytes}B read\n")
+}
+
+fn error_lines(measured: &Measured) -> String {
+    let mut text = String::new();
+    let errors = &measured.errors;
+    if !errors.is_empty() {
+        text += &format!(
+            "  Socket errors: connect {}, read {}, write {}, timeout {}\n",
+            errors.connect, errors.read, errors.write, errors.timeout
+        );
+    }
+    if measured.bad_statuses > 0 {
+        text += &format!("  Non-2xx or 3xx responses: {}\n", measured.bad_statuses);
+    }
+    text
+}
+
+fn totals(requests_per_sec: f64, bytes_per_sec: f64) -> String {
+    let requests = cell::fixed(requests_per_sec, 2);
+    format!("Requests/sec: {requests:>9}\nTransfer/sec: {:>10}B\n", cell::bytes(bytes_per_sec))
+}
