@@ -8,7 +8,7 @@ use std::time::Duration;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::{EngineError, Running, StepOrder, Turn};
 use plimsoll_host::CpuSource;
-use plimsoll_plan::{Level, Plan};
+use plimsoll_plan::{Level, Plan, RateProfile};
 use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -45,7 +45,7 @@ pub(crate) struct StepContext<'a> {
 }
 
 /// One step to be run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct StepTask {
     pub(crate) index: u32,
     pub(crate) level: Level,
@@ -56,16 +56,11 @@ pub(crate) struct StepTask {
 
 impl StepTask {
     fn connections(&self) -> u32 {
-        match self.level {
-            Level::Closed { connections } | Level::Open { connections, .. } => connections,
-        }
+        self.level.connections()
     }
 
     fn rate_per_sec(&self) -> Option<f64> {
-        match self.level {
-            Level::Closed { .. } => None,
-            Level::Open { rate_per_sec, .. } => Some(rate_per_sec),
-        }
+        self.level.profile().map(RateProfile::mean_per_sec)
     }
 }
 
@@ -137,9 +132,10 @@ pub(crate) fn run_step(
 fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder {
     StepOrder {
         step: task.index,
-        level: task.level,
+        level: task.level.clone(),
         duration: task.limit,
         address: context.address,
+        requests: u16::try_from(context.plan.requests.len()).unwrap_or(u16::MAX),
         request: Arc::clone(&context.request),
         method: context.plan.target.method.clone(),
         workers,
@@ -161,6 +157,7 @@ fn step_record(
     Step {
         index: task.index,
         connections: task.connections(),
+        depth: task.level.depth(),
         rate_per_sec: task.rate_per_sec(),
         began_ns: began.nanos_since(context.origin),
         ended_ns: ended.nanos_since(context.origin),

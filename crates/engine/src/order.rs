@@ -18,6 +18,8 @@ pub struct StepOrder {
     pub duration: Duration,
     /// Where the requests go.
     pub address: SocketAddr,
+    /// How many requests of the plan are counted apart, at least one; a worker records each by its index.
+    pub requests: u16,
     /// One request, complete, as it goes over the wire.
     pub request: Arc<[u8]>,
     /// The request's method, which decides how its response ends and whether it may be sent twice.

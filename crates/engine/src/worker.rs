@@ -71,7 +71,7 @@ pub(crate) struct Worker<D> {
 /// This worker's first connections and the most it may have.
 fn connection_shares(order: &StepOrder, shard: Shard) -> (u32, u32) {
     match order.level {
-        Level::Closed { connections } => (shard.part_of(connections), shard.part_of(connections)),
+        Level::Closed { connections, .. } => (shard.part_of(connections), shard.part_of(connections)),
         Level::Open { connections, .. } => {
             (shard.part_of(connections), shard.part_of(order.connections_max).max(1))
         }
@@ -97,7 +97,7 @@ impl<D: Driver> Worker<D> {
         Self {
             expect: if order.method == "HEAD" { Expect::NoBody } else { Expect::Body },
             retries: is_idempotent(&order.method),
-            schedule: Schedule::new(order.level, shard, began, order.seed),
+            schedule: Schedule::new(&order.level, shard, began, order.seed),
             connections: (0..first).map(|_| Connection::new()).collect(),
             idle: VecDeque::with_capacity(most as usize),
             unopened: (0..first).collect(),

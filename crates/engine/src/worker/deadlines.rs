@@ -43,7 +43,7 @@ impl<D: Driver> Worker<D> {
         let connection = &self.connections[slot];
         let sent = connection.since;
         let intended = connection.intended.unwrap_or(sent);
-        self.recorder.ended_after(self.now.nanos_since(intended), self.now.nanos_since(sent));
+        self.recorder.ended_after(0, self.now.nanos_since(intended), self.now.nanos_since(sent));
     }
 
     /// Accounts for what is still under way or unsent when the worker ends.
@@ -52,7 +52,7 @@ impl<D: Driver> Worker<D> {
         for slot in 0..self.connections.len() {
             if self.carries_request(slot) {
                 self.record_age(slot);
-                self.recorder.failed(FailureKind::Unanswered, 1);
+                self.recorder.failed(0, FailureKind::Unanswered, 1);
             }
         }
         self.in_flight = 0;
@@ -69,8 +69,8 @@ impl<D: Driver> Worker<D> {
     fn drop_unsent(&mut self) {
         if let Schedule::Open(backlog) = &mut self.schedule {
             while let Some(intended) = backlog.take() {
-                self.recorder.never_sent_after(self.now.nanos_since(intended));
-                self.recorder.failed(FailureKind::Unsent, 1);
+                self.recorder.never_sent_after(0, self.now.nanos_since(intended));
+                self.recorder.failed(0, FailureKind::Unsent, 1);
             }
         }
     }

@@ -7,6 +7,7 @@ use plimsoll_units::{Clock, Instant};
 use super::Worker;
 use crate::connection::{End, Outcome, State};
 use crate::drive::{Driver, Event, Payload, Received};
+use crate::recorder::Answer;
 use crate::schedule::Schedule;
 
 impl<D: Driver> Worker<D> {
@@ -32,11 +33,11 @@ impl<D: Driver> Worker<D> {
             let (outcome, more) = match self.driver.receive(slot, connection.unwanted_bytes()) {
                 Ok(Received::Bytes { bytes: [], .. }) => (connection.end(End::Closed), false),
                 Ok(Received::Bytes { bytes, more }) => {
-                    self.recorder.counts().bytes_in += bytes.len() as u64;
+                    self.recorder.counts(0).bytes_in += bytes.len() as u64;
                     (connection.take(bytes, &mut self.memory), more || closing)
                 }
                 Ok(Received::Discarded { count, more }) => {
-                    self.recorder.counts().bytes_in += count;
+                    self.recorder.counts(0).bytes_in += count;
                     (connection.skip(count), more || closing)
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
@@ -68,14 +69,20 @@ impl<D: Driver> Worker<D> {
         let connection = &mut self.connections[slot];
         let sent = connection.since;
         let intended = connection.intended.unwrap_or(sent);
-        self.recorder.completed(response.status, self.now.nanos_since(intended), self.now.nanos_since(sent));
+        let answer = Answer {
+            status: response.status,
+            failed_checks: 0,
+            latency_ns: self.now.nanos_since(intended),
+            service_ns: self.now.nanos_since(sent),
+        };
+        self.recorder.completed(0, answer);
         self.in_flight -= 1;
         connection.resent = false;
         if reusable && !closing {
             self.next_request(slot);
         } else {
             // A server that closes unannounced behind its answer makes the client reconnect; one that says so does as it should.
-            self.recorder.counts().reconnects += u64::from(reusable);
+            self.recorder.counts(0).reconnects += u64::from(reusable);
             self.replace(slot, Some(self.now));
         }
     }
@@ -85,7 +92,7 @@ impl<D: Driver> Worker<D> {
     pub(super) fn next_request(&mut self, slot: usize) {
         match &mut self.schedule {
             Schedule::Closed if self.now < self.control.load_ends() => {
-                self.recorder.counts().intended += 1;
+                self.recorder.counts(0).intended += 1;
                 self.recorder.send_lag(self.now.nanos_since(self.woke));
                 self.start(slot, self.now);
             }
@@ -106,7 +113,7 @@ impl<D: Driver> Worker<D> {
         let connection = &mut self.connections[slot];
         connection.begin_request(intended, self.now, self.expect);
         if !connection.resent {
-            self.recorder.counts().sent += 1;
+            self.recorder.counts(0).sent += 1;
             self.in_flight += 1;
         }
         self.write(slot);
@@ -119,7 +126,7 @@ impl<D: Driver> Worker<D> {
         let length = self.order.request.len();
         match self.driver.send(slot, Payload::Fixed(written as usize..length)) {
             Ok(count) => {
-                self.recorder.counts().bytes_out += count as u64;
+                self.recorder.counts(0).bytes_out += count as u64;
                 connection.wrote(count, length);
             }
             Err(_) => {
@@ -137,7 +144,7 @@ impl<D: Driver> Worker<D> {
         if backlog.len() == 0 && backlog.next_due() > self.now {
             return;
         }
-        self.recorder.counts().intended += backlog.fall_due(self.now, ends);
+        self.recorder.counts(0).intended += backlog.fall_due(self.now, ends);
         while self.backlog() > 0
             && let Some(slot) = self.idle.pop_front()
         {
@@ -161,7 +168,7 @@ impl<D: Driver> Worker<D> {
 
     /// The request under way is lost; its connection is replaced.
     pub(super) fn fail(&mut self, slot: usize, kind: FailureKind) {
-        self.recorder.failed(kind, 1);
+        self.recorder.failed(0, kind, 1);
         self.in_flight -= 1;
         self.connections[slot].resent = false;
         self.replace(slot, Some(self.now));
@@ -170,7 +177,7 @@ impl<D: Driver> Worker<D> {
     /// The server gave up the connection before it saw the request: another connection carries it.
     fn send_elsewhere(&mut self, slot: usize) {
         let intended = self.connections[slot].intended;
-        self.recorder.counts().reconnects += 1;
+        self.recorder.counts(0).reconnects += 1;
         self.connections[slot].resent = true;
         self.replace(slot, intended);
     }
@@ -178,7 +185,7 @@ impl<D: Driver> Worker<D> {
     /// A connection without a request under way is gone.
     fn lose(&mut self, slot: usize) {
         if self.connections[slot].state == State::Idle {
-            self.recorder.counts().reconnects += 1;
+            self.recorder.counts(0).reconnects += 1;
             self.replace(slot, None);
         }
     }

@@ -89,6 +89,7 @@ impl<D: Driver> Worker<D> {
         match self.driver.connected(slot) {
             Ok(()) => {
                 self.open += 1;
+                self.recorder.connected(self.now.nanos_since(self.connections[slot].since));
                 self.opened(slot);
             }
             Err(error) => {
@@ -104,7 +105,7 @@ impl<D: Driver> Worker<D> {
             (_, Some(intended)) if connection.resent => self.start(slot, intended),
             // Time spent to replace a connection belongs to the request that waited for it.
             (Schedule::Closed, Some(intended)) if self.measuring() => {
-                self.recorder.counts().intended += 1;
+                self.recorder.counts(0).intended += 1;
                 self.start(slot, intended);
             }
             _ => self.next_request(slot),
@@ -114,9 +115,9 @@ impl<D: Driver> Worker<D> {
     /// The connection could not be opened: the request that needed it fails.
     fn opening_failed(&mut self, slot: usize, kind: FailureKind) {
         if let Some(intended) = self.request_waiting_for(slot) {
-            self.recorder.failed(kind, 1);
+            self.recorder.failed(0, kind, 1);
             if kind == FailureKind::ConnectTimedOut {
-                self.recorder.never_sent_after(self.now.nanos_since(intended));
+                self.recorder.never_sent_after(0, self.now.nanos_since(intended));
             }
         }
         let connection = &mut self.connections[slot];
@@ -141,7 +142,7 @@ impl<D: Driver> Worker<D> {
         match &mut self.schedule {
             Schedule::Open(backlog) => backlog.take(),
             Schedule::Closed => {
-                self.recorder.counts().intended += 1;
+                self.recorder.counts(0).intended += 1;
                 Some(intended.unwrap_or(opening_since))
             }
         }

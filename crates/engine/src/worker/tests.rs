@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_plan::{ArrivalProcess, Level, Shard, Target};
+use plimsoll_plan::{ArrivalProcess, Level, RateProfile, Shard, Target};
 use plimsoll_units::{Clock, RealClock};
 
 use super::Worker;
@@ -48,6 +48,7 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
         level,
         duration,
         address,
+        requests: 1,
         request: target.encode().unwrap().into(),
         method: target.method,
         workers: 1,
@@ -60,25 +61,25 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
     let control = Arc::new(Control::new(origin + duration, Duration::from_secs(10)));
     let (full, frames) = sync_channel::<Box<LiveFrame>>(2);
     let (give_back, empty) = sync_channel(2);
-    give_back.try_send(LiveFrame::new(0, 0)).unwrap();
+    give_back.try_send(LiveFrame::new(0, 0, 1)).unwrap();
     let taker = thread::spawn(move || {
         let mut completed = 0;
         while let Ok(frame) = frames.recv() {
-            completed += frame.head.counts.completed;
+            completed += frame.seal().map(|frame| frame.head.counts.completed).sum::<u64>();
             give_back.try_send(frame).unwrap_or_default();
         }
         completed
     });
     let shard = Shard { index: 0, of: 1 };
-    let recorder = Recorder::new(0, shard, Exchange { full, empty }, origin);
-    let worker =
-        Worker::new(order, shard, origin, control, Epoll::new(Arc::clone(&order.request)).unwrap(), recorder);
+    let recorder = Recorder::new(0, shard, 1, Exchange { full, empty }, origin);
+    let driver = Epoll::new(Arc::clone(&order.request)).unwrap();
+    let worker = Worker::new(order, shard, origin, control, driver, recorder);
     let made = allocation_counter::measure(|| worker.run());
     (taker.join().unwrap(), made.count_total)
 }
 
 fn allocates_nothing_per_request(level: Level) {
-    let (few, short) = allocations(level, Duration::from_millis(50));
+    let (few, short) = allocations(level.clone(), Duration::from_millis(50));
     let (many, long) = allocations(level, Duration::from_millis(500));
     assert!(many > few, "{few} and {many} requests");
     assert_eq!(short, long, "allocations of {few} and of {many} requests");
@@ -86,11 +87,11 @@ fn allocates_nothing_per_request(level: Level) {
 
 #[test]
 fn a_closed_loop_takes_no_memory_after_its_warm_up() {
-    allocates_nothing_per_request(Level::Closed { connections: 4 });
+    allocates_nothing_per_request(Level::Closed { connections: 4, depth: 1 });
 }
 
 #[test]
 fn an_open_loop_takes_no_memory_after_its_warm_up() {
-    let arrivals = ArrivalProcess::Poisson;
-    allocates_nothing_per_request(Level::Open { rate_per_sec: 2000.0, arrivals, connections: 4 });
+    let (profile, arrivals) = (RateProfile::Constant(2000.0), ArrivalProcess::Poisson);
+    allocates_nothing_per_request(Level::Open { profile, arrivals, connections: 4, depth: 1 });
 }

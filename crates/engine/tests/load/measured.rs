@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use plimsoll_engine::{Running, StepOrder, Turn};
-use plimsoll_plan::{ArrivalProcess, Level, Target};
+use plimsoll_plan::{ArrivalProcess, Level, RateProfile, Target};
 use plimsoll_record::{Counts, FailureKind, Frame, Histogram, latency_histogram};
 use plimsoll_units::{Clock, RealClock};
 
@@ -16,6 +16,7 @@ pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
         level,
         duration: Duration::from_millis(300),
         address,
+        requests: 1,
         request: target.encode().unwrap().into(),
         method: "GET".to_owned(),
         workers: 1,
@@ -28,11 +29,12 @@ pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
 }
 
 pub(crate) fn closed(connections: u32) -> Level {
-    Level::Closed { connections }
+    Level::Closed { connections, depth: 1 }
 }
 
 pub(crate) fn open(rate_per_sec: f64, connections: u32) -> Level {
-    Level::Open { rate_per_sec, arrivals: ArrivalProcess::Constant, connections }
+    let profile = RateProfile::Constant(rate_per_sec);
+    Level::Open { profile, arrivals: ArrivalProcess::Constant, connections, depth: 1 }
 }
 
 /// Everything one step recorded.
@@ -75,7 +77,7 @@ impl Measured {
     fn add(&mut self, frame: Frame) {
         self.counts.merge(&frame.head.counts);
         frame.latency.add_to(&mut self.latency).unwrap();
-        frame.service.add_to(&mut self.service).unwrap();
+        frame.service_times().add_to(&mut self.service).unwrap();
         self.frames.push(frame);
     }
 
