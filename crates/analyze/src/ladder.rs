@@ -181,6 +181,7 @@ mod tests {
             FrameHead {
                 step: 0,
                 worker: 0,
+                request: 0,
                 interval,
                 phase: Phase::Measure,
                 began_ns: u64::from(interval) * 50_000_000,

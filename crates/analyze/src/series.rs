@@ -112,6 +112,7 @@ pub(crate) mod tests {
         FrameHead {
             step: 0,
             worker,
+            request: 0,
             interval,
             phase: Phase::Measure,
             began_ns,

@@ -137,7 +137,7 @@ pub(crate) fn summarize(
     let mut latency = merged(window.measured.iter().copied(), |frame| &frame.latency)?;
     let measured_mean_ns = latency.mean();
     window.after.iter().try_for_each(|frame| frame.latency.add_to(&mut latency))?;
-    let service = summary(&merged(window.ended(), |frame| &frame.service)?);
+    let service = summary(&merged(window.ended(), Frame::service_times)?);
     let send_lag = merged(window.ended(), |frame| &frame.send_lag)?;
     let measured: Vec<&FrameHead> = window.measured.iter().map(|frame| &frame.head).collect();
     let (began_ns, ended_ns) = bounds_ns(&window.measured).unwrap_or((step.began_ns, step.began_ns));

@@ -21,32 +21,41 @@ pub(crate) fn run_steps(
     observer: &mut dyn Observer,
 ) -> Result<(), EngineError> {
     match &context.plan.load {
-        Load::Single { level, duration } => {
-            let task = StepTask { index: 0, level: *level, limit: *duration, until_known: false };
+        Load::Single { level, duration, .. } => {
+            let task = StepTask { index: 0, level: level.clone(), limit: *duration, until_known: false };
             let end = run_step(context, task, &mut LossWatch::default(), tape, observer)?;
             note_interruption(end, tape, observer);
             Ok(())
         }
-        Load::Ladder { rungs, step_limit, .. } => climb(context, rungs, *step_limit, tape, observer),
+        Load::Ladder { rungs, depth, step_limit, .. } => {
+            let steps = Steps { rungs, depth: *depth, step_limit: *step_limit };
+            climb(context, &steps, tape, observer)
+        }
     }
+}
+
+/// The steps of a ladder.
+struct Steps<'a> {
+    rungs: &'a Rungs,
+    depth: u16,
+    step_limit: Duration,
 }
 
 fn climb(
     context: &StepContext<'_>,
-    rungs: &Rungs,
-    step_limit: Duration,
+    steps: &Steps<'_>,
     tape: &mut Tape,
     observer: &mut dyn Observer,
 ) -> Result<(), EngineError> {
     let success = context.plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
     let mut done: Vec<Rung> = Vec::new();
     let mut loss = LossWatch::default();
-    while let Next::Climb(connections) = ladder::next(rungs, success, &done) {
-        let Some(limit) = context.budget.step(RealClock.now(), step_limit) else {
+    while let Next::Climb(connections) = ladder::next(steps.rungs, success, &done) {
+        let Some(limit) = context.budget.step(RealClock.now(), steps.step_limit) else {
             note_budget(connections, tape, observer);
             return Ok(());
         };
-        let level = Level::Closed { connections };
+        let level = Level::Closed { connections, depth: steps.depth };
         let index = done.len() as u32;
         let task = StepTask { index, level, limit, until_known: true };
         let end = run_step(context, task, &mut loss, tape, observer)?;

@@ -104,6 +104,9 @@ fn open_tape(prepared: &Prepared, options: &RunOptions<'_>) -> Tape {
         tool_version: options.tool_version.to_owned(),
         machine: prepared.machine.clone(),
         preflight: prepared.preflight.clone(),
+        driver: "epoll".to_owned(),
+        protocol: "HTTP/1.1".to_owned(),
+        tls: None,
         started_unix_ms,
         sealed: false,
     };

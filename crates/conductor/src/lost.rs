@@ -56,6 +56,7 @@ mod tests {
         FrameHead {
             step: 0,
             worker: 0,
+            request: 0,
             interval: second as u32,
             phase: Phase::Measure,
             began_ns: second * SEC,

@@ -171,9 +171,9 @@ fn within_limits(mut plan: Plan, limits: &Limits) -> Result<(Plan, Option<String
     let (allowed, what, remedy) = connections_allowed(limits);
     let most = u32::try_from(allowed).unwrap_or(u32::MAX).max(1);
     let wanted = match &plan.load {
-        Load::Single { level: Level::Closed { connections } | Level::Open { connections, .. }, .. } => {
-            *connections
-        }
+        Load::Single {
+            level: Level::Closed { connections, .. } | Level::Open { connections, .. }, ..
+        } => *connections,
         Load::Ladder { rungs: Rungs::Fixed(rungs), .. } => rungs.iter().copied().max().unwrap_or(1),
         Load::Ladder { rungs: Rungs::Doubling { .. }, .. } => 1,
     };

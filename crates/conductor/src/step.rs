@@ -7,7 +7,7 @@ use std::time::Duration;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::{EngineError, Running, StepOrder, Traffic, Turn};
 use plimsoll_host::CpuSource;
-use plimsoll_plan::{Level, Plan};
+use plimsoll_plan::{Level, Load, Plan, RateProfile};
 use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -44,7 +44,7 @@ pub(crate) struct StepContext<'a> {
 }
 
 /// One step to be run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct StepTask {
     pub(crate) index: u32,
     pub(crate) level: Level,
@@ -55,16 +55,11 @@ pub(crate) struct StepTask {
 
 impl StepTask {
     fn connections(&self) -> u32 {
-        match self.level {
-            Level::Closed { connections } | Level::Open { connections, .. } => connections,
-        }
+        self.level.connections()
     }
 
     fn rate_per_sec(&self) -> Option<f64> {
-        match self.level {
-            Level::Closed { .. } => None,
-            Level::Open { rate_per_sec, .. } => Some(rate_per_sec),
-        }
+        self.level.profile().map(RateProfile::mean_per_sec)
     }
 }
 
@@ -136,18 +131,27 @@ pub(crate) fn run_step(
 fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder {
     StepOrder {
         step: task.index,
-        level: task.level,
+        level: task.level.clone(),
         duration: task.limit,
         address: context.address,
         traffic: context.traffic.clone(),
-        depth: 1,
-        requests_max: None,
+        depth: task.level.depth(),
+        requests_max: requests_max(context.plan),
+        requests: u16::try_from(context.plan.requests.len()).unwrap_or(u16::MAX),
         workers,
         timeout: context.plan.generator.timeout,
         connections_max: context.plan.generator.connections_max,
         interval: context.plan.interval(),
         seed: context.plan.generator.seed,
         origin: context.origin,
+    }
+}
+
+/// A load of one level may be limited by the number of its requests.
+fn requests_max(plan: &Plan) -> Option<u64> {
+    match plan.load {
+        Load::Single { requests_max, .. } => requests_max,
+        Load::Ladder { .. } => None,
     }
 }
 
@@ -161,6 +165,7 @@ fn step_record(
     Step {
         index: task.index,
         connections: task.connections(),
+        depth: task.level.depth(),
         rate_per_sec: task.rate_per_sec(),
         began_ns: began.nanos_since(context.origin),
         ended_ns: ended.nanos_since(context.origin),

@@ -24,6 +24,8 @@ pub struct StepOrder {
     pub address: SocketAddr,
     /// What is requested.
     pub traffic: Traffic,
+    /// How many requests of the plan are counted apart, at least one; a worker records each by its index.
+    pub requests: u16,
     /// The most requests under way on one connection.
     pub depth: u16,
     /// The most requests sent in the step, if their number is limited.
@@ -54,7 +56,7 @@ impl StepOrder {
     }
 
     /// What the requests of one worker come from.
-    pub(crate) fn requests(&self, shard: Shard) -> io::Result<Requests> {
+    pub(crate) fn source(&self, shard: Shard) -> io::Result<Requests> {
         match &self.traffic {
             Traffic::Fixed(request) => Ok(Requests::Fixed(request.clone())),
             Traffic::Made(maker) => Ok(Requests::Made(maker.source(shard)?)),

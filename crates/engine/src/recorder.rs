@@ -15,20 +15,86 @@ use plimsoll_units::Instant;
 
 use crate::traffic::Judgement;
 
-/// A frame being filled.
+/// What one request of the plan came to in one interval.
 #[derive(Debug)]
-pub(crate) struct LiveFrame {
-    pub(crate) head: FrameHead,
+struct LiveRequest {
+    counts: Counts,
     latency: Histogram,
     service: Histogram,
+    /// True once some service time was not the latency of its request. Until then `service` is empty: in a closed
+    /// loop the two are almost always the same, and what is the same is recorded and kept once.
+    service_differs: bool,
+}
+
+impl LiveRequest {
+    fn new() -> Self {
+        Self {
+            counts: Counts::with_room(),
+            latency: latency_histogram(),
+            service: latency_histogram(),
+            service_differs: false,
+        }
+    }
+
+    #[inline]
+    fn ended_after(&mut self, latency_ns: u64, service_ns: u64) {
+        if latency_ns != service_ns {
+            self.tell_service_apart();
+        }
+        self.latency.saturating_record(latency_ns);
+        if self.service_differs {
+            self.service.saturating_record(service_ns);
+        }
+    }
+
+    fn never_sent_after(&mut self, latency_ns: u64, requests: u64) {
+        self.tell_service_apart();
+        self.latency.saturating_record_n(latency_ns, requests);
+    }
+
+    /// From here on service times are recorded by themselves; those so far are the latencies so far.
+    fn tell_service_apart(&mut self) {
+        if !self.service_differs {
+            self.service_differs = true;
+            if self.service.add(&self.latency).is_err() {
+                unreachable!("histograms of one shape can be added");
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.counts.clear();
+        self.service_differs = false;
+        clear(&mut self.latency);
+        clear(&mut self.service);
+    }
+}
+
+/// Empties a histogram. One that is empty already is left alone: its memory may never have been touched.
+fn clear(histogram: &mut Histogram) {
+    if !histogram.is_empty() {
+        histogram.reset();
+    }
+}
+
+/// A frame being filled: all requests of the plan, and what belongs to the worker as a whole.
+#[derive(Debug)]
+pub(crate) struct LiveFrame {
+    /// What all frames that this one becomes have in common, and the worker's gauges; its counts stay empty.
+    pub(crate) head: FrameHead,
+    requests: Box<[LiveRequest]>,
     send_lag: Histogram,
+    connect: Histogram,
+    handshake: Histogram,
 }
 
 impl LiveFrame {
-    pub(crate) fn new(step: u32, worker: u32) -> Box<Self> {
+    /// An empty frame for so many requests of the plan.
+    pub(crate) fn new(step: u32, worker: u32, requests: u16) -> Box<Self> {
         let head = FrameHead {
             step,
             worker,
+            request: 0,
             interval: 0,
             phase: Phase::Measure,
             began_ns: 0,
@@ -39,25 +105,35 @@ impl LiveFrame {
             connections: 0,
             time: WorkerTime::default(),
         };
+        let requests = (0..requests.max(1)).map(|_| LiveRequest::new()).collect();
         let empty = latency_histogram;
-        Box::new(Self { head, latency: empty(), service: empty(), send_lag: empty() })
+        Box::new(Self { head, requests, send_lag: empty(), connect: empty(), handshake: empty() })
     }
 
-    /// The frame in the form in which it is kept.
-    pub(crate) fn seal(&self) -> Frame {
-        Frame {
-            head: self.head.clone(),
-            latency: EncodedHistogram::encode(&self.latency),
-            service: EncodedHistogram::encode(&self.service),
-            send_lag: EncodedHistogram::encode(&self.send_lag),
+    /// The frames in the form in which they are kept, the worker's own first.
+    pub(crate) fn seal(&self) -> impl Iterator<Item = Frame> {
+        let counted = |(request, live): &(u16, &LiveRequest)| *request == 0 || !live.counts.is_empty();
+        (0..).zip(&self.requests).filter(counted).map(|(request, live)| self.seal_request(request, live))
+    }
+
+    fn seal_request(&self, request: u16, live: &LiveRequest) -> Frame {
+        let head = FrameHead { request, counts: live.counts.clone(), ..self.head.clone() };
+        let encode = EncodedHistogram::encode;
+        let latency = encode(&live.latency);
+        let service = live.service_differs.then(|| encode(&live.service));
+        if request == 0 {
+            let (send_lag, connect) = (encode(&self.send_lag), encode(&self.connect));
+            return Frame { head, latency, service, send_lag, connect, handshake: encode(&self.handshake) };
         }
+        let head =
+            FrameHead { in_flight: 0, backlog: 0, connections: 0, time: WorkerTime::default(), ..head };
+        let none = EncodedHistogram::default;
+        Frame { head, latency, service, send_lag: none(), connect: none(), handshake: none() }
     }
 
     fn clear(&mut self) {
-        self.head.counts.clear();
-        self.latency.reset();
-        self.service.reset();
-        self.send_lag.reset();
+        self.requests.iter_mut().for_each(LiveRequest::clear);
+        [&mut self.send_lag, &mut self.connect, &mut self.handshake].into_iter().for_each(clear);
     }
 }
 
@@ -75,6 +151,17 @@ pub(crate) struct Gauges {
     pub(crate) connections: u64,
 }
 
+/// A complete response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) judgement: Judgement,
+    /// done − intended.
+    pub(crate) latency_ns: u64,
+    /// done − sent.
+    pub(crate) service_ns: u64,
+}
+
 /// The worker's side of the frames.
 pub(crate) struct Recorder {
     frame: Box<LiveFrame>,
@@ -85,8 +172,9 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub(crate) fn new(step: u32, shard: Shard, exchange: Exchange, origin: Instant) -> Self {
-        let frame = LiveFrame::new(step, shard.index);
+    /// A recorder of one worker for so many requests of the plan.
+    pub(crate) fn new(step: u32, shard: Shard, requests: u16, exchange: Exchange, origin: Instant) -> Self {
+        let frame = LiveFrame::new(step, shard.index, requests);
         Self { frame, exchange, origin, cpu: ThreadTime::default(), interval: 0 }
     }
 
@@ -96,41 +184,46 @@ impl Recorder {
         self.cpu = thread_time();
     }
 
+    /// The counts of the request with this index in the plan. What belongs to no request counts at the first.
     #[inline]
-    pub(crate) fn counts(&mut self, _group: u16) -> &mut Counts {
-        &mut self.frame.head.counts
+    pub(crate) fn counts(&mut self, request: u16) -> &mut Counts {
+        &mut self.frame.requests[usize::from(request)].counts
     }
 
-    /// A response was complete, `latency_ns` after it was due and `service_ns` after it was sent.
+    /// A connection was ready for its first request, so long after it was begun.
+    pub(crate) fn connected(&mut self, connect_ns: u64) {
+        self.counts(0).connects += 1;
+        self.frame.connect.saturating_record(connect_ns);
+    }
+
+    /// A response was complete.
     #[inline]
-    pub(crate) fn completed(
-        &mut self,
-        group: u16,
-        status: u16,
-        judgement: Judgement,
-        [latency_ns, service_ns]: [u64; 2],
-    ) {
-        let counts = &mut self.frame.head.counts;
-        counts.completed += 1;
-        counts.ok += u64::from(match judgement {
+    pub(crate) fn completed(&mut self, request: u16, answer: Answer) {
+        let Answer { status, judgement, latency_ns, service_ns } = answer;
+        let live = &mut self.frame.requests[usize::from(request)];
+        live.counts.completed += 1;
+        live.counts.status.count(status);
+        let ok = match judgement {
             Judgement::ByStatus => (200..400).contains(&status),
             Judgement::Passed => true,
-            Judgement::Failed(_) => false,
-        });
-        counts.status.count(status);
-        self.ended_after(group, latency_ns, service_ns);
+            Judgement::Failed(checks) => {
+                live.counts.checks.count(checks);
+                false
+            }
+        };
+        live.counts.ok += u64::from(ok);
+        live.ended_after(latency_ns, service_ns);
     }
 
     /// A request ended, or was given up, this long after it was due and sent.
     #[inline]
-    pub(crate) fn ended_after(&mut self, _group: u16, latency_ns: u64, service_ns: u64) {
-        self.frame.latency.saturating_record(latency_ns);
-        self.frame.service.saturating_record(service_ns);
+    pub(crate) fn ended_after(&mut self, request: u16, latency_ns: u64, service_ns: u64) {
+        self.frame.requests[usize::from(request)].ended_after(latency_ns, service_ns);
     }
 
     /// So many requests were given up this long after they were due, before they could be sent.
-    pub(crate) fn never_sent_after(&mut self, latency_ns: u64, requests: u64) {
-        self.frame.latency.saturating_record_n(latency_ns, requests);
+    pub(crate) fn never_sent_after(&mut self, request: u16, latency_ns: u64, requests: u64) {
+        self.frame.requests[usize::from(request)].never_sent_after(latency_ns, requests);
     }
 
     #[inline]
@@ -138,8 +231,8 @@ impl Recorder {
         self.frame.send_lag.saturating_record_n(lag_ns, requests);
     }
 
-    pub(crate) fn failed(&mut self, _group: u16, kind: FailureKind, count: u64) {
-        self.frame.head.counts.failed.add(kind, count);
+    pub(crate) fn failed(&mut self, request: u16, kind: FailureKind, count: u64) {
+        self.counts(request).failed.add(kind, count);
     }
 
     /// Ends the frame, which covers the intervals up to `next_interval`, and hands it over if that can be
@@ -197,5 +290,80 @@ impl Recorder {
         self.frame.clear();
         self.frame.head.began_ns = now.nanos_since(self.origin);
         self.interval = interval;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use plimsoll_units::{Clock, RealClock};
+
+    use super::*;
+
+    /// What a worker of three requests hands over after `record`.
+    fn recorded(record: impl FnOnce(&mut Recorder)) -> Vec<Frame> {
+        let (full, frames) = sync_channel(1);
+        let (_give_back, empty) = sync_channel(1);
+        let shard = Shard { index: 0, of: 1 };
+        let now = RealClock.now();
+        let mut recorder = Recorder::new(0, shard, 3, Exchange { full, empty }, now);
+        record(&mut recorder);
+        let gauges = Gauges { in_flight: 4, backlog: 5, connections: 6 };
+        recorder.finish(now, Phase::Measure, gauges);
+        frames.recv().unwrap().seal().collect()
+    }
+
+    fn answer(latency_ns: u64, service_ns: u64) -> Answer {
+        Answer { status: 200, judgement: Judgement::ByStatus, latency_ns, service_ns }
+    }
+
+    fn values(encoded: &EncodedHistogram) -> Vec<u64> {
+        let mut histogram = latency_histogram();
+        encoded.add_to(&mut histogram).unwrap();
+        histogram
+            .iter_recorded()
+            .flat_map(|at| vec![at.value_iterated_to(); at.count_at_value() as usize])
+            .collect()
+    }
+
+    #[test]
+    fn the_first_frame_is_the_workers_and_requests_without_news_have_none() {
+        let frames = recorded(|recorder| recorder.completed(2, answer(1000, 1000)));
+        let heads: Vec<_> = frames.iter().map(|frame| &frame.head).collect();
+        assert_eq!(heads.iter().map(|head| head.request).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!((heads[0].in_flight, heads[0].backlog, heads[0].connections), (4, 5, 6));
+        assert_eq!((heads[1].in_flight, heads[1].backlog, heads[1].connections), (0, 0, 0));
+        assert_eq!((heads[0].counts.completed, heads[1].counts.completed), (0, 1));
+    }
+
+    #[test]
+    fn service_times_are_kept_apart_from_the_first_that_differs() {
+        let frames = recorded(|recorder| {
+            recorder.completed(0, answer(1000, 1000));
+            recorder.completed(1, answer(1000, 1000));
+            recorder.completed(1, answer(500, 400));
+            recorder.completed(1, answer(1000, 1000));
+            recorder.completed(2, answer(1000, 1000));
+            recorder.never_sent_after(2, 2000, 1);
+        });
+        assert_eq!(frames[0].service, None);
+        assert_eq!(values(frames[0].service_times()), [1000]);
+        assert_eq!(
+            (values(&frames[1].latency), values(frames[1].service_times())),
+            (vec![500, 1000, 1000], vec![400, 1000, 1000])
+        );
+        assert_eq!((values(&frames[2].latency).len(), values(frames[2].service_times())), (2, vec![1000]));
+    }
+
+    #[test]
+    fn a_response_that_fails_a_check_is_completed_and_not_ok() {
+        let frames = recorded(|recorder| {
+            recorder.completed(0, answer(1, 1));
+            recorder.completed(0, Answer { judgement: Judgement::Failed(0b10), ..answer(1, 1) });
+            recorder.completed(0, Answer { status: 404, ..answer(1, 1) });
+        });
+        let counts = &frames[0].head.counts;
+        assert_eq!((counts.completed, counts.ok, counts.checks.of(1)), (3, 1, 1));
     }
 }

@@ -1,5 +1,6 @@
 //! A step while it runs: its threads, and the frames they hand over.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -54,6 +55,8 @@ pub struct Running {
     control: Arc<Control>,
     began: Instant,
     frames: Receiver<Box<LiveFrame>>,
+    /// Frames that came together with one that was given already.
+    sealed: VecDeque<Frame>,
     empty: Vec<SyncSender<Box<LiveFrame>>>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -72,7 +75,8 @@ impl Running {
         let drain = SEND_GRACE + order.timeout * 2;
         let control = Arc::new(Control::new(began + order.duration, drain, order.requests_max));
         let (full, frames) = sync_channel(order.workers as usize * 2);
-        let mut running = Self { control, began, frames, empty: Vec::new(), threads: Vec::new() };
+        let mut running =
+            Self { control, began, frames, sealed: VecDeque::new(), empty: Vec::new(), threads: Vec::new() };
         for index in 0..order.workers {
             let shard = Shard { index, of: order.workers };
             running.start_worker(order, shard, full.clone()).map_err(|source| {
@@ -92,13 +96,14 @@ impl Running {
         let driver = Epoll::new(order.fixed_bytes())?;
         let (give_back, empty) = sync_channel(2);
         // One frame is filled while the other is on its way; a fresh channel has a place for it.
-        if give_back.try_send(LiveFrame::new(order.step, shard.index)).is_err() {
+        if give_back.try_send(LiveFrame::new(order.step, shard.index, order.requests)).is_err() {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
-        let recorder = Recorder::new(order.step, shard, Exchange { full, empty }, order.origin);
-        let requests = order.requests(shard)?;
+        let recorder =
+            Recorder::new(order.step, shard, order.requests, Exchange { full, empty }, order.origin);
+        let source = order.source(shard)?;
         let control = Arc::clone(&self.control);
-        let worker = Worker::new(order.clone(), shard, self.began, control, driver, (requests, recorder));
+        let worker = Worker::new(order.clone(), shard, self.began, control, driver, (source, recorder));
         let traffic = order.traffic.clone();
         let name = format!("load-{}", shard.index);
         let work = move || {
@@ -141,22 +146,27 @@ impl Running {
     /// # Errors
     /// When a worker's thread has died.
     pub fn next(&mut self, longest: Duration) -> Result<Turn, EngineError> {
+        if let Some(frame) = self.sealed.pop_front() {
+            return Ok(Turn::Frame(Box::new(frame)));
+        }
         match self.frames.recv_timeout(longest) {
-            Ok(live) => Ok(Turn::Frame(Box::new(self.take(live)))),
+            Ok(live) => {
+                self.take(live);
+                Ok(self.sealed.pop_front().map_or(Turn::Quiet, |frame| Turn::Frame(Box::new(frame))))
+            }
             Err(RecvTimeoutError::Timeout) => Ok(Turn::Quiet),
             Err(RecvTimeoutError::Disconnected) => self.join().map(|()| Turn::Ended),
         }
     }
 
-    /// Seals a frame and gives its memory back to the worker.
-    fn take(&mut self, live: Box<LiveFrame>) -> Frame {
-        let frame = live.seal();
+    /// Seals the frames of one interval and gives their memory back to the worker.
+    fn take(&mut self, live: Box<LiveFrame>) {
+        self.sealed.extend(live.seal());
         if let Some(give_back) = self.empty.get(live.head.worker as usize)
             && give_back.try_send(live).is_err()
         {
             // The worker has ended and needs no frame any more.
         }
-        frame
     }
 
     fn join(&mut self) -> Result<(), EngineError> {

@@ -7,6 +7,9 @@ use std::time::Duration;
 use plimsoll_plan::{Arrivals, Level, Shard};
 use plimsoll_units::Instant;
 
+/// Later than any clock.
+const NEVER: Instant = Instant::from_nanos(u64::MAX);
+
 /// A worker's part of the schedule of one step.
 #[derive(Debug)]
 pub(crate) enum Schedule {
@@ -17,11 +20,11 @@ pub(crate) enum Schedule {
 }
 
 impl Schedule {
-    pub(crate) fn new(level: Level, shard: Shard, began: Instant, seed: u64) -> Self {
+    pub(crate) fn new(level: &Level, shard: Shard, began: Instant, seed: u64) -> Self {
         match level {
             Level::Closed { .. } => Self::Closed,
-            Level::Open { rate_per_sec, arrivals, .. } => {
-                Self::Open(Backlog::new(Arrivals::new(arrivals, rate_per_sec, shard, seed), began))
+            Level::Open { profile, arrivals, .. } => {
+                Self::Open(Backlog::new(Arrivals::new(*arrivals, profile, shard, seed), began))
             }
         }
     }
@@ -48,8 +51,9 @@ struct Cursor {
 impl Cursor {
     fn advance(&mut self) -> Instant {
         let at = self.next;
-        // Arrivals have no end.
-        self.next = self.began + Duration::from_nanos(self.arrivals.next().unwrap_or(u64::MAX));
+        // After the last arrival of a profile that ends, none is ever due.
+        let next_ns = self.arrivals.next();
+        self.next = next_ns.map_or(NEVER, |ns| self.began + Duration::from_nanos(ns));
         at
     }
 }
@@ -106,8 +110,13 @@ mod tests {
         Instant::from_nanos(ms * MS)
     }
 
+    fn backlog_of(process: ArrivalProcess, profile: &str) -> Backlog {
+        let shard = Shard { index: 0, of: 1 };
+        Backlog::new(Arrivals::new(process, &profile.parse().unwrap(), shard, 3), at(100))
+    }
+
     fn backlog(process: ArrivalProcess) -> Backlog {
-        Backlog::new(Arrivals::new(process, 1000.0, Shard { index: 0, of: 1 }, 3), at(100))
+        backlog_of(process, "1k")
     }
 
     #[test]
@@ -126,6 +135,15 @@ mod tests {
         assert_eq!(backlog.fall_due(at(500), at(110), || true), 10);
         assert_eq!(backlog.fall_due(at(900), at(110), || true), 0);
         assert_eq!(std::iter::from_fn(|| backlog.take()).count(), 10);
+    }
+
+    #[test]
+    fn nothing_falls_due_after_the_last_stage() {
+        let mut backlog = backlog_of(ArrivalProcess::Constant, "const(1k,5ms)");
+        assert_eq!(backlog.fall_due(at(1_000_000), at(2_000_000), || true), 5);
+        assert_eq!(backlog.fall_due(at(1_500_000), at(2_000_000), || true), 0);
+        assert_eq!(backlog.next_due(), NEVER);
+        assert_eq!(std::iter::from_fn(|| backlog.take()).count(), 5);
     }
 
     #[test]

@@ -10,25 +10,23 @@ use plimsoll_plan::Shard;
 /// What the engine has to know about a request beside its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Note {
-    /// The group that the request's figures belong to, an index into the plan's groups.
-    pub group: u16,
+    /// Which of the plan's requests it is.
+    pub request: u16,
     /// How its response is framed.
     pub expect: Expect,
     /// It may be sent again if a connection was given up before any answer (RFC 9110, section 9.2.2).
     pub idempotent: bool,
     /// Of its bytes, those of the head; the body follows. Only HTTP/2 asks, where the head is a header block.
     pub head_bytes: u32,
-    /// How many requests the bytes hold: more than one are pipelined.
-    pub requests: u16,
 }
 
 impl Note {
-    /// The note of one request of this method in the first group.
+    /// The note of one request of this method, the plan's first.
     #[must_use]
     pub fn of_method(method: &str) -> Self {
         let idempotent = matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE");
         let expect = if method == "HEAD" { Expect::NoBody } else { Expect::Body };
-        Self { group: 0, expect, idempotent, head_bytes: 0, requests: 1 }
+        Self { request: 0, expect, idempotent, head_bytes: 0 }
     }
 }
 
@@ -101,8 +99,8 @@ pub enum Judgement {
     ByStatus,
     /// It is as it should be, whatever its status.
     Passed,
-    /// It fails the check of this index.
-    Failed(u8),
+    /// It fails checks: bit `n` stands for the check with index `n` in the plan.
+    Failed(u32),
 }
 
 /// Why a request could not be made.
@@ -137,11 +135,11 @@ pub trait RequestSource: Send {
         Curiosity::Nothing
     }
 
-    /// Looks at the response to a request of `group`; called if it is curious.
+    /// Looks at the response to the plan's request of this index; called if it is curious.
     ///
     /// # Errors
     /// Failing at it ends the worker's load; a response that is not as it should be is a [`Judgement`].
-    fn answered(&mut self, group: u16, answer: &Answer<'_>) -> Result<Judgement, SourceFault>;
+    fn answered(&mut self, request: u16, answer: &Answer<'_>) -> Result<Judgement, SourceFault>;
 
     /// True once it wants no more requests to be made.
     fn stopped(&self) -> bool {

@@ -80,7 +80,7 @@ pub(crate) struct Worker<D> {
 /// This worker's first connections and the most it may have.
 fn connection_shares(order: &StepOrder, shard: Shard) -> (u32, u32) {
     match order.level {
-        Level::Closed { connections } => (shard.part_of(connections), shard.part_of(connections)),
+        Level::Closed { connections, .. } => (shard.part_of(connections), shard.part_of(connections)),
         Level::Open { connections, .. } => {
             (shard.part_of(connections), shard.part_of(order.connections_max).max(1))
         }
@@ -104,7 +104,7 @@ impl<D: Driver> Worker<D> {
             fixed_bytes: source.fixed_bytes(),
             exchanges: Exchanges::new(recorder, source, first as usize, order.depth),
             pauses: Pauses::default(),
-            schedule: Schedule::new(order.level, shard, began, order.seed),
+            schedule: Schedule::new(&order.level, shard, began, order.seed),
             idle: VecDeque::with_capacity(most as usize),
             unopened: (0..first).collect(),
             refused: VecDeque::with_capacity(first as usize),

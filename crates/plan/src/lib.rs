@@ -6,12 +6,14 @@
 
 mod arrivals;
 mod plan;
+mod profile;
 mod slo;
 mod spec;
 mod target;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
-pub use plan::{Generator, Level, Load, Plan, Rungs, UnreadablePlan};
+pub use plan::{Generator, Level, Load, Plan, RequestGroup, Rungs, UnreadablePlan};
+pub use profile::{ProfileError, RateProfile, Stage};
 pub use slo::Slo;
 pub use spec::{LoadSpec, PlanError, PlanSpec, checked_name};
 pub use target::{Target, TargetError};

@@ -5,26 +5,58 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ArrivalProcess, Slo, Target};
+use crate::{ArrivalProcess, RateProfile, Slo, Target};
+
+/// The interval of one frame where a number of requests ends the run.
+const INTERVAL_OF_COUNT: Duration = Duration::from_millis(100);
 
 /// One load level.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// A fixed number of connections, each sending its next request when the last is answered.
+    /// A fixed number of connections, each sending its next request when one is answered.
     Closed {
         /// Open connections.
         connections: u32,
+        /// Requests under way on each connection: pipelined in HTTP/1.1, streams in HTTP/2. The concurrency of
+        /// the level is connections × depth.
+        depth: u16,
     },
     /// Requests fall due by a schedule, whatever became of earlier ones.
     Open {
-        /// Offered rate, requests per second.
-        rate_per_sec: f64,
+        /// Offered rate over time.
+        profile: RateProfile,
         /// How arrivals are spread.
         arrivals: ArrivalProcess,
         /// Connections opened at the start; more are opened as needed.
         connections: u32,
+        /// The most requests under way on one connection.
+        depth: u16,
     },
+}
+
+impl Level {
+    /// Connections of a closed loop, or those that an open loop begins with.
+    pub fn connections(&self) -> u32 {
+        match self {
+            Self::Closed { connections, .. } | Self::Open { connections, .. } => *connections,
+        }
+    }
+
+    /// The most requests under way on one connection.
+    pub fn depth(&self) -> u16 {
+        match self {
+            Self::Closed { depth, .. } | Self::Open { depth, .. } => *depth,
+        }
+    }
+
+    /// The offered rate over time, in an open loop.
+    pub fn profile(&self) -> Option<&RateProfile> {
+        match self {
+            Self::Closed { .. } => None,
+            Self::Open { profile, .. } => Some(profile),
+        }
+    }
 }
 
 /// The levels of a ladder.
@@ -48,13 +80,17 @@ pub enum Load {
     Single {
         /// The level.
         level: Level,
-        /// How long it is held.
+        /// How long it is held at most.
         duration: Duration,
+        /// The level ends sooner, once so many requests have fallen due over all workers.
+        requests_max: Option<u64>,
     },
     /// One closed-loop level after another, each until it is known well enough.
     Ladder {
         /// The levels.
         rungs: Rungs,
+        /// Requests under way on each connection.
+        depth: u16,
         /// The longest time for one level.
         step_limit: Duration,
         /// The longest time for the whole run, if there is one.
@@ -75,6 +111,13 @@ pub struct Generator {
     pub seed: u64,
 }
 
+/// Requests of a plan that are counted and timed together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestGroup {
+    /// What reports call it, such as `GET /orders`.
+    pub name: String,
+}
+
 /// Everything a run needs to know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -82,6 +125,10 @@ pub struct Plan {
     pub name: String,
     /// What is requested, and of whom.
     pub target: Target,
+    /// The requests that are told apart, at least one; frames name them by their index here.
+    pub requests: Vec<RequestGroup>,
+    /// The checks that every response must pass, as typed; frames name them by their index here.
+    pub checks: Vec<String>,
     /// What load to make.
     pub load: Load,
     /// How to make it.
@@ -118,10 +165,20 @@ impl Plan {
         Sha256::digest(self.to_json()).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// The level of a run that has just one.
+    pub fn level(&self) -> Option<&Level> {
+        match &self.load {
+            Load::Single { level, .. } => Some(level),
+            Load::Ladder { .. } => None,
+        }
+    }
+
     /// The longest interval of one frame. Short steps need fine intervals, because the warm-up is found
-    /// by their throughput; long ones are handed over each second.
+    /// by their throughput; long ones are handed over each second. How long a number of requests takes is not
+    /// known beforehand.
     pub fn interval(&self) -> Duration {
         let span = match &self.load {
+            Load::Single { requests_max: Some(_), .. } => return INTERVAL_OF_COUNT,
             Load::Single { duration, .. } => *duration,
             Load::Ladder { step_limit, .. } => *step_limit,
         };

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use crate::target::parse_header;
-use crate::{ArrivalProcess, Generator, Level, Load, Plan, Rungs, Slo, Target, TargetError};
+use crate::{
+    ArrivalProcess, Generator, Level, Load, Plan, RateProfile, RequestGroup, Rungs, Slo, Stage, Target,
+    TargetError,
+};
 
 /// The load as typed.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,12 +15,15 @@ pub enum LoadSpec {
     Single {
         /// Connections, if given.
         connections: Option<u64>,
-        /// Offered rate, if the loop is open.
-        rate_per_sec: Option<f64>,
+        /// Offered rate over time, if the loop is open.
+        profile: Option<RateProfile>,
         /// How arrivals are spread.
         arrivals: ArrivalProcess,
-        /// How long the level is held.
-        duration: Duration,
+        /// How long the level is held; `None` takes the time of the profile's stages, or 10 s without any. With
+        /// `requests_max` it is held until that is reached.
+        duration: Option<Duration>,
+        /// Requests after which the level ends, if given.
+        requests_max: Option<u64>,
     },
     /// A ladder of closed-loop levels.
     Ladder {
@@ -51,6 +57,8 @@ pub struct PlanSpec {
     pub timeout: Duration,
     /// The most connections, if given.
     pub connections_max: Option<u64>,
+    /// The most requests under way on one connection, if given.
+    pub depth: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
     /// What to judge the run by.
@@ -63,6 +71,16 @@ pub enum PlanError {
     /// The request or its target is wrong.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// The duration says other than the stages of the rate.
+    #[error(
+        "the duration is {duration:?}, but the stages of the rate last {stages:?} together; leave the duration out"
+    )]
+    Duration {
+        /// What was given.
+        duration: Duration,
+        /// What the stages come to.
+        stages: Duration,
+    },
     /// A value is outside its range.
     #[error("{what} is {value}; it must be {wanted}")]
     Range {
@@ -81,6 +99,10 @@ const CONNECTIONS_LIMIT: u64 = 1_000_000;
 const RATE_LIMIT: f64 = 1e8;
 /// The most worker threads.
 const WORKERS_LIMIT: u64 = 1024;
+/// The most requests under way on one connection.
+const DEPTH_LIMIT: u64 = 10_000;
+/// The most requests of one run: more than any sends in a year.
+const REQUESTS_LIMIT: u64 = 1_000_000_000_000_000;
 /// Connections an open or a closed loop starts with when none are asked for.
 const CONNECTIONS_DEFAULT: u32 = 10;
 /// Connections an open loop may grow to when nothing is asked for.
@@ -89,6 +111,7 @@ const CONNECTIONS_MAX_DEFAULT: u32 = 10_000;
 const DOUBLING_MAX_DEFAULT: u64 = 16_384;
 /// The steps that a budget is meant to suffice for: a ladder that doubles from 1 to 16,384.
 const STEPS_IN_BUDGET: u32 = 15;
+const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 const STEP_LIMIT_DEFAULT: Duration = Duration::from_secs(10);
 const STEP_LIMIT_LEAST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
@@ -110,12 +133,46 @@ fn connections(value: u64) -> Result<u32, PlanError> {
     whole("the number of connections", value, CONNECTIONS_LIMIT)
 }
 
-fn rate(value: f64) -> Result<f64, PlanError> {
-    if value > 0.0 && value <= RATE_LIMIT {
-        return Ok(value);
+/// Every rate of a profile is within the limit, and some request falls due.
+fn profile(profile: &RateProfile) -> Result<RateProfile, PlanError> {
+    let rates = |stage: &Stage| [stage.from_per_sec, stage.to_per_sec];
+    let allowed = |rate: f64| (0.0..=RATE_LIMIT).contains(&rate);
+    let all_allowed = profile.stages().iter().flat_map(rates).all(allowed);
+    let peak = profile.peak_per_sec();
+    if all_allowed && allowed(peak) && peak > 0.0 && profile.mean_per_sec() > 0.0 {
+        return Ok(profile.clone());
     }
     let wanted = format!("above 0 and at most {RATE_LIMIT} a second");
-    Err(PlanError::Range { what: "the rate", value: value.to_string(), wanted })
+    Err(PlanError::Range { what: "the rate", value: profile.to_string(), wanted })
+}
+
+/// How long a level is held: stages last as long as they say, a number of requests as long as it takes.
+fn held(
+    duration: Option<Duration>,
+    stages: Option<Duration>,
+    requests_max: Option<u64>,
+) -> Result<Duration, PlanError> {
+    let value = match (duration, stages) {
+        (Some(duration), Some(stages)) if duration != stages => {
+            return Err(PlanError::Duration { duration, stages });
+        }
+        (given, stages) => given.or(stages),
+    };
+    let otherwise = if requests_max.is_some() { LONGEST } else { DURATION_DEFAULT };
+    span("the duration", value.unwrap_or(otherwise), Duration::from_millis(100))
+}
+
+fn depth(value: Option<u64>) -> Result<u16, PlanError> {
+    let depth = whole("the number of requests on a connection", value.unwrap_or(1), DEPTH_LIMIT)?;
+    Ok(u16::try_from(depth).unwrap_or(u16::MAX))
+}
+
+fn requests_max(value: u64) -> Result<u64, PlanError> {
+    if (1..=REQUESTS_LIMIT).contains(&value) {
+        return Ok(value);
+    }
+    let wanted = format!("from 1 to {REQUESTS_LIMIT}");
+    Err(PlanError::Range { what: "the number of requests", value: value.to_string(), wanted })
 }
 
 fn slo(slo: Slo) -> Result<Slo, PlanError> {
@@ -139,7 +196,7 @@ impl PlanSpec {
     pub fn freeze(self) -> Result<Plan, PlanError> {
         let target = self.target()?;
         let connections_max = self.connections_max.map(connections).transpose()?;
-        let load = freeze_load(&self.load, connections_max)?;
+        let load = freeze_load(&self.load, connections_max, depth(self.depth)?)?;
         let generator = Generator {
             workers: self
                 .workers
@@ -154,7 +211,8 @@ impl PlanSpec {
             Some(name) => checked_name(name)?,
             None => default_name(&target.host),
         };
-        Ok(Plan { name, target, load, generator, slo: slo(self.slo)? })
+        let requests = vec![RequestGroup { name: format!("{} {}", target.method, target.path) }];
+        Ok(Plan { name, target, requests, checks: Vec::new(), load, generator, slo: slo(self.slo)? })
     }
 
     fn target(&self) -> Result<Target, PlanError> {
@@ -175,23 +233,26 @@ fn first_connections(load: &Load) -> u32 {
     }
 }
 
-fn freeze_load(load: &LoadSpec, connections_max: Option<u32>) -> Result<Load, PlanError> {
+fn freeze_load(load: &LoadSpec, connections_max: Option<u32>, depth: u16) -> Result<Load, PlanError> {
     match load {
-        LoadSpec::Single { connections: count, rate_per_sec, arrivals, duration } => {
-            let connections = start(*count, connections_max)?;
-            let level = match rate_per_sec {
-                None => Level::Closed { connections },
-                Some(value) => Level::Open { rate_per_sec: rate(*value)?, arrivals: *arrivals, connections },
+        LoadSpec::Single { connections, profile: rate, arrivals, duration, requests_max: most } => {
+            let connections = start(*connections, connections_max)?;
+            let rate = rate.as_ref().map(profile).transpose()?;
+            let requests_max = most.map(requests_max).transpose()?;
+            let stages = rate.as_ref().and_then(RateProfile::duration);
+            let duration = held(*duration, stages, requests_max)?;
+            let level = match rate {
+                None => Level::Closed { connections, depth },
+                Some(profile) => Level::Open { profile, arrivals: *arrivals, connections, depth },
             };
-            let duration = span("the duration", *duration, Duration::from_millis(100))?;
-            Ok(Load::Single { level, duration })
+            Ok(Load::Single { level, duration, requests_max })
         }
         LoadSpec::Ladder { rungs, step_limit, budget } => {
             let budget = budget.map(|value| span("the budget", value, Duration::from_secs(1))).transpose()?;
             let part = budget.map(|value| (value / STEPS_IN_BUDGET).max(STEP_LIMIT_LEAST));
             let step_limit = step_limit.or(part).unwrap_or(STEP_LIMIT_DEFAULT);
             let step_limit = span("the step limit", step_limit, STEP_LIMIT_LEAST)?;
-            Ok(Load::Ladder { rungs: freeze_rungs(rungs.as_deref())?, step_limit, budget })
+            Ok(Load::Ladder { rungs: freeze_rungs(rungs.as_deref())?, depth, step_limit, budget })
         }
     }
 }
@@ -273,6 +334,7 @@ mod tests {
             workers: None,
             timeout: Duration::from_secs(1),
             connections_max: None,
+            depth: None,
             seed: 1,
             slo: Slo::default(),
         }
@@ -321,9 +383,10 @@ mod tests {
     fn open_loop(connections: Option<u64>, connections_max: Option<u64>) -> PlanSpec {
         let load = LoadSpec::Single {
             connections,
-            rate_per_sec: Some(100.0),
+            profile: Some(RateProfile::Constant(100.0)),
             arrivals: ArrivalProcess::Constant,
-            duration: Duration::from_secs(1),
+            duration: Some(Duration::from_secs(1)),
+            requests_max: None,
         };
         PlanSpec { connections_max, ..spec(load) }
     }
@@ -344,6 +407,54 @@ mod tests {
         );
         let error = open_loop(Some(4), Some(3)).freeze().unwrap_err().to_string();
         assert!(error.contains("is 4") && error.contains("at most 3"), "{error}");
+    }
+
+    fn single(rate: Option<&str>, duration: Option<Duration>, requests_max: Option<u64>) -> LoadSpec {
+        let profile = rate.map(|text| text.parse().unwrap());
+        LoadSpec::Single {
+            connections: None,
+            profile,
+            arrivals: ArrivalProcess::Constant,
+            duration,
+            requests_max,
+        }
+    }
+
+    #[test]
+    fn stages_say_how_long_the_load_is_held_and_a_duration_may_only_repeat_it() {
+        let held = |rate, seconds: Option<u64>, requests_max| {
+            let frozen = spec(single(rate, seconds.map(Duration::from_secs), requests_max)).freeze();
+            frozen.map(|plan| match plan.load {
+                Load::Single { duration, .. } => duration.as_secs(),
+                Load::Ladder { .. } => panic!("a single level stays one"),
+            })
+        };
+        let stages = Some("ramp(1,100,30s) const(100,1m)");
+        assert_eq!(held(stages, None, None).unwrap(), 90);
+        assert_eq!(held(stages, Some(90), None).unwrap(), 90);
+        let error = held(stages, Some(10), None).unwrap_err().to_string();
+        assert!(error.contains("10s") && error.contains("90s"), "{error}");
+        assert_eq!(held(Some("5k"), None, None).unwrap(), 10);
+        assert_eq!(held(None, Some(7), Some(100)).unwrap(), 7);
+        assert!(
+            held(None, None, Some(100)).unwrap() > 86_400,
+            "a number of requests takes the time it takes"
+        );
+    }
+
+    #[test]
+    fn rates_depths_and_numbers_of_requests_have_bounds() {
+        let refused = |typed: PlanSpec, what: &str| {
+            let error = typed.freeze().unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        };
+        refused(spec(single(Some("200M"), None, None)), "the rate is 200000000");
+        refused(spec(single(Some("const(0,5s)"), None, None)), "the rate is const(0,5s)");
+        refused(spec(single(Some("const(5,5s) ramp(5,1G,1s)"), None, None)), "the rate");
+        refused(spec(single(None, None, Some(0))), "the number of requests is 0");
+        refused(PlanSpec { depth: Some(0), ..spec(ladder(None)) }, "requests on a connection is 0");
+        let deep = PlanSpec { depth: Some(16), ..spec(single(None, None, None)) }.freeze().unwrap();
+        assert_eq!(deep.level().unwrap().depth(), 16);
     }
 
     #[test]

@@ -4,58 +4,54 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::FailureKind;
+use crate::tally::Tally;
+use crate::{CheckCounts, FailureKind};
 
-/// Statuses from 100 to 599 have a counter each; any other is counted at 0.
-const STATUS_FIRST: usize = 100;
-const STATUS_COUNT: usize = 500;
+/// Statuses from 100 to 599 are told apart; any other is counted at 0.
+const STATUS_FIRST: u16 = 100;
+const STATUS_COUNT: u16 = 500;
 
-/// How many responses carried each status. Fixed in size, so that counting never allocates.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StatusCounts(Box<[u64; STATUS_COUNT + 1]>);
+/// How many responses carried each status.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StatusCounts(Tally);
 
-impl Default for StatusCounts {
-    fn default() -> Self {
-        Self(Box::new([0; STATUS_COUNT + 1]))
-    }
-}
-
-fn status_index(status: u16) -> usize {
-    usize::from(status)
-        .checked_sub(STATUS_FIRST)
-        .filter(|index| *index < STATUS_COUNT)
-        .unwrap_or(STATUS_COUNT)
+/// The status less the first one, so that those outside of the range come last.
+fn status_number(status: u16) -> u16 {
+    status.checked_sub(STATUS_FIRST).filter(|number| *number < STATUS_COUNT).unwrap_or(STATUS_COUNT)
 }
 
 impl StatusCounts {
+    /// Counts that never allocate again, whatever statuses come.
+    pub fn with_room() -> Self {
+        Self(Tally::with_room(usize::from(STATUS_COUNT) + 1))
+    }
+
     /// Counts one response of this status.
+    #[inline]
     pub fn count(&mut self, status: u16) {
-        self.0[status_index(status)] += 1;
+        self.add(status, 1);
     }
 
     /// Adds `count` responses of this status.
+    #[inline]
     pub fn add(&mut self, status: u16, count: u64) {
-        self.0[status_index(status)] += count;
+        self.0.add(status_number(status), count);
     }
 
     /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0.iter()).for_each(|(sum, count)| *sum += count);
+        self.0.merge(&other.0);
     }
 
-    /// Sets every count to zero.
+    /// Sets every count to zero, keeping the memory.
     pub fn clear(&mut self) {
-        self.0.fill(0);
+        self.0.clear();
     }
 
     /// The statuses seen, with their counts, lowest first; statuses outside 100..=599 come last as 0.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
-        let status = |index| if index == STATUS_COUNT { 0 } else { (index + STATUS_FIRST) as u16 };
-        self.0
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| **count > 0)
-            .map(move |(index, count)| (status(index), *count))
+        let status = |number| if number == STATUS_COUNT { 0 } else { number + STATUS_FIRST };
+        self.0.iter().map(move |(number, count)| (status(number), count))
     }
 }
 
@@ -102,7 +98,7 @@ pub struct Counts {
     pub sent: u64,
     /// Complete, well-formed responses, of whatever status.
     pub completed: u64,
-    /// Completed responses with a status of 200 to 399.
+    /// Completed responses with a status of 200 to 399 that passed every check.
     pub ok: u64,
     /// Bytes received, heads included.
     pub bytes_in: u64,
@@ -110,13 +106,31 @@ pub struct Counts {
     pub bytes_out: u64,
     /// Connections opened again after the server had closed them between two requests.
     pub reconnects: u64,
+    /// Connections opened, the first ones as well as those that replaced others.
+    pub connects: u64,
+    /// TLS handshakes completed, resumed ones included.
+    pub handshakes: u64,
+    /// TLS handshakes that resumed an earlier session.
+    pub resumed: u64,
     /// Completed responses by status.
     pub status: StatusCounts,
+    /// Completed responses that failed a check, by check. They are not ok, and no failed requests either.
+    pub checks: CheckCounts,
     /// Failed requests by kind.
     pub failed: FailureCounts,
 }
 
 impl Counts {
+    /// Counts that never allocate again.
+    pub fn with_room() -> Self {
+        Self { status: StatusCounts::with_room(), checks: CheckCounts::with_room(), ..Self::default() }
+    }
+
+    /// True if nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.intended += other.intended;
@@ -126,18 +140,20 @@ impl Counts {
         self.bytes_in += other.bytes_in;
         self.bytes_out += other.bytes_out;
         self.reconnects += other.reconnects;
+        self.connects += other.connects;
+        self.handshakes += other.handshakes;
+        self.resumed += other.resumed;
         self.status.merge(&other.status);
+        self.checks.merge(&other.checks);
         self.failed.merge(&other.failed);
     }
 
     /// Sets every count to zero, keeping the memory.
     pub fn clear(&mut self) {
-        let Self { intended, sent, completed, ok, bytes_in, bytes_out, reconnects, status, failed } = self;
-        [intended, sent, completed, ok, bytes_in, bytes_out, reconnects]
-            .into_iter()
-            .for_each(|count| *count = 0);
+        let (mut status, mut checks) = (std::mem::take(&mut self.status), std::mem::take(&mut self.checks));
         status.clear();
-        *failed = FailureCounts::default();
+        checks.clear();
+        *self = Self { status, checks, ..Self::default() };
     }
 
     /// Responses and failures together: the denominator of the success ratio.

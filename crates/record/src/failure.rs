@@ -9,6 +9,8 @@ pub enum FailurePhase {
     Resolve,
     /// Opening the connection.
     Connect,
+    /// Agreeing on encryption.
+    Handshake,
     /// Writing the request.
     Send,
     /// Waiting for the first byte of the response.
@@ -30,6 +32,9 @@ pub enum FailureKind {
     ConnectFailed,
     NoPortsLeft,
     NoDescriptorsLeft,
+    TlsHandshake,
+    TlsCertificate,
+    ScriptError,
     SendReset,
     ClosedBeforeResponse,
     ResetBeforeResponse,
@@ -40,6 +45,10 @@ pub enum FailureKind {
     MalformedFraming,
     MalformedChunk,
     BytesAfterResponse,
+    TlsRecord,
+    H2Protocol,
+    H2Reset,
+    H2Refused,
     TimedOut,
     Unanswered,
     Unsent,
@@ -74,7 +83,7 @@ use FailureKind as K;
 use FailurePhase as P;
 
 /// Every kind of failure, in the order of [`FailureKind`].
-pub const FAILURES: [FailureRow; 20] = [
+pub const FAILURES: [FailureRow; 27] = [
     row(
         K::ConnectRefused,
         "connect_refused",
@@ -123,6 +132,27 @@ pub const FAILURES: [FailureRow; 20] = [
         P::Connect,
         "this process has no descriptor left",
         "raise the limit (ulimit -n) or use fewer connections",
+    ),
+    row(
+        K::TlsHandshake,
+        "tls_handshake",
+        P::Handshake,
+        "client and server did not agree on a TLS session",
+        "does the port speak TLS, in a version and with a cipher that both know? look at the server's log",
+    ),
+    row(
+        K::TlsCertificate,
+        "tls_certificate",
+        P::Handshake,
+        "the server's certificate is not trusted for this name",
+        "name its authority with --cacert, or skip the check with --insecure",
+    ),
+    row(
+        K::ScriptError,
+        "script_error",
+        P::Send,
+        "the script or the template that makes the request failed",
+        "mend the script: its first error is told among the events",
     ),
     row(
         K::SendReset,
@@ -193,6 +223,34 @@ pub const FAILURES: [FailureRow; 20] = [
         P::Read,
         "more bytes came than the response announced",
         "Content-Length is too small, or the server answers twice",
+    ),
+    row(
+        K::TlsRecord,
+        "tls_record",
+        P::Read,
+        "an encrypted record was broken, or cut off without the closing notice",
+        "look at the server's log, and for a proxy between that breaks off",
+    ),
+    row(
+        K::H2Protocol,
+        "h2_protocol",
+        P::Read,
+        "the server broke the rules of HTTP/2",
+        "look at the server's log: the whole connection was given up for it",
+    ),
+    row(
+        K::H2Reset,
+        "h2_reset",
+        P::Read,
+        "the server reset the request's stream",
+        "look at the server's log and its limits on streams and their rate",
+    ),
+    row(
+        K::H2Refused,
+        "h2_refused",
+        P::FirstByte,
+        "the server refused the stream and no other connection served it",
+        "ask for fewer streams on a connection, or raise the server's limit on them",
     ),
     row(
         K::TimedOut,

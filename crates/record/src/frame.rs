@@ -26,12 +26,20 @@ pub struct WorkerTime {
 }
 
 /// Everything about a frame but its histograms.
+///
+/// A worker hands over one frame for each request of the plan at the end of an interval. That of the first
+/// request is always there and also carries what belongs to the worker as a whole: `in_flight`, `backlog`,
+/// `connections` and `time`, and among the counts `reconnects`, `connects`, `handshakes` and `resumed`. These
+/// are zero in the frames of the other requests, which are left out where nothing was counted. All frames of one
+/// worker and interval begin and end together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameHead {
     /// Index of the step.
     pub step: u32,
     /// Index of the worker.
     pub worker: u32,
+    /// Index of the request among those of the plan.
+    pub request: u16,
     /// Number of the interval within the step, from 0; the same number in two workers means the same time.
     pub interval: u32,
     /// What the worker was doing.
@@ -53,6 +61,11 @@ pub struct FrameHead {
 }
 
 impl FrameHead {
+    /// True if this frame carries what belongs to the worker as a whole.
+    pub fn of_worker(&self) -> bool {
+        self.request == 0
+    }
+
     /// The length of the frame in seconds.
     pub fn span_sec(&self) -> f64 {
         self.ended_ns.saturating_sub(self.began_ns) as f64 / 1e9
@@ -66,9 +79,23 @@ pub struct Frame {
     pub head: FrameHead,
     /// done − intended of every request that ended, in nanoseconds.
     pub latency: EncodedHistogram,
-    /// done − sent of every request that ended after it was sent, in nanoseconds.
-    pub service: EncodedHistogram,
+    /// done − sent of every request that ended after it was sent, in nanoseconds; `None` where each of these
+    /// times is the request's latency too, as in a closed loop whose connections stay open.
+    pub service: Option<EncodedHistogram>,
     /// How long the generator itself held a request back: sent − intended where a connection was
-    /// free (open loop), or from the wake-up that brought the response to the next send (closed loop), in nanoseconds.
+    /// free (open loop), or from the wake-up that brought the response to the next send (closed loop), in
+    /// nanoseconds. Of all requests together, in the worker's own frame.
     pub send_lag: EncodedHistogram,
+    /// Time to open a connection until it was ready for its first request, a TLS handshake included, in
+    /// nanoseconds. In the worker's own frame.
+    pub connect: EncodedHistogram,
+    /// The TLS handshake's part of it, in nanoseconds. In the worker's own frame.
+    pub handshake: EncodedHistogram,
+}
+
+impl Frame {
+    /// done − sent of every request that ended after it was sent, in nanoseconds.
+    pub fn service_times(&self) -> &EncodedHistogram {
+        self.service.as_ref().unwrap_or(&self.latency)
+    }
 }

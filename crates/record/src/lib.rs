@@ -4,6 +4,7 @@
 //! derived from it on read, so a recorded run can always be judged again, by a better rule or by a
 //! doubting reader. Types and merging only: this crate does no I/O.
 
+mod checks;
 mod counts;
 mod event;
 mod failure;
@@ -12,12 +13,14 @@ mod histogram;
 mod host;
 mod manifest;
 mod run;
+mod tally;
 
+pub use checks::CheckCounts;
 pub use counts::{Counts, FailureCounts, StatusCounts};
 pub use event::{Event, EventKind};
 pub use failure::{FAILURES, FailureKind, FailurePhase, FailureRow};
 pub use frame::{Frame, FrameHead, Phase, WorkerTime};
 pub use histogram::{CorruptHistogram, EncodedHistogram, Histogram, latency_histogram};
 pub use host::{HostSample, Reading};
-pub use manifest::{FirstAnswer, FormatVersion, Limits, Machine, Manifest, Preflight};
+pub use manifest::{FirstAnswer, FormatVersion, Limits, Machine, Manifest, Preflight, TlsUsed};
 pub use run::{Run, Step, StepEnd};

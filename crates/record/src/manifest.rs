@@ -71,6 +71,21 @@ pub struct Preflight {
     pub first: Option<FirstAnswer>,
 }
 
+/// How the connections to the target were encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TlsUsed {
+    /// The protocol's version, such as `TLS 1.3`.
+    pub version: String,
+    /// The cipher suite's name.
+    pub cipher: String,
+    /// True if later connections might resume the session of an earlier one.
+    pub resumption: bool,
+    /// True if the server's certificate was verified.
+    pub verified: bool,
+    /// Whom the server's certificate names, where it could be read.
+    pub peer: Option<String>,
+}
+
 /// What a run was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -90,6 +105,12 @@ pub struct Manifest {
     pub machine: Machine,
     /// How the target looked before the load.
     pub preflight: Preflight,
+    /// What drove the connections: `epoll` or `io_uring`.
+    pub driver: String,
+    /// What was spoken on them: `HTTP/1.1` or `HTTP/2`.
+    pub protocol: String,
+    /// How they were encrypted, if they were, as seen on the first connection.
+    pub tls: Option<TlsUsed>,
     /// When the run began, in milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
     /// True once the run ended in order; false in the file of a run that was killed.

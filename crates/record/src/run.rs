@@ -12,6 +12,8 @@ pub enum StepEnd {
     Steady,
     /// Its time was over.
     TimeLimit,
+    /// As many requests as were asked for had been made.
+    RequestLimit,
     /// The user, or the run's budget, ended it.
     Cut,
     /// The target was gone.
@@ -25,7 +27,9 @@ pub struct Step {
     pub index: u32,
     /// Connections of a closed loop, or connections opened at the start of an open loop.
     pub connections: u32,
-    /// The offered rate of an open loop, requests per second.
+    /// The most requests under way on one connection.
+    pub depth: u16,
+    /// The offered rate of an open loop, requests per second; where the rate changes, its mean over the plan's time.
     pub rate_per_sec: Option<f64>,
     /// When the load began, in nanoseconds since the run began.
     pub began_ns: u64,

@@ -7,8 +7,8 @@ use std::time::Duration;
 use plimsoll_plan::{LoadSpec, PlanSpec, Slo};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead,
-    HostSample, Limits, Machine, Manifest, Phase, Preflight, Reading, Run, Step, StepEnd, WorkerTime,
-    latency_histogram,
+    HostSample, Limits, Machine, Manifest, Phase, Preflight, Reading, Run, Step, StepEnd, TlsUsed,
+    WorkerTime, latency_histogram,
 };
 
 use crate::RunWriter;
@@ -28,6 +28,7 @@ pub(crate) fn plan_json() -> String {
         workers: Some(2),
         timeout: Duration::from_secs(3),
         connections_max: None,
+        depth: None,
         seed: 7,
         slo: Slo::default(),
     };
@@ -37,6 +38,13 @@ pub(crate) fn plan_json() -> String {
 pub(crate) fn manifest() -> Manifest {
     let limits = Limits { descriptors: 1_048_576, ports: 28_232, cores: 2 };
     let first = FirstAnswer { status: 204, body_bytes: 11, service_ns: 402_113, keep_alive: true };
+    let tls = TlsUsed {
+        version: "TLS 1.3".to_owned(),
+        cipher: "TLS13_AES_256_GCM_SHA384".to_owned(),
+        resumption: true,
+        verified: false,
+        peer: Some("CN=\"lädt\"".to_owned()),
+    };
     Manifest {
         format: FormatVersion::CURRENT,
         name: "check\"out'".to_owned(),
@@ -58,6 +66,9 @@ pub(crate) fn manifest() -> Manifest {
             connect_ns: 88_000,
             first: Some(first),
         },
+        driver: "io_uring".to_owned(),
+        protocol: "HTTP/2".to_owned(),
+        tls: Some(tls),
         started_unix_ms: 1_709_210_096_789,
         sealed: false,
     }
@@ -78,11 +89,15 @@ fn counts(seed: u64) -> Counts {
         bytes_in: seed + 5,
         bytes_out: seed + 6,
         reconnects: seed + 7,
+        connects: seed + 21,
+        handshakes: seed + 22,
+        resumed: seed + 23,
         ..Counts::default()
     };
     counts.status.add(200, seed + 8);
     counts.status.add(503, seed + 9);
     counts.status.add(999, seed + 10);
+    counts.checks.add(3, seed + 24);
     counts.failed.add(FailureKind::TimedOut, seed + 11);
     counts.failed.add(FailureKind::Unsent, seed + 12);
     counts
@@ -93,6 +108,7 @@ pub(crate) fn frame(step: u32, worker: u32, interval: u32, phase: Phase) -> Fram
     let head = FrameHead {
         step,
         worker,
+        request: (interval % 2) as u16,
         interval,
         phase,
         began_ns: seed + 20,
@@ -103,8 +119,9 @@ pub(crate) fn frame(step: u32, worker: u32, interval: u32, phase: Phase) -> Fram
         connections: seed + 15,
         time: WorkerTime { user_ns: seed + 16, system_ns: seed + 17, starved_ns: seed + 18 },
     };
-    let send_lag = EncodedHistogram::default();
-    Frame { head, latency: histogram(seed), service: histogram(seed + 1), send_lag }
+    let service = (interval > 0).then(|| histogram(seed + 1));
+    let (latency, send_lag) = (histogram(seed), EncodedHistogram::default());
+    Frame { head, latency, service, send_lag, connect: histogram(seed + 2), handshake: histogram(seed + 3) }
 }
 
 pub(crate) fn step(index: u32, end: StepEnd) -> Step {
@@ -112,6 +129,7 @@ pub(crate) fn step(index: u32, end: StepEnd) -> Step {
     Step {
         index,
         connections: 1 << index,
+        depth: index as u16 + 5,
         rate_per_sec: (index > 0).then_some(1234.5678901234567),
         began_ns,
         ended_ns: began_ns + 9_000,

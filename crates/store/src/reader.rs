@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, FormatVersion, Frame, FrameHead, HostSample, Manifest, Phase, Reading,
-    Run, Step, StepEnd, WorkerTime,
+    Run, Step, StepEnd, TlsUsed, WorkerTime,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, Result, Row};
@@ -56,6 +56,9 @@ fn manifest(row: &Row<'_>) -> Result<Manifest> {
         tool_version: row.get("tool_version")?,
         machine: json(row, "machine")?,
         preflight: json(row, "preflight")?,
+        driver: row.get("driver")?,
+        protocol: row.get("protocol")?,
+        tls: row.get::<_, Option<Json<TlsUsed>>>("tls")?.map(|Json(tls)| tls),
         started_unix_ms: row.get("started_unix_ms")?,
         sealed: row.get("sealed")?,
     })
@@ -65,6 +68,7 @@ fn step(row: &Row<'_>) -> Result<Step> {
     Ok(Step {
         index: row.get("step")?,
         connections: row.get("connections")?,
+        depth: row.get("depth")?,
         rate_per_sec: row.get("rate_per_sec")?,
         began_ns: row.get("began_ns")?,
         ended_ns: row.get("ended_ns")?,
@@ -77,8 +81,10 @@ fn frame(row: &Row<'_>) -> Result<Frame> {
     Ok(Frame {
         head: frame_head(row)?,
         latency: EncodedHistogram::from_bytes(row.get("latency")?),
-        service: EncodedHistogram::from_bytes(row.get("service")?),
+        service: row.get::<_, Option<_>>("service")?.map(EncodedHistogram::from_bytes),
         send_lag: EncodedHistogram::from_bytes(row.get("send_lag")?),
+        connect: EncodedHistogram::from_bytes(row.get("connect")?),
+        handshake: EncodedHistogram::from_bytes(row.get("handshake")?),
     })
 }
 
@@ -86,6 +92,7 @@ fn frame_head(row: &Row<'_>) -> Result<FrameHead> {
     Ok(FrameHead {
         step: row.get("step")?,
         worker: row.get("worker")?,
+        request: row.get("request")?,
         interval: row.get("interval")?,
         phase: word(row, "phase")?,
         began_ns: row.get("began_ns")?,
@@ -111,8 +118,12 @@ fn counts(row: &Row<'_>) -> Result<Counts> {
         bytes_in: row.get("bytes_in")?,
         bytes_out: row.get("bytes_out")?,
         reconnects: row.get("reconnects")?,
+        connects: row.get("connects")?,
+        handshakes: row.get("handshakes")?,
+        resumed: row.get("resumed")?,
         status: json(row, "status")?,
         failed: json(row, "failed")?,
+        checks: json(row, "checks")?,
     })
 }
 

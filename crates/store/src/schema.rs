@@ -16,6 +16,9 @@ CREATE TABLE manifest (
   tool_version    TEXT NOT NULL,
   machine         TEXT NOT NULL,
   preflight       TEXT NOT NULL,
+  driver          TEXT NOT NULL,
+  protocol        TEXT NOT NULL,
+  tls             TEXT,
   started_unix_ms INTEGER NOT NULL,
   sealed          INTEGER NOT NULL CHECK (sealed IN (0, 1))
 ) STRICT;
@@ -23,6 +26,7 @@ CREATE TABLE manifest (
 CREATE TABLE step (
   step         INTEGER PRIMARY KEY,
   connections  INTEGER NOT NULL,
+  depth        INTEGER NOT NULL,
   rate_per_sec REAL,
   began_ns     INTEGER NOT NULL,
   ended_ns     INTEGER NOT NULL,
@@ -35,6 +39,7 @@ CREATE TABLE frame (
   id          INTEGER PRIMARY KEY,
   step        INTEGER NOT NULL,
   worker      INTEGER NOT NULL,
+  request     INTEGER NOT NULL,
   interval    INTEGER NOT NULL,
   phase       TEXT NOT NULL,
   began_ns    INTEGER NOT NULL,
@@ -46,8 +51,12 @@ CREATE TABLE frame (
   bytes_in    INTEGER NOT NULL,
   bytes_out   INTEGER NOT NULL,
   reconnects  INTEGER NOT NULL,
+  connects    INTEGER NOT NULL,
+  handshakes  INTEGER NOT NULL,
+  resumed     INTEGER NOT NULL,
   status      TEXT NOT NULL,
   failed      TEXT NOT NULL,
+  checks      TEXT NOT NULL,
   in_flight   INTEGER NOT NULL,
   backlog     INTEGER NOT NULL,
   connections INTEGER NOT NULL,
@@ -55,8 +64,10 @@ CREATE TABLE frame (
   system_ns   INTEGER NOT NULL,
   starved_ns  INTEGER NOT NULL,
   latency     BLOB NOT NULL,
-  service     BLOB NOT NULL,
-  send_lag    BLOB NOT NULL
+  service     BLOB,
+  send_lag    BLOB NOT NULL,
+  connect     BLOB NOT NULL,
+  handshake   BLOB NOT NULL
 ) STRICT;
 CREATE INDEX frame_by_step ON frame (step, interval, worker);
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_record::{Event, Frame, HostSample, Manifest, Reading, Step};
+use plimsoll_record::{EncodedHistogram, Event, Frame, HostSample, Manifest, Reading, Step};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params};
 
 use crate::access::companion;
@@ -18,16 +18,17 @@ use crate::schema::{APPLICATION_ID, TABLES};
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 
 const INSERT_MANIFEST: &str = "INSERT INTO manifest (id, format_major, format_minor, name, command, plan, plan_hash, \
-    tool_version, machine, preflight, started_unix_ms, sealed) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
-const UPSERT_STEP: &str = "INSERT INTO step (step, connections, rate_per_sec, began_ns, ended_ns, drained_ns, \
-    ended_by, under_way) VALUES (?, ?, ?, ?, ?, ?, ?, 1) \
-    ON CONFLICT (step) DO UPDATE SET connections = excluded.connections, rate_per_sec = excluded.rate_per_sec, \
+    tool_version, machine, preflight, driver, protocol, tls, started_unix_ms, sealed) \
+    VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+const UPSERT_STEP: &str = "INSERT INTO step (step, connections, depth, rate_per_sec, began_ns, ended_ns, drained_ns, \
+    ended_by, under_way) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) \
+    ON CONFLICT (step) DO UPDATE SET connections = excluded.connections, depth = excluded.depth, rate_per_sec = excluded.rate_per_sec, \
     began_ns = excluded.began_ns, ended_ns = excluded.ended_ns, drained_ns = excluded.drained_ns, \
     ended_by = excluded.ended_by, under_way = 0";
-const INSERT_FRAME: &str = "INSERT INTO frame (step, worker, interval, phase, began_ns, ended_ns, intended, sent, \
-    completed, ok, bytes_in, bytes_out, reconnects, status, failed, in_flight, backlog, connections, user_ns, \
-    system_ns, starved_ns, latency, service, send_lag) \
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const INSERT_FRAME: &str = "INSERT INTO frame (step, worker, request, interval, phase, began_ns, ended_ns, intended, sent, \
+    completed, ok, bytes_in, bytes_out, reconnects, connects, handshakes, resumed, status, failed, checks, in_flight, backlog, connections, user_ns, \
+    system_ns, starved_ns, latency, service, send_lag, connect, handshake) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample (host, source, began_ns, ended_ns, state, counters, failure) \
     VALUES (?, ?, ?, ?, ?, ?, ?)";
 const INSERT_EVENT: &str = "INSERT INTO event (at_ns, kind, text) VALUES (?, ?, ?)";
@@ -69,6 +70,7 @@ impl RunWriter {
             params![
                 step.index,
                 step.connections,
+                step.depth,
                 step.rate_per_sec,
                 step.began_ns,
                 step.ended_ns,
@@ -90,6 +92,7 @@ impl RunWriter {
             params![
                 head.step,
                 head.worker,
+                head.request,
                 head.interval,
                 Word(&head.phase),
                 head.began_ns,
@@ -101,8 +104,12 @@ impl RunWriter {
                 counts.bytes_in,
                 counts.bytes_out,
                 counts.reconnects,
+                counts.connects,
+                counts.handshakes,
+                counts.resumed,
                 Json(&counts.status),
                 Json(&counts.failed),
+                Json(&counts.checks),
                 head.in_flight,
                 head.backlog,
                 head.connections,
@@ -110,8 +117,10 @@ impl RunWriter {
                 head.time.system_ns,
                 head.time.starved_ns,
                 frame.latency.as_bytes(),
-                frame.service.as_bytes(),
+                frame.service.as_ref().map(EncodedHistogram::as_bytes),
                 frame.send_lag.as_bytes(),
+                frame.connect.as_bytes(),
+                frame.handshake.as_bytes(),
             ],
         )
     }
@@ -254,6 +263,9 @@ fn insert_manifest(connection: &Connection, manifest: &Manifest) -> rusqlite::Re
         manifest.tool_version,
         Json(&manifest.machine),
         Json(&manifest.preflight),
+        manifest.driver,
+        manifest.protocol,
+        manifest.tls.as_ref().map(Json),
         manifest.started_unix_ms,
     ];
     connection.execute(INSERT_MANIFEST, values).map(drop)

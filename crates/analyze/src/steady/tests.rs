@@ -120,6 +120,7 @@ fn heads(rates: &[f64], workers: u32) -> Vec<FrameHead> {
     let head = |worker, (index, rate): (usize, &f64)| FrameHead {
         step: 0,
         worker,
+        request: 0,
         interval: index as u32,
         phase: Phase::Measure,
         began_ns: index as u64 * 50_000_000,

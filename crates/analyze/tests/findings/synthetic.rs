@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use plimsoll_analyze::{Findings, analyze};
-use plimsoll_plan::{ArrivalProcess, LoadSpec, PlanSpec, Slo};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, PlanSpec, RateProfile, Slo};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, FailureKind, FormatVersion, Frame, FrameHead, HostSample, Limits,
     Machine, Manifest, Phase, Preflight, Reading, Run, Step, StepEnd, WorkerTime, latency_histogram,
@@ -105,6 +105,7 @@ impl Level {
         let head = FrameHead {
             step,
             worker,
+            request: 0,
             interval,
             phase: Phase::Measure,
             began_ns: began_ns + u64::from(interval) * INTERVAL_NS,
@@ -122,7 +123,14 @@ impl Level {
         // Each fifth frame carries the times of five, which keeps these tests quick.
         let timed = if interval % 5 == 4 { 5 * completed } else { 0 };
         let times = times(latency_ns, timed);
-        Frame { head, latency: times.clone(), service: times, send_lag: times_of(self.send_lag_ns, timed) }
+        Frame {
+            head,
+            latency: times,
+            service: None,
+            send_lag: times_of(self.send_lag_ns, timed),
+            connect: EncodedHistogram::default(),
+            handshake: EncodedHistogram::default(),
+        }
     }
 
     fn counts(&self, completed: u64, failing: bool) -> Counts {
@@ -157,9 +165,11 @@ impl Level {
         };
         Frame {
             head: FrameHead { phase: Phase::Drain, counts, in_flight: 0, ..load.head },
-            latency: late.clone(),
-            service: late,
+            latency: late,
+            service: None,
             send_lag: EncodedHistogram::default(),
+            connect: EncodedHistogram::default(),
+            handshake: EncodedHistogram::default(),
         }
     }
 }
@@ -196,9 +206,10 @@ pub(crate) fn single(level: Level) -> Run {
     let duration = Duration::from_nanos(INTERVAL_NS * u64::from(level.intervals));
     let load = LoadSpec::Single {
         connections: Some(u64::from(level.connections)),
-        rate_per_sec: level.rate_per_sec,
+        profile: level.rate_per_sec.map(RateProfile::Constant),
         arrivals: ArrivalProcess::Constant,
-        duration,
+        duration: Some(duration),
+        requests_max: None,
     };
     run(load, &[level], Slo::default())
 }
@@ -232,7 +243,7 @@ fn run(load: LoadSpec, levels: &[Level], slo: Slo) -> Run {
         frames.extend((0..WORKERS).map(|worker| level.drain(index, worker, began_ns)));
         let drained_ns = ended_ns + INTERVAL_NS;
         let (connections, rate_per_sec, end) = (level.connections, level.rate_per_sec, level.end);
-        steps.push(Step { index, connections, rate_per_sec, began_ns, ended_ns, drained_ns, end });
+        steps.push(Step { index, connections, depth: 1, rate_per_sec, began_ns, ended_ns, drained_ns, end });
         began_ns = drained_ns;
     }
     Run { manifest: manifest(load, slo), steps, frames, hosts: Vec::new(), events: Vec::<Event>::new() }
@@ -249,6 +260,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         workers: Some(u64::from(WORKERS)),
         timeout: Duration::from_secs(1),
         connections_max: None,
+        depth: None,
         seed: 1,
         slo,
     };
@@ -274,6 +286,9 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
             connect_ns: 1,
             first: None,
         },
+        driver: "epoll".to_owned(),
+        protocol: "HTTP/1.1".to_owned(),
+        tls: None,
         started_unix_ms: 0,
         sealed: true,
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::anyhow;
-use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, Slo};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, Slo};
 
 use super::values;
 use super::{KeepArgs, RequestArgs, SloArgs};
@@ -63,6 +63,9 @@ Examples:
   plimsoll run http://127.0.0.1:8080/api -c 100 -d 10s              100 connections, each as fast as it is answered
   plimsoll run http://127.0.0.1:8080/api -R 2k -d 30s               2000 requests a second, come what may
   plimsoll run http://127.0.0.1:8080/api -R 2k --arrivals poisson   the same, spread like independent users
+  plimsoll run http://127.0.0.1:8080/api -R 'ramp(100,5k,30s) const(5k,1m)'     rising, then held
+  plimsoll run http://127.0.0.1:8080/api -R 'step(1k,5k,1k,10s)'    1000, 2000 … 5000 a second, 10 s each
+  plimsoll run http://127.0.0.1:8080/api -c 10 --requests-count 5k  5000 requests, however long they take
   plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'")]
 pub(crate) struct RunArgs {
     /// The URL that gets the load; without a scheme, http:// is meant
@@ -72,12 +75,19 @@ pub(crate) struct RunArgs {
     /// Connections; with -R, those opened at the start [default: 10]
     #[arg(short, long, value_name = "N", value_parser = values::count)]
     pub(crate) connections: Option<u64>,
-    /// How long the load is held
-    #[arg(short, long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
-    pub(crate) duration: Duration,
-    /// Offer this rate, whatever comes back; latency then counts from the instant a request was due
-    #[arg(short = 'R', long, value_name = "RATE", value_parser = values::rate)]
-    pub(crate) rate: Option<f64>,
+    /// Requests under way on each connection: sent without waiting for the answers before them
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    pub(crate) pipeline: Option<u64>,
+    /// How long the load is held [default: 10s, the time of the stages of -R, or until N requests are made]
+    #[arg(short, long, value_name = "TIME", value_parser = values::duration)]
+    pub(crate) duration: Option<Duration>,
+    /// End after so many requests, over all connections; with -d, at whichever comes first
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    pub(crate) requests_count: Option<u64>,
+    /// Offer this rate, whatever comes back; latency then counts from the instant a request was due. Stages
+    /// one after another: const(RATE,TIME), ramp(FROM,TO,TIME), step(FROM,TO,BY,TIME)
+    #[arg(short = 'R', long, value_name = "RATE", value_parser = values::profile)]
+    pub(crate) rate: Option<RateProfile>,
     /// How the requests of -R are spread over time
     #[arg(long, value_enum, default_value = "constant", requires = "rate")]
     pub(crate) arrivals: Spread,
@@ -120,12 +130,14 @@ impl RunArgs {
         };
         let load = LoadSpec::Single {
             connections: self.connections,
-            rate_per_sec: self.rate,
+            profile: self.rate.clone(),
             arrivals,
             duration: self.duration,
+            requests_max: self.requests_count,
         };
         let mut spec = spec(&self.url, &self.request, &self.keep, load, self.slo.slo())?;
         spec.connections_max = self.max_connections;
+        spec.depth = self.pipeline;
         spec.seed = self.seed;
         Ok(spec.freeze()?)
     }
@@ -148,6 +160,7 @@ fn spec(
         workers: request.threads,
         timeout: request.timeout,
         connections_max: None,
+        depth: None,
         seed: 1,
         slo,
     })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_plan::{PlanError, checked_name};
+use plimsoll_plan::{PlanError, ProfileError, RateProfile, checked_name};
 use plimsoll_units::{ParseQuantityError, parse_count, parse_duration, parse_rate};
 
 pub(super) fn duration(text: &str) -> Result<Duration, ParseQuantityError> {
@@ -15,6 +15,11 @@ pub(super) fn count(text: &str) -> Result<u64, ParseQuantityError> {
 
 pub(super) fn rate(text: &str) -> Result<f64, ParseQuantityError> {
     parse_rate(text)
+}
+
+/// A rate that stays, or stages of rates.
+pub(super) fn profile(text: &str) -> Result<RateProfile, ProfileError> {
+    text.parse()
 }
 
 /// A name that files can carry.

@@ -1,5 +1,5 @@
 use super::*;
-use plimsoll_plan::{ArrivalProcess, LoadSpec, PlanSpec, Slo};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, PlanSpec, RateProfile, Slo};
 
 const LIMITS: Limits = Limits { descriptors: 1000, ports: 28_232, cores: 2 };
 
@@ -14,6 +14,7 @@ fn plan(load: LoadSpec) -> Plan {
         workers: None,
         timeout: Duration::from_secs(1),
         connections_max: None,
+        depth: None,
         seed: 1,
         slo: Slo::default(),
     };
@@ -51,9 +52,10 @@ fn an_open_ended_ladder_is_brought_within_the_limit_and_that_is_told() {
 fn an_open_loop_grows_no_further_than_the_limit() {
     let load = LoadSpec::Single {
         connections: None,
-        rate_per_sec: Some(10.0),
+        profile: Some(RateProfile::Constant(10.0)),
         arrivals: ArrivalProcess::Constant,
-        duration: Duration::from_secs(1),
+        duration: Some(Duration::from_secs(1)),
+        requests_max: None,
     };
     let (plan, limited) = within_limits(plan(load), &LIMITS).unwrap();
     assert_eq!(plan.generator.connections_max, 936);

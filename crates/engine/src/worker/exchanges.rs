@@ -7,7 +7,7 @@ use plimsoll_units::Instant;
 use super::observer::Observer;
 use super::source::Source;
 use crate::connection::{Connection, End, Ending, Outcome};
-use crate::recorder::Recorder;
+use crate::recorder::{self, Recorder};
 use crate::traffic::{Judgement, Note};
 
 /// A request under way.
@@ -24,7 +24,7 @@ impl Exchange {
     const NONE: Self = Self {
         intended: Instant::from_nanos(0),
         sent: Instant::from_nanos(0),
-        note: Note { group: 0, expect: Expect::Body, idempotent: false, head_bytes: 0, requests: 1 },
+        note: Note { request: 0, expect: Expect::Body, idempotent: false, head_bytes: 0 },
     };
 }
 
@@ -100,7 +100,7 @@ impl Exchanges {
         let place = self.connections[slot].push(self.depth, note.expect);
         self.places[slot * usize::from(self.depth) + usize::from(place)] =
             Exchange { intended, sent: now, note };
-        self.recorder.counts(note.group).sent += 1;
+        self.recorder.counts(note.request).sent += 1;
         self.in_flight += 1;
     }
 
@@ -157,17 +157,22 @@ impl Exchanges {
     fn complete(&mut self, slot: usize, response: Response, now: Instant) {
         let Exchange { intended, sent, note, .. } = *self.of(slot, 0);
         let judgement = match self.observer.wants_outcome() {
-            true => self.judge(slot, note.group, response),
+            true => self.judge(slot, note.request, response),
             false => Judgement::ByStatus,
         };
-        let (latency_ns, service_ns) = (now.nanos_since(intended), now.nanos_since(sent));
-        self.recorder.completed(note.group, response.status, judgement, [latency_ns, service_ns]);
+        let answer = recorder::Answer {
+            status: response.status,
+            judgement,
+            latency_ns: now.nanos_since(intended),
+            service_ns: now.nanos_since(sent),
+        };
+        self.recorder.completed(note.request, answer);
         self.pop(slot);
     }
 
-    fn judge(&mut self, slot: usize, group: u16, response: Response) -> Judgement {
+    fn judge(&mut self, slot: usize, request: u16, response: Response) -> Judgement {
         let Self { observer, source, .. } = self;
-        observer.show(slot, response, |answer| source.answered(group, answer))
+        observer.show(slot, response, |answer| source.answered(request, answer))
     }
 
     fn pop(&mut self, slot: usize) {
@@ -182,15 +187,15 @@ impl Exchanges {
 
     /// The oldest request of a connection failed.
     pub(super) fn fail(&mut self, slot: usize, kind: FailureKind) {
-        let group = self.of(slot, 0).note.group;
-        self.recorder.failed(group, kind, 1);
+        let request = self.of(slot, 0).note.request;
+        self.recorder.failed(request, kind, 1);
         self.pop(slot);
     }
 
     /// The oldest request of a connection is given up: it goes into the histograms at the age it has now.
     pub(super) fn give_up(&mut self, slot: usize, kind: FailureKind, now: Instant) {
         let Exchange { intended, sent, note, .. } = *self.of(slot, 0);
-        self.recorder.ended_after(note.group, now.nanos_since(intended), now.nanos_since(sent));
+        self.recorder.ended_after(note.request, now.nanos_since(intended), now.nanos_since(sent));
         self.fail(slot, kind);
     }
 
@@ -222,7 +227,7 @@ impl Exchanges {
             if given_up && exchange.note.idempotent {
                 self.keep(slot, exchange);
             } else {
-                self.recorder.failed(exchange.note.group, kind, 1);
+                self.recorder.failed(exchange.note.request, kind, 1);
             }
         }
         self.recorder.counts(0).reconnects += u64::from(self.connections[slot].pending > 0);

@@ -99,7 +99,9 @@ impl<D: Driver> Worker<D> {
     }
 
     fn opened(&mut self, slot: usize) {
-        self.exchanges.connections[slot].opened(self.now);
+        let connection = &mut self.exchanges.connections[slot];
+        self.exchanges.recorder.connected(self.now.nanos_since(connection.since));
+        connection.opened(self.now);
         if self.exchanges.connections[slot].pending > 0 {
             self.send_again(slot);
         }
@@ -140,7 +142,7 @@ impl<D: Driver> Worker<D> {
         let requests = u64::from(self.batch);
         self.exchanges.recorder.failed(0, kind, requests);
         if kind == FailureKind::ConnectTimedOut {
-            self.exchanges.recorder.never_sent_after(self.now.nanos_since(intended), requests);
+            self.exchanges.recorder.never_sent_after(0, self.now.nanos_since(intended), requests);
         }
     }
 

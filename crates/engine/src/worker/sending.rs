@@ -87,7 +87,7 @@ impl<D: Driver> Worker<D> {
     pub(super) fn give_up_unsent(&mut self, intended: Instant, kind: FailureKind) {
         let requests = u64::from(self.batch);
         self.exchanges.recorder.failed(0, kind, requests);
-        self.exchanges.recorder.never_sent_after(self.now.nanos_since(intended), requests);
+        self.exchanges.recorder.never_sent_after(0, self.now.nanos_since(intended), requests);
     }
 
     /// True if the connection has made the pause before its next request; otherwise that begins.

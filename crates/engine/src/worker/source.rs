@@ -65,9 +65,9 @@ impl Source {
         self.heed(pause).unwrap_or_default()
     }
 
-    pub(super) fn answered(&mut self, group: u16, answer: &Answer<'_>) -> Judgement {
+    pub(super) fn answered(&mut self, request: u16, answer: &Answer<'_>) -> Judgement {
         let Requests::Made(source) = &mut self.requests else { return Judgement::ByStatus };
-        let judgement = source.answered(group, answer);
+        let judgement = source.answered(request, answer);
         self.heed(judgement).unwrap_or(Judgement::ByStatus)
     }
 

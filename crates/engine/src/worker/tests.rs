@@ -7,7 +7,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_plan::{ArrivalProcess, Level, Shard, Target};
+use plimsoll_plan::{ArrivalProcess, Level, RateProfile, Shard, Target};
 use plimsoll_units::{Clock, RealClock};
 
 use super::Worker;
@@ -50,6 +50,7 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
         duration,
         address,
         traffic: Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method)),
+        requests: 1,
         depth: 1,
         requests_max: None,
         workers: 1,
@@ -62,26 +63,26 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
     let control = Arc::new(Control::new(origin + duration, Duration::from_secs(10), None));
     let (full, frames) = sync_channel::<Box<LiveFrame>>(2);
     let (give_back, empty) = sync_channel(2);
-    give_back.try_send(LiveFrame::new(0, 0)).unwrap();
+    give_back.try_send(LiveFrame::new(0, 0, 1)).unwrap();
     let taker = thread::spawn(move || {
         let mut completed = 0;
         while let Ok(frame) = frames.recv() {
-            completed += frame.head.counts.completed;
+            completed += frame.seal().map(|frame| frame.head.counts.completed).sum::<u64>();
             give_back.try_send(frame).unwrap_or_default();
         }
         completed
     });
     let shard = Shard { index: 0, of: 1 };
-    let recorder = Recorder::new(0, shard, Exchange { full, empty }, origin);
-    let requests = order.requests(shard).unwrap();
+    let recorder = Recorder::new(0, shard, 1, Exchange { full, empty }, origin);
+    let source = order.source(shard).unwrap();
     let driver = Epoll::new(order.fixed_bytes()).unwrap();
-    let worker = Worker::new(order, shard, origin, control, driver, (requests, recorder));
+    let worker = Worker::new(order, shard, origin, control, driver, (source, recorder));
     let made = allocation_counter::measure(|| drop(worker.run()));
     (taker.join().unwrap(), made.count_total)
 }
 
 fn allocates_nothing_per_request(level: Level) {
-    let (few, short) = allocations(level, Duration::from_millis(50));
+    let (few, short) = allocations(level.clone(), Duration::from_millis(50));
     let (many, long) = allocations(level, Duration::from_millis(500));
     assert!(many > few, "{few} and {many} requests");
     assert_eq!(short, long, "allocations of {few} and of {many} requests");
@@ -89,11 +90,11 @@ fn allocates_nothing_per_request(level: Level) {
 
 #[test]
 fn a_closed_loop_takes_no_memory_after_its_warm_up() {
-    allocates_nothing_per_request(Level::Closed { connections: 4 });
+    allocates_nothing_per_request(Level::Closed { connections: 4, depth: 1 });
 }
 
 #[test]
 fn an_open_loop_takes_no_memory_after_its_warm_up() {
-    let arrivals = ArrivalProcess::Poisson;
-    allocates_nothing_per_request(Level::Open { rate_per_sec: 2000.0, arrivals, connections: 4 });
+    let (profile, arrivals) = (RateProfile::Constant(2000.0), ArrivalProcess::Poisson);
+    allocates_nothing_per_request(Level::Open { profile, arrivals, connections: 4, depth: 1 });
 }

@@ -64,7 +64,7 @@ impl RequestSource for Counting {
         for _ in 0..self.batch {
             out.extend_from_slice(format!("GET /?n={number} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
         }
-        Ok(Note { requests: self.batch, ..Note::of_method("GET") })
+        Ok(Note::of_method("GET"))
     }
 
     fn batch(&self) -> u16 {
@@ -79,11 +79,11 @@ impl RequestSource for Counting {
         self.curiosity
     }
 
-    fn answered(&mut self, _group: u16, answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
+    fn answered(&mut self, _request: u16, answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
         let mut bodies = self.bodies.lock().unwrap();
         bodies.push(answer.body.to_vec());
         let known = answer.fields.iter().any(|field| field.name.eq_ignore_ascii_case("content-length"));
-        Ok(if known && bodies.len() % 2 == 0 { Judgement::Passed } else { Judgement::Failed(0) })
+        Ok(if known && bodies.len() % 2 == 0 { Judgement::Passed } else { Judgement::Failed(1) })
     }
 
     fn stopped(&self) -> bool {

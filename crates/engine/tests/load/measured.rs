@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use plimsoll_engine::{FixedRequest, Running, StepOrder, Traffic, Turn};
-use plimsoll_plan::{ArrivalProcess, Level, Target};
+use plimsoll_plan::{ArrivalProcess, Level, RateProfile, Target};
 use plimsoll_record::{Counts, FailureKind, Frame, Histogram, latency_histogram};
 use plimsoll_units::{Clock, RealClock};
 
@@ -17,6 +17,7 @@ pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
         duration: Duration::from_millis(300),
         address,
         traffic: Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method)),
+        requests: 1,
         depth: 1,
         requests_max: None,
         workers: 1,
@@ -29,11 +30,12 @@ pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
 }
 
 pub(crate) fn closed(connections: u32) -> Level {
-    Level::Closed { connections }
+    Level::Closed { connections, depth: 1 }
 }
 
 pub(crate) fn open(rate_per_sec: f64, connections: u32) -> Level {
-    Level::Open { rate_per_sec, arrivals: ArrivalProcess::Constant, connections }
+    let profile = RateProfile::Constant(rate_per_sec);
+    Level::Open { profile, arrivals: ArrivalProcess::Constant, connections, depth: 1 }
 }
 
 /// Everything one step recorded.
@@ -76,7 +78,7 @@ impl Measured {
     fn add(&mut self, frame: Frame) {
         self.counts.merge(&frame.head.counts);
         frame.latency.add_to(&mut self.latency).unwrap();
-        frame.service.add_to(&mut self.service).unwrap();
+        frame.service_times().add_to(&mut self.service).unwrap();
         self.frames.push(frame);
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_plan::{ArrivalProcess, Level};
+use plimsoll_plan::{ArrivalProcess, Level, RateProfile};
 use plimsoll_record::FailureKind;
 use plimsoll_testkit::{BadServer, Nginx, Script};
 
@@ -48,7 +48,8 @@ fn more_connections_are_opened_when_none_is_free_up_to_the_limit() {
 fn poisson_arrivals_are_random_but_the_same_for_the_same_seed() {
     let nginx = Nginx::start().unwrap();
     let count = |seed| {
-        let level = Level::Open { rate_per_sec: 2000.0, arrivals: ArrivalProcess::Poisson, connections: 4 };
+        let profile = RateProfile::Constant(2000.0);
+        let level = Level::Open { profile, arrivals: ArrivalProcess::Poisson, connections: 4, depth: 1 };
         let mut order = order(nginx.address(), level);
         order.seed = seed;
         Measured::of(&order).counts.intended

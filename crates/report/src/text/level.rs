@@ -70,12 +70,13 @@ fn load(findings: &Findings, step: &StepSummary) -> String {
     let opened = counted(u64::from(step.connections), "connection");
     let reconnects = counted(step.counts.reconnects, "reconnect");
     match &findings.plan.load {
-        Load::Single { level: Level::Open { rate_per_sec, arrivals, .. }, .. } => {
+        Load::Single { level: Level::Open { profile, arrivals, .. }, .. } => {
             let spread = match arrivals {
                 ArrivalProcess::Constant => "at equal gaps",
                 ArrivalProcess::Poisson => "at random (Poisson)",
             };
-            format!("{} requests/s {spread}; {opened} at the start, {reconnects}", count_text(*rate_per_sec))
+            let rate = count_text(profile.mean_per_sec());
+            format!("{rate} requests/s {spread}; {opened} at the start, {reconnects}")
         }
         _ => format!("{opened}, each sends its next request when the last is answered; {reconnects}"),
     }
@@ -85,6 +86,7 @@ fn time(step: &StepSummary) -> String {
     let end = match step.end {
         StepEnd::Steady => "; ended when throughput was known",
         StepEnd::TimeLimit => "; ended on time",
+        StepEnd::RequestLimit => "; ended after the number of requests asked for",
         StepEnd::Cut => "; cut short",
         StepEnd::TargetLost => "",
     };

@@ -71,7 +71,7 @@ fn notes(step: &StepSummary) -> Vec<String> {
 
 fn end_note(end: StepEnd) -> Option<&'static str> {
     match end {
-        StepEnd::Steady | StepEnd::TimeLimit => None,
+        StepEnd::Steady | StepEnd::TimeLimit | StepEnd::RequestLimit => None,
         StepEnd::Cut => Some("cut short"),
         StepEnd::TargetLost => Some("target lost"),
     }

@@ -6,7 +6,7 @@ use plimsoll_analyze::{
     Confidence, Estimate, EvidenceRow, Findings, GeneratorHealth, GeneratorReason, Held, Knee, Limit,
     Percentile, SloCheck, Steadiness, StepSummary, TimeSummary, Usl, UslFit, Verdict,
 };
-use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, Slo};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, Slo};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead,
     Limits, Machine, Manifest, Phase, Preflight, Run, StepEnd, WorkerTime,
@@ -24,7 +24,13 @@ pub(super) fn ladder_spec() -> LoadSpec {
 
 pub(super) fn single_spec(connections: Option<u64>, rate_per_sec: Option<f64>) -> LoadSpec {
     let arrivals = ArrivalProcess::Poisson;
-    LoadSpec::Single { connections, rate_per_sec, arrivals, duration: Duration::from_secs(10) }
+    LoadSpec::Single {
+        connections,
+        profile: rate_per_sec.map(RateProfile::Constant),
+        arrivals,
+        duration: Some(Duration::from_secs(10)),
+        requests_max: None,
+    }
 }
 
 fn plan(load: LoadSpec, slo: Slo) -> Plan {
@@ -38,6 +44,7 @@ fn plan(load: LoadSpec, slo: Slo) -> Plan {
         workers: Some(1),
         timeout: Duration::from_secs(30),
         connections_max: None,
+        depth: None,
         seed: 7,
         slo,
     };
@@ -70,6 +77,9 @@ fn manifest(command: &str, plan: &Plan) -> Manifest {
         tool_version: "0.1.0".to_owned(),
         machine,
         preflight,
+        driver: "epoll".to_owned(),
+        protocol: "HTTP/1.1".to_owned(),
+        tls: None,
         started_unix_ms: 1_800_000_000_000,
         sealed: true,
     }
@@ -404,6 +414,7 @@ fn frame(interval: u32, backlog: u64) -> Frame {
     let head = FrameHead {
         step: 0,
         worker: 0,
+        request: 0,
         interval,
         phase: Phase::Measure,
         began_ns: u64::from(interval) * 1_000_000_000,
@@ -415,5 +426,5 @@ fn frame(interval: u32, backlog: u64) -> Frame {
         time: WorkerTime::default(),
     };
     let none = EncodedHistogram::default;
-    Frame { head, latency: none(), service: none(), send_lag: none() }
+    Frame { head, latency: none(), service: None, send_lag: none(), connect: none(), handshake: none() }
 }

@@ -35,7 +35,9 @@ pub fn counter_of(kind: FailureKind) -> Option<Counter> {
     match (kind, kind.row().phase) {
         (FailureKind::Unsent, _) => None,
         (FailureKind::TimedOut | FailureKind::Unanswered, _) => Some(Counter::Timeout),
-        (_, FailurePhase::Resolve | FailurePhase::Connect) => Some(Counter::Connect),
+        (_, FailurePhase::Resolve | FailurePhase::Connect | FailurePhase::Handshake) => {
+            Some(Counter::Connect)
+        }
         (_, FailurePhase::Send) => Some(Counter::Write),
         (_, FailurePhase::FirstByte | FailurePhase::Read) => Some(Counter::Read),
     }
