@@ -76,7 +76,9 @@ fn message(error: &mlua::Error) -> String {
     let whole = match error {
         mlua::Error::CallbackError { cause, .. } => message(cause),
         mlua::Error::RuntimeError(text) | mlua::Error::SyntaxError { message: text, .. } => text.clone(),
-        mlua::Error::FromLuaConversionError { from, to, .. } => format!("it returned {from}, expected {to}"),
+        mlua::Error::FromLuaConversionError { from, to, .. } if to == "BString" => {
+            format!("a {from} value was returned where a string was expected")
+        }
         other => other.to_string(),
     };
     match whole.find("\nstack traceback:") {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mlua::{Function, Lua, LuaString};
+use mlua::{BString, Either, Function, Lua};
 
 use super::error::ScriptError;
 use super::state::State;
@@ -58,7 +58,7 @@ impl ThreadState {
         let request: Function = state.calls.get("request")?;
         let request = match hooks.request {
             true => Request::Scripted(request),
-            false => Request::Fixed(request.call::<LuaString>(())?.as_bytes().to_vec()),
+            false => Request::Fixed(request.call::<BString>(())?.into()),
         };
         let (delay, response) = (call("delay", hooks.delay)?, call("response", hooks.response)?);
         Ok(Self { request, delay, response, shared, lua: state.lua })
@@ -81,8 +81,9 @@ impl ThreadState {
     pub fn request(&mut self, out: &mut Vec<u8>) -> Result<(), ScriptError> {
         match &self.request {
             Request::Fixed(text) => out.extend_from_slice(text),
-            Request::Scripted(function) => match function.call::<LuaString>(()) {
-                Ok(text) => out.extend_from_slice(&text.as_bytes()),
+            // As a string of Lua's the text would take three locks and as many reference counts to look at.
+            Request::Scripted(function) => match function.call::<BString>(()) {
+                Ok(text) => out.extend_from_slice(&text),
                 Err(error) => return Err(self.end("request()", &error)),
             },
         }
@@ -149,11 +150,17 @@ fn show<'a>(
     headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
     body: &[u8],
 ) -> mlua::Result<()> {
-    let table = lua.create_table()?;
-    for (name, value) in headers {
-        table.raw_set(name, lua.create_string(value)?)?;
+    let fields = headers.into_iter().map(|(name, value)| (name, lua_text(value)));
+    let table = lua.create_table_from(fields)?;
+    function.call((status, table, lua_text(body)))
+}
+
+/// Bytes on their way into Lua, which takes any: but UTF-8 can be put where it belongs without a detour.
+fn lua_text(bytes: &[u8]) -> Either<&str, BString> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Either::Left(text),
+        Err(_) => Either::Right(bytes.into()),
     }
-    function.call((status, table, lua.create_string(body)?))
 }
 
 /// What Lua returned as a duration: parts of a millisecond are cut off, and what is no time at all is none.
