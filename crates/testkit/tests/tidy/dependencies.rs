@@ -20,6 +20,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("target", 2),
     ("conductor", 3),
     ("report", 3),
+    ("wrk", 4),
     ("cli", 5),
 ];
 
