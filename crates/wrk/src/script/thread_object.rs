@@ -1,0 +1,87 @@
+//! The object `thread` that scripts hold: `thread.addr`, `thread:get`, `thread:set`, `thread:stop`.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use mlua::{Lua, MetaMethod, UserData, UserDataFields, UserDataMethods, Value, WeakLua};
+
+use super::address::Address;
+use super::transfer::transfer;
+
+/// What the main state, the thread's own state and the worker all see of a thread.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    address: Mutex<SocketAddr>,
+    stopped: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(address: SocketAddr) -> Self {
+        Self { address: Mutex::new(address), stopped: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        *self.address.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_address(&self, to: SocketAddr) {
+        *self.address.lock().unwrap_or_else(PoisonError::into_inner) = to;
+    }
+
+    pub(crate) fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_stopped(&self, stopped: bool) {
+        self.stopped.store(stopped, Ordering::Relaxed);
+    }
+}
+
+/// A thread as an object of a script, in the main state or in the thread's own.
+///
+/// The thread's state owns one of these itself, so the reference back must not keep the state alive.
+#[derive(Clone)]
+pub(crate) struct ThreadObject {
+    pub(crate) lua: WeakLua,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl ThreadObject {
+    fn state(&self) -> mlua::Result<Lua> {
+        self.lua
+            .try_upgrade()
+            .ok_or_else(|| mlua::Error::runtime("the thread is gone and its values with it"))
+    }
+}
+
+impl UserData for ThreadObject {
+    fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
+        fields.add_field_method_get("addr", |_, thread| Ok(Address(thread.shared.address())));
+        fields.add_field_method_set("addr", |_, thread, address: Address| {
+            thread.shared.set_address(address.0);
+            Ok(())
+        });
+    }
+
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_method("get", |lua, thread, name: String| {
+            let value: Value = thread.state()?.globals().get(name)?;
+            transfer(&value, lua)
+        });
+        methods.add_method("set", |_, thread, (name, value): (String, Value)| {
+            let state = thread.state()?;
+            state.globals().set(name, transfer(&value, &state)?)
+        });
+        methods.add_method("stop", |_, thread, ()| {
+            thread.shared.set_stopped(true);
+            Ok(())
+        });
+        methods.add_meta_method(
+            MetaMethod::NewIndex,
+            |_, _, (name, _): (String, Value)| -> mlua::Result<()> {
+                Err(mlua::Error::runtime(format!("cannot set '{name}' on thread: only addr can be")))
+            },
+        );
+    }
+}

@@ -1,0 +1,169 @@
+//! One thread of a scripted run: its Lua state and the hooks that a worker calls.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mlua::{BString, Either, Function, Lua};
+
+use super::error::ScriptError;
+use super::state::State;
+use super::thread_object::Shared;
+
+/// The longest delay that is taken at its word; a script that asks for more, or for infinity, gets this.
+const DELAY_MAX_MS: f64 = 1e12;
+
+/// Which hooks a script defines. What the first thread defines after its `init` holds for all of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hooks {
+    request: bool,
+    delay: bool,
+    response: bool,
+}
+
+impl Hooks {
+    pub(crate) fn of(state: &State) -> mlua::Result<Self> {
+        Ok(Self {
+            request: state.has_hook("request")?,
+            delay: state.has_hook("delay")?,
+            response: state.has_hook("response")?,
+        })
+    }
+}
+
+/// The Lua state of one thread. It can be moved to the worker that runs it, and comes back for `done`.
+///
+/// The first error of a hook is the one to report: after it the thread counts as stopped, and what was measured up
+/// to then stands.
+#[derive(Debug)]
+pub struct ThreadState {
+    request: Request,
+    delay: Option<Function>,
+    response: Option<Function>,
+    shared: Arc<Shared>,
+    /// The functions above refer to the state but do not keep it.
+    lua: Lua,
+}
+
+#[derive(Debug)]
+enum Request {
+    Fixed(Vec<u8>),
+    Scripted(Function),
+}
+
+impl ThreadState {
+    /// A thread whose `init` has run.
+    pub(crate) fn new(state: State, hooks: Hooks, shared: Arc<Shared>) -> mlua::Result<Self> {
+        let call = |name: &str, wanted: bool| wanted.then(|| state.calls.get::<Function>(name)).transpose();
+        let request: Function = state.calls.get("request")?;
+        let request = match hooks.request {
+            true => Request::Scripted(request),
+            false => Request::Fixed(request.call::<BString>(())?.into()),
+        };
+        let (delay, response) = (call("delay", hooks.delay)?, call("response", hooks.response)?);
+        Ok(Self { request, delay, response, shared, lua: state.lua })
+    }
+
+    /// The text of every request, if the script has no `request` of its own: no Lua runs per request then.
+    #[must_use]
+    pub fn fixed_request(&self) -> Option<&[u8]> {
+        match &self.request {
+            Request::Fixed(text) => Some(text),
+            Request::Scripted(_) => None,
+        }
+    }
+
+    /// Appends the text of the next request to `out`, or of several that are sent as one.
+    ///
+    /// # Errors
+    ///
+    /// The script's `request()` failed or returned no text. The thread is stopped then.
+    pub fn request(&mut self, out: &mut Vec<u8>) -> Result<(), ScriptError> {
+        match &self.request {
+            Request::Fixed(text) => out.extend_from_slice(text),
+            // As a string of Lua's the text would take three locks and as many reference counts to look at.
+            Request::Scripted(function) => match function.call::<BString>(()) {
+                Ok(text) => out.extend_from_slice(&text),
+                Err(error) => return Err(self.end("request()", &error)),
+            },
+        }
+        Ok(())
+    }
+
+    /// How long a connection waits before its next request, in whole milliseconds; none without a `delay` hook.
+    ///
+    /// # Errors
+    ///
+    /// The script's `delay()` failed. The thread is stopped then.
+    pub fn delay(&mut self) -> Result<Option<Duration>, ScriptError> {
+        let Some(function) = &self.delay else { return Ok(None) };
+        match function.call::<f64>(()) {
+            Ok(delay_ms) => Ok(Some(whole_ms(delay_ms))),
+            Err(error) => Err(self.end("delay()", &error)),
+        }
+    }
+
+    /// Whether the script wants to see responses; without it no body needs to be kept.
+    #[must_use]
+    pub fn wants_response(&self) -> bool {
+        self.response.is_some()
+    }
+
+    /// Shows the script a response. Of several fields with one name it sees the last.
+    ///
+    /// # Errors
+    ///
+    /// The script's `response()` failed. The thread is stopped then.
+    pub fn response<'a>(
+        &mut self,
+        status: u16,
+        headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+        body: &[u8],
+    ) -> Result<(), ScriptError> {
+        let Some(function) = &self.response else { return Ok(()) };
+        let shown = show(&self.lua, function, status, headers, body);
+        shown.map_err(|error| self.end("response()", &error))
+    }
+
+    /// Whether the thread is to send nothing more: its script called `thread:stop()` or failed.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.shared.stopped()
+    }
+
+    /// The address that this thread connects to. A script may change it at any time, for connections yet to be made.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.shared.address()
+    }
+
+    fn end(&self, place: &'static str, error: &mlua::Error) -> ScriptError {
+        self.shared.set_stopped(true);
+        ScriptError::in_lua(place, error)
+    }
+}
+
+fn show<'a>(
+    lua: &Lua,
+    function: &Function,
+    status: u16,
+    headers: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+    body: &[u8],
+) -> mlua::Result<()> {
+    let fields = headers.into_iter().map(|(name, value)| (name, lua_text(value)));
+    let table = lua.create_table_from(fields)?;
+    function.call((status, table, lua_text(body)))
+}
+
+/// Bytes on their way into Lua, which takes any: but UTF-8 can be put where it belongs without a detour.
+fn lua_text(bytes: &[u8]) -> Either<&str, BString> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Either::Left(text),
+        Err(_) => Either::Right(bytes.into()),
+    }
+}
+
+/// What Lua returned as a duration: parts of a millisecond are cut off, and what is no time at all is none.
+fn whole_ms(delay_ms: f64) -> Duration {
+    Duration::from_millis(delay_ms.clamp(0.0, DELAY_MAX_MS) as u64)
+}
