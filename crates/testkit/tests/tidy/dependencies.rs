@@ -11,6 +11,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("units", 0),
     ("http", 0),
     ("sys", 0),
+    ("tls", 0),
     ("plan", 1),
     ("record", 1),
     ("engine", 2),

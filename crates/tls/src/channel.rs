@@ -1,0 +1,240 @@
+//! An open session: records in, plaintext out, and what a server may still say after the handshake.
+
+use rustls::ProtocolVersion;
+use rustls::client::{ClientConnectionData, UnbufferedClientConnection};
+use rustls::kernel::KernelConnection;
+
+use crate::alert::Alert;
+use crate::failure::TlsFailure;
+use crate::record::{self, Fault, PLAIN_BYTES_MAX, RecordKey};
+
+const HELLO_REQUEST: u8 = 0;
+const NEW_SESSION_TICKET: u8 = 4;
+const KEY_UPDATE: u8 = 24;
+const MESSAGE_HEADER_BYTES: usize = 4;
+/// A ticket may have 65,535 bytes beside its few fields; nothing longer is expected after the handshake.
+const MESSAGE_BYTES_MAX: usize = (1 << 16) + 1024;
+
+/// The record layer of a session whose handshake is done.
+pub(crate) struct Channel {
+    send: RecordKey,
+    receive: RecordKey,
+    /// Makes later keys and keeps tickets. TLS 1.2 has neither after its handshake.
+    kernel: Option<KernelConnection<ClientConnectionData>>,
+    /// A handshake message of which only a part has come.
+    message: Vec<u8>,
+    /// Records after which a sending key is replaced (TLS 1.3 only).
+    records_per_key: u64,
+    keeps_tickets: bool,
+    heard: bool,
+    peer_closed: bool,
+    closed: bool,
+}
+
+impl Channel {
+    /// Replaces the sending key after `records`, so that a test sees it happen.
+    #[cfg(test)]
+    pub(crate) const fn renew_after(&mut self, records: u64) {
+        self.records_per_key = records;
+    }
+
+    /// Takes over the keys of a connection whose handshake is done.
+    pub(crate) fn new(
+        connection: UnbufferedClientConnection,
+        keeps_tickets: bool,
+    ) -> Result<Self, TlsFailure> {
+        let (secrets, kernel) =
+            connection.dangerous_into_kernel_connection().map_err(TlsFailure::in_handshake)?;
+        let tls13 = kernel.protocol_version() == ProtocolVersion::TLSv1_3;
+        let suite = kernel.negotiated_cipher_suite();
+        let limit = suite.tls13().map_or(u64::MAX, |suite| suite.common.confidentiality_limit);
+        Ok(Self {
+            send: RecordKey::new(secrets.tx.0, &secrets.tx.1, tls13)?,
+            receive: RecordKey::new(secrets.rx.0, &secrets.rx.1, tls13)?,
+            kernel: tls13.then_some(kernel),
+            message: Vec::new(),
+            records_per_key: limit,
+            keeps_tickets,
+            heard: false,
+            peer_closed: false,
+            closed: false,
+        })
+    }
+
+    pub(crate) const fn is_open(&self) -> bool {
+        !self.closed && !self.peer_closed
+    }
+
+    pub(crate) const fn peer_closed(&self) -> bool {
+        self.peer_closed
+    }
+
+    /// Opens one whole record in place. A fault is told to the server.
+    pub(crate) fn receive(
+        &mut self,
+        record: &mut [u8],
+        out: &mut Vec<u8>,
+        plain: &mut impl FnMut(&[u8]),
+    ) -> Result<(), TlsFailure> {
+        self.open(record, out, plain).map_err(|fault| self.tell(fault, out))
+    }
+
+    fn open(
+        &mut self,
+        record: &mut [u8],
+        out: &mut Vec<u8>,
+        plain: &mut impl FnMut(&[u8]),
+    ) -> Result<(), Fault> {
+        if self.peer_closed {
+            return Ok(());
+        }
+        let (kind, content) = self.receive.open(record)?;
+        if kind != record::HANDSHAKE && !self.message.is_empty() {
+            return Err(unexpected("a handshake message was interrupted"));
+        }
+        match kind {
+            record::APPLICATION => {
+                self.heard = true;
+                if !content.is_empty() {
+                    plain(content);
+                }
+                Ok(())
+            }
+            record::ALERT => self.hear_alert(content),
+            record::HANDSHAKE => self.hear_messages(content, out),
+            _ => Err(unexpected("a record has a type that has no place here")),
+        }
+    }
+
+    fn tell(&mut self, fault: Fault, out: &mut Vec<u8>) -> TlsFailure {
+        self.send_alert(2, fault.alert, out).err().unwrap_or(fault.failure)
+    }
+
+    fn send_alert(&mut self, level: u8, alert: Alert, out: &mut Vec<u8>) -> Result<(), TlsFailure> {
+        if self.closed {
+            return Ok(());
+        }
+        self.send.seal(record::ALERT, &[level, alert.code()], out)
+    }
+
+    /// Appends `plain` to `out` in as many records as it needs.
+    pub(crate) fn seal(&mut self, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsFailure> {
+        if !self.is_open() {
+            return Err(TlsFailure::NotOpen);
+        }
+        for piece in plain.chunks(PLAIN_BYTES_MAX) {
+            if self.send.sequence() >= self.records_per_key {
+                self.renew_sending_key(out).map_err(|fault| fault.failure)?;
+            }
+            self.send.seal(record::APPLICATION, piece, out)?;
+        }
+        Ok(())
+    }
+
+    /// Appends close_notify, once.
+    pub(crate) fn close(&mut self, out: &mut Vec<u8>) {
+        // Sealing two bytes with a valid key cannot fail, and a session that ends has no use for the news.
+        let sent = self.send_alert(1, Alert::CLOSE_NOTIFY, out);
+        self.closed |= sent.is_ok();
+    }
+
+    fn hear_alert(&mut self, content: &[u8]) -> Result<(), Fault> {
+        let &[level, code] = content else {
+            return Err(Fault::broken("an alert is not two bytes long", Alert::DECODE_ERROR));
+        };
+        let alert = Alert::new(code);
+        if alert == Alert::CLOSE_NOTIFY {
+            self.peer_closed = true;
+            return Ok(());
+        }
+        if !alert.ends_session(level, self.kernel.is_some()) {
+            return Ok(());
+        }
+        // In TLS 1.3 the client is done first: a server that refuses its certificate says so afterwards.
+        let failure = if self.heard { TlsFailure::Ended(alert) } else { TlsFailure::Refused(alert) };
+        // A fatal alert is not answered (RFC 8446, 6.2).
+        self.closed = true;
+        Err(Fault { failure, alert })
+    }
+
+    /// Reads the handshake messages of one record; one that is not whole waits for the next record.
+    fn hear_messages(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        if content.is_empty() {
+            return Err(unexpected("a handshake record is empty"));
+        }
+        let mut joined = std::mem::take(&mut self.message);
+        let mut rest = content;
+        if !joined.is_empty() {
+            joined.extend_from_slice(content);
+            rest = &joined;
+        }
+        while let Some((kind, body, after)) = split_message(rest)? {
+            if kind == KEY_UPDATE && !after.is_empty() {
+                return Err(unexpected("a key update is not the end of its record"));
+            }
+            self.hear_message(kind, body, out)?;
+            rest = after;
+        }
+        self.message = rest.to_vec();
+        Ok(())
+    }
+
+    fn hear_message(&mut self, kind: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        match (kind, self.kernel.as_mut()) {
+            (HELLO_REQUEST, None) => self
+                .send_alert(1, Alert::NO_RENEGOTIATION, out)
+                .map_err(|failure| Fault { failure, alert: Alert::INTERNAL_ERROR }),
+            (NEW_SESSION_TICKET, Some(_)) if !self.keeps_tickets => Ok(()),
+            (NEW_SESSION_TICKET, Some(kernel)) => kernel
+                .handle_new_session_ticket(body)
+                .map_err(|_| Fault::broken("a session ticket cannot be read", Alert::DECODE_ERROR)),
+            (KEY_UPDATE, Some(_)) => self.hear_key_update(body, out),
+            _ => Err(unexpected("a handshake message has no place after the handshake")),
+        }
+    }
+
+    fn hear_key_update(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+        let answer = match body {
+            [0] => false,
+            [1] => true,
+            _ => return Err(Fault::broken("a key update cannot be read", Alert::DECODE_ERROR)),
+        };
+        let next = self.kernel.as_mut().and_then(|kernel| kernel.update_rx_secret().ok());
+        self.receive = next_key(next)?;
+        if answer { self.renew_sending_key(out) } else { Ok(()) }
+    }
+
+    /// Announces a new sending key and takes it (RFC 8446, 4.6.3).
+    fn renew_sending_key(&mut self, out: &mut Vec<u8>) -> Result<(), Fault> {
+        if self.closed {
+            return Ok(());
+        }
+        let announced = self.send.seal(record::HANDSHAKE, &[KEY_UPDATE, 0, 0, 1, 0], out);
+        announced.map_err(|failure| Fault { failure, alert: Alert::INTERNAL_ERROR })?;
+        let next = self.kernel.as_mut().and_then(|kernel| kernel.update_tx_secret().ok());
+        self.send = next_key(next)?;
+        Ok(())
+    }
+}
+
+fn unexpected(what: &'static str) -> Fault {
+    Fault::broken(what, Alert::UNEXPECTED_MESSAGE)
+}
+
+fn next_key(secrets: Option<(u64, rustls::ConnectionTrafficSecrets)>) -> Result<RecordKey, Fault> {
+    let key = secrets.and_then(|(sequence, secrets)| RecordKey::new(sequence, &secrets, true).ok());
+    key.ok_or_else(|| Fault::broken("a new key cannot be made", Alert::INTERNAL_ERROR))
+}
+
+/// Type, body and what follows of the handshake message that `bytes` begin with; `None` if it is not whole.
+#[expect(clippy::type_complexity, reason = "three parts of one slice, taken apart at the only call")]
+fn split_message(bytes: &[u8]) -> Result<Option<(u8, &[u8], &[u8])>, Fault> {
+    let Some((&[kind, high, middle, low], rest)) = bytes.split_first_chunk::<MESSAGE_HEADER_BYTES>() else {
+        return Ok(None);
+    };
+    let length = u32::from_be_bytes([0, high, middle, low]) as usize;
+    if length > MESSAGE_BYTES_MAX {
+        return Err(Fault::broken("a handshake message is too long", Alert::DECODE_ERROR));
+    }
+    Ok(rest.split_at_checked(length).map(|(body, after)| (kind, body, after)))
+}

@@ -1,0 +1,218 @@
+//! Records of an open session: framing, and the keys of one direction.
+//!
+//! TLS 1.3 (RFC 8446, 5.2 and 5.3): the nonce is the vector xored with the record's number, the header
+//! is authenticated, and the true type is the last byte that is not zero. TLS 1.2 with AES-GCM (RFC 5288,
+//! 3): the last eight bytes of the nonce stand before the ciphertext. TLS 1.2 with ChaCha20 (RFC 7905,
+//! 2): the nonce of TLS 1.3. Both authenticate number, type, version and length (RFC 5246, 6.2.3.3).
+
+use aws_lc_rs::aead::{
+    AES_128_GCM, AES_256_GCM, Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey,
+};
+use rustls::ConnectionTrafficSecrets;
+
+use crate::alert::Alert;
+use crate::failure::TlsFailure;
+
+/// Content types (RFC 8446, 5.1).
+pub(crate) const CHANGE_CIPHER_SPEC: u8 = 20;
+pub(crate) const ALERT: u8 = 21;
+pub(crate) const HANDSHAKE: u8 = 22;
+pub(crate) const APPLICATION: u8 = 23;
+
+/// The most plaintext that a record may hold.
+pub(crate) const PLAIN_BYTES_MAX: usize = 1 << 14;
+pub(crate) const HEADER_BYTES: usize = 5;
+/// TLS 1.2 allows 2048 bytes over the plaintext, TLS 1.3 256.
+const BODY_BYTES_MAX: usize = PLAIN_BYTES_MAX + 2048;
+const TAG_BYTES: usize = 16;
+const EXPLICIT_BYTES: usize = 8;
+
+/// What stops a session from our side: its name, and the alert that tells the server.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) failure: TlsFailure,
+    pub(crate) alert: Alert,
+}
+
+impl Fault {
+    pub(crate) const fn broken(what: &'static str, alert: Alert) -> Self {
+        Self { failure: TlsFailure::BrokenRecord(what), alert }
+    }
+
+    const fn undecryptable() -> Self {
+        Self { failure: TlsFailure::Undecryptable, alert: Alert::BAD_RECORD_MAC }
+    }
+}
+
+/// The length in bytes of the record that `bytes` begin with, header included; `None` until the header
+/// is whole.
+///
+/// # Errors
+/// [`TlsFailure::NotTls`] when no record begins like this.
+pub(crate) fn record_bytes(bytes: &[u8]) -> Result<Option<usize>, TlsFailure> {
+    let Some(&[kind, major, _, high, low]) = bytes.first_chunk::<HEADER_BYTES>() else {
+        return Ok(None);
+    };
+    let body_bytes = usize::from(u16::from_be_bytes([high, low]));
+    let known = (CHANGE_CIPHER_SPEC..=APPLICATION).contains(&kind) && major == 3;
+    if known && body_bytes <= BODY_BYTES_MAX {
+        Ok(Some(HEADER_BYTES + body_bytes))
+    } else {
+        Err(TlsFailure::NotTls)
+    }
+}
+
+/// How records are laid out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// TLS 1.3.
+    Inner,
+    /// TLS 1.2 with AES-GCM: half of the nonce is on the wire.
+    Explicit,
+    /// TLS 1.2 with ChaCha20-Poly1305.
+    Implicit,
+}
+
+/// The key of one direction and the number of its next record.
+pub(crate) struct RecordKey {
+    key: LessSafeKey,
+    vector: [u8; NONCE_LEN],
+    sequence: u64,
+    layout: Layout,
+}
+
+impl RecordKey {
+    /// Takes over `secrets` that belong to the record with number `sequence` and those after it.
+    pub(crate) fn new(
+        sequence: u64,
+        secrets: &ConnectionTrafficSecrets,
+        tls13: bool,
+    ) -> Result<Self, TlsFailure> {
+        let (algorithm, key, iv) = match secrets {
+            ConnectionTrafficSecrets::Aes128Gcm { key, iv } => (&AES_128_GCM, key, iv),
+            ConnectionTrafficSecrets::Aes256Gcm { key, iv } => (&AES_256_GCM, key, iv),
+            ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv } => (&CHACHA20_POLY1305, key, iv),
+            _ => return Err(unusable("a cipher that Plimsoll does not have")),
+        };
+        let layout = match (tls13, algorithm == &CHACHA20_POLY1305) {
+            (true, _) => Layout::Inner,
+            (false, true) => Layout::Implicit,
+            (false, false) => Layout::Explicit,
+        };
+        let unbound =
+            UnboundKey::new(algorithm, key.as_ref()).map_err(|_| unusable("a key of wrong size"))?;
+        let vector = iv.as_ref().try_into().map_err(|_| unusable("a vector of wrong size"))?;
+        Ok(Self { key: LessSafeKey::new(unbound), vector, sequence, layout })
+    }
+
+    /// Records sealed or opened with this key so far.
+    pub(crate) const fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    fn nonce(&self) -> [u8; NONCE_LEN] {
+        let mut nonce = self.vector;
+        for (byte, number) in nonce[NONCE_LEN - 8..].iter_mut().zip(self.sequence.to_be_bytes()) {
+            *byte ^= number;
+        }
+        nonce
+    }
+
+    /// Appends one record with `plain`, which is at most [`PLAIN_BYTES_MAX`] long, to `out`.
+    pub(crate) fn seal(&mut self, kind: u8, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsFailure> {
+        let nonce = self.nonce();
+        let (outer, overhead) = match self.layout {
+            Layout::Inner => (APPLICATION, 1 + TAG_BYTES),
+            Layout::Explicit => (kind, EXPLICIT_BYTES + TAG_BYTES),
+            Layout::Implicit => (kind, TAG_BYTES),
+        };
+        let header = header(outer, plain.len() + overhead);
+        out.reserve(HEADER_BYTES + plain.len() + overhead);
+        out.extend_from_slice(&header);
+        if self.layout == Layout::Explicit {
+            out.extend_from_slice(&nonce[NONCE_LEN - EXPLICIT_BYTES..]);
+        }
+        let begin = out.len();
+        out.extend_from_slice(plain);
+        if self.layout == Layout::Inner {
+            out.push(kind);
+        }
+        let authenticated = self.authenticated(&header, plain.len());
+        let aad = Aad::from(self.trim(&authenticated));
+        let nonce = Nonce::assume_unique_for_key(nonce);
+        let tag = self.key.seal_in_place_separate_tag(nonce, aad, &mut out[begin..]);
+        out.extend_from_slice(tag.map_err(|_| TlsFailure::NotOpen)?.as_ref());
+        self.sequence += 1;
+        Ok(())
+    }
+
+    /// Decrypts one whole record in place: its true type and its plaintext.
+    pub(crate) fn open<'a>(&mut self, record: &'a mut [u8]) -> Result<(u8, &'a mut [u8]), Fault> {
+        let Some((header, body)) = record.split_first_chunk_mut::<HEADER_BYTES>() else {
+            return Err(Fault::undecryptable());
+        };
+        let kind = header[0];
+        if self.layout == Layout::Inner && kind != APPLICATION {
+            return Err(Fault::broken("a record came in the clear", Alert::UNEXPECTED_MESSAGE));
+        }
+        let mut nonce = self.nonce();
+        let explicit = if self.layout == Layout::Explicit { EXPLICIT_BYTES } else { 0 };
+        let sealed = body.split_at_mut_checked(explicit).filter(|(_, sealed)| sealed.len() >= TAG_BYTES);
+        let (wire_nonce, sealed) = sealed.ok_or_else(Fault::undecryptable)?;
+        nonce[NONCE_LEN - explicit..].copy_from_slice(wire_nonce);
+        let authenticated = self.authenticated(header, sealed.len() - TAG_BYTES);
+        let aad = Aad::from(self.trim(&authenticated));
+        let opened = self.key.open_in_place(Nonce::assume_unique_for_key(nonce), aad, sealed);
+        let plain = opened.map_err(|_| Fault::undecryptable())?;
+        self.sequence += 1;
+        if self.layout == Layout::Inner { strip(plain) } else { limit(kind, plain) }
+    }
+
+    /// What a record's tag covers beside the ciphertext: five bytes in TLS 1.3, thirteen in TLS 1.2.
+    fn authenticated(&self, header: &[u8; HEADER_BYTES], plain_bytes: usize) -> [u8; 13] {
+        let mut covered = [0; 13];
+        if self.layout == Layout::Inner {
+            covered[..HEADER_BYTES].copy_from_slice(header);
+            return covered;
+        }
+        covered[..8].copy_from_slice(&self.sequence.to_be_bytes());
+        covered[8..11].copy_from_slice(&header[..3]);
+        covered[11..].copy_from_slice(&length(plain_bytes));
+        covered
+    }
+
+    fn trim<'a>(&self, covered: &'a [u8; 13]) -> &'a [u8] {
+        if self.layout == Layout::Inner { &covered[..HEADER_BYTES] } else { covered }
+    }
+}
+
+fn unusable(what: &str) -> TlsFailure {
+    TlsFailure::BrokenHandshake(format!("it ended with {what}"))
+}
+
+/// A record's length on the wire; records are cut so that it fits.
+fn length(bytes: usize) -> [u8; 2] {
+    debug_assert!(bytes <= BODY_BYTES_MAX, "no record is that long");
+    u16::try_from(bytes).unwrap_or(u16::MAX).to_be_bytes()
+}
+
+fn header(kind: u8, body_bytes: usize) -> [u8; HEADER_BYTES] {
+    let [high, low] = length(body_bytes);
+    [kind, 3, 3, high, low]
+}
+
+/// Takes padding and type off the end of TLS 1.3's inner plaintext (RFC 8446, 5.4).
+fn strip(inner: &mut [u8]) -> Result<(u8, &mut [u8]), Fault> {
+    let Some(end) = inner.iter().rposition(|byte| *byte != 0) else {
+        return Err(Fault::broken("a record has no type", Alert::UNEXPECTED_MESSAGE));
+    };
+    let kind = inner[end];
+    limit(kind, &mut inner[..end])
+}
+
+fn limit(kind: u8, plain: &mut [u8]) -> Result<(u8, &mut [u8]), Fault> {
+    if plain.len() > PLAIN_BYTES_MAX {
+        return Err(Fault::broken("a record is longer than 16 KiB", Alert::RECORD_OVERFLOW));
+    }
+    Ok((kind, plain))
+}

@@ -1,0 +1,86 @@
+//! Sessions that can be resumed.
+//!
+//! rustls's own store keeps eight tickets for a server. A load test without keep-alive has hundreds of
+//! connections to one, each of which uses a ticket up (RFC 8446, C.4), so here it is [`TICKETS_MAX`].
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustls::NamedGroup;
+use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
+use rustls::pki_types::ServerName;
+
+/// Tickets of one server; each holds some kilobytes.
+const TICKETS_MAX: usize = 256;
+/// Servers; a plan names few.
+const SERVERS_MAX: usize = 64;
+
+#[derive(Default)]
+struct Server {
+    group: Option<NamedGroup>,
+    tls12: Option<Tls12ClientSessionValue>,
+    /// The newest is used first: it is valid longest.
+    tls13: Vec<Tls13ClientSessionValue>,
+}
+
+/// The sessions of one client that can be resumed.
+#[derive(Default)]
+pub(crate) struct Tickets(Mutex<HashMap<ServerName<'static>, Server>>);
+
+impl Tickets {
+    /// Nothing here can panic with the lock held, and a ticket too many or too few does no harm.
+    fn lock(&self) -> MutexGuard<'_, HashMap<ServerName<'static>, Server>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, name: ServerName<'static>, change: impl FnOnce(&mut Server)) {
+        let mut servers = self.lock();
+        if servers.len() < SERVERS_MAX || servers.contains_key(&name) {
+            change(servers.entry(name).or_default());
+        }
+    }
+}
+
+impl fmt::Debug for Tickets {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Tickets").finish_non_exhaustive()
+    }
+}
+
+impl ClientSessionStore for Tickets {
+    fn set_kx_hint(&self, name: ServerName<'static>, group: NamedGroup) {
+        self.change(name, |server| server.group = Some(group));
+    }
+
+    fn kx_hint(&self, name: &ServerName<'_>) -> Option<NamedGroup> {
+        self.lock().get(name)?.group
+    }
+
+    fn set_tls12_session(&self, name: ServerName<'static>, value: Tls12ClientSessionValue) {
+        self.change(name, |server| server.tls12 = Some(value));
+    }
+
+    fn tls12_session(&self, name: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
+        self.lock().get(name)?.tls12.clone()
+    }
+
+    fn remove_tls12_session(&self, name: &ServerName<'static>) {
+        if let Some(server) = self.lock().get_mut(name) {
+            server.tls12 = None;
+        }
+    }
+
+    fn insert_tls13_ticket(&self, name: ServerName<'static>, value: Tls13ClientSessionValue) {
+        self.change(name, |server| {
+            if server.tls13.len() == TICKETS_MAX {
+                server.tls13.swap_remove(0);
+            }
+            server.tls13.push(value);
+        });
+    }
+
+    fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
+        self.lock().get_mut(name)?.tls13.pop()
+    }
+}

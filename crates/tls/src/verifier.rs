@@ -1,0 +1,26 @@
+//! Who decides about a server's certificate.
+
+use std::sync::Arc;
+
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerifier;
+use rustls::crypto::CryptoProvider;
+
+use crate::settings::{TlsError, TlsSettings, authorities};
+
+mod anyone;
+mod trusted;
+
+/// The verifier that `settings` ask for.
+pub(crate) fn of(
+    settings: &TlsSettings,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
+    if !settings.verify {
+        return Ok(Arc::new(anyone::Anyone::new(provider)));
+    }
+    let (store, given) = authorities(&settings.roots)?;
+    let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider)).build();
+    let chains = chains.map_err(|error| TlsError::NoSystemRoots { reason: format!(": {error}") })?;
+    Ok(Arc::new(trusted::Trusted::new(chains, given)))
+}

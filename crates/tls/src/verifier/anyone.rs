@@ -1,0 +1,58 @@
+//! `--insecure`: any server will do.
+//!
+//! Load tests meet staging servers with certificates of other names, expired, or signed by nobody, and
+//! wrk verifies nothing. What is lost is the knowledge of who answers, so it is never the default.
+//! Signatures are not looked at either: a stranger who is let in anyway may as well sign badly, and
+//! certificates that the library cannot read (X.509 version 1) are let in with the others.
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{DigitallySignedStruct, Error, SignatureScheme};
+
+/// Lets every server in.
+#[derive(Debug)]
+pub(crate) struct Anyone {
+    schemes: Vec<SignatureScheme>,
+}
+
+impl Anyone {
+    pub(crate) fn new(provider: &CryptoProvider) -> Self {
+        Self { schemes: provider.signature_verification_algorithms.supported_schemes() }
+    }
+}
+
+impl ServerCertVerifier for Anyone {
+    fn verify_server_cert(
+        &self,
+        _certificate: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _name: &ServerName<'_>,
+        _ocsp: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _message: &[u8],
+        _certificate: &CertificateDer<'_>,
+        _signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes.clone()
+    }
+}
