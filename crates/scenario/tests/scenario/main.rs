@@ -1,7 +1,8 @@
-//! Properties that hold for any input, over the fuzzer's corpus and over texts made here.
+//! Properties that hold for any input, over the fuzzer's corpus and over texts made here; and the documentation.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "in tests, a failed step is the failure")]
 
+mod documentation;
 mod requests_invariance;
 mod template_invariance;
 
