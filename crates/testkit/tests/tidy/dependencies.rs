@@ -14,6 +14,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("tls", 0),
     ("plan", 1),
     ("record", 1),
+    ("scenario", 1),
     ("engine", 2),
     ("host", 2),
     ("store", 2),

@@ -1,0 +1,158 @@
+//! Rows of values from a CSV file.
+
+#[cfg(test)]
+mod tests;
+
+/// The order in which requests take rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// From the first to the last and round again. Over all workers each row is used once a round.
+    #[default]
+    Sequential,
+    /// Any row, each as likely as any other.
+    Random,
+}
+
+/// Why a text is no CSV file of values.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FeederError {
+    /// No header row.
+    #[error(
+        "the CSV file is empty; its first line names the columns, each further line is one row of values"
+    )]
+    Empty,
+    /// A header row and nothing else.
+    #[error("the CSV file has column names in line 1 but no row of values below them")]
+    NoRows,
+    /// A column whose name is empty or not UTF-8.
+    #[error(
+        "column {index} of the CSV file has no name that can be read; name every column in line 1, in UTF-8"
+    )]
+    ColumnName {
+        /// The column, counted from 1.
+        index: usize,
+    },
+    /// Two columns of one name.
+    #[error("two columns of the CSV file are named `{name}`; every column in line 1 needs a name of its own")]
+    ColumnTwice {
+        /// The name.
+        name: String,
+    },
+    /// A row with more or fewer cells than there are columns.
+    #[error(
+        "line {line} of the CSV file has {found} cells where line 1 names {wanted} columns; put double quotes \
+         around values that hold a comma"
+    )]
+    Cells {
+        /// The line the row begins in.
+        line: u64,
+        /// Cells in the row.
+        found: u64,
+        /// Columns.
+        wanted: usize,
+    },
+    /// The CSV reader gave up.
+    #[error("the CSV file cannot be read: {0}")]
+    Csv(#[from] csv::Error),
+}
+
+/// The rows of a CSV file with a header row, kept in one piece.
+#[derive(Debug)]
+pub struct Feeder {
+    columns: Vec<String>,
+    bytes: Vec<u8>,
+    /// Where each cell ends in `bytes`, row by row; a cell begins where the one before it ends.
+    ends: Vec<usize>,
+    /// The line each row begins in.
+    lines: Vec<u64>,
+    /// The length of the longest cell of each column.
+    longest: Vec<usize>,
+}
+
+impl Feeder {
+    /// Reads a CSV file (RFC 4180): commas, double quotes, and names of columns in the first line.
+    ///
+    /// # Errors
+    /// When there is no row, when columns have no names of their own, or a row has not one cell for each.
+    pub fn from_csv(text: &[u8]) -> Result<Self, FeederError> {
+        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
+        let columns = column_names(reader.byte_headers()?)?;
+        let longest = vec![0; columns.len()];
+        let mut feeder = Self { columns, bytes: Vec::new(), ends: Vec::new(), lines: Vec::new(), longest };
+        let mut row = csv::ByteRecord::new();
+        while reader.read_byte_record(&mut row)? {
+            let line = row.position().map_or(0, |position| first_line(text, position));
+            feeder.push(&row, line)?;
+        }
+        if feeder.lines.is_empty() { Err(FeederError::NoRows) } else { Ok(feeder) }
+    }
+
+    fn push(&mut self, row: &csv::ByteRecord, line: u64) -> Result<(), FeederError> {
+        if row.len() != self.columns.len() {
+            return Err(FeederError::Cells { line, found: row.len() as u64, wanted: self.columns.len() });
+        }
+        for (cell, longest) in row.iter().zip(&mut self.longest) {
+            self.bytes.extend_from_slice(cell);
+            self.ends.push(self.bytes.len());
+            *longest = cell.len().max(*longest);
+        }
+        self.lines.push(line);
+        Ok(())
+    }
+
+    /// The names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The number of rows; at least one.
+    pub fn rows(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// One value; empty when there is no such row or column.
+    pub fn cell(&self, row: usize, column: usize) -> &[u8] {
+        if column >= self.columns.len() {
+            return &[];
+        }
+        let index = row * self.columns.len() + column;
+        let start = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.ends.get(index).map_or(&[], |end| &self.bytes[start..*end])
+    }
+
+    /// The line of the file that a row begins in, counted from 1; none when there is no such row.
+    pub fn line(&self, row: usize) -> Option<u64> {
+        self.lines.get(row).copied()
+    }
+
+    pub(crate) fn cell_bytes_max(&self, column: usize) -> usize {
+        self.longest.get(column).copied().unwrap_or(0)
+    }
+}
+
+/// The line a row begins in. The reader's position is the end of the row before, where a line feed and blank
+/// lines may still be to come.
+fn first_line(text: &[u8], position: &csv::Position) -> u64 {
+    let rest = &text[text.len().min(position.byte() as usize)..];
+    let blank = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+    position.line() + blank.filter(|byte| **byte == b'\n').count() as u64
+}
+
+fn column_names(header: &csv::ByteRecord) -> Result<Vec<String>, FeederError> {
+    if header.is_empty() {
+        return Err(FeederError::Empty);
+    }
+    let mut columns: Vec<String> = Vec::new();
+    for (index, name) in header.iter().enumerate() {
+        let name = std::str::from_utf8(name).unwrap_or_default().trim().to_owned();
+        if name.is_empty() {
+            return Err(FeederError::ColumnName { index: index + 1 });
+        }
+        if columns.contains(&name) {
+            return Err(FeederError::ColumnTwice { name });
+        }
+        columns.push(name);
+    }
+    Ok(columns)
+}

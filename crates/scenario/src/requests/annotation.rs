@@ -1,0 +1,100 @@
+//! Settings that vegeta does not have, written where it sees a comment.
+
+use super::{Fault, Line, RequestsError, at, quoted};
+use crate::suggestion::did_you_mean;
+
+/// Beyond this no cycle of requests could be laid out.
+const WEIGHT_MAX: u64 = 1_000_000;
+
+/// What a comment line `# plimsoll: weight=3 name=checkout` says of the request after it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Annotation {
+    pub(super) weight: Option<u32>,
+    pub(super) name: Option<String>,
+}
+
+impl Annotation {
+    /// Reads a comment line; another comment than ours is none.
+    fn parse(line: &str) -> Result<Option<Self>, Fault> {
+        let comment = line.trim_start_matches('#').trim_start();
+        let Some(mut rest) = comment.strip_prefix("plimsoll:").map(str::trim) else {
+            return Ok(None);
+        };
+        let mut annotation = Self::default();
+        while !rest.is_empty() {
+            let (key, value, tail) = split_setting(rest).ok_or_else(|| not_a_setting(rest, String::new()))?;
+            annotation.set(key, value)?;
+            rest = tail.trim_start();
+        }
+        Ok(Some(annotation))
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), Fault> {
+        match key {
+            "weight" => {
+                let weight = plimsoll_units::parse_count(value).map_err(|_| Fault::Weight(quoted(value)))?;
+                self.weight = Some(check_weight(weight)?);
+            }
+            "name" => self.name = Some(check_name(value)?),
+            other => {
+                let hint = did_you_mean(other, ["weight", "name"].into_iter());
+                return Err(not_a_setting(other, hint));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn not_a_setting(text: &str, hint: String) -> Fault {
+    Fault::Setting { text: quoted(text), hint }
+}
+
+/// Takes `key=value` or `key="a value"` off the front.
+fn split_setting(text: &str) -> Option<(&str, &str, &str)> {
+    let (key, rest) = text.split_once('=')?;
+    let (value, tail) = match rest.strip_prefix('"') {
+        Some(inside) => inside.split_once('"')?,
+        None => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
+    };
+    Some((key, value, tail))
+}
+
+pub(super) fn check_weight(weight: u64) -> Result<u32, Fault> {
+    let known = Some(weight).filter(|weight| (1..=WEIGHT_MAX).contains(weight));
+    known.and_then(|weight| u32::try_from(weight).ok()).ok_or_else(|| Fault::Weight(weight.to_string()))
+}
+
+pub(super) fn check_name(name: &str) -> Result<String, Fault> {
+    let name = name.trim();
+    if name.is_empty() || name.contains(char::is_control) {
+        return Err(Fault::Name(quoted(name)));
+    }
+    Ok(name.to_owned())
+}
+
+/// The settings that wait for their request.
+#[derive(Default)]
+pub(super) struct Waiting(Option<(usize, Annotation)>);
+
+impl Waiting {
+    /// Reads a comment line and keeps its settings, if it has any.
+    pub(super) fn read(&mut self, (number, line): Line<'_>) -> Result<(), RequestsError> {
+        let Some(annotation) = Annotation::parse(line).map_err(at(number))? else {
+            return Ok(());
+        };
+        match self.0.replace((number, annotation)) {
+            Some(_) => Err(at(number)(Fault::SettingsTwice)),
+            None => Ok(()),
+        }
+    }
+
+    /// The settings for the request that begins here.
+    pub(super) fn take(&mut self) -> Annotation {
+        self.0.take().map(|(_, annotation)| annotation).unwrap_or_default()
+    }
+
+    /// Refuses settings that no request followed.
+    pub(super) fn finish(self) -> Result<(), RequestsError> {
+        self.0.map_or(Ok(()), |(number, _)| Err(at(number)(Fault::SettingsAlone)))
+    }
+}

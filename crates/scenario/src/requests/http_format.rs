@@ -1,0 +1,76 @@
+//! vegeta's `http` format: `METHOD URL`, header lines, `@/path/to/body`, an empty line between requests.
+
+use super::annotation::Waiting;
+use super::{Body, Fault, Line, RequestText, RequestsError, at, quoted, url};
+
+/// Reads the whole file.
+pub(super) fn parse<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Vec<RequestText>, RequestsError> {
+    let mut reading = Reading::default();
+    for (number, line) in lines {
+        reading.line((number, line))?;
+    }
+    reading.waiting.finish()?;
+    Ok(reading.requests)
+}
+
+/// Method and URL of a line that begins a request: the method is in capitals, as vegeta asks for.
+pub(super) fn split_target(line: &str) -> Option<(&str, &str)> {
+    let (method, url) = line.split_once(char::is_whitespace)?;
+    method.bytes().all(|byte| byte.is_ascii_uppercase()).then_some((method, url.trim()))
+}
+
+#[derive(Default)]
+struct Reading {
+    requests: Vec<RequestText>,
+    /// Whether the last request may still get headers or a body.
+    open: bool,
+    waiting: Waiting,
+}
+
+impl Reading {
+    fn line(&mut self, (number, line): Line<'_>) -> Result<(), RequestsError> {
+        if line.is_empty() {
+            self.open = false;
+            return Ok(());
+        }
+        if line.starts_with('#') {
+            return self.waiting.read((number, line));
+        }
+        let within = self.requests.last_mut().filter(|_| self.open);
+        match (split_target(line), within) {
+            (Some((method, target)), _) if url::is_url(target) => {
+                self.requests.push(RequestText::begin(method, target, number, &mut self.waiting));
+                self.open = true;
+                Ok(())
+            }
+            (Some((_, target)), None) => Err(at(number)(Fault::Url(quoted(target)))),
+            (None, None) => Err(at(number)(Fault::Target(quoted(line)))),
+            (_, Some(request)) => {
+                self.open = add_line(request, line).map_err(at(number))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Adds a header or the body; says whether more may follow, and after the body nothing may.
+fn add_line(request: &mut RequestText, line: &str) -> Result<bool, Fault> {
+    match line.strip_prefix('@').map(str::trim) {
+        Some("") => Err(Fault::BodyFile),
+        Some(path) => {
+            request.body = Body::File(path.into());
+            Ok(false)
+        }
+        None => {
+            request.headers.push(split_header(line).ok_or_else(|| Fault::Header(quoted(line)))?);
+            Ok(true)
+        }
+    }
+}
+
+fn split_header(line: &str) -> Option<(String, String)> {
+    let (name, value) = line.split_once(':')?;
+    let (name, value) = (name.trim(), value.trim());
+    let named = !name.is_empty() && !name.contains(char::is_whitespace);
+    named.then(|| (name.to_owned(), value.to_owned()))
+}

@@ -1,0 +1,73 @@
+//! vegeta's `json` format: one object a line, the body in base64.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+
+use super::annotation::{check_name, check_weight};
+use super::{Body, Fault, Line, RequestText, RequestsError, at, quoted, url};
+
+/// One line. `weight` and `name` are Plimsoll's own.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Target {
+    method: String,
+    url: String,
+    #[serde(default)]
+    body: String,
+    #[serde(default)]
+    header: BTreeMap<String, Vec<String>>,
+    weight: Option<u64>,
+    name: Option<String>,
+}
+
+pub(super) fn parse<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Vec<RequestText>, RequestsError> {
+    let lines = lines.filter(|(_, line)| !line.is_empty());
+    lines.map(|(number, line)| parse_line(line, number).map_err(at(number))).collect()
+}
+
+fn parse_line(line: &str, number: usize) -> Result<RequestText, Fault> {
+    let target: Target = serde_json::from_str(line).map_err(|error| Fault::Json(reason(&error)))?;
+    if target.method.is_empty() {
+        return Err(Fault::Json("`method` is empty".to_owned()));
+    }
+    if !url::is_url(&target.url) {
+        return Err(Fault::Url(quoted(&target.url)));
+    }
+    let name = match target.name {
+        Some(name) => check_name(&name)?,
+        None => url::default_name(&target.method, &target.url),
+    };
+    Ok(RequestText {
+        name,
+        weight: check_weight(target.weight.unwrap_or(1))?,
+        method: target.method,
+        url: target.url,
+        headers: flatten(target.header),
+        body: decode(&target.body)?,
+        line: number,
+    })
+}
+
+fn flatten(header: BTreeMap<String, Vec<String>>) -> Vec<(String, String)> {
+    let pairs = header.into_iter();
+    pairs.flat_map(|(name, values)| values.into_iter().map(move |value| (name.clone(), value))).collect()
+}
+
+fn decode(body: &str) -> Result<Body, Fault> {
+    if body.is_empty() {
+        return Ok(Body::None);
+    }
+    let bytes = STANDARD.decode(body).map_err(|error| Fault::Base64(error.to_string().to_lowercase()))?;
+    Ok(Body::Inline(bytes))
+}
+
+/// The JSON reader's message; its «line 1» would be mistaken for a line of the file.
+fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let what = text.strip_suffix(place.as_str()).unwrap_or(&text);
+    plimsoll_units::escape_control(&format!("{what} at column {}", error.column()))
+}

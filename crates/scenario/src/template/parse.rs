@@ -1,0 +1,67 @@
+//! From a text to its pieces.
+
+use memchr::{memchr_iter, memchr2, memmem, memrchr};
+
+use super::variable::Variable;
+use super::{Known, Piece, Position, TemplateError};
+use crate::suggestion::quoted;
+
+const OPENING: &[u8] = b"${";
+
+/// Cuts a text into pieces. `$${` stands for a literal `${`, read from the left.
+pub(super) fn parse(text: &[u8], known: &Known<'_>) -> Result<Vec<Piece>, TemplateError> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    while let Some(found) = memmem::find(&text[from..], OPENING) {
+        let (start, inside) = (from + found, from + found + OPENING.len());
+        if text[from..start].ends_with(b"$") {
+            // The first of the two dollars goes, what it protects stays.
+            push_literal(&mut pieces, &text[from..start - 1]);
+            push_literal(&mut pieces, OPENING);
+            from = inside;
+            continue;
+        }
+        push_literal(&mut pieces, &text[from..start]);
+        let at = position(text, start);
+        let end = match memchr2(b'}', b'\n', &text[inside..]) {
+            Some(length) if text[inside + length] == b'}' => inside + length,
+            _ => return Err(TemplateError::Unclosed { at }),
+        };
+        push_variable(&mut pieces, &text[inside..end], at, known)?;
+        from = end + 1;
+    }
+    push_literal(&mut pieces, &text[from..]);
+    Ok(pieces)
+}
+
+fn push_literal(pieces: &mut Vec<Piece>, text: &[u8]) {
+    match pieces.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Piece::Literal(before)) => before.extend_from_slice(text),
+        _ => pieces.push(Piece::Literal(text.to_vec())),
+    }
+}
+
+fn push_variable(
+    pieces: &mut Vec<Piece>,
+    name: &[u8],
+    at: Position,
+    known: &Known<'_>,
+) -> Result<(), TemplateError> {
+    let name = String::from_utf8_lossy(name);
+    match name.trim().strip_prefix("env.") {
+        Some(name) => push_literal(pieces, env(name, at, known)?.as_bytes()),
+        None => pieces.push(Piece::Variable(Variable::parse(name.trim(), at, known.columns)?)),
+    }
+    Ok(())
+}
+
+fn env(name: &str, at: Position, known: &Known<'_>) -> Result<String, TemplateError> {
+    (known.env)(name).ok_or_else(|| TemplateError::UnknownEnv { name: quoted(name), at })
+}
+
+fn position(text: &[u8], start: usize) -> Position {
+    let before = &text[..start];
+    let line_start = memrchr(b'\n', before).map_or(0, |end| end + 1);
+    Position { line: memchr_iter(b'\n', before).count() + 1, column: start - line_start + 1 }
+}
