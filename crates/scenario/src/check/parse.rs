@@ -2,7 +2,7 @@
 
 use regex::bytes::Regex;
 
-use super::{Check, CheckError, Kind, SizeRange, StatusPattern, TextMatch};
+use super::{Check, CheckError, JsonMatch, Kind, SizeRange, StatusPattern, TextMatch};
 use crate::suggestion::quoted;
 
 impl Check {
@@ -67,9 +67,6 @@ fn parse_header(text: &str) -> Option<Result<Kind, CheckError>> {
 /// The pointer ends at the first `=`, so a key that holds one cannot be pointed at.
 fn parse_json(text: &str) -> Option<Result<Kind, CheckError>> {
     let (pointer, text) = text.split_once('=')?;
-    if !pointer.is_empty() && !pointer.starts_with('/') {
-        return Some(Err(CheckError::Pointer(quoted(pointer))));
-    }
-    let wanted = serde_json::from_str(text).ok();
-    Some(Ok(Kind::Json { pointer: pointer.to_owned(), text: text.to_owned(), wanted }))
+    let wanted = JsonMatch::parse(pointer, text).map(Kind::Json);
+    Some(wanted.ok_or_else(|| CheckError::Pointer(quoted(pointer))))
 }

@@ -70,11 +70,35 @@ fn a_json_value_is_found_by_its_pointer_and_compared_as_json_or_text() {
             "json:=1",
         ],
     );
-    let check =
-        |body: &'static [u8]| judge("json:=1", &Answer { body_bytes: body.len() as u64, body, ..ANSWER });
-    assert!(check(b" 1 ").held());
-    assert!(!check(b"1 2").held(), "not JSON");
-    assert!(!check(b"").held());
+}
+
+#[test]
+fn a_json_document_is_read_to_its_end_and_as_rfc_6901_says() {
+    let cases: &[(&str, &[u8], bool)] = &[
+        ("json:=1", b" 1 ", true),
+        ("json:=1", b"1 2", false),
+        ("json:=1", b"", false),
+        ("json:/a=1", b"{\"a\":1", false),
+        ("json:/a=1", b"{\"a\":1}}", false),
+        ("json:/a/0=1", b"{\"a\":[1,2", false),
+        ("json:/a=1", b"{\"b\":{\"a\":2},\"a\":1}", true),
+        ("json:/a=1", b"{\"a\":1,\"a\":2}", false),
+        ("json:/a=1", b"{\"\\u0061\":1}", true),
+        ("json:/a/b/c=1", b"{\"a\":{\"x\":[],\"b\":{\"c\":1.0}}}", true),
+        ("json:/a/b=1", b"{\"a\":\"b\"}", false),
+        ("json:/a/b=1", b"{\"a\":null}", false),
+        ("json:/1=1", b"[0,1,2]", true),
+        ("json:/01=1", b"[0,1,2]", false),
+        ("json:/+1=1", b"[0,1,2]", false),
+        ("json:/3=1", b"[0,1,2]", false),
+        ("json:/1=1", b"{\"1\":1}", true),
+        ("json:/~01=1", b"{\"~1\":1}", true),
+        ("json:/=1", b"{\"\":1}", true),
+    ];
+    for (text, body, held) in cases {
+        let answer = Answer { body_bytes: body.len() as u64, body, ..ANSWER };
+        assert_eq!(judge(text, &answer).held(), *held, "{text} {}", String::from_utf8_lossy(body));
+    }
 }
 
 #[test]
@@ -151,4 +175,14 @@ fn judging_status_size_headers_and_text_allocates_nothing_after_the_first_time()
     assert_eq!(judge_all(), 4);
     let allocations = allocation_counter::measure(|| assert_eq!(judge_all(), 4));
     assert_eq!(allocations.count_total, 0);
+}
+
+#[test]
+fn looking_into_json_does_not_build_the_document() {
+    let item = "{\"id\": [1, \"a\"], \"name\": {\"x\": null}},";
+    let body = format!("{{\"items\": [{}0], \"code\": 200}}", item.repeat(1000));
+    let answer = Answer { body_bytes: body.len() as u64, body: body.as_bytes(), ..ANSWER };
+    let check = Check::parse("json:/code=200").unwrap();
+    let allocations = allocation_counter::measure(|| assert!(check.judge(&answer).held()));
+    assert!(allocations.count_total <= 2, "{}", allocations.count_total);
 }
