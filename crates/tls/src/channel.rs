@@ -85,9 +85,6 @@ impl Channel {
         out: &mut Vec<u8>,
         plain: &mut impl FnMut(&[u8]),
     ) -> Result<(), Fault> {
-        if self.peer_closed {
-            return Ok(());
-        }
         let (kind, content) = self.receive.open(record)?;
         if kind != record::HANDSHAKE && !self.message.is_empty() {
             return Err(unexpected("a handshake message was interrupted"));
@@ -151,7 +148,8 @@ impl Channel {
             return Ok(());
         }
         // In TLS 1.3 the client is done first: a server that refuses its certificate says so afterwards.
-        let failure = if self.heard { TlsFailure::Ended(alert) } else { TlsFailure::Refused(alert) };
+        let refused = self.kernel.is_some() && !self.heard;
+        let failure = if refused { TlsFailure::Refused(alert) } else { TlsFailure::Ended(alert) };
         // A fatal alert is not answered (RFC 8446, 6.2).
         self.closed = true;
         Err(Fault { failure, alert })

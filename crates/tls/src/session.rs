@@ -105,12 +105,16 @@ impl Session {
             // Taken, so that the buffer is freed as soon as its record is read.
             channel.receive(&mut std::mem::take(&mut self.partial), out, plain)?;
         }
-        while let Some(length) = whole(rest)? {
+        // What comes after close_notify means nothing and is not even looked at.
+        while !channel.peer_closed() {
+            let Some(length) = whole(rest)? else {
+                complete(&mut self.partial, rest)?;
+                return Ok(());
+            };
             let (record, after) = rest.split_at_mut(length);
             channel.receive(record, out, plain)?;
             rest = after;
         }
-        complete(&mut self.partial, rest)?;
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Sessions with the server of OpenSSL, which has its own view of what was agreed on.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;

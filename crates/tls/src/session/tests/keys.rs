@@ -173,3 +173,10 @@ fn our_key_is_renewed_before_its_limit_and_the_server_follows() {
         pair.talk();
     }
 }
+
+#[test]
+fn an_alert_before_any_data_is_a_refusal_only_where_the_server_may_still_refuse() {
+    let alert = Alert::new(116);
+    assert_eq!(Forged::new(BOTH[1]).say(ALERT, &[2, 116]).1, Err(TlsFailure::Refused(alert)));
+    assert_eq!(Forged::new(BOTH[0]).say(ALERT, &[2, 116]).1, Err(TlsFailure::Ended(alert)));
+}
