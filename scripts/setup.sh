@@ -38,6 +38,7 @@ missing_packages() {
         [ -e /usr/lib/nginx/modules/ngx_http_echo_module.so ] || printf 'libnginx-mod-http-echo\n'
     else
         have nginx || printf 'nginx-light\n'
+        have nghttpd || printf 'nghttp2-server\n'
     fi
 }
 
