@@ -38,13 +38,14 @@ missing_packages() {
     else
         have nginx || printf 'nginx-light\n'
         have wrk || printf 'wrk\n'
+        have nghttpd || printf 'nghttp2-server\n'
     fi
 }
 
 require_means() {
     have cargo || fail "cargo is not on the PATH; install Rust with rustup, the version is in rust-toolchain.toml"
     [ $# -eq 0 ] && return 0
-    have apt-get || fail "missing: $*. There is no apt-get here: install them with this system's package tool (nginx with its stub_status module) and run make again"
+    have apt-get || fail "missing: $*. There is no apt-get here: install them with this system's package tool (nginx with its stub_status module, nghttpd of nghttp2) and run make again"
     [ "$(id -u)" -eq 0 ] || have sudo || fail "missing: $*. Installing needs root or sudo: run 'apt-get install $*' as root, then make again"
 }
 

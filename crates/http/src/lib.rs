@@ -1,4 +1,4 @@
-//! Sans-IO HTTP/1.1 codecs: request encoder and incremental response parser.
+//! Sans-IO HTTP codecs: HTTP/1.1 request encoder and incremental response parser, HTTP/2 client.
 //!
 //! Nothing here opens a socket, reads a clock or keeps a body. A request is rendered once before a
 //! run begins and sent as the same bytes every time. A response is read as its bytes arrive, in
@@ -8,6 +8,7 @@
 //! are skipped), and upgrades to other protocols (Plimsoll never asks for one).
 
 mod dissection;
+pub mod h2;
 mod request;
 mod response;
 

@@ -9,7 +9,7 @@ use thiserror::Error;
 mod tests;
 
 /// Sent when the user names no agent of their own.
-const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
+pub(crate) const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
 
 /// Everything one request says, borrowed from the plan.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +65,18 @@ pub enum EncodeError {
         byte: char,
         /// Where it stands in the value, counted in bytes from 0.
         at: usize,
+    },
+    /// The scheme of an HTTP/2 request is empty or holds a character that none may hold.
+    #[error("scheme {scheme:?} is not valid: use http or https")]
+    Scheme {
+        /// The scheme as given.
+        scheme: String,
+    },
+    /// A header that belongs to an HTTP/1.1 connection and has no place in HTTP/2.
+    #[error("header {name} has no place in HTTP/2: leave it out, or ask for HTTP/1.1")]
+    ConnectionHeader {
+        /// The name of the header.
+        name: String,
     },
 }
 
@@ -134,7 +146,7 @@ fn push(bytes: &mut Vec<u8>, parts: &[&str]) {
     }
 }
 
-fn check_header(name: &str, value: &str) -> Result<(), EncodeError> {
+pub(crate) fn check_header(name: &str, value: &str) -> Result<(), EncodeError> {
     if !is_token(name) {
         let name = name.to_owned();
         return Err(EncodeError::HeaderName { name });
@@ -150,11 +162,11 @@ fn check_header(name: &str, value: &str) -> Result<(), EncodeError> {
 }
 
 /// A token of RFC 9110 section 5.6.2.
-fn is_token(text: &str) -> bool {
+pub(crate) fn is_token(text: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     !text.is_empty() && text.bytes().all(allowed)
 }
 
-fn is_visible(text: &str) -> bool {
+pub(crate) fn is_visible(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())
 }

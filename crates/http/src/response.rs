@@ -9,7 +9,7 @@ use chunked::Chunked;
 use head::{Framing, Head};
 
 mod chunked;
-mod fields;
+pub(crate) mod fields;
 mod head;
 mod malformed;
 mod memory;

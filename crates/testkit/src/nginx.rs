@@ -51,9 +51,11 @@ pub enum NginxError {
 
 /// A running nginx, one process with one worker; killed and waited for when dropped.
 ///
-/// `/` answers `{"status":"ok"}`, `/brief` too, but ten times a connection, `/file` a file of [`Nginx::FILE_BYTES`], `/stub` its counters.
+/// `/` answers `{"status":"ok"}`, `/brief` too, but ten times a connection, `/file` a file of [`Nginx::FILE_BYTES`],
+/// `/large` one of [`Nginx::LARGE_BYTES`], `/stub` its counters. HTTP/2 without TLS has an address of its own.
 pub struct Nginx {
     address: SocketAddr,
+    http2_address: SocketAddr,
     child: Child,
     questions: AtomicU64,
     /// Removed after the child has ended, as fields are dropped after `drop`.
@@ -63,6 +65,9 @@ pub struct Nginx {
 impl Nginx {
     /// The length of `/file`.
     pub const FILE_BYTES: usize = 100_000;
+
+    /// The length of `/large`.
+    pub const LARGE_BYTES: usize = 10_000_000;
 
     /// Starts nginx on a free port of 127.0.0.1 and waits until it accepts.
     ///
@@ -84,6 +89,11 @@ impl Nginx {
         self.address
     }
 
+    /// Where it listens for HTTP/2 without TLS, to clients that know beforehand.
+    pub fn http2_address(&self) -> SocketAddr {
+        self.http2_address
+    }
+
     /// Requests served so far by its own count (stub_status). The questions asked here count there too, and are
     /// taken off; requests of others to `/stub` are not.
     ///
@@ -98,10 +108,10 @@ impl Nginx {
     }
 
     fn start_once() -> Result<Self, NginxError> {
-        let (address, folder) = prepare().map_err(|reason| NginxError::Folder { reason })?;
+        let (address, http2_address, folder) = prepare().map_err(|reason| NginxError::Folder { reason })?;
         let child = run(folder.path())?;
         // From here on the child is owned, and ended with its handle whatever follows.
-        let mut nginx = Self { address, child, questions: AtomicU64::new(0), folder };
+        let mut nginx = Self { address, http2_address, child, questions: AtomicU64::new(0), folder };
         if nginx.accepts_in_time() {
             return Ok(nginx);
         }
@@ -139,12 +149,16 @@ impl Drop for Nginx {
     }
 }
 
-fn prepare() -> io::Result<(SocketAddr, TempDir)> {
-    let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+fn prepare() -> io::Result<(SocketAddr, SocketAddr, TempDir)> {
+    let (first, second) =
+        (TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?, TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?);
+    let (address, http2_address) = (first.local_addr()?, second.local_addr()?);
     let folder = tempfile::Builder::new().prefix("plimsoll-nginx-").tempdir()?;
-    fs::write(folder.path().join("nginx.conf"), configuration(folder.path(), address))?;
+    fs::write(folder.path().join("nginx.conf"), configuration(folder.path(), address, http2_address))?;
     fs::write(folder.path().join("file"), vec![b'f'; Nginx::FILE_BYTES])?;
-    Ok((address, folder))
+    // Without blocks on the disk: a file of this length costs nothing to make.
+    File::create(folder.path().join("large"))?.set_len(Nginx::LARGE_BYTES as u64)?;
+    Ok((address, http2_address, folder))
 }
 
 fn log_path(folder: &Path) -> std::path::PathBuf {
@@ -163,7 +177,7 @@ fn run(folder: &Path) -> Result<Child, NginxError> {
 }
 
 /// Without a master process there is one process, which cannot outlive its handle, and no change of user.
-fn configuration(folder: &Path, address: SocketAddr) -> String {
+fn configuration(folder: &Path, address: SocketAddr, http2_address: SocketAddr) -> String {
     let folder = folder.display();
     format!(
         r#"daemon off;
@@ -186,9 +200,11 @@ http {{
     scgi_temp_path {folder}/scgi;
     server {{
         listen {address} backlog=4096;
+        listen {http2_address} http2 backlog=4096;
         location / {{ return 200 '{{"status":"ok"}}'; }}
         location = /file {{ alias {folder}/file; default_type application/octet-stream; }}
         location = /brief {{ keepalive_requests 10; return 200 '{{"status":"ok"}}'; }}
+        location = /large {{ alias {folder}/large; default_type application/octet-stream; }}
         location = /stub {{ stub_status; }}
     }}
 }}

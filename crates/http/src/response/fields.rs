@@ -14,7 +14,7 @@ pub(super) struct Fields {
 
 /// All `Content-Length` fields of a head taken together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Length {
+pub(crate) enum Length {
     Absent,
     Bytes(u64),
     Invalid,
@@ -62,7 +62,7 @@ impl Fields {
 
 impl Length {
     /// Repeated lengths are tolerated as long as they agree (RFC 9112 section 6.3, item 5).
-    fn and(self, value: &[u8]) -> Self {
+    pub(crate) fn and(self, value: &[u8]) -> Self {
         elements(value).fold(self, |length, element| match (length, decimal(element)) {
             (Self::Absent, Some(bytes)) => Self::Bytes(bytes),
             (Self::Bytes(before), Some(bytes)) if before == bytes => length,

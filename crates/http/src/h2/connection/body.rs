@@ -1,0 +1,154 @@
+//! DATA frames (RFC 9113 section 6.1): flow control, the body's length, and the response's end.
+
+use super::Connection;
+use super::reader::Sink;
+use crate::Response;
+use crate::h2::broken::Broken;
+use crate::h2::error_code::ErrorCode;
+use crate::h2::event::Event;
+use crate::h2::frame::{self, FrameHeader};
+use crate::h2::malformed::Malformed;
+use crate::h2::streams::Stream;
+
+/// A DATA frame that is passing.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DataFrame {
+    stream: u32,
+    body_left: u32,
+    padding_left: u32,
+    /// The payload's length, which flow control counts with its padding.
+    len: u32,
+    end_stream: bool,
+    observe: bool,
+}
+
+impl DataFrame {
+    pub(super) const fn is_read(&self) -> bool {
+        self.body_left == 0 && self.padding_left == 0
+    }
+}
+
+impl Connection {
+    /// The windows are charged before the payload is there, so that cuts make no difference.
+    pub(super) fn begin_data(&mut self, header: FrameHeader) -> Result<(), Broken> {
+        self.check_opened(header.stream)?;
+        if header.has(frame::PADDED) && header.len == 0 {
+            return Err(Broken::FrameSize);
+        }
+        self.receive_window.charge(header.len)?;
+        if let Some(stream) = self.streams.find(header.stream) {
+            stream.begun = true;
+            stream.receive.charge(header.len)?;
+        }
+        Ok(())
+    }
+
+    /// It is known how much of a frame is body: `padding` is the byte that says how much is not.
+    pub(super) fn begin_body<E: FnMut(Event<'_>)>(
+        &mut self,
+        header: FrameHeader,
+        padding: Option<u8>,
+        sink: &mut Sink<'_, E>,
+    ) -> Result<DataFrame, Broken> {
+        let padding_left = padding.map_or(0, u32::from);
+        let beside_body = padding_left + u32::from(padding.is_some());
+        let body_left = header.len.checked_sub(beside_body).ok_or(Broken::Padding)?;
+        let end_stream = header.has(frame::END_STREAM);
+        if body_left == 0 && !end_stream {
+            self.reader.count_idle()?;
+        } else {
+            self.reader.count_progress();
+        }
+        let observe = self.count_body(header.stream, body_left, sink);
+        Ok(DataFrame { stream: header.stream, body_left, padding_left, len: header.len, end_stream, observe })
+    }
+
+    /// Adds to the body's length; says whether someone wants to see it.
+    fn count_body<E: FnMut(Event<'_>)>(&mut self, id: u32, bytes: u32, sink: &mut Sink<'_, E>) -> bool {
+        let Some(stream) = self.streams.find(id) else {
+            return false;
+        };
+        stream.body_bytes += u64::from(bytes);
+        let malformed = if stream.status == 0 {
+            Malformed::Order
+        } else if stream.declared.is_some_and(|declared| stream.body_bytes > declared) {
+            Malformed::Length
+        } else {
+            return stream.observe;
+        };
+        self.refuse(id, malformed, sink);
+        false
+    }
+
+    /// Passes over what has come of a frame.
+    pub(super) fn read_data<E: FnMut(Event<'_>)>(
+        &mut self,
+        data: &mut DataFrame,
+        rest: &mut &[u8],
+        sink: &mut Sink<'_, E>,
+    ) {
+        let (body, after) = rest.split_at(rest.len().min(data.body_left as usize));
+        let padding = after.len().min(data.padding_left as usize);
+        *rest = &after[padding..];
+        // Neither is longer than what was left, which is a u32.
+        data.body_left -= body.len() as u32;
+        data.padding_left -= padding as u32;
+        if data.observe
+            && !body.is_empty()
+            && let Some(stream) = self.streams.find(data.stream)
+        {
+            (sink.events)(Event::Body { tag: stream.tag, bytes: body });
+        }
+    }
+
+    /// A frame is read: its bytes may come again, and its stream may be at its end.
+    pub(super) fn end_data<E: FnMut(Event<'_>)>(&mut self, data: DataFrame, sink: &mut Sink<'_, E>) {
+        let size = super::connection_window(self.window_bytes);
+        if let Some(increment) = self.receive_window.release(data.len, size) {
+            frame::push_window_update(sink.out, 0, increment);
+        }
+        if data.end_stream {
+            self.complete(data.stream, sink);
+        } else if let Some(stream) = self.streams.find(data.stream)
+            && let Some(increment) = stream.receive.release(data.len, self.window_bytes)
+        {
+            frame::push_window_update(sink.out, data.stream, increment);
+        }
+    }
+
+    /// The server ended its side of a stream.
+    pub(super) fn complete<E: FnMut(Event<'_>)>(&mut self, id: u32, sink: &mut Sink<'_, E>) {
+        let Some(stream) = self.close(id, sink.memory) else {
+            return;
+        };
+        let fits = stream.declared.is_none_or(|declared| declared == stream.body_bytes);
+        // An answer before the request's end leaves the rest unsent: the stream needs an end on
+        // this side too (RFC 9113 section 8.1).
+        if !stream.sent || !fits {
+            let code = if fits { ErrorCode::CANCEL } else { ErrorCode::PROTOCOL_ERROR };
+            frame::push_reset(sink.out, id, code);
+        }
+        (sink.events)(if fits {
+            Event::Answered { tag: stream.tag, response: self.response(&stream) }
+        } else {
+            Event::Malformed { tag: stream.tag, malformed: Malformed::Length }
+        });
+    }
+
+    fn response(&self, stream: &Stream) -> Response {
+        let keep_alive = self.going_away().is_none();
+        Response { status: stream.status, keep_alive, body_bytes: stream.body_bytes }
+    }
+
+    /// Resets a stream whose response is malformed (RFC 9113 section 8.1.1).
+    pub(super) fn refuse<E: FnMut(Event<'_>)>(
+        &mut self,
+        id: u32,
+        malformed: Malformed,
+        sink: &mut Sink<'_, E>,
+    ) {
+        if let Some(stream) = self.abandon(id, ErrorCode::PROTOCOL_ERROR, sink.memory, sink.out) {
+            (sink.events)(Event::Malformed { tag: stream.tag, malformed });
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What the server's SETTINGS ask of the client (RFC 9113 section 6.5.2).
+
+use super::broken::Broken;
+use super::frame;
+use super::window;
+
+/// Streams opened before the server has said how many it takes; RFC 9113 advises servers against
+/// fewer than this.
+const STREAMS_BEFORE_SETTINGS: u32 = 100;
+/// The table for header compression that both sides begin with, in bytes.
+const DEFAULT_TABLE_BYTES: u32 = 4096;
+
+pub(super) const HEADER_TABLE_SIZE: u16 = 0x1;
+pub(super) const ENABLE_PUSH: u16 = 0x2;
+pub(super) const MAX_CONCURRENT_STREAMS: u16 = 0x3;
+pub(super) const INITIAL_WINDOW_SIZE: u16 = 0x4;
+pub(super) const MAX_FRAME_SIZE: u16 = 0x5;
+
+/// The server's settings in force.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer {
+    table_bytes: u32,
+    /// Whether the table shrank: RFC 7541 section 4.2 wants the next header block to say that this
+    /// was understood.
+    pub(super) table_shrank: bool,
+    /// Whether the first SETTINGS have come.
+    pub(super) known: bool,
+    pub(super) streams_max: u32,
+    pub(super) window_bytes: u32,
+    pub(super) frame_bytes: u32,
+}
+
+impl Peer {
+    pub(super) const fn new() -> Self {
+        Self {
+            table_bytes: DEFAULT_TABLE_BYTES,
+            table_shrank: false,
+            known: false,
+            streams_max: STREAMS_BEFORE_SETTINGS,
+            window_bytes: window::DEFAULT_BYTES,
+            frame_bytes: frame::PAYLOAD_LIMIT_BYTES,
+        }
+    }
+
+    /// Reads a payload of whole settings; later ones prevail, unknown ones mean nothing.
+    pub(super) fn apply(&mut self, payload: &[u8]) -> Result<(), Broken> {
+        if !self.known {
+            self.known = true;
+            self.streams_max = u32::MAX;
+        }
+        let (settings, _) = payload.as_chunks::<6>();
+        for [i0, i1, v0, v1, v2, v3] in settings {
+            self.set(u16::from_be_bytes([*i0, *i1]), u32::from_be_bytes([*v0, *v1, *v2, *v3]))?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, identifier: u16, value: u32) -> Result<(), Broken> {
+        match identifier {
+            HEADER_TABLE_SIZE => {
+                self.table_shrank |= value < self.table_bytes;
+                self.table_bytes = value;
+            }
+            // A server cannot be pushed to, so that only «off» is left to it.
+            ENABLE_PUSH if value != 0 => return Err(Broken::Settings),
+            MAX_CONCURRENT_STREAMS => self.streams_max = value,
+            INITIAL_WINDOW_SIZE if value > window::LIMIT_BYTES => return Err(Broken::FlowControl),
+            INITIAL_WINDOW_SIZE => self.window_bytes = value,
+            MAX_FRAME_SIZE if !(frame::PAYLOAD_LIMIT_BYTES..1 << 24).contains(&value) => {
+                return Err(Broken::Settings);
+            }
+            MAX_FRAME_SIZE => self.frame_bytes = value,
+            _ => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,168 @@
+//! The open streams of a connection, found by their ids.
+//!
+//! A table with open addressing and linear probing, at most half full. Ids ascend; multiplied by
+//! the golden ratio they lie apart (Knuth, The Art of Computer Programming, volume 3, section 6.4),
+//! so that searches end after a step or two and a removal has little to move.
+
+use super::window::ReceiveWindow;
+use crate::Expect;
+
+/// One request that waits for the end of its response.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stream {
+    /// Odd; 0 marks a vacant place of the table.
+    pub(super) id: u32,
+    pub(super) tag: u32,
+    /// What the server may still send.
+    pub(super) receive: ReceiveWindow,
+    /// What may still be sent to the server; below zero when it took back what it had granted.
+    pub(super) send_left: i32,
+    /// Of the final response; 0 until its head is there.
+    pub(super) status: u16,
+    pub(super) interim_count: u8,
+    pub(super) expect: Expect,
+    /// Whether fields and body are handed on.
+    pub(super) observe: bool,
+    /// Whether the request was sent to its end.
+    pub(super) sent: bool,
+    /// Whether a frame of the response has begun to arrive.
+    pub(super) begun: bool,
+    /// The body's length as the head declares it, in bytes.
+    pub(super) declared: Option<u64>,
+    pub(super) body_bytes: u64,
+}
+
+const VACANT: Stream = Stream {
+    id: 0,
+    tag: 0,
+    receive: ReceiveWindow::new(0),
+    send_left: 0,
+    status: 0,
+    interim_count: 0,
+    expect: Expect::Body,
+    observe: false,
+    sent: false,
+    begun: false,
+    declared: None,
+    body_bytes: 0,
+};
+
+/// 2^32 divided by the golden ratio.
+const GOLDEN: u32 = 0x9e37_79b9;
+
+/// At most half of the places are taken, so that a search ends always.
+#[derive(Debug)]
+pub(super) struct Streams {
+    places: Box<[Stream]>,
+    count: u32,
+    /// The place found last: frames of one stream often come together.
+    recent: usize,
+    /// How far a hash is shifted to be a place.
+    shift: u32,
+}
+
+// Ten thousand connections hold ten thousand tables.
+const _: () = assert!(size_of::<Stream>() <= 64);
+
+impl Streams {
+    /// Room for `streams_max` streams.
+    pub(super) fn new(streams_max: u32) -> Self {
+        let places = (streams_max as usize * 2).next_power_of_two().max(2);
+        let shift = u32::BITS - places.trailing_zeros();
+        Self { places: vec![VACANT; places].into_boxed_slice(), count: 0, recent: 0, shift }
+    }
+
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// A stream as a request opens it.
+    pub(super) const fn opened(id: u32, tag: u32) -> Stream {
+        Stream { id, tag, ..VACANT }
+    }
+
+    /// Adds a stream. The caller keeps below the number of streams that there is room for.
+    pub(super) fn insert(&mut self, stream: Stream) {
+        debug_assert!((self.count as usize) < self.places.len() / 2, "there is room");
+        let mut place = self.home(stream.id);
+        while self.places[place].id != 0 {
+            place = self.after(place);
+        }
+        self.places[place] = stream;
+        self.count += 1;
+    }
+
+    pub(super) fn find(&mut self, id: u32) -> Option<&mut Stream> {
+        if self.places[self.recent].id != id {
+            self.recent = self.place(id)?;
+        }
+        Some(&mut self.places[self.recent])
+    }
+
+    pub(super) fn remove(&mut self, id: u32) -> Option<Stream> {
+        let stream = *self.find(id)?;
+        self.vacate(self.recent);
+        self.count -= 1;
+        Some(stream)
+    }
+
+    /// Every open stream, in no order.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
+        self.places.iter_mut().filter(|stream| stream.id != 0)
+    }
+
+    /// The id of the open stream of a tag, which takes a look at each.
+    pub(super) fn id_of(&self, tag: u32) -> Option<u32> {
+        let mut open = self.places.iter().filter(|stream| stream.id != 0);
+        open.find(|stream| stream.tag == tag).map(|stream| stream.id)
+    }
+
+    /// The ids of the open streams above `last`, ascending. This one allocates: it is for the end of
+    /// a connection.
+    pub(super) fn ids_above(&self, last: u32) -> Vec<u32> {
+        let ids = self.places.iter().map(|stream| stream.id);
+        let mut ids: Vec<u32> = ids.filter(|id| *id > last).collect();
+        ids.sort_unstable();
+        ids
+    }
+
+    /// Forgets all streams.
+    pub(super) fn clear(&mut self) {
+        self.places.fill(VACANT);
+        self.count = 0;
+    }
+
+    fn place(&self, id: u32) -> Option<usize> {
+        let mut place = self.home(id);
+        while self.places[place].id != id {
+            if self.places[place].id == 0 {
+                return None;
+            }
+            place = self.after(place);
+        }
+        Some(place)
+    }
+
+    /// Moves those that had to go past the vacated place back, so that searches need no marks.
+    fn vacate(&mut self, mut hole: usize) {
+        let mask = self.places.len() - 1;
+        let mut place = self.after(hole);
+        while self.places[place].id != 0 {
+            let from_home = place.wrapping_sub(self.home(self.places[place].id)) & mask;
+            if from_home >= (place.wrapping_sub(hole) & mask) {
+                self.places[hole] = self.places[place];
+                hole = place;
+            }
+            place = self.after(place);
+        }
+        self.places[hole] = VACANT;
+    }
+
+    fn home(&self, id: u32) -> usize {
+        ((id >> 1).wrapping_mul(GOLDEN) >> self.shift) as usize
+    }
+
+    fn after(&self, place: usize) -> usize {
+        (place + 1) & (self.places.len() - 1)
+    }
+}

@@ -1,0 +1,81 @@
+//! Cut invariance over the fuzzer's corpus, over mutations of it, and over generated streams.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use super::frames::{frame, settings};
+use super::invariance::check;
+
+/// Mutations of one seed are spread over this many places, to bound the time.
+const PLACES: usize = 24;
+/// Longer seeds, which are floods, are not mutated.
+const MUTATED_BYTES_MAX: usize = 4096;
+
+fn seeds() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/h2");
+    let entries = fs::read_dir(folder).expect("the fuzzer's corpus");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    let read = |path| fs::read(path).expect("a readable seed");
+    paths.into_iter().map(read).collect()
+}
+
+/// What a fuzzer tries first, at one place: another byte, one less, a piece twice, an early end.
+fn mutations(seed: &[u8], at: usize) -> Vec<Vec<u8>> {
+    let (before, after) = seed.split_at(at);
+    let replaced = |byte: u8| [before, &[byte], &after[1..]].concat();
+    let mut mutated: Vec<_> = [0, 1, 4, 8, 0x20, 0x88, 0xff].map(replaced).to_vec();
+    mutated.push(replaced(after[0].wrapping_add(1)));
+    mutated.push([before, &after[1..]].concat());
+    mutated.push([before, &after[..after.len().min(9)], after].concat());
+    mutated.push(before.to_vec());
+    mutated
+}
+
+#[test]
+fn the_fuzzers_corpus_reads_the_same_however_it_is_cut() {
+    let seeds = seeds();
+    assert!(seeds.len() >= 40, "the corpus was found");
+    seeds.iter().for_each(|seed| check(seed));
+}
+
+#[test]
+fn mutations_of_the_fuzzers_corpus_read_the_same_however_they_are_cut() {
+    for seed in seeds().iter().filter(|seed| seed.len() <= MUTATED_BYTES_MAX) {
+        for at in (0..seed.len()).step_by(seed.len().div_ceil(PLACES)) {
+            mutations(seed, at).iter().for_each(|input| check(input));
+        }
+    }
+}
+
+/// Frames of known types on a few streams, so that random ones get past their headers.
+fn some_frame() -> impl Strategy<Value = Vec<u8>> {
+    let payload = prop_oneof![
+        4 => prop::sample::select(vec![&b"\x88"[..], b"\x89", b"", b"hello", b"\0\0\0\x05", b"\0\0\0\0\0\0\0\0"])
+            .prop_map(<[u8]>::to_vec),
+        1 => prop::collection::vec(any::<u8>(), 0..40),
+    ];
+    let flags = prop::sample::select(vec![0_u8, 1, 4, 5, 8, 9, 0x0c, 0x0d, 0x20, 0x25]);
+    let stream = prop::sample::select(vec![0_u32, 1, 1, 1, 3, 3, 5, 2, 7]);
+    (0_u8..11, flags, stream, payload)
+        .prop_map(|(kind, flags, stream, payload)| frame(kind, flags, stream, &payload))
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_read_the_same_however_they_are_cut(
+        input in prop::collection::vec(any::<u8>(), 0..256),
+    ) {
+        check(&input);
+    }
+
+    #[test]
+    fn arbitrary_frames_read_the_same_however_they_are_cut(
+        control in any::<[u8; 5]>(),
+        frames in prop::collection::vec(some_frame(), 0..16),
+    ) {
+        check(&[&control[..], &settings(&[]), &frames.concat()].concat());
+    }
+}
