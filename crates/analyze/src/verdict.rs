@@ -20,8 +20,8 @@ use crate::{
 /// An open loop that is answered at less than this ratio of its rate is not kept up with.
 const ACHIEVED_RATIO: f64 = 0.99;
 
-/// In one moment of a changing rate less than this ratio of what falls due is short of it: at a rising rate answers
-/// are always a little behind.
+/// In one moment of a changing rate less than this ratio of what falls due is short of it. At a rising rate answers are
+/// always a little behind.
 const MOMENT_RATIO: f64 = 0.95;
 
 /// What the verdict is made from.
@@ -230,13 +230,17 @@ fn generator_row(case: &Case<'_>, step: &StepSummary) -> EvidenceRow {
 
 const ANSWERED: &str = "requests/s answered, against those offered";
 
-/// The first moment of a changing rate in which clearly less was answered than fell due, and more requests were
-/// waiting or under way at its end than a second brings.
+/// The first moment of a changing rate in which clearly less was answered than fell due, if it was so in every later one
+/// of at least that rate too: where a rate begins to rise, answers are behind only until the first of them are in.
 fn first_short(step: &StepSummary) -> Option<&Moment> {
-    step.moments.iter().find(|moment| {
-        let left = (moment.in_flight + moment.backlog) as f64;
-        moment.throughput_per_sec < MOMENT_RATIO * moment.due_per_sec && left > moment.due_per_sec
-    })
+    let short = |moment: &Moment| moment.throughput_per_sec < MOMENT_RATIO * moment.due_per_sec;
+    let moments = &step.moments;
+    moments.iter().enumerate().map(|(index, moment)| (&moments[index..], moment)).find_map(
+        |(later, moment)| {
+            let comparable = |other: &&Moment| other.rate_per_sec >= moment.rate_per_sec;
+            later.iter().filter(comparable).all(short).then_some(moment)
+        },
+    )
 }
 
 /// An open loop shows whether one rate is kept up with, and no more.

@@ -133,7 +133,7 @@ pub(super) fn settled(step: &StepSummary, lower_bound: bool) -> &'static str {
         Steadiness::Moving => {
             " Throughput changed within that step: the figure is the mean of all of it, and a rough one."
         }
-        Steadiness::Ramp => " The offered rate changed as planned: the figure is the mean of all of it.",
+        Steadiness::Ramp => " The offered rate changed as planned; what came of it over time stands below.",
         Steadiness::TooShort => {
             " That step was too short to tell its warm-up from the rest: the figure is a rough one."
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Findings, StepSummary, TimeSummary};
+use plimsoll_analyze::{Findings, Steadiness, StepSummary, TimeSummary};
 use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, Stage};
 use plimsoll_record::{Phase, Run, StepEnd};
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, percent_text};
@@ -45,6 +45,10 @@ fn headline(findings: &Findings, step: &StepSummary) -> String {
     let success = step.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
     let throughput = match findings.answered_late() {
         true => claim::only_late(findings),
+        false if step.steadiness == Steadiness::Ramp => {
+            let mean = count_text(step.throughput.value);
+            format!("{}{mean} requests/s on average, success {success}.", bound(findings.lower_bound))
+        }
         false => format!("{}, success {success}.", throughput(step.throughput, findings.lower_bound)),
     };
     let text = format!(

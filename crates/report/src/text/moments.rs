@@ -17,7 +17,10 @@ pub(super) fn table(step: &StepSummary) -> String {
     let mut table = Table::new(&HEADER);
     let lower_bound = !step.generator.healthy();
     step.moments.iter().for_each(|moment| table.row(cells(moment, lower_bound)));
-    let unknown = step.moments.iter().any(|moment| any_unknown(&[moment.latency.p50, moment.latency.p99]));
+    // The table of the whole step explains it if it has one too.
+    let explained = any_unknown(&[step.latency.p99, step.latency.p999]);
+    let unknown = !explained
+        && step.moments.iter().any(|moment| any_unknown(&[moment.latency.p50, moment.latency.p99]));
     let about = "from: since the load began. rate: offered in the middle of the row. QPS, p50, p99 and success are \
                  of the requests that ended within it. under way, waiting: sent and not answered, due and not sent, \
                  at its end.";
