@@ -29,7 +29,7 @@ pub enum AnalyzeError {
 /// When the stored plan or a histogram cannot be read.
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     let plan = Plan::from_json(&run.manifest.plan)?;
-    let steps = run.steps.iter().map(|step| summarize(run, step)).collect::<Result<Vec<_>, _>>()?;
+    let steps = run.steps.iter().map(|step| summarize(run, &plan, step)).collect::<Result<Vec<_>, _>>()?;
     let ladder = matches!(plan.load, Load::Ladder { .. });
     let knee = knee(&steps).filter(|_| ladder);
     let usl = ladder.then(|| fit(&steps));
@@ -47,9 +47,9 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     Ok(Findings { plan, steps, generator, knee, usl, slo, verdict, lower_bound })
 }
 
-fn summarize(run: &Run, step: &Step) -> Result<StepSummary, AnalyzeError> {
+fn summarize(run: &Run, plan: &Plan, step: &Step) -> Result<StepSummary, AnalyzeError> {
     let frames: Vec<&Frame> = run.frames_of(step.index).collect();
-    summary::summarize(step, &frames, &run.hosts)
+    summary::summarize(plan, step, &frames, &run.hosts)
         .map_err(|source| AnalyzeError::Histogram { step: step.index, source })
 }
 

@@ -58,6 +58,50 @@ pub enum Steadiness {
     Moving,
     /// Too short to tell.
     TooShort,
+    /// The offered rate was to change, so throughput was not to settle.
+    Ramp,
+}
+
+/// What one request of a plan of several came to in a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestSummary {
+    /// Its name in the plan.
+    pub name: String,
+    /// Everything counted over the whole step, warm-up and drain included.
+    pub counts: plimsoll_record::Counts,
+    /// Successes over everything that ended; `None` if nothing did.
+    pub success_ratio: Option<f64>,
+    /// Its 95 % interval; `None` if nothing ended.
+    pub success_interval: Option<(f64, f64)>,
+    /// Completed requests per second over the measured window.
+    pub throughput_per_sec: f64,
+    /// done − intended.
+    pub latency: TimeSummary,
+    /// done − sent.
+    pub service: TimeSummary,
+}
+
+/// A part of a step whose offered rate changes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moment {
+    /// When it began, in seconds since the load did.
+    pub began_sec: f64,
+    /// When it ended, in seconds since the load began.
+    pub end_sec: f64,
+    /// The offered rate in its middle, requests per second.
+    pub rate_per_sec: f64,
+    /// Requests that fell due, per second.
+    pub due_per_sec: f64,
+    /// Completed requests per second.
+    pub throughput_per_sec: f64,
+    /// Successes over everything that ended within it; `None` if nothing did.
+    pub success_ratio: Option<f64>,
+    /// Requests sent and not answered at its end.
+    pub in_flight: u64,
+    /// Requests due and not sent at its end.
+    pub backlog: u64,
+    /// done − intended of the requests that ended within it.
+    pub latency: TimeSummary,
 }
 
 /// What one step came to.
@@ -67,7 +111,9 @@ pub struct StepSummary {
     pub index: u32,
     /// Connections of the step.
     pub connections: u32,
-    /// The offered rate of an open loop, requests per second.
+    /// The most requests under way on one connection.
+    pub depth: u16,
+    /// The offered rate of an open loop, requests per second; its mean where it changes.
     pub rate_per_sec: Option<f64>,
     /// Everything counted over the whole step, warm-up and drain included.
     pub counts: plimsoll_record::Counts,
@@ -97,6 +143,14 @@ pub struct StepSummary {
     pub latency: TimeSummary,
     /// done − sent.
     pub service: TimeSummary,
+    /// Time to open a connection, a TLS handshake included, of those opened while measured.
+    pub connect: TimeSummary,
+    /// The TLS handshake's part of it.
+    pub handshake: TimeSummary,
+    /// The requests of a plan of several, in its order; empty for a plan of one.
+    pub requests: Vec<RequestSummary>,
+    /// The step over time where the offered rate changes; else empty.
+    pub moments: Vec<Moment>,
     /// The generator's own health during this step.
     pub generator: GeneratorHealth,
 }
@@ -127,7 +181,7 @@ pub enum GeneratorReason {
     },
     /// Little's law does not hold: connections are not as busy as a closed loop keeps them.
     LittlesLaw {
-        /// Requests that should be under way: the mean of open connections.
+        /// Requests that should be under way: the mean of open connections, times those under way on each.
         expected: f64,
         /// Throughput times mean latency.
         observed: f64,
@@ -170,7 +224,7 @@ pub struct GeneratorHealth {
     pub send_lag_p50_ns: f64,
     /// 99th percentile of send lag in nanoseconds.
     pub send_lag_p99_ns: f64,
-    /// |N − X·R| / N in a closed loop, N being the mean of open connections.
+    /// |N − X·R| / N in a closed loop, N being the mean of open connections times the requests under way on each.
     pub littles_law_error: Option<f64>,
     /// Mean of open connections over those of the step, in a closed loop.
     pub open_ratio: Option<f64>,
@@ -194,7 +248,8 @@ pub struct Knee {
     pub plateau_connections: u32,
     /// The smallest tested number of connections within 5 % of the plateau.
     pub connections: u32,
-    /// N* = (D + Z) / D_max: the plateau times the mean latency of the lowest step.
+    /// N* = (D + Z) / D_max: the plateau times the mean latency of the lowest step, over the requests that
+    /// each connection has under way.
     pub connections_predicted: f64,
     /// False if the ladder ended while throughput was still growing: the plateau is not known, and
     /// the values are those of the last step that was not cut short.

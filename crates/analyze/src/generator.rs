@@ -68,7 +68,7 @@ impl Spent {
 
 fn spent_by_worker(heads: &[&FrameHead]) -> BTreeMap<u32, Spent> {
     let mut workers: BTreeMap<u32, Spent> = BTreeMap::new();
-    for head in heads {
+    for head in heads.iter().filter(|head| head.of_worker()) {
         let spent = workers.entry(head.worker).or_default();
         spent.span_ns += head.ended_ns.saturating_sub(head.began_ns);
         spent.cpu_ns += head.time.user_ns + head.time.system_ns;
@@ -140,7 +140,7 @@ fn late(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorRe
 /// The mean number of open connections while measured: the gauge at the end of each frame.
 fn mean_open(heads: &[&FrameHead]) -> f64 {
     let mut workers: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-    for head in heads {
+    for head in heads.iter().filter(|head| head.of_worker()) {
         let (open, frames) = workers.entry(head.worker).or_default();
         *open += head.connections;
         *frames += 1;
@@ -160,7 +160,8 @@ fn open_ratio(evidence: &Evidence<'_>) -> Option<f64> {
 /// against them.
 ///
 /// Little (1961): the mean number of requests under way is throughput times mean latency, N = X·R. In a
-/// closed loop without think time it is the number of open connections. When X·R falls short, connections
+/// closed loop without think time it is the number of open connections, times the requests that each has under way.
+/// When X·R falls short, connections
 /// stood idle, and that is the generator's doing. X and R are both of the requests that ended in the measured
 /// window, well or badly; the ages of those that ended in the drain are no time of the window.
 fn littles_law(evidence: &Evidence<'_>) -> Option<(f64, f64)> {
@@ -170,8 +171,9 @@ fn littles_law(evidence: &Evidence<'_>) -> Option<(f64, f64)> {
     let applies = open_ratio(evidence).is_some_and(|ratio| ratio >= OPEN_RATIO_LEAST)
         && summary.success_ratio.is_some_and(|ratio| ratio >= LITTLE_SUCCESS_LEAST)
         && summary.measured_sec >= LITTLE_LATENCIES_LEAST * longest_mean_sec;
-    let ended_per_sec = || per_second(evidence.measured.iter().copied(), plimsoll_record::Counts::ended);
-    applies.then(|| (mean_open(evidence.measured), ended_per_sec() * mean_sec))
+    let ended_per_sec = || per_second(evidence.measured.iter().copied(), |head| head.counts.ended());
+    let expected = || mean_open(evidence.measured) * f64::from(evidence.step.depth.max(1));
+    applies.then(|| (expected(), ended_per_sec() * mean_sec))
 }
 
 fn out_of_law(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
@@ -183,9 +185,8 @@ fn out_of_law(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
 /// for which a connection was free; a request that finds all connections taken waits for the target.
 fn behind(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorReason> {
     evidence.step.rate_per_sec?;
-    let rate =
-        |count: fn(&plimsoll_record::Counts) -> u64| per_second(evidence.measured.iter().copied(), count);
-    let (offered_per_sec, sent_per_sec) = (rate(|counts| counts.intended), rate(|counts| counts.sent));
+    let rate = |count: fn(&FrameHead) -> u64| per_second(evidence.measured.iter().copied(), count);
+    let (offered_per_sec, sent_per_sec) = (rate(|head| head.counts.intended), rate(|head| head.counts.sent));
     let no_time_left = health.busiest_worker_ratio + health.starved_ratio >= BUSY_RATIO;
     let own_fault = no_time_left || late(evidence, health).is_some();
     (sent_per_sec < SENT_RATIO * offered_per_sec && own_fault)

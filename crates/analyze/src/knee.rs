@@ -38,7 +38,8 @@ pub(crate) fn usable(steps: &[StepSummary]) -> Vec<&StepSummary> {
 /// N* = (D + Z)/D_max (Denning and Buzen 1978; Lazowska and others, *Quantitative System Performance*, 1984,
 /// chapter 5) is where the asymptotes X ≤ N/(D + Z) and X ≤ 1/D_max cross. Without think time Z, D is the
 /// mean latency of the lowest step, where nothing queues yet, and 1/D_max is the plateau; so N* = X_max·R_low.
-/// It also is the number of requests the target works on at once.
+/// It also is the number of requests the target works on at once; where each connection has several under way, the
+/// connections are fewer by that factor.
 pub(crate) fn knee(steps: &[StepSummary]) -> Option<Knee> {
     let usable = usable(steps);
     let [lowest, .., highest] = usable.as_slice() else { return None };
@@ -51,7 +52,9 @@ pub(crate) fn knee(steps: &[StepSummary]) -> Option<Knee> {
         plateau: predicted_by.throughput,
         plateau_connections: predicted_by.connections,
         connections: if reached { connections } else { highest.connections },
-        connections_predicted: predicted_by.throughput.value * lowest.latency.mean_ns / 1e9,
+        connections_predicted: predicted_by.throughput.value * lowest.latency.mean_ns
+            / 1e9
+            / f64::from(lowest.depth.max(1)),
         reached,
     })
 }

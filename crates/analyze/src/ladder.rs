@@ -44,7 +44,7 @@ fn throughput(heads: &[&FrameHead]) -> f64 {
     let level = &points[settle_closed(&points).cut..];
     if level.is_empty() {
         let under_load = heads.iter().filter(|head| head.phase == Phase::Measure).copied();
-        per_second(under_load, |counts| counts.completed)
+        per_second(under_load, |head| head.counts.completed)
     } else {
         mean_rate(level)
     }

@@ -12,10 +12,12 @@ mod findings;
 mod generator;
 mod knee;
 pub mod ladder;
+mod moments;
 #[cfg(test)]
 mod noise;
 mod proportion;
 mod quantile;
+mod requests;
 mod series;
 mod slo;
 pub mod steady;

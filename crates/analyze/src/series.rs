@@ -34,9 +34,11 @@ struct Sums {
 
 impl Sums {
     fn add(&mut self, head: &FrameHead) {
-        self.began_ns = if self.frames == 0 { head.began_ns } else { self.began_ns.min(head.began_ns) };
-        self.frames += 1;
-        self.span_sec += head.span_sec();
+        if head.of_worker() {
+            self.began_ns = if self.frames == 0 { head.began_ns } else { self.began_ns.min(head.began_ns) };
+            self.frames += 1;
+            self.span_sec += head.span_sec();
+        }
         self.rate_per_sec += head.counts.completed as f64 / head.span_sec();
         self.completed += head.counts.completed;
         self.queue += head.in_flight + head.backlog;
@@ -138,6 +140,22 @@ pub(crate) mod tests {
         assert_eq!(points.iter().map(|point| point.interval).collect::<Vec<_>>(), [0, 2]);
         assert!(points.iter().all(|point| (point.rate_per_sec - 2000.0).abs() < 1e-9));
         assert_eq!(points[0].queue, 6);
+    }
+
+    #[test]
+    fn the_frames_of_other_requests_add_to_their_workers() {
+        let of_request =
+            |request, interval| FrameHead { request, in_flight: 0, backlog: 0, ..head(0, interval, 100, 10) };
+        let alone: Vec<FrameHead> = (0..3).map(|interval| head(0, interval, 100, 10)).collect();
+        let mut heads = alone.clone();
+        heads.extend((0..3).map(|interval| of_request(1, interval)));
+        heads.push(of_request(2, 1));
+        let rates = |heads: &[FrameHead]| -> Vec<(f64, f64, u64)> {
+            let points = series(heads, 1);
+            points.iter().map(|point| (point.rate_per_sec, point.span_sec, point.queue)).collect()
+        };
+        assert_eq!(rates(&alone), [(100.0, 0.1, 3); 3]);
+        assert_eq!(rates(&heads), [(200.0, 0.1, 3), (300.0, 0.1, 3), (200.0, 0.1, 3)]);
     }
 
     #[test]

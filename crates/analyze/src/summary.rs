@@ -2,16 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plimsoll_plan::{Level, Plan, RateProfile};
 use plimsoll_record::{
     CorruptHistogram, Counts, EncodedHistogram, Frame, FrameHead, Histogram, HostSample, Phase, Step,
     StepEnd, latency_histogram,
 };
 
 use crate::generator::{Evidence, health};
+use crate::moments::over_time;
 use crate::proportion::wilson;
 use crate::quantile::summary;
+use crate::requests::{Divided, by_request};
 use crate::series::series;
-use crate::steady::{Settled, settle_closed, settle_open};
+use crate::steady::{Settled, settle_closed, settle_open, settle_ramp};
 use crate::{Estimate, StepSummary};
 
 /// The frames of a step, divided by the cut.
@@ -31,16 +34,20 @@ impl<'a> Window<'a> {
 }
 
 /// Settles a step: the intervals of an open loop are never cut.
-fn settle(step: &Step, points: &[crate::series::Point]) -> Settled {
-    step.rate_per_sec.map_or_else(|| settle_closed(points), |rate| settle_open(points, rate))
+fn settle(step: &Step, varies: bool, points: &[crate::series::Point]) -> Settled {
+    match step.rate_per_sec {
+        None => settle_closed(points),
+        Some(_) if varies => settle_ramp(),
+        Some(rate) => settle_open(points, rate),
+    }
 }
 
-fn window<'a>(step: &Step, frames: &[&'a Frame]) -> Window<'a> {
+fn window<'a>(step: &Step, varies: bool, frames: &[&'a Frame]) -> Window<'a> {
     let last = last_interval(step, frames);
     let under_load = |frame: &&Frame| frame.head.phase == Phase::Measure && frame.head.interval <= last;
     let loaded = frames.iter().copied().filter(under_load);
     let points = series(loaded.map(|frame| &frame.head), workers(frames));
-    let settled = settle(step, &points);
+    let settled = settle(step, varies, &points);
     let first = if settled.cut == 0 { 0 } else { points.get(settled.cut).map_or(0, |point| point.interval) };
     let ended = |frame: &&Frame| frame.head.phase == Phase::Drain || frame.head.interval >= first;
     let (measured, after) = frames.iter().copied().filter(ended).partition(under_load);
@@ -60,16 +67,19 @@ fn workers(frames: &[&Frame]) -> usize {
     frames.iter().map(|frame| frame.head.worker).collect::<BTreeSet<_>>().len()
 }
 
-/// Something counted, per second: each worker's count over the length of its own frames, summed over workers.
+/// Something counted, per second: each worker's count over the length of its own frames, summed over workers. The
+/// frames of a worker's other requests, which share these lengths, must be among `heads` or left out together.
 pub(crate) fn per_second<'a>(
     heads: impl IntoIterator<Item = &'a FrameHead>,
-    count: impl Fn(&Counts) -> u64,
+    count: impl Fn(&FrameHead) -> u64,
 ) -> f64 {
     let mut by_worker: BTreeMap<u32, (u64, f64)> = BTreeMap::new();
     for head in heads {
         let (sum, span_sec) = by_worker.entry(head.worker).or_default();
-        *sum += count(&head.counts);
-        *span_sec += head.span_sec();
+        *sum += count(head);
+        if head.of_worker() {
+            *span_sec += head.span_sec();
+        }
     }
     by_worker
         .values()
@@ -86,7 +96,7 @@ fn counts_of(frames: &[&Frame]) -> Counts {
 }
 
 /// One of the histograms of these frames, merged.
-fn merged<'a>(
+pub(crate) fn merged<'a>(
     frames: impl IntoIterator<Item = &'a Frame>,
     which: impl Fn(&Frame) -> &EncodedHistogram,
 ) -> Result<Histogram, CorruptHistogram> {
@@ -119,7 +129,7 @@ fn seconds(from_ns: u64, to_ns: u64) -> f64 {
 
 /// The throughput of the measured window: the value is requests over time, the interval is laid around it.
 fn throughput(window: &Window<'_>) -> Estimate {
-    let value = per_second(window.measured.iter().map(|frame| &frame.head), |counts| counts.completed);
+    let value = per_second(window.measured.iter().map(|frame| &frame.head), |head| head.counts.completed);
     let interval = window.settled.half_width.map(|half| ((value - half).max(0.0), value + half));
     Estimate { value, interval }
 }
@@ -129,11 +139,13 @@ fn throughput(window: &Window<'_>) -> Estimate {
 /// # Errors
 /// When a stored histogram cannot be decoded.
 pub(crate) fn summarize(
+    plan: &Plan,
     step: &Step,
     frames: &[&Frame],
     hosts: &[HostSample],
 ) -> Result<StepSummary, CorruptHistogram> {
-    let window = window(step, frames);
+    let profile = plan.level().and_then(Level::profile);
+    let window = window(step, profile.is_some_and(RateProfile::varies), frames);
     let mut latency = merged(window.measured.iter().copied(), |frame| &frame.latency)?;
     let measured_mean_ns = latency.mean();
     window.after.iter().try_for_each(|frame| frame.latency.add_to(&mut latency))?;
@@ -143,9 +155,12 @@ pub(crate) fn summarize(
     let (began_ns, ended_ns) = bounds_ns(&window.measured).unwrap_or((step.began_ns, step.began_ns));
     let load_began_ns = bounds_ns(frames).map_or(step.began_ns, |(began, _)| began);
     let counts = counts_of(frames);
+    let ended: Vec<&Frame> = window.ended().collect();
+    let divided = Divided { all: frames, measured: &window.measured, ended: &ended };
     let mut summary = StepSummary {
         index: step.index,
         connections: step.connections,
+        depth: step.depth,
         rate_per_sec: step.rate_per_sec,
         success_ratio: counts.success_ratio(),
         success_interval: wilson(counts.ok, counts.ended()),
@@ -154,12 +169,16 @@ pub(crate) fn summarize(
         measured_sec: seconds(began_ns, ended_ns),
         drain_sec: seconds(step.ended_ns, step.drained_ns),
         throughput: throughput(&window),
-        bytes_in_per_sec: per_second(measured.iter().copied(), |counts| counts.bytes_in),
+        bytes_in_per_sec: per_second(measured.iter().copied(), |head| head.counts.bytes_in),
         steadiness: window.settled.steadiness,
         end: step.end,
         lost_at_sec: (step.end == StepEnd::TargetLost).then(|| lost_at_ns(step, &window) as f64 / 1e9),
         latency: summary(&latency),
         service,
+        connect: summary(&merged(window.measured.iter().copied(), |frame| &frame.connect)?),
+        handshake: summary(&merged(window.measured.iter().copied(), |frame| &frame.handshake)?),
+        requests: by_request(&plan.requests, &divided)?,
+        moments: over_time(profile, step, frames)?,
         generator: crate::GeneratorHealth::default(),
     };
     let all: Vec<&FrameHead> = frames.iter().map(|frame| &frame.head).collect();

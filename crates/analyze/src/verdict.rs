@@ -13,11 +13,16 @@ use plimsoll_units::{count_text, grouped};
 use crate::knee::{counts_for_capacity, whole};
 use crate::summary::answered_late;
 use crate::{
-    Confidence, EvidenceRow, GeneratorHealth, GeneratorReason, Knee, Limit, Steadiness, StepSummary, Verdict,
+    Confidence, EvidenceRow, GeneratorHealth, GeneratorReason, Knee, Limit, Moment, Steadiness, StepSummary,
+    Verdict,
 };
 
 /// An open loop that is answered at less than this ratio of its rate is not kept up with.
 const ACHIEVED_RATIO: f64 = 0.99;
+
+/// In one moment of a changing rate less than this ratio of what falls due is short of it. At a rising rate answers are
+/// always a little behind.
+const MOMENT_RATIO: f64 = 0.95;
 
 /// What the verdict is made from.
 pub(crate) struct Case<'a> {
@@ -99,8 +104,13 @@ fn main_status(step: &StepSummary) -> Option<(u16, u64)> {
     bad.reduce(|most, next| if next.1 > most.1 { next } else { most })
 }
 
+/// The check that failed most often in a step.
+fn main_check(step: &StepSummary) -> Option<(u16, u64)> {
+    step.counts.checks.iter().reduce(|most, next| if next.1 > most.1 { next } else { most })
+}
+
 /// Rows and advice on what failed in a step.
-fn failures(step: &StepSummary) -> (Vec<EvidenceRow>, Vec<String>) {
+fn failures(case: &Case<'_>, step: &StepSummary) -> (Vec<EvidenceRow>, Vec<String>) {
     let ended = step.counts.ended() as f64;
     let failure = main_failure(step);
     let status = main_status(step);
@@ -119,6 +129,16 @@ fn failures(step: &StepSummary) -> (Vec<EvidenceRow>, Vec<String>) {
         rows.push(row(format!("responses of status {status}"), count as f64, Some(ended), at(step)));
         advice.push(advice::status(status));
     }
+    if let Some((check, count)) = main_check(step) {
+        let name = case.plan.checks.get(usize::from(check)).map_or("?", String::as_str);
+        rows.push(row(
+            format!("responses that failed the check {name}"),
+            count as f64,
+            Some(ended),
+            at(step),
+        ));
+        advice.push(advice::check(name));
+    }
     if rows.is_empty() {
         advice.push(advice::NOTHING_ENDED.to_owned());
     }
@@ -126,14 +146,14 @@ fn failures(step: &StepSummary) -> (Vec<EvidenceRow>, Vec<String>) {
 }
 
 fn all_failed(case: &Case<'_>, last: &StepSummary) -> Verdict {
-    let (evidence, advice) = failures(last);
+    let (evidence, advice) = failures(case, last);
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
 
 /// The target went away under load. Whatever the generator's health was, that ended the run, and why it did
 /// only the target's own log can tell.
 fn lost(case: &Case<'_>, step: &StepSummary) -> Verdict {
-    let (evidence, mut advice) = failures(step);
+    let (evidence, mut advice) = failures(case, step);
     advice.insert(0, advice::lost(step.lost_at_sec.unwrap_or_default()));
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
@@ -208,18 +228,40 @@ fn generator_row(case: &Case<'_>, step: &StepSummary) -> EvidenceRow {
     )
 }
 
+const ANSWERED: &str = "requests/s answered, against those offered";
+
+/// The first moment of a changing rate in which clearly less was answered than fell due, if it was so in every later one
+/// of at least that rate too: where a rate begins to rise, answers are behind only until the first of them are in.
+fn first_short(step: &StepSummary) -> Option<&Moment> {
+    let short = |moment: &Moment| moment.throughput_per_sec < MOMENT_RATIO * moment.due_per_sec;
+    let moments = &step.moments;
+    moments.iter().enumerate().map(|(index, moment)| (&moments[index..], moment)).find_map(
+        |(later, moment)| {
+            let comparable = |other: &&Moment| other.rate_per_sec >= moment.rate_per_sec;
+            later.iter().filter(comparable).all(short).then_some(moment)
+        },
+    )
+}
+
 /// An open loop shows whether one rate is kept up with, and no more.
 fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
     let offered_per_sec = step.rate_per_sec.unwrap_or_default();
     let achieved_per_sec = step.throughput.value;
-    let behind = step.steadiness == Steadiness::Moving || achieved_per_sec < ACHIEVED_RATIO * offered_per_sec;
-    let achieved =
-        row("requests/s answered, against those offered", achieved_per_sec, Some(offered_per_sec), at(step));
-    let evidence = vec![achieved, generator_row(case, step)];
+    let behind = step.steadiness == Steadiness::Moving
+        || achieved_per_sec < ACHIEVED_RATIO * offered_per_sec
+        || first_short(step).is_some();
+    let mut evidence = Vec::new();
+    if let Some(moment) = first_short(step) {
+        let place = format!("{} s to {} s", count_text(moment.began_sec), count_text(moment.end_sec));
+        evidence.push(row(ANSWERED, moment.throughput_per_sec, Some(moment.due_per_sec), place));
+    }
+    evidence.push(row(ANSWERED, achieved_per_sec, Some(offered_per_sec), at(step)));
+    evidence.push(generator_row(case, step));
     if !counts_for_capacity(step) {
         failing(case, step)
     } else if behind {
-        let advice = vec![advice::watch_target_at_rate(offered_per_sec), advice::SWEEP.to_owned()];
+        let short_per_sec = first_short(step).map_or(offered_per_sec, |moment| moment.rate_per_sec);
+        let advice = vec![advice::watch_target_at_rate(short_per_sec), advice::SWEEP.to_owned()];
         Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
     } else {
         let advice = vec![advice::HIGHER_RATE.to_owned()];
@@ -230,7 +272,7 @@ fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
 /// One closed-loop level cannot tell whether more connections would give more.
 fn one_level(case: &Case<'_>, step: &StepSummary) -> Verdict {
     let (mut evidence, mut advice) =
-        if counts_for_capacity(step) { Default::default() } else { failures(step) };
+        if counts_for_capacity(step) { Default::default() } else { failures(case, step) };
     evidence.push(generator_row(case, step));
     advice.push(advice::SWEEP.to_owned());
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
@@ -238,7 +280,7 @@ fn one_level(case: &Case<'_>, step: &StepSummary) -> Verdict {
 
 /// Failures ended the growth before throughput did.
 fn failing(case: &Case<'_>, step: &StepSummary) -> Verdict {
-    let (mut evidence, advice) = failures(step);
+    let (mut evidence, advice) = failures(case, step);
     evidence.push(generator_row(case, step));
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
 }
@@ -283,7 +325,10 @@ fn plateau(case: &Case<'_>, knee: &Knee) -> Verdict {
     if let Some(step) = case.steps.iter().find(|step| step.connections == knee.plateau_connections) {
         evidence.push(generator_row(case, step));
     }
-    let advice =
-        vec![advice::watch_target_at(knee.connections), advice::many_at_once(knee.connections_predicted)];
+    let depth = case.steps.first().map_or(1.0, |step| f64::from(step.depth));
+    let advice = vec![
+        advice::watch_target_at(knee.connections),
+        advice::many_at_once(knee.connections_predicted * depth),
+    ];
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
 }

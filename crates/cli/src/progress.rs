@@ -10,6 +10,9 @@ use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grou
 
 use crate::terminal::remark;
 
+/// A longer limit of a step is not worth telling.
+const LONGEST_TOLD: Duration = Duration::from_secs(30 * 86_400);
+
 /// Shows a run's progress.
 pub(crate) struct Display {
     quiet: bool,
@@ -49,11 +52,15 @@ impl Display {
     fn moment(&self, elapsed: Duration, throughput_per_sec: f64, failed: u64) {
         let Some(line) = &self.line else { return };
         let failed = if failed > 0 { format!(" · {} failed", grouped(failed)) } else { String::new() };
+        let limit = match self.limit {
+            // A load that ends after a number of requests has no time of its own.
+            limit if limit > LONGEST_TOLD => String::new(),
+            limit => format!(" of at most {:.0}", limit.as_secs_f64()),
+        };
         line.set_message(format!(
-            "{} · {:.1} of at most {:.0} s · {} requests/s{failed}",
+            "{} · {:.1}{limit} s · {} requests/s{failed}",
             self.step,
             elapsed.as_secs_f64(),
-            self.limit.as_secs_f64(),
             count_text(throughput_per_sec),
         ));
         line.tick();

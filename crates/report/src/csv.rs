@@ -1,20 +1,50 @@
-//! One row a step, for spreadsheets and scripts. What is not known is an empty cell.
+//! One row a step, and one for each request of a plan of several, for spreadsheets and scripts. What is not known is an
+//! empty cell.
 
-use plimsoll_analyze::{Estimate, Findings, Percentile, StepSummary, TimeSummary};
+use plimsoll_analyze::{Estimate, Findings, Percentile, RequestSummary, StepSummary, TimeSummary};
 
 const HEADER: &str = "connections,rate_per_sec,measured_sec,warmup_sec,intended,sent,completed,ok,failed,\
     throughput_per_sec,throughput_lower,throughput_upper,success_ratio,success_lower,\
     success_upper,latency_mean_ms,latency_p50_ms,latency_p90_ms,latency_p99_ms,latency_p999_ms,latency_max_ms,service_mean_ms,service_p99_ms,\
-    bytes_in_per_sec,lower_bound\n";
+    bytes_in_per_sec,lower_bound,depth,failed_checks,connects,connect_mean_ms,connect_p99_ms,handshakes,\
+    handshake_mean_ms,handshake_p99_ms,request\n";
 
-/// The steps in the order they were run, with a header row. Every cell is a number, or `true` or `false`.
+/// The steps in the order they were run, with a header row. The last column is empty in the row of a step; where a plan
+/// has several requests, their rows follow that of each step, with their names there. Every other cell is a number, or
+/// `true` or `false`.
 pub fn render(findings: &Findings) -> String {
-    HEADER.to_owned() + &findings.steps.iter().map(row).collect::<String>()
+    HEADER.to_owned() + &findings.steps.iter().map(rows).collect::<String>()
 }
 
-fn row(step: &StepSummary) -> String {
-    let cells =
-        [load_cells(step), throughput_cells(step), success_cells(step), time_cells(step), last_cells(step)];
+fn rows(step: &StepSummary) -> String {
+    let requests = step.requests.iter().map(|request| row(&alone(step, request), Some(&request.name)));
+    row(step, None) + &requests.collect::<String>()
+}
+
+/// The step as if only this request had been in it.
+fn alone(step: &StepSummary, request: &RequestSummary) -> StepSummary {
+    StepSummary {
+        counts: request.counts.clone(),
+        success_ratio: request.success_ratio,
+        success_interval: request.success_interval,
+        throughput: Estimate { value: request.throughput_per_sec, interval: None },
+        bytes_in_per_sec: f64::NAN,
+        latency: request.latency,
+        service: request.service,
+        ..step.clone()
+    }
+}
+
+fn row(step: &StepSummary, request: Option<&str>) -> String {
+    let cells = [
+        load_cells(step),
+        throughput_cells(step),
+        success_cells(step),
+        time_cells(step),
+        last_cells(step),
+        opening_cells(step, request.is_none()),
+        vec![request.map_or_else(String::new, quoted)],
+    ];
     cells.concat().join(",") + "\n"
 }
 
@@ -60,7 +90,30 @@ fn time_cells(step: &StepSummary) -> Vec<String> {
 }
 
 fn last_cells(step: &StepSummary) -> Vec<String> {
-    vec![maybe(Some(step.bytes_in_per_sec)), (!step.generator.healthy()).to_string()]
+    let failed_checks: u64 = step.counts.checks.iter().map(|(_, count)| count).sum();
+    vec![
+        maybe(Some(step.bytes_in_per_sec)),
+        (!step.generator.healthy()).to_string(),
+        step.depth.to_string(),
+        failed_checks.to_string(),
+    ]
+}
+
+/// Connections belong to a step as a whole, not to one of its requests.
+fn opening_cells(step: &StepSummary, whole: bool) -> Vec<String> {
+    if !whole {
+        return vec![String::new(); 6];
+    }
+    let times = |count: u64, times: &TimeSummary| {
+        [count.to_string(), known_ms(times, times.mean_ns), percentile_ms(times.p99)]
+    };
+    let connects = times(step.counts.connects, &step.connect);
+    connects.into_iter().chain(times(step.counts.handshakes, &step.handshake)).collect()
+}
+
+/// A text as a cell (RFC 4180).
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 fn known_ms(times: &TimeSummary, ns: f64) -> String {

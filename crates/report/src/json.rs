@@ -4,8 +4,10 @@
 //! from the types here. Within one schema name fields are added, never renamed or removed.
 
 mod answer;
+mod moment;
 mod origin;
 mod plan;
+mod request;
 mod step;
 mod verdict;
 
@@ -15,7 +17,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use answer::{AnswerDocument, SloDocument};
-pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument, ToolDocument};
+pub use moment::MomentDocument;
+pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument, TlsDocument, ToolDocument};
+pub use request::RequestDocument;
 pub use step::{GeneratorDocument, LagDocument, StepDocument, TimesDocument, TimesIntervals};
 pub use verdict::{EvidenceDocument, FindingDocument, VerdictDocument};
 
@@ -81,8 +85,8 @@ pub fn document(run: &Run, findings: &Findings) -> Document {
         plan: plan::shown(&run.manifest.plan),
         machine: MachineDocument::of(&run.manifest.machine),
         preflight: PreflightDocument::of(&run.manifest.preflight),
-        steps: findings.steps.iter().map(StepDocument::of).collect(),
-        generator: GeneratorDocument::of(&findings.generator),
+        steps: findings.steps.iter().map(|step| StepDocument::of(run, findings, step)).collect(),
+        generator: GeneratorDocument::of(run, &findings.generator),
         hosts: Vec::new(),
         events: run.events.iter().map(EventDocument::of).collect(),
         findings: verdict::findings(findings),

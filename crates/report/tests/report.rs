@@ -7,4 +7,5 @@ mod report {
     mod golden;
     mod rows;
     mod sample;
+    mod variants;
 }

@@ -27,8 +27,26 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
     fs::File::open(path).map_err(|error| error::looking(path, &error))?;
     let connection = connect(path).map_err(|error| error::reading(path, &error))?;
     check_identity(path, &connection)?;
+    check_length(path, &connection, metadata.len())?;
     check_version(path, &connection)?;
     Ok(connection)
+}
+
+/// SQLite reads what a last page lacks as zeros, which would pass for values. A log may hold what the file does not
+/// have yet; without one every page must be whole.
+fn check_length(path: &Path, connection: &Connection, length_bytes: u64) -> Result<(), StoreError> {
+    let page_bytes: u64 = connection
+        .pragma_query_value(None, "page_size", |row| row.get(0))
+        .map_err(|error| error::reading(path, &error))?;
+    if is_logged(path) || length_bytes.is_multiple_of(page_bytes.max(1)) {
+        return Ok(());
+    }
+    let reason = format!("it ends within a page, after {length_bytes} bytes: it was cut short");
+    Err(StoreError::Damaged { path: path.to_owned(), reason })
+}
+
+fn is_logged(path: &Path) -> bool {
+    fs::metadata(companion(path, "-wal")).is_ok_and(|metadata| metadata.len() > 0)
 }
 
 /// Without a write-ahead log nobody is writing, and SQLite may be told so: it then needs neither locks nor files of
@@ -36,8 +54,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let logged = fs::metadata(companion(path, "-wal")).is_ok_and(|metadata| metadata.len() > 0);
-    let immutable = if logged { "" } else { "?immutable=1" };
+    let immutable = if is_logged(path) { "" } else { "?immutable=1" };
     Connection::open_with_flags(format!("file:{}{immutable}", escaped(path)), flags)
 }
 

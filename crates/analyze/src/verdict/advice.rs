@@ -73,6 +73,10 @@ fn reason(reason: &GeneratorReason) -> String {
     text.to_owned()
 }
 
+pub(super) fn check(name: &str) -> String {
+    format!("look at one answer yourself: does it meet {name}, or is the check wrong?")
+}
+
 pub(super) fn watch_target_at(connections: u32) -> String {
     format!(
         "watch the target's CPU, per core, and its network during plimsoll run with -c {connections}: \

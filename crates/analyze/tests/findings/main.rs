@@ -8,5 +8,7 @@ mod generator;
 mod level;
 #[cfg(test)]
 mod objective;
+mod ramp;
+mod requests;
 #[cfg(test)]
 mod synthetic;

@@ -18,6 +18,7 @@ pub(crate) const INTERVAL_NS: u64 = 50_000_000;
 #[derive(Clone)]
 pub(crate) struct Level {
     pub(crate) connections: u32,
+    pub(crate) depth: u16,
     pub(crate) rate_per_sec: Option<f64>,
     /// Completed requests per second.
     pub(crate) throughput_per_sec: f64,
@@ -58,6 +59,7 @@ impl Level {
     pub(crate) fn at(connections: u32, throughput_per_sec: f64) -> Self {
         Self {
             connections,
+            depth: 1,
             rate_per_sec: None,
             throughput_per_sec,
             latency_ns: (f64::from(connections) / throughput_per_sec.max(1.0) * 1e9) as u64,
@@ -243,7 +245,16 @@ fn run(load: LoadSpec, levels: &[Level], slo: Slo) -> Run {
         frames.extend((0..WORKERS).map(|worker| level.drain(index, worker, began_ns)));
         let drained_ns = ended_ns + INTERVAL_NS;
         let (connections, rate_per_sec, end) = (level.connections, level.rate_per_sec, level.end);
-        steps.push(Step { index, connections, depth: 1, rate_per_sec, began_ns, ended_ns, drained_ns, end });
+        steps.push(Step {
+            index,
+            connections,
+            depth: level.depth,
+            rate_per_sec,
+            began_ns,
+            ended_ns,
+            drained_ns,
+            end,
+        });
         began_ns = drained_ns;
     }
     Run { manifest: manifest(load, slo), steps, frames, hosts: Vec::new(), events: Vec::<Event>::new() }

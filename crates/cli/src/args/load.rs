@@ -10,6 +10,7 @@ use super::values;
 use super::{KeepArgs, RequestArgs, SloArgs};
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("name", |name| name.short('n')))]
 pub(crate) struct AnswerArgs {
     /// The URL that gets the load; without a scheme, http:// is meant
     // Optional only because a subcommand may stand in its place.
@@ -26,6 +27,7 @@ pub(crate) struct AnswerArgs {
 }
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(mut_arg("name", |name| name.short('n')))]
 #[command(before_help = "\
 Examples:
   plimsoll sweep http://127.0.0.1:8080/api                     1, 2, 4 … until it gains no more
@@ -65,7 +67,7 @@ Examples:
   plimsoll run http://127.0.0.1:8080/api -R 2k --arrivals poisson   the same, spread like independent users
   plimsoll run http://127.0.0.1:8080/api -R 'ramp(100,5k,30s) const(5k,1m)'     rising, then held
   plimsoll run http://127.0.0.1:8080/api -R 'step(1k,5k,1k,10s)'    1000, 2000 … 5000 a second, 10 s each
-  plimsoll run http://127.0.0.1:8080/api -c 10 --requests-count 5k  5000 requests, however long they take
+  plimsoll run http://127.0.0.1:8080/api -c 10 -n 5k                5000 requests, however long they take
   plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'")]
 pub(crate) struct RunArgs {
     /// The URL that gets the load; without a scheme, http:// is meant
@@ -82,7 +84,7 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "TIME", value_parser = values::duration)]
     pub(crate) duration: Option<Duration>,
     /// End after so many requests, over all connections; with -d, at whichever comes first
-    #[arg(long, value_name = "N", value_parser = values::count)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = values::count)]
     pub(crate) requests_count: Option<u64>,
     /// Offer this rate, whatever comes back; latency then counts from the instant a request was due. Stages
     /// one after another: const(RATE,TIME), ramp(FROM,TO,TIME), step(FROM,TO,BY,TIME)

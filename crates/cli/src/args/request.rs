@@ -59,7 +59,8 @@ impl SloArgs {
 #[command(next_help_heading = "Output")]
 pub(crate) struct KeepArgs {
     /// Name of the run, which its files carry; by default the target's host
-    #[arg(short, long)]
+    // Commands for which -n does not mean the number of requests give it that letter.
+    #[arg(long)]
     pub(crate) name: Option<String>,
     /// Folder for the run file and everything else that is written
     #[arg(short, long, value_name = "DIR", default_value = super::RUNS_FOLDER)]

@@ -21,8 +21,8 @@ pub(super) fn exit(run: &Run, findings: &Findings, strict: bool) -> Exit {
     }
 }
 
-/// A result stands on its own if nothing of the generator's held it back and every step was steady.
+/// A result stands on its own if nothing of the generator's held it back and every step was steady, where it could be.
 fn is_evidence(findings: &Findings) -> bool {
-    let steady = |steadiness| steadiness == Steadiness::Steady;
+    let steady = |steadiness| matches!(steadiness, Steadiness::Steady | Steadiness::Ramp);
     !findings.lower_bound && findings.steps.iter().all(|step| steady(step.steadiness))
 }

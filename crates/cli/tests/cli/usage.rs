@@ -29,7 +29,7 @@ fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
     refused(&["run", "https://127.0.0.1/"], "http://");
     refused(&["run", "http://127.0.0.1/", "-H", "NoColon"], "colon");
     refused(&["run", "http://127.0.0.1/", "-m", "GE T"], "method");
-    refused(&["run", "http://127.0.0.1/", "-n", "../up"], "name");
+    refused(&["run", "http://127.0.0.1/", "--name", "../up"], "name");
     refused(&["sweep", "http://127.0.0.1/", "--ladder", "1,x"], "x");
     refused(&["sweep", "http://127.0.0.1/", "--ladder", "5,3,3"], "comes twice");
     refused(&["http://127.0.0.1/", "--budget", "500ms"], "the budget is 500ms");

@@ -1,6 +1,6 @@
 //! Where the figures come from: tool, run, machine, preflight, events.
 
-use plimsoll_record::{Event, EventKind, Machine, Preflight, Run};
+use plimsoll_record::{Event, EventKind, Machine, Preflight, Run, TlsUsed};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,6 +30,10 @@ pub struct RunDocument {
     pub command: String,
     /// SHA-256 of the plan's JSON, in hex.
     pub plan_hash: String,
+    /// What was spoken on the connections: `HTTP/1.1` or `HTTP/2`.
+    pub protocol: String,
+    /// How they were encrypted; null if they were not.
+    pub tls: Option<TlsDocument>,
     /// When the run began, in milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
     /// False for a run that did not end in order, or has not ended yet.
@@ -43,8 +47,37 @@ impl RunDocument {
             name: manifest.name.clone(),
             command: manifest.command.clone(),
             plan_hash: manifest.plan_hash.clone(),
+            protocol: manifest.protocol.clone(),
+            tls: manifest.tls.as_ref().map(TlsDocument::of),
             started_unix_ms: manifest.started_unix_ms,
             sealed: manifest.sealed,
+        }
+    }
+}
+
+/// How the connections were encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TlsDocument {
+    /// The protocol's version.
+    pub version: String,
+    /// The cipher suite.
+    pub cipher: String,
+    /// True if later connections might resume the session of an earlier one.
+    pub resumption: bool,
+    /// True if the server's certificate was verified.
+    pub verified: bool,
+    /// Whom the certificate names; null where it could not be read.
+    pub peer: Option<String>,
+}
+
+impl TlsDocument {
+    fn of(tls: &TlsUsed) -> Self {
+        Self {
+            version: tls.version.clone(),
+            cipher: tls.cipher.clone(),
+            resumption: tls.resumption,
+            verified: tls.verified,
+            peer: tls.peer.clone(),
         }
     }
 }

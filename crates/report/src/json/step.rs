@@ -1,10 +1,12 @@
 //! One step: counts, throughput, distributions, the generator's check of itself.
 
-use plimsoll_analyze::{GeneratorHealth, Percentile, Steadiness, StepSummary, TimeSummary};
-use plimsoll_record::{FailureCounts, StatusCounts, StepEnd};
+use plimsoll_analyze::{Findings, GeneratorHealth, Percentile, Steadiness, StepSummary, TimeSummary};
+use plimsoll_record::{FailureCounts, Run, StatusCounts, StepEnd};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::moment::MomentDocument;
+use super::request::{RequestDocument, failed_checks};
 use super::{bounds, finite, ms};
 use crate::reason;
 
@@ -15,7 +17,9 @@ pub struct StepDocument {
     pub index: u32,
     /// Connections of a closed loop, or those an open loop began with.
     pub connections: u32,
-    /// The offered rate of an open loop, requests per second; null for a closed loop.
+    /// The most requests under way on one connection.
+    pub depth: u16,
+    /// The offered rate of an open loop, requests per second, its mean where it changes; null for a closed loop.
     pub rate_per_sec: Option<f64>,
     /// Seconds that were measured: after the warm-up and before the drain, or until the target was lost.
     pub duration_sec: Option<f64>,
@@ -29,7 +33,7 @@ pub struct StepDocument {
     pub sent: u64,
     /// Complete responses of whatever status.
     pub completed: u64,
-    /// Responses with a status of 200 to 399.
+    /// Responses with a status of 200 to 399 that passed every check.
     pub ok: u64,
     /// Responses by status; `0` stands for any outside 100 to 599.
     #[schemars(with = "std::collections::BTreeMap<String, u64>")]
@@ -37,6 +41,8 @@ pub struct StepDocument {
     /// Failed requests by kind.
     #[schemars(with = "std::collections::BTreeMap<String, u64>")]
     pub failed: FailureCounts,
+    /// Responses that failed a check, by check; they are completed and not ok.
+    pub failed_checks: std::collections::BTreeMap<String, u64>,
     /// Bytes received, heads included.
     pub bytes_in: u64,
     /// Bytes sent, heads included.
@@ -45,6 +51,12 @@ pub struct StepDocument {
     pub bytes_in_per_sec: Option<f64>,
     /// Connections opened again after the server had closed them between two requests.
     pub reconnects: u64,
+    /// Connections opened, the first ones included.
+    pub connects: u64,
+    /// TLS handshakes completed.
+    pub handshakes: u64,
+    /// TLS handshakes that resumed an earlier session.
+    pub resumed: u64,
     /// Responses per second while measured.
     pub throughput_per_sec: Option<f64>,
     /// Its 95 % interval, or null where it is not known.
@@ -55,25 +67,35 @@ pub struct StepDocument {
     pub success_interval: Option<[f64; 2]>,
     /// True if throughput settled to within ±2 %.
     pub steady: bool,
-    /// `steady`, `wide`, `moving` or `too_short`.
+    /// `steady`, `wide`, `moving`, `too_short`, or `ramp` where the offered rate was to change.
     pub steadiness: &'static str,
-    /// Why the load ended: `steady`, `time_limit`, `cut` or `target_lost`.
+    /// Why the load ended: `steady`, `time_limit`, `request_limit`, `cut` or `target_lost`.
     #[schemars(with = "String")]
     pub end: StepEnd,
     /// done − intended.
     pub latency_ms: TimesDocument,
     /// done − sent.
     pub service_ms: TimesDocument,
+    /// Time to open a connection, a TLS handshake included, of those opened while measured.
+    pub connect_ms: TimesDocument,
+    /// The TLS handshake's part of it.
+    pub handshake_ms: TimesDocument,
+    /// The requests of a plan of several, in its order; empty for a plan of one, whose figures are those of the step.
+    pub requests: Vec<RequestDocument>,
+    /// The step over time where the offered rate changes; else empty.
+    pub over_time: Vec<MomentDocument>,
     /// The generator's check of itself during this step.
     pub generator: GeneratorDocument,
 }
 
 impl StepDocument {
-    pub(super) fn of(step: &StepSummary) -> Self {
+    pub(super) fn of(run: &Run, findings: &Findings, step: &StepSummary) -> Self {
+        let plan = &findings.plan;
         let counts = &step.counts;
         Self {
             index: step.index,
             connections: step.connections,
+            depth: step.depth,
             rate_per_sec: step.rate_per_sec,
             duration_sec: finite(step.measured_sec),
             warmup_sec: finite(step.warmup_sec),
@@ -84,10 +106,14 @@ impl StepDocument {
             ok: counts.ok,
             status: counts.status.clone(),
             failed: counts.failed,
+            failed_checks: failed_checks(plan, &counts.checks),
             bytes_in: counts.bytes_in,
             bytes_out: counts.bytes_out,
             bytes_in_per_sec: finite(step.bytes_in_per_sec),
             reconnects: counts.reconnects,
+            connects: counts.connects,
+            handshakes: counts.handshakes,
+            resumed: counts.resumed,
             throughput_per_sec: finite(step.throughput.value),
             throughput_interval: bounds(step.throughput.interval),
             success_ratio: step.success_ratio.and_then(finite),
@@ -97,7 +123,11 @@ impl StepDocument {
             end: step.end,
             latency_ms: TimesDocument::of(&step.latency),
             service_ms: TimesDocument::of(&step.service),
-            generator: GeneratorDocument::of(&step.generator),
+            connect_ms: TimesDocument::of(&step.connect),
+            handshake_ms: TimesDocument::of(&step.handshake),
+            requests: step.requests.iter().map(|request| RequestDocument::of(plan, request)).collect(),
+            over_time: step.moments.iter().map(MomentDocument::of).collect(),
+            generator: GeneratorDocument::of(run, &step.generator),
         }
     }
 }
@@ -108,6 +138,7 @@ fn steadiness_name(steadiness: Steadiness) -> &'static str {
         Steadiness::Wide => "wide",
         Steadiness::Moving => "moving",
         Steadiness::TooShort => "too_short",
+        Steadiness::Ramp => "ramp",
     }
 }
 
@@ -153,7 +184,7 @@ pub struct TimesIntervals {
 }
 
 impl TimesDocument {
-    fn of(times: &TimeSummary) -> Self {
+    pub(super) fn of(times: &TimeSummary) -> Self {
         let any = |ns: f64| ms(ns).filter(|_| times.count > 0);
         let at = |percentile: Percentile| percentile.ns.and_then(ms);
         Self {
@@ -206,12 +237,12 @@ pub struct GeneratorDocument {
     pub starved_ratio: Option<f64>,
     /// How late requests left.
     pub send_lag_ms: LagDocument,
-    /// |N − X·R| / N in a closed loop, N being the mean of open connections; null where the law cannot be applied.
+    /// |N − X·R| / N in a closed loop, N being the mean of open connections times the requests under way on each; null where the law cannot be applied.
     pub littles_law_error: Option<f64>,
     /// Mean of open connections over those of the step, in a closed loop.
     pub open_ratio: Option<f64>,
-    /// What drove the connections.
-    pub driver: &'static str,
+    /// What drove the connections: `epoll` or `io_uring`.
+    pub driver: String,
     /// Worker threads.
     pub workers: u32,
 }
@@ -225,11 +256,8 @@ pub struct LagDocument {
     pub p99: Option<f64>,
 }
 
-/// The only driver there is.
-const DRIVER: &str = "epoll";
-
 impl GeneratorDocument {
-    pub(super) fn of(health: &GeneratorHealth) -> Self {
+    pub(super) fn of(run: &Run, health: &GeneratorHealth) -> Self {
         Self {
             healthy: health.healthy(),
             reasons: health.reasons.iter().map(reason::text).collect(),
@@ -240,7 +268,7 @@ impl GeneratorDocument {
             send_lag_ms: LagDocument { p50: ms(health.send_lag_p50_ns), p99: ms(health.send_lag_p99_ns) },
             littles_law_error: health.littles_law_error.and_then(finite),
             open_ratio: health.open_ratio.and_then(finite),
-            driver: DRIVER,
+            driver: run.manifest.driver.clone(),
             workers: health.workers,
         }
     }

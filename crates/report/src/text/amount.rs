@@ -41,7 +41,11 @@ pub(super) fn throughput(estimate: Estimate, lower_bound: bool) -> String {
 /// The load of a step: `32 connections`, or `2,000 requests/s offered`.
 pub(super) fn load_of(step: &StepSummary) -> String {
     match step.rate_per_sec {
-        Some(rate) => format!("{} requests/s offered", count_text(rate)),
+        Some(rate) if step.moments.is_empty() => format!("{} requests/s offered", count_text(rate)),
+        Some(rate) => format!("a changing rate, {} requests/s offered on average", count_text(rate)),
+        None if step.depth > 1 => {
+            format!("{} × {} requests under way", count_of(step.connections, "connection"), step.depth)
+        }
         None => count_of(step.connections, "connection"),
     }
 }

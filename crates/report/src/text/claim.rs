@@ -133,6 +133,7 @@ pub(super) fn settled(step: &StepSummary, lower_bound: bool) -> &'static str {
         Steadiness::Moving => {
             " Throughput changed within that step: the figure is the mean of all of it, and a rough one."
         }
+        Steadiness::Ramp => " The offered rate changed as planned; what came of it over time stands below.",
         Steadiness::TooShort => {
             " That step was too short to tell its warm-up from the rest: the figure is a rough one."
         }
@@ -161,14 +162,15 @@ fn growth(findings: &Findings, knee: &Knee) -> String {
     format!(
         "Throughput stops growing at {} (the knee): there it is within 5 % of the best, {plateau}.{}{}",
         count_of(knee.connections, "connection"),
-        without_waiting(knee),
+        without_waiting(findings, knee),
         waiting_beyond(findings, knee),
     )
 }
 
 /// What the operational laws say of the knee: the plateau times the response time of the lowest step.
-fn without_waiting(knee: &Knee) -> String {
-    let lowest_ns = knee.connections_predicted / knee.plateau.value * 1e9;
+fn without_waiting(findings: &Findings, knee: &Knee) -> String {
+    let depth = findings.steps.first().map_or(1.0, |step| f64::from(step.depth));
+    let lowest_ns = knee.connections_predicted * depth / knee.plateau.value * 1e9;
     let needed = count_of(knee.connections_predicted.round().max(1.0) as u32, "connection");
     format!(
         " Even if requests took no longer than at the lowest step, {} on average, that would need about {needed}.",

@@ -1,16 +1,19 @@
 //! What failed, by name, with its meaning and what helps.
 
 use plimsoll_analyze::Findings;
+use plimsoll_plan::Plan;
 use plimsoll_record::{Counts, FAILURES};
-use plimsoll_units::{grouped, percent_text};
+use plimsoll_units::{escape_control, grouped, percent_text};
 
 use super::paragraph::wrapped;
 
-/// Failures by name and unsuccessful statuses, the most frequent first.
-pub(super) fn by_name(counts: &Counts) -> Vec<(String, u64)> {
+/// Failures by name, failed checks and unsuccessful statuses, the most frequent first.
+fn by_name(plan: &Plan, counts: &Counts) -> Vec<(String, u64)> {
     let failed = counts.failed.iter().map(|(kind, count)| (kind.name().to_owned(), count));
     let refused = counts.status.iter().filter(|(status, _)| !(200..400).contains(status));
-    let mut all: Vec<_> = failed.chain(refused.map(|(status, count)| (status_name(status), count))).collect();
+    let refused = refused.map(|(status, count)| (status_name(status), count));
+    let checks = counts.checks.iter().map(|(check, count)| (check_name(plan, check), count));
+    let mut all: Vec<_> = failed.chain(refused).chain(checks).collect();
     all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     all
 }
@@ -19,10 +22,18 @@ fn status_name(status: u16) -> String {
     if status == 0 { "status outside 100 to 599".to_owned() } else { format!("status {status}") }
 }
 
+fn check_name(plan: &Plan, check: u16) -> String {
+    let name = plan.checks.get(usize::from(check)).map_or("?", String::as_str);
+    format!("check {}", escape_control(name))
+}
+
 /// The same as [`by_name`], as short as the column of notes wants it: `timed_out ×3`, `503 ×12`.
-pub(super) fn in_brief(counts: &Counts) -> Vec<String> {
+pub(super) fn in_brief(plan: &Plan, counts: &Counts) -> Vec<String> {
     let short = |name: &str| name.strip_prefix("status ").unwrap_or(name).to_owned();
-    by_name(counts).iter().map(|(name, count)| format!("{} ×{}", short(name), grouped(*count))).collect()
+    by_name(plan, counts)
+        .iter()
+        .map(|(name, count)| format!("{} ×{}", short(name), grouped(*count)))
+        .collect()
 }
 
 /// Everything that failed in the run; nothing if nothing did.
@@ -30,7 +41,8 @@ pub(super) fn block(findings: &Findings) -> String {
     let mut sum = Counts::default();
     findings.steps.iter().for_each(|step| sum.merge(&step.counts));
     let mut remedies = Vec::new();
-    let lines: String = by_name(&sum).iter().map(|row| line(row, sum.ended(), &mut remedies)).collect();
+    let lines: String =
+        by_name(&findings.plan, &sum).iter().map(|row| line(row, sum.ended(), &mut remedies)).collect();
     if lines.is_empty() { lines } else { format!("Failed requests\n{lines}") }
 }
 
@@ -39,7 +51,12 @@ fn line((name, count): &(String, u64), ended: u64, remedies: &mut Vec<&str>) -> 
     let share = percent_text(*count as f64 / ended.max(1) as f64);
     let seen = format!("{name}: {} ({share})", grouped(*count));
     let Some(row) = FAILURES.iter().find(|row| row.name == name) else {
-        return wrapped("  ", "    ", &format!("{seen}, a response, but not a success"));
+        let what = if name.starts_with("check ") {
+            "a response that does not meet it"
+        } else {
+            "a response, but not a success"
+        };
+        return wrapped("  ", "    ", &format!("{seen}, {what}"));
     };
     let meaning = wrapped("  ", "    ", &format!("{seen}, {}", row.meaning));
     if remedies.contains(&row.remedy) {

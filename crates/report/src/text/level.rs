@@ -2,15 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Findings, StepSummary, TimeSummary};
-use plimsoll_plan::{ArrivalProcess, Level, Load};
+use plimsoll_analyze::{Findings, Steadiness, StepSummary, TimeSummary};
+use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, Stage};
 use plimsoll_record::{Phase, Run, StepEnd};
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, percent_text};
 
 use super::amount::{NOT_KNOWN_NOTE, any_unknown, bound, counted, load_of, percentile, seconds, throughput};
 use super::paragraph::{fact, wrapped};
 use super::table::Table;
-use super::{claim, failures, generator, origin, slo, verdict};
+use super::{claim, failures, generator, moments, origin, requests, slo, verdict};
+use crate::span;
+
+/// More stages than these are only counted.
+const STAGES_TOLD: usize = 4;
 
 /// Two distributions of a closed loop are told as one when they differ by less than this.
 const SAME_WITHIN: f64 = 0.01;
@@ -24,6 +28,8 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
         format!("{}{}", origin::unsealed(run), headline(findings, step)),
         counts(run, findings, step),
         times(findings, step),
+        requests::table(&findings.plan, step),
+        moments::table(step),
         verdict::limit(run, findings) + &slo::block(findings),
         generator::line(findings),
         verdict::evidence(findings),
@@ -39,6 +45,10 @@ fn headline(findings: &Findings, step: &StepSummary) -> String {
     let success = step.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
     let throughput = match findings.answered_late() {
         true => claim::only_late(findings),
+        false if step.steadiness == Steadiness::Ramp => {
+            let mean = count_text(step.throughput.value);
+            format!("{}{mean} requests/s on average, success {success}.", bound(findings.lower_bound))
+        }
         false => format!("{}, success {success}.", throughput(step.throughput, findings.lower_bound)),
     };
     let text = format!(
@@ -60,14 +70,33 @@ fn counts(run: &Run, findings: &Findings, step: &StepSummary) -> String {
         text.push_str(&fact("status", &status.join(" · ")));
     }
     text.push_str(&fact("bytes", &bytes(step, findings.lower_bound)));
+    text.push_str(&checks(findings, step));
+    text.push_str(&connects(step));
     if step.rate_per_sec.is_some() {
         text.push_str(&fact("backlog", &backlog(run, step)));
     }
     text
 }
 
+/// The stages of a profile in words, as far as they fit a line or two.
+fn stages(profile: &RateProfile) -> String {
+    let text = |stage: &Stage| {
+        let (from, to) = (count_text(stage.from_per_sec), count_text(stage.to_per_sec));
+        let time = span::text(stage.duration);
+        if from == to { format!("{from} for {time}") } else { format!("{from} to {to} in {time}") }
+    };
+    let texts: Vec<String> = profile.stages().iter().take(STAGES_TOLD).map(text).collect();
+    let rest = profile.stages().len().saturating_sub(STAGES_TOLD);
+    let rest = if rest > 0 { format!(" and {}", counted(rest as u64, "more stage")) } else { String::new() };
+    format!("{}{rest}, {} requests/s on average", texts.join(", then "), count_text(profile.mean_per_sec()))
+}
+
 fn load(findings: &Findings, step: &StepSummary) -> String {
-    let opened = counted(u64::from(step.connections), "connection");
+    let on_each = match step.depth {
+        0 | 1 => String::new(),
+        depth => format!(" with {} requests under way on each", grouped(u64::from(depth))),
+    };
+    let opened = counted(u64::from(step.connections), "connection") + &on_each;
     let reconnects = counted(step.counts.reconnects, "reconnect");
     match &findings.plan.load {
         Load::Single { level: Level::Open { profile, arrivals, .. }, .. } => {
@@ -75,9 +104,13 @@ fn load(findings: &Findings, step: &StepSummary) -> String {
                 ArrivalProcess::Constant => "at equal gaps",
                 ArrivalProcess::Poisson => "at random (Poisson)",
             };
-            let rate = count_text(profile.mean_per_sec());
-            format!("{rate} requests/s {spread}; {opened} at the start, {reconnects}")
+            let rate = match profile.stages() {
+                [] => format!("{} requests/s", count_text(profile.mean_per_sec())),
+                _ => stages(profile),
+            };
+            format!("{rate} {spread}; {opened} at the start, {reconnects}")
         }
+        _ if step.depth > 1 => format!("{opened}, the next one sent when one is answered; {reconnects}"),
         _ => format!("{opened}, each sends its next request when the last is answered; {reconnects}"),
     }
 }
@@ -113,6 +146,43 @@ fn requests(step: &StepSummary) -> String {
         grouped(counts.ok),
         grouped(counts.failed.total())
     )
+}
+
+/// Every check of the plan, also those that all responses passed: nothing failed only where something was looked at.
+fn checks(findings: &Findings, step: &StepSummary) -> String {
+    let told = |(index, check): (u16, &String)| {
+        let count = match step.counts.checks.of(index) {
+            0 => "passed by all".to_owned(),
+            count => format!("failed by {}", counted(count, "response")),
+        };
+        fact("check", &format!("{}: {count}", escape_control(check)))
+    };
+    (0..).zip(&findings.plan.checks).map(told).collect()
+}
+
+/// What it took to open connections, where some were opened in the measured time.
+fn connects(step: &StepSummary) -> String {
+    if step.connect.count == 0 {
+        return String::new();
+    }
+    let times = |times: &TimeSummary| {
+        let (mean, longest) = (duration_text(times.mean_ns), duration_text(times.max_ns));
+        match times.p99.ns {
+            Some(p99) => format!("mean {mean}, p99 {}, at most {longest}", duration_text(p99)),
+            None => format!("mean {mean}, at most {longest}"),
+        }
+    };
+    let opened = counted(step.connect.count, "connection");
+    let handshake = match step.handshake.count {
+        0 => String::new(),
+        _ => format!(
+            "; TLS handshake {}; of {} in all {} resumed",
+            times(&step.handshake),
+            counted(step.counts.handshakes, "handshake"),
+            grouped(step.counts.resumed)
+        ),
+    };
+    fact("opening", &format!("{opened} opened while measured: {}{handshake}", times(&step.connect)))
 }
 
 fn bytes(step: &StepSummary, lower_bound: bool) -> String {

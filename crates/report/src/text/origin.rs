@@ -36,6 +36,7 @@ pub(super) fn preflight(run: &Run, findings: &Findings) -> String {
             .first
             .as_ref()
             .map_or_else(String::new, |first| fact("answer", &first_answer(first, findings))),
+        fact("protocol", &protocol(run)),
         fact("generator", &machine(run)),
     ];
     blocks.concat()
@@ -68,6 +69,18 @@ fn first_answer(first: &FirstAnswer, findings: &Findings) -> String {
         bytes_text(first.body_bytes as f64),
         duration_text(first.service_ns as f64)
     )
+}
+
+/// What was spoken on the connections, how they were encrypted, and what drove them.
+fn protocol(run: &Run) -> String {
+    let manifest = &run.manifest;
+    let tls = manifest.tls.as_ref().map_or_else(String::new, |tls| {
+        let verified = if tls.verified { "verified" } else { "NOT verified" };
+        let resumed = if tls.resumption { "sessions resumed" } else { "no session resumed" };
+        let peer = tls.peer.as_ref().map_or_else(String::new, |peer| format!(" of {peer}"));
+        format!(" over {}, {}; certificate{peer} {verified}, {resumed}", tls.version, tls.cipher)
+    });
+    escape_control(&format!("{}{tls}; driven by {}", manifest.protocol, manifest.driver))
 }
 
 fn machine(run: &Run) -> String {

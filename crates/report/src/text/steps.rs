@@ -1,14 +1,17 @@
 //! The table of steps.
 
 use plimsoll_analyze::{Findings, Steadiness, StepSummary};
+use plimsoll_plan::Plan;
 use plimsoll_record::StepEnd;
 use plimsoll_units::{bytes_text, count_text, duration_text, grouped, percent_text};
 
 use super::amount::{
-    NOT_KNOWN, NOT_KNOWN_NOTE, any_unknown, bound, counted, half_width, percentile, seconds,
+    NOT_KNOWN, NOT_KNOWN_NOTE, any_unknown, bound, chosen_step, counted, half_width, load_of, percentile,
+    seconds,
 };
 use super::failures::in_brief;
 use super::paragraph::wrapped;
+use super::requests;
 use super::table::Table;
 use crate::reason;
 
@@ -28,11 +31,19 @@ pub(super) fn table(findings: &Findings) -> String {
     let mut steps: Vec<&StepSummary> = findings.steps.iter().collect();
     steps.sort_by_key(|step| step.connections);
     let mut table = Table::new(&HEADER);
-    steps.iter().for_each(|step| table.row(cells(step)));
-    table.render() + &footnotes(&steps)
+    steps.iter().for_each(|step| table.row(cells(&findings.plan, step)));
+    table.render() + &footnotes(&steps) + &requests_at_chosen(findings)
 }
 
-fn cells(step: &StepSummary) -> Vec<String> {
+/// The requests of a plan of several, at the step that the answer speaks of.
+fn requests_at_chosen(findings: &Findings) -> String {
+    let Some(step) = chosen_step(findings).filter(|step| !step.requests.is_empty()) else {
+        return String::new();
+    };
+    format!("\nEach request at {}\n{}", load_of(step), requests::table(&findings.plan, step))
+}
+
+fn cells(plan: &Plan, step: &StepSummary) -> Vec<String> {
     let answered = step.latency.count > 0;
     let mean = if answered { duration_text(step.latency.mean_ns) } else { NOT_KNOWN.to_owned() };
     vec![
@@ -44,11 +55,11 @@ fn cells(step: &StepSummary) -> Vec<String> {
         percentile(step.latency.p99),
         step.success_ratio.map_or_else(|| NOT_KNOWN.to_owned(), percent_text),
         bytes_text(step.bytes_in_per_sec),
-        notes(step).join(", "),
+        notes(plan, step).join(", "),
     ]
 }
 
-fn notes(step: &StepSummary) -> Vec<String> {
+fn notes(plan: &Plan, step: &StepSummary) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(end_note(step.end).map(str::to_owned));
     notes.extend(steadiness_note(step.steadiness).map(str::to_owned));
@@ -58,7 +69,7 @@ fn notes(step: &StepSummary) -> Vec<String> {
     if drained_long(step) {
         notes.push(format!("drain {}", seconds(step.drain_sec)));
     }
-    let failures = in_brief(&step.counts);
+    let failures = in_brief(plan, &step.counts);
     let rest = failures.len().saturating_sub(KINDS_NOTED);
     notes.extend(failures.into_iter().take(KINDS_NOTED));
     if rest > 0 {
@@ -83,6 +94,7 @@ fn steadiness_note(steadiness: Steadiness) -> Option<&'static str> {
         Steadiness::Wide => Some("not steady"),
         Steadiness::Moving => Some("changed"),
         Steadiness::TooShort => Some("short"),
+        Steadiness::Ramp => Some("ramp"),
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use plimsoll_report::json;
 
 use super::sample::{self, Sample};
+use super::variants;
 
 const SCHEMA_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run.schema.json");
 
@@ -18,6 +19,8 @@ fn samples() -> Vec<Sample> {
         sample::behind(),
         sample::lost(),
         sample::slow("answer"),
+        variants::several_requests("sweep"),
+        variants::ramp(),
     ]
 }
 
@@ -92,6 +95,23 @@ fn what_is_not_known_is_null_and_never_zero() {
     assert_eq!(value["steps"][0]["failed"]["connect_refused"], 12_340);
     assert_eq!(value["answer"]["slo"]["success_held"], false);
     assert!(value["answer"]["slo"]["p99_held"].is_null());
+}
+
+#[test]
+fn requests_checks_encryption_and_changing_rates_have_their_fields() {
+    let value = value_of(&variants::several_requests("run"));
+    let step = &value["steps"][0];
+    assert_eq!(step["requests"][2]["name"], "POST /orders");
+    assert_eq!(step["requests"][2]["failed_checks"]["json:/code=200"], 40);
+    assert_eq!((&step["depth"], &step["resumed"]), (&8.into(), &64.into()));
+    assert_eq!((&step["connect_ms"]["mean"], &step["handshake_ms"]["p99"]), (&2.4.into(), &3.57.into()));
+    assert_eq!(
+        (&value["run"]["protocol"], &value["run"]["tls"]["verified"]),
+        (&"HTTP/2".into(), &false.into())
+    );
+    assert_eq!(step["generator"]["driver"], "io_uring");
+    let step = &value_of(&variants::ramp())["steps"][0];
+    assert_eq!((&step["steadiness"], &step["over_time"][5]["backlog"]), (&"ramp".into(), &1000.into()));
 }
 
 #[test]

@@ -5,6 +5,7 @@ use plimsoll_record::FailureKind;
 use plimsoll_report::text;
 
 use super::sample::{self, Sample};
+use super::variants;
 
 /// Compares the text with its snapshot, after what holds for every report.
 fn check(name: &str, sample: &Sample) {
@@ -126,6 +127,17 @@ fn percentiles_of_few_requests_are_not_known() {
 #[test]
 fn an_open_loop_that_falls_behind_tells_its_backlog() {
     check("run_open_loop_behind", &sample::behind());
+}
+
+#[test]
+fn requests_of_a_plan_are_told_one_by_one_and_so_is_every_check() {
+    check("run_several_requests", &variants::several_requests("run"));
+    check("sweep_several_requests", &variants::several_requests("sweep"));
+}
+
+#[test]
+fn a_rate_that_changes_is_told_over_time_and_not_called_unsteady() {
+    check("run_ramp", &variants::ramp());
 }
 
 #[test]

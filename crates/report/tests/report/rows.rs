@@ -2,7 +2,7 @@
 
 use plimsoll_report::{csv, dat};
 
-use super::sample;
+use super::{sample, variants};
 
 #[test]
 fn a_dat_file_has_four_columns_a_rung_and_reads_back() {
@@ -42,6 +42,16 @@ fn csv_cell(sample: &sample::Sample, name: &str) -> String {
     let text = csv::render(&sample.findings);
     let column = text.lines().next().unwrap().split(',').position(|column| column == name).unwrap();
     text.lines().last().unwrap().split(',').nth(column).unwrap().to_owned()
+}
+
+#[test]
+fn the_requests_of_a_plan_follow_their_step_with_their_names_quoted() {
+    let text = csv::render(&variants::several_requests("run").findings);
+    let rows: Vec<&str> = text.lines().collect();
+    assert_eq!(rows.len(), 1 + 3 * 4);
+    assert!(rows[1].ends_with(",8,40,90,2.4,4.08,88,2.1,3.57,"), "{}", rows[1]);
+    assert!(rows[3].ends_with(",8,0,,,,,,,\"GET /orders?page=\"\"1\"\"\""), "{}", rows[3]);
+    assert!(rows[4].starts_with("32,,9.25,0.75,1000,1000,1000,960,7,100,,,"), "{}", rows[4]);
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub(super) fn single_spec(connections: Option<u64>, rate_per_sec: Option<f64>) -
     }
 }
 
-fn plan(load: LoadSpec, slo: Slo) -> Plan {
+pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
     let spec = PlanSpec {
         name: Some("apiserver".to_owned()),
         url: "http://127.0.0.1:8080/healthz".to_owned(),
@@ -138,6 +138,7 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
     StepSummary {
         index,
         connections,
+        depth: 1,
         rate_per_sec: None,
         counts,
         success_ratio: Some(1.0),
@@ -152,6 +153,10 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
         lost_at_sec: None,
         latency: times,
         service: times,
+        connect: TimeSummary::default(),
+        handshake: TimeSummary::default(),
+        requests: Vec::new(),
+        moments: Vec::new(),
         generator: health(0.31),
     }
 }

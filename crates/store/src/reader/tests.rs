@@ -189,7 +189,7 @@ fn a_file_cut_short_anywhere_is_an_error_and_never_a_shorter_run() {
     let (_folder, path) = place("run.plimsoll");
     fixture::recorded(&path);
     let whole = fs::read(&path).unwrap();
-    for kept_bytes in (1..whole.len()).step_by(3001) {
+    for kept_bytes in (1..whole.len()).step_by(3001).chain([whole.len() - 1]) {
         fs::write(&path, &whole[..kept_bytes]).unwrap();
         let error = read(&path).unwrap_err();
         let named = matches!(error, StoreError::Damaged { .. } | StoreError::NotARunFile { .. });

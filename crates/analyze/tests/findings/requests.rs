@@ -1,0 +1,111 @@
+//! Several requests in one plan, checks, and what was opened.
+
+use plimsoll_plan::{Plan, RequestGroup};
+use plimsoll_record::{EncodedHistogram, Frame, FrameHead, Run, WorkerTime, latency_histogram};
+
+use crate::synthetic::{Level, findings, single};
+
+fn change_plan(run: &mut Run, change: impl FnOnce(&mut Plan)) {
+    let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+    change(&mut plan);
+    run.manifest.plan = plan.to_json();
+}
+
+/// The frame's third of requests that belongs to the plan's second request, twice as slow.
+fn second_request(frame: &Frame) -> Frame {
+    let mut counts = frame.head.counts.clone();
+    counts.intended /= 2;
+    counts.sent /= 2;
+    counts.completed /= 2;
+    counts.ok = counts.completed;
+    counts.status.clear();
+    counts.status.add(200, counts.completed);
+    let mut times = latency_histogram();
+    times.record_n(10_000_000, counts.completed).unwrap();
+    let none = EncodedHistogram::default;
+    Frame {
+        head: FrameHead {
+            request: 1,
+            counts,
+            in_flight: 0,
+            backlog: 0,
+            connections: 0,
+            time: WorkerTime::default(),
+            ..frame.head.clone()
+        },
+        latency: EncodedHistogram::encode(&times),
+        service: None,
+        send_lag: none(),
+        connect: none(),
+        handshake: none(),
+    }
+}
+
+/// A level of two requests: the second is sent half as often as the first.
+fn two_requests(level: Level) -> Run {
+    let mut run = single(level);
+    change_plan(&mut run, |plan| {
+        plan.requests = ["GET /a", "GET /b"].map(|name| RequestGroup { name: name.to_owned() }).to_vec();
+    });
+    run.frames = run.frames.iter().flat_map(|frame| [frame.clone(), second_request(frame)]).collect();
+    run
+}
+
+#[test]
+fn requests_are_counted_and_timed_apart_and_add_up_to_their_step() {
+    let alone = findings(&single(Level::closed(16)));
+    let found = findings(&two_requests(Level::closed(16)));
+    let (alone, step) = (&alone.steps[0], &found.steps[0]);
+    let [a, b] = step.requests.as_slice() else { panic!("two requests: {:?}", step.requests) };
+    assert_eq!((a.name.as_str(), b.name.as_str()), ("GET /a", "GET /b"));
+    assert_eq!(step.counts.completed, a.counts.completed + b.counts.completed);
+    let sum = a.throughput_per_sec + b.throughput_per_sec;
+    assert!((step.throughput.value - sum).abs() < 1e-6 * sum, "{sum} {:?}", step.throughput);
+    assert!((a.throughput_per_sec - alone.throughput.value).abs() < 1e-6 * sum, "the time is counted once");
+    assert!((b.throughput_per_sec / a.throughput_per_sec - 0.5).abs() < 0.02);
+    assert!((b.latency.p50.ns.unwrap() / 10e6 - 1.0).abs() < 0.01);
+    assert_eq!(step.latency.count, a.latency.count + b.latency.count);
+    assert_eq!(step.generator.busiest_worker_ratio, alone.generator.busiest_worker_ratio);
+    assert_eq!(step.generator.open_ratio, Some(1.0));
+    assert!(alone.requests.is_empty(), "one request needs no table of its own");
+}
+
+#[test]
+fn a_check_that_fails_is_named_by_the_verdict() {
+    let mut run = single(Level::closed(16));
+    change_plan(&mut run, |plan| plan.checks = vec!["size<10k".to_owned(), "status=201".to_owned()]);
+    for frame in &mut run.frames {
+        let counts = &mut frame.head.counts;
+        counts.checks.add(1, counts.completed);
+        counts.ok = 0;
+    }
+    let found = findings(&run);
+    assert_eq!(found.steps[0].success_ratio, Some(0.0));
+    let evidence = &found.verdict.evidence;
+    assert!(evidence.iter().any(|row| row.what.contains("status=201")), "{evidence:?}");
+    assert!(found.verdict.advice.iter().any(|advice| advice.contains("status=201")));
+}
+
+#[test]
+fn requests_under_way_are_connections_times_depth() {
+    let deep = Level { depth: 8, latency_ns: 8 * Level::closed(4).latency_ns, ..Level::closed(4) };
+    let found = findings(&single(deep.clone()));
+    assert!(found.generator.healthy(), "{:?}", found.generator);
+    assert!(found.generator.littles_law_error.unwrap() < 0.05);
+    let idle = findings(&single(Level { latency_ns: deep.latency_ns / 2, ..deep }));
+    assert!(!idle.generator.healthy(), "half of the requests on each connection are missing");
+}
+
+#[test]
+fn only_what_was_opened_while_measured_is_timed() {
+    let mut times = latency_histogram();
+    times.record_n(2_000_000, 5).unwrap();
+    let mut run = single(Level { warmup: 20, ..Level::closed(16) });
+    let at = |run: &mut Run, index: usize| run.frames[index].connect = EncodedHistogram::encode(&times);
+    at(&mut run, 0);
+    assert_eq!(findings(&run).steps[0].connect.count, 0, "those of the warm-up are not");
+    at(&mut run, 150);
+    let step = &findings(&run).steps[0];
+    assert_eq!((step.connect.count, step.handshake.count), (5, 0));
+    assert!((step.connect.mean_ns / 2e6 - 1.0).abs() < 0.01);
+}
