@@ -5,12 +5,14 @@
 //! stored with the run, so a recorded run knows what it was.
 
 mod arrivals;
+mod network;
 mod plan;
 mod slo;
 mod spec;
 mod target;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
+pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use plan::{Generator, Level, Load, Plan, Rungs, UnreadablePlan};
 pub use slo::Slo;
 pub use spec::{LoadSpec, PlanError, PlanSpec, checked_name};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ArrivalProcess, Slo, Target};
+use crate::{ArrivalProcess, Network, Slo, Target};
 
 /// One load level.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -82,6 +82,9 @@ pub struct Plan {
     pub name: String,
     /// What is requested, and of whom.
     pub target: Target,
+    /// How the target is reached, where that is not the usual way.
+    #[serde(default, skip_serializing_if = "Network::is_usual")]
+    pub network: Network,
     /// What load to make.
     pub load: Load,
     /// How to make it.

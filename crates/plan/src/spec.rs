@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::target::parse_header;
-use crate::{ArrivalProcess, Generator, Level, Load, Plan, Rungs, Slo, Target, TargetError};
+use crate::{
+    ArrivalProcess, Generator, Level, Load, Network, NetworkError, Plan, Rungs, Slo, Target, TargetError,
+};
 
 /// The load as typed.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,6 +45,8 @@ pub struct PlanSpec {
     pub headers: Vec<String>,
     /// The body.
     pub body: Option<Vec<u8>>,
+    /// How the target is reached.
+    pub network: Network,
     /// The load.
     pub load: LoadSpec,
     /// Worker threads, if given.
@@ -63,6 +67,9 @@ pub enum PlanError {
     /// The request or its target is wrong.
     #[error(transparent)]
     Target(#[from] TargetError),
+    /// The way to the target cannot be taken.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     /// A value is outside its range.
     #[error("{what} is {value}; it must be {wanted}")]
     Range {
@@ -154,7 +161,8 @@ impl PlanSpec {
             Some(name) => checked_name(name)?,
             None => default_name(&target.host),
         };
-        Ok(Plan { name, target, load, generator, slo: slo(self.slo)? })
+        let network = self.network.checked()?;
+        Ok(Plan { name, target, network, load, generator, slo: slo(self.slo)? })
     }
 
     fn target(&self) -> Result<Target, PlanError> {
@@ -163,6 +171,10 @@ impl PlanSpec {
         let method = self.method.clone();
         target.method = method.unwrap_or_else(|| if self.body.is_some() { "POST" } else { "GET" }.to_owned());
         target.headers = self.headers.iter().map(|header| parse_header(header)).collect::<Result<_, _>>()?;
+        let is_stated = |(name, _): &(String, String)| name.eq_ignore_ascii_case("Connection");
+        if !self.network.keep_alive && !target.headers.iter().any(is_stated) {
+            target.headers.push(("Connection".to_owned(), "close".to_owned()));
+        }
         target.encode()?;
         Ok(target)
     }
@@ -269,6 +281,7 @@ mod tests {
             method: None,
             headers: Vec::new(),
             body: None,
+            network: Network::default(),
             load,
             workers: None,
             timeout: Duration::from_secs(1),
@@ -309,6 +322,18 @@ mod tests {
         refused(PlanSpec { headers: vec!["NoColon".to_owned()], ..spec(ladder(None)) }, "colon");
         let bad_slo = Slo { success_ratio: Some(99.95), ..Slo::default() };
         refused(PlanSpec { slo: bad_slo, ..spec(ladder(None)) }, "success");
+    }
+
+    #[test]
+    fn without_keep_alive_the_request_asks_to_close_unless_it_speaks_of_the_connection_itself() {
+        let headers = |typed: &[&str]| {
+            let network = Network { keep_alive: false, ..Network::default() };
+            let headers = typed.iter().map(|&header| header.to_owned()).collect();
+            let plan = PlanSpec { network, headers, ..spec(ladder(None)) }.freeze().unwrap();
+            String::from_utf8(plan.target.encode().unwrap()).unwrap()
+        };
+        assert!(headers(&["A: b"]).contains("A: b\r\nConnection: close\r\n"), "{}", headers(&["A: b"]));
+        assert!(!headers(&["connection: x"]).contains("close"));
     }
 
     #[test]

@@ -10,6 +10,7 @@ fn plan(load: LoadSpec) -> Plan {
         method: None,
         headers: Vec::new(),
         body: None,
+        network: plimsoll_plan::Network::default(),
         load,
         workers: None,
         timeout: Duration::from_secs(1),

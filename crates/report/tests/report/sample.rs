@@ -34,6 +34,7 @@ fn plan(load: LoadSpec, slo: Slo) -> Plan {
         method: None,
         headers: Vec::new(),
         body: None,
+        network: plimsoll_plan::Network::default(),
         load,
         workers: Some(1),
         timeout: Duration::from_secs(30),
