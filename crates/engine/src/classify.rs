@@ -15,7 +15,7 @@ pub fn connect_failure(error: &io::Error) -> FailureKind {
             FailureKind::ConnectUnreachable
         }
         Kind::ConnectionReset | Kind::ConnectionAborted => FailureKind::ConnectReset,
-        Kind::AddrNotAvailable => FailureKind::NoPortsLeft,
+        Kind::AddrNotAvailable | Kind::AddrInUse => FailureKind::NoPortsLeft,
         _ if plimsoll_sys::out_of_descriptors(error) => FailureKind::NoDescriptorsLeft,
         _ => FailureKind::ConnectFailed,
     }
@@ -46,6 +46,7 @@ mod tests {
         check(104, FailureKind::ConnectReset);
         check(101, FailureKind::ConnectUnreachable);
         check(99, FailureKind::NoPortsLeft);
+        check(98, FailureKind::NoPortsLeft);
         check(24, FailureKind::NoDescriptorsLeft);
         check(23, FailureKind::NoDescriptorsLeft);
         check(13, FailureKind::ConnectFailed);

@@ -5,7 +5,7 @@
 //! ready, send what is due, hand over the frame when its interval is over. After the warm-up that
 //! loop allocates nothing, takes no lock and writes no text.
 //!
-//! The parts, from pure to impure: `schedule` says when a request is due, `connection` what a
+//! The parts, from pure to impure: `schedule` says when a request is due, `route` which way a connection takes, `connection` what a
 //! connection's bytes mean, `drive` moves bytes, `worker` puts them together.
 
 mod classify;
@@ -14,6 +14,7 @@ mod control;
 mod drive;
 mod order;
 mod recorder;
+mod route;
 mod running;
 mod schedule;
 mod worker;

@@ -1,10 +1,10 @@
 //! What a step asks of the engine.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_plan::Level;
+use plimsoll_plan::{IpRange, Level};
+use plimsoll_sys::Peer;
 use plimsoll_units::Instant;
 
 /// One step, ready to be run: nothing in it needs looking up or checking any more.
@@ -16,8 +16,10 @@ pub struct StepOrder {
     pub level: Level,
     /// The longest time the level is held.
     pub duration: Duration,
-    /// Where the requests go.
-    pub address: SocketAddr,
+    /// Where the connections go, at least one; they are dealt out equally.
+    pub destinations: Vec<Peer>,
+    /// Local addresses the connections come from; empty leaves them to the engine.
+    pub sources: Vec<IpRange>,
     /// One request, complete, as it goes over the wire.
     pub request: Arc<[u8]>,
     /// The request's method, which decides how its response ends and whether it may be sent twice.

@@ -17,6 +17,7 @@ use crate::control::Control;
 use crate::drive::Driver;
 use crate::order::StepOrder;
 use crate::recorder::{Gauges, Recorder};
+use crate::route::{Routes, Share};
 use crate::schedule::Schedule;
 
 mod deadlines;
@@ -39,6 +40,7 @@ pub(crate) struct Worker<D> {
     control: Arc<Control>,
     clock: RealClock,
     driver: D,
+    routes: Routes,
     connections: Vec<Connection>,
     memory: ParserMemory,
     schedule: Schedule,
@@ -78,6 +80,22 @@ fn connection_shares(order: &StepOrder, shard: Shard) -> (u32, u32) {
     }
 }
 
+/// The ways of this worker's connections.
+fn routes(order: &StepOrder, shard: Shard) -> Routes {
+    let (first, most) = match order.level {
+        Level::Closed { connections } => (connections, connections),
+        Level::Open { connections, .. } => (connections, order.connections_max),
+    };
+    let before = |index| Shard { index, of: shard.of }.part_of(first);
+    let share = Share {
+        shard,
+        connections_before: (0..shard.index).map(before).sum(),
+        connections_most: most,
+        ports: plimsoll_sys::local_ports(),
+    };
+    Routes::new(&order.destinations, &order.sources, &share)
+}
+
 /// Requests that may be sent again if a connection was given up before any answer (RFC 9110, section 9.2.2).
 fn is_idempotent(method: &str) -> bool {
     matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE")
@@ -101,6 +119,7 @@ impl<D: Driver> Worker<D> {
             connections: (0..first).map(|_| Connection::new()).collect(),
             idle: VecDeque::with_capacity(most as usize),
             unopened: (0..first).collect(),
+            routes: routes(&order, shard),
             refused: VecDeque::with_capacity(first as usize),
             closed: VecDeque::with_capacity(most as usize),
             spare: Vec::with_capacity(most as usize),

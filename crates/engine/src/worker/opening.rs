@@ -67,7 +67,7 @@ impl<D: Driver> Worker<D> {
     }
 
     fn open_slot(&mut self, slot: usize, gently: bool) {
-        match self.driver.open(slot, &self.order.address.into()) {
+        match self.routes.open(slot, |route| self.driver.open(slot, route)) {
             Ok(()) => {
                 self.connections[slot].begin_opening(self.now, gently);
                 self.opening += 1;

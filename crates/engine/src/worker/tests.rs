@@ -47,7 +47,8 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
         step: 0,
         level,
         duration,
-        address,
+        destinations: vec![address.into()],
+        sources: Vec::new(),
         request: target.encode().unwrap().into(),
         method: target.method,
         workers: 1,
@@ -71,8 +72,14 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
     });
     let shard = Shard { index: 0, of: 1 };
     let recorder = Recorder::new(0, shard, Exchange { full, empty }, origin);
-    let worker =
-        Worker::new(order, shard, origin, control, Epoll::new(Arc::clone(&order.request)).unwrap(), recorder);
+    let worker = Worker::new(
+        order.clone(),
+        shard,
+        origin,
+        control,
+        Epoll::new(Arc::clone(&order.request)).unwrap(),
+        recorder,
+    );
     let made = allocation_counter::measure(|| worker.run());
     (taker.join().unwrap(), made.count_total)
 }
