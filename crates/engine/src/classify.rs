@@ -16,6 +16,8 @@ pub fn connect_failure(error: &io::Error) -> FailureKind {
         }
         Kind::ConnectionReset | Kind::ConnectionAborted => FailureKind::ConnectReset,
         Kind::AddrNotAvailable | Kind::AddrInUse => FailureKind::NoPortsLeft,
+        // Of TCP this comes as a timeout; a unix socket says it at once (connect(2)).
+        Kind::WouldBlock => FailureKind::BacklogFull,
         _ if plimsoll_sys::out_of_descriptors(error) => FailureKind::NoDescriptorsLeft,
         _ => FailureKind::ConnectFailed,
     }
@@ -47,6 +49,7 @@ mod tests {
         check(101, FailureKind::ConnectUnreachable);
         check(99, FailureKind::NoPortsLeft);
         check(98, FailureKind::NoPortsLeft);
+        check(11, FailureKind::BacklogFull);
         check(24, FailureKind::NoDescriptorsLeft);
         check(23, FailureKind::NoDescriptorsLeft);
         check(13, FailureKind::ConnectFailed);

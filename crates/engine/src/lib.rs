@@ -20,5 +20,5 @@ mod schedule;
 mod worker;
 
 pub use classify::{connect_failure, malformed_failure};
-pub use order::StepOrder;
+pub use order::{OPENING_MAX, StepOrder};
 pub use running::{EngineError, Running, Turn};

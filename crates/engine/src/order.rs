@@ -7,6 +7,10 @@ use plimsoll_plan::{IpRange, Level};
 use plimsoll_sys::Peer;
 use plimsoll_units::Instant;
 
+/// Connections being opened at the same time by one worker. More at once overflow the accept backlog of a
+/// usual server (511 in nginx, 128 elsewhere), whose dropped handshakes cost a second each.
+pub const OPENING_MAX: usize = 100;
+
 /// One step, ready to be run: nothing in it needs looking up or checking any more.
 #[derive(Debug, Clone)]
 pub struct StepOrder {

@@ -30,6 +30,7 @@ pub enum FailureKind {
     ConnectFailed,
     NoPortsLeft,
     NoDescriptorsLeft,
+    BacklogFull,
     SendReset,
     ClosedBeforeResponse,
     ResetBeforeResponse,
@@ -74,7 +75,7 @@ use FailureKind as K;
 use FailurePhase as P;
 
 /// Every kind of failure, in the order of [`FailureKind`].
-pub const FAILURES: [FailureRow; 20] = [
+pub const FAILURES: [FailureRow; 21] = [
     row(
         K::ConnectRefused,
         "connect_refused",
@@ -123,6 +124,13 @@ pub const FAILURES: [FailureRow; 20] = [
         P::Connect,
         "this process has no descriptor left",
         "raise the limit (ulimit -n) or use fewer connections",
+    ),
+    row(
+        K::BacklogFull,
+        "backlog_full",
+        P::Connect,
+        "the unix socket's queue of connections to be accepted was full",
+        "let the server listen with a longer backlog, after raising net.core.somaxconn",
     ),
     row(
         K::SendReset,

@@ -63,6 +63,9 @@ Examples:
   plimsoll run http://127.0.0.1:8080/api -c 100 -d 10s              100 connections, each as fast as it is answered
   plimsoll run http://127.0.0.1:8080/api -R 2k -d 30s               2000 requests a second, come what may
   plimsoll run http://127.0.0.1:8080/api -R 2k --arrivals poisson   the same, spread like independent users
+  plimsoll run http://api.test/ --unix /run/api.sock                through a unix socket
+  plimsoll run http://10.0.0.9/ -c 100k --source-ip 10.0.0.1-10.0.0.4   more connections than one address has ports
+  plimsoll run http://api.test/ --connect-to 10.0.0.9:8080          another server, the same request
   plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'")]
 pub(crate) struct RunArgs {
     /// The URL that gets the load; without a scheme, http:// is meant
@@ -144,6 +147,7 @@ fn spec(
         method: request.method.clone(),
         headers: request.headers.clone(),
         body: request.body.as_deref().map(body).transpose()?,
+        network: request.network.network(),
         load,
         workers: request.threads,
         timeout: request.timeout,

@@ -9,11 +9,8 @@ use super::Worker;
 use crate::classify::connect_failure;
 use crate::connection::{Connection, State};
 use crate::drive::Driver;
+use crate::order::OPENING_MAX;
 use crate::schedule::Schedule;
-
-/// Connections being opened at the same time by one worker. More at once overflow the accept backlog of a
-/// usual server (511 in nginx, 128 elsewhere), whose dropped handshakes cost a second each.
-const OPENING_MAX: usize = 100;
 
 /// Pause before a closed-loop connection that could not be opened is tried again, so that a target that
 /// is down is not asked as fast as this machine can.
