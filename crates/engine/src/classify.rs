@@ -9,7 +9,8 @@ use plimsoll_record::FailureKind;
 pub fn connect_failure(error: &io::Error) -> FailureKind {
     use io::ErrorKind as Kind;
     match error.kind() {
-        Kind::ConnectionRefused => FailureKind::ConnectRefused,
+        // A unix socket that is not there is a server that does not listen.
+        Kind::ConnectionRefused | Kind::NotFound => FailureKind::ConnectRefused,
         Kind::TimedOut => FailureKind::ConnectTimedOut,
         Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NetworkDown => {
             FailureKind::ConnectUnreachable
@@ -43,6 +44,7 @@ mod tests {
             assert_eq!(connect_failure(&io::Error::from_raw_os_error(errno)), kind, "errno {errno}");
         };
         check(111, FailureKind::ConnectRefused);
+        check(2, FailureKind::ConnectRefused);
         check(110, FailureKind::ConnectTimedOut);
         check(113, FailureKind::ConnectUnreachable);
         check(104, FailureKind::ConnectReset);

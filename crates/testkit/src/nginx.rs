@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -82,6 +82,11 @@ impl Nginx {
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The unix socket on which it listens too.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
     }
 
     /// Requests served so far by its own count (stub_status). The questions asked here count there too, and are
@@ -186,6 +191,7 @@ http {{
     scgi_temp_path {folder}/scgi;
     server {{
         listen {address} backlog=4096;
+        listen unix:{folder}/socket backlog=4096;
         location / {{ return 200 '{{"status":"ok"}}'; }}
         location = /file {{ alias {folder}/file; default_type application/octet-stream; }}
         location = /stub {{ stub_status; }}

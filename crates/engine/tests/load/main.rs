@@ -5,3 +5,4 @@ mod bad_servers;
 mod closed_loop;
 mod measured;
 mod open_loop;
+mod ways;
