@@ -115,11 +115,7 @@ fn sources(ranges: &[IpRange], destination: IpAddr) -> u64 {
 /// The target's accept queue, where it is on this machine and can be asked.
 fn backlog(plan: &Plan, workers: u32, place: Place<'_>) -> Option<Limit> {
     let most = place.peers.iter().filter_map(backlog_of).min()?;
-    let connections =
-        connections_asked(&plan.load).max(open_end(&mut plan.clone()).map_or(0, |end| (*end).into()));
-    let gently = u64::from(workers) * OPENING_MAX as u64;
-    // Connections that serve one request each are all replaced as soon as they close.
-    let needed = if plan.network.keep_alive { connections.min(gently) } else { connections };
+    let needed = opened_at_once(plan, workers);
     let remedy = backlog_remedy(most, needed);
     (needed > most).then_some(Limit {
         scarce: Scarce::Backlog,
@@ -128,6 +124,21 @@ fn backlog(plan: &Plan, workers: u32, place: Place<'_>) -> Option<Limit> {
         effect: Effect::Risked,
         remedy,
     })
+}
+
+/// Connections that may be on their way to the target at the same time.
+fn opened_at_once(plan: &Plan, workers: u32) -> u64 {
+    let most = match &plan.load {
+        Load::Ladder { rungs: Rungs::Doubling { connections_max }, .. } => u64::from(*connections_max),
+        // An open loop opens as many as the target is behind, which nobody knows before.
+        Load::Single { level: Level::Open { .. }, .. } if plan.network.keep_alive => {
+            plan.generator.connections_max.into()
+        }
+        load => connections_asked(load),
+    };
+    // Connections that serve one request each are replaced as soon as they close, all others gently.
+    let gently = u64::from(workers) * OPENING_MAX as u64;
+    if plan.network.keep_alive { most.min(gently) } else { most }
 }
 
 /// The accept backlog of a peer on this machine; where its listener is not to be seen, as in another network
