@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 mod load;
+mod network;
 mod request;
 mod values;
 

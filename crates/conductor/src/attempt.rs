@@ -1,7 +1,6 @@
 //! One request, asked and answered in the plainest way.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -9,6 +8,8 @@ use plimsoll_http::{Expect, Finish, ParserMemory, Response, ResponseParser};
 use plimsoll_plan::Target;
 use plimsoll_record::{FailureKind, FirstAnswer};
 use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::reach::Stream;
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ pub(crate) enum AttemptError {
 /// Sends the target's request over an open connection and reads the whole answer.
 pub(crate) fn ask(
     target: &Target,
-    stream: &mut TcpStream,
+    stream: &mut Stream,
     timeout: Duration,
     interrupted: &AtomicBool,
 ) -> Result<FirstAnswer, AttemptError> {
@@ -43,7 +44,7 @@ pub(crate) fn ask(
 }
 
 fn read_response(
-    stream: &mut TcpStream,
+    stream: &mut Stream,
     expect: Expect,
     deadline: Instant,
     interrupted: &AtomicBool,
@@ -88,13 +89,12 @@ fn ended(parser: &mut ResponseParser) -> Result<Response, AttemptError> {
 }
 
 /// Bounds the next call on the stream; past the deadline there is none.
-fn limit(stream: &TcpStream, deadline: Instant) -> io::Result<()> {
+fn limit(stream: &Stream, deadline: Instant) -> io::Result<()> {
     let left = deadline.since(RealClock.now());
     if left.is_zero() {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    stream.set_read_timeout(Some(left))?;
-    stream.set_write_timeout(Some(left))
+    stream.set_timeout(left)
 }
 
 fn broken(error: &io::Error, otherwise: FailureKind) -> AttemptError {

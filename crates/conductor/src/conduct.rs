@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use plimsoll_engine::{EngineError, FixedRequest, Traffic};
 use plimsoll_host::CpuSource;
 use plimsoll_plan::{Load, Plan, TargetError};
-use plimsoll_record::{EventKind, FormatVersion, Manifest, Run};
+use plimsoll_record::{Event, EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -76,10 +76,9 @@ pub fn conduct(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, ConductError> {
     let began = RealClock.now();
-    let mut prepared = prepare(plan, options.ask_first, options.interrupted)?;
-    let limited = prepared.limited.take();
+    let prepared = prepare(plan, options.ask_first, options.interrupted)?;
     let mut tape = open_tape(&prepared, options);
-    announce(&mut tape, limited, observer);
+    announce(&mut tape, &prepared, observer);
     if let Err(error) = measure(&prepared, began, options, &mut tape, observer) {
         // A first step that failed leaves nothing to show; a later one leaves those before it.
         if tape.run().frames.is_empty() {
@@ -115,10 +114,10 @@ fn open_tape(prepared: &Prepared, options: &RunOptions<'_>) -> Tape {
     Tape::begin(manifest, file.as_deref(), RealClock.now())
 }
 
-fn announce(tape: &mut Tape, limited: Option<String>, observer: &mut dyn Observer) {
-    let event = limited.map(|text| tape.event(EventKind::LimitMet, text));
+fn announce(tape: &mut Tape, prepared: &Prepared, observer: &mut dyn Observer) {
+    let events: Vec<Event> = prepared.remarks().map(|(kind, text)| tape.event(kind, text)).collect();
     observer.observe(&Progress::Prepared { manifest: &tape.run().manifest, file: tape.file() });
-    if let Some(event) = &event {
+    for event in &events {
         observer.observe(&Progress::Happened(event));
     }
     if let Some(error) = tape.trouble() {
@@ -140,19 +139,13 @@ fn measure(
     };
     let context = StepContext {
         plan,
-        address: prepared.address,
+        peers: &prepared.peers,
         traffic: Traffic::Fixed(FixedRequest::new(plan.target.encode()?, &plan.target.method)),
-        workers: plan.generator.workers.unwrap_or_else(|| default_workers(prepared)),
+        workers: prepared.workers,
         origin: tape.origin(),
         budget: Budget::new(began, budget),
         interrupted: options.interrupted,
         machine: CpuSource::new("generator", Path::new("/")),
     };
     Ok(run_steps(&context, tape, observer)?)
-}
-
-/// One worker per core; half of the cores if the target needs the other half.
-fn default_workers(prepared: &Prepared) -> u32 {
-    let cores = prepared.machine.limits.cores;
-    if prepared.preflight.local { (cores / 2).max(1) } else { cores }
 }

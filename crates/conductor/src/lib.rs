@@ -9,12 +9,15 @@ mod attempt;
 mod budget;
 mod climb;
 mod conduct;
+mod limit;
 mod lost;
 mod observer;
 mod prepare;
+mod reach;
 mod step;
 mod tape;
 
 pub use conduct::{ConductError, Outcome, RunOptions, conduct};
+pub use limit::{Effect, Limit, Scarce};
 pub use observer::{Observer, Progress};
 pub use prepare::PrepareError;

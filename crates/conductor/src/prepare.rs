@@ -1,104 +1,77 @@
 //! Before the load: is the target there, and can this machine make the load that is asked for?
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_plan::{Level, Load, Plan, Rungs};
-use plimsoll_record::{FirstAnswer, Limits, Machine, Preflight};
+use plimsoll_plan::Plan;
+use plimsoll_record::{EventKind, FirstAnswer, Limits, Machine, Preflight};
+use plimsoll_sys::{Peer, Route};
 use plimsoll_units::{Clock, RealClock};
 
 use crate::attempt::{self, AttemptError};
+use crate::limit::Limit;
+use crate::reach::{Stream, reach, route};
+use limits::{Place, within_limits, workers};
 
-/// Descriptors that are not connections: files, event sets, the standard streams.
-const DESCRIPTORS_OWN: u64 = 64;
+pub use error::PrepareError;
 
-/// Why a run could not begin.
-#[derive(Debug, thiserror::Error)]
-pub enum PrepareError {
-    /// The host's name stands for no address.
-    #[error("dns: `{host}` does not resolve ({source}); check the name, or use an address")]
-    Resolve {
-        /// The name.
-        host: String,
-        /// What the resolver said.
-        source: io::Error,
-    },
-    /// No address took a connection.
-    #[error("{kind}: {address} does not take a connection ({source}); {remedy}")]
-    Connect {
-        /// The failure's name.
-        kind: &'static str,
-        /// The address tried last.
-        address: SocketAddr,
-        /// What the system said.
-        source: io::Error,
-        /// What to do.
-        remedy: &'static str,
-    },
-    /// The one request before the load failed.
-    #[error("{kind}: the first request to {address} has no answer: {meaning}; {remedy}")]
-    FirstRequest {
-        /// The failure's name.
-        kind: &'static str,
-        /// The address.
-        address: SocketAddr,
-        /// What happened.
-        meaning: &'static str,
-        /// What to do.
-        remedy: &'static str,
-    },
-    /// The user ended it before it began.
-    #[error("interrupted before any load was made")]
-    Interrupted,
-    /// The plan needs more than this machine gives.
-    #[error("the plan asks for {wanted} connections, and this machine allows {allowed} ({what}); {remedy}")]
-    Limit {
-        /// Connections asked for.
-        wanted: u64,
-        /// Connections possible.
-        allowed: u64,
-        /// What bounds them.
-        what: &'static str,
-        /// The command that lifts it.
-        remedy: &'static str,
-    },
-}
+mod error;
+mod limits;
+mod names;
+
+/// Addresses that are tried at the same time.
+const REACHING_MAX: usize = 64;
 
 /// What is known before the load.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    pub(crate) address: SocketAddr,
+    /// Where the load goes: every address that takes connections.
+    pub(crate) peers: Vec<Peer>,
     pub(crate) preflight: Preflight,
     pub(crate) machine: Machine,
-    /// The plan, with an open end of the ladder brought within this machine's limits.
+    /// The plan, with an open end of the ladder brought within the limits.
     pub(crate) plan: Plan,
-    /// What was brought within limits, in words.
-    pub(crate) limited: Option<String>,
+    /// Worker threads.
+    pub(crate) workers: u32,
+    /// The limits that the plan meets.
+    pub(crate) limits: Vec<Limit>,
+    /// Addresses that take no connection and so get no load, in words.
+    pub(crate) dropped: Vec<String>,
 }
 
-/// Looks at this machine and the target. With `ask` one request is sent; else only a connection is made.
+impl Prepared {
+    /// What is worth telling before the load.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = (EventKind, String)> {
+        let dropped = self.dropped.iter().map(|text| (EventKind::AddressDropped, text.clone()));
+        dropped.chain(self.limits.iter().map(|limit| (EventKind::LimitMet, limit.to_string())))
+    }
+}
+
+/// Looks at this machine and the target. With `ask` one request is sent; else only connections are made.
 pub(crate) fn prepare(plan: Plan, ask: bool, interrupted: &AtomicBool) -> Result<Prepared, PrepareError> {
     let machine = machine();
-    let (plan, limited) = within_limits(plan, &machine.limits)?;
+    names::check_sources(&plan.network.source_ips)?;
     let began = RealClock.now();
-    let addresses = resolve(&plan)?;
+    let peers = names::peers(&plan)?;
     let resolve_ns = RealClock.now().nanos_since(began);
-    let (address, mut stream, connect_ns) = connect(&addresses, plan.generator.timeout)?;
-    if interrupted.load(Ordering::Relaxed) {
-        return Err(PrepareError::Interrupted);
-    }
-    let first = if ask { Some(first_answer(&plan, address, &mut stream, interrupted)?) } else { None };
+    let mut answers = answers(&plan, peers, interrupted)?;
+    let peers: Vec<Peer> = answers.open.iter().map(|open| open.peer.clone()).collect();
+    let local = peers.iter().all(is_local);
+    let place = Place { peers: &peers, local };
+    let (plan, limits) = within_limits(plan, &machine.limits, place)?;
+    let workers = workers(&plan, &machine.limits, place);
+    let first_open = &mut answers.open[0];
+    let first = if ask { Some(first_answer(&plan, first_open, interrupted)?) } else { None };
     let preflight = Preflight {
-        addresses: addresses.iter().map(ToString::to_string).collect(),
-        address: address.to_string(),
-        local: plimsoll_sys::is_local(address.ip()),
+        addresses: peers.iter().map(ToString::to_string).collect(),
+        address: first_open.peer.to_string(),
+        local,
         resolve_ns,
-        connect_ns,
+        connect_ns: first_open.connect_ns,
         first,
     };
-    Ok(Prepared { address, preflight, machine, plan, limited })
+    Ok(Prepared { peers, preflight, machine, plan, workers, limits, dropped: answers.dropped })
 }
 
 fn machine() -> Machine {
@@ -109,86 +82,87 @@ fn machine() -> Machine {
     Machine { hostname, kernel, architecture, limits }
 }
 
-fn resolve(plan: &Plan) -> Result<Vec<SocketAddr>, PrepareError> {
-    let host = &plan.target.host;
-    let error = |source| PrepareError::Resolve { host: host.clone(), source };
-    let mut addresses: Vec<SocketAddr> =
-        (host.as_str(), plan.target.port).to_socket_addrs().map_err(error)?.collect();
-    addresses.dedup();
-    if addresses.is_empty() {
-        return Err(error(io::ErrorKind::NotFound.into()));
-    }
-    Ok(addresses)
+fn is_local(peer: &Peer) -> bool {
+    peer.tcp().is_none_or(|address| plimsoll_sys::is_local(address.ip()))
 }
 
-/// Connects to the first address that takes it; of those that do not, the last is told about.
-fn connect(
-    addresses: &[SocketAddr],
-    timeout: Duration,
-) -> Result<(SocketAddr, std::net::TcpStream, u64), PrepareError> {
+/// A connection to one of the addresses.
+#[derive(Debug)]
+struct Open {
+    peer: Peer,
+    stream: Stream,
+    connect_ns: u64,
+}
+
+/// What the addresses said to a connection.
+#[derive(Debug)]
+struct Answers {
+    /// Those that took it, at least one.
+    open: Vec<Open>,
+    /// The others, in words.
+    dropped: Vec<String>,
+}
+
+/// Connects to every address. If none takes it, the last is told about.
+fn answers(plan: &Plan, peers: Vec<Peer>, interrupted: &AtomicBool) -> Result<Answers, PrepareError> {
+    let routes: Vec<Route> = peers.iter().map(|peer| route(peer, &plan.network.source_ips)).collect();
+    let mut answers = Answers { open: Vec::new(), dropped: Vec::new() };
     let mut refusal = None;
-    for address in addresses {
-        let began = RealClock.now();
-        match std::net::TcpStream::connect_timeout(address, timeout) {
-            Ok(stream) => return Ok((*address, stream, RealClock.now().nanos_since(began))),
-            Err(source) => refusal = Some((*address, source)),
+    for (peer, result) in peers.into_iter().zip(reach_all(&routes, plan.generator.timeout, interrupted)) {
+        match result {
+            Ok((stream, connect_ns)) => answers.open.push(Open { peer, stream, connect_ns }),
+            Err(source) => {
+                let kind = plimsoll_engine::connect_failure(&source).name();
+                answers.dropped.push(format!("{peer} takes no connection ({kind}), so it gets no load"));
+                refusal = Some((peer, source));
+            }
         }
     }
-    let (address, source) = refusal.unwrap_or_else(|| (addresses[0], io::ErrorKind::NotFound.into()));
-    let row = plimsoll_engine::connect_failure(&source).row();
-    Err(PrepareError::Connect { kind: row.name, address, source, remedy: row.remedy })
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(PrepareError::Interrupted);
+    }
+    match refusal {
+        Some((peer, source)) if answers.open.is_empty() => {
+            let row = plimsoll_engine::connect_failure(&source).row();
+            Err(PrepareError::Connect { kind: row.name, peer, source, remedy: row.remedy })
+        }
+        _ => Ok(answers),
+    }
 }
 
-fn first_answer(
-    plan: &Plan,
-    address: SocketAddr,
-    stream: &mut std::net::TcpStream,
+/// Takes all routes at the same time, so that several addresses without an answer cost one timeout; gives the
+/// connections in the order of the routes, each with the nanoseconds it took.
+fn reach_all(
+    routes: &[Route],
+    timeout: Duration,
     interrupted: &AtomicBool,
-) -> Result<FirstAnswer, PrepareError> {
-    attempt::ask(&plan.target, stream, plan.generator.timeout, interrupted).map_err(|error| match error {
-        AttemptError::Interrupted => PrepareError::Interrupted,
-        AttemptError::Failed(kind) => {
-            let row = kind.row();
-            PrepareError::FirstRequest { kind: row.name, address, meaning: row.meaning, remedy: row.remedy }
+) -> Vec<io::Result<(Stream, u64)>> {
+    let one = |route: &Route| {
+        let began = RealClock.now();
+        let stream = reach(route, timeout, interrupted)?;
+        Ok((stream, RealClock.now().nanos_since(began)))
+    };
+    let together = |routes: &[Route]| {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = routes.iter().map(|route| scope.spawn(move || one(route))).collect();
+            let died = |_| Err(io::Error::other("the connecting thread ended by a fault"));
+            threads.into_iter().map(|thread| thread.join().unwrap_or_else(died)).collect::<Vec<_>>()
+        })
+    };
+    routes.chunks(REACHING_MAX).flat_map(together).collect()
+}
+
+fn first_answer(plan: &Plan, open: &mut Open, interrupted: &AtomicBool) -> Result<FirstAnswer, PrepareError> {
+    let peer = open.peer.clone();
+    attempt::ask(&plan.target, &mut open.stream, plan.generator.timeout, interrupted).map_err(|error| {
+        match error {
+            AttemptError::Interrupted => PrepareError::Interrupted,
+            AttemptError::Failed(kind) => {
+                let row = kind.row();
+                PrepareError::FirstRequest { kind: row.name, peer, meaning: row.meaning, remedy: row.remedy }
+            }
         }
     })
-}
-
-/// The most connections to one address, and what bounds them.
-fn connections_allowed(limits: &Limits) -> (u64, &'static str, &'static str) {
-    let by_descriptors = limits.descriptors.saturating_sub(DESCRIPTORS_OWN);
-    if by_descriptors <= limits.ports {
-        (by_descriptors, "descriptors of this process", "raise the limit with ulimit -n")
-    } else {
-        let remedy = "widen the range with sysctl net.ipv4.ip_local_port_range='1024 65535'";
-        (limits.ports, "local ports to one address", remedy)
-    }
-}
-
-/// Refuses what cannot be opened; an open end (the doubling ladder, the growth of an open loop) is only
-/// brought within the limit, and that is told.
-fn within_limits(mut plan: Plan, limits: &Limits) -> Result<(Plan, Option<String>), PrepareError> {
-    let (allowed, what, remedy) = connections_allowed(limits);
-    let most = u32::try_from(allowed).unwrap_or(u32::MAX).max(1);
-    let wanted = match &plan.load {
-        Load::Single {
-            level: Level::Closed { connections, .. } | Level::Open { connections, .. }, ..
-        } => *connections,
-        Load::Ladder { rungs: Rungs::Fixed(rungs), .. } => rungs.iter().copied().max().unwrap_or(1),
-        Load::Ladder { rungs: Rungs::Doubling { .. }, .. } => 1,
-    };
-    if wanted > most {
-        return Err(PrepareError::Limit { wanted: wanted.into(), allowed, what, remedy });
-    }
-    let open_end = match &mut plan.load {
-        Load::Ladder { rungs: Rungs::Doubling { connections_max }, .. } => connections_max,
-        Load::Single { level: Level::Open { .. }, .. } => &mut plan.generator.connections_max,
-        _ => return Ok((plan, None)),
-    };
-    let limited = (*open_end > most)
-        .then(|| format!("at most {most} connections instead of {open_end}: {what} allow no more; {remedy}"));
-    *open_end = most.min(*open_end);
-    Ok((plan, limited))
 }
 
 #[cfg(test)]

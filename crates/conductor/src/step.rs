@@ -1,6 +1,5 @@
 //! One step: its load is held until it is known, or until something ends it.
 
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -9,11 +8,13 @@ use plimsoll_engine::{EngineError, Running, StepOrder, Traffic, Turn};
 use plimsoll_host::CpuSource;
 use plimsoll_plan::{Level, Load, Plan, RateProfile};
 use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
+use plimsoll_sys::Peer;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::budget::Budget;
 use crate::lost::LossWatch;
 use crate::observer::{Observer, Progress};
+use crate::reach::{reach, route};
 use crate::tape::Tape;
 
 /// How often the signals and deadlines are looked at while no frame comes.
@@ -34,7 +35,7 @@ const TELL_EVERY: Duration = Duration::from_millis(500);
 /// What stays the same in all steps of a run.
 pub(crate) struct StepContext<'a> {
     pub(crate) plan: &'a Plan,
-    pub(crate) address: SocketAddr,
+    pub(crate) peers: &'a [Peer],
     pub(crate) traffic: Traffic,
     pub(crate) workers: u32,
     pub(crate) origin: Instant,
@@ -133,7 +134,8 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
         step: task.index,
         level: task.level.clone(),
         duration: task.limit,
-        address: context.address,
+        destinations: context.peers.to_vec(),
+        sources: context.plan.network.source_ips.clone(),
         traffic: context.traffic.clone(),
         depth: task.level.depth(),
         requests_max: requests_max(context.plan),
@@ -227,7 +229,10 @@ impl Measuring<'_, '_> {
         if self.loss.refused_since_ns().is_none() || self.end == Some(StepEnd::TargetLost) {
             return;
         }
-        if std::net::TcpStream::connect_timeout(&self.context.address, LOOK_FOR_TARGET).is_ok() {
+        let sources = &self.context.plan.network.source_ips;
+        let takes_one =
+            |peer| reach(&route(peer, sources), LOOK_FOR_TARGET, self.context.interrupted).is_ok();
+        if self.context.peers.iter().any(takes_one) {
             self.loss.is_back();
         } else {
             self.tell_loss();

@@ -9,13 +9,16 @@ use plimsoll_record::FailureKind;
 pub fn connect_failure(error: &io::Error) -> FailureKind {
     use io::ErrorKind as Kind;
     match error.kind() {
-        Kind::ConnectionRefused => FailureKind::ConnectRefused,
+        // A unix socket that is not there is a server that does not listen.
+        Kind::ConnectionRefused | Kind::NotFound => FailureKind::ConnectRefused,
         Kind::TimedOut => FailureKind::ConnectTimedOut,
         Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NetworkDown => {
             FailureKind::ConnectUnreachable
         }
         Kind::ConnectionReset | Kind::ConnectionAborted => FailureKind::ConnectReset,
-        Kind::AddrNotAvailable => FailureKind::NoPortsLeft,
+        Kind::AddrNotAvailable | Kind::AddrInUse => FailureKind::NoPortsLeft,
+        // Of TCP this comes as a timeout; a unix socket says it at once (connect(2)).
+        Kind::WouldBlock => FailureKind::BacklogFull,
         _ if plimsoll_sys::out_of_descriptors(error) => FailureKind::NoDescriptorsLeft,
         _ => FailureKind::ConnectFailed,
     }
@@ -41,11 +44,14 @@ mod tests {
             assert_eq!(connect_failure(&io::Error::from_raw_os_error(errno)), kind, "errno {errno}");
         };
         check(111, FailureKind::ConnectRefused);
+        check(2, FailureKind::ConnectRefused);
         check(110, FailureKind::ConnectTimedOut);
         check(113, FailureKind::ConnectUnreachable);
         check(104, FailureKind::ConnectReset);
         check(101, FailureKind::ConnectUnreachable);
         check(99, FailureKind::NoPortsLeft);
+        check(98, FailureKind::NoPortsLeft);
+        check(11, FailureKind::BacklogFull);
         check(24, FailureKind::NoDescriptorsLeft);
         check(23, FailureKind::NoDescriptorsLeft);
         check(13, FailureKind::ConnectFailed);

@@ -5,7 +5,7 @@
 //! ready, send what is due, hand over the frame when its interval is over. After the warm-up that
 //! loop allocates nothing, takes no lock and writes no text.
 //!
-//! The parts, from pure to impure: `schedule` says when a request is due, `connection` what a
+//! The parts, from pure to impure: `schedule` says when a request is due, `route` which way a connection takes, `connection` what a
 //! connection's bytes mean, `drive` moves bytes, `worker` puts them together.
 
 mod classify;
@@ -14,13 +14,14 @@ mod control;
 mod drive;
 mod order;
 mod recorder;
+mod route;
 mod running;
 mod schedule;
 mod traffic;
 mod worker;
 
 pub use classify::{connect_failure, malformed_failure};
-pub use order::StepOrder;
+pub use order::{OPENING_MAX, StepOrder};
 pub use running::{EngineError, Running, Turn};
 pub use traffic::{
     Answer, BODY_KEPT_MOST_BYTES, Curiosity, FixedRequest, Judgement, Note, RequestMaker, RequestSource,

@@ -1,15 +1,19 @@
 //! What a step asks of the engine.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_plan::{Level, Shard};
+use plimsoll_plan::{IpRange, Level, Shard};
+use plimsoll_sys::Peer;
 use plimsoll_units::Instant;
 
 use crate::traffic::Traffic;
 use crate::worker::Requests;
+
+/// Connections being opened at the same time by one worker. More at once overflow the accept backlog of a
+/// usual server (511 in nginx, 128 elsewhere), whose dropped handshakes cost a second each.
+pub const OPENING_MAX: usize = 100;
 
 /// One step, ready to be run: nothing in it needs looking up or checking any more.
 #[derive(Debug, Clone)]
@@ -20,8 +24,10 @@ pub struct StepOrder {
     pub level: Level,
     /// The longest time the level is held.
     pub duration: Duration,
-    /// Where the requests go.
-    pub address: SocketAddr,
+    /// Where the connections go, at least one; they are dealt out equally.
+    pub destinations: Vec<Peer>,
+    /// Local addresses the connections come from; empty leaves them to the engine.
+    pub sources: Vec<IpRange>,
     /// What is requested.
     pub traffic: Traffic,
     /// How many requests of the plan are counted apart, at least one; a worker records each by its index.

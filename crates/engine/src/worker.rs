@@ -15,6 +15,7 @@ use crate::control::Control;
 use crate::drive::Driver;
 use crate::order::StepOrder;
 use crate::recorder::{Gauges, Recorder};
+use crate::route::{Routes, Share};
 use crate::schedule::Schedule;
 
 mod deadlines;
@@ -49,6 +50,7 @@ pub(crate) struct Worker<D> {
     control: Arc<Control>,
     clock: RealClock,
     driver: D,
+    routes: Routes,
     exchanges: Exchanges,
     schedule: Schedule,
     /// Connections of an open loop that have room for a request, each once.
@@ -87,6 +89,22 @@ fn connection_shares(order: &StepOrder, shard: Shard) -> (u32, u32) {
     }
 }
 
+/// The ways of this worker's connections.
+fn routes(order: &StepOrder, shard: Shard) -> Routes {
+    let (first, most) = match order.level {
+        Level::Closed { connections, .. } => (connections, connections),
+        Level::Open { connections, .. } => (connections, order.connections_max),
+    };
+    let before = |index| Shard { index, of: shard.of }.part_of(first);
+    let share = Share {
+        shard,
+        connections_before: (0..shard.index).map(before).sum(),
+        connections_most: most,
+        ports: plimsoll_sys::local_ports(),
+    };
+    Routes::new(&order.destinations, &order.sources, &share)
+}
+
 impl<D: Driver> Worker<D> {
     /// A worker whose load begins at `began`. All memory that depends on the plan is taken here.
     pub(crate) fn new(
@@ -107,6 +125,7 @@ impl<D: Driver> Worker<D> {
             schedule: Schedule::new(&order.level, shard, began, order.seed),
             idle: VecDeque::with_capacity(most as usize),
             unopened: (0..first).collect(),
+            routes: routes(&order, shard),
             refused: VecDeque::with_capacity(first as usize),
             closed: VecDeque::with_capacity(most as usize),
             spare: Vec::with_capacity(most as usize),

@@ -5,6 +5,7 @@
 //! stored with the run, so a recorded run knows what it was.
 
 mod arrivals;
+mod network;
 mod plan;
 mod profile;
 mod slo;
@@ -12,6 +13,7 @@ mod spec;
 mod target;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
+pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use plan::{Generator, Level, Load, Plan, RequestGroup, Rungs, UnreadablePlan};
 pub use profile::{ProfileError, RateProfile, Stage};
 pub use slo::Slo;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ArrivalProcess, RateProfile, Slo, Target};
+use crate::{ArrivalProcess, Network, RateProfile, Slo, Target};
 
 /// The interval of one frame where a number of requests ends the run.
 const INTERVAL_OF_COUNT: Duration = Duration::from_millis(100);
@@ -129,6 +129,9 @@ pub struct Plan {
     pub requests: Vec<RequestGroup>,
     /// The checks that every response must pass, as typed; frames name them by their index here.
     pub checks: Vec<String>,
+    /// How the target is reached, where that is not the usual way.
+    #[serde(default, skip_serializing_if = "Network::is_usual")]
+    pub network: Network,
     /// What load to make.
     pub load: Load,
     /// How to make it.

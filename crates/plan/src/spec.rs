@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::target::parse_header;
 use crate::{
-    ArrivalProcess, Generator, Level, Load, Plan, RateProfile, RequestGroup, Rungs, Slo, Stage, Target,
-    TargetError,
+    ArrivalProcess, Generator, Level, Load, Network, NetworkError, Plan, RateProfile, RequestGroup, Rungs,
+    Slo, Stage, Target, TargetError,
 };
 
 /// The load as typed.
@@ -49,6 +49,8 @@ pub struct PlanSpec {
     pub headers: Vec<String>,
     /// The body.
     pub body: Option<Vec<u8>>,
+    /// How the target is reached.
+    pub network: Network,
     /// The load.
     pub load: LoadSpec,
     /// Worker threads, if given.
@@ -81,6 +83,9 @@ pub enum PlanError {
         /// What the stages come to.
         stages: Duration,
     },
+    /// The way to the target cannot be taken.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
     /// A value is outside its range.
     #[error("{what} is {value}; it must be {wanted}")]
     Range {
@@ -212,7 +217,8 @@ impl PlanSpec {
             None => default_name(&target.host),
         };
         let requests = vec![RequestGroup { name: format!("{} {}", target.method, target.path) }];
-        Ok(Plan { name, target, requests, checks: Vec::new(), load, generator, slo: slo(self.slo)? })
+        let network = self.network.checked()?;
+        Ok(Plan { name, target, requests, checks: Vec::new(), network, load, generator, slo: slo(self.slo)? })
     }
 
     fn target(&self) -> Result<Target, PlanError> {
@@ -221,6 +227,10 @@ impl PlanSpec {
         let method = self.method.clone();
         target.method = method.unwrap_or_else(|| if self.body.is_some() { "POST" } else { "GET" }.to_owned());
         target.headers = self.headers.iter().map(|header| parse_header(header)).collect::<Result<_, _>>()?;
+        let is_stated = |(name, _): &(String, String)| name.eq_ignore_ascii_case("Connection");
+        if !self.network.keep_alive && !target.headers.iter().any(is_stated) {
+            target.headers.push(("Connection".to_owned(), "close".to_owned()));
+        }
         target.encode()?;
         Ok(target)
     }
@@ -330,6 +340,7 @@ mod tests {
             method: None,
             headers: Vec::new(),
             body: None,
+            network: Network::default(),
             load,
             workers: None,
             timeout: Duration::from_secs(1),
@@ -371,6 +382,18 @@ mod tests {
         refused(PlanSpec { headers: vec!["NoColon".to_owned()], ..spec(ladder(None)) }, "colon");
         let bad_slo = Slo { success_ratio: Some(99.95), ..Slo::default() };
         refused(PlanSpec { slo: bad_slo, ..spec(ladder(None)) }, "success");
+    }
+
+    #[test]
+    fn without_keep_alive_the_request_asks_to_close_unless_it_speaks_of_the_connection_itself() {
+        let headers = |typed: &[&str]| {
+            let network = Network { keep_alive: false, ..Network::default() };
+            let headers = typed.iter().map(|&header| header.to_owned()).collect();
+            let plan = PlanSpec { network, headers, ..spec(ladder(None)) }.freeze().unwrap();
+            String::from_utf8(plan.target.encode().unwrap()).unwrap()
+        };
+        assert!(headers(&["A: b"]).contains("A: b\r\nConnection: close\r\n"), "{}", headers(&["A: b"]));
+        assert!(!headers(&["connection: x"]).contains("close"));
     }
 
     #[test]

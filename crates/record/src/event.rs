@@ -12,7 +12,9 @@ pub enum EventKind {
     Interrupted,
     /// The time budget ended before the ladder did.
     BudgetEnded,
-    /// A limit of this machine bounded the plan.
+    /// An address of the target took no connection before the load, and so got none.
+    AddressDropped,
+    /// A limit of this machine, or of the target on it, was met by the plan.
     LimitMet,
     /// A step could not be run; the steps before it stand.
     StepFailed,

@@ -32,6 +32,7 @@ pub enum FailureKind {
     ConnectFailed,
     NoPortsLeft,
     NoDescriptorsLeft,
+    BacklogFull,
     TlsHandshake,
     TlsCertificate,
     ScriptError,
@@ -83,7 +84,7 @@ use FailureKind as K;
 use FailurePhase as P;
 
 /// Every kind of failure, in the order of [`FailureKind`].
-pub const FAILURES: [FailureRow; 27] = [
+pub const FAILURES: [FailureRow; 28] = [
     row(
         K::ConnectRefused,
         "connect_refused",
@@ -132,6 +133,13 @@ pub const FAILURES: [FailureRow; 27] = [
         P::Connect,
         "this process has no descriptor left",
         "raise the limit (ulimit -n) or use fewer connections",
+    ),
+    row(
+        K::BacklogFull,
+        "backlog_full",
+        P::Connect,
+        "the unix socket's queue of connections to be accepted was full",
+        "let the server listen with a longer backlog, after raising net.core.somaxconn",
     ),
     row(
         K::TlsHandshake,

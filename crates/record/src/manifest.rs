@@ -56,11 +56,11 @@ pub struct FirstAnswer {
 /// How the target looked before the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Preflight {
-    /// Every address the host's name stands for, `ip:port`.
+    /// Every address the load goes to, `ip:port` or `unix:path`.
     pub addresses: Vec<String>,
-    /// The address the load goes to.
+    /// The first of them, which the first connection went to.
     pub address: String,
-    /// True if the address is one of this machine's own.
+    /// True if all of them are this machine's own.
     pub local: bool,
     /// Time to resolve the name, in nanoseconds.
     pub resolve_ns: u64,

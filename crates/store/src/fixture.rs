@@ -24,6 +24,7 @@ pub(crate) fn plan_json() -> String {
         method: None,
         headers: vec!["X-Quote: \"'; DROP TABLE frame".to_owned()],
         body: None,
+        network: plimsoll_plan::Network::default(),
         load,
         workers: Some(2),
         timeout: Duration::from_secs(3),

@@ -4,12 +4,18 @@
 //! the reason for them; what to do with it is decided above.
 #![expect(unsafe_code, reason = "system calls that no safe library wraps; each block says why it is sound")]
 
+mod backlog;
 mod limits;
+mod peer;
 mod poll;
 mod socket;
 mod thread;
 
-pub use limits::{ResourceLimits, kernel_name, out_of_descriptors, resource_limits};
+pub use backlog::accept_backlog;
+pub use limits::{
+    ResourceLimits, accept_backlog_max, kernel_name, local_ports, out_of_descriptors, resource_limits,
+};
+pub use peer::{Peer, Route};
 pub use poll::{Poll, Readiness, Ready};
-pub use socket::{Connection, Listener, Route, is_local};
+pub use socket::{Connection, Listener, is_local};
 pub use thread::{ThreadTime, allowed_cores, sharpen_timers, thread_time};

@@ -1,5 +1,6 @@
 //! What this machine lets a process have.
 
+use std::ops::RangeInclusive;
 use std::{fs, io};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -20,7 +21,7 @@ pub fn resource_limits() -> ResourceLimits {
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // Where raising is refused the soft limit stands, and is what is told.
     let descriptors = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
-    ResourceLimits { descriptors: descriptors.unwrap_or(u64::MAX), ports: port_range().unwrap_or(28_232) }
+    ResourceLimits { descriptors: descriptors.unwrap_or(u64::MAX), ports: local_ports().len() as u64 }
 }
 
 /// True if the error says that the process, or the whole machine, has no descriptor left.
@@ -28,12 +29,21 @@ pub fn out_of_descriptors(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
-/// The size of `net.ipv4.ip_local_port_range`; IPv6 uses the same.
-fn port_range() -> Option<u64> {
+/// The local ports that the kernel picks from, `net.ipv4.ip_local_port_range`; IPv6 uses the same.
+pub fn local_ports() -> RangeInclusive<u16> {
+    read_ports().unwrap_or(32_768..=60_999)
+}
+
+fn read_ports() -> Option<RangeInclusive<u16>> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
-    let mut ports = text.split_ascii_whitespace().map(|port| port.parse::<u64>().ok());
+    let mut ports = text.split_ascii_whitespace().map(|port| port.parse::<u16>().ok());
     let (first, last) = (ports.next()??, ports.next()??);
-    Some(last.saturating_sub(first) + 1)
+    (first <= last).then_some(first..=last)
+}
+
+/// The longest accept backlog that a listener on this machine can have, `net.core.somaxconn`.
+pub fn accept_backlog_max() -> Option<u64> {
+    fs::read_to_string("/proc/sys/net/core/somaxconn").ok()?.trim().parse().ok()
 }
 
 /// The host's name, the kernel's name with its release, and the hardware.

@@ -1,4 +1,4 @@
-//! TCP sockets that never block.
+//! Stream sockets that never block.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -7,51 +7,97 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
+use crate::peer::{Peer, Route};
+
 /// Connections waiting to be accepted. The kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: i32 = 65_535;
 
-/// The way a connection takes: where it goes, and where it comes from if that is not left to the kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Route {
-    /// Where it goes.
-    pub destination: SocketAddr,
-    /// The local address; port 0 leaves the port to the kernel.
-    pub source: Option<SocketAddr>,
-}
-
-impl From<SocketAddr> for Route {
-    fn from(destination: SocketAddr) -> Self {
-        Self { destination, source: None }
-    }
-}
-
-fn new_socket(address: SocketAddr) -> io::Result<OwnedFd> {
-    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+fn new_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     Ok(net::socket_with(family, SocketType::STREAM, flags, None)?)
 }
 
-/// One TCP connection, open or being opened; closed when dropped.
+fn new_tcp_socket(address: SocketAddr) -> io::Result<OwnedFd> {
+    new_socket(if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 })
+}
+
+/// Binds to an address whose port is left open until connect, when the kernel knows the destination: it may
+/// then give out a port that serves other destinations already. Without this each port serves only once.
+fn bind_address_alone(socket: &OwnedFd, source: &SocketAddr) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    let length = size_of_val(&on) as libc::socklen_t;
+    // SAFETY: the pointer is to an int that lives through the call, and the length is that of an int. IPv6
+    // sockets take this option at the level of IPv4 too (ip(7)).
+    let done = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::IPPROTO_IP,
+            libc::IP_BIND_ADDRESS_NO_PORT,
+            (&raw const on).cast(),
+            length,
+        )
+    };
+    if done < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(net::bind(socket, source)?)
+}
+
+/// Binds to an address with a port of our choosing. The port may be that of a connection to somewhere else or
+/// of one that was closed lately; connect then tells whether the two ends together are free.
+fn bind_whole(socket: &OwnedFd, source: &SocketAddr) -> io::Result<()> {
+    net::sockopt::set_socket_reuseaddr(socket, true)?;
+    Ok(net::bind(socket, source)?)
+}
+
+/// One connection, open or being opened; closed when dropped.
 #[derive(Debug)]
-pub struct Connection(OwnedFd);
+pub struct Connection {
+    socket: OwnedFd,
+    discards: bool,
+}
 
 impl Connection {
     /// Begins to connect. The socket becomes writable when that has ended, well or not:
     /// [`Connection::connected`] tells which.
     ///
     /// # Errors
-    /// What can be told at once: no descriptor, no local port, no route, and for some addresses a refusal.
+    /// What can be told at once: no descriptor, no local port, no route, and for some addresses a refusal. Of
+    /// a unix socket everything is told at once; `WouldBlock` is an accept backlog that is full.
     pub fn open(route: &Route) -> io::Result<Self> {
-        let socket = new_socket(route.destination)?;
-        // A request is written whole and its answer awaited: Nagle's algorithm could only delay it.
-        net::sockopt::set_tcp_nodelay(&socket, true)?;
-        if let Some(source) = route.source {
-            net::bind(&socket, &source)?;
-        }
-        match net::connect(&socket, &route.destination) {
-            Ok(()) | Err(Errno::INPROGRESS) => Ok(Self(socket)),
+        let connection = Self::prepare(route)?;
+        match net::connect(&connection.socket, &route.destination.address()?) {
+            Ok(()) | Err(Errno::INPROGRESS) => Ok(connection),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The socket for a route, bound to its source and not connected yet.
+    ///
+    /// # Errors
+    /// No descriptor, or a source that is not this machine's or whose port is in use.
+    pub fn prepare(route: &Route) -> io::Result<Self> {
+        let address = match &route.destination {
+            Peer::Unix(_) => {
+                return Ok(Self { socket: new_socket(AddressFamily::UNIX)?, discards: false });
+            }
+            Peer::Tcp(address) => *address,
+        };
+        let socket = new_tcp_socket(address)?;
+        // A request is written whole and its answer awaited: Nagle's algorithm could only delay it.
+        net::sockopt::set_tcp_nodelay(&socket, true)?;
+        match &route.source {
+            None => {}
+            Some(source) if source.port() == 0 => bind_address_alone(&socket, source)?,
+            Some(source) => bind_whole(&socket, source)?,
+        }
+        Ok(Self { socket, discards: true })
+    }
+
+    /// True if [`Connection::discard`] works here: on TCP.
+    #[inline]
+    pub fn discards(&self) -> bool {
+        self.discards
     }
 
     /// How the connecting ended; call it once the socket is writable.
@@ -59,7 +105,7 @@ impl Connection {
     /// # Errors
     /// Why it is not connected.
     pub fn connected(&self) -> io::Result<()> {
-        Ok(net::sockopt::socket_error(&self.0)??)
+        Ok(net::sockopt::socket_error(&self.socket)??)
     }
 
     /// Reads what is there: zero bytes mean that the peer has closed.
@@ -68,10 +114,11 @@ impl Connection {
     /// `WouldBlock` if nothing is there; otherwise why the connection broke.
     #[inline]
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
-        Ok(net::recv(&self.0, buffer, RecvFlags::empty())?.0)
+        Ok(net::recv(&self.socket, buffer, RecvFlags::empty())?.0)
     }
 
     /// Throws away at most `count` bytes of what is there and says how many: zero mean that the peer has closed.
+    /// Only TCP does that; on a unix socket use [`Connection::receive`].
     ///
     /// # Errors
     /// `WouldBlock` if nothing is there; otherwise why the connection broke.
@@ -79,7 +126,8 @@ impl Connection {
     pub fn discard(&self, count: usize) -> io::Result<usize> {
         // SAFETY: with MSG_TRUNC a TCP socket discards instead of writing (tcp(7)), so the pointer is never
         // used; null makes a kernel that would use it fail with EFAULT instead of writing anywhere.
-        let done = unsafe { libc::recv(self.0.as_raw_fd(), std::ptr::null_mut(), count, libc::MSG_TRUNC) };
+        let done =
+            unsafe { libc::recv(self.socket.as_raw_fd(), std::ptr::null_mut(), count, libc::MSG_TRUNC) };
         usize::try_from(done).map_err(|_| io::Error::last_os_error())
     }
 
@@ -89,13 +137,19 @@ impl Connection {
     /// `WouldBlock` if nothing fits; otherwise why the connection broke.
     #[inline]
     pub fn send(&self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(net::send(&self.0, bytes, SendFlags::NOSIGNAL)?)
+        Ok(net::send(&self.socket, bytes, SendFlags::NOSIGNAL)?)
     }
 }
 
 impl AsFd for Connection {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.socket.as_fd()
+    }
+}
+
+impl From<Connection> for OwnedFd {
+    fn from(connection: Connection) -> Self {
+        connection.socket
     }
 }
 
@@ -109,7 +163,7 @@ impl Listener {
     /// # Errors
     /// When the address is not this machine's, is in use, or needs a privilege.
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
-        let socket = new_socket(address)?;
+        let socket = new_tcp_socket(address)?;
         net::sockopt::set_socket_reuseaddr(&socket, true)?;
         net::bind(&socket, &address)?;
         net::listen(&socket, BACKLOG)?;
@@ -132,7 +186,7 @@ impl Listener {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let (socket, _) = net::acceptfrom_with(&self.0, flags)?;
         net::sockopt::set_tcp_nodelay(&socket, true)?;
-        Ok(Connection(socket))
+        Ok(Connection { socket, discards: true })
     }
 }
 
@@ -145,13 +199,15 @@ impl AsFd for Listener {
 /// True if the address is one of this machine's own: only those can be bound.
 pub fn is_local(address: IpAddr) -> bool {
     let address = SocketAddr::new(address, 0);
-    new_socket(address).is_ok_and(|socket| net::bind(&socket, &address).is_ok())
+    new_tcp_socket(address).is_ok_and(|socket| net::bind(&socket, &address).is_ok())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Poll;
+    use std::io::Write;
+    use std::path::Path;
     use std::time::Duration;
 
     const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
@@ -186,6 +242,81 @@ mod tests {
         drop(server);
         wait_for(&mut poll, |ready| ready.token == 2 && ready.readiness.readable);
         assert_eq!(client.receive(&mut buffer).unwrap(), 0);
+    }
+
+    fn accept_one(poll: &mut Poll, listener: &Listener) -> (Connection, SocketAddr) {
+        wait_for(poll, |ready| ready.token == 1 && ready.readiness.readable);
+        let server = listener.accept().unwrap();
+        let peer = net::getpeername(&server).unwrap().unwrap().try_into().unwrap();
+        (server, peer)
+    }
+
+    #[test]
+    fn a_connection_comes_from_the_source_that_was_asked_for() {
+        let listener = Listener::bind(LOOPBACK).unwrap();
+        let mut poll = Poll::new().unwrap();
+        poll.watch_listener(&listener, 1).unwrap();
+        let destination = Peer::Tcp(listener.address().unwrap());
+        let source: SocketAddr = "127.0.0.9:0".parse().unwrap();
+        let route = Route { destination: destination.clone(), source: Some(source) };
+        let _client = Connection::open(&route).unwrap();
+        let (_server, seen) = accept_one(&mut poll, &listener);
+        assert_eq!(seen.ip(), source.ip());
+        // The port that the kernel chose is in use at this source, and free at another.
+        let route = |ip: [u8; 4]| Route {
+            destination: destination.clone(),
+            source: Some(SocketAddr::from((ip, seen.port()))),
+        };
+        let _other = Connection::open(&route([127, 0, 0, 10])).unwrap();
+        assert_eq!(accept_one(&mut poll, &listener).1, SocketAddr::from(([127, 0, 0, 10], seen.port())));
+        let taken = Connection::open(&route([127, 0, 0, 9])).unwrap_err();
+        assert!(
+            matches!(taken.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable),
+            "{taken}"
+        );
+    }
+
+    #[test]
+    fn one_port_that_is_asked_for_serves_two_destinations() {
+        let listeners = [Listener::bind(LOOPBACK).unwrap(), Listener::bind(LOOPBACK).unwrap()];
+        let first = Connection::open(&listeners[0].address().unwrap().into()).unwrap();
+        let free: SocketAddr = net::getsockname(&first).unwrap().try_into().unwrap();
+        let source = Some(SocketAddr::from(([127, 0, 0, 11], free.port())));
+        let open = |listener: &Listener| {
+            let destination = Peer::Tcp(listener.address().unwrap());
+            Connection::open(&Route { destination, source }).unwrap()
+        };
+        let _both = [open(&listeners[0]), open(&listeners[1])];
+    }
+
+    #[test]
+    fn a_unix_socket_takes_connections_until_its_backlog_is_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+        net::bind(&listener, &net::SocketAddrUnix::new(&path).unwrap()).unwrap();
+        net::listen(&listener, 1).unwrap();
+        let route = Peer::Unix(path.as_path().into()).into();
+        let mut open = Vec::new();
+        let full = loop {
+            match Connection::open(&route) {
+                Ok(connection) => open.push(connection),
+                Err(error) => break error,
+            }
+            assert!(open.len() < 10, "a backlog of one holds two");
+        };
+        assert_eq!(full.kind(), io::ErrorKind::WouldBlock);
+        let server = std::os::unix::net::UnixStream::from(net::accept(&listener).unwrap());
+        (&server).write_all(b"hello").unwrap();
+        let mut buffer = [0; 16];
+        assert_eq!(open[0].receive(&mut buffer).unwrap(), 5);
+        assert!(!open[0].discards());
+    }
+
+    #[test]
+    fn a_path_too_long_for_a_unix_socket_is_refused() {
+        let path = format!("/tmp/{}", "x".repeat(200));
+        assert!(Connection::open(&Peer::Unix(Path::new(&path).into()).into()).is_err());
     }
 
     #[test]

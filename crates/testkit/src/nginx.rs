@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -92,6 +92,11 @@ impl Nginx {
     /// Where it listens for HTTP/2 without TLS, to clients that know beforehand.
     pub fn http2_address(&self) -> SocketAddr {
         self.http2_address
+    }
+
+    /// The unix socket on which it listens too.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
     }
 
     /// Requests served so far by its own count (stub_status). The questions asked here count there too, and are
@@ -201,6 +206,7 @@ http {{
     server {{
         listen {address} backlog=4096;
         listen {http2_address} http2 backlog=4096;
+        listen unix:{folder}/socket backlog=4096;
         location / {{ return 200 '{{"status":"ok"}}'; }}
         location = /file {{ alias {folder}/file; default_type application/octet-stream; }}
         location = /brief {{ keepalive_requests 10; return 200 '{{"status":"ok"}}'; }}

@@ -267,6 +267,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         method: None,
         headers: Vec::new(),
         body: None,
+        network: plimsoll_plan::Network::default(),
         load,
         workers: Some(u64::from(WORKERS)),
         timeout: Duration::from_secs(1),

@@ -68,6 +68,9 @@ Examples:
   plimsoll run http://127.0.0.1:8080/api -R 'ramp(100,5k,30s) const(5k,1m)'     rising, then held
   plimsoll run http://127.0.0.1:8080/api -R 'step(1k,5k,1k,10s)'    1000, 2000 … 5000 a second, 10 s each
   plimsoll run http://127.0.0.1:8080/api -c 10 -n 5k                5000 requests, however long they take
+  plimsoll run http://api.test/ --unix /run/api.sock                through a unix socket
+  plimsoll run http://10.0.0.9/ -c 100k --source-ip 10.0.0.1-10.0.0.4   more connections than one address has ports
+  plimsoll run http://api.test/ --connect-to 10.0.0.9:8080          another server, the same request
   plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'")]
 pub(crate) struct RunArgs {
     /// The URL that gets the load; without a scheme, http:// is meant
@@ -158,6 +161,7 @@ fn spec(
         method: request.method.clone(),
         headers: request.headers.clone(),
         body: request.body.as_deref().map(body).transpose()?,
+        network: request.network.network(),
         load,
         workers: request.threads,
         timeout: request.timeout,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use plimsoll_plan::Slo;
 
+use super::network::NetworkArgs;
 use super::values;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -25,6 +26,8 @@ pub(crate) struct RequestArgs {
     /// Worker threads; by default one per core, or one per two cores for a target on this machine
     #[arg(short, long, value_name = "N", value_parser = values::count)]
     pub(crate) threads: Option<u64>,
+    #[command(flatten)]
+    pub(crate) network: NetworkArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]

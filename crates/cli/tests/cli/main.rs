@@ -7,6 +7,7 @@ mod diff;
 mod faults;
 mod full_disk;
 mod loss;
+mod network;
 mod recorded;
 mod run;
 mod sweep;

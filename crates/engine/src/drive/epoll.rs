@@ -81,7 +81,7 @@ impl Driver for Epoll {
     fn receive(&mut self, slot: usize, unwanted_bytes: u64) -> io::Result<Received<'_>> {
         let socket = self.sockets.get(slot).and_then(|slot| slot.socket.as_ref());
         let socket = socket.ok_or(io::ErrorKind::NotConnected)?;
-        if unwanted_bytes >= DISCARD_LEAST_BYTES {
+        if unwanted_bytes >= DISCARD_LEAST_BYTES && socket.discards() {
             let wanted = unwanted_bytes.min(DISCARD_MOST_BYTES) as usize;
             let count = socket.discard(wanted)?;
             if count > 0 {

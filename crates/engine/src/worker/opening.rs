@@ -8,11 +8,8 @@ use plimsoll_units::{Clock, Instant};
 use super::Worker;
 use crate::classify::connect_failure;
 use crate::drive::Driver;
+use crate::order::OPENING_MAX;
 use crate::schedule::Schedule;
-
-/// Connections being opened at the same time by one worker. More at once overflow the accept backlog of a
-/// usual server (511 in nginx, 128 elsewhere), whose dropped handshakes cost a second each.
-const OPENING_MAX: usize = 100;
 
 /// Pause before a closed-loop connection that could not be opened is tried again, so that a target that
 /// is down is not asked as fast as this machine can.
@@ -67,7 +64,7 @@ impl<D: Driver> Worker<D> {
     }
 
     fn open_slot(&mut self, slot: usize, gently: bool) {
-        match self.driver.open(slot, &self.order.address.into()) {
+        match self.routes.open(slot, |route| self.driver.open(slot, route)) {
             Ok(()) => {
                 self.exchanges.connections[slot].begin_opening(self.now, gently);
                 self.opening += 1;

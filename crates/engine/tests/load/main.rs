@@ -7,3 +7,4 @@ mod made;
 mod measured;
 mod open_loop;
 mod pipelined;
+mod ways;

@@ -115,11 +115,11 @@ impl MachineDocument {
 /// How the target looked before the load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PreflightDocument {
-    /// Every address the host's name stands for.
+    /// Every address the load went to, `ip:port` or `unix:path`.
     pub addresses: Vec<String>,
-    /// The address the load went to.
+    /// The first of them, which the first connection went to.
     pub address: String,
-    /// True if the address is one of the generator's own.
+    /// True if all of them are the generator's own.
     pub local: bool,
     /// Time to resolve the name.
     pub resolve_ms: Option<f64>,

@@ -46,7 +46,7 @@ fn target(before: &Preflight) -> String {
     let place = if before.local { ", on this machine" } else { "" };
     let others: Vec<&str> =
         before.addresses.iter().map(String::as_str).filter(|address| *address != before.address).collect();
-    let others = if others.is_empty() { String::new() } else { format!("; not used: {}", others.join(", ")) };
+    let others = if others.is_empty() { String::new() } else { format!("; and {}", others.join(", ")) };
     let text = format!(
         "{}{place}, resolved in {}, connected in {}{others}",
         before.address,

@@ -40,6 +40,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         method: None,
         headers: Vec::new(),
         body: None,
+        network: plimsoll_plan::Network::default(),
         load,
         workers: Some(1),
         timeout: Duration::from_secs(30),

@@ -1,0 +1,71 @@
+//! Why a run could not begin.
+
+use std::io;
+use std::net::IpAddr;
+
+use plimsoll_sys::Peer;
+
+use crate::limit::Limit;
+
+/// Why a run could not begin.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// The host's name stands for no address.
+    #[error(
+        "dns: `{host}` does not resolve ({source}); check the name, use an address, or give one with --resolve"
+    )]
+    Resolve {
+        /// The name.
+        host: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// A source address is not this machine's.
+    #[error("connections cannot come from {address}: it is not an address of this machine; {remedy}")]
+    Source {
+        /// The address.
+        address: IpAddr,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The host has addresses, but none that the sources can reach.
+    #[error(
+        "`{host}` has no {family} address as the source addresses have; give --source-ip of the other family too"
+    )]
+    Family {
+        /// The name.
+        host: String,
+        /// IPv4 or IPv6.
+        family: &'static str,
+    },
+    /// No address took a connection.
+    #[error("{kind}: {peer} does not take a connection ({source}); {remedy}")]
+    Connect {
+        /// The failure's name.
+        kind: &'static str,
+        /// The address tried last.
+        peer: Peer,
+        /// What the system said.
+        source: io::Error,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The one request before the load failed.
+    #[error("{kind}: the first request to {peer} has no answer: {meaning}; {remedy}")]
+    FirstRequest {
+        /// The failure's name.
+        kind: &'static str,
+        /// The address.
+        peer: Peer,
+        /// What happened.
+        meaning: &'static str,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// The user ended it before it began.
+    #[error("interrupted before any load was made")]
+    Interrupted,
+    /// The plan needs more than this machine gives.
+    #[error("{0}")]
+    Limit(Limit),
+}

@@ -1,0 +1,175 @@
+//! What the plan needs of this machine and of the target's accept queue, and what there is.
+
+use std::net::IpAddr;
+
+use plimsoll_engine::OPENING_MAX;
+use plimsoll_plan::{IpRange, Level, Load, Network, Plan, Rungs};
+use plimsoll_record::Limits;
+use plimsoll_sys::Peer;
+
+use super::PrepareError;
+use crate::limit::{Effect, Limit, Scarce};
+
+/// Descriptors that are not connections: files, event sets, the standard streams.
+const DESCRIPTORS_OWN: u64 = 64;
+
+/// The target as far as limits depend on it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) peers: &'a [Peer],
+    /// Whether all of it is on this machine.
+    pub(super) local: bool,
+}
+
+/// One worker per core; half of the cores if the target needs the other half.
+pub(super) fn workers(plan: &Plan, limits: &Limits, place: Place<'_>) -> u32 {
+    let share = if place.local { (limits.cores / 2).max(1) } else { limits.cores };
+    plan.generator.workers.unwrap_or(share)
+}
+
+/// Refuses what cannot be opened; an open end (the doubling ladder, the growth of an open loop) is only brought
+/// within the limit. Gives the plan with the limits that it meets.
+pub(super) fn within_limits(
+    plan: Plan,
+    limits: &Limits,
+    place: Place<'_>,
+) -> Result<(Plan, Vec<Limit>), PrepareError> {
+    let workers = workers(&plan, limits, place);
+    let (plan, lowered) = within_connections(plan, limits, place)?;
+    let met = [lowered, backlog(&plan, workers, place), cores(workers, limits, place)];
+    Ok((plan, met.into_iter().flatten().collect()))
+}
+
+/// The connections that are asked for by number; an open end asks for one.
+fn connections_asked(load: &Load) -> u64 {
+    u64::from(match load {
+        Load::Single { level: Level::Closed { connections, .. } | Level::Open { connections, .. }, .. } => {
+            *connections
+        }
+        Load::Ladder { rungs: Rungs::Fixed(rungs), .. } => rungs.iter().copied().max().unwrap_or(1),
+        Load::Ladder { rungs: Rungs::Doubling { .. }, .. } => 1,
+    })
+}
+
+/// How far an open end may go.
+fn open_end(plan: &mut Plan) -> Option<&mut u32> {
+    match &mut plan.load {
+        Load::Ladder { rungs: Rungs::Doubling { connections_max }, .. } => Some(connections_max),
+        Load::Single { level: Level::Open { .. }, .. } => Some(&mut plan.generator.connections_max),
+        _ => None,
+    }
+}
+
+fn within_connections(
+    mut plan: Plan,
+    limits: &Limits,
+    place: Place<'_>,
+) -> Result<(Plan, Option<Limit>), PrepareError> {
+    let descriptors = limits.descriptors.saturating_sub(DESCRIPTORS_OWN).max(1);
+    let ports = ports(limits, place.peers, &plan.network);
+    let (scarce, available) =
+        if descriptors <= ports { (Scarce::Descriptors, descriptors) } else { (Scarce::Ports, ports) };
+    let limit = |needed, effect| {
+        let remedy = remedy(scarce, needed);
+        (needed > available).then_some(Limit { scarce, needed, available, effect, remedy })
+    };
+    if let Some(limit) = limit(connections_asked(&plan.load), Effect::Refused) {
+        return Err(PrepareError::Limit(limit));
+    }
+    let Some(end) = open_end(&mut plan) else { return Ok((plan, None)) };
+    let lowered = limit((*end).into(), Effect::Lowered);
+    *end = u32::try_from(available).unwrap_or(u32::MAX).min(*end);
+    Ok((plan, lowered))
+}
+
+fn remedy(scarce: Scarce, connections: u64) -> String {
+    match scarce {
+        Scarce::Ports => "use more source addresses with --source-ip, or widen the range with \
+                          sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
+            .to_owned(),
+        _ => {
+            let descriptors = connections + DESCRIPTORS_OWN;
+            format!(
+                "raise the limit as root with ulimit -n {descriptors}, or nofile in /etc/security/limits.conf"
+            )
+        }
+    }
+}
+
+/// Connections that the local ports suffice for: each destination and each source has all of them anew.
+fn ports(limits: &Limits, peers: &[Peer], network: &Network) -> u64 {
+    let of = |peer: &Peer| match peer.tcp().map(|address| address.ip()) {
+        None => u64::MAX,
+        Some(IpAddr::V4(ip)) if ip.is_loopback() && network.source_ips.is_empty() => u64::MAX,
+        Some(ip) => limits.ports.saturating_mul(sources(&network.source_ips, ip)),
+    };
+    // Destinations get equal shares, so the one with the fewest ways bounds them all.
+    peers.iter().map(of).min().unwrap_or(u64::MAX).saturating_mul(peers.len() as u64)
+}
+
+fn sources(ranges: &[IpRange], destination: IpAddr) -> u64 {
+    let same_family = ranges.iter().filter(|range| range.first().is_ipv4() == destination.is_ipv4());
+    same_family.fold(0_u64, |sum, range| sum.saturating_add(range.count())).max(1)
+}
+
+/// The target's accept queue, where it is on this machine and can be asked.
+fn backlog(plan: &Plan, workers: u32, place: Place<'_>) -> Option<Limit> {
+    let most = place.peers.iter().filter_map(backlog_of).min()?;
+    let needed = opened_at_once(plan, workers);
+    let remedy = backlog_remedy(most, needed);
+    (needed > most).then_some(Limit {
+        scarce: Scarce::Backlog,
+        needed,
+        available: most,
+        effect: Effect::Risked,
+        remedy,
+    })
+}
+
+/// Connections that may be on their way to the target at the same time.
+fn opened_at_once(plan: &Plan, workers: u32) -> u64 {
+    let most = match &plan.load {
+        Load::Ladder { rungs: Rungs::Doubling { connections_max }, .. } => u64::from(*connections_max),
+        // An open loop opens as many as the target is behind, which nobody knows before.
+        Load::Single { level: Level::Open { .. }, .. } if plan.network.keep_alive => {
+            plan.generator.connections_max.into()
+        }
+        load => connections_asked(load),
+    };
+    // Connections that serve one request each are replaced as soon as they close, all others gently.
+    let gently = u64::from(workers) * OPENING_MAX as u64;
+    if plan.network.keep_alive { most.min(gently) } else { most }
+}
+
+/// The accept backlog of a peer on this machine; where its listener is not to be seen, as in another network
+/// namespace, the most that it can have.
+fn backlog_of(peer: &Peer) -> Option<u64> {
+    let address = peer.tcp().filter(|address| plimsoll_sys::is_local(address.ip()))?;
+    plimsoll_sys::accept_backlog(address).or_else(plimsoll_sys::accept_backlog_max)
+}
+
+/// A listener gets what it asks for, up to what the kernel allows.
+fn backlog_remedy(backlog: u64, needed: u64) -> String {
+    let server =
+        format!("let the server listen with a backlog of {needed} (nginx: listen … backlog={needed})");
+    match plimsoll_sys::accept_backlog_max() {
+        Some(allowed) if allowed < needed || allowed == backlog => {
+            format!("{server} after sysctl -w net.core.somaxconn={}", needed.max(allowed))
+        }
+        _ => server,
+    }
+}
+
+/// A target on this machine needs a core of its own.
+fn cores(workers: u32, limits: &Limits, place: Place<'_>) -> Option<Limit> {
+    let needed = u64::from(workers) + u64::from(place.local);
+    let available = u64::from(limits.cores);
+    let remedy = match place.local {
+        true if limits.cores < 2 => {
+            "allow another core (taskset -c 0,1), or press from another machine".to_owned()
+        }
+        _ => format!("use -t {}", available.saturating_sub(u64::from(place.local)).max(1)),
+    };
+    let effect = Effect::Risked;
+    (needed > available).then_some(Limit { scarce: Scarce::Cores, needed, available, effect, remedy })
+}

@@ -1,0 +1,59 @@
+//! Local addresses that connections come from.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+use plimsoll_plan::{IpRange, Shard};
+
+/// Addresses of one family, counted through.
+#[derive(Debug)]
+pub(super) struct Sources {
+    ranges: Vec<IpRange>,
+    count: u64,
+    /// Where counting begins, and what it gives should there be nothing to count.
+    first: IpAddr,
+}
+
+impl Sources {
+    /// Those of the ranges that are of the same family as a destination; `None` if none are.
+    pub(super) fn new(ranges: &[IpRange], destination: IpAddr) -> Option<Self> {
+        let same_family = |range: &&IpRange| range.first().is_ipv4() == destination.is_ipv4();
+        let ranges: Vec<IpRange> = ranges.iter().filter(same_family).copied().collect();
+        let first = ranges.first()?.first();
+        let count = ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(range.count()));
+        Some(Self { ranges, count, first })
+    }
+
+    /// This address alone.
+    pub(super) fn only(address: IpAddr) -> Self {
+        Self { ranges: Vec::new(), count: 1, first: address }
+    }
+
+    /// How many addresses there are, at least one.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The address at this index; after the last one they begin again.
+    pub(super) fn nth(&self, index: u64) -> IpAddr {
+        let mut left = index % self.count;
+        for range in &self.ranges {
+            match range.nth(left) {
+                Some(address) => return address,
+                None => left -= range.count(),
+            }
+        }
+        self.first
+    }
+}
+
+/// Where the loopback's connection number `opened` of this worker comes from: `None` leaves it to the kernel, which
+/// takes 127.0.0.1. The first `openings` of all workers do; after that each worker goes through addresses of its
+/// own, so that a source has ports enough for its turn, and time enough to forget closed connections until the next.
+pub(super) fn loopback_source(opened: u64, openings: u64, shard: Shard) -> Option<SocketAddr> {
+    // All of 127.0.0.0/8 but 127.0.0.0, 127.0.0.1 and the address for all hosts.
+    const OTHERS: u64 = (1 << 24) - 3;
+    let later = opened.checked_sub(openings / u64::from(shard.of.max(1)))?;
+    let turn = (later / openings) * u64::from(shard.of) + u64::from(shard.index);
+    let address = Ipv4Addr::new(127, 0, 0, 2).to_bits() + (turn % OTHERS) as u32;
+    Some(SocketAddr::new(Ipv4Addr::from_bits(address).into(), 0))
+}
