@@ -139,6 +139,8 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
         traffic: context.traffic.clone(),
         depth: task.level.depth(),
         requests_max: requests_max(context.plan),
+        streams: false,
+        tls: None,
         requests: u16::try_from(context.plan.requests.len()).unwrap_or(u16::MAX),
         workers,
         timeout: context.plan.generator.timeout,

@@ -9,6 +9,7 @@ use plimsoll_record::FailureKind;
 use plimsoll_units::Instant;
 
 use crate::classify::malformed_failure;
+use crate::layers::{Layers, Places, UNSENT_MOST_BYTES};
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) enum State {
     Closed,
     /// The socket is being connected.
     Opening,
+    /// Connected; encryption is being agreed on.
+    Securing,
     /// Ready for requests, or carrying them.
     Open,
 }
@@ -74,6 +77,8 @@ pub(crate) struct Connection {
     pub(crate) state: State,
     /// While opening, when that began; while idle, since when.
     pub(crate) since: Instant,
+    /// When the socket was connected.
+    pub(crate) connected: Instant,
     /// For a connection to be opened, when the request that waits for it was due.
     pub(crate) due: Option<Instant>,
     /// It is being opened for the first time, or again after a refusal: such openings are held back.
@@ -82,31 +87,40 @@ pub(crate) struct Connection {
     pub(crate) listed: bool,
     /// Requests under way.
     pub(crate) pending: u16,
-    /// Place of the oldest request under way.
-    first: u16,
+    /// The places they take.
+    pub(crate) places: Places,
+    /// What stands between requests and the socket, if anything does.
+    pub(crate) layers: Option<Box<Layers>>,
     pub(crate) rest: Rest,
     /// The last requests written, unless they are fixed.
     pub(crate) outgoing: Vec<u8>,
-    /// Of `outgoing`, or of the step's fixed bytes, those that the system did not take yet.
+    /// Of what goes over the wire, which the system did not take yet: of the layers' bytes if there are layers,
+    /// else of `outgoing` or of the step's fixed bytes.
     pub(crate) unsent: Range<u32>,
+    /// Where in these bytes the last request ends.
+    pub(crate) asked_until: u32,
     /// At least one response came over this socket.
     proven: bool,
     parser: ResponseParser,
 }
 
 impl Connection {
-    pub(crate) fn new() -> Self {
+    /// A connection whose requests take these places.
+    pub(crate) fn new(places: Places) -> Self {
         Self {
             state: State::Closed,
             since: Instant::default(),
+            connected: Instant::default(),
             due: None,
             gently: false,
             listed: false,
             pending: 0,
-            first: 0,
+            places,
+            layers: None,
             rest: Rest::None,
             outgoing: Vec::new(),
             unsent: 0..0,
+            asked_until: 0,
             proven: false,
             parser: ResponseParser::new(),
         }
@@ -114,12 +128,13 @@ impl Connection {
 
     /// True while the last request sent is not wholly on its way.
     pub(crate) fn sending(&self) -> bool {
-        !self.unsent.is_empty()
+        self.unsent.start < self.asked_until
     }
 
-    /// True while a request can be written: open, and nothing waits to be sent before it.
+    /// True while a request can be written: open, and nothing, or not too much, waits to be sent before it.
     pub(crate) fn writable(&self) -> bool {
-        self.state == State::Open && !self.sending()
+        let unsent_most = if self.layers.is_some() { UNSENT_MOST_BYTES } else { 0 };
+        self.state == State::Open && self.unsent.len() <= unsent_most
     }
 
     /// A socket is being connected.
@@ -136,16 +151,42 @@ impl Connection {
         self.since = now;
     }
 
-    /// Requests are about to be written, the last ones being wholly on their way.
+    /// Requests are about to be written, the last ones being wholly on their way or in the layers.
+    #[inline]
     pub(crate) fn begin_writing(&mut self) {
         self.outgoing.clear();
-        self.unsent = 0..0;
+        if self.layers.is_none() {
+            self.unsent = 0..0;
+        }
+    }
+
+    /// The system took some of what goes over the wire. If that was all, the layers need not keep it.
+    #[inline]
+    pub(crate) fn forget_sent(&mut self) {
+        if let Some(layers) = &mut self.layers
+            && self.unsent.is_empty()
+        {
+            layers.clear_wire();
+            self.unsent = 0..0;
+            self.asked_until = 0;
+        }
     }
 
     /// The socket is gone.
     pub(crate) fn close(&mut self) {
         self.state = State::Closed;
         self.unsent = 0..0;
+        self.asked_until = 0;
+    }
+
+    /// True if at least one response came over this socket.
+    pub(crate) fn proven(&self) -> bool {
+        self.proven
+    }
+
+    /// A response came over this socket.
+    pub(crate) fn prove(&mut self) {
+        self.proven = true;
     }
 
     /// One more request is under way: its place among `depth`.
@@ -153,19 +194,19 @@ impl Connection {
         if self.pending == 0 {
             self.parser.reset(expect);
         }
-        let place = (self.first + self.pending) % depth;
+        let place = self.places.take(self.pending, depth);
         self.pending += 1;
         place
     }
 
     /// The place of the request that is number `index` among those under way, the oldest being 0.
     pub(crate) fn place(&self, index: u16, depth: u16) -> u16 {
-        (self.first + index) % depth
+        self.places.at(index, depth)
     }
 
-    /// The oldest request is not under way any more.
-    pub(crate) fn pop(&mut self, depth: u16) {
-        self.first = (self.first + 1) % depth;
+    /// Request number `index` is not under way any more; if answers come in order, that is the oldest.
+    pub(crate) fn remove(&mut self, index: u16, depth: u16) {
+        self.places.free(index, depth);
         self.pending -= 1;
     }
 
@@ -227,9 +268,8 @@ impl Connection {
     }
 
     /// An answer to a request that is not fully written leaves the rest of it unread: the connection is spent.
-    fn answered(&mut self, response: Response, consumed: usize) -> Outcome {
+    fn answered(&self, response: Response, consumed: usize) -> Outcome {
         let reusable = response.keep_alive && !self.sending();
-        self.proven = true;
         Outcome::Answered { response, reusable, consumed }
     }
 }
@@ -241,7 +281,7 @@ mod tests {
     const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
     fn waiting() -> Connection {
-        let mut connection = Connection::new();
+        let mut connection = Connection::new(Places::InOrder { first: 0 });
         connection.begin_opening(Instant::from_nanos(0), true);
         connection.opened(Instant::from_nanos(1));
         connection.push(4, Expect::Body);
@@ -252,7 +292,8 @@ mod tests {
         let mut connection = waiting();
         let answered = connection.take(OK, &mut ParserMemory::new());
         assert!(matches!(answered, Outcome::Answered { reusable: true, .. }));
-        connection.pop(4);
+        connection.prove();
+        connection.remove(0, 4);
         connection.push(4, Expect::Body);
         connection
     }
@@ -280,7 +321,7 @@ mod tests {
             panic!("not answered");
         };
         assert_eq!((consumed, connection.place(0, 4)), (OK.len(), 0));
-        connection.pop(4);
+        connection.remove(0, 4);
         connection.expect(Expect::Body);
         assert_eq!(connection.place(0, 4), 1);
         assert!(matches!(connection.take(&bytes[consumed..], &mut memory), Outcome::Answered { .. }));
@@ -298,7 +339,7 @@ mod tests {
         begun.take(&OK[..20], &mut ParserMemory::new());
         assert_eq!(begun.end(End::Reset), Ending::Within(FailureKind::ResetWithinResponse));
         let mut sending = waiting();
-        sending.unsent = 3..10;
+        (sending.unsent, sending.asked_until) = (3..10, 10);
         assert_eq!(sending.end(End::Reset), before(FailureKind::SendReset));
     }
 
@@ -320,7 +361,7 @@ mod tests {
     #[test]
     fn an_answer_before_the_request_is_written_spends_the_connection() {
         let mut connection = waiting();
-        connection.unsent = 3..10;
+        (connection.unsent, connection.asked_until) = (3..10, 10);
         let outcome = connection.take(OK, &mut ParserMemory::new());
         assert!(matches!(outcome, Outcome::Answered { reusable: false, .. }));
     }
@@ -339,7 +380,7 @@ mod tests {
     #[test]
     fn an_end_without_a_request_under_way_is_nobodys_failure() {
         let mut connection = proven();
-        connection.pop(4);
+        connection.remove(0, 4);
         assert_eq!(connection.end(End::Closed), Ending::Idle);
         assert_eq!(connection.take(b"x", &mut ParserMemory::new()), Outcome::Gone);
     }

@@ -12,6 +12,7 @@ mod classify;
 mod connection;
 mod control;
 mod drive;
+mod layers;
 mod order;
 mod recorder;
 mod route;
@@ -21,7 +22,7 @@ mod traffic;
 mod worker;
 
 pub use classify::{connect_failure, malformed_failure};
-pub use order::{OPENING_MAX, StepOrder};
+pub use order::{OPENING_MAX, StepOrder, TlsOrder};
 pub use running::{EngineError, Running, Turn};
 pub use traffic::{
     Answer, BODY_KEPT_MOST_BYTES, Curiosity, FixedRequest, Judgement, Note, RequestMaker, RequestSource,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use plimsoll_plan::{IpRange, Level, Shard};
 use plimsoll_sys::Peer;
+use plimsoll_tls::{Client, ServerName};
 use plimsoll_units::Instant;
 
 use crate::traffic::Traffic;
@@ -14,6 +15,15 @@ use crate::worker::Requests;
 /// Connections being opened at the same time by one worker. More at once overflow the accept backlog of a
 /// usual server (511 in nginx, 128 elsewhere), whose dropped handshakes cost a second each.
 pub const OPENING_MAX: usize = 100;
+
+/// How connections are encrypted.
+#[derive(Debug, Clone)]
+pub struct TlsOrder {
+    /// What all sessions have in common.
+    pub client: Client,
+    /// Whom the certificate must be for.
+    pub name: ServerName,
+}
 
 /// One step, ready to be run: nothing in it needs looking up or checking any more.
 #[derive(Debug, Clone)]
@@ -36,6 +46,10 @@ pub struct StepOrder {
     pub depth: u16,
     /// The most requests sent in the step, if their number is limited.
     pub requests_max: Option<u64>,
+    /// Requests go over the streams of HTTP/2 connections.
+    pub streams: bool,
+    /// How connections are encrypted, if they are.
+    pub tls: Option<TlsOrder>,
     /// Worker threads.
     pub workers: u32,
     /// The longest time to connect, and the longest from sending a request to its last byte.

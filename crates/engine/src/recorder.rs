@@ -196,6 +196,13 @@ impl Recorder {
         self.frame.connect.saturating_record(connect_ns);
     }
 
+    /// A connection was encrypted, so long after its socket was connected.
+    pub(crate) fn secured(&mut self, handshake_ns: u64, resumed: bool) {
+        self.counts(0).handshakes += 1;
+        self.counts(0).resumed += u64::from(resumed);
+        self.frame.handshake.saturating_record(handshake_ns);
+    }
+
     /// A response was complete.
     #[inline]
     pub(crate) fn completed(&mut self, request: u16, answer: Answer) {

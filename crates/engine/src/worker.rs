@@ -20,12 +20,15 @@ use crate::schedule::Schedule;
 
 mod deadlines;
 mod exchanges;
+mod layering;
 mod observer;
 mod opening;
 mod pauses;
 mod reading;
+mod securing;
 mod sending;
 mod source;
+mod streams;
 #[cfg(test)]
 mod tests;
 
@@ -120,7 +123,7 @@ impl<D: Driver> Worker<D> {
         Self {
             batch: source.batch(),
             fixed_bytes: source.fixed_bytes(),
-            exchanges: Exchanges::new(recorder, source, first as usize, order.depth),
+            exchanges: Exchanges::new(recorder, source, first as usize, (order.depth, order.streams)),
             pauses: Pauses::default(),
             schedule: Schedule::new(&order.level, shard, began, order.seed),
             idle: VecDeque::with_capacity(most as usize),

@@ -43,9 +43,9 @@ pub(super) fn within_limits(
 /// The connections that are asked for by number; an open end asks for one.
 fn connections_asked(load: &Load) -> u64 {
     u64::from(match load {
-        Load::Single { level: Level::Closed { connections, .. } | Level::Open { connections, .. }, .. } => {
-            *connections
-        }
+        Load::Single {
+            level: Level::Closed { connections, .. } | Level::Open { connections, .. }, ..
+        } => *connections,
         Load::Ladder { rungs: Rungs::Fixed(rungs), .. } => rungs.iter().copied().max().unwrap_or(1),
         Load::Ladder { rungs: Rungs::Doubling { .. }, .. } => 1,
     })

@@ -25,9 +25,11 @@ impl<D: Driver> Worker<D> {
         for slot in 0..self.exchanges.connections.len() {
             let connection = &self.exchanges.connections[slot];
             match connection.state {
-                State::Opening if self.is_overdue(connection.since) => self.opening_timed_out(slot),
+                State::Opening | State::Securing if self.is_overdue(connection.since) => {
+                    self.opening_timed_out(slot);
+                }
                 State::Open if connection.pending > 0 => self.scan_oldest(slot),
-                State::Opening | State::Open | State::Closed => {}
+                State::Opening | State::Securing | State::Open | State::Closed => {}
             }
         }
     }
@@ -36,13 +38,31 @@ impl<D: Driver> Worker<D> {
         self.now.since(since) >= self.order.timeout
     }
 
-    /// A connection whose oldest request timed out cannot answer the later ones either.
+    /// A connection whose oldest request timed out cannot answer the later ones either, unless answers may come
+    /// in any order.
     fn scan_oldest(&mut self, slot: usize) {
         let sent = self.exchanges.of(slot, 0).sent;
-        if self.is_overdue(sent) {
-            self.give_up_all(slot, FailureKind::TimedOut);
-            self.replace(slot, Some(self.now));
+        if !self.is_overdue(sent) {
+            return;
         }
+        if self.order.streams && self.cancel_overdue(slot) {
+            return self.answer_layers(slot);
+        }
+        self.give_up_all(slot, FailureKind::TimedOut);
+        self.replace(slot, Some(self.now));
+    }
+
+    /// Gives up the streams that took too long; says whether others go on.
+    fn cancel_overdue(&mut self, slot: usize) -> bool {
+        while self.exchanges.connections[slot].pending > 0 {
+            let sent = self.exchanges.of(slot, 0).sent;
+            if !self.is_overdue(sent) {
+                return true;
+            }
+            self.exchanges.cancel_oldest(slot);
+            self.exchanges.give_up(slot, FailureKind::TimedOut, self.now);
+        }
+        false
     }
 
     fn give_up_all(&mut self, slot: usize, kind: FailureKind) {

@@ -1,12 +1,13 @@
 //! The requests under way on all connections, and what becomes of them. No I/O happens here.
 
-use plimsoll_http::{Expect, ParserMemory, Response};
+use plimsoll_http::{Expect, ParserMemory, Response, h2};
 use plimsoll_record::FailureKind;
 use plimsoll_units::Instant;
 
 use super::observer::Observer;
 use super::source::Source;
 use crate::connection::{Connection, End, Ending, Outcome};
+use crate::layers::{Agreed, Layers, Places, tls_failure};
 use crate::recorder::{self, Recorder};
 use crate::traffic::{Judgement, Note};
 
@@ -39,8 +40,24 @@ pub(super) enum Course {
     Spent,
     /// The oldest request failed, and the connection with it.
     Broken(FailureKind),
+    /// Every request under way failed, and the connection with them.
+    Ruined(FailureKind),
     /// Bytes came that nobody asked for.
     Gone,
+}
+
+impl Course {
+    /// What two pieces of bytes mean one after the other. What ends the connection stays its end.
+    fn then(self, next: impl FnOnce() -> Self) -> Self {
+        match self {
+            Self::Going => next(),
+            Self::Free => match next() {
+                Self::Going => Self::Free,
+                later => later,
+            },
+            ended => ended,
+        }
+    }
 }
 
 pub(super) struct Exchanges {
@@ -54,11 +71,18 @@ pub(super) struct Exchanges {
     /// `depth` places for each connection.
     places: Vec<Exchange>,
     memory: ParserMemory,
-    observer: Observer,
+    /// What the HTTP/2 connections share; there if there are any.
+    pub(super) streams: Option<Box<h2::Memory>>,
+    pub(super) observer: Observer,
 }
 
 impl Exchanges {
-    pub(super) fn new(recorder: Recorder, source: Source, connections: usize, depth: u16) -> Self {
+    pub(super) fn new(
+        recorder: Recorder,
+        source: Source,
+        connections: usize,
+        (depth, streams): (u16, bool),
+    ) -> Self {
         let mut exchanges = Self {
             connections: Vec::with_capacity(connections),
             recorder,
@@ -68,20 +92,32 @@ impl Exchanges {
             in_flight: 0,
             places: Vec::with_capacity(connections * usize::from(depth)),
             memory: ParserMemory::new(),
+            streams: streams.then(Box::default),
         };
         (0..connections).for_each(|_| exchanges.add_connection());
         exchanges
     }
 
     pub(super) fn add_connection(&mut self) {
-        self.connections.push(Connection::new());
+        let places = match self.streams {
+            None => Places::InOrder { first: 0 },
+            Some(_) => Places::in_any_order(self.depth),
+        };
+        self.connections.push(Connection::new(places));
         self.places.resize(self.connections.len() * usize::from(self.depth), Exchange::NONE);
     }
 
     /// How many more requests a connection can take now.
     pub(super) fn room(&self, slot: usize) -> u16 {
         let connection = &self.connections[slot];
-        if connection.writable() { self.depth - connection.pending } else { 0 }
+        if !connection.writable() {
+            return 0;
+        }
+        let room = self.depth - connection.pending;
+        match connection.layers.as_ref().and_then(|layers| layers.link.as_ref()) {
+            None => room,
+            Some(link) => room.min(u16::try_from(link.capacity()).unwrap_or(u16::MAX)),
+        }
     }
 
     fn place(&self, slot: usize, index: u16) -> usize {
@@ -94,34 +130,100 @@ impl Exchanges {
         &mut self.places[place]
     }
 
-    /// A request is about to be sent.
+    /// The request in this place of a connection.
+    pub(super) fn at(&self, slot: usize, place: u16) -> &Exchange {
+        &self.places[slot * usize::from(self.depth) + usize::from(place)]
+    }
+
+    /// A request is about to be sent: the place it takes.
     #[inline]
-    pub(super) fn begin(&mut self, slot: usize, intended: Instant, now: Instant, note: Note) {
+    pub(super) fn begin(&mut self, slot: usize, intended: Instant, now: Instant, note: Note) -> u16 {
         let place = self.connections[slot].push(self.depth, note.expect);
         self.places[slot * usize::from(self.depth) + usize::from(place)] =
             Exchange { intended, sent: now, note };
         self.recorder.counts(note.request).sent += 1;
         self.in_flight += 1;
+        place
     }
 
     /// Bytes that are to come on a connection and that nobody wants to see.
     #[inline]
     pub(super) fn unseen_bytes(&self, slot: usize) -> u64 {
-        if self.observer.wants_bytes() { 0 } else { self.connections[slot].unseen_bytes() }
+        let connection = &self.connections[slot];
+        if self.observer.wants_bytes() || connection.layers.is_some() { 0 } else { connection.unseen_bytes() }
     }
 
-    /// Bytes came.
+    /// Bytes came over the wire.
     #[inline]
-    pub(super) fn take(&mut self, slot: usize, mut bytes: &[u8], now: Instant) -> Course {
+    pub(super) fn receive(&mut self, slot: usize, bytes: &mut [u8], now: Instant) -> Course {
+        match self.connections[slot].layers.take() {
+            None => self.take(slot, bytes, now),
+            Some(mut layers) => {
+                let course = self.receive_layered(slot, &mut layers, bytes, now);
+                let connection = &mut self.connections[slot];
+                connection.unsent.end = layers.wire.len() as u32;
+                connection.layers = Some(layers);
+                course
+            }
+        }
+    }
+
+    fn receive_layered(
+        &mut self,
+        slot: usize,
+        layers: &mut Layers,
+        bytes: &mut [u8],
+        now: Instant,
+    ) -> Course {
+        let mut course = Course::Going;
+        let heard = layers.hear(bytes, |link, plain, out| {
+            course = course.then(|| match link {
+                None => self.take(slot, plain, now),
+                Some(link) => self.take_streams(slot, link, plain, out, now),
+            });
+        });
+        match heard {
+            Ok(()) => course,
+            Err(failure) => course.then(|| Course::Ruined(tls_failure(&failure))),
+        }
+    }
+
+    /// Bytes of a handshake came: what was agreed on, once that is known.
+    pub(super) fn hear_handshake(
+        &mut self,
+        slot: usize,
+        bytes: &mut [u8],
+    ) -> Result<Option<Agreed>, FailureKind> {
+        let Some(mut layers) = self.connections[slot].layers.take() else { return Ok(None) };
+        let mut ruined = None;
+        let heard = layers.hear(bytes, |link, plain, out| {
+            // An HTTP/2 server may speak as soon as it can; there is nothing yet that it could answer.
+            let course = link.map(|link| self.take_streams(slot, link, plain, out, Instant::default()));
+            if let Some(Course::Ruined(kind)) = course {
+                ruined = Some(kind);
+            }
+        });
+        let agreed = if layers.is_securing() { None } else { layers.agreed() };
+        let connection = &mut self.connections[slot];
+        connection.unsent.end = layers.wire.len() as u32;
+        connection.layers = Some(layers);
+        heard.map_err(|failure| tls_failure(&failure))?;
+        ruined.map_or(Ok(agreed), Err)
+    }
+
+    /// Bytes of responses came.
+    #[inline]
+    fn take(&mut self, slot: usize, mut bytes: &[u8], now: Instant) -> Course {
         let mut course = Course::Going;
         while !bytes.is_empty() {
+            let place = self.place(slot, 0);
             let outcome = self.connections[slot].take(bytes, &mut self.memory);
             let consumed = match outcome {
                 Outcome::Answered { consumed, .. } => consumed,
                 Outcome::Pending | Outcome::Failed(_) | Outcome::Gone => bytes.len(),
             };
             if self.observer.wants_bytes() {
-                self.observer.keep(slot, &bytes[..consumed]);
+                self.observer.keep(place, &bytes[..consumed]);
             }
             bytes = &bytes[consumed..];
             match self.settle(slot, outcome, now) {
@@ -144,7 +246,7 @@ impl Exchanges {
         match outcome {
             Outcome::Pending => Course::Going,
             Outcome::Answered { response, reusable, .. } => {
-                self.complete(slot, response, now);
+                self.complete(slot, 0, response, now);
                 if reusable { Course::Free } else { Course::Spent }
             }
             Outcome::Failed(kind) => Course::Broken(kind),
@@ -152,12 +254,12 @@ impl Exchanges {
         }
     }
 
-    /// The oldest request of a connection is answered.
+    /// A connection's request number `index` is answered.
     #[inline]
-    fn complete(&mut self, slot: usize, response: Response, now: Instant) {
-        let Exchange { intended, sent, note, .. } = *self.of(slot, 0);
+    pub(super) fn complete(&mut self, slot: usize, index: u16, response: Response, now: Instant) {
+        let Exchange { intended, sent, note } = *self.of(slot, index);
         let judgement = match self.observer.wants_outcome() {
-            true => self.judge(slot, note.request, response),
+            true => self.judge(self.place(slot, index), note.request, response),
             false => Judgement::ByStatus,
         };
         let answer = recorder::Answer {
@@ -167,49 +269,60 @@ impl Exchanges {
             service_ns: now.nanos_since(sent),
         };
         self.recorder.completed(note.request, answer);
-        self.pop(slot);
+        self.connections[slot].prove();
+        self.remove(slot, index);
     }
 
-    fn judge(&mut self, slot: usize, request: u16, response: Response) -> Judgement {
-        let Self { observer, source, .. } = self;
-        observer.show(slot, response, |answer| source.answered(request, answer))
+    fn judge(&mut self, place: usize, request: u16, response: Response) -> Judgement {
+        let Self { observer, source, streams, .. } = self;
+        observer.show(place, response, streams.is_some(), |answer| source.answered(request, answer))
     }
 
-    fn pop(&mut self, slot: usize) {
-        self.observer.forget(slot);
-        self.connections[slot].pop(self.depth);
+    /// A connection's request number `index` is not under way any more.
+    fn remove(&mut self, slot: usize, index: u16) {
+        let place = self.place(slot, index);
+        self.observer.forget(place);
+        self.connections[slot].remove(index, self.depth);
         self.in_flight -= 1;
-        if self.connections[slot].pending > 0 {
+        if self.connections[slot].pending > 0 && self.streams.is_none() {
             let expect = self.of(slot, 0).note.expect;
             self.connections[slot].expect(expect);
         }
     }
 
-    /// The oldest request of a connection failed.
-    pub(super) fn fail(&mut self, slot: usize, kind: FailureKind) {
-        let request = self.of(slot, 0).note.request;
+    /// A connection's request number `index` failed.
+    pub(super) fn fail(&mut self, slot: usize, index: u16, kind: FailureKind) {
+        let request = self.of(slot, index).note.request;
         self.recorder.failed(request, kind, 1);
-        self.pop(slot);
+        self.remove(slot, index);
     }
 
     /// The oldest request of a connection is given up: it goes into the histograms at the age it has now.
     pub(super) fn give_up(&mut self, slot: usize, kind: FailureKind, now: Instant) {
-        let Exchange { intended, sent, note, .. } = *self.of(slot, 0);
+        let Exchange { intended, sent, note } = *self.of(slot, 0);
         self.recorder.ended_after(note.request, now.nanos_since(intended), now.nanos_since(sent));
-        self.fail(slot, kind);
+        self.fail(slot, 0, kind);
     }
 
     /// The connection ended: settles what it carried. Requests that may be sent again stay on it; says whether
     /// there was anything under way.
     pub(super) fn end(&mut self, slot: usize, end: End, now: Instant) -> bool {
+        if self.streams.is_some() {
+            return self.end_streams(slot, end);
+        }
+        let cut_off = self.connections[slot].layers.as_ref().is_some_and(|layers| layers.cut_off());
         match self.connections[slot].end(end) {
             Ending::Idle => return false,
+            Ending::Answered(_) if cut_off => {
+                self.fail(slot, 0, FailureKind::TlsRecord);
+                self.leave_rest(slot, FailureKind::ClosedBeforeResponse, true);
+            }
             Ending::Answered(response) => {
-                self.complete(slot, response, now);
+                self.complete(slot, 0, response, now);
                 self.leave_rest(slot, FailureKind::ClosedBeforeResponse, true);
             }
             Ending::Within(kind) => {
-                self.fail(slot, kind);
+                self.fail(slot, 0, kind);
                 self.leave_rest(slot, FailureKind::ClosedBeforeResponse, true);
             }
             Ending::Before { kind, given_up } => self.leave_rest(slot, kind, given_up),
@@ -223,7 +336,7 @@ impl Exchanges {
     pub(super) fn leave_rest(&mut self, slot: usize, kind: FailureKind, given_up: bool) {
         for _ in 0..self.connections[slot].pending {
             let exchange = *self.of(slot, 0);
-            self.pop(slot);
+            self.remove(slot, 0);
             if given_up && exchange.note.idempotent {
                 self.keep(slot, exchange);
             } else {

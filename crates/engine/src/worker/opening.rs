@@ -7,6 +7,7 @@ use plimsoll_units::{Clock, Instant};
 
 use super::Worker;
 use crate::classify::connect_failure;
+use crate::connection::State;
 use crate::drive::Driver;
 use crate::order::OPENING_MAX;
 use crate::schedule::Schedule;
@@ -74,7 +75,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    fn opening_ended(&mut self, slot: usize) {
+    pub(super) fn opening_ended(&mut self, slot: usize) {
         self.opening -= 1;
         self.opening_gently -= usize::from(self.exchanges.connections[slot].gently);
     }
@@ -82,20 +83,22 @@ impl<D: Driver> Worker<D> {
     /// The connecting ended, well or not.
     pub(super) fn settle_opening(&mut self, slot: usize) {
         self.now = self.clock.now();
-        self.opening_ended(slot);
         match self.driver.connected(slot) {
             Ok(()) => {
-                self.open += 1;
-                self.opened(slot);
+                self.exchanges.connections[slot].connected = self.now;
+                self.begin_layers(slot);
             }
             Err(error) => {
                 self.driver.close(slot);
+                self.opening_ended(slot);
                 self.opening_failed(slot, connect_failure(&error));
             }
         }
     }
 
-    fn opened(&mut self, slot: usize) {
+    pub(super) fn opened(&mut self, slot: usize) {
+        self.opening_ended(slot);
+        self.open += 1;
         let connection = &mut self.exchanges.connections[slot];
         self.exchanges.recorder.connected(self.now.nanos_since(connection.since));
         connection.opened(self.now);
@@ -106,7 +109,7 @@ impl<D: Driver> Worker<D> {
     }
 
     /// The connection could not be opened: the requests that needed it fail.
-    fn opening_failed(&mut self, slot: usize, kind: FailureKind) {
+    pub(super) fn opening_failed(&mut self, slot: usize, kind: FailureKind) {
         let timed_out = kind == FailureKind::ConnectTimedOut;
         if self.exchanges.connections[slot].pending == 0 {
             self.fail_waiting_request(slot, kind);
@@ -114,7 +117,7 @@ impl<D: Driver> Worker<D> {
         while self.exchanges.connections[slot].pending > 0 {
             match timed_out {
                 true => self.exchanges.give_up(slot, kind, self.now),
-                false => self.exchanges.fail(slot, kind),
+                false => self.exchanges.fail(slot, 0, kind),
             }
         }
         self.exchanges.connections[slot].close();
@@ -161,8 +164,13 @@ impl<D: Driver> Worker<D> {
 
     /// A connection being opened has taken too long.
     pub(super) fn opening_timed_out(&mut self, slot: usize) {
-        self.driver.close(slot);
-        self.opening_ended(slot);
-        self.opening_failed(slot, FailureKind::ConnectTimedOut);
+        match self.exchanges.connections[slot].state {
+            State::Securing => self.securing_failed(slot, FailureKind::TlsHandshake),
+            _ => {
+                self.driver.close(slot);
+                self.opening_ended(slot);
+                self.opening_failed(slot, FailureKind::ConnectTimedOut);
+            }
+        }
     }
 }

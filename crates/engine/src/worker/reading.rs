@@ -15,14 +15,21 @@ impl<D: Driver> Worker<D> {
         if event.writable {
             match self.exchanges.connections[event.slot].state {
                 State::Opening => self.settle_opening(event.slot),
-                State::Open if self.exchanges.connections[event.slot].sending() => {
+                State::Securing => self.flush(event.slot),
+                State::Open if !self.exchanges.connections[event.slot].unsent.is_empty() => {
                     self.flush(event.slot);
                     self.refill(event.slot);
                 }
                 State::Open | State::Closed => {}
             }
         }
-        if event.readable {
+        if !event.readable {
+            return;
+        }
+        if self.exchanges.connections[event.slot].state == State::Securing {
+            self.read_handshake(event.slot);
+        }
+        if self.exchanges.connections[event.slot].state == State::Open {
             self.read(event.slot, event.closing);
         }
     }
@@ -37,7 +44,7 @@ impl<D: Driver> Worker<D> {
                 Ok(Received::Bytes { bytes, more }) => {
                     self.now = self.clock.now();
                     self.exchanges.recorder.counts(0).bytes_in += bytes.len() as u64;
-                    (self.exchanges.take(slot, bytes, self.now), more)
+                    (self.exchanges.receive(slot, bytes, self.now), more)
                 }
                 Ok(Received::Discarded { count, more }) => {
                     self.now = self.clock.now();
@@ -54,20 +61,37 @@ impl<D: Driver> Worker<D> {
                 Course::Free => return self.given_up(slot),
                 Course::Spent => return self.spent(slot),
                 Course::Broken(kind) => return self.broken(slot, kind),
+                Course::Ruined(kind) => return self.ruined(slot, kind),
                 Course::Gone => return self.given_up(slot),
             }
             if !(more || closing) || !awaited {
                 break;
             }
         }
+        if self.exchanges.connections[slot].layers.is_some() {
+            return self.answer_layers(slot);
+        }
         self.refill(slot);
+    }
+
+    /// Sends what the layers have to say beside requests, and notices that the peer has closed under encryption.
+    pub(super) fn answer_layers(&mut self, slot: usize) {
+        let closed =
+            self.exchanges.connections[slot].layers.as_ref().is_some_and(|layers| layers.peer_closed());
+        if closed {
+            return self.ended(slot, End::Closed);
+        }
+        self.refill(slot);
+        self.flush(slot);
     }
 
     /// The socket came to its end.
     pub(super) fn ended(&mut self, slot: usize, end: End) {
         self.now = self.clock.now();
-        if self.exchanges.connections[slot].state != State::Open {
-            return;
+        match self.exchanges.connections[slot].state {
+            State::Open => {}
+            State::Securing => return self.securing_failed(slot, FailureKind::TlsHandshake),
+            State::Closed | State::Opening => return,
         }
         if self.exchanges.end(slot, end, self.now) {
             self.replace(slot, Some(self.now));
@@ -91,8 +115,18 @@ impl<D: Driver> Worker<D> {
 
     /// The oldest request failed by what came, and nothing that comes after it can be trusted.
     fn broken(&mut self, slot: usize, kind: FailureKind) {
-        self.exchanges.fail(slot, kind);
+        self.exchanges.fail(slot, 0, kind);
         self.exchanges.leave_rest(slot, FailureKind::ClosedBeforeResponse, true);
+        self.replace(slot, Some(self.now));
+    }
+
+    /// The connection broke under everything it carried.
+    fn ruined(&mut self, slot: usize, kind: FailureKind) {
+        // What the layers say last, such as an alert, is for the server's log: it is sent if that can be done at once.
+        self.send_last_words(slot);
+        while self.exchanges.connections[slot].pending > 0 {
+            self.exchanges.fail(slot, 0, kind);
+        }
         self.replace(slot, Some(self.now));
     }
 }

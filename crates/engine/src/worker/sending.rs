@@ -61,18 +61,23 @@ impl<D: Driver> Worker<D> {
     fn write(&mut self, slot: usize, intended: Instant) -> bool {
         let exchanges = &mut self.exchanges;
         let connection = &mut exchanges.connections[slot];
+        let made_from = connection.outgoing.len();
         let Some(mut note) = exchanges.source.write(&mut connection.outgoing) else { return false };
-        match self.fixed_bytes {
-            Some(length) => connection.unsent.end += length,
-            None => {
-                connection.unsent.end = connection.outgoing.len() as u32;
-                // Of several requests made one by one, only the last are still there to be sent again.
-                note.idempotent &= exchanges.depth == 1;
-            }
+        if self.fixed_bytes.is_none() {
+            // Of several requests made one by one, only the last are still there to be sent again.
+            note.idempotent &= exchanges.depth == 1;
         }
+        let mut place = 0;
         for _ in 0..self.batch {
-            exchanges.begin(slot, intended, self.now, note);
+            place = exchanges.begin(slot, intended, self.now, note);
         }
+        let connection = &mut exchanges.connections[slot];
+        match (self.fixed_bytes, &connection.layers) {
+            (_, Some(_)) => return exchanges.write_layered(slot, place, made_from),
+            (Some(length), None) => connection.unsent.end += length,
+            (None, None) => connection.unsent.end = connection.outgoing.len() as u32,
+        }
+        connection.asked_until = connection.unsent.end;
         true
     }
 
@@ -150,11 +155,16 @@ impl<D: Driver> Worker<D> {
             self.exchanges.of(slot, index).sent = self.now;
         }
         let connection = &mut self.exchanges.connections[slot];
+        if connection.layers.is_some() {
+            self.exchanges.write_again(slot);
+            return self.flush(slot);
+        }
         let length = match self.fixed_bytes {
             Some(length) => u32::from(pending) * length,
             None => connection.outgoing.len() as u32,
         };
         connection.unsent = 0..length;
+        connection.asked_until = length;
         self.flush(slot);
     }
 
@@ -166,13 +176,15 @@ impl<D: Driver> Worker<D> {
             return;
         }
         let unsent = connection.unsent.start as usize..connection.unsent.end as usize;
-        let payload = match &self.exchanges.source.requests {
-            Requests::Fixed(_) => Payload::Fixed(unsent),
-            Requests::Made(_) => Payload::Passing(&connection.outgoing[unsent]),
+        let payload = match (&connection.layers, &self.exchanges.source.requests) {
+            (Some(layers), _) => Payload::Passing(&layers.wire[unsent]),
+            (None, Requests::Fixed(_)) => Payload::Fixed(unsent),
+            (None, Requests::Made(_)) => Payload::Passing(&connection.outgoing[unsent]),
         };
         match self.driver.send(slot, payload) {
             Ok(count) => {
                 connection.unsent.start += count as u32;
+                connection.forget_sent();
                 self.exchanges.recorder.counts(0).bytes_out += count as u64;
             }
             Err(_) => self.ended(slot, End::Reset),

@@ -54,6 +54,8 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
         requests: 1,
         depth: 1,
         requests_max: None,
+        streams: false,
+        tls: None,
         workers: 1,
         timeout: Duration::from_secs(10),
         connections_max: 4,

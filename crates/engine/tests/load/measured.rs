@@ -21,6 +21,8 @@ pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
         requests: 1,
         depth: 1,
         requests_max: None,
+        streams: false,
+        tls: None,
         workers: 1,
         timeout: Duration::from_secs(10),
         connections_max: 100,

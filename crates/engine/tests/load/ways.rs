@@ -117,7 +117,10 @@ fn a_unix_socket_serves_small_and_large_bodies() {
     for path in ["/", "/file"] {
         let mut order = order(nginx.address(), closed(8));
         let target = plimsoll_plan::Target::parse(&format!("http://api.test{path}")).unwrap();
-        order.request = target.encode().unwrap().into();
+        order.traffic = plimsoll_engine::Traffic::Fixed(plimsoll_engine::FixedRequest::new(
+            target.encode().unwrap(),
+            "GET",
+        ));
         order.destinations = vec![Peer::Unix(nginx.socket().as_path().into())];
         order.duration = Duration::from_millis(200);
         let before = nginx.requests().unwrap();

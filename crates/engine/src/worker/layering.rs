@@ -1,0 +1,72 @@
+//! Requests through the layers of a connection.
+
+use plimsoll_http::h2;
+
+use super::exchanges::{Exchange, Exchanges};
+use super::source::Requests;
+use crate::layers::Layers;
+
+impl Exchanges {
+    /// Writes a request that was begun in `place` through the layers; if it was made, its bytes stand in the
+    /// connection's `outgoing` from `made_from` on.
+    pub(super) fn write_layered(&mut self, slot: usize, place: u16, made_from: usize) -> bool {
+        let Some(mut layers) = self.connections[slot].layers.take() else { return false };
+        let written = self.write_through(slot, &mut layers, place, made_from);
+        self.put_back(slot, layers);
+        written
+    }
+
+    /// Writes again what the last socket did not carry to an answer.
+    pub(super) fn write_again(&mut self, slot: usize) {
+        let Some(mut layers) = self.connections[slot].layers.take() else { return };
+        for index in 0..self.connections[slot].pending {
+            let place = self.connections[slot].place(index, self.depth);
+            self.write_through(slot, &mut layers, place, 0);
+        }
+        self.put_back(slot, layers);
+    }
+
+    fn put_back(&mut self, slot: usize, layers: Box<Layers>) {
+        let connection = &mut self.connections[slot];
+        connection.unsent.end = layers.wire.len() as u32;
+        connection.asked_until = connection.unsent.end;
+        connection.layers = Some(layers);
+    }
+
+    fn write_through(&mut self, slot: usize, layers: &mut Layers, place: u16, made_from: usize) -> bool {
+        let Exchange { note, .. } = *self.at(slot, place);
+        let observe = self.observer.wants_bytes();
+        let Self { source, connections, streams, .. } = self;
+        let bytes = match &source.requests {
+            Requests::Fixed(request) => &request.bytes[..],
+            Requests::Made(_) => &connections[slot].outgoing[made_from..],
+        };
+        let mut taken = true;
+        let spoken = layers.speak(|link, out| match (link, streams) {
+            (Some(link), Some(memory)) => {
+                let (block, body) = bytes.split_at(note.head_bytes as usize);
+                let request =
+                    h2::Request { tag: u32::from(place), block, body, expect: note.expect, observe };
+                // There is room, for no more were begun; one that found none would be found by its deadline.
+                taken = link.request(&request, memory, out);
+            }
+            _ => out.extend_from_slice(bytes),
+        });
+        spoken.is_ok() && taken
+    }
+
+    /// Tells the server that nobody waits for the answer to a connection's oldest request any more.
+    pub(super) fn cancel_oldest(&mut self, slot: usize) {
+        let tag = u32::from(self.connections[slot].place(0, self.depth));
+        let connection = &mut self.connections[slot];
+        let (Some(layers), Some(memory)) = (&mut connection.layers, &mut self.streams) else { return };
+        let spoken = layers.speak(|link, out| {
+            if let Some(link) = link {
+                link.cancel(tag, memory, out);
+            }
+        });
+        if spoken.is_ok() {
+            connection.unsent.end = layers.wire.len() as u32;
+        }
+    }
+}
