@@ -54,12 +54,19 @@ pub enum NginxError {
 /// `/` answers `{"status":"ok"}`, `/brief` too, but ten times a connection, `/file` a file of [`Nginx::FILE_BYTES`],
 /// `/large` one of [`Nginx::LARGE_BYTES`], `/stub` its counters. HTTP/2 without TLS has an address of its own.
 pub struct Nginx {
-    address: SocketAddr,
-    http2_address: SocketAddr,
+    addresses: Addresses,
     child: Child,
     questions: AtomicU64,
     /// Removed after the child has ended, as fields are dropped after `drop`.
     folder: TempDir,
+}
+
+/// Where it listens, for what.
+struct Addresses {
+    plain: SocketAddr,
+    http2: SocketAddr,
+    tls: SocketAddr,
+    brief: SocketAddr,
 }
 
 impl Nginx {
@@ -86,12 +93,27 @@ impl Nginx {
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.addresses.plain
+    }
+
+    /// Where it listens for TLS, with HTTP/1.1 and HTTP/2, and a certificate for `localhost` and 127.0.0.1.
+    pub fn tls_address(&self) -> SocketAddr {
+        self.addresses.tls
+    }
+
+    /// Where it listens for HTTP/2 without TLS, and ends each connection after ten requests.
+    pub fn brief_http2_address(&self) -> SocketAddr {
+        self.addresses.brief
+    }
+
+    /// The file of that certificate, which is its own authority.
+    pub fn certificate(&self) -> PathBuf {
+        self.folder.path().join("cert.pem")
     }
 
     /// Where it listens for HTTP/2 without TLS, to clients that know beforehand.
     pub fn http2_address(&self) -> SocketAddr {
-        self.http2_address
+        self.addresses.http2
     }
 
     /// The unix socket on which it listens too.
@@ -113,10 +135,10 @@ impl Nginx {
     }
 
     fn start_once() -> Result<Self, NginxError> {
-        let (address, http2_address, folder) = prepare().map_err(|reason| NginxError::Folder { reason })?;
+        let (addresses, folder) = prepare().map_err(|reason| NginxError::Folder { reason })?;
         let child = run(folder.path())?;
         // From here on the child is owned, and ended with its handle whatever follows.
-        let mut nginx = Self { address, http2_address, child, questions: AtomicU64::new(0), folder };
+        let mut nginx = Self { addresses, child, questions: AtomicU64::new(0), folder };
         if nginx.accepts_in_time() {
             return Ok(nginx);
         }
@@ -128,7 +150,7 @@ impl Nginx {
         let begun = Instant::now();
         // A child that has ended will not accept; another process at its port must not be taken for it.
         while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
-            if TcpStream::connect(self.address).is_ok() {
+            if TcpStream::connect(self.addresses.plain).is_ok() {
                 return matches!(self.child.try_wait(), Ok(None));
             }
             thread::sleep(POLL);
@@ -137,7 +159,7 @@ impl Nginx {
     }
 
     fn status_page(&self) -> io::Result<String> {
-        let mut stream = TcpStream::connect(self.address)?;
+        let mut stream = TcpStream::connect(self.addresses.plain)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.write_all(b"GET /stub HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
         let mut page = String::new();
@@ -154,16 +176,30 @@ impl Drop for Nginx {
     }
 }
 
-fn prepare() -> io::Result<(SocketAddr, SocketAddr, TempDir)> {
-    let (first, second) =
-        (TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?, TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?);
-    let (address, http2_address) = (first.local_addr()?, second.local_addr()?);
+fn prepare() -> io::Result<(Addresses, TempDir)> {
+    let free = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let ports = [free()?, free()?, free()?, free()?];
+    let addresses = Addresses {
+        plain: ports[0].local_addr()?,
+        http2: ports[1].local_addr()?,
+        tls: ports[2].local_addr()?,
+        brief: ports[3].local_addr()?,
+    };
     let folder = tempfile::Builder::new().prefix("plimsoll-nginx-").tempdir()?;
-    fs::write(folder.path().join("nginx.conf"), configuration(folder.path(), address, http2_address))?;
+    fs::write(folder.path().join("nginx.conf"), configuration(folder.path(), &addresses))?;
     fs::write(folder.path().join("file"), vec![b'f'; Nginx::FILE_BYTES])?;
     // Without blocks on the disk: a file of this length costs nothing to make.
     File::create(folder.path().join("large"))?.set_len(Nginx::LARGE_BYTES as u64)?;
-    Ok((address, http2_address, folder))
+    write_certificate(folder.path())?;
+    Ok((addresses, folder))
+}
+
+/// A certificate for `localhost` and 127.0.0.1, signed by itself.
+fn write_certificate(folder: &Path) -> io::Result<()> {
+    let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+    let made = rcgen::generate_simple_self_signed(names).map_err(io::Error::other)?;
+    fs::write(folder.join("cert.pem"), made.cert.pem())?;
+    fs::write(folder.join("key.pem"), made.signing_key.serialize_pem())
 }
 
 fn log_path(folder: &Path) -> std::path::PathBuf {
@@ -182,8 +218,9 @@ fn run(folder: &Path) -> Result<Child, NginxError> {
 }
 
 /// Without a master process there is one process, which cannot outlive its handle, and no change of user.
-fn configuration(folder: &Path, address: SocketAddr, http2_address: SocketAddr) -> String {
+fn configuration(folder: &Path, addresses: &Addresses) -> String {
     let folder = folder.display();
+    let Addresses { plain, http2, tls, brief } = addresses;
     format!(
         r#"daemon off;
 master_process off;
@@ -204,14 +241,23 @@ http {{
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
     server {{
-        listen {address} backlog=4096;
-        listen {http2_address} http2 backlog=4096;
+        listen {plain} backlog=4096;
+        listen {http2} http2 backlog=4096;
+        listen {tls} ssl http2 backlog=4096;
+        ssl_certificate {folder}/cert.pem;
+        ssl_certificate_key {folder}/key.pem;
+        ssl_session_cache shared:s:1m;
         listen unix:{folder}/socket backlog=4096;
         location / {{ return 200 '{{"status":"ok"}}'; }}
         location = /file {{ alias {folder}/file; default_type application/octet-stream; }}
         location = /brief {{ keepalive_requests 10; return 200 '{{"status":"ok"}}'; }}
         location = /large {{ alias {folder}/large; default_type application/octet-stream; }}
         location = /stub {{ stub_status; }}
+    }}
+    server {{
+        listen {brief} http2;
+        keepalive_requests 10;
+        location / {{ return 200 '{{"status":"ok"}}'; }}
     }}
 }}
 "#

@@ -3,6 +3,7 @@
 
 mod bad_servers;
 mod closed_loop;
+mod layered;
 mod made;
 mod measured;
 mod open_loop;
