@@ -8,7 +8,9 @@ mod generator;
 mod level;
 #[cfg(test)]
 mod objective;
+#[cfg(test)]
 mod ramp;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod synthetic;
