@@ -101,7 +101,7 @@ def render(document, case):
     text += unmeasured(document["failed"])
     commands = "\n".join(document["commands"].values())
     text += f"\n```console\n{commands}\n```\n\n"
-    return text, count_met and all(goal["met"] for goal in document["goals"])
+    return text, count_met and not document["failed"] and all(goal["met"] for goal in document["goals"])
 
 
 def unmeasured(failed):

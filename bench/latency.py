@@ -95,7 +95,7 @@ def render(table, failed, commands, options):
     text += judge.markdown(header, [truth, *lines]) + "\n"
     goal_text, met = goals(table)
     text += goal_text + judge.unmeasured(failed)
-    return text + "\n```console\n" + "\n".join(commands.values()) + "\n```\n\n", met
+    return text + "\n```console\n" + "\n".join(commands.values()) + "\n```\n\n", met and not failed
 
 
 def goals(table):
