@@ -11,7 +11,7 @@ help: ## list these targets
 setup: ## install what the tests need and is not there (nginx, nghttpd, wrk)
 	@scripts/setup.sh
 
-setup-bench: setup ## install the tools Plimsoll is compared with (ab, hey)
+setup-bench: setup ## install the tools Plimsoll is compared with (ab, hey, h2load, oha, k6)
 	@scripts/setup.sh bench
 
 demo: ## build, load the built-in target, show table, figures and run file (needs only cargo)
@@ -33,8 +33,8 @@ test: setup lint ## lint, then every test
 	$(CARGO) test --locked --workspace --doc
 	$(CARGO) test --locked --workspace --lib --bins --tests
 
-bench: setup-bench ## compare with wrk, ab and hey (about 10 minutes on an idle machine)
-	@bench/run.sh
+bench: setup-bench ## compare with other tools (about an hour, resumable); DATE=YYYY-MM-DD records it
+	@bench/run.sh $(if $(DATE),--date $(DATE))
 
 fuzz: ## fuzz each target for FUZZ_SECONDS (60), needs nightly cargo-fuzz
 	@scripts/fuzz.sh

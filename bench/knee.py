@@ -2,16 +2,23 @@
 """The whole answer of Plimsoll against nginx, beside a ladder of wrk over the same steps.
 
 The URL is one whose limit is nginx's own (5 ms an answer, 5000 a second at most): against a location that costs next to
-nothing the load generator is the limit, and the ladders would compare the two generators. The machine's speed drifts over
-minutes, so the wrk ladder is run before and after and each step's two figures are averaged. Both are read with one rule: the plateau is the best throughput, the knee the smallest concurrency within
-5 % of it.
+nothing the load generator is the limit, and the ladders would compare the two generators. The machine's speed drifts
+over minutes, so the wrk ladder is run before and after and each step's two figures are averaged. Both are read with one
+rule: the plateau is the best throughput, the knee the smallest concurrency within 5 % of it.
 """
 
-import harness
+import tempfile
+
+import answers
+import client
+import judge
+import pinned
+import results
+import servers
 import tools
 
 STEPS = 10
-PACED = "paced"
+PACED = "/paced"
 BUDGET_SEC = 90
 MARGIN = 0.05
 
@@ -22,10 +29,18 @@ def knee_of(ladder):
     return min(at for at, found in ladder.items() if found >= (1 - MARGIN) * plateau), plateau
 
 
-def wrk_ladder(nginx, steps, seconds):
+def run_to_end(argv, limit_sec, accepted=(0,)):
+    """A client that is not sampled while it runs."""
+    with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, client.running(argv, folder) as running:
+        return running.finish(limit_sec, accepted)
+
+
+def wrk_ladder(url, steps, seconds):
     """Requests per second by wrk at each concurrency, as nginx's clients see it."""
-    return {at: tools.wrk_throughput(harness.run_client(tools.wrk(nginx.url + PACED, at, seconds), seconds + 60))
-            for at in steps}
+    def at(step):
+        argv = ["wrk", "-t1", f"-c{step}", f"-d{seconds}s", "--latency", url]
+        return answers.wrk_throughput(run_to_end(argv, seconds + 60))
+    return {step: at(step) for step in steps}
 
 
 def plimsoll_ladder(document):
@@ -55,34 +70,40 @@ def render(result, ours, theirs):
     rows += [[name, f"{result['plimsoll'][key]:.0f}", f"{result['wrk'][key]:.0f}"]
              for name, key in (("**knee**", "knee_connections"), ("**plateau**", "plateau_per_sec"))]
     text = "## The whole answer beside a wrk ladder (requests/s)\n\n"
-    text += harness.markdown_table(["connections", "plimsoll", "wrk"], rows) + "\n"
+    text += judge.markdown(["connections", "plimsoll", "wrk"], rows) + "\n"
     goals = [
-        (f"answer after {result['answer_sec']:.1f} s, at most {BUDGET_SEC} s wanted", result["answer_sec"] <= BUDGET_SEC),
+        (f"answer after {result['answer_sec']:.1f} s, at most {BUDGET_SEC} s wanted",
+         result["answer_sec"] <= BUDGET_SEC),
         (f"knee {result['knee_ratio']:.2f} × wrk's, within 5 % wanted", abs(result["knee_ratio"] - 1) <= MARGIN),
         (f"plateau {result['plateau_ratio']:.3f} × wrk's, within 5 % wanted",
          abs(result["plateau_ratio"] - 1) <= MARGIN),
     ]
-    text += "".join(harness.goal(*one) for one in goals)
+    text += "".join(f"- {'met' if met else '**missed**'}: {what}\n" for what, met in goals)
     return text + "\n", all(held for _, held in goals)
 
 
 def measure():
     """wrk, Plimsoll, wrk; then the table."""
-    options = harness.arguments(__doc__.splitlines()[0], seconds=5)
+    options = results.arguments(__doc__.splitlines()[0], seconds=5).parse_args()
+    done = results.measured_before("knee", options)
+    if done is not None:
+        return done
     steps = [2**power for power in range(STEPS)]
-    with harness.nginx_server() as nginx:
-        before = wrk_ladder(nginx, steps, options.seconds)
-        client = harness.run_client(tools.plimsoll_answer(nginx.url + PACED), BUDGET_SEC * 3, tools.MEASURED)
-        after = wrk_ladder(nginx, steps, options.seconds)
-    document = tools.read_plimsoll(client)
+    with servers.nginx() as nginx:
+        url = nginx.url(path=PACED)
+        before = wrk_ladder(url, steps, options.seconds)
+        answer = [pinned.require_plimsoll(), url, "--json"]
+        ended = run_to_end(answer, BUDGET_SEC * 3, tools.MEASURED)
+        after = wrk_ladder(url, steps, options.seconds)
+    document = answers.plimsoll(ended)
     if document["answer"].get("knee_connections") is None or document["answer"].get("plateau_per_sec") is None:
-        raise harness.BenchError(f"plimsoll gave no knee or no plateau: {document['answer']}")
+        raise pinned.BenchError(f"plimsoll gave no knee or no plateau: {document['answer']}")
     theirs = {at: (before[at] + after[at]) / 2 for at in steps}
-    result = compared(document, client.wall_sec, theirs)
-    text, held = render(result, plimsoll_ladder(document), theirs)
+    result = compared(document, ended.wall_sec, theirs)
+    text, met = render(result, plimsoll_ladder(document), theirs)
     rest = {"wrk_before": before, "wrk_after": after, "plimsoll_document": document}
-    return harness.save("knee", options.out, {"result": result, **rest}, text, held)
+    return results.save("knee", options, {"result": result, **rest}, text, met)
 
 
 if __name__ == "__main__":
-    harness.main(measure)
+    results.main(measure)

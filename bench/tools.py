@@ -1,73 +1,99 @@
-"""The command lines of the tools that are compared, and how to read what they print."""
+"""The command lines of the tools that are compared. What they print is read in `answers.py`."""
 
-import json
 import pathlib
-import re
+import shlex
 
-import harness
+import pinned
 
 # Plimsoll answers with these when it measured: all held, an SLO was broken, refused as evidence.
 MEASURED = (0, 3, 4)
-PERCENTILES_SCRIPT = pathlib.Path(__file__).with_name("wrk_percentiles.lua")
+HERE = pathlib.Path(__file__).resolve().parent
+BODY_FILE = HERE / "scripts" / "order.json"
+JSON_TYPE = "application/json"
+# ab keeps a record of each request, so -n has a bound that no machine reaches here.
+AB_REQUESTS_PER_SEC_MAX = 400_000
 
 
-def wrk(url, connections, seconds, percentiles=False):
+def wrk(case, url, seconds):
     """One thread; wrk has no wish for more threads than connections."""
-    script = ["-s", PERCENTILES_SCRIPT] if percentiles else []
-    return ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", *script, url]
+    return ["wrk", *wrk_options(case, seconds), url, *wrk_arguments(case)]
 
 
-def ab(url, connections, seconds):
-    """Its -t means 50,000 requests at most unless -n follows; it keeps a record of each, so -n has a bound."""
-    return ["ab", "-k", "-q", "-r", "-t", seconds, "-n", seconds * 400_000, "-c", connections, url]
+def wrk_options(case, seconds):
+    """The same words for wrk and for Plimsoll's form of it."""
+    script = script_of(case)
+    flags = ["-s", HERE / "scripts" / script] if script else []
+    return ["-t1", f"-c{case.connections}", f"-d{seconds}s", "--latency", *flags]
 
 
-def hey(url, connections, seconds, rate_per_worker=None):
-    """Its rate is each worker's, and each worker is a connection."""
-    rate = ["-q", rate_per_worker] if rate_per_worker else []
-    return ["hey", "-z", f"{seconds}s", "-c", connections, *rate, url]
+def script_of(case):
+    """What wrk needs a script for and others have options for."""
+    if case.script:
+        return case.script
+    if case.pipeline > 1:
+        return "pipeline.lua"
+    if case.post:
+        return "post.lua"
+    return "percentiles.lua" if case.percentiles else None
 
 
-def plimsoll(url, connections, seconds):
+def wrk_arguments(case):
+    """The script's own arguments: the body's file, or how many requests go out together."""
+    if case.pipeline > 1:
+        return ["--", case.pipeline]
+    return ["--", BODY_FILE] if case.post else []
+
+
+def ab(case, url, seconds):
+    """Its -t means 50,000 requests at most unless -n follows."""
+    post = ["-p", BODY_FILE, "-T", JSON_TYPE] if case.post else []
+    bound = ["-t", seconds, "-n", seconds * AB_REQUESTS_PER_SEC_MAX]
+    return ["ab", "-k", "-q", "-r", *bound, "-c", case.connections, *post, url]
+
+
+def oha(case, url, seconds):
+    """Without its display, which would change its engine."""
+    post = ["-m", "POST", "-D", BODY_FILE, "-T", JSON_TYPE] if case.post else []
+    return ["oha", "--no-tui", "-c", case.connections, "-z", f"{seconds}s", *post, url]
+
+
+def h2load(case, url, seconds):
+    """It does not verify certificates."""
+    version = ["-m", case.streams] if case.site == "h2" else ["--h1"]
+    return ["h2load", "-t", 1, "-c", case.connections, "-D", seconds, *version, url]
+
+
+def plimsoll(case, url, seconds, driver=None):
     """Closed loop, one worker."""
-    return [harness.require_plimsoll(), "run", url, "-c", connections, "-d", f"{seconds}s", "-t", "1", "--json"]
+    chosen = ["--driver", driver] if driver else []
+    post = ["-m", "POST", "-b", f"@{BODY_FILE}", "-H", f"Content-Type: {JSON_TYPE}"] if case.post else []
+    streams = ["--http2", "--streams", case.streams] if case.site == "h2" else []
+    insecure = [] if case.site == "plain" else ["--insecure"]
+    pipeline = ["--pipeline", case.pipeline] if case.pipeline > 1 else []
+    load = ["-c", case.connections, "-d", f"{seconds}s", "-t", 1]
+    return [pinned.PLIMSOLL, "run", url, *load, *chosen, *post, *streams, *insecure, *pipeline, "--json"]
 
 
-def plimsoll_rate(url, rate_per_sec, seconds):
-    """Open loop, one worker."""
-    return [harness.require_plimsoll(), "run", url, "-R", rate_per_sec, "-d", f"{seconds}s", "-t", "1", "--json"]
+def plimsoll_wrk(case, url, seconds):
+    """wrk's own command line."""
+    return [pinned.PLIMSOLL, "wrk", *wrk_options(case, seconds), url, *wrk_arguments(case)]
 
 
-def plimsoll_answer(url):
-    """The whole answer, as a user asks for it."""
-    return [harness.require_plimsoll(), url, "--json"]
+PEERS = {"wrk": wrk, "ab": ab, "oha": oha, "h2load": h2load}
 
 
-CLOSED_LOOP = {"wrk": wrk, "ab": ab, "hey": hey, "plimsoll": plimsoll}
+def command(contender, case, url, seconds):
+    """The words of a contender: a peer's name, or Plimsoll's with a driver or with wrk's command line."""
+    if contender in PEERS:
+        return PEERS[contender](case, url, seconds)
+    pinned.require_plimsoll()
+    _, _, form = contender.partition(" ")
+    if form == "wrk":
+        return plimsoll_wrk(case, url, seconds)
+    return plimsoll(case, url, seconds, form or None)
 
 
-def read_plimsoll(client):
-    """The JSON document, which must be all that was printed."""
-    try:
-        return json.loads(client.stdout)
-    except json.JSONDecodeError as error:
-        raise harness.BenchError(f"plimsoll --json did not print one JSON document: {error}") from error
-
-
-def wrk_throughput(client):
-    """Requests per second by wrk's own count."""
-    found = re.search(r"^Requests/sec:\s+([\d.]+)", client.stdout, re.MULTILINE)
-    if not found:
-        raise harness.BenchError(f"wrk printed no Requests/sec:\n{client.stdout}")
-    return float(found.group(1))
-
-
-def wrk_percentiles_ms(client):
-    """What bench/wrk_percentiles.lua printed."""
-    return {f"p{at}": float(value) for at, value in re.findall(r"^percentile (\d+) ([\d.]+) ms", client.stdout, re.M)}
-
-
-def hey_percentiles_ms(client):
-    """Lines such as `95% in 0.0123 secs`; some versions print the per cent sign twice."""
-    pairs = re.findall(r"^\s*(\d+)%+ in ([\d.]+) secs", client.stdout, re.MULTILINE)
-    return {f"p{at}": float(value) * 1000 for at, value in pairs}
+def shown(argv):
+    """A command line as it is printed: paths as seen from the repository, one port for all."""
+    words = (str(word).replace(str(pinned.PLIMSOLL), "plimsoll") for word in argv)
+    return shlex.join(word.replace(f"{pinned.ROOT}/", "") for word in words)

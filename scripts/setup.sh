@@ -4,6 +4,11 @@
 # What is already there is left as it is, whoever put it there.
 set -euo pipefail
 
+# The versions of the compared tools that Debian does not have; the figures name them.
+OHA_VERSION=1.16.0
+K6_VERSION=v1.8.1
+GO_TOOLS="$HOME/go/bin"
+
 POLICY=/usr/sbin/policy-rc.d
 POLICY_SAVED=/usr/sbin/policy-rc.d.before-plimsoll
 POLICY_MARK="# written by Plimsoll's setup for one installation"
@@ -13,9 +18,9 @@ fail() {
     exit 1
 }
 
-# Servers live in /usr/sbin, which is not on the PATH of an ordinary user.
+# Servers live in /usr/sbin, and what cargo and go install in folders that need not be on an ordinary user's PATH.
 have() {
-    PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null 2>&1
+    PATH="$PATH:/usr/sbin:/sbin:$HOME/.cargo/bin:$GO_TOOLS" command -v "$1" >/dev/null 2>&1
 }
 
 as_root() {
@@ -32,6 +37,8 @@ missing_packages() {
     elif [ "${1:-}" = bench ]; then
         have ab || printf 'apache2-utils\n'
         have hey || printf 'hey\n'
+        have h2load || printf 'nghttp2-client\n'
+        have openssl || printf 'openssl\n'
         have taskset || printf 'util-linux\n'
         have python3 || printf 'python3-minimal\n'
         [ -e /usr/lib/nginx/modules/ngx_http_echo_module.so ] || printf 'libnginx-mod-http-echo\n'
@@ -94,12 +101,36 @@ install_packages() {
     esac
 }
 
+# Built with the tools' own lock files, so that two machines measure the same program.
+install_oha() {
+    have oha && return 0
+    printf 'setup: building oha %s; this takes some minutes\n' "$OHA_VERSION"
+    cargo install oha --locked --version "$OHA_VERSION" --quiet ||
+        fail "cargo could not install oha $OHA_VERSION; its message is above"
+}
+
+# Only one table needs k6, and Go is not a tool this project builds with: without it that row is missing.
+install_k6() {
+    have k6 && return 0
+    if ! have go; then
+        printf 'setup: no Go here, so no k6: its rows in the latency table will be missing\n' >&2
+        return 0
+    fi
+    printf 'setup: building k6 %s; this takes some minutes\n' "$K6_VERSION"
+    GOBIN="$GO_TOOLS" go install "go.k6.io/k6@$K6_VERSION" ||
+        fail "go could not install k6 $K6_VERSION; its message is above"
+}
+
 main() {
     local packages=()
     mapfile -t packages < <(missing_packages "${1:-}")
     require_means "${packages[@]}"
     if [ "${#packages[@]}" -gt 0 ]; then
         install_packages "${packages[@]}"
+    fi
+    if [ "${1:-}" = bench ]; then
+        install_oha
+        install_k6
     fi
 }
 

@@ -1,0 +1,62 @@
+"""The one table of what the engine's cost is measured on, with the goals."""
+
+import dataclasses
+
+import nginx_config
+
+DRIVERS = ("epoll", "io_uring")
+
+
+@dataclasses.dataclass(frozen=True)
+class Goal:
+    """Plimsoll's figure is at most this many times the peer's, or, for `p50_us`, at most this far from it."""
+
+    peer: str
+    at_most: float
+    figure: str = "us_per_request"
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One kind of load. What a field does to a command line is in `tools.py`."""
+
+    name: str
+    title: str
+    connections: int
+    goals: tuple
+    peers: tuple = ("wrk",)
+    site: str = "plain"
+    path: str = "/"
+    answer_bytes: int = len(nginx_config.BODY)
+    post: bool = False
+    streams: int = 1
+    pipeline: int = 1
+    script: str = ""
+    percentiles: bool = False
+
+
+CASES = (
+    Case("one", "GET small, 1 connection", 1, (Goal("wrk", 2.0, "p50_us"),), percentiles=True),
+    Case("get-100", "GET small, 100 connections", 100, (Goal("wrk", 0.75), Goal("ab", 0.80)), ("wrk", "ab")),
+    Case("get-1000", "GET small, 1000 connections", 1000, (Goal("wrk", 0.70),), ("wrk", "ab")),
+    Case("get-10000", "GET small, 10,000 connections", 10_000,
+         (Goal("wrk", 0.55), Goal("wrk", 0.50, "peak_bytes"))),
+    Case("post-100", "POST with a 1.5 KB answer, 100 connections", 100, (Goal("wrk", 0.80),),
+         path="/records", answer_bytes=len(nginx_config.RECORDS), post=True),
+    Case("large-100", "GET 100 KB, 100 connections", 100, (Goal("wrk", 0.45), Goal("oha", 0.60)), ("wrk", "oha"),
+         path="/large", answer_bytes=nginx_config.LARGE_BYTES),
+    Case("https-100", "HTTPS small, 100 connections", 100, (Goal("wrk", 0.90),), site="tls"),
+    Case("h2-1", "HTTP/2 over TLS, 100 connections × 1 stream", 100, (Goal("h2load", 0.85),), ("h2load",), site="h2"),
+    Case("h2-32", "HTTP/2 over TLS, 100 connections × 32 streams", 100, (Goal("h2load", 0.85),), ("h2load",),
+         site="h2", streams=32),
+    Case("pipeline-16", "GET small, 100 connections, pipelining 16", 100, (Goal("wrk", 0.80),), pipeline=16),
+    Case("lua-100", "Lua request() for each request, 100 connections", 100, (Goal("wrk", 1.00),),
+         script="request.lua"),
+)
+BY_NAME = {case.name: case for case in CASES}
+
+
+def contenders(case, drivers):
+    """The peers, and Plimsoll once for each driver; wrk's command line lets Plimsoll choose its driver."""
+    ours = ["plimsoll wrk"] if case.script else [f"plimsoll {driver}".strip() for driver in drivers]
+    return [*case.peers, *ours]

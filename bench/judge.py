@@ -1,0 +1,114 @@
+"""Rows of measurements become a table and a line for each goal. Pure: no file, no process, no clock."""
+
+import rounds
+
+NAMES = {"us_per_request": "CPU a request", "peak_bytes": "peak memory", "p50_us": "p50"}
+
+
+def best(rows, ours, figure):
+    """(contender, median) of Plimsoll's cheapest form, or nothing when none was measured."""
+    found = [(rounds.median(rows, contender, figure), contender) for contender in ours]
+    found = [(value, contender) for value, contender in found if value is not None]
+    return min(found)[::-1] if found else None
+
+
+def judged(case, rows, ours):
+    """One document for each goal of a case."""
+    return [one_goal(goal, rows, ours) for goal in case.goals]
+
+
+def one_goal(goal, rows, ours):
+    """What was wanted, what was found, and whether that is enough. What was not measured is not met."""
+    chosen, theirs = best(rows, ours, goal.figure), rounds.median(rows, goal.peer, goal.figure)
+    result = {"figure": goal.figure, "peer": goal.peer, "at_most": goal.at_most, "met": False}
+    if chosen is None or theirs is None:
+        return {**result, "found": None}
+    contender, value = chosen
+    away = goal.figure == "p50_us"
+    found = value - theirs if away else value / theirs
+    over = (abs(found) if away else found) - goal.at_most
+    return {**result, "contender": contender, "found": found, "over": over, "met": over <= 0,
+            "rounds": rounds.spread(rows, contender, goal.peer, goal.figure)}
+
+
+def verdict_cells(result):
+    """Plimsoll's form, what was found, what was wanted, and «met», «missed by x» or «not measured»."""
+    peer, found, away = result["peer"], result["found"], result["figure"] == "p50_us"
+    wanted = f"{peer} ± {result['at_most']:.1f} µs" if away else f"≤ {result['at_most']:.2f} × {peer}"
+    if found is None:
+        return ["–", "–", wanted, "**not measured**"]
+    told = f"{peer} {found:+.1f} µs" if away else f"{found:.2f} × {peer}"
+    missed = f"**missed by {result['over']:.1f} µs**" if away else f"**missed by {result['over']:.2f}**"
+    return [result["contender"], told, wanted, "met" if result["met"] else missed]
+
+
+def verdict(result):
+    """A goal in a line."""
+    contender, found, wanted, word = verdict_cells(result)
+    name = NAMES[result["figure"]]
+    if result["found"] is None:
+        return f"- {word}: {name}, wanted {wanted}\n"
+    between = " (rounds: {:.2f} to {:.2f})".format(*result["rounds"]) if "×" in wanted and result["rounds"] else ""
+    return f"- {word}: {name} {found}, wanted {wanted}; {contender}{between}\n"
+
+
+def cell(value, digits, scale=1.0):
+    """A figure, or that there is none."""
+    return "–" if value is None else f"{value * scale:.{digits}f}"
+
+
+def table(case, rows, contenders):
+    """A row for each contender."""
+    first = case.peers[0]
+    base = rounds.median(rows, first, "us_per_request")
+    header = ["tool", "µs/request", f"× {first}", "requests/s", "of its core", "peak MiB"]
+    header += ["p50 µs"] if case.percentiles else []
+    lines = []
+    for contender in contenders:
+        cost = rounds.median(rows, contender, "us_per_request")
+        ratio = cost / base if cost is not None and base else None
+        line = [contender, cell(cost, 2), cell(ratio, 2), cell(rounds.median(rows, contender, "requests_per_sec"), 0),
+                cell(rounds.median(rows, contender, "core_ratio"), 2),
+                cell(rounds.median(rows, contender, "peak_bytes"), 1, 2**-20)]
+        lines.append(line + ([cell(rounds.median(rows, contender, "p50_us"), 1)] if case.percentiles else []))
+    return markdown(header, lines)
+
+
+def markdown(header, lines):
+    """A table of already formatted cells."""
+    every = [header, ["---"] * len(header), *lines]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in every) + "\n"
+
+
+def account(rows):
+    """Whether nginx's count was Plimsoll's, in every run that gave one. None gave one: no line, no claim."""
+    accounts = [row["account"] for row in rows if "account" in row]
+    exact = sum(one["exact"] for one in accounts)
+    if not accounts:
+        return "", True
+    word = "met" if exact == len(accounts) else "**missed**"
+    text = f"- {word}: nginx's count is completed + unanswered exactly in {exact} of {len(accounts)} runs\n"
+    return text, exact == len(accounts)
+
+
+def render(document, case):
+    """The text of a case and whether all its goals were met."""
+    rows = document["runs"]
+    text = f"## {case.title}\n\n{table(case, rows, document['contenders'])}\n"
+    text += "".join(map(verdict, document["goals"]))
+    count_text, count_met = account(rows)
+    text += count_text
+    text += unmeasured(document["failed"])
+    commands = "\n".join(document["commands"].values())
+    text += f"\n```console\n{commands}\n```\n\n"
+    return text, count_met and not document["failed"] and all(goal["met"] for goal in document["goals"])
+
+
+def unmeasured(failed):
+    """A line for each contender that has no figures, with the reason."""
+    return "".join(f"- **not measured**: {name}: {first_line(why)}\n" for name, why in failed.items())
+
+
+def first_line(text):
+    """The first line of an error, short enough for a list."""
+    return (text.strip().splitlines() or [""])[0][:200]

@@ -1,0 +1,74 @@
+"""The steady part of one client's run against nginx: CPU time and requests between two instants.
+
+Every tool starts, connects and ends in its own way, some at great cost, and that cost shrinks with a longer run; so it
+is left out, for all in the same way. The client is asked for a run that is longer than the measured window on both
+sides. The window opens once the time for connecting is over (nginx must see all connections then) and is closed
+while the client still sends. At both ends the kernel is asked for the CPU time of the client's processes and nginx for
+its count of requests. The CPU is read before and after nginx has answered, and the middle is taken, so a slow answer
+of a busy nginx shifts both ends alike.
+"""
+
+import math
+import tempfile
+import time
+
+import client
+import pinned
+
+TAIL_SEC = 1
+CONNECTED_RATIO_MIN = 0.98
+
+
+def lead_sec(connections):
+    """The time for starting, connecting and warming up before the window."""
+    return 1 + math.ceil(connections / 2000)
+
+
+def asked_sec(connections, seconds):
+    """The duration that the tool is asked for. Whole seconds, because wrk takes no others."""
+    return lead_sec(connections) + math.ceil(seconds) + TAIL_SEC
+
+
+def instant(nginx, running):
+    """(CPU seconds, requests, wall seconds, connections) at one instant."""
+    before = running.cpu_sec(), time.monotonic()
+    connections, requests = nginx.status()
+    after = running.cpu_sec(), time.monotonic()
+    return (before[0] + after[0]) / 2, requests, (before[1] + after[1]) / 2, connections
+
+
+def measure(nginx, argv, connections, seconds, accepted=(0,)):
+    """Runs a client to its end; returns the steady figures and the ended client."""
+    begun = nginx.settled_requests()
+    with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder, client.running(argv, folder) as running:
+        time.sleep(lead_sec(connections))
+        opened = instant(nginx, running)
+        time.sleep(seconds)
+        closed = instant(nginx, running)
+        if not running.alive():
+            raise pinned.BenchError(f"{running.name} ended before its window did: {running.said()}")
+        ended = running.finish(limit_sec=seconds + 120, accepted=accepted)
+    total = nginx.settled_requests() - begun
+    require_connected(running.name, connections, opened[3])
+    return figures(opened, closed, total, ended), ended
+
+
+def require_connected(name, connections, seen):
+    """A client that holds fewer connections than it was asked for does other work than the rest."""
+    if seen < CONNECTED_RATIO_MIN * connections:
+        raise pinned.BenchError(f"{name} held {seen} of {connections} connections when its window opened")
+
+
+def figures(opened, closed, total, ended):
+    """What is kept of one run."""
+    cpu_sec, requests, wall_sec = (late - early for early, late in zip(opened[:3], closed[:3]))
+    if requests == 0:
+        raise pinned.BenchError("nginx counted no request within the window")
+    return {
+        "us_per_request": cpu_sec / requests * 1e6,
+        "requests_per_sec": requests / wall_sec,
+        "core_ratio": cpu_sec / wall_sec,
+        "window": {"cpu_sec": cpu_sec, "requests": requests, "wall_sec": wall_sec},
+        "whole_run": {"cpu_sec": ended.cpu_sec, "requests": total, "wall_sec": ended.wall_sec},
+        "peak_bytes": ended.peak_bytes,
+    }
