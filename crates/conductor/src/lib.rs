@@ -15,6 +15,6 @@ mod prepare;
 mod step;
 mod tape;
 
-pub use conduct::{ConductError, Outcome, RunOptions, conduct};
+pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use observer::{Observer, Progress};
 pub use prepare::PrepareError;

@@ -14,7 +14,7 @@ pub enum EventKind {
     BudgetEnded,
     /// A limit of this machine bounded the plan.
     LimitMet,
-    /// A step could not be run; the steps before it stand.
+    /// A step could not be run, or not by all of its workers; what was measured stands.
     StepFailed,
 }
 

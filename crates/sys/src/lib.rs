@@ -5,11 +5,15 @@
 #![expect(unsafe_code, reason = "system calls that no safe library wraps; each block says why it is sound")]
 
 mod limits;
+#[cfg(feature = "lua")]
+mod lua;
 mod poll;
 mod socket;
 mod thread;
 
 pub use limits::{ResourceLimits, kernel_name, out_of_descriptors, resource_limits};
+#[cfg(feature = "lua")]
+pub use lua::open_lua;
 pub use poll::{Poll, Readiness, Ready};
 pub use socket::{Connection, Listener, Route, is_local};
 pub use thread::{ThreadTime, allowed_cores, sharpen_timers, thread_time};
