@@ -19,7 +19,8 @@ Examples:
   plimsoll run  http://127.0.0.1:8080/api -R 2k -d 30s --p99 200ms
   plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
-  plimsoll report plimsoll-runs/api-20260101-120000.plimsoll";
+  plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
+  plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
 
 const AFTER: &str = "\
 Exit codes: 0 measured and every condition held · 1 could not run, or not to the end · 2 usage ·

@@ -9,6 +9,7 @@ mod judge;
 mod measure;
 mod recorded;
 mod target;
+pub(crate) mod wrk;
 
 /// Runs the command that the line asks for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {

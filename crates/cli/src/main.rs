@@ -13,6 +13,10 @@ mod signals;
 mod terminal;
 
 fn main() -> ExitCode {
+    // wrk's command line has rules of its own, which are not those of the others.
+    if let Some(called) = command::wrk::called() {
+        return called.run();
+    }
     let args = args::Args::parse();
     match command::run(args) {
         Ok(exit) => exit.into(),

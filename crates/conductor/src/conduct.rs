@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use plimsoll_engine::{EngineError, FixedRequest, Traffic};
 use plimsoll_host::CpuSource;
@@ -45,6 +45,19 @@ pub struct RunOptions<'a> {
     pub interrupted: &'a AtomicBool,
     /// The version of the tool, for the record.
     pub tool_version: &'a str,
+    /// What the caller settles in place of the plan, if anything.
+    pub supplied: Option<Supplied>,
+}
+
+/// Requests that a caller makes itself, and what belongs to its way of measuring them.
+#[derive(Debug, Clone)]
+pub struct Supplied {
+    /// The requests, in place of the plan's.
+    pub traffic: Traffic,
+    /// The longest interval of one frame, in place of the one that follows from the plan's time.
+    pub interval: Duration,
+    /// Whether the load is held to its end although the target refuses every connection.
+    pub outlasts_target: bool,
 }
 
 impl ConductError {
@@ -137,10 +150,16 @@ fn measure(
         Load::Ladder { budget, .. } => *budget,
         Load::Single { .. } => None,
     };
+    let supplied = options.supplied.as_ref();
     let context = StepContext {
         plan,
         peers: &prepared.peers,
-        traffic: Traffic::Fixed(FixedRequest::new(plan.target.encode()?, &plan.target.method)),
+        traffic: match supplied {
+            Some(supplied) => supplied.traffic.clone(),
+            None => Traffic::Fixed(FixedRequest::new(plan.target.encode()?, &plan.target.method)),
+        },
+        interval: supplied.map_or_else(|| plan.interval(), |supplied| supplied.interval),
+        outlasts_target: supplied.is_some_and(|supplied| supplied.outlasts_target),
         workers: prepared.workers,
         origin: tape.origin(),
         budget: Budget::new(began, budget),

@@ -17,7 +17,7 @@ mod reach;
 mod step;
 mod tape;
 
-pub use conduct::{ConductError, Outcome, RunOptions, conduct};
+pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use limit::{Effect, Limit, Scarce};
 pub use observer::{Observer, Progress};
 pub use prepare::PrepareError;

@@ -37,6 +37,10 @@ pub(crate) struct StepContext<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) peers: &'a [Peer],
     pub(crate) traffic: Traffic,
+    /// The longest interval of one frame.
+    pub(crate) interval: Duration,
+    /// The load goes on although the target refuses every connection.
+    pub(crate) outlasts_target: bool,
     pub(crate) workers: u32,
     pub(crate) origin: Instant,
     pub(crate) budget: Budget,
@@ -145,7 +149,7 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
         workers,
         timeout: context.plan.generator.timeout,
         connections_max: context.plan.generator.connections_max,
-        interval: context.plan.interval(),
+        interval: context.interval,
         seed: context.plan.generator.seed,
         origin: context.origin,
     }
@@ -198,7 +202,7 @@ impl Measuring<'_, '_> {
         self.last_ns = self.last_ns.max(frame.head.ended_ns);
         self.failed += frame.head.counts.failed.total();
         let under_load = self.end.is_none() && frame.head.phase == Phase::Measure;
-        let gone = under_load && self.loss.gone(&frame.head);
+        let gone = under_load && self.loss.gone(&frame.head) && !self.context.outlasts_target;
         self.tape.frame(frame);
         if gone {
             self.lose_target();
@@ -228,7 +232,8 @@ impl Measuring<'_, '_> {
     /// A load may end before refusals have lasted long enough to be sure. Then one more connection tells
     /// whether the target is back.
     fn look_for_target(&mut self) {
-        if self.loss.refused_since_ns().is_none() || self.end == Some(StepEnd::TargetLost) {
+        let settled = self.context.outlasts_target || self.end == Some(StepEnd::TargetLost);
+        if settled || self.loss.refused_since_ns().is_none() {
             return;
         }
         let sources = &self.context.plan.network.source_ips;
@@ -291,7 +296,16 @@ impl Measuring<'_, '_> {
         }
     }
 
+    /// Requests that could not be made end the load of their worker; why is told once.
+    fn tell_fault(&mut self) {
+        if let Some(fault) = self.running.fault().map(ToString::to_string) {
+            let event = self.tape.event(EventKind::StepFailed, fault);
+            self.observer.observe(&Progress::Happened(&event));
+        }
+    }
+
     fn close(mut self, began: Instant) -> StepEnd {
+        self.tell_fault();
         self.look_for_target();
         let end = self.end.unwrap_or(StepEnd::TimeLimit);
         let ended = self.running.load_ends();

@@ -16,7 +16,7 @@ pub enum EventKind {
     AddressDropped,
     /// A limit of this machine, or of the target on it, was met by the plan.
     LimitMet,
-    /// A step could not be run; the steps before it stand.
+    /// A step could not be run, or not by all of its workers; what was measured stands.
     StepFailed,
 }
 

@@ -12,6 +12,6 @@ pub mod csv;
 pub mod dat;
 pub mod figure;
 pub mod json;
-mod reason;
+pub mod reason;
 mod span;
 pub mod text;

@@ -23,7 +23,7 @@ pub(crate) fn brief(reason: &GeneratorReason) -> String {
 }
 
 /// A reason in words, fit to follow a colon.
-pub(crate) fn text(reason: &GeneratorReason) -> String {
+pub fn text(reason: &GeneratorReason) -> String {
     match *reason {
         GeneratorReason::WorkerBusy { worker, ratio } => {
             format!("worker {worker} used {} of a core", percent(ratio))

@@ -6,6 +6,8 @@
 
 mod backlog;
 mod limits;
+#[cfg(feature = "lua")]
+mod lua;
 mod peer;
 mod poll;
 mod socket;
@@ -15,6 +17,8 @@ pub use backlog::accept_backlog;
 pub use limits::{
     ResourceLimits, accept_backlog_max, kernel_name, local_ports, out_of_descriptors, resource_limits,
 };
+#[cfg(feature = "lua")]
+pub use lua::open_lua;
 pub use peer::{Peer, Route};
 pub use poll::{Poll, Readiness, Ready};
 pub use socket::{Connection, Listener, is_local};

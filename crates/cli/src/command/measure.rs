@@ -50,6 +50,7 @@ fn make_run(plan: Plan, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcom
         folder: (!keep.no_files).then_some(keep.out.as_path()),
         interrupted: &interrupted,
         tool_version: env!("CARGO_PKG_VERSION"),
+        supplied: None,
     };
     Ok(conduct(plan, &options, &mut Display::new(keep.quiet))?)
 }

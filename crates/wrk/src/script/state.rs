@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mlua::{Function, Lua, LuaOptions, StdLib, Table};
+use mlua::{Function, Lua, Table};
 
 use super::address::{Address, connect, lookup};
 use super::error::ScriptError;
@@ -47,8 +47,7 @@ impl State {
     }
 
     fn bare(target: &Arc<ScriptTarget>) -> mlua::Result<Self> {
-        // Catching panics would put slower functions, which the JIT cannot compile, in the place of pcall and xpcall.
-        let lua = Lua::new_with(StdLib::ALL_SAFE, LuaOptions::new().catch_rust_panics(false))?;
+        let lua = plimsoll_sys::open_lua();
         let calls = lua.load(PRELUDE).set_name("=wrk").call((lookup_in(&lua, target)?, connect_in(&lua)?))?;
         let wrk: Table = lua.globals().get("wrk")?;
         describe(&wrk, target)?;

@@ -103,6 +103,12 @@ impl ThreadState {
         }
     }
 
+    /// Whether the script paces its connections with a `delay` hook.
+    #[must_use]
+    pub fn wants_delay(&self) -> bool {
+        self.delay.is_some()
+    }
+
     /// Whether the script wants to see responses; without it no body needs to be kept.
     #[must_use]
     pub fn wants_response(&self) -> bool {

@@ -1,0 +1,141 @@
+//! A run as wrk makes it: options in, the load on Plimsoll's engine, wrk's text out.
+//!
+//! The standard output gets what wrk would print and nothing else; whatever Plimsoll has to say beside it, such as
+//! that this machine was the limit, goes to the standard error. A run leaves no file behind.
+
+mod measurement;
+mod narration;
+mod outcome;
+mod plan;
+mod remarks;
+mod request;
+mod traffic;
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use plimsoll_conductor::{Outcome, RunOptions, Supplied, conduct};
+use plimsoll_record::Run;
+
+use crate::options::Options;
+use crate::script::{Script, ScriptError};
+use crate::stats::RateSampler;
+use crate::text;
+use narration::Narration;
+use outcome::Failed;
+use traffic::Requests;
+
+/// Where the words of a run go. Nobody listening to them does not end a run, as with wrk.
+pub struct Streams<'a> {
+    /// The standard output: wrk's text.
+    pub out: &'a mut dyn Write,
+    /// The standard error: what wrk says there, and what Plimsoll adds.
+    pub err: &'a mut dyn Write,
+}
+
+impl Streams<'_> {
+    fn print(&mut self, text: &str) {
+        say(self.out, text);
+    }
+
+    fn remark(&mut self, text: &str) {
+        say(self.err, &format!("plimsoll: {text}\n"));
+    }
+}
+
+/// Flushed at once, for a script's own prints must come out in their place.
+fn say(stream: &mut dyn Write, text: &str) {
+    if stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).is_err() {
+        // The reader has gone away; there is no other place to say it.
+    }
+}
+
+/// The most frames a thread hands over in one run: each is kept in memory to the end.
+const FRAMES_MAX: u32 = 3000;
+
+/// Makes the run that the options ask for, and prints it; gives the exit code.
+///
+/// A set flag `interrupted` ends the load; what was measured until then is printed.
+pub fn run(options: &Options, tool_version: &str, interrupted: &AtomicBool, streams: &mut Streams<'_>) -> u8 {
+    streams.print(&options.greeting);
+    for warning in &options.warnings {
+        streams.remark(warning);
+    }
+    match measured_run(options, tool_version, interrupted, streams) {
+        Ok(code) => code,
+        Err(Failed { code, words }) => {
+            say(streams.err, &words);
+            code
+        }
+    }
+}
+
+fn measured_run(
+    options: &Options,
+    tool_version: &str,
+    interrupted: &AtomicBool,
+    streams: &mut Streams<'_>,
+) -> Result<u8, Failed> {
+    refuse_tls(options)?;
+    let mut requests = Requests::of(options)?;
+    if let Some(remark) = requests.remark() {
+        streams.remark(&remark);
+    }
+    let plan = plan::freeze(options, &requests)?;
+    let run_options = RunOptions {
+        command: "wrk",
+        ask_first: false,
+        folder: None,
+        interrupted,
+        tool_version,
+        supplied: Some(Supplied {
+            traffic: requests.traffic(),
+            interval: RateSampler::INTERVAL.max(options.duration / FRAMES_MAX),
+            outlasts_target: true,
+        }),
+    };
+    let outcome = conduct(plan, &run_options, &mut Narration::new(options, streams));
+    let Outcome { run, .. } = outcome.map_err(|error| Failed::conducting(&error, &options.url))?;
+    let scripted = print_results(options, &run, &mut requests, streams)?;
+    Ok(if scripted && !outcome::a_worker_failed(&run) { 0 } else { 1 })
+}
+
+/// The one place that keeps TLS out: the load over TLS is not wired to this command.
+fn refuse_tls(options: &Options) -> Result<(), Failed> {
+    if options.url.scheme == "https" {
+        return Err(Failed::saying("https is not supported here yet; use http://"));
+    }
+    Ok(())
+}
+
+/// Prints what was measured, lets the script sum it up, and adds what there is to say; false if the script failed.
+fn print_results(
+    options: &Options,
+    run: &Run,
+    requests: &mut Requests,
+    streams: &mut Streams<'_>,
+) -> Result<bool, Failed> {
+    let measured = measurement::measured(run)?;
+    for line in measurement::calibrations(options, run)? {
+        streams.print(&line);
+    }
+    streams.print(&text::summary(options, &measured));
+    let idles = requests.idles();
+    let summed_up = requests.sum_up(&measured);
+    for remark in remarks::of(run, idles) {
+        streams.remark(&remark);
+    }
+    if let Err(error) = &summed_up {
+        streams.remark(&error.to_string());
+    }
+    Ok(summed_up.is_ok())
+}
+
+/// The script of the options, loaded for its threads.
+fn load_script(options: &Options, file: &str) -> Result<Script, ScriptError> {
+    let mut args = vec![options.url_text.clone()];
+    args.extend(options.args.iter().cloned());
+    let threads = u32::try_from(options.threads).unwrap_or(u32::MAX);
+    Script::load(Path::new(file), request::script_target(options), args, threads)
+}

@@ -1,0 +1,49 @@
+//! The plan that a command line of wrk stands for.
+
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Network, Plan, PlanSpec, RateProfile, Slo};
+
+use super::outcome::Failed;
+use super::traffic::Requests;
+use crate::options::Options;
+
+/// The plan: a closed loop, or wrk2's constant rate over no more connections than were asked for.
+///
+/// The requests are brought along, so of the target only host and port count; a script may have settled both.
+pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Failed> {
+    let url = &options.url;
+    let port = url.port.as_ref().map(|port| format!(":{port}")).unwrap_or_default();
+    let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
+    let spec = PlanSpec {
+        name: None,
+        url: format!("{}://{host}{port}/", url.scheme),
+        method: None,
+        headers: Vec::new(),
+        body: None,
+        load: LoadSpec::Single {
+            connections: Some(options.connections),
+            profile: arrivals_per_sec(options, requests.batch()).map(RateProfile::Constant),
+            arrivals: ArrivalProcess::Constant,
+            duration: Some(options.duration),
+            requests_max: None,
+        },
+        workers: Some(options.threads),
+        timeout: options.timeout,
+        connections_max: options.rate.map(|_| options.connections),
+        depth: Some(requests.batch().into()),
+        network: Network::default(),
+        seed: 0,
+        slo: Slo::default(),
+    };
+    let mut plan = spec.freeze().map_err(|error| Failed::saying(&error.to_string()))?;
+    plan.target.path.clone_from(&url.path);
+    if let Some(address) = requests.address() {
+        plan.target.host = address.ip().to_string();
+        plan.target.port = address.port();
+    }
+    Ok(plan)
+}
+
+/// A rate counts requests, and a batch of them falls due at once.
+fn arrivals_per_sec(options: &Options, batch: u16) -> Option<f64> {
+    options.rate.map(|rate| rate as f64 / f64::from(batch))
+}

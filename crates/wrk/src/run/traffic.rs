@@ -1,0 +1,240 @@
+//! A script's requests for the engine, and the way its threads take.
+//!
+//! Each thread of a script goes to the worker of the same number and comes back when that has ended. A script whose
+//! requests are all the same, and that neither waits nor looks at answers, keeps its threads: no Lua runs under load.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use plimsoll_engine::{
+    Answer, Curiosity, FixedRequest, Judgement, Note, RequestMaker, RequestSource, SourceFault, Traffic,
+};
+use plimsoll_plan::Shard;
+
+use super::outcome::Failed;
+use super::{load_script, request};
+use crate::options::Options;
+use crate::script::{Errors, Samples, Script, ScriptError, Summary, ThreadState};
+use crate::stats::{Distribution, Measured};
+
+/// The threads of a script, by number; absent while their worker has them.
+#[derive(Debug, Default)]
+struct Threads(Mutex<Vec<Option<ThreadState>>>);
+
+impl Threads {
+    fn take(&self, index: u32) -> Option<ThreadState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index as usize)?.take()
+    }
+
+    fn put(&self, index: u32, thread: ThreadState) {
+        if let Some(place) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index as usize) {
+            *place = Some(thread);
+        }
+    }
+
+    fn any(&self, holds: fn(&ThreadState) -> bool) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten().any(holds)
+    }
+
+    fn take_all(&self) -> Vec<ThreadState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().filter_map(Option::take).collect()
+    }
+}
+
+/// The requests of a run.
+pub(super) struct Requests {
+    traffic: Traffic,
+    script: Option<Script>,
+    threads: Arc<Threads>,
+    batch: u16,
+    addresses: Vec<SocketAddr>,
+    pauses: bool,
+}
+
+impl Requests {
+    /// What the options ask for; a script is loaded and initialised.
+    pub(super) fn of(options: &Options) -> Result<Self, Failed> {
+        match &options.script {
+            Some(file) => Self::scripted(load_script(options, file)?),
+            None => Ok(Self {
+                traffic: Traffic::Fixed(FixedRequest::new(request::plain(options), "GET")),
+                script: None,
+                threads: Arc::default(),
+                batch: 1,
+                addresses: Vec::new(),
+                pauses: false,
+            }),
+        }
+    }
+
+    fn scripted(mut script: Script) -> Result<Self, Failed> {
+        let batch = u16::try_from(script.pipeline()).map_err(|_| {
+            let depth = script.pipeline();
+            Failed::saying(&format!(
+                "request() returned {depth} requests at once; at most 10000 are possible"
+            ))
+        })?;
+        let states = script.threads();
+        let addresses = states.iter().map(ThreadState::address).collect();
+        let pauses = states.iter().any(ThreadState::wants_delay);
+        let fixed = fixed(&states);
+        let threads = Arc::new(Threads(Mutex::new(states.into_iter().map(Some).collect())));
+        let traffic = match fixed {
+            Some(request) => Traffic::Fixed(request),
+            None => Traffic::Made(Arc::new(Maker { threads: Arc::clone(&threads), batch })),
+        };
+        Ok(Self { traffic, script: Some(script), threads, batch, addresses, pauses })
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        self.traffic.clone()
+    }
+
+    /// How many requests are sent together.
+    pub(super) fn batch(&self) -> u16 {
+        self.batch
+    }
+
+    /// The address that the script's first thread connects to.
+    pub(super) fn address(&self) -> Option<SocketAddr> {
+        self.addresses.first().copied()
+    }
+
+    /// Whether connections stood idle because the script wanted it: it paused them, or stopped a thread.
+    pub(super) fn idles(&self) -> bool {
+        self.pauses || self.threads.any(ThreadState::stopped)
+    }
+
+    /// What of the script's wishes is not fulfilled.
+    pub(super) fn remark(&self) -> Option<String> {
+        let first = self.address()?;
+        let differs = self.addresses.iter().any(|address| *address != first);
+        differs.then(|| {
+            format!("the script gives its threads several addresses; all of them connect to that of the first, {first}")
+        })
+    }
+
+    /// Calls the script's `done` with the figures that were printed.
+    pub(super) fn sum_up(&mut self, measured: &Measured) -> Result<(), ScriptError> {
+        let Some(script) = &mut self.script else { return Ok(()) };
+        let threads = self.threads.take_all();
+        let (latency, rates) = (samples(&measured.latency_us()), samples(&measured.rates_per_sec()));
+        script.done(threads, totals(measured), latency, rates)
+    }
+}
+
+/// The one request of all threads, if there is just one and no hook sees the load.
+fn fixed(threads: &[ThreadState]) -> Option<FixedRequest> {
+    let text = threads.first()?.fixed_request()?;
+    let hooked = |thread: &ThreadState| thread.wants_response() || thread.wants_delay();
+    let same = |thread: &ThreadState| thread.fixed_request() == Some(text) && !hooked(thread);
+    threads.iter().all(same).then(|| FixedRequest::new(text.to_vec(), method(text)))
+}
+
+/// The method of the first request in a text.
+fn method(text: &[u8]) -> &str {
+    let length = text.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+    std::str::from_utf8(&text[..length]).unwrap_or_default()
+}
+
+fn samples(values: &Distribution) -> Samples {
+    Samples::new(values.pairs().to_vec())
+}
+
+fn totals(measured: &Measured) -> Summary {
+    let errors = &measured.errors;
+    Summary {
+        duration_us: measured.runtime_us,
+        requests: measured.requests,
+        bytes: measured.bytes,
+        errors: Errors {
+            connect: errors.connect,
+            read: errors.read,
+            write: errors.write,
+            status: measured.bad_statuses,
+            timeout: errors.timeout,
+        },
+    }
+}
+
+/// Gives each worker its thread of the script.
+struct Maker {
+    threads: Arc<Threads>,
+    batch: u16,
+}
+
+impl RequestMaker for Maker {
+    fn source(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        let thread = self.threads.take(shard.index).ok_or(io::ErrorKind::NotFound)?;
+        let home = Arc::clone(&self.threads);
+        Ok(Box::new(ThreadSource { thread: Some(thread), home, index: shard.index, batch: self.batch }))
+    }
+
+    fn give_back(&self, _shard: Shard, source: Box<dyn RequestSource>) {
+        drop(source);
+    }
+}
+
+/// A thread of the script with its worker. It goes home when it is dropped, however the worker ended.
+struct ThreadSource {
+    /// There until the drop.
+    thread: Option<ThreadState>,
+    home: Arc<Threads>,
+    index: u32,
+    batch: u16,
+}
+
+impl ThreadSource {
+    fn call<T>(
+        &mut self,
+        hook: impl FnOnce(&mut ThreadState) -> Result<T, ScriptError>,
+    ) -> Result<T, SourceFault> {
+        match &mut self.thread {
+            Some(thread) => hook(thread).map_err(|error| SourceFault(error.to_string())),
+            None => Err(SourceFault("the script's thread has gone home".to_owned())),
+        }
+    }
+}
+
+impl Drop for ThreadSource {
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.home.put(self.index, thread);
+        }
+    }
+}
+
+impl RequestSource for ThreadSource {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<Note, SourceFault> {
+        let begin = out.len();
+        self.call(|thread| thread.request(out))?;
+        Ok(Note::of_method(method(&out[begin..])))
+    }
+
+    fn batch(&self) -> u16 {
+        self.batch
+    }
+
+    fn pause(&mut self) -> Result<Duration, SourceFault> {
+        self.call(|thread| Ok(thread.delay()?.unwrap_or_default()))
+    }
+
+    fn curiosity(&self) -> Curiosity {
+        match &self.thread {
+            Some(thread) if thread.wants_response() => Curiosity::Everything,
+            _ => Curiosity::Nothing,
+        }
+    }
+
+    fn answered(&mut self, _request: u16, answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
+        let fields = answer.fields.iter().map(|field| (field.name, field.value));
+        self.call(|thread| thread.response(answer.status, fields, answer.body))?;
+        Ok(Judgement::ByStatus)
+    }
+
+    fn stopped(&self) -> bool {
+        self.thread.as_ref().is_none_or(ThreadState::stopped)
+    }
+}
