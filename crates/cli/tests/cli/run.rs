@@ -36,6 +36,26 @@ fn an_open_loop_keeps_its_rate_and_says_what_waited() {
 }
 
 #[test]
+fn a_rate_with_stages_offers_what_they_hold_and_lasts_as_long() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let url = target.url("/healthz");
+    let rate = "ramp(0,400,1s) const(400,500ms)";
+    let run = bench.expect(0, &["run", &url, "-R", rate, "-t", "2", "--json"]).json();
+    let step = &run["steps"][0];
+    assert_eq!((step["intended"].as_u64(), step["completed"].as_u64()), (Some(400), Some(400)));
+    assert_eq!(step["steadiness"], "ramp");
+    let moments = step["over_time"].as_array().unwrap();
+    assert_eq!(moments.last().unwrap()["end_sec"], 1.5);
+    assert!(
+        step["connect_ms"]["count"].as_u64() >= Some(1) && step["connects"].as_u64() >= Some(1),
+        "{step}"
+    );
+    let refused = bench.expect(2, &["run", &url, "-R", rate, "-d", "10s"]);
+    assert!(refused.err.contains("1.5s"), "{}", refused.err);
+}
+
+#[test]
 fn the_body_comes_from_the_line_or_from_a_file() {
     let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
     std::fs::write(bench.path("order.json"), vec![b'x'; 5000]).unwrap();
