@@ -19,5 +19,7 @@ mod schedule;
 mod worker;
 
 pub use classify::{connect_failure, malformed_failure};
+pub use drive::DriverKind;
+pub use drive::choice::available_driver;
 pub use order::StepOrder;
 pub use running::{EngineError, Running, Turn};

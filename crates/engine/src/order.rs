@@ -7,6 +7,8 @@ use std::time::Duration;
 use plimsoll_plan::Level;
 use plimsoll_units::Instant;
 
+use crate::drive::DriverKind;
+
 /// One step, ready to be run: nothing in it needs looking up or checking any more.
 #[derive(Debug, Clone)]
 pub struct StepOrder {
@@ -32,6 +34,8 @@ pub struct StepOrder {
     pub interval: Duration,
     /// Seed of random arrivals.
     pub seed: u64,
+    /// The driver to use; if none is given, the better one that works here.
+    pub driver: Option<DriverKind>,
     /// When the run began: frames count their time from here.
     pub origin: Instant,
 }

@@ -12,6 +12,8 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::control::Control;
 use crate::drive::epoll::Epoll;
+use crate::drive::uring::Uring;
+use crate::drive::{Driver, DriverKind};
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
 use crate::worker::{SEND_GRACE, Worker};
@@ -28,6 +30,15 @@ pub enum EngineError {
         worker: u32,
         /// How many there were to be.
         workers: u32,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// io_uring was forced and cannot be used.
+    #[error(
+        "io_uring cannot be used here: {source}; it needs Linux 6.1, kernel.io_uring_disabled=0 and a sandbox that \
+         allows it; try --driver epoll"
+    )]
+    NoRing {
         /// What the system said.
         source: io::Error,
     },
@@ -52,6 +63,7 @@ pub enum Turn {
 pub struct Running {
     control: Arc<Control>,
     began: Instant,
+    driver: DriverKind,
     frames: Receiver<Box<LiveFrame>>,
     empty: Vec<SyncSender<Box<LiveFrame>>>,
     threads: Vec<JoinHandle<()>>,
@@ -59,6 +71,19 @@ pub struct Running {
 
 /// The workers begin together, this long after the first was started.
 const HEAD_START: Duration = Duration::from_millis(5);
+
+/// A ring for every worker; none if epoll is asked for, or a ring cannot be had and is not asked for either.
+fn rings(order: &StepOrder) -> Result<Option<Vec<Uring>>, EngineError> {
+    if order.driver == Some(DriverKind::Epoll) {
+        return Ok(None);
+    }
+    let rings = (0..order.workers).map(|_| Uring::new(Arc::clone(&order.request))).collect();
+    match (rings, order.driver) {
+        (Ok(rings), _) => Ok(Some(rings)),
+        (Err(_), None) => Ok(None),
+        (Err(source), Some(_)) => Err(EngineError::NoRing { source }),
+    }
+}
 
 impl Running {
     /// Starts the workers. The load begins a few milliseconds later, at the same instant in all of them.
@@ -71,24 +96,45 @@ impl Running {
         let drain = SEND_GRACE + order.timeout * 2;
         let control = Arc::new(Control::new(began + order.duration, drain));
         let (full, frames) = sync_channel(order.workers as usize * 2);
-        let mut running = Self { control, began, frames, empty: Vec::new(), threads: Vec::new() };
-        for index in 0..order.workers {
-            let shard = Shard { index, of: order.workers };
-            running.start_worker(order, shard, full.clone()).map_err(|source| {
-                running.control.end_drain(RealClock.now());
-                EngineError::Start { worker: index, workers: order.workers, source }
-            })?;
+        let driver = DriverKind::Epoll;
+        let mut running = Self { control, began, driver, frames, empty: Vec::new(), threads: Vec::new() };
+        match rings(order)? {
+            Some(rings) => {
+                running.driver = DriverKind::Uring;
+                running.start_workers(order, &full, rings.into_iter().map(Ok))?;
+            }
+            None => {
+                let drivers = (0..order.workers).map(|_| Epoll::new(Arc::clone(&order.request)));
+                running.start_workers(order, &full, drivers)?;
+            }
         }
         Ok(running)
     }
 
-    fn start_worker(
+    fn start_workers<D: Driver + Send + 'static>(
+        &mut self,
+        order: &StepOrder,
+        full: &SyncSender<Box<LiveFrame>>,
+        drivers: impl Iterator<Item = io::Result<D>>,
+    ) -> Result<(), EngineError> {
+        for (index, driver) in (0..).zip(drivers) {
+            let shard = Shard { index, of: order.workers };
+            let started = driver.and_then(|driver| self.start_worker(order, shard, full.clone(), driver));
+            started.map_err(|source| {
+                self.control.end_drain(RealClock.now());
+                EngineError::Start { worker: index, workers: order.workers, source }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn start_worker<D: Driver + Send + 'static>(
         &mut self,
         order: &StepOrder,
         shard: Shard,
         full: SyncSender<Box<LiveFrame>>,
+        driver: D,
     ) -> io::Result<()> {
-        let driver = Epoll::new(Arc::clone(&order.request))?;
         let (give_back, empty) = sync_channel(2);
         // One frame is filled while the other is on its way; a fresh channel has a place for it.
         if give_back.try_send(LiveFrame::new(order.step, shard.index)).is_err() {
@@ -101,6 +147,11 @@ impl Running {
         self.threads.push(thread::Builder::new().name(name).spawn(move || worker.run())?);
         self.empty.push(give_back);
         Ok(())
+    }
+
+    /// The driver that all workers use.
+    pub fn driver(&self) -> DriverKind {
+        self.driver
     }
 
     /// The instant at which the load begins.

@@ -1,4 +1,4 @@
-//! The system's edge: readiness, sockets, threads and limits.
+//! The system's edge: readiness, rings, sockets, threads and limits.
 //!
 //! The only crate in which `unsafe` may stand. Everything here is thin: a name, the right flags, and
 //! the reason for them; what to do with it is decided above.
@@ -6,10 +6,12 @@
 
 mod limits;
 mod poll;
+mod ring;
 mod socket;
 mod thread;
 
 pub use limits::{ResourceLimits, kernel_name, out_of_descriptors, resource_limits};
 pub use poll::{Poll, Readiness, Ready};
-pub use socket::{Connection, Listener, Route, is_local};
+pub use ring::{Arming, Completion, Gathering, Mishap, Ring, RingMemory};
+pub use socket::{Connection, Life, Listener, Route, is_local};
 pub use thread::{ThreadTime, allowed_cores, sharpen_timers, thread_time};

@@ -2,13 +2,28 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
 /// Connections waiting to be accepted. The kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: i32 = 65_535;
+
+// States of a TCP socket, as the kernel numbers them (`include/net/tcp_states.h`).
+const TCP_CLOSE: u8 = 7;
+const TCP_CLOSE_WAIT: u8 = 8;
+
+/// What is left of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// Both sides may send.
+    Open,
+    /// The peer has closed its side in order.
+    PeerClosed,
+    /// It was reset, or has ended on both sides.
+    Dead,
+}
 
 /// The way a connection takes: where it goes, and where it comes from if that is not left to the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,16 +57,48 @@ impl Connection {
     /// # Errors
     /// What can be told at once: no descriptor, no local port, no route, and for some addresses a refusal.
     pub fn open(route: &Route) -> io::Result<Self> {
+        let connection = Self::unconnected(route)?;
+        match net::connect(&connection.0, &route.destination) {
+            Ok(()) | Err(Errno::INPROGRESS) => Ok(connection),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A socket fit for the route, which somebody else is to connect.
+    ///
+    /// # Errors
+    /// What can be told without connecting: no descriptor, or a source that cannot be bound.
+    pub fn unconnected(route: &Route) -> io::Result<Self> {
         let socket = new_socket(route.destination)?;
         // A request is written whole and its answer awaited: Nagle's algorithm could only delay it.
         net::sockopt::set_tcp_nodelay(&socket, true)?;
         if let Some(source) = route.source {
             net::bind(&socket, &source)?;
         }
-        match net::connect(&socket, &route.destination) {
-            Ok(()) | Err(Errno::INPROGRESS) => Ok(Self(socket)),
-            Err(error) => Err(error.into()),
+        Ok(Self(socket))
+    }
+
+    /// What is left of the connection, whatever has been read from it.
+    pub fn life(&self) -> Life {
+        // SAFETY: tcp_info is plain integers, for which all-zero bytes are a valid value.
+        let mut state: libc::tcp_info = unsafe { std::mem::zeroed() };
+        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let fd = self.0.as_raw_fd();
+        let pointer = (&raw mut state).cast();
+        // SAFETY: `state` is valid for writes of `length` bytes for the whole call.
+        let result =
+            unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, pointer, &raw mut length) };
+        match state.tcpi_state {
+            _ if result != 0 => Life::Open,
+            TCP_CLOSE => Life::Dead,
+            TCP_CLOSE_WAIT => Life::PeerClosed,
+            _ => Life::Open,
         }
+    }
+
+    /// The descriptor's number.
+    pub(crate) fn as_raw(&self) -> RawFd {
+        self.0.as_raw_fd()
     }
 
     /// How the connecting ended; call it once the socket is writable.

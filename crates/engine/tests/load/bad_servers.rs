@@ -5,7 +5,7 @@ use std::time::Duration;
 use plimsoll_record::FailureKind;
 use plimsoll_testkit::{BadServer, Script, refused_address};
 
-use crate::measured::{Measured, closed, open, order};
+use super::measured::{Measured, closed, open, order};
 
 fn against(script: Script) -> Measured {
     let server = BadServer::start(script);
