@@ -6,10 +6,11 @@
 use std::io;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
+use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 
 use crate::{Connection, Route};
@@ -32,17 +33,19 @@ const FIRST_BUFFERS: u16 = 32;
 /// The one group of buffers that a ring has.
 const GROUP: u16 = 0;
 
-// `enter` flags and receive modes, from `include/uapi/linux/io_uring.h`.
+// Numbers of the interface that the crate keeps to itself, from `include/uapi/linux/io_uring.h`.
 const ENTER_GETEVENTS: u32 = 1;
 const ENTER_EXT_ARG: u32 = 8;
+const CANCEL_ANY: u32 = 4;
+const REGISTER_SYNC_CANCEL: u32 = 24;
 const RECEIVE_POLL_FIRST: u16 = 1;
 const RECEIVE_MULTISHOT: u16 = 2;
 
 /// Tokens with this bit are the ring's own: the number of a copy in the outbox.
 const COPY: u64 = 1 << 63;
 
-/// How often what is left is cancelled when a ring is dropped. Each time cancels all there is, so that more than a
-/// few times are needed only if the kernel does not do as documented.
+/// How often all operations are cancelled when a ring is dropped, before its memory is given up instead. Once is
+/// enough for those that wait; more is needed only for what the kernel is just working on.
 const CANCELS_MAX: usize = 1000;
 
 /// The memory for what is received.
@@ -381,27 +384,61 @@ impl Ring {
         }
     }
 
-    /// Ends all operations; false if that cannot be known.
+    /// Ends all operations; false if that cannot be known. The kernel looks for each anew from the start, so that
+    /// whoever has thousands had better cancel them by their tokens before.
     fn quiesce(&mut self) -> bool {
-        if !self.enabled {
-            return true;
-        }
-        for round in 0..CANCELS_MAX {
-            // All at once, and then one by one until there is none: only the latter tells.
-            let all = CancelBuilder::any().all();
-            let which = if round == 0 { all } else { CancelBuilder::any() };
-            let result = self.uring.submitter().register_sync_cancel(None, which);
-            // Cancelled operations end here, and so does what has been done but not been completed.
+        for _ in 0..CANCELS_MAX {
+            let asked = self.uring.submission().len() as u32;
+            // Hands over what was asked for; cancelled operations end here, and so do those that are done.
             // SAFETY: no argument is passed, so that the kernel reads and writes nothing but the queues.
-            let entered = unsafe { self.uring.submitter().enter::<()>(0, 0, ENTER_GETEVENTS, None) };
+            let entered = unsafe { self.uring.submitter().enter::<()>(asked, 0, ENTER_GETEVENTS, None) };
             self.uring.completion().for_each(drop);
-            match result.map_err(|error| error.raw_os_error()) {
-                Err(Some(libc::ENOENT)) if round > 0 => return entered.is_ok(),
-                Ok(()) | Err(Some(libc::ENOENT | libc::EALREADY | libc::ETIME)) => {}
+            self.retired.clear();
+            match cancel_all(self.uring.as_raw_fd()) {
+                Ok(0) => return entered.is_ok(),
+                Ok(_) => {}
                 Err(_) => return false,
             }
         }
         false
+    }
+}
+
+/// The argument of a cancellation that is done when the call returns (`struct io_uring_sync_cancel_reg`).
+#[repr(C)]
+struct SyncCancel {
+    token: u64,
+    fd: i32,
+    flags: u32,
+    timeout_sec: i64,
+    timeout_ns: i64,
+    opcode: u8,
+    reserved: [u8; 7],
+    reserved_too: [u64; 3],
+}
+
+/// Cancels all operations of a ring; says how many there were.
+fn cancel_all(ring: RawFd) -> io::Result<usize> {
+    let order = SyncCancel {
+        token: 0,
+        fd: -1,
+        flags: CANCEL_ANY,
+        timeout_sec: -1,
+        timeout_ns: -1,
+        opcode: 0,
+        reserved: [0; 7],
+        reserved_too: [0; 3],
+    };
+    // SAFETY: the argument is the structure that the call asks for, of which it wants one, and outlives the call.
+    let count = unsafe {
+        libc::syscall(libc::SYS_io_uring_register, ring, REGISTER_SYNC_CANCEL, &raw const order, 1_u32)
+    };
+    match usize::try_from(count) {
+        Ok(count) => Ok(count),
+        Err(_) => match io::Error::last_os_error() {
+            error if error.raw_os_error() == Some(libc::ENOENT) => Ok(0),
+            error => Err(error),
+        },
     }
 }
 
@@ -430,9 +467,9 @@ fn build() -> io::Result<IoUring> {
 impl Drop for Ring {
     fn drop(&mut self) {
         self.recycle();
-        if self.quiesce() {
+        if !self.enabled || self.quiesce() {
             // SAFETY: dropped here and never used again. No operation is left that could use the memory: the kernel
-            // finds none to cancel, and those whose work was done have ended in the call after.
+            // has none to cancel, or was never asked for any.
             unsafe { ManuallyDrop::drop(&mut self.memory) };
         }
         // Otherwise the memory is given up for good, since the kernel might still use it.

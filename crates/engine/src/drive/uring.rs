@@ -391,3 +391,11 @@ impl Driver for Uring {
         }
     }
 }
+
+impl Drop for Uring {
+    fn drop(&mut self) {
+        for slot in 0..self.slots.len() {
+            self.close(slot);
+        }
+    }
+}
