@@ -27,6 +27,9 @@ use provided::ProvidedBuffers;
 const ASKED_MAX: u32 = 1024;
 /// Answers that fit into the queue; the kernel keeps more until there is room.
 const ANSWERS_MAX: u32 = 4096;
+/// The most completions that are waited for at once. So many pieces of work the kernel does in one call, if they are
+/// there, and only some twenty if it is not told to.
+const TURN_MAX: u32 = ANSWERS_MAX / 2;
 /// Buffers that are in use from the start. Few stay in the caches of the processor; more are taken as they are needed.
 const FIRST_BUFFERS: u16 = 32;
 
@@ -67,7 +70,7 @@ pub struct Arming {
 }
 
 /// How long to go on waiting for more once something is there.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Gathering {
     /// With so many completions the wait is over.
     pub completions: u32,
@@ -224,26 +227,33 @@ impl Ring {
     #[inline]
     pub fn receive(&mut self, socket: &Connection, arming: Arming, token: u64) -> io::Result<()> {
         let multishot = if arming.multishot { RECEIVE_MULTISHOT } else { 0 };
-        let poll_first = if arming.wait_first { RECEIVE_POLL_FIRST } else { 0 };
         let entry = opcode::Recv::new(raw(socket), std::ptr::null_mut(), 0)
             .buf_group(GROUP)
-            .ioprio(multishot | poll_first)
+            .ioprio(multishot | poll_first(arming.wait_first))
             .build()
             .flags(squeue::Flags::BUFFER_SELECT);
         self.push(&entry.user_data(token))
     }
 
-    /// Asks to throw away at most `count` bytes of what arrives.
+    /// Asks to throw away at most `count` bytes of what arrives; `wait_first` is as in [`Arming`].
     ///
     /// # Errors
     /// As of [`Ring::connect`].
     #[inline]
-    pub fn discard(&mut self, socket: &Connection, count: u32, token: u64) -> io::Result<()> {
+    pub fn discard(
+        &mut self,
+        socket: &Connection,
+        count: u32,
+        wait_first: bool,
+        token: u64,
+    ) -> io::Result<()> {
         // With MSG_TRUNC a TCP socket discards instead of writing (tcp(7)), so the pointer is never used; null
         // makes a kernel that would use it fail with EFAULT instead of writing anywhere. MSG_WAITALL does not go
         // with it: after each part the kernel would begin anew to wait for the whole.
-        let entry =
-            opcode::Recv::new(raw(socket), std::ptr::null_mut(), count).flags(libc::MSG_TRUNC).build();
+        let entry = opcode::Recv::new(raw(socket), std::ptr::null_mut(), count)
+            .flags(libc::MSG_TRUNC)
+            .ioprio(poll_first(wait_first))
+            .build();
         self.push(&entry.user_data(token))
     }
 
@@ -332,7 +342,7 @@ impl Ring {
             () if within_us == 0 || !self.gathers => 1,
             () => {
                 arguments = arguments.min_wait_usec(within_us);
-                gathering.completions.clamp(1, ANSWERS_MAX / 2)
+                gathering.completions.clamp(1, TURN_MAX)
             }
         };
         let flags = ENTER_GETEVENTS | ENTER_EXT_ARG;
@@ -388,19 +398,31 @@ impl Ring {
     /// whoever has thousands had better cancel them by their tokens before.
     fn quiesce(&mut self) -> bool {
         for _ in 0..CANCELS_MAX {
-            let asked = self.uring.submission().len() as u32;
-            // Hands over what was asked for; cancelled operations end here, and so do those that are done.
-            // SAFETY: no argument is passed, so that the kernel reads and writes nothing but the queues.
-            let entered = unsafe { self.uring.submitter().enter::<()>(asked, 0, ENTER_GETEVENTS, None) };
-            self.uring.completion().for_each(drop);
+            // Hands over what was asked for. Cancelled operations end here, and so do those that are done.
+            while self.end_some() > 0 {}
             self.retired.clear();
             match cancel_all(self.uring.as_raw_fd()) {
-                Ok(0) => return entered.is_ok(),
+                Ok(0) => return true,
                 Ok(_) => {}
                 Err(_) => return false,
             }
         }
         false
+    }
+
+    /// Takes completions that are there, and lets the kernel do for them what it has put off; says how many.
+    fn end_some(&mut self) -> usize {
+        let asked = self.uring.submission().len() as u32;
+        let at_once = Timespec::new();
+        let arguments = SubmitArgs::new().timespec(&at_once);
+        let flags = ENTER_GETEVENTS | ENTER_EXT_ARG;
+        // SAFETY: the argument is the structure that this flag asks for, and outlives the call, as does the time
+        // that it points to.
+        let entered = unsafe { self.uring.submitter().enter(asked, TURN_MAX, flags, Some(&arguments)) };
+        if entered.is_err() {
+            // Too little came in no time, which is what was expected; what is left then is found by whoever asks.
+        }
+        self.uring.completion().count()
     }
 }
 
@@ -440,6 +462,10 @@ fn cancel_all(ring: RawFd) -> io::Result<usize> {
             error => Err(error),
         },
     }
+}
+
+fn poll_first(wait_first: bool) -> u16 {
+    if wait_first { RECEIVE_POLL_FIRST } else { 0 }
 }
 
 fn raw(socket: &Connection) -> Fd {

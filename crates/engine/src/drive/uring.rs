@@ -101,7 +101,7 @@ impl Uring {
             slot.listed = false;
             if let (Receiving::Due, Some(socket)) = (slot.receiving, &slot.socket) {
                 slot.receiving = if slot.bulk { Receiving::Piece } else { Receiving::Pieces };
-                let arming = Arming { multishot: !slot.bulk, wait_first: slot.sent_ns.is_some() };
+                let arming = Arming { multishot: !slot.bulk, wait_first: slot.waiting };
                 self.ring.receive(socket, arming, token(Kind::Receive, slot.generation, index))?;
             }
         }
@@ -113,7 +113,8 @@ impl Uring {
         let count = unwanted_bytes.min(DISCARD_MOST_BYTES) as u32;
         let slot = &mut self.slots[index];
         let socket = slot.socket.as_ref().ok_or_else(not_connected)?;
-        self.ring.discard(socket, count, token(Kind::Discard, slot.generation, index))?;
+        let token = token(Kind::Discard, slot.generation, index);
+        self.ring.discard(socket, count, !slot.nonempty, token)?;
         slot.receiving = Receiving::Discard;
         slot.pieces = 0;
         Ok(())
@@ -189,6 +190,7 @@ impl Uring {
             }
             Ok(_) => {
                 if !completion.more {
+                    self.slots[index].nonempty = completion.nonempty;
                     self.receive_later(index);
                 }
                 let closing = self.ring.upcoming() == Some((completion.token, Ok(0)));
@@ -223,7 +225,9 @@ impl Uring {
             Err(mishap) => self.receive_failed(index, mishap),
             Ok(0) => self.received(index, completion),
             Ok(count) => {
-                let closing = completion.nonempty && self.slots[index].life() != Life::Open;
+                let slot = &mut self.slots[index];
+                slot.nonempty = completion.nonempty;
+                let closing = completion.nonempty && slot.life() != Life::Open;
                 Some(self.readable(index, Arrival::Discarded(count.into()), closing))
             }
         }
@@ -234,9 +238,9 @@ impl Uring {
         self.arrival = Some((index, arrival));
         let slot = &mut self.slots[index];
         slot.quiet_bytes = 0;
-        if let Some(sent_ns) = slot.sent_ns.take() {
+        slot.heard_ns = self.now_ns;
+        if std::mem::take(&mut slot.waiting) {
             self.pace.ended();
-            self.pace.answered_after(self.now_ns.saturating_sub(sent_ns));
         }
         Event { slot: index, readable: true, writable: false, closing }
     }
@@ -312,8 +316,13 @@ impl Driver for Uring {
             entry.wants_writable = true;
             return Ok(0);
         }
-        if entry.sent_ns.is_none() {
-            entry.sent_ns = Some(self.now_ns);
+        if !entry.waiting {
+            // What was heard last ended the answer to what was sent before.
+            if entry.heard_ns > entry.sent_ns {
+                self.pace.answered_after(entry.heard_ns - entry.sent_ns);
+            }
+            entry.waiting = true;
+            entry.sent_ns = self.now_ns;
             self.pace.sent();
         }
         match payload {
@@ -359,7 +368,7 @@ impl Driver for Uring {
             Receiving::Discard => Some(Kind::Discard),
         };
         let sending = entry.sending.then_some([Kind::SendFixed, Kind::SendCopy]).into_iter().flatten();
-        if entry.sent_ns.take().is_some() {
+        if std::mem::take(&mut entry.waiting) {
             self.pace.ended();
         }
         let connecting = entry.connecting.then_some(Kind::Connect);

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use plimsoll_sys::Gathering;
 
-/// The part of the shortest time to an answer that may be waited: one 64th, so that a latency is at most 1.6 % too
-/// long, and 0.8 % on average.
-const PART: u64 = 64;
+/// The part of the shortest time to an answer that may be waited: one 32nd, so that a latency is at most 3.1 % too
+/// long, and half of that on average.
+const PART: u64 = 32;
 
 /// With so many answers a turn begins in any case: those that came first are not to grow cold in the caches.
 const ANSWERS_MAX: u32 = 64;
@@ -64,5 +64,46 @@ impl Pace {
         }
         let longest = Duration::from_nanos(shortest / PART);
         Gathering { completions: self.waiting.min(ANSWERS_MAX), longest }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting_for(count: u32) -> Pace {
+        let mut pace = Pace::new();
+        (0..count).for_each(|_| pace.sent());
+        pace
+    }
+
+    #[test]
+    fn nothing_is_waited_for_before_the_times_are_known() {
+        let mut pace = waiting_for(10);
+        assert_eq!(pace.gathering(0), Gathering::default());
+        pace.answered_after(3_200_000);
+        assert_eq!(pace.gathering(1), Gathering::default());
+        assert_eq!(pace.gathering(WINDOW_NS).longest, Duration::from_micros(100));
+    }
+
+    #[test]
+    fn one_quick_answer_shortens_the_wait_until_it_is_long_past() {
+        let mut pace = waiting_for(10);
+        pace.answered_after(3_200_000);
+        assert_eq!(pace.gathering(0).longest, Duration::from_micros(100));
+        pace.answered_after(32_000);
+        assert_eq!(pace.gathering(1).longest, Duration::from_micros(1));
+        assert_eq!(pace.gathering(WINDOW_NS).longest, Duration::from_micros(1));
+        pace.answered_after(3_200_000);
+        assert_eq!(pace.gathering(2 * WINDOW_NS).longest, Duration::from_micros(100));
+    }
+
+    #[test]
+    fn a_lone_request_is_never_held() {
+        let mut pace = waiting_for(2);
+        pace.answered_after(3_200_000);
+        assert_eq!(pace.gathering(0).completions, 2);
+        pace.ended();
+        assert_eq!(pace.gathering(1), Gathering::default());
     }
 }

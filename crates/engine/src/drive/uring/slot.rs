@@ -43,8 +43,13 @@ pub(super) struct Slot {
     pub(super) connecting: bool,
     /// Why the connecting, or a send, failed.
     pub(super) mishap: Option<Mishap>,
-    /// When the last send was asked for, until something is received, in the clock's nanoseconds.
-    pub(super) sent_ns: Option<u64>,
+    /// Something was sent that nothing was received for yet.
+    pub(super) waiting: bool,
+    /// When that began, and when something was received last, in the clock's nanoseconds.
+    pub(super) sent_ns: u64,
+    pub(super) heard_ns: u64,
+    /// More may be there than was received.
+    pub(super) nonempty: bool,
 }
 
 impl Slot {
