@@ -501,3 +501,6 @@ impl Drop for Ring {
         // Otherwise the memory is given up for good, since the kernel might still use it.
     }
 }
+
+#[cfg(test)]
+mod tests;
