@@ -151,6 +151,7 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
         connections_max: context.plan.generator.connections_max,
         interval: context.interval,
         seed: context.plan.generator.seed,
+        driver: None,
         origin: context.origin,
     }
 }

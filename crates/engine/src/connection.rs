@@ -268,8 +268,10 @@ impl Connection {
     }
 
     /// An answer to a request that is not fully written leaves the rest of it unread: the connection is spent.
+    /// What is unwritten while several are under way belongs to later ones.
     fn answered(&self, response: Response, consumed: usize) -> Outcome {
-        let reusable = response.keep_alive && !self.sending();
+        let unread = self.pending == 1 && self.sending();
+        let reusable = response.keep_alive && !unread;
         Outcome::Answered { response, reusable, consumed }
     }
 }

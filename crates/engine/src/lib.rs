@@ -22,6 +22,8 @@ mod traffic;
 mod worker;
 
 pub use classify::{connect_failure, malformed_failure};
+pub use drive::DriverKind;
+pub use drive::choice::available_driver;
 pub use order::{OPENING_MAX, StepOrder, TlsOrder};
 pub use running::{EngineError, Running, Turn};
 pub use traffic::{

@@ -9,6 +9,7 @@ use plimsoll_sys::Peer;
 use plimsoll_tls::{Client, ServerName};
 use plimsoll_units::Instant;
 
+use crate::drive::DriverKind;
 use crate::traffic::Traffic;
 use crate::worker::Requests;
 
@@ -60,6 +61,8 @@ pub struct StepOrder {
     pub interval: Duration,
     /// Seed of random arrivals.
     pub seed: u64,
+    /// The driver to use; if none is given, the better one that works here.
+    pub driver: Option<DriverKind>,
     /// When the run began: frames count their time from here.
     pub origin: Instant,
 }

@@ -13,6 +13,8 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::control::Control;
 use crate::drive::epoll::Epoll;
+use crate::drive::uring::Uring;
+use crate::drive::{Driver, DriverKind};
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
 use crate::traffic::{SourceFault, Traffic};
@@ -30,6 +32,15 @@ pub enum EngineError {
         worker: u32,
         /// How many there were to be.
         workers: u32,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// io_uring was forced and cannot be used.
+    #[error(
+        "io_uring cannot be used here: {source}; it needs Linux 6.1, kernel.io_uring_disabled=0 and a sandbox that \
+         allows it; try --driver epoll"
+    )]
+    NoRing {
         /// What the system said.
         source: io::Error,
     },
@@ -54,6 +65,7 @@ pub enum Turn {
 pub struct Running {
     control: Arc<Control>,
     began: Instant,
+    driver: DriverKind,
     frames: Receiver<Box<LiveFrame>>,
     /// Frames that came together with one that was given already.
     sealed: VecDeque<Frame>,
@@ -63,6 +75,19 @@ pub struct Running {
 
 /// The workers begin together, this long after the first was started.
 const HEAD_START: Duration = Duration::from_millis(5);
+
+/// A ring for every worker; none if epoll is asked for, or a ring cannot be had and is not asked for either.
+fn rings(order: &StepOrder) -> Result<Option<Vec<Uring>>, EngineError> {
+    if order.driver == Some(DriverKind::Epoll) {
+        return Ok(None);
+    }
+    let rings = (0..order.workers).map(|_| Uring::new(order.fixed_bytes())).collect();
+    match (rings, order.driver) {
+        (Ok(rings), _) => Ok(Some(rings)),
+        (Err(_), None) => Ok(None),
+        (Err(source), Some(_)) => Err(EngineError::NoRing { source }),
+    }
+}
 
 impl Running {
     /// Starts the workers. The load begins a few milliseconds later, at the same instant in all of them.
@@ -75,25 +100,53 @@ impl Running {
         let drain = SEND_GRACE + order.timeout * 2;
         let control = Arc::new(Control::new(began + order.duration, drain, order.requests_max));
         let (full, frames) = sync_channel(order.workers as usize * 2);
-        let mut running =
-            Self { control, began, frames, sealed: VecDeque::new(), empty: Vec::new(), threads: Vec::new() };
-        for index in 0..order.workers {
-            let shard = Shard { index, of: order.workers };
-            running.start_worker(order, shard, full.clone()).map_err(|source| {
-                running.control.end_drain(RealClock.now());
-                EngineError::Start { worker: index, workers: order.workers, source }
-            })?;
+        let driver = DriverKind::Epoll;
+        let mut running = Self {
+            control,
+            began,
+            driver,
+            frames,
+            sealed: VecDeque::new(),
+            empty: Vec::new(),
+            threads: Vec::new(),
+        };
+        match rings(order)? {
+            Some(rings) => {
+                running.driver = DriverKind::Uring;
+                running.start_workers(order, &full, rings.into_iter().map(Ok))?;
+            }
+            None => {
+                let drivers = (0..order.workers).map(|_| Epoll::new(order.fixed_bytes()));
+                running.start_workers(order, &full, drivers)?;
+            }
         }
         Ok(running)
     }
 
-    fn start_worker(
+    fn start_workers<D: Driver + Send + 'static>(
+        &mut self,
+        order: &StepOrder,
+        full: &SyncSender<Box<LiveFrame>>,
+        drivers: impl Iterator<Item = io::Result<D>>,
+    ) -> Result<(), EngineError> {
+        for (index, driver) in (0..).zip(drivers) {
+            let shard = Shard { index, of: order.workers };
+            let started = driver.and_then(|driver| self.start_worker(order, shard, full.clone(), driver));
+            started.map_err(|source| {
+                self.control.end_drain(RealClock.now());
+                EngineError::Start { worker: index, workers: order.workers, source }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn start_worker<D: Driver + Send + 'static>(
         &mut self,
         order: &StepOrder,
         shard: Shard,
         full: SyncSender<Box<LiveFrame>>,
+        driver: D,
     ) -> io::Result<()> {
-        let driver = Epoll::new(order.fixed_bytes())?;
         let (give_back, empty) = sync_channel(2);
         // One frame is filled while the other is on its way; a fresh channel has a place for it.
         if give_back.try_send(LiveFrame::new(order.step, shard.index, order.requests)).is_err() {
@@ -114,6 +167,11 @@ impl Running {
         self.threads.push(thread::Builder::new().name(name).spawn(work)?);
         self.empty.push(give_back);
         Ok(())
+    }
+
+    /// The driver that all workers use.
+    pub fn driver(&self) -> DriverKind {
+        self.driver
     }
 
     /// The instant at which the load begins.

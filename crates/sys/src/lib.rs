@@ -1,4 +1,4 @@
-//! The system's edge: readiness, sockets, threads and limits.
+//! The system's edge: readiness, rings, sockets, threads and limits.
 //!
 //! The only crate in which `unsafe` may stand. Everything here is thin: a name, the right flags, and
 //! the reason for them; what to do with it is decided above.
@@ -10,6 +10,7 @@ mod limits;
 mod lua;
 mod peer;
 mod poll;
+mod ring;
 mod socket;
 mod thread;
 
@@ -21,5 +22,6 @@ pub use limits::{
 pub use lua::open_lua;
 pub use peer::{Peer, Route};
 pub use poll::{Poll, Readiness, Ready};
-pub use socket::{Connection, Listener, is_local};
+pub use ring::{Arming, Completion, Gathering, Mishap, Ring, RingMemory};
+pub use socket::{Connection, Life, Listener, is_local};
 pub use thread::{ThreadTime, allowed_cores, sharpen_timers, thread_time};

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
@@ -11,6 +11,21 @@ use crate::peer::{Peer, Route};
 
 /// Connections waiting to be accepted. The kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: i32 = 65_535;
+
+// States of a TCP socket, as the kernel numbers them (`include/net/tcp_states.h`).
+const TCP_CLOSE: u8 = 7;
+const TCP_CLOSE_WAIT: u8 = 8;
+
+/// What is left of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Life {
+    /// Both sides may send.
+    Open,
+    /// The peer has closed its side in order.
+    PeerClosed,
+    /// It was reset, or has ended on both sides.
+    Dead,
+}
 
 fn new_socket(family: AddressFamily) -> io::Result<OwnedFd> {
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -98,6 +113,29 @@ impl Connection {
     #[inline]
     pub fn discards(&self) -> bool {
         self.discards
+    }
+
+    /// What is left of the connection, whatever has been read from it.
+    pub fn life(&self) -> Life {
+        // SAFETY: tcp_info is plain integers, for which all-zero bytes are a valid value.
+        let mut state: libc::tcp_info = unsafe { std::mem::zeroed() };
+        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let fd = self.socket.as_raw_fd();
+        let pointer = (&raw mut state).cast();
+        // SAFETY: `state` is valid for writes of `length` bytes for the whole call.
+        let result =
+            unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, pointer, &raw mut length) };
+        match state.tcpi_state {
+            _ if result != 0 => Life::Open,
+            TCP_CLOSE => Life::Dead,
+            TCP_CLOSE_WAIT => Life::PeerClosed,
+            _ => Life::Open,
+        }
+    }
+
+    /// The descriptor's number.
+    pub(crate) fn as_raw(&self) -> RawFd {
+        self.socket.as_raw_fd()
     }
 
     /// How the connecting ended; call it once the socket is writable.

@@ -12,7 +12,9 @@ use plimsoll_units::{Clock, RealClock};
 
 use super::Worker;
 use crate::control::Control;
+use crate::drive::DriverKind;
 use crate::drive::epoll::Epoll;
+use crate::drive::uring::Uring;
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
 use crate::traffic::{FixedRequest, Traffic};
@@ -40,7 +42,7 @@ fn answer_all(mut stream: TcpStream) {
 }
 
 /// Runs a worker on this thread; gives the requests completed and the allocations made by this thread.
-fn allocations(level: Level, duration: Duration) -> (u64, u64) {
+fn allocations(level: Level, duration: Duration, driver: DriverKind) -> (u64, u64) {
     let address = echo_server();
     let origin = RealClock.now();
     let target = Target::parse(&format!("http://{address}/")).unwrap();
@@ -61,6 +63,7 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
         connections_max: 4,
         interval: Duration::from_millis(10),
         seed: 1,
+        driver: Some(driver),
         origin,
     };
     let control = Arc::new(Control::new(origin + duration, Duration::from_secs(10), None));
@@ -78,17 +81,28 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
     let shard = Shard { index: 0, of: 1 };
     let recorder = Recorder::new(0, shard, 1, Exchange { full, empty }, origin);
     let source = order.source(shard).unwrap();
-    let driver = Epoll::new(order.fixed_bytes()).unwrap();
-    let worker = Worker::new(order, shard, origin, control, driver, (source, recorder));
-    let made = allocation_counter::measure(|| drop(worker.run()));
+    let fixed = order.fixed_bytes();
+    let parts = (source, recorder);
+    let made = match driver {
+        DriverKind::Epoll => {
+            let worker = Worker::new(order, shard, origin, control, Epoll::new(fixed).unwrap(), parts);
+            allocation_counter::measure(|| drop(worker.run()))
+        }
+        DriverKind::Uring => {
+            let worker = Worker::new(order, shard, origin, control, Uring::new(fixed).unwrap(), parts);
+            allocation_counter::measure(|| drop(worker.run()))
+        }
+    };
     (taker.join().unwrap(), made.count_total)
 }
 
 fn allocates_nothing_per_request(level: Level) {
-    let (few, short) = allocations(level.clone(), Duration::from_millis(50));
-    let (many, long) = allocations(level, Duration::from_millis(500));
-    assert!(many > few, "{few} and {many} requests");
-    assert_eq!(short, long, "allocations of {few} and of {many} requests");
+    for driver in [DriverKind::Epoll, DriverKind::Uring] {
+        let (few, short) = allocations(level.clone(), Duration::from_millis(50), driver);
+        let (many, long) = allocations(level.clone(), Duration::from_millis(500), driver);
+        assert!(many > few, "{few} and {many} requests by {}", driver.name());
+        assert_eq!(short, long, "allocations of {few} and of {many} requests by {}", driver.name());
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use plimsoll_engine::{FixedRequest, Traffic};
 use plimsoll_record::FailureKind;
 use plimsoll_testkit::{BadServer, Script, refused_address};
 
-use crate::measured::{Measured, closed, open, order};
+use super::measured::{Measured, closed, open, order};
 
 fn against(script: Script) -> Measured {
     let server = BadServer::start(script);

@@ -7,7 +7,7 @@ use plimsoll_plan::Target;
 use plimsoll_record::{FailureKind, Phase};
 use plimsoll_testkit::{BadServer, Nginx, Script};
 
-use crate::measured::{Measured, closed, order};
+use super::measured::{Measured, closed, order};
 
 #[test]
 fn nginx_counts_what_is_reported_as_completed() {

@@ -10,7 +10,7 @@ use plimsoll_record::FailureKind;
 use plimsoll_testkit::{BadServer, Nginx, Script};
 use plimsoll_tls::{Client, Roots, ServerName, TlsSettings};
 
-use crate::measured::{Measured, closed, open, order};
+use super::measured::{Measured, closed, open, order};
 
 fn tls(nginx: &Nginx, name: &str, streams: bool) -> TlsOrder {
     let roots = Roots::Pem(fs::read(nginx.certificate()).unwrap());

@@ -11,7 +11,7 @@ use plimsoll_engine::{
 use plimsoll_plan::Shard;
 use plimsoll_testkit::{BadServer, Nginx, Script};
 
-use crate::measured::{Measured, closed, open, order};
+use super::measured::{Measured, closed, open, order};
 
 /// Counts its requests, and does what a test asks for.
 #[derive(Clone)]
@@ -83,7 +83,7 @@ impl RequestSource for Counting {
         let mut bodies = self.bodies.lock().unwrap();
         bodies.push(answer.body.to_vec());
         let known = answer.fields.iter().any(|field| field.name.eq_ignore_ascii_case("content-length"));
-        Ok(if known && bodies.len() % 2 == 0 { Judgement::Passed } else { Judgement::Failed(1) })
+        Ok(if known && bodies.len().is_multiple_of(2) { Judgement::Passed } else { Judgement::Failed(1) })
     }
 
     fn stopped(&self) -> bool {

@@ -28,6 +28,7 @@ pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
         connections_max: 100,
         interval: Duration::from_millis(50),
         seed: 1,
+        driver: Some(super::DRIVER),
         origin: RealClock.now(),
     }
 }
@@ -58,6 +59,7 @@ impl Measured {
     /// Runs a step to its end; `watch` sees each frame and may end the step.
     pub(crate) fn watched(order: &StepOrder, mut watch: impl FnMut(&Frame, &Running)) -> Self {
         let mut running = Running::start(order).unwrap();
+        assert_eq!(Some(running.driver()), order.driver);
         let mut sum = Self {
             counts: Counts::default(),
             latency: latency_histogram(),

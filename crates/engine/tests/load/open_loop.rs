@@ -6,7 +6,7 @@ use plimsoll_plan::{ArrivalProcess, Level, RateProfile};
 use plimsoll_record::FailureKind;
 use plimsoll_testkit::{BadServer, Nginx, Script};
 
-use crate::measured::{Measured, open, order};
+use super::measured::{Measured, open, order};
 
 #[test]
 fn every_arrival_of_the_schedule_is_sent_once() {

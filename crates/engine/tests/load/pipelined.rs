@@ -7,7 +7,7 @@ use plimsoll_plan::Target;
 use plimsoll_record::FailureKind;
 use plimsoll_testkit::{BadServer, Nginx, Script};
 
-use crate::measured::{Measured, closed, open, order};
+use super::measured::{Measured, closed, open, order};
 
 #[test]
 fn pipelined_requests_are_all_answered_also_over_connections_that_the_server_ends() {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use plimsoll_sys::Peer;
 use plimsoll_testkit::Nginx;
 
-use crate::measured::{Measured, closed, order};
+use super::measured::{Measured, closed, order};
 
 /// A server that keeps the addresses its connections come from.
 struct Witness {
@@ -96,7 +96,7 @@ fn a_port_that_others_hold_is_passed_over_where_ports_are_chosen_here() {
     let server = Witness::start(true);
     let ports = plimsoll_sys::local_ports().len() as u32;
     // So many connections that ports are chosen, of which this step opens only the first few.
-    let mut order = order(server.address, crate::measured::open(200.0, 2));
+    let mut order = order(server.address, super::measured::open(200.0, 2));
     order.connections_max = ports * 9 / 10;
     order.sources = vec!["127.0.2.1".parse().unwrap()];
     let first = *plimsoll_sys::local_ports().start();

@@ -1,0 +1,22 @@
+//! Which driver is used: what was asked for, and what the kernel offers.
+
+use std::sync::Arc;
+
+use super::DriverKind;
+use super::uring::Uring;
+use crate::running::EngineError;
+
+/// The driver that steps will use: the one that is forced, or the better one that works here.
+///
+/// # Errors
+/// When io_uring is forced and this kernel, or a sandbox around the process, does not offer it.
+pub fn available_driver(forced: Option<DriverKind>) -> Result<DriverKind, EngineError> {
+    if forced == Some(DriverKind::Epoll) {
+        return Ok(DriverKind::Epoll);
+    }
+    match (Uring::new(Arc::from([])), forced) {
+        (Ok(_), _) => Ok(DriverKind::Uring),
+        (Err(_), None) => Ok(DriverKind::Epoll),
+        (Err(source), Some(_)) => Err(EngineError::NoRing { source }),
+    }
+}

@@ -1,0 +1,20 @@
+//! All tests, with io_uring.
+
+const DRIVER: plimsoll_engine::DriverKind = plimsoll_engine::DriverKind::Uring;
+
+#[path = "bad_servers.rs"]
+mod bad_servers;
+#[path = "closed_loop.rs"]
+mod closed_loop;
+#[path = "layered.rs"]
+mod layered;
+#[path = "made.rs"]
+mod made;
+#[path = "measured.rs"]
+mod measured;
+#[path = "open_loop.rs"]
+mod open_loop;
+#[path = "pipelined.rs"]
+mod pipelined;
+#[path = "ways.rs"]
+mod ways;

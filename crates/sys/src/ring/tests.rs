@@ -1,0 +1,185 @@
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+
+use super::*;
+
+const FIXED: &[u8] = b"fixed bytes";
+const PIECES: Arming = Arming { multishot: true, wait_first: false };
+const MEMORY: RingMemory = RingMemory { buffers: 4, buffer_bytes: 64 };
+
+fn ring(memory: RingMemory) -> Ring {
+    Ring::new(Arc::from(FIXED), memory).unwrap()
+}
+
+/// The next completion, waited for.
+fn next(ring: &mut Ring) -> Completion {
+    for _ in 0..1000 {
+        if let Some(completion) = ring.next_completion() {
+            return completion;
+        }
+        ring.wait(Duration::from_millis(10), Gathering::default()).unwrap();
+    }
+    panic!("nothing completed");
+}
+
+/// A connected pair, whose first completion was that of the connecting.
+fn pair(ring: &mut Ring) -> (Connection, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let route = Route::from(listener.local_addr().unwrap());
+    let socket = Connection::prepare(&route).unwrap();
+    ring.connect(&socket, &route, 1).unwrap();
+    let completion = next(ring);
+    assert_eq!((completion.token, completion.result), (1, Ok(0)));
+    (socket, listener.accept().unwrap().0)
+}
+
+fn read(peer: &mut TcpStream, count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    peer.read_exact(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn every_piece_and_the_end_come_from_one_receive() {
+    let mut ring = ring(MEMORY);
+    let (socket, mut peer) = pair(&mut ring);
+    ring.receive(&socket, PIECES, 2).unwrap();
+    for text in [b"one", b"two"] {
+        peer.write_all(text).unwrap();
+        let completion = next(&mut ring);
+        assert_eq!((completion.token, completion.result, completion.more), (2, Ok(3), true));
+        assert_eq!(ring.bytes(), text);
+    }
+    drop(peer);
+    let completion = next(&mut ring);
+    assert_eq!((completion.token, completion.result, completion.more), (2, Ok(0), false));
+    assert!(ring.bytes().is_empty());
+}
+
+#[test]
+fn a_refused_connection_says_so() {
+    let mut ring = ring(MEMORY);
+    let address: SocketAddr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let socket = Connection::prepare(&address.into()).unwrap();
+    ring.connect(&socket, &address.into(), 7).unwrap();
+    assert_eq!(next(&mut ring).result, Err(Mishap::Os(libc::ECONNREFUSED)));
+}
+
+#[test]
+fn a_quiet_send_is_heard_of_only_when_it_fails() {
+    let mut ring = ring(MEMORY);
+    let (socket, mut peer) = pair(&mut ring);
+    ring.send_fixed(&socket, 0..5, false, 2).unwrap();
+    ring.send_fixed(&socket, 5..FIXED.len(), true, 3).unwrap();
+    let completion = next(&mut ring);
+    assert_eq!((completion.token, completion.result), (3, Ok(6)));
+    assert_eq!(read(&mut peer, FIXED.len()), FIXED);
+    // Bytes that the peer leaves unread make its close a reset.
+    ring.send_fixed(&socket, 0..5, true, 4).unwrap();
+    assert_eq!(next(&mut ring).token, 4);
+    ring.receive(&socket, PIECES, 5).unwrap();
+    drop(peer);
+    assert_eq!(next(&mut ring).result, Err(Mishap::Os(libc::ECONNRESET)));
+    ring.send_fixed(&socket, 0..5, false, 6).unwrap();
+    let failed = next(&mut ring);
+    assert_eq!((failed.token, failed.result), (6, Err(Mishap::Os(libc::EPIPE))));
+}
+
+#[test]
+fn a_copy_is_sent_whole_however_long_the_peer_takes() {
+    let mut ring = ring(MEMORY);
+    let (socket, mut peer) = pair(&mut ring);
+    let bytes: Vec<u8> = (0..20_000_000_u32).map(|number| number as u8).collect();
+    ring.send_copy(&socket, &bytes, 9).unwrap();
+    let reader = std::thread::spawn(move || read(&mut peer, 20_000_000));
+    let completion = next(&mut ring);
+    assert_eq!((completion.token, completion.result), (9, Ok(20_000_000)));
+    assert!(reader.join().unwrap() == bytes);
+}
+
+#[test]
+fn discarded_bytes_are_counted_and_no_more_than_were_asked_for() {
+    let mut ring = ring(MEMORY);
+    let (socket, mut peer) = pair(&mut ring);
+    peer.write_all(&[b'x'; 1000]).unwrap();
+    peer.write_all(b"rest").unwrap();
+    let mut left = 1000;
+    while left > 0 {
+        ring.discard(&socket, left, true, 2).unwrap();
+        left -= next(&mut ring).result.unwrap();
+    }
+    ring.receive(&socket, PIECES, 3).unwrap();
+    assert_eq!(next(&mut ring).result, Ok(4));
+    assert_eq!(ring.bytes(), b"rest");
+}
+
+#[test]
+fn without_a_buffer_nothing_is_lost() {
+    let mut ring = ring(RingMemory { buffers: 1, buffer_bytes: 2 });
+    let (socket, mut peer) = pair(&mut ring);
+    peer.write_all(b"abcdef").unwrap();
+    drop(peer);
+    let mut seen = Vec::new();
+    loop {
+        ring.receive(&socket, PIECES, 2).unwrap();
+        let completion = loop {
+            let completion = next(&mut ring);
+            seen.extend_from_slice(ring.bytes());
+            if !completion.more {
+                break completion;
+            }
+        };
+        match completion.result {
+            Ok(0) => break,
+            Err(mishap) => assert_eq!(mishap, Mishap::NoBuffers),
+            Ok(_) => {}
+        }
+    }
+    assert_eq!(seen, b"abcdef");
+}
+
+#[test]
+fn a_cancelled_receive_ends_and_a_retired_socket_is_closed() {
+    let mut ring = ring(MEMORY);
+    let (socket, mut peer) = pair(&mut ring);
+    ring.receive(&socket, PIECES, 2).unwrap();
+    ring.wait(Duration::ZERO, Gathering::default()).unwrap();
+    ring.cancel(2, 3).unwrap();
+    ring.retire(socket);
+    let completion = next(&mut ring);
+    assert_eq!((completion.token, completion.result), (2, Err(Mishap::Canceled)));
+    // The peer would wait forever for an end that never comes.
+    assert_eq!(peer.read(&mut [0; 8]).unwrap(), 0);
+}
+
+#[test]
+fn a_ring_that_is_dropped_leaves_nothing_under_way() {
+    let mut ring = ring(MEMORY);
+    let pairs: Vec<_> = (0..50).map(|_| pair(&mut ring)).collect();
+    let mut peers = Vec::new();
+    for (socket, peer) in pairs {
+        ring.receive(&socket, PIECES, 2).unwrap();
+        ring.send_copy(&socket, &vec![0; 20_000_000], 3).unwrap();
+        ring.wait(Duration::ZERO, Gathering::default()).unwrap();
+        drop(socket);
+        peers.push(peer);
+    }
+    drop(ring);
+    for mut peer in peers {
+        // Only now is nobody left who holds the socket open: what was sent comes, and then the end.
+        let mut bytes = Vec::new();
+        peer.read_to_end(&mut bytes).unwrap();
+        assert!(bytes.len() < 20_000_000);
+    }
+}
+
+#[test]
+fn a_gathering_wait_ends_with_what_is_there() {
+    let mut ring = ring(MEMORY);
+    let (socket, mut peer) = pair(&mut ring);
+    ring.receive(&socket, PIECES, 2).unwrap();
+    peer.write_all(b"x").unwrap();
+    let gathering = Gathering { completions: 50, longest: Duration::from_micros(100) };
+    ring.wait(Duration::from_secs(60), gathering).unwrap();
+    assert_eq!(ring.next_completion().unwrap().result, Ok(1));
+}
