@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use plimsoll_engine::{EngineError, FixedRequest, Traffic};
+use plimsoll_engine::{EngineError, FixedRequest, Traffic, available_driver};
 use plimsoll_host::CpuSource;
-use plimsoll_plan::{Load, Plan, TargetError};
+use plimsoll_plan::{DriverKind, Load, Plan, TargetError};
 use plimsoll_record::{Event, EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
 use plimsoll_units::{Clock, Instant, RealClock};
@@ -90,9 +90,10 @@ pub fn conduct(
 ) -> Result<Outcome, ConductError> {
     let began = RealClock.now();
     let prepared = prepare(plan, options.ask_first, options.interrupted)?;
-    let mut tape = open_tape(&prepared, options);
+    let driver = available_driver(prepared.plan.generator.driver)?;
+    let mut tape = open_tape(&prepared, driver, options);
     announce(&mut tape, &prepared, observer);
-    if let Err(error) = measure(&prepared, began, options, &mut tape, observer) {
+    if let Err(error) = measure(&prepared, (began, driver), options, &mut tape, observer) {
         // A first step that failed leaves nothing to show; a later one leaves those before it.
         if tape.run().frames.is_empty() {
             return Err(error);
@@ -104,7 +105,7 @@ pub fn conduct(
     Ok(Outcome { run, file, trouble })
 }
 
-fn open_tape(prepared: &Prepared, options: &RunOptions<'_>) -> Tape {
+fn open_tape(prepared: &Prepared, driver: DriverKind, options: &RunOptions<'_>) -> Tape {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let started_unix_ms = u64::try_from(started.as_millis()).unwrap_or(u64::MAX);
     let manifest = Manifest {
@@ -116,7 +117,7 @@ fn open_tape(prepared: &Prepared, options: &RunOptions<'_>) -> Tape {
         tool_version: options.tool_version.to_owned(),
         machine: prepared.machine.clone(),
         preflight: prepared.preflight.clone(),
-        driver: "epoll".to_owned(),
+        driver: driver.name().to_owned(),
         protocol: "HTTP/1.1".to_owned(),
         tls: None,
         started_unix_ms,
@@ -140,7 +141,7 @@ fn announce(tape: &mut Tape, prepared: &Prepared, observer: &mut dyn Observer) {
 
 fn measure(
     prepared: &Prepared,
-    began: Instant,
+    (began, driver): (Instant, DriverKind),
     options: &RunOptions<'_>,
     tape: &mut Tape,
     observer: &mut dyn Observer,
@@ -161,6 +162,7 @@ fn measure(
         interval: supplied.map_or_else(|| plan.interval(), |supplied| supplied.interval),
         outlasts_target: supplied.is_some_and(|supplied| supplied.outlasts_target),
         workers: prepared.workers,
+        driver,
         origin: tape.origin(),
         budget: Budget::new(began, budget),
         interrupted: options.interrupted,

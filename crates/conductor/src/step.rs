@@ -6,7 +6,7 @@ use std::time::Duration;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::{EngineError, Running, StepOrder, Traffic, Turn};
 use plimsoll_host::CpuSource;
-use plimsoll_plan::{Level, Load, Plan, RateProfile};
+use plimsoll_plan::{DriverKind, Level, Load, Plan, RateProfile};
 use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
 use plimsoll_sys::Peer;
 use plimsoll_units::{Clock, Instant, RealClock};
@@ -42,6 +42,7 @@ pub(crate) struct StepContext<'a> {
     /// The load goes on although the target refuses every connection.
     pub(crate) outlasts_target: bool,
     pub(crate) workers: u32,
+    pub(crate) driver: DriverKind,
     pub(crate) origin: Instant,
     pub(crate) budget: Budget,
     pub(crate) interrupted: &'a AtomicBool,
@@ -151,7 +152,7 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
         connections_max: context.plan.generator.connections_max,
         interval: context.interval,
         seed: context.plan.generator.seed,
-        driver: None,
+        driver: Some(context.driver),
         origin: context.origin,
     }
 }

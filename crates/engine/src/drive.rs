@@ -10,25 +10,6 @@ pub(crate) mod choice;
 pub(crate) mod epoll;
 pub(crate) mod uring;
 
-/// A way to move bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DriverKind {
-    /// Readiness, by epoll: on every Linux.
-    Epoll,
-    /// Completions, by io_uring: from Linux 6.1 on, where it is not forbidden.
-    Uring,
-}
-
-impl DriverKind {
-    /// Its name, as flags and outputs have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Epoll => "epoll",
-            Self::Uring => "uring",
-        }
-    }
-}
-
 /// A connection that became ready.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event {

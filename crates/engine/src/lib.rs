@@ -22,7 +22,6 @@ mod traffic;
 mod worker;
 
 pub use classify::{connect_failure, malformed_failure};
-pub use drive::DriverKind;
 pub use drive::choice::available_driver;
 pub use order::{OPENING_MAX, StepOrder, TlsOrder};
 pub use running::{EngineError, Running, Turn};

@@ -4,12 +4,11 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_plan::{IpRange, Level, Shard};
+use plimsoll_plan::{DriverKind, IpRange, Level, Shard};
 use plimsoll_sys::Peer;
 use plimsoll_tls::{Client, ServerName};
 use plimsoll_units::Instant;
 
-use crate::drive::DriverKind;
 use crate::traffic::Traffic;
 use crate::worker::Requests;
 

@@ -7,14 +7,14 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use plimsoll_plan::Shard;
+use plimsoll_plan::{DriverKind, Shard};
 use plimsoll_record::Frame;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::control::Control;
+use crate::drive::Driver;
 use crate::drive::epoll::Epoll;
 use crate::drive::uring::Uring;
-use crate::drive::{Driver, DriverKind};
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
 use crate::traffic::{SourceFault, Traffic};
@@ -112,7 +112,7 @@ impl Running {
         };
         match rings(order)? {
             Some(rings) => {
-                running.driver = DriverKind::Uring;
+                running.driver = DriverKind::IoUring;
                 running.start_workers(order, &full, rings.into_iter().map(Ok))?;
             }
             None => {

@@ -5,6 +5,7 @@
 //! stored with the run, so a recorded run knows what it was.
 
 mod arrivals;
+mod driver;
 mod network;
 mod plan;
 mod profile;
@@ -13,6 +14,7 @@ mod spec;
 mod target;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
+pub use driver::{DriverKind, UnknownDriver};
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use plan::{Generator, Level, Load, Plan, RequestGroup, Rungs, UnreadablePlan};
 pub use profile::{ProfileError, RateProfile, Stage};

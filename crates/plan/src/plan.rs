@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ArrivalProcess, Network, RateProfile, Slo, Target};
+use crate::{ArrivalProcess, DriverKind, Network, RateProfile, Slo, Target};
 
 /// The interval of one frame where a number of requests ends the run.
 const INTERVAL_OF_COUNT: Duration = Duration::from_millis(100);
@@ -109,6 +109,8 @@ pub struct Generator {
     pub connections_max: u32,
     /// Seed of everything random.
     pub seed: u64,
+    /// The driver that is forced; `None` takes the better one that works.
+    pub driver: Option<DriverKind>,
 }
 
 /// Requests of a plan that are counted and timed together.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::target::parse_header;
 use crate::{
-    ArrivalProcess, Generator, Level, Load, Network, NetworkError, Plan, RateProfile, RequestGroup, Rungs,
-    Slo, Stage, Target, TargetError,
+    ArrivalProcess, DriverKind, Generator, Level, Load, Network, NetworkError, Plan, RateProfile,
+    RequestGroup, Rungs, Slo, Stage, Target, TargetError,
 };
 
 /// The load as typed.
@@ -63,6 +63,8 @@ pub struct PlanSpec {
     pub depth: Option<u64>,
     /// Seed of everything random.
     pub seed: u64,
+    /// The driver, if one is forced.
+    pub driver: Option<DriverKind>,
     /// What to judge the run by.
     pub slo: Slo,
 }
@@ -211,6 +213,7 @@ impl PlanSpec {
             connections_max: connections_max
                 .unwrap_or_else(|| CONNECTIONS_MAX_DEFAULT.max(first_connections(&load))),
             seed: self.seed,
+            driver: self.driver,
         };
         let name = match self.name {
             Some(name) => checked_name(name)?,
@@ -347,6 +350,7 @@ mod tests {
             connections_max: None,
             depth: None,
             seed: 1,
+            driver: None,
             slo: Slo::default(),
         }
     }

@@ -168,6 +168,7 @@ fn spec(
         connections_max: None,
         depth: None,
         seed: 1,
+        driver: request.driver,
         slo,
     })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use plimsoll_plan::Slo;
+use plimsoll_plan::{DriverKind, Slo};
 
 use super::network::NetworkArgs;
 use super::values;
@@ -26,6 +26,9 @@ pub(crate) struct RequestArgs {
     /// Worker threads; by default one per core, or one per two cores for a target on this machine
     #[arg(short, long, value_name = "N", value_parser = values::count)]
     pub(crate) threads: Option<u64>,
+    /// Move bytes by `epoll` or by `io_uring` [default: io_uring where the kernel offers it]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) driver: Option<DriverKind>,
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
 }

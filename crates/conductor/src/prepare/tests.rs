@@ -19,6 +19,7 @@ fn plan(load: LoadSpec) -> Plan {
         connections_max: None,
         depth: None,
         seed: 1,
+        driver: None,
         slo: Slo::default(),
     };
     spec.freeze().unwrap()

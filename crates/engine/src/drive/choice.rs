@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::DriverKind;
+use plimsoll_plan::DriverKind;
+
 use super::uring::Uring;
 use crate::running::EngineError;
 
@@ -15,7 +16,7 @@ pub fn available_driver(forced: Option<DriverKind>) -> Result<DriverKind, Engine
         return Ok(DriverKind::Epoll);
     }
     match (Uring::new(Arc::from([])), forced) {
-        (Ok(_), _) => Ok(DriverKind::Uring),
+        (Ok(_), _) => Ok(DriverKind::IoUring),
         (Err(_), None) => Ok(DriverKind::Epoll),
         (Err(source), Some(_)) => Err(EngineError::NoRing { source }),
     }

@@ -7,12 +7,11 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_plan::{ArrivalProcess, Level, RateProfile, Shard, Target};
+use plimsoll_plan::{ArrivalProcess, DriverKind, Level, RateProfile, Shard, Target};
 use plimsoll_units::{Clock, RealClock};
 
 use super::Worker;
 use crate::control::Control;
-use crate::drive::DriverKind;
 use crate::drive::epoll::Epoll;
 use crate::drive::uring::Uring;
 use crate::order::StepOrder;
@@ -88,7 +87,7 @@ fn allocations(level: Level, duration: Duration, driver: DriverKind) -> (u64, u6
             let worker = Worker::new(order, shard, origin, control, Epoll::new(fixed).unwrap(), parts);
             allocation_counter::measure(|| drop(worker.run()))
         }
-        DriverKind::Uring => {
+        DriverKind::IoUring => {
             let worker = Worker::new(order, shard, origin, control, Uring::new(fixed).unwrap(), parts);
             allocation_counter::measure(|| drop(worker.run()))
         }
@@ -97,7 +96,7 @@ fn allocations(level: Level, duration: Duration, driver: DriverKind) -> (u64, u6
 }
 
 fn allocates_nothing_per_request(level: Level) {
-    for driver in [DriverKind::Epoll, DriverKind::Uring] {
+    for driver in [DriverKind::Epoll, DriverKind::IoUring] {
         let (few, short) = allocations(level.clone(), Duration::from_millis(50), driver);
         let (many, long) = allocations(level.clone(), Duration::from_millis(500), driver);
         assert!(many > few, "{few} and {many} requests by {}", driver.name());

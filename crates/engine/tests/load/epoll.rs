@@ -1,6 +1,6 @@
 //! All tests, with epoll.
 
-const DRIVER: plimsoll_engine::DriverKind = plimsoll_engine::DriverKind::Epoll;
+const DRIVER: plimsoll_plan::DriverKind = plimsoll_plan::DriverKind::Epoll;
 
 #[path = "bad_servers.rs"]
 mod bad_servers;

@@ -1,6 +1,6 @@
 //! All tests, with io_uring.
 
-const DRIVER: plimsoll_engine::DriverKind = plimsoll_engine::DriverKind::Uring;
+const DRIVER: plimsoll_plan::DriverKind = plimsoll_plan::DriverKind::IoUring;
 
 #[path = "bad_servers.rs"]
 mod bad_servers;

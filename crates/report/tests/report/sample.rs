@@ -47,6 +47,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         connections_max: None,
         depth: None,
         seed: 7,
+        driver: None,
         slo,
     };
     spec.freeze().unwrap()

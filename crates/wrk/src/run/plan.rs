@@ -32,6 +32,7 @@ pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Fai
         depth: Some(requests.batch().into()),
         network: Network::default(),
         seed: 0,
+        driver: None,
         slo: Slo::default(),
     };
     let mut plan = spec.freeze().map_err(|error| Failed::saying(&error.to_string()))?;
