@@ -12,7 +12,9 @@ use plimsoll_units::{Clock, RealClock};
 
 use super::Worker;
 use crate::control::Control;
+use crate::drive::Driver;
 use crate::drive::epoll::Epoll;
+use crate::drive::uring::Uring;
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
 
@@ -39,7 +41,11 @@ fn answer_all(mut stream: TcpStream) {
 }
 
 /// Runs a worker on this thread; gives the requests completed and the allocations made by this thread.
-fn allocations(level: Level, duration: Duration) -> (u64, u64) {
+fn allocations<D: Driver>(
+    make: impl Fn(Arc<[u8]>) -> std::io::Result<D>,
+    level: Level,
+    duration: Duration,
+) -> (u64, u64) {
     let address = echo_server();
     let origin = RealClock.now();
     let target = Target::parse(&format!("http://{address}/")).unwrap();
@@ -55,6 +61,7 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
         connections_max: 4,
         interval: Duration::from_millis(10),
         seed: 1,
+        driver: None,
         origin,
     };
     let control = Arc::new(Control::new(origin + duration, Duration::from_secs(10)));
@@ -71,26 +78,38 @@ fn allocations(level: Level, duration: Duration) -> (u64, u64) {
     });
     let shard = Shard { index: 0, of: 1 };
     let recorder = Recorder::new(0, shard, Exchange { full, empty }, origin);
-    let worker =
-        Worker::new(order, shard, origin, control, Epoll::new(Arc::clone(&order.request)).unwrap(), recorder);
+    let driver = make(Arc::clone(&order.request)).unwrap();
+    let worker = Worker::new(order, shard, origin, control, driver, recorder);
     let made = allocation_counter::measure(|| worker.run());
     (taker.join().unwrap(), made.count_total)
 }
 
-fn allocates_nothing_per_request(level: Level) {
-    let (few, short) = allocations(level, Duration::from_millis(50));
-    let (many, long) = allocations(level, Duration::from_millis(500));
+fn allocates_nothing_per_request<D: Driver>(make: fn(Arc<[u8]>) -> std::io::Result<D>, level: Level) {
+    let (few, short) = allocations(make, level, Duration::from_millis(50));
+    let (many, long) = allocations(make, level, Duration::from_millis(500));
     assert!(many > few, "{few} and {many} requests");
     assert_eq!(short, long, "allocations of {few} and of {many} requests");
 }
 
+const CLOSED: Level = Level::Closed { connections: 4 };
+const OPEN: Level = Level::Open { rate_per_sec: 2000.0, arrivals: ArrivalProcess::Poisson, connections: 4 };
+
 #[test]
 fn a_closed_loop_takes_no_memory_after_its_warm_up() {
-    allocates_nothing_per_request(Level::Closed { connections: 4 });
+    allocates_nothing_per_request(Epoll::new, CLOSED);
+}
+
+#[test]
+fn a_closed_loop_on_a_ring_takes_no_memory_after_its_warm_up() {
+    allocates_nothing_per_request(Uring::new, CLOSED);
 }
 
 #[test]
 fn an_open_loop_takes_no_memory_after_its_warm_up() {
-    let arrivals = ArrivalProcess::Poisson;
-    allocates_nothing_per_request(Level::Open { rate_per_sec: 2000.0, arrivals, connections: 4 });
+    allocates_nothing_per_request(Epoll::new, OPEN);
+}
+
+#[test]
+fn an_open_loop_on_a_ring_takes_no_memory_after_its_warm_up() {
+    allocates_nothing_per_request(Uring::new, OPEN);
 }

@@ -6,6 +6,8 @@ const DRIVER: plimsoll_engine::DriverKind = plimsoll_engine::DriverKind::Uring;
 mod bad_servers;
 #[path = "closed_loop.rs"]
 mod closed_loop;
+#[path = "long_bodies.rs"]
+mod long_bodies;
 #[path = "measured.rs"]
 mod measured;
 #[path = "open_loop.rs"]

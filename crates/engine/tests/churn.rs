@@ -1,0 +1,69 @@
+//! Connections that come and go leave nothing behind.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "in tests, a failed step is the failure")]
+
+use std::time::Duration;
+
+use plimsoll_engine::{DriverKind, Running, StepOrder, Turn};
+use plimsoll_plan::{Level, Target};
+use plimsoll_testkit::{BadServer, Script};
+use plimsoll_units::{Clock, RealClock};
+
+/// Connections that are opened and closed.
+const CHURN: u64 = 1000;
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Runs until so many requests have been answered, each on a connection of its own; gives how many failed.
+fn churn(server: &BadServer, driver: DriverKind) -> u64 {
+    let target = Target::parse(&format!("http://{}/", server.address())).unwrap();
+    let order = StepOrder {
+        step: 0,
+        level: Level::Closed { connections: 20 },
+        duration: Duration::from_secs(60),
+        address: server.address(),
+        request: target.encode().unwrap().into(),
+        method: target.method,
+        workers: 1,
+        timeout: Duration::from_secs(10),
+        connections_max: 20,
+        interval: Duration::from_millis(20),
+        seed: 1,
+        driver: Some(driver),
+        origin: RealClock.now(),
+    };
+    let mut running = Running::start(&order).unwrap();
+    let (mut completed, mut failed) = (0, 0);
+    loop {
+        match running.next(Duration::from_secs(60)).unwrap() {
+            Turn::Frame(frame) => {
+                completed += frame.head.counts.completed;
+                failed += frame.head.counts.failed.total();
+            }
+            Turn::Ended => break,
+            Turn::Quiet => panic!("no frame within a minute"),
+        }
+        if completed >= CHURN {
+            running.end_load();
+        }
+    }
+    assert!(completed >= CHURN, "{completed} answers in a minute");
+    failed
+}
+
+#[test]
+fn a_thousand_connections_leave_no_descriptor_behind() {
+    for driver in [DriverKind::Epoll, DriverKind::Uring] {
+        let before = descriptors();
+        let server = BadServer::start(Script::Http10);
+        assert_eq!(churn(&server, driver), 0, "{driver:?}");
+        drop(server);
+        // The server's threads close their ends when they see ours closed.
+        let gone = (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(5));
+            descriptors() <= before
+        });
+        assert!(gone, "{driver:?}: {before} descriptors before and {} after", descriptors());
+    }
+}
