@@ -408,3 +408,6 @@ impl Drop for Uring {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

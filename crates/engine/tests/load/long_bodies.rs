@@ -36,7 +36,7 @@ fn upload(address: SocketAddr, bytes: usize) -> plimsoll_engine::StepOrder {
     let mut order = order(address, closed(2));
     let mut target = Target::parse(&format!("http://{address}/")).unwrap();
     target.method = "POST".to_owned();
-    target.body = vec![b'x'; bytes].into();
+    target.body = vec![b'x'; bytes];
     order.request = target.encode().unwrap().into();
     order.method = target.method;
     order
