@@ -210,7 +210,10 @@ impl Ring {
     }
 
     /// Hands over what was asked for without waiting for anything.
-    fn submit(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When the kernel takes nothing.
+    pub fn submit(&mut self) -> io::Result<()> {
         self.enable()?;
         let asked = self.uring.submission().len() as u32;
         // SAFETY: no argument is passed, so that the kernel reads and writes nothing but the queues.
