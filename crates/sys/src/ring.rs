@@ -30,6 +30,10 @@ const ANSWERS_MAX: u32 = 4096;
 /// The most completions that are waited for at once. So many pieces of work the kernel does in one call, if they are
 /// there, and only some twenty if it is not told to.
 const TURN_MAX: u32 = ANSWERS_MAX / 2;
+/// A send of no more than this goes into the socket's buffer at once, unless the peer does not read.
+const IMMEDIATE_BYTES: usize = 16 * 1024;
+/// So long is waited in vain at most if it does not.
+const IMMEDIATE_LONGEST: Duration = Duration::from_micros(50);
 /// Buffers that are in use from the start. Few stay in the caches of the processor; more are taken as they are needed.
 const FIRST_BUFFERS: u16 = 32;
 
@@ -148,6 +152,9 @@ pub struct Ring {
     current: Option<(u16, usize)>,
     enabled: bool,
     gathers: bool,
+    /// Sends asked for since the last wait that will most likely be complete, and say so, as soon as the kernel has
+    /// them. A wait is for more than that.
+    immediate: u32,
 }
 
 impl Ring {
@@ -176,6 +183,7 @@ impl Ring {
             current: None,
             enabled: false,
             gathers,
+            immediate: 0,
         })
     }
 
@@ -202,7 +210,10 @@ impl Ring {
     }
 
     /// Hands over what was asked for without waiting for anything.
-    fn submit(&mut self) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// When the kernel takes nothing.
+    pub fn submit(&mut self) -> io::Result<()> {
         self.enable()?;
         let asked = self.uring.submission().len() as u32;
         // SAFETY: no argument is passed, so that the kernel reads and writes nothing but the queues.
@@ -286,6 +297,7 @@ impl Ring {
     pub fn send_copy(&mut self, socket: &Connection, bytes: &[u8], token: u64) -> io::Result<()> {
         let (number, start) = self.memory.outbox.post(bytes, token);
         let entry = send(socket, start, bytes.len()).user_data(COPY | u64::from(number));
+        self.immediate += u32::from(bytes.len() <= IMMEDIATE_BYTES);
         self.push(&entry).inspect_err(|_| {
             self.memory.outbox.delivered(number);
         })
@@ -337,13 +349,15 @@ impl Ring {
         let asked = self.uring.submission().len() as u32;
         let timeout = Timespec::from(longest);
         let mut arguments = SubmitArgs::new().timespec(&timeout);
-        let within_us = gathering.longest.min(longest).as_micros() as u32;
+        let immediate = std::mem::take(&mut self.immediate);
+        let within = if immediate > 0 { gathering.longest.max(IMMEDIATE_LONGEST) } else { gathering.longest };
+        let within_us = within.min(longest).as_micros() as u32;
         let wanted = match () {
             () if longest.is_zero() || !self.answers.is_empty() => 0,
             () if within_us == 0 || !self.gathers => 1,
             () => {
                 arguments = arguments.min_wait_usec(within_us);
-                gathering.completions.clamp(1, TURN_MAX)
+                (gathering.completions.max(1) + immediate).min(TURN_MAX)
             }
         };
         let flags = ENTER_GETEVENTS | ENTER_EXT_ARG;

@@ -21,3 +21,22 @@ pub fn available_driver(forced: Option<DriverKind>) -> Result<DriverKind, Engine
         (Err(source), Some(_)) => Err(EngineError::NoRing { source }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_forced_is_used_and_otherwise_what_works() {
+        assert_eq!(available_driver(Some(DriverKind::Epoll)).unwrap(), DriverKind::Epoll);
+        match available_driver(Some(DriverKind::IoUring)) {
+            Ok(forced) => {
+                assert_eq!((forced, available_driver(None).unwrap()), (DriverKind::IoUring, forced))
+            }
+            Err(error) => {
+                assert!(error.to_string().contains("--driver epoll"), "{error}");
+                assert_eq!(available_driver(None).unwrap(), DriverKind::Epoll);
+            }
+        }
+    }
+}

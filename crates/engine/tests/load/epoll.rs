@@ -8,6 +8,8 @@ mod bad_servers;
 mod closed_loop;
 #[path = "layered.rs"]
 mod layered;
+#[path = "long_bodies.rs"]
+mod long_bodies;
 #[path = "made.rs"]
 mod made;
 #[path = "measured.rs"]

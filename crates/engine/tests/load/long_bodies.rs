@@ -1,0 +1,121 @@
+//! Bodies that are longer than any buffer on their way, in both directions.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_engine::{FixedRequest, Traffic};
+use plimsoll_plan::Target;
+use plimsoll_testkit::{BadServer, Script};
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::measured::{Measured, closed, order};
+
+/// More than the kernel keeps of one connection at both ends together.
+const HUGE_BYTES: usize = 32 * 1024 * 1024;
+
+/// Gives each connection to `serve`, in a thread of its own; counts them.
+fn server(serve: fn(TcpStream) -> std::io::Result<()>) -> (SocketAddr, Arc<AtomicU64>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let connections = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&connections);
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            counted.fetch_add(1, Ordering::Relaxed);
+            // A connection that the client gives up ends its thread, and tells nothing more.
+            thread::spawn(move || serve(stream.unwrap()).unwrap_or_default());
+        }
+    });
+    (address, connections)
+}
+
+fn upload(address: SocketAddr, bytes: usize) -> plimsoll_engine::StepOrder {
+    let mut order = order(address, closed(2));
+    let mut target = Target::parse(&format!("http://{address}/")).unwrap();
+    target.method = "POST".to_owned();
+    target.body = vec![b'x'; bytes];
+    order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method));
+    order
+}
+
+#[test]
+fn ten_megabytes_are_counted_to_the_byte() {
+    let server = BadServer::start(Script::Correct { body: vec![b'x'; 10_000_000] });
+    let measured = Measured::of(&order(server.address(), closed(3)));
+    assert_eq!(measured.failures(), [""; 0]);
+    let per_response = measured.counts.bytes_in / measured.counts.completed;
+    assert_eq!(measured.counts.bytes_in % measured.counts.completed, 0);
+    assert!((10_000_000..10_000_200).contains(&per_response), "{per_response} bytes a response");
+}
+
+/// Announces a million bytes and sends a part of them.
+fn answer_in_part(mut stream: &TcpStream) -> std::io::Result<()> {
+    stream.read_exact(&mut [0; 16])?;
+    stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")?;
+    stream.write_all(&[b'x'; 200_000])
+}
+
+#[test]
+fn a_server_that_closes_within_a_long_body_is_noticed() {
+    let (address, _) = server(|mut stream| {
+        answer_in_part(&stream)?;
+        stream.shutdown(Shutdown::Write)?;
+        // Closed with bytes unread it would be a reset.
+        stream.read_to_end(&mut Vec::new()).map(drop)
+    });
+    assert_eq!(Measured::of(&order(address, closed(2))).failures(), ["closed_within_response"]);
+}
+
+#[test]
+fn a_server_that_resets_within_a_long_body_is_noticed() {
+    let (address, _) = server(|stream| {
+        answer_in_part(&stream)?;
+        rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO))?;
+        Ok(())
+    });
+    assert_eq!(Measured::of(&order(address, closed(2))).failures(), ["reset_within_response"]);
+}
+
+#[test]
+fn a_long_request_arrives_whole_and_its_connection_is_used_again() {
+    let (address, connections) = server(|mut stream| {
+        loop {
+            let mut head = [0; 4096];
+            let mut seen = stream.read(&mut head)?;
+            let length = head.windows(4).position(|four| four == b"\r\n\r\n").unwrap() + 4 + HUGE_BYTES;
+            let mut rest = vec![0; 1 << 20];
+            while seen < length {
+                let most = rest.len().min(length - seen);
+                match stream.read(&mut rest[..most])? {
+                    0 => return Ok(()),
+                    count => seen += count,
+                }
+            }
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")?;
+        }
+    });
+    let measured = Measured::of(&upload(address, HUGE_BYTES));
+    assert_eq!(measured.failures(), [""; 0]);
+    assert_eq!(connections.load(Ordering::Relaxed), 2);
+    assert!(measured.counts.bytes_out >= measured.counts.completed * HUGE_BYTES as u64);
+}
+
+#[test]
+fn an_answer_before_the_request_is_written_costs_the_connection() {
+    let (address, connections) = server(|mut stream| {
+        stream.read_exact(&mut [0; 16])?;
+        stream.write_all(b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")?;
+        // Nothing more is read: only a client that gives the connection up goes on.
+        let closed = PollFlags::RDHUP | PollFlags::HUP;
+        poll(&mut [PollFd::new(&stream, closed)], None)?;
+        Ok(())
+    });
+    let measured = Measured::of(&upload(address, HUGE_BYTES));
+    assert_eq!(measured.failures(), [""; 0]);
+    assert!(measured.counts.completed > 2, "{:?}", measured.counts);
+    assert!(connections.load(Ordering::Relaxed) >= measured.counts.completed);
+}
