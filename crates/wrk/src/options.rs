@@ -42,7 +42,7 @@ pub struct Options {
     pub latency: bool,
     /// wrk2 only: whether the distribution of the times since the sending is printed too.
     pub service_time: bool,
-    /// wrk2 only: whether a batch of pipelined requests has one latency.
+    /// wrk2 only: whether a batch of pipelined requests is to have one latency. Each request has its own all the same.
     pub batch_latency: bool,
     /// The URL as it was typed.
     pub url_text: String,

@@ -1,0 +1,86 @@
+//! A server that keeps every request it gets, connection by connection.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// The requests of each connection, in the order of the connections' first.
+type Seen = Arc<Mutex<Vec<Vec<String>>>>;
+
+/// A recording server. Its threads end with the connections that they serve.
+pub(crate) struct Recorder {
+    address: SocketAddr,
+    seen: Seen,
+}
+
+impl Recorder {
+    /// Serves on a free port, for as long as the test's process lives.
+    pub(crate) fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (address, seen) = (listener.local_addr().unwrap(), Seen::default());
+        let kept = Arc::clone(&seen);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let (stream, seen) = (stream.unwrap(), Arc::clone(&kept));
+                thread::spawn(move || serve(&stream, &seen));
+            }
+        });
+        Self { address, seen }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/start?a=b", self.address)
+    }
+
+    /// What came since the last call of this, on the connections that carried a request.
+    pub(crate) fn take(&self) -> Vec<Vec<String>> {
+        std::mem::take(&mut self.seen.lock().unwrap())
+    }
+}
+
+/// Answers the requests of a connection until that ends.
+fn serve(stream: &TcpStream, seen: &Seen) {
+    let mut reader = BufReader::new(stream);
+    let mut place = None;
+    while let Some(request) = read_request(&mut reader) {
+        keep(seen, &mut place, request);
+        let mut out = stream;
+        if out.write_all(b"HTTP/1.1 200 OK\r\nX-Token: secret\r\nContent-Length: 2\r\n\r\nok").is_err() {
+            return;
+        }
+    }
+}
+
+fn keep(seen: &Seen, place: &mut Option<usize>, request: String) {
+    let mut connections = seen.lock().unwrap();
+    let place = *place.get_or_insert_with(|| {
+        connections.push(Vec::new());
+        connections.len() - 1
+    });
+    // A connection may still be busy when the next program's requests are already looked at.
+    if let Some(requests) = connections.get_mut(place) {
+        requests.push(request);
+    }
+}
+
+/// Reads one request as text, its header sorted: fields come in the order of Lua's tables.
+fn read_request(reader: &mut impl BufRead) -> Option<String> {
+    let mut lines = Vec::new();
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        match line.trim_end() {
+            "" => break,
+            text => lines.push(text.to_owned()),
+        }
+    }
+    let length = lines.iter().find_map(|line| line.strip_prefix("Content-Length: ")?.parse().ok());
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body).ok()?;
+    lines[1..].sort_unstable();
+    lines.push(String::from_utf8(body).unwrap());
+    Some(lines.join("\n"))
+}
