@@ -274,6 +274,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         connections_max: None,
         depth: None,
         seed: 1,
+        driver: None,
         slo,
     };
     let plan = spec.freeze().unwrap();
