@@ -31,6 +31,7 @@ pub(crate) fn plan_json() -> String {
         connections_max: None,
         depth: None,
         seed: 7,
+        driver: None,
         slo: Slo::default(),
     };
     spec.freeze().unwrap().to_json()
