@@ -14,6 +14,7 @@ mod traffic;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use plimsoll_conductor::{Outcome, RunOptions, Supplied, conduct};
 use plimsoll_record::Run;
@@ -51,8 +52,15 @@ fn say(stream: &mut dyn Write, text: &str) {
     }
 }
 
-/// The most frames a thread hands over in one run: each is kept in memory to the end.
-const FRAMES_MAX: u32 = 3000;
+/// About the most frames of all threads of one run: each is kept to the end, and then read in a fraction of a
+/// millisecond, while the user waits for the text.
+const FRAMES_MAX: u64 = 6000;
+
+/// The interval of one frame, which is that of a sample of a thread's rate.
+fn interval(options: &Options) -> Duration {
+    let ns = options.duration.as_nanos() * u128::from(options.threads) / u128::from(FRAMES_MAX);
+    RateSampler::INTERVAL.max(Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX)))
+}
 
 /// Makes the run that the options ask for, and prints it; gives the exit code.
 ///
@@ -91,7 +99,7 @@ fn measured_run(
         tool_version,
         supplied: Some(Supplied {
             traffic: requests.traffic(),
-            interval: RateSampler::INTERVAL.max(options.duration / FRAMES_MAX),
+            interval: interval(options),
             outlasts_target: true,
         }),
     };
@@ -116,7 +124,7 @@ fn print_results(
     requests: &mut Requests,
     streams: &mut Streams<'_>,
 ) -> Result<bool, Failed> {
-    let measured = measurement::measured(run)?;
+    let measured = measurement::measured(options, run)?;
     for line in measurement::calibrations(options, run)? {
         streams.print(&line);
     }
@@ -138,4 +146,19 @@ fn load_script(options: &Options, file: &str) -> Result<Script, ScriptError> {
     args.extend(options.args.iter().cloned());
     let threads = u32::try_from(options.threads).unwrap_or(u32::MAX);
     Script::load(Path::new(file), request::script_target(options), args, threads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_sampled_as_wrk_does_unless_that_would_take_long_to_read() {
+        let of = |threads: &str, duration: &str| {
+            let args = ["-t", threads, "-c", threads, "-d", duration, "http://h/"].map(str::to_owned);
+            interval(&crate::options::parse("wrk", &args).unwrap())
+        };
+        assert_eq!([of("12", "30s"), of("2", "300s")], [RateSampler::INTERVAL; 2]);
+        assert_eq!((of("12", "300s"), of("1", "20h")), (Duration::from_millis(600), Duration::from_secs(12)));
+    }
 }

@@ -25,7 +25,7 @@ pub struct Measured {
     pub bad_statuses: u64,
     /// Every latency (done − intended) in nanoseconds, requests that failed by their age included.
     pub latency: Histogram,
-    /// Every service time (done − sent) in nanoseconds; wrk2 calls it uncorrected latency.
+    /// Every service time (done − sent) in nanoseconds, if the options ask for it; wrk2 calls it uncorrected latency.
     pub service_time: Histogram,
     /// What the [`RateSampler`] of each thread saw, in requests a second.
     pub rates: Vec<u64>,

@@ -97,3 +97,18 @@ fn a_pipelined_batch_is_sent_at_once_and_every_answer_counts() {
     assert_eq!(sent % 3, 0);
     assert!(ours.called.requests() + 3 >= sent, "{sent} {:?}", ours.called);
 }
+
+#[test]
+fn the_request_without_a_script_is_that_of_wrk() {
+    let (caller, recorder) = (Caller::new(), Recorder::start());
+    for headers in [&["-H", "X-B: c: d", "-H", "Accept: x", "-H", "X-B: last"][..], &["-H", "Host: virtual"]]
+    {
+        let [theirs, ours] = [Command::new("wrk"), caller.command("wrk")].map(|mut command| {
+            let output =
+                command.args(["-t1", "-c1", "-d1s"]).args(headers).arg(recorder.url()).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            recorder.take().swap_remove(0).swap_remove(0)
+        });
+        assert_eq!(ours, theirs);
+    }
+}

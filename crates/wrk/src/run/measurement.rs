@@ -16,7 +16,7 @@ const BAD_STATUS_FIRST: u16 = 400;
 ///
 /// Responses and bytes are those of the load's time, so that their rates are true of it. In the latencies and among
 /// the errors is everything that ended, also after the load.
-pub(super) fn measured(run: &Run) -> Result<Measured, CorruptHistogram> {
+pub(super) fn measured(options: &Options, run: &Run) -> Result<Measured, CorruptHistogram> {
     let (mut under_load, mut all) = (Counts::default(), Counts::default());
     let (mut latency, mut service_time) = (latency_histogram(), latency_histogram());
     for frame in &run.frames {
@@ -25,7 +25,9 @@ pub(super) fn measured(run: &Run) -> Result<Measured, CorruptHistogram> {
             under_load.merge(&frame.head.counts);
         }
         frame.latency.add_to(&mut latency)?;
-        frame.service_times().add_to(&mut service_time)?;
+        if options.service_time {
+            frame.service_times().add_to(&mut service_time)?;
+        }
     }
     let bad = |(status, count): (u16, u64)| if status >= BAD_STATUS_FIRST { count } else { 0 };
     Ok(Measured {
