@@ -129,17 +129,18 @@ impl<D: Driver> Worker<D> {
 
     /// The request that a connection being opened was for fails unsent.
     fn fail_waiting_request(&mut self, slot: usize, kind: FailureKind) {
+        let requests = u64::from(self.batch);
         let connection = &mut self.exchanges.connections[slot];
         let due = connection.due.take().unwrap_or(connection.since);
         let intended = match &mut self.schedule {
             Schedule::Open(backlog) => backlog.take(),
-            Schedule::Closed => {
-                self.exchanges.recorder.counts(0).intended += u64::from(self.batch);
+            Schedule::Closed if self.control.claim_or_end(requests, self.now) => {
+                self.exchanges.recorder.counts(0).intended += requests;
                 Some(due)
             }
+            Schedule::Closed => None,
         };
         let Some(intended) = intended else { return };
-        let requests = u64::from(self.batch);
         self.exchanges.recorder.failed(0, kind, requests);
         if kind == FailureKind::ConnectTimedOut {
             self.exchanges.recorder.never_sent_after(0, self.now.nanos_since(intended), requests);

@@ -120,3 +120,12 @@ fn connections_that_the_server_closes_do_not_keep_others_from_opening() {
     assert!(most > 150, "at most {most} of 300 connections were open at the end of an interval");
     assert_eq!(measured.failures(), [""; 0]);
 }
+
+#[test]
+fn a_number_of_requests_ends_the_load_also_when_they_all_fail() {
+    let mut order = order(plimsoll_testkit::refused_address().unwrap(), closed(2));
+    order.requests_max = Some(4);
+    order.duration = Duration::from_secs(600);
+    let measured = Measured::of(&order);
+    assert_eq!((measured.counts.intended, measured.failed(FailureKind::ConnectRefused)), (4, 4));
+}
