@@ -123,7 +123,7 @@ fn connections_that_the_server_closes_do_not_keep_others_from_opening() {
 
 #[test]
 fn a_number_of_requests_ends_the_load_also_when_they_all_fail() {
-    let mut order = order(plimsoll_testkit::refused_address().unwrap(), closed(2));
+    let mut order = order(plimsoll_testkit::refused_address(), closed(2));
     order.requests_max = Some(4);
     order.duration = Duration::from_secs(600);
     let measured = Measured::of(&order);
