@@ -22,6 +22,7 @@ mod traffic;
 mod worker;
 
 pub use classify::{connect_failure, malformed_failure};
+pub use layers::tls_failure;
 pub use order::{OPENING_MAX, StepOrder, TlsOrder};
 pub use running::{EngineError, Running, Turn};
 pub use traffic::{

@@ -11,6 +11,8 @@ mod profile;
 mod slo;
 mod spec;
 mod target;
+mod tls;
+mod transport;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
@@ -19,3 +21,5 @@ pub use profile::{ProfileError, RateProfile, Stage};
 pub use slo::Slo;
 pub use spec::{LoadSpec, PlanError, PlanSpec, checked_name};
 pub use target::{Target, TargetError};
+pub use tls::TlsSpec;
+pub use transport::{TransportError, TransportSpec};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::target::parse_header;
 use crate::{
     ArrivalProcess, Generator, Level, Load, Network, NetworkError, Plan, RateProfile, RequestGroup, Rungs,
-    Slo, Stage, Target, TargetError,
+    Slo, Stage, Target, TargetError, TransportError, TransportSpec,
 };
 
 /// The load as typed.
@@ -51,6 +51,8 @@ pub struct PlanSpec {
     pub body: Option<Vec<u8>>,
     /// How the target is reached.
     pub network: Network,
+    /// What is spoken on the way.
+    pub transport: TransportSpec,
     /// The load.
     pub load: LoadSpec,
     /// Worker threads, if given.
@@ -86,6 +88,9 @@ pub enum PlanError {
     /// The way to the target cannot be taken.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// The protocols do not go together.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
     /// A value is outside its range.
     #[error("{what} is {value}; it must be {wanted}")]
     Range {
@@ -200,8 +205,10 @@ impl PlanSpec {
     /// When the request cannot be encoded, or a number is outside its range.
     pub fn freeze(self) -> Result<Plan, PlanError> {
         let target = self.target()?;
+        let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
+        let http2 = self.transport.is_http2();
         let connections_max = self.connections_max.map(connections).transpose()?;
-        let load = freeze_load(&self.load, connections_max, depth(self.depth)?)?;
+        let load = freeze_load(&self.load, connections_max, depth(self.transport.depth(self.depth))?)?;
         let generator = Generator {
             workers: self
                 .workers
@@ -218,7 +225,8 @@ impl PlanSpec {
         };
         let requests = vec![RequestGroup { name: format!("{} {}", target.method, target.path) }];
         let network = self.network.checked()?;
-        Ok(Plan { name, target, requests, checks: Vec::new(), network, load, generator, slo: slo(self.slo)? })
+        let (checks, slo) = (Vec::new(), slo(self.slo)?);
+        Ok(Plan { name, target, requests, checks, network, tls, http2, load, generator, slo })
     }
 
     fn target(&self) -> Result<Target, PlanError> {
@@ -231,7 +239,11 @@ impl PlanSpec {
         if !self.network.keep_alive && !target.headers.iter().any(is_stated) {
             target.headers.push(("Connection".to_owned(), "close".to_owned()));
         }
-        target.encode()?;
+        if self.transport.is_http2() {
+            target.encode_h2_head()?
+        } else {
+            target.encode()?
+        };
         Ok(target)
     }
 }
@@ -341,6 +353,7 @@ mod tests {
             headers: Vec::new(),
             body: None,
             network: Network::default(),
+            transport: TransportSpec::default(),
             load,
             workers: None,
             timeout: Duration::from_secs(1),

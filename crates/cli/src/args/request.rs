@@ -6,6 +6,7 @@ use std::time::Duration;
 use plimsoll_plan::Slo;
 
 use super::network::NetworkArgs;
+use super::transport::TransportArgs;
 use super::values;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -28,6 +29,8 @@ pub(crate) struct RequestArgs {
     pub(crate) threads: Option<u64>,
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]
