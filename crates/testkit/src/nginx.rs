@@ -109,13 +109,13 @@ impl Nginx {
         self.addresses.brief
     }
 
-    /// As [`Nginx::tls_address`], but only clients with that certificate and [`Nginx::key`] are served; others get
+    /// As [`Nginx::tls_address`], in TLS 1.3, but only clients with that certificate and [`Nginx::key`] are served; others get
     /// status 400.
     pub fn demanding_tls_address(&self) -> SocketAddr {
         self.addresses.demanding
     }
 
-    /// Where it listens for TLS, but speaks HTTP/1.1 alone.
+    /// Where it listens for TLS 1.3 and speaks HTTP/1.1 alone.
     pub fn tls_http1_address(&self) -> SocketAddr {
         self.addresses.tls_http1
     }
@@ -278,12 +278,14 @@ http {{
     }}
     server {{
         listen {tls_http1} ssl;
+        ssl_protocols TLSv1.3;
         ssl_certificate {folder}/cert.pem;
         ssl_certificate_key {folder}/key.pem;
         location / {{ return 200 '{{"status":"ok"}}'; }}
     }}
     server {{
         listen {demanding} ssl http2;
+        ssl_protocols TLSv1.3;
         ssl_certificate {folder}/cert.pem;
         ssl_certificate_key {folder}/key.pem;
         ssl_client_certificate {folder}/cert.pem;

@@ -32,7 +32,7 @@ fn many_streams_go_over_few_connections_within_tls() {
     assert_served(&document, &nginx, before);
     let step = &document["steps"][0];
     assert_eq!((&step["connects"], &step["handshakes"], &step["depth"]), (&json!(2), &json!(2), &json!(32)));
-    assert!(called.err.contains("HTTP/2 over TLSv1.3"), "{}", called.err);
+    assert!(called.err.contains("HTTP/2 over TLSv1."), "{}", called.err);
 }
 
 #[test]
