@@ -7,6 +7,7 @@ use clap::{Parser, Subcommand};
 mod load;
 mod network;
 mod request;
+mod transport;
 mod values;
 
 pub(crate) use load::{AnswerArgs, RunArgs, SweepArgs};
@@ -18,6 +19,7 @@ Examples:
   plimsoll run  http://127.0.0.1:8080/api -c 100 -d 10s
   plimsoll run  http://127.0.0.1:8080/api -R 2k -d 30s --p99 200ms
   plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k
+  plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";

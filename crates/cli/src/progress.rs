@@ -79,6 +79,7 @@ fn level_text(connections: u32, rate_per_sec: Option<f64>) -> String {
 fn target_text(manifest: &Manifest) -> String {
     let preflight = &manifest.preflight;
     let target = format!("target {} ({})", preflight.addresses.join(", "), locality(preflight.local));
+    let target = target + &protocol_text(manifest);
     match &preflight.first {
         None => format!("{target} · connected in {}", duration_text(preflight.connect_ns as f64)),
         Some(first) => format!(
@@ -87,6 +88,16 @@ fn target_text(manifest: &Manifest) -> String {
             bytes_text(first.body_bytes as f64),
             duration_text(first.service_ns as f64)
         ),
+    }
+}
+
+/// What is spoken where that is not plain HTTP/1.1.
+fn protocol_text(manifest: &Manifest) -> String {
+    let protocol = &manifest.protocol;
+    match &manifest.tls {
+        Some(tls) => format!(" · {protocol} over {} ({})", tls.version, tls.cipher),
+        None if protocol == "HTTP/1.1" => String::new(),
+        None => format!(" · {protocol}"),
     }
 }
 

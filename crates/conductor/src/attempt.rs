@@ -1,21 +1,23 @@
-//! One request, asked and answered in the plainest way.
+//! One request over HTTP/1.1, asked and answered in the plainest way.
 
-use std::io::{self, Read, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::io;
 
+use plimsoll_engine::Note;
 use plimsoll_http::{Expect, Finish, ParserMemory, Response, ResponseParser};
 use plimsoll_plan::Target;
 use plimsoll_record::{FailureKind, FirstAnswer};
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_tls::TlsFailure;
+use plimsoll_units::{Clock, RealClock};
 
-use crate::reach::Stream;
+use crate::line::{Line, Patience};
 
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum AttemptError {
     /// The request failed.
     Failed(FailureKind),
+    /// Encryption failed.
+    Tls(TlsFailure),
     /// The user does not want to wait for it.
     Interrupted,
 }
@@ -23,18 +25,14 @@ pub(crate) enum AttemptError {
 /// Sends the target's request over an open connection and reads the whole answer.
 pub(crate) fn ask(
     target: &Target,
-    stream: &mut Stream,
-    timeout: Duration,
-    interrupted: &AtomicBool,
+    line: &mut Line,
+    patience: &Patience<'_>,
 ) -> Result<FirstAnswer, AttemptError> {
     // A plan's request was encoded when the plan was frozen, so this cannot fail here.
     let request = target.encode().map_err(|_| AttemptError::Failed(FailureKind::ConnectFailed))?;
     let sent = RealClock.now();
-    let deadline = sent + timeout;
-    let write = limit(stream, deadline).and_then(|()| stream.write_all(&request));
-    write.map_err(|error| broken(&error, FailureKind::SendReset))?;
-    let expect = if target.method == "HEAD" { Expect::NoBody } else { Expect::Body };
-    let response = read_response(stream, expect, deadline, interrupted)?;
+    line.write(&request, patience).map_err(|error| broken(error, FailureKind::SendReset))?;
+    let response = read_response(line, Note::of_method(&target.method).expect, patience)?;
     Ok(FirstAnswer {
         status: response.status,
         body_bytes: response.body_bytes,
@@ -43,35 +41,22 @@ pub(crate) fn ask(
     })
 }
 
-fn read_response(
-    stream: &mut Stream,
-    expect: Expect,
-    deadline: Instant,
-    interrupted: &AtomicBool,
-) -> Result<Response, AttemptError> {
+fn read_response(line: &mut Line, expect: Expect, patience: &Patience<'_>) -> Result<Response, AttemptError> {
     let mut parser = ResponseParser::new();
     parser.reset(expect);
     let mut memory = ParserMemory::new();
-    let mut buffer = vec![0; 64 * 1024];
     loop {
-        let count = match limit(stream, deadline).and_then(|()| stream.read(&mut buffer)) {
-            Ok(0) => return ended(&mut parser),
-            Ok(count) => count,
-            // A signal came: the user's wish to end, or only a stop and a continue.
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
-                match interrupted.load(Ordering::Relaxed) {
-                    true => return Err(AttemptError::Interrupted),
-                    false => continue,
-                }
-            }
-            Err(error) if parser.started() => return Err(broken(&error, FailureKind::ResetWithinResponse)),
-            Err(error) => return Err(broken(&error, FailureKind::ResetBeforeResponse)),
+        let bytes = match line.read(patience) {
+            Ok(bytes) if bytes.is_empty() => return ended(&mut parser),
+            Ok(bytes) => bytes,
+            Err(error) if parser.started() => return Err(broken(error, FailureKind::ResetWithinResponse)),
+            Err(error) => return Err(broken(error, FailureKind::ResetBeforeResponse)),
         };
-        let advance = parser.advance(&buffer[..count], &mut memory);
+        let advance = parser.advance(&bytes, &mut memory);
         let malformed = plimsoll_engine::malformed_failure;
         let advance = advance.map_err(|error| AttemptError::Failed(malformed(error)))?;
         match advance.response {
-            Some(_) if advance.consumed < count => {
+            Some(_) if advance.consumed < bytes.len() => {
                 return Err(AttemptError::Failed(FailureKind::BytesAfterResponse));
             }
             Some(response) => return Ok(response),
@@ -88,18 +73,14 @@ fn ended(parser: &mut ResponseParser) -> Result<Response, AttemptError> {
     }
 }
 
-/// Bounds the next call on the stream; past the deadline there is none.
-fn limit(stream: &Stream, deadline: Instant) -> io::Result<()> {
-    let left = deadline.since(RealClock.now());
-    if left.is_zero() {
-        return Err(io::ErrorKind::TimedOut.into());
+/// What it means that a line broke; `otherwise` if the system says nothing that has a name of its own.
+pub(crate) fn broken(error: io::Error, otherwise: FailureKind) -> AttemptError {
+    match error.kind() {
+        io::ErrorKind::Interrupted => AttemptError::Interrupted,
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => AttemptError::Failed(FailureKind::TimedOut),
+        _ => match error.downcast::<TlsFailure>() {
+            Ok(failure) => AttemptError::Tls(failure),
+            Err(_) => AttemptError::Failed(otherwise),
+        },
     }
-    stream.set_timeout(left)
-}
-
-fn broken(error: &io::Error, otherwise: FailureKind) -> AttemptError {
-    AttemptError::Failed(match error.kind() {
-        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => FailureKind::TimedOut,
-        _ => otherwise,
-    })
 }

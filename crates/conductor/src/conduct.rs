@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use plimsoll_engine::{EngineError, FixedRequest, Traffic, available_driver};
+use plimsoll_engine::{EngineError, FixedRequest, Note, Traffic, available_driver};
 use plimsoll_host::CpuSource;
 use plimsoll_plan::{DriverKind, Load, Plan, TargetError};
 use plimsoll_record::{Event, EventKind, FormatVersion, Manifest, Run};
@@ -118,8 +118,8 @@ fn open_tape(prepared: &Prepared, driver: DriverKind, options: &RunOptions<'_>) 
         machine: prepared.machine.clone(),
         preflight: prepared.preflight.clone(),
         driver: driver.name().to_owned(),
-        protocol: "HTTP/1.1".to_owned(),
-        tls: None,
+        protocol: if prepared.plan.http2 { "HTTP/2" } else { "HTTP/1.1" }.to_owned(),
+        tls: prepared.tls.clone(),
         started_unix_ms,
         sealed: false,
     };
@@ -157,8 +157,9 @@ fn measure(
         peers: &prepared.peers,
         traffic: match supplied {
             Some(supplied) => supplied.traffic.clone(),
-            None => Traffic::Fixed(FixedRequest::new(plan.target.encode()?, &plan.target.method)),
+            None => Traffic::Fixed(fixed_request(plan)?),
         },
+        tls: prepared.security.as_ref().map(|security| &security.order),
         interval: supplied.map_or_else(|| plan.interval(), |supplied| supplied.interval),
         outlasts_target: supplied.is_some_and(|supplied| supplied.outlasts_target),
         workers: prepared.workers,
@@ -169,4 +170,16 @@ fn measure(
         machine: CpuSource::new("generator", Path::new("/")),
     };
     Ok(run_steps(&context, tape, observer)?)
+}
+
+/// The plan's request as the engine sends it.
+fn fixed_request(plan: &Plan) -> Result<FixedRequest, TargetError> {
+    let target = &plan.target;
+    if !plan.http2 {
+        return Ok(FixedRequest::new(target.encode()?, &target.method));
+    }
+    let head = target.encode_h2_head()?;
+    let head_bytes = u32::try_from(head.len()).unwrap_or(u32::MAX);
+    let note = Note { head_bytes, ..Note::of_method(&target.method) };
+    Ok(FixedRequest { bytes: [head, target.body.clone()].concat().into(), note })
 }

@@ -10,10 +10,13 @@ mod budget;
 mod climb;
 mod conduct;
 mod limit;
+mod line;
+mod link;
 mod lost;
 mod observer;
 mod prepare;
 mod reach;
+mod security;
 mod step;
 mod tape;
 
@@ -21,3 +24,4 @@ pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use limit::{Effect, Limit, Scarce};
 pub use observer::{Observer, Progress};
 pub use prepare::PrepareError;
+pub use security::SecurityError;

@@ -5,18 +5,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_plan::Plan;
-use plimsoll_record::{EventKind, FirstAnswer, Limits, Machine, Preflight};
+use plimsoll_record::{EventKind, Limits, Machine, Preflight, TlsUsed};
 use plimsoll_sys::{Peer, Route};
 use plimsoll_units::{Clock, RealClock};
 
-use crate::attempt::{self, AttemptError};
 use crate::limit::Limit;
 use crate::reach::{Stream, reach, route};
+use crate::security::Security;
+use greeting::greet;
 use limits::{Place, within_limits, workers};
 
 pub use error::PrepareError;
 
 mod error;
+mod greeting;
 mod limits;
 mod names;
 
@@ -29,6 +31,10 @@ pub(crate) struct Prepared {
     /// Where the load goes: every address that takes connections.
     pub(crate) peers: Vec<Peer>,
     pub(crate) preflight: Preflight,
+    /// What encrypts the load's connections.
+    pub(crate) security: Option<Security>,
+    /// How the first connection was encrypted.
+    pub(crate) tls: Option<TlsUsed>,
     pub(crate) machine: Machine,
     /// The plan, with an open end of the ladder brought within the limits.
     pub(crate) plan: Plan,
@@ -52,6 +58,7 @@ impl Prepared {
 pub(crate) fn prepare(plan: Plan, ask: bool, interrupted: &AtomicBool) -> Result<Prepared, PrepareError> {
     let machine = machine();
     names::check_sources(&plan.network.source_ips)?;
+    let security = Security::of(&plan)?;
     let began = RealClock.now();
     let peers = names::peers(&plan)?;
     let resolve_ns = RealClock.now().nanos_since(began);
@@ -61,17 +68,21 @@ pub(crate) fn prepare(plan: Plan, ask: bool, interrupted: &AtomicBool) -> Result
     let place = Place { peers: &peers, local };
     let (plan, limits) = within_limits(plan, &machine.limits, place)?;
     let workers = workers(&plan, &machine.limits, place);
-    let first_open = &mut answers.open[0];
-    let first = if ask { Some(first_answer(&plan, first_open, interrupted)?) } else { None };
+    let first_open = answers.open.swap_remove(0);
+    let connect_ns = first_open.connect_ns;
+    let mut greeted = greet(&plan, first_open, security.as_ref(), interrupted)?;
+    let first = if ask { Some(greeted.ask()?) } else { None };
+    let tls = greeted.tls.take();
     let preflight = Preflight {
         addresses: peers.iter().map(ToString::to_string).collect(),
-        address: first_open.peer.to_string(),
+        address: peers[0].to_string(),
         local,
         resolve_ns,
-        connect_ns: first_open.connect_ns,
+        connect_ns,
         first,
     };
-    Ok(Prepared { peers, preflight, machine, plan, workers, limits, dropped: answers.dropped })
+    let dropped = answers.dropped;
+    Ok(Prepared { peers, preflight, security, tls, machine, plan, workers, limits, dropped })
 }
 
 fn machine() -> Machine {
@@ -150,19 +161,6 @@ fn reach_all(
         })
     };
     routes.chunks(REACHING_MAX).flat_map(together).collect()
-}
-
-fn first_answer(plan: &Plan, open: &mut Open, interrupted: &AtomicBool) -> Result<FirstAnswer, PrepareError> {
-    let peer = open.peer.clone();
-    attempt::ask(&plan.target, &mut open.stream, plan.generator.timeout, interrupted).map_err(|error| {
-        match error {
-            AttemptError::Interrupted => PrepareError::Interrupted,
-            AttemptError::Failed(kind) => {
-                let row = kind.row();
-                PrepareError::FirstRequest { kind: row.name, peer, meaning: row.meaning, remedy: row.remedy }
-            }
-        }
-    })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_analyze::steady::step_is_known;
-use plimsoll_engine::{EngineError, Running, StepOrder, Traffic, Turn};
+use plimsoll_engine::{EngineError, Running, StepOrder, TlsOrder, Traffic, Turn};
 use plimsoll_host::CpuSource;
 use plimsoll_plan::{DriverKind, Level, Load, Plan, RateProfile};
 use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
@@ -37,6 +37,8 @@ pub(crate) struct StepContext<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) peers: &'a [Peer],
     pub(crate) traffic: Traffic,
+    /// How connections are encrypted, if they are.
+    pub(crate) tls: Option<&'a TlsOrder>,
     /// The longest interval of one frame.
     pub(crate) interval: Duration,
     /// The load goes on although the target refuses every connection.
@@ -144,8 +146,8 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
         traffic: context.traffic.clone(),
         depth: task.level.depth(),
         requests_max: requests_max(context.plan),
-        streams: false,
-        tls: None,
+        streams: context.plan.http2,
+        tls: context.tls.cloned(),
         requests: u16::try_from(context.plan.requests.len()).unwrap_or(u16::MAX),
         workers,
         timeout: context.plan.generator.timeout,

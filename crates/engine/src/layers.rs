@@ -117,7 +117,7 @@ pub(crate) struct Agreed {
 }
 
 /// The name of a failure of encryption.
-pub(crate) fn tls_failure(failure: &TlsFailure) -> FailureKind {
+pub fn tls_failure(failure: &TlsFailure) -> FailureKind {
     match failure.kind() {
         TlsFailureKind::Certificate => FailureKind::TlsCertificate,
         TlsFailureKind::Handshake => FailureKind::TlsHandshake,

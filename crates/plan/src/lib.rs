@@ -12,6 +12,8 @@ mod profile;
 mod slo;
 mod spec;
 mod target;
+mod tls;
+mod transport;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use driver::{DriverKind, UnknownDriver};
@@ -21,3 +23,5 @@ pub use profile::{ProfileError, RateProfile, Stage};
 pub use slo::Slo;
 pub use spec::{LoadSpec, PlanError, PlanSpec, checked_name};
 pub use target::{Target, TargetError};
+pub use tls::TlsSpec;
+pub use transport::{TransportError, TransportSpec};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ArrivalProcess, DriverKind, Network, RateProfile, Slo, Target};
+use crate::{ArrivalProcess, DriverKind, Network, RateProfile, Slo, Target, TlsSpec};
 
 /// The interval of one frame where a number of requests ends the run.
 const INTERVAL_OF_COUNT: Duration = Duration::from_millis(100);
@@ -134,6 +134,12 @@ pub struct Plan {
     /// How the target is reached, where that is not the usual way.
     #[serde(default, skip_serializing_if = "Network::is_usual")]
     pub network: Network,
+    /// How connections are encrypted; `None` for an `http` target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tls: Option<TlsSpec>,
+    /// HTTP/2 is spoken, and the depth of a level counts streams.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub http2: bool,
     /// What load to make.
     pub load: Load,
     /// How to make it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::target::parse_header;
 use crate::{
     ArrivalProcess, DriverKind, Generator, Level, Load, Network, NetworkError, Plan, RateProfile,
-    RequestGroup, Rungs, Slo, Stage, Target, TargetError,
+    RequestGroup, Rungs, Slo, Stage, Target, TargetError, TransportError, TransportSpec,
 };
 
 /// The load as typed.
@@ -51,6 +51,8 @@ pub struct PlanSpec {
     pub body: Option<Vec<u8>>,
     /// How the target is reached.
     pub network: Network,
+    /// What is spoken on the way.
+    pub transport: TransportSpec,
     /// The load.
     pub load: LoadSpec,
     /// Worker threads, if given.
@@ -88,6 +90,9 @@ pub enum PlanError {
     /// The way to the target cannot be taken.
     #[error(transparent)]
     Network(#[from] NetworkError),
+    /// The protocols do not go together.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
     /// A value is outside its range.
     #[error("{what} is {value}; it must be {wanted}")]
     Range {
@@ -202,8 +207,10 @@ impl PlanSpec {
     /// When the request cannot be encoded, or a number is outside its range.
     pub fn freeze(self) -> Result<Plan, PlanError> {
         let target = self.target()?;
+        let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
+        let http2 = self.transport.is_http2();
         let connections_max = self.connections_max.map(connections).transpose()?;
-        let load = freeze_load(&self.load, connections_max, depth(self.depth)?)?;
+        let load = freeze_load(&self.load, connections_max, depth(self.transport.depth(self.depth))?)?;
         let generator = Generator {
             workers: self
                 .workers
@@ -221,7 +228,8 @@ impl PlanSpec {
         };
         let requests = vec![RequestGroup { name: format!("{} {}", target.method, target.path) }];
         let network = self.network.checked()?;
-        Ok(Plan { name, target, requests, checks: Vec::new(), network, load, generator, slo: slo(self.slo)? })
+        let (checks, slo) = (Vec::new(), slo(self.slo)?);
+        Ok(Plan { name, target, requests, checks, network, tls, http2, load, generator, slo })
     }
 
     fn target(&self) -> Result<Target, PlanError> {
@@ -234,7 +242,11 @@ impl PlanSpec {
         if !self.network.keep_alive && !target.headers.iter().any(is_stated) {
             target.headers.push(("Connection".to_owned(), "close".to_owned()));
         }
-        target.encode()?;
+        if self.transport.is_http2() {
+            target.encode_h2_head()?
+        } else {
+            target.encode()?
+        };
         Ok(target)
     }
 }
@@ -344,6 +356,7 @@ mod tests {
             headers: Vec::new(),
             body: None,
             network: Network::default(),
+            transport: TransportSpec::default(),
             load,
             workers: None,
             timeout: Duration::from_secs(1),

@@ -1,8 +1,13 @@
 //! What is requested, and of whom.
 
 use http::Uri;
-use plimsoll_http::{EncodeError, RequestHead};
+use plimsoll_http::{EncodeError, RequestHead, h2};
 use serde::{Deserialize, Serialize};
+
+/// The port of `http` where a URL names none.
+const PORT_HTTP: u16 = 80;
+/// The port of `https` where a URL names none.
+const PORT_HTTPS: u16 = 443;
 
 /// One request, and the server it goes to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +40,7 @@ pub enum TargetError {
         reason: String,
     },
     /// The scheme is not served.
-    #[error("`{0}` URLs are not supported yet; use http://")]
+    #[error("`{0}` URLs are not supported; use http:// or https://")]
     Scheme(String),
     /// A header is not `Name: value`.
     #[error("header `{0}` has no colon; write it like -H 'Accept: text/html'")]
@@ -55,15 +60,17 @@ impl Target {
     /// A GET of `url`; without a scheme, `http://` is meant.
     ///
     /// # Errors
-    /// When the URL cannot be read, has no host, carries a user name, or is not `http`.
+    /// When the URL cannot be read, has no host, carries a user name, or is neither `http` nor `https`.
     pub fn parse(url: &str) -> Result<Self, TargetError> {
         let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let error = |reason: &str| TargetError::Url { url: url.clone(), reason: reason.to_owned() };
         let uri: Uri = url.parse().map_err(|reason: http::uri::InvalidUri| error(&reason.to_string()))?;
         let scheme = uri.scheme_str().unwrap_or_default();
-        if scheme != "http" {
-            return Err(TargetError::Scheme(scheme.to_owned()));
-        }
+        let port_otherwise = match scheme {
+            "http" => PORT_HTTP,
+            "https" => PORT_HTTPS,
+            other => return Err(TargetError::Scheme(other.to_owned())),
+        };
         let authority = uri.authority().ok_or_else(|| error("it names no host"))?;
         if authority.as_str().contains('@') {
             return Err(error("it carries a user name; send credentials with -H 'Authorization: …'"));
@@ -72,16 +79,28 @@ impl Target {
         if host.is_empty() || authority.port_u16() == Some(0) {
             return Err(error("it names no host or port"));
         }
-        let port = port_of(authority).ok_or_else(|| error("its port is not a number up to 65535"))?;
+        let port = port_of(authority, port_otherwise)
+            .ok_or_else(|| error("its port is not a number up to 65535"))?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = if path.starts_with('?') { format!("/{path}") } else { path.to_owned() };
         Ok(Self { url, host, port, path, method: "GET".to_owned(), headers: Vec::new(), body: Vec::new() })
     }
 
-    /// `host` or `host:port`, as it stands in the Host header: the port only where it is not 80.
+    /// True if connections are encrypted.
+    pub fn is_secure(&self) -> bool {
+        self.url.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &'static str {
+        if self.is_secure() { "https" } else { "http" }
+    }
+
+    /// `host` or `host:port`, as it stands in the Host header: the port only where it is not the scheme's own.
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
-        if self.port == 80 { host } else { format!("{host}:{}", self.port) }
+        let usual = if self.is_secure() { PORT_HTTPS } else { PORT_HTTP };
+        if self.port == usual { host } else { format!("{host}:{}", self.port) }
     }
 
     /// The request as bytes, complete.
@@ -99,13 +118,38 @@ impl Target {
         };
         Ok(head.encode()?)
     }
+
+    /// The header block of the request over HTTP/2; the body goes beside it.
+    ///
+    /// # Errors
+    /// When the method or a header cannot stand in a request, or has no place in HTTP/2.
+    pub fn encode_h2_head(&self) -> Result<Vec<u8>, TargetError> {
+        let body_bytes = Some(self.body.len() as u64);
+        Ok(self.h2_head_of(&self.method, &self.path, &self.headers, body_bytes)?)
+    }
+
+    /// The header block over HTTP/2 of another request to the same server; `body_bytes` is 0 for no body and
+    /// `None` for one whose length is not known yet.
+    ///
+    /// # Errors
+    /// As [`Target::encode_h2_head`].
+    pub fn h2_head_of(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, String)],
+        body_bytes: Option<u64>,
+    ) -> Result<Vec<u8>, EncodeError> {
+        let authority = &self.authority();
+        h2::RequestHead { method, scheme: self.scheme(), authority, path, headers, body_bytes }.encode()
+    }
 }
 
-/// The port, 80 if none is given; `None` if what is given is not one.
-fn port_of(authority: &http::uri::Authority) -> Option<u16> {
+/// The port, the scheme's own if none is given; `None` if what is given is not one.
+fn port_of(authority: &http::uri::Authority, otherwise: u16) -> Option<u16> {
     let text = authority.as_str();
     let after_host = text.rsplit_once(']').map_or(text, |(_, rest)| rest);
-    if after_host.contains(':') { authority.port_u16() } else { Some(80) }
+    if after_host.contains(':') { authority.port_u16() } else { Some(otherwise) }
 }
 
 #[cfg(test)]
@@ -123,6 +167,18 @@ mod tests {
     }
 
     #[test]
+    fn each_scheme_has_a_port_that_the_host_header_leaves_out() {
+        let parts = |url: &str| {
+            let target = Target::parse(url).unwrap();
+            (target.port, target.authority(), target.scheme())
+        };
+        assert_eq!(parts("https://a/"), (443, "a".to_owned(), "https"));
+        assert_eq!(parts("HTTPS://a:443/"), (443, "a".to_owned(), "https"));
+        assert_eq!(parts("https://a:80/"), (80, "a:80".to_owned(), "https"));
+        assert_eq!(parts("http://a:443/"), (443, "a:443".to_owned(), "http"));
+    }
+
+    #[test]
     fn an_ipv6_host_loses_its_brackets_only_for_resolving() {
         let target = Target::parse("http://[::1]:81/").unwrap();
         assert_eq!((target.host.as_str(), target.port), ("::1", 81));
@@ -131,11 +187,10 @@ mod tests {
 
     #[test]
     fn bad_urls_say_what_is_wrong() {
-        for url in
-            ["https://a/", "ftp://a/", "http://", "http://a:99999/", "http://u:p@a/", "http://a b/", ""]
+        for url in ["wss://a/", "ftp://a/", "http://", "http://a:99999/", "http://u:p@a/", "http://a b/", ""]
         {
             assert!(Target::parse(url).is_err(), "{url}");
         }
-        assert!(Target::parse("https://a/").unwrap_err().to_string().contains("http://"));
+        assert!(Target::parse("wss://a/").unwrap_err().to_string().contains("https://"));
     }
 }

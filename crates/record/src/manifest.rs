@@ -74,7 +74,7 @@ pub struct Preflight {
 /// How the connections to the target were encrypted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsUsed {
-    /// The protocol's version, such as `TLS 1.3`.
+    /// The protocol's version, such as `TLSv1.3`.
     pub version: String,
     /// The cipher suite's name.
     pub cipher: String,
@@ -82,7 +82,7 @@ pub struct TlsUsed {
     pub resumption: bool,
     /// True if the server's certificate was verified.
     pub verified: bool,
-    /// Whom the server's certificate names, where it could be read.
+    /// The name or address that the server's certificate was found to be for, if it was verified.
     pub peer: Option<String>,
 }
 

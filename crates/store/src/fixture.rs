@@ -25,6 +25,7 @@ pub(crate) fn plan_json() -> String {
         headers: vec!["X-Quote: \"'; DROP TABLE frame".to_owned()],
         body: None,
         network: plimsoll_plan::Network::default(),
+        transport: plimsoll_plan::TransportSpec::default(),
         load,
         workers: Some(2),
         timeout: Duration::from_secs(3),

@@ -52,7 +52,8 @@ pub enum NginxError {
 /// A running nginx, one process with one worker; killed and waited for when dropped.
 ///
 /// `/` answers `{"status":"ok"}`, `/brief` too, but ten times a connection, `/file` a file of [`Nginx::FILE_BYTES`],
-/// `/large` one of [`Nginx::LARGE_BYTES`], `/stub` its counters. HTTP/2 without TLS has an address of its own.
+/// `/large` one of [`Nginx::LARGE_BYTES`], `/name` the name that the client asked for within TLS, `/stub` its counters.
+/// HTTP/2 without TLS has an address of its own.
 pub struct Nginx {
     addresses: Addresses,
     child: Child,
@@ -67,6 +68,8 @@ struct Addresses {
     http2: SocketAddr,
     tls: SocketAddr,
     brief: SocketAddr,
+    demanding: SocketAddr,
+    tls_http1: SocketAddr,
 }
 
 impl Nginx {
@@ -104,6 +107,22 @@ impl Nginx {
     /// Where it listens for HTTP/2 without TLS, and ends each connection after ten requests.
     pub fn brief_http2_address(&self) -> SocketAddr {
         self.addresses.brief
+    }
+
+    /// As [`Nginx::tls_address`], in TLS 1.3, but only clients with that certificate and [`Nginx::key`] are served; others get
+    /// status 400.
+    pub fn demanding_tls_address(&self) -> SocketAddr {
+        self.addresses.demanding
+    }
+
+    /// Where it listens for TLS 1.3 and speaks HTTP/1.1 alone.
+    pub fn tls_http1_address(&self) -> SocketAddr {
+        self.addresses.tls_http1
+    }
+
+    /// The file of the certificate's private key.
+    pub fn key(&self) -> PathBuf {
+        self.folder.path().join("key.pem")
     }
 
     /// The file of that certificate, which is its own authority.
@@ -178,12 +197,14 @@ impl Drop for Nginx {
 
 fn prepare() -> io::Result<(Addresses, TempDir)> {
     let free = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
-    let ports = [free()?, free()?, free()?, free()?];
+    let ports = [free()?, free()?, free()?, free()?, free()?, free()?];
     let addresses = Addresses {
         plain: ports[0].local_addr()?,
         http2: ports[1].local_addr()?,
         tls: ports[2].local_addr()?,
         brief: ports[3].local_addr()?,
+        demanding: ports[4].local_addr()?,
+        tls_http1: ports[5].local_addr()?,
     };
     let folder = tempfile::Builder::new().prefix("plimsoll-nginx-").tempdir()?;
     fs::write(folder.path().join("nginx.conf"), configuration(folder.path(), &addresses))?;
@@ -220,7 +241,7 @@ fn run(folder: &Path) -> Result<Child, NginxError> {
 /// Without a master process there is one process, which cannot outlive its handle, and no change of user.
 fn configuration(folder: &Path, addresses: &Addresses) -> String {
     let folder = folder.display();
-    let Addresses { plain, http2, tls, brief } = addresses;
+    let Addresses { plain, http2, tls, brief, demanding, tls_http1 } = addresses;
     format!(
         r#"daemon off;
 master_process off;
@@ -252,7 +273,24 @@ http {{
         location = /file {{ alias {folder}/file; default_type application/octet-stream; }}
         location = /brief {{ keepalive_requests 10; return 200 '{{"status":"ok"}}'; }}
         location = /large {{ alias {folder}/large; default_type application/octet-stream; }}
+        location = /name {{ return 200 '$ssl_server_name'; }}
         location = /stub {{ stub_status; }}
+    }}
+    server {{
+        listen {tls_http1} ssl;
+        ssl_protocols TLSv1.3;
+        ssl_certificate {folder}/cert.pem;
+        ssl_certificate_key {folder}/key.pem;
+        location / {{ return 200 '{{"status":"ok"}}'; }}
+    }}
+    server {{
+        listen {demanding} ssl http2;
+        ssl_protocols TLSv1.3;
+        ssl_certificate {folder}/cert.pem;
+        ssl_certificate_key {folder}/key.pem;
+        ssl_client_certificate {folder}/cert.pem;
+        ssl_verify_client on;
+        location / {{ return 200 '{{"status":"ok"}}'; }}
     }}
     server {{
         listen {brief} http2;

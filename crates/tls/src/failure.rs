@@ -73,7 +73,8 @@ pub enum TlsFailure {
     #[error("the server closed the connection within the TLS handshake; see the server's error log")]
     ClosedInHandshake,
     /// The server ended an open session by an alert.
-    #[error("the server ended the TLS session with the alert {0}; see the server's error log")]
+    /// In TLS 1.3 the refusal of a client's certificate comes after the client's handshake is done.
+    #[error("the server ended the TLS session with the alert {0}; {advice}", advice = .0.advice())]
     Ended(Alert),
     /// A record that was changed on its way, or encrypted with other keys.
     #[error("a TLS record could not be decrypted; look for what changes bytes between here and the server")]

@@ -85,7 +85,6 @@ fn measured_run(
     interrupted: &AtomicBool,
     streams: &mut Streams<'_>,
 ) -> Result<u8, Failed> {
-    refuse_tls(options)?;
     let mut requests = Requests::of(options)?;
     if let Some(remark) = requests.remark() {
         streams.remark(&remark);
@@ -107,14 +106,6 @@ fn measured_run(
     let Outcome { run, .. } = outcome.map_err(|error| Failed::conducting(&error, &options.url))?;
     let scripted = print_results(options, &run, &mut requests, streams)?;
     Ok(if scripted && !outcome::a_worker_failed(&run) { 0 } else { 1 })
-}
-
-/// The one place that keeps TLS out: the load over TLS is not wired to this command.
-fn refuse_tls(options: &Options) -> Result<(), Failed> {
-    if options.url.scheme == "https" {
-        return Err(Failed::saying("https is not supported here yet; use http://"));
-    }
-    Ok(())
 }
 
 /// Prints what was measured, lets the script sum it up, and adds what there is to say; false if the script failed.

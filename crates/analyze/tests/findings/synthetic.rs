@@ -268,6 +268,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         headers: Vec::new(),
         body: None,
         network: plimsoll_plan::Network::default(),
+        transport: plimsoll_plan::TransportSpec::default(),
         load,
         workers: Some(u64::from(WORKERS)),
         timeout: Duration::from_secs(1),

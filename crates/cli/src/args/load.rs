@@ -32,6 +32,7 @@ pub(crate) struct AnswerArgs {
 Examples:
   plimsoll sweep http://127.0.0.1:8080/api                     1, 2, 4 … until it gains no more
   plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k,3k --step 10s
+  plimsoll sweep https://api.test/ --cacert ca.pem --streams 16     1, 2, 4 … connections of 16 HTTP/2 streams
   plimsoll diff plimsoll-runs/api.dat plimsoll-runs/http.dat   two sweeps side by side")]
 pub(crate) struct SweepArgs {
     /// The URL that gets the load; without a scheme, http:// is meant
@@ -71,6 +72,11 @@ Examples:
   plimsoll run http://api.test/ --unix /run/api.sock                through a unix socket
   plimsoll run http://10.0.0.9/ -c 100k --source-ip 10.0.0.1-10.0.0.4   more connections than one address has ports
   plimsoll run http://api.test/ --connect-to 10.0.0.9:8080          another server, the same request
+  plimsoll run https://127.0.0.1:8443/ --cacert cert.pem            a server's own certificate, trusted
+  plimsoll run https://api.test/ --cert me.pem --key me.key         with a client certificate
+  plimsoll run https://api.test/ -c 10 --streams 32                 10 HTTP/2 connections, 32 requests on each
+  plimsoll run http://127.0.0.1:8080/ --http2                       HTTP/2 without TLS
+  plimsoll run https://api.test/ --no-keepalive --no-resumption     a full handshake for each request
   plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'")]
 pub(crate) struct RunArgs {
     /// The URL that gets the load; without a scheme, http:// is meant
@@ -162,6 +168,7 @@ fn spec(
         headers: request.headers.clone(),
         body: request.body.as_deref().map(body).transpose()?,
         network: request.network.network(),
+        transport: request.transport.transport(),
         load,
         workers: request.threads,
         timeout: request.timeout,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use plimsoll_plan::{DriverKind, Slo};
 
 use super::network::NetworkArgs;
+use super::transport::TransportArgs;
 use super::values;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -31,6 +32,8 @@ pub(crate) struct RequestArgs {
     pub(crate) driver: Option<DriverKind>,
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
+    #[command(flatten)]
+    pub(crate) transport: TransportArgs,
 }
 
 #[derive(Debug, Clone, Copy, clap::Args)]

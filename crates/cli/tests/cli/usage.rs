@@ -26,7 +26,7 @@ fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
     refused(&["run", "http://127.0.0.1/", "-R", "0"], "rate");
     refused(&["run", "http://127.0.0.1/", "-R", "9", "-c", "4", "--max-connections", "3"], "at most 3");
     refused(&["run", "http://127.0.0.1/", "--arrivals", "poisson"], "--rate");
-    refused(&["run", "https://127.0.0.1/"], "http://");
+    refused(&["run", "wss://127.0.0.1/"], "https://");
     refused(&["run", "http://127.0.0.1/", "-H", "NoColon"], "colon");
     refused(&["run", "http://127.0.0.1/", "-m", "GE T"], "method");
     refused(&["run", "http://127.0.0.1/", "--name", "../up"], "name");

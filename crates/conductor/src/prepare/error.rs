@@ -4,8 +4,10 @@ use std::io;
 use std::net::IpAddr;
 
 use plimsoll_sys::Peer;
+use plimsoll_tls::{TlsError, TlsFailure};
 
 use crate::limit::Limit;
+use crate::security::SecurityError;
 
 /// Why a run could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +51,41 @@ pub enum PrepareError {
         source: io::Error,
         /// What to do.
         remedy: &'static str,
+    },
+    /// Connections cannot be encrypted as the plan wants it.
+    #[error("tls: {0}")]
+    Security(#[from] SecurityError),
+    /// This machine has no random numbers.
+    #[error("tls: {0}")]
+    Random(TlsError),
+    /// TLS failed on the first connection.
+    #[error("{kind}: {peer}: {failure}")]
+    Tls {
+        /// The failure's name.
+        kind: &'static str,
+        /// The address.
+        peer: Peer,
+        /// What went wrong, and what to do.
+        failure: TlsFailure,
+    },
+    /// The first connection broke before its handshake was done.
+    #[error("tls_handshake: {peer} did not complete the TLS handshake: {reason}")]
+    Handshake {
+        /// The address.
+        peer: Peer,
+        /// What happened, and what to do.
+        reason: &'static str,
+    },
+    /// The target does not speak HTTP/2.
+    #[error(
+        "h2_protocol: {peer} does not speak HTTP/2: {reason}; leave out --http2 and --streams, or enable HTTP/2 \
+         on this port of the server"
+    )]
+    NoHttp2 {
+        /// The address.
+        peer: Peer,
+        /// What it does instead.
+        reason: String,
     },
     /// The one request before the load failed.
     #[error("{kind}: the first request to {peer} has no answer: {meaning}; {remedy}")]

@@ -1,5 +1,7 @@
 use super::*;
-use plimsoll_plan::{ArrivalProcess, Level, Load, LoadSpec, Network, PlanSpec, RateProfile, Rungs, Slo};
+use plimsoll_plan::{
+    ArrivalProcess, Level, Load, LoadSpec, Network, PlanSpec, RateProfile, Rungs, Slo, TransportSpec,
+};
 
 use crate::limit::{Effect, Scarce};
 
@@ -13,6 +15,7 @@ fn plan(load: LoadSpec) -> Plan {
         headers: Vec::new(),
         body: None,
         network: Network::default(),
+        transport: TransportSpec::default(),
         load,
         workers: None,
         timeout: Duration::from_secs(1),

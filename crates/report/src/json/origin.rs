@@ -58,7 +58,7 @@ impl RunDocument {
 /// How the connections were encrypted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TlsDocument {
-    /// The protocol's version.
+    /// The protocol's version, such as `TLSv1.3`.
     pub version: String,
     /// The cipher suite.
     pub cipher: String,
@@ -66,7 +66,7 @@ pub struct TlsDocument {
     pub resumption: bool,
     /// True if the server's certificate was verified.
     pub verified: bool,
-    /// Whom the certificate names; null where it could not be read.
+    /// The name or address that the certificate was found to be for; null if it was not verified.
     pub peer: Option<String>,
 }
 

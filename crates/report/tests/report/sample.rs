@@ -41,6 +41,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         headers: Vec::new(),
         body: None,
         network: plimsoll_plan::Network::default(),
+        transport: plimsoll_plan::TransportSpec::default(),
         load,
         workers: Some(1),
         timeout: Duration::from_secs(30),

@@ -1,6 +1,10 @@
 //! The plan that a command line of wrk stands for.
 
-use plimsoll_plan::{ArrivalProcess, LoadSpec, Network, Plan, PlanSpec, RateProfile, Slo};
+use std::net::SocketAddr;
+
+use plimsoll_plan::{
+    ArrivalProcess, HostPort, LoadSpec, Network, Plan, PlanSpec, RateProfile, Slo, TlsSpec, TransportSpec,
+};
 
 use super::outcome::Failed;
 use super::traffic::Requests;
@@ -30,18 +34,25 @@ pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Fai
         timeout: options.timeout,
         connections_max: options.rate.map(|_| options.connections),
         depth: Some(requests.batch().into()),
-        network: Network::default(),
+        network: Network { connect_to: requests.address().map(host_port), ..Network::default() },
+        transport: TransportSpec { tls: tls(options), ..TransportSpec::default() },
         seed: 0,
         driver: None,
         slo: Slo::default(),
     };
     let mut plan = spec.freeze().map_err(|error| Failed::saying(&error.to_string()))?;
     plan.target.path.clone_from(&url.path);
-    if let Some(address) = requests.address() {
-        plan.target.host = address.ip().to_string();
-        plan.target.port = address.port();
-    }
     Ok(plan)
+}
+
+/// Where a script's threads connect to; the URL's host stays the name that TLS asks for, as in wrk.
+fn host_port(address: SocketAddr) -> HostPort {
+    HostPort { host: address.ip().to_string(), port: address.port() }
+}
+
+/// wrk takes any certificate.
+fn tls(options: &Options) -> TlsSpec {
+    TlsSpec { insecure: options.url.scheme == "https", ..TlsSpec::default() }
 }
 
 /// A rate counts requests, and a batch of them falls due at once.

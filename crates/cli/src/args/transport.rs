@@ -1,0 +1,47 @@
+//! Flags about what is spoken on the way to the target: TLS and HTTP/2.
+
+use std::path::PathBuf;
+
+use plimsoll_plan::{TlsSpec, TransportSpec};
+
+use super::values;
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "TLS and HTTP/2")]
+pub(crate) struct TransportArgs {
+    /// Trust the certificates in this PEM file instead of the system's authorities; a server's own may be among them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Client certificate in PEM, for servers that demand one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cert: Option<PathBuf>,
+    /// Private key of the client certificate in PEM [default: in the file of --cert]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+    /// Take any certificate of the server: what answers may not be what you named
+    #[arg(long)]
+    pub(crate) insecure: bool,
+    /// Make a full TLS handshake on each connection instead of resuming earlier sessions
+    #[arg(long)]
+    pub(crate) no_resumption: bool,
+    /// Speak HTTP/2: agreed on within TLS for https://, at once for http:// (prior knowledge)
+    #[arg(long)]
+    pub(crate) http2: bool,
+    /// Requests under way on each connection over HTTP/2, for which this asks too [default: 1]
+    #[arg(long, value_name = "N", value_parser = values::count)]
+    pub(crate) streams: Option<u64>,
+}
+
+impl TransportArgs {
+    /// The protocols as a plan says them.
+    pub(crate) fn transport(&self) -> TransportSpec {
+        let tls = TlsSpec {
+            cacert: self.cacert.clone(),
+            cert: self.cert.clone(),
+            key: self.key.clone(),
+            insecure: self.insecure,
+            resumption: !self.no_resumption,
+        };
+        TransportSpec { http2: self.http2, streams: self.streams, tls }
+    }
+}

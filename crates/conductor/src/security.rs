@@ -1,0 +1,91 @@
+//! TLS of a plan: its files read, and clients made of them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use plimsoll_engine::TlsOrder;
+use plimsoll_plan::{Plan, TlsSpec};
+use plimsoll_tls::{Client, Identity, Roots, ServerName, TlsError, TlsSettings};
+
+/// Why connections cannot be encrypted as the plan wants it.
+#[derive(Debug, thiserror::Error)]
+pub enum SecurityError {
+    /// A file that is not there, or that this user may not read.
+    #[error(
+        "could not read `{path}`, given with {option} ({source}); name a PEM file that this user can read"
+    )]
+    File {
+        /// The option that names the file.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// What the files hold cannot be used.
+    #[error("{source}{files}")]
+    Settings {
+        /// What is wrong.
+        source: TlsError,
+        /// The files that were read, after a space and in brackets, or nothing.
+        files: String,
+    },
+}
+
+/// How the connections of a run are encrypted.
+#[derive(Debug)]
+pub(crate) struct Security {
+    /// For the load.
+    pub(crate) order: TlsOrder,
+    /// For the connection before the load: nothing of it may be resumed under the load, whose first handshakes
+    /// would be cheaper for it.
+    pub(crate) first: Client,
+}
+
+impl Security {
+    /// Reads the plan's files and makes its clients; `None` for a plan without TLS.
+    pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, SecurityError> {
+        let Some(spec) = &plan.tls else { return Ok(None) };
+        let protocol: &[u8] = if plan.http2 { b"h2" } else { b"http/1.1" };
+        let settings = TlsSettings {
+            roots: match &spec.cacert {
+                None => Roots::System,
+                Some(path) => Roots::Pem(read("--cacert", path)?),
+            },
+            identity: identity(spec)?,
+            verify: !spec.insecure,
+            resumption: spec.resumption,
+            alpn: vec![protocol.to_vec()],
+        };
+        let failed = |source| SecurityError::Settings { source, files: files(spec) };
+        let name = ServerName::parse(&plan.target.host).map_err(failed)?;
+        let client = Client::new(&settings).map_err(failed)?;
+        let first = Client::new(&TlsSettings { resumption: false, ..settings }).map_err(failed)?;
+        Ok(Some(Self { order: TlsOrder { client, name }, first }))
+    }
+}
+
+/// The client's own certificate with its key, which may stand in the same file.
+fn identity(spec: &TlsSpec) -> Result<Option<Identity>, SecurityError> {
+    let Some(cert) = &spec.cert else { return Ok(None) };
+    let chain_pem = read("--cert", cert)?;
+    let key_pem = match &spec.key {
+        None => chain_pem.clone(),
+        Some(key) => read("--key", key)?,
+    };
+    Ok(Some(Identity { chain_pem, key_pem }))
+}
+
+fn read(option: &'static str, path: &Path) -> Result<Vec<u8>, SecurityError> {
+    std::fs::read(path).map_err(|source| SecurityError::File { option, path: path.to_owned(), source })
+}
+
+/// The files of a plan with their options, for an error that is about one of them.
+fn files(spec: &TlsSpec) -> String {
+    let given = [("--cacert", &spec.cacert), ("--cert", &spec.cert), ("--key", &spec.key)];
+    let named: Vec<String> = given
+        .into_iter()
+        .filter_map(|(option, path)| Some(format!("{option} {}", path.as_ref()?.display())))
+        .collect();
+    if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) }
+}
