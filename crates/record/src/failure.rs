@@ -146,7 +146,7 @@ pub const FAILURES: [FailureRow; 28] = [
         "tls_handshake",
         P::Handshake,
         "client and server did not agree on a TLS session",
-        "does the port speak TLS, in a version and with a cipher that both know? look at the server's log",
+        "does the port speak TLS 1.2 or 1.3, and does it demand a client certificate (--cert, --key)? look at the server's log",
     ),
     row(
         K::TlsCertificate,
