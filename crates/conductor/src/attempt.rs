@@ -4,8 +4,8 @@ use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use plimsoll_engine::FixedRequest;
 use plimsoll_http::{Expect, Finish, ParserMemory, Response, ResponseParser};
-use plimsoll_plan::Target;
 use plimsoll_record::{FailureKind, FirstAnswer};
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -20,21 +20,18 @@ pub(crate) enum AttemptError {
     Interrupted,
 }
 
-/// Sends the target's request over an open connection and reads the whole answer.
+/// Sends a request over an open connection and reads the whole answer.
 pub(crate) fn ask(
-    target: &Target,
+    request: &FixedRequest,
     stream: &mut Stream,
     timeout: Duration,
     interrupted: &AtomicBool,
 ) -> Result<FirstAnswer, AttemptError> {
-    // A plan's request was encoded when the plan was frozen, so this cannot fail here.
-    let request = target.encode().map_err(|_| AttemptError::Failed(FailureKind::ConnectFailed))?;
     let sent = RealClock.now();
     let deadline = sent + timeout;
-    let write = limit(stream, deadline).and_then(|()| stream.write_all(&request));
+    let write = limit(stream, deadline).and_then(|()| stream.write_all(&request.bytes));
     write.map_err(|error| broken(&error, FailureKind::SendReset))?;
-    let expect = if target.method == "HEAD" { Expect::NoBody } else { Expect::Body };
-    let response = read_response(stream, expect, deadline, interrupted)?;
+    let response = read_response(stream, request.note.expect, deadline, interrupted)?;
     Ok(FirstAnswer {
         status: response.status,
         body_bytes: response.body_bytes,

@@ -16,8 +16,10 @@ mod prepare;
 mod reach;
 mod step;
 mod tape;
+mod traffic;
 
 pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use limit::{Effect, Limit, Scarce};
 pub use observer::{Observer, Progress};
 pub use prepare::PrepareError;
+pub use traffic::{Part, ScenarioError};

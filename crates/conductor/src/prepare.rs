@@ -4,6 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use plimsoll_engine::FixedRequest;
 use plimsoll_plan::Plan;
 use plimsoll_record::{EventKind, FirstAnswer, Limits, Machine, Preflight};
 use plimsoll_sys::{Peer, Route};
@@ -48,8 +49,12 @@ impl Prepared {
     }
 }
 
-/// Looks at this machine and the target. With `ask` one request is sent; else only connections are made.
-pub(crate) fn prepare(plan: Plan, ask: bool, interrupted: &AtomicBool) -> Result<Prepared, PrepareError> {
+/// Looks at this machine and the target. With `ask` that request is sent; else only connections are made.
+pub(crate) fn prepare(
+    plan: Plan,
+    ask: Option<&FixedRequest>,
+    interrupted: &AtomicBool,
+) -> Result<Prepared, PrepareError> {
     let machine = machine();
     names::check_sources(&plan.network.source_ips)?;
     let began = RealClock.now();
@@ -62,7 +67,8 @@ pub(crate) fn prepare(plan: Plan, ask: bool, interrupted: &AtomicBool) -> Result
     let (plan, limits) = within_limits(plan, &machine.limits, place)?;
     let workers = workers(&plan, &machine.limits, place);
     let first_open = &mut answers.open[0];
-    let first = if ask { Some(first_answer(&plan, first_open, interrupted)?) } else { None };
+    let timeout = plan.generator.timeout;
+    let first = ask.map(|request| first_answer(request, timeout, first_open, interrupted)).transpose()?;
     let preflight = Preflight {
         addresses: peers.iter().map(ToString::to_string).collect(),
         address: first_open.peer.to_string(),
@@ -152,15 +158,18 @@ fn reach_all(
     routes.chunks(REACHING_MAX).flat_map(together).collect()
 }
 
-fn first_answer(plan: &Plan, open: &mut Open, interrupted: &AtomicBool) -> Result<FirstAnswer, PrepareError> {
+fn first_answer(
+    request: &FixedRequest,
+    timeout: Duration,
+    open: &mut Open,
+    interrupted: &AtomicBool,
+) -> Result<FirstAnswer, PrepareError> {
     let peer = open.peer.clone();
-    attempt::ask(&plan.target, &mut open.stream, plan.generator.timeout, interrupted).map_err(|error| {
-        match error {
-            AttemptError::Interrupted => PrepareError::Interrupted,
-            AttemptError::Failed(kind) => {
-                let row = kind.row();
-                PrepareError::FirstRequest { kind: row.name, peer, meaning: row.meaning, remedy: row.remedy }
-            }
+    attempt::ask(request, &mut open.stream, timeout, interrupted).map_err(|error| match error {
+        AttemptError::Interrupted => PrepareError::Interrupted,
+        AttemptError::Failed(kind) => {
+            let row = kind.row();
+            PrepareError::FirstRequest { kind: row.name, peer, meaning: row.meaning, remedy: row.remedy }
         }
     })
 }

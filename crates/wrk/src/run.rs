@@ -86,6 +86,7 @@ fn measured_run(
     let run_options = RunOptions {
         command: "wrk",
         ask_first: false,
+        csv: None,
         folder: None,
         interrupted,
         tool_version,

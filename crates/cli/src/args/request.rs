@@ -6,19 +6,20 @@ use std::time::Duration;
 use plimsoll_plan::Slo;
 
 use super::network::NetworkArgs;
+use super::scenario::ScenarioArgs;
 use super::values;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Request")]
 pub(crate) struct RequestArgs {
     /// Request method; GET, or POST with a body
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "requests")]
     pub(crate) method: Option<String>,
     /// Add a header; may be given several times
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
     /// Request body, or @FILE to read it from a file
-    #[arg(short, long, value_name = "TEXT|@FILE")]
+    #[arg(short, long, value_name = "TEXT|@FILE", conflicts_with = "requests")]
     pub(crate) body: Option<String>,
     /// Give up a connection attempt, or a request, after this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
@@ -26,6 +27,8 @@ pub(crate) struct RequestArgs {
     /// Worker threads; by default one per core, or one per two cores for a target on this machine
     #[arg(short, long, value_name = "N", value_parser = values::count)]
     pub(crate) threads: Option<u64>,
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
 }

@@ -10,5 +10,6 @@ mod loss;
 mod network;
 mod recorded;
 mod run;
+mod scenario;
 mod sweep;
 mod usage;

@@ -1,5 +1,7 @@
 use super::*;
-use plimsoll_plan::{ArrivalProcess, Level, Load, LoadSpec, Network, PlanSpec, RateProfile, Rungs, Slo};
+use plimsoll_plan::{
+    ArrivalProcess, Level, Load, LoadSpec, Network, PlanSpec, RateProfile, Rungs, ScenarioSpec, Slo,
+};
 
 use crate::limit::{Effect, Scarce};
 
@@ -12,6 +14,7 @@ fn plan(load: LoadSpec) -> Plan {
         method: None,
         headers: Vec::new(),
         body: None,
+        scenario: ScenarioSpec::default(),
         network: Network::default(),
         load,
         workers: None,

@@ -1,6 +1,6 @@
 //! The plan that a command line of wrk stands for.
 
-use plimsoll_plan::{ArrivalProcess, LoadSpec, Network, Plan, PlanSpec, RateProfile, Slo};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Network, Plan, PlanSpec, RateProfile, ScenarioSpec, Slo};
 
 use super::outcome::Failed;
 use super::traffic::Requests;
@@ -19,6 +19,7 @@ pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Fai
         method: None,
         headers: Vec::new(),
         body: None,
+        scenario: ScenarioSpec::default(),
         load: LoadSpec::Single {
             connections: Some(options.connections),
             profile: arrivals_per_sec(options, requests.batch()).map(RateProfile::Constant),
