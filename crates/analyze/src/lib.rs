@@ -25,7 +25,9 @@ mod summary;
 mod trend;
 mod usl;
 mod verdict;
+mod wanted;
 
 pub use analysis::{AnalyzeError, analyze};
 pub use compare::{BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutcome, compare, rungs_of};
 pub use findings::*;
+pub use wanted::wants_status;

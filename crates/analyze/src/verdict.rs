@@ -14,7 +14,7 @@ use crate::knee::{counts_for_capacity, whole};
 use crate::summary::answered_late;
 use crate::{
     Confidence, EvidenceRow, GeneratorHealth, GeneratorReason, Knee, Limit, Moment, Steadiness, StepSummary,
-    Verdict,
+    Verdict, wants_status,
 };
 
 /// An open loop that is answered at less than this ratio of its rate is not kept up with.
@@ -99,8 +99,8 @@ fn main_failure(step: &StepSummary) -> Option<(FailureKind, u64)> {
 }
 
 /// The unsuccessful status that came most often in a step.
-fn main_status(step: &StepSummary) -> Option<(u16, u64)> {
-    let bad = step.counts.status.iter().filter(|(status, _)| !(200..400).contains(status));
+fn main_status(plan: &Plan, step: &StepSummary) -> Option<(u16, u64)> {
+    let bad = step.counts.status.iter().filter(|(status, _)| !wants_status(plan, *status));
     bad.reduce(|most, next| if next.1 > most.1 { next } else { most })
 }
 
@@ -113,7 +113,7 @@ fn main_check(step: &StepSummary) -> Option<(u16, u64)> {
 fn failures(case: &Case<'_>, step: &StepSummary) -> (Vec<EvidenceRow>, Vec<String>) {
     let ended = step.counts.ended() as f64;
     let failure = main_failure(step);
-    let status = main_status(step);
+    let status = main_status(case.plan, step);
     let mut rows = Vec::new();
     let mut advice = Vec::new();
     if let Some((kind, count)) = failure {

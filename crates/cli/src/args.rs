@@ -7,10 +7,11 @@ use clap::{Parser, Subcommand};
 mod load;
 mod network;
 mod request;
+mod scenario;
 mod transport;
 mod values;
 
-pub(crate) use load::{AnswerArgs, RunArgs, SweepArgs};
+pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 
 const EXAMPLES: &str = "\
@@ -18,6 +19,7 @@ Examples:
   plimsoll http://127.0.0.1:8080/api                 how much it holds, in at most 90 s
   plimsoll run  http://127.0.0.1:8080/api -c 100 -d 10s
   plimsoll run  http://127.0.0.1:8080/api -R 2k -d 30s --p99 200ms
+  plimsoll run  http://127.0.0.1:8080 --requests shop.txt --csv users.csv --expect status=2xx
   plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k
   plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%

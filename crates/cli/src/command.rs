@@ -21,7 +21,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Report(report)) => recorded::report(&report),
         Some(Command::Export(export)) => recorded::export(&export),
         Some(Command::Target(target)) => target::target(&target),
-        None if args.answer.url.is_none() => {
+        None if args.answer.url.is_none() && args.answer.request.scenario.requests.is_none() => {
             remark("plimsoll: no URL is given; write it like plimsoll http://127.0.0.1:8080/api");
             Ok(Exit::Usage)
         }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use plimsoll_conductor::ConductError;
 use plimsoll_plan::PlanError;
+use plimsoll_scenario::{RequestsError, TemplateError};
 
 use crate::exit::Exit;
 
@@ -43,12 +44,19 @@ fn with_causes(error: &anyhow::Error) -> String {
 /// Tells why a command failed, and with which code it ends.
 pub(crate) fn fail(error: &anyhow::Error) -> Exit {
     tell_error(error);
-    let interrupted = error.downcast_ref::<ConductError>().is_some_and(ConductError::interrupted);
-    match error.is::<PlanError>() {
-        _ if interrupted => Exit::Interrupted,
-        true => Exit::Usage,
-        false => Exit::CouldNotRun,
+    let conducting = |is: fn(&ConductError) -> bool| error.downcast_ref::<ConductError>().is_some_and(is);
+    if conducting(ConductError::interrupted) {
+        Exit::Interrupted
+    } else if mistyped(error) || conducting(ConductError::mistyped) {
+        Exit::Usage
+    } else {
+        Exit::CouldNotRun
     }
+}
+
+/// Whether what was typed, on the line or in the files of requests, is wrong.
+fn mistyped(error: &anyhow::Error) -> bool {
+    error.is::<PlanError>() || error.is::<RequestsError>() || error.is::<TemplateError>()
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 use std::io;
 
-use plimsoll_engine::Note;
+use plimsoll_engine::FixedRequest;
 use plimsoll_http::{Expect, Finish, ParserMemory, Response, ResponseParser};
-use plimsoll_plan::Target;
 use plimsoll_record::{FailureKind, FirstAnswer};
 use plimsoll_tls::TlsFailure;
 use plimsoll_units::{Clock, RealClock};
@@ -22,17 +21,15 @@ pub(crate) enum AttemptError {
     Interrupted,
 }
 
-/// Sends the target's request over an open connection and reads the whole answer.
+/// Sends a request over an open connection and reads the whole answer.
 pub(crate) fn ask(
-    target: &Target,
+    request: &FixedRequest,
     line: &mut Line,
     patience: &Patience<'_>,
 ) -> Result<FirstAnswer, AttemptError> {
-    // A plan's request was encoded when the plan was frozen, so this cannot fail here.
-    let request = target.encode().map_err(|_| AttemptError::Failed(FailureKind::ConnectFailed))?;
     let sent = RealClock.now();
-    line.write(&request, patience).map_err(|error| broken(error, FailureKind::SendReset))?;
-    let response = read_response(line, Note::of_method(&target.method).expect, patience)?;
+    line.write(&request.bytes, patience).map_err(|error| broken(error, FailureKind::SendReset))?;
+    let response = read_response(line, request.note.expect, patience)?;
     Ok(FirstAnswer {
         status: response.status,
         body_bytes: response.body_bytes,

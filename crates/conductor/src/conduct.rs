@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use plimsoll_engine::{EngineError, FixedRequest, Note, Traffic, available_driver};
+use plimsoll_engine::{EngineError, Traffic, available_driver};
 use plimsoll_host::CpuSource;
-use plimsoll_plan::{DriverKind, Load, Plan, TargetError};
+use plimsoll_plan::{DriverKind, Load, Plan};
 use plimsoll_record::{Event, EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
 use plimsoll_units::{Clock, Instant, RealClock};
@@ -17,6 +17,7 @@ use crate::observer::{Observer, Progress};
 use crate::prepare::{PrepareError, Prepared, prepare};
 use crate::step::StepContext;
 use crate::tape::Tape;
+use crate::traffic::{Requests, ScenarioError};
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
@@ -24,9 +25,9 @@ pub enum ConductError {
     /// The run could not begin.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// The request cannot be made.
+    /// The plan's requests cannot be sent as they were typed.
     #[error(transparent)]
-    Target(#[from] TargetError),
+    Scenario(#[from] ScenarioError),
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -39,6 +40,8 @@ pub struct RunOptions<'a> {
     pub command: &'a str,
     /// Send one request before the load and record its answer.
     pub ask_first: bool,
+    /// The text of the plan's CSV file, if it has one.
+    pub csv: Option<&'a [u8]>,
     /// The folder for the run file; `None` keeps no file.
     pub folder: Option<&'a Path>,
     /// Set when the user wants the run to end.
@@ -65,6 +68,11 @@ impl ConductError {
     pub fn interrupted(&self) -> bool {
         matches!(self, Self::Prepare(PrepareError::Interrupted))
     }
+
+    /// True if what was typed is wrong: the same command fails again wherever it is called.
+    pub fn mistyped(&self) -> bool {
+        matches!(self, Self::Scenario(_))
+    }
 }
 
 /// What came of a run.
@@ -89,11 +97,16 @@ pub fn conduct(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, ConductError> {
     let began = RealClock.now();
-    let prepared = prepare(plan, options.ask_first, options.interrupted)?;
+    let requests = match &options.supplied {
+        Some(supplied) => Requests::Settled(supplied.traffic.clone()),
+        None => Requests::of(&plan, options.csv)?,
+    };
+    let first = if options.ask_first { requests.first() } else { None };
+    let prepared = prepare(plan, first.as_ref(), options.interrupted)?;
     let driver = available_driver(prepared.plan.generator.driver)?;
     let mut tape = open_tape(&prepared, driver, options);
     announce(&mut tape, &prepared, observer);
-    if let Err(error) = measure(&prepared, (began, driver), options, &mut tape, observer) {
+    if let Err(error) = measure((&prepared, &requests), (began, driver), options, &mut tape, observer) {
         // A first step that failed leaves nothing to show; a later one leaves those before it.
         if tape.run().frames.is_empty() {
             return Err(error);
@@ -140,7 +153,7 @@ fn announce(tape: &mut Tape, prepared: &Prepared, observer: &mut dyn Observer) {
 }
 
 fn measure(
-    prepared: &Prepared,
+    (prepared, requests): (&Prepared, &Requests),
     (began, driver): (Instant, DriverKind),
     options: &RunOptions<'_>,
     tape: &mut Tape,
@@ -155,10 +168,7 @@ fn measure(
     let context = StepContext {
         plan,
         peers: &prepared.peers,
-        traffic: match supplied {
-            Some(supplied) => supplied.traffic.clone(),
-            None => Traffic::Fixed(fixed_request(plan)?),
-        },
+        requests,
         tls: prepared.security.as_ref().map(|security| &security.order),
         interval: supplied.map_or_else(|| plan.interval(), |supplied| supplied.interval),
         outlasts_target: supplied.is_some_and(|supplied| supplied.outlasts_target),
@@ -170,16 +180,4 @@ fn measure(
         machine: CpuSource::new("generator", Path::new("/")),
     };
     Ok(run_steps(&context, tape, observer)?)
-}
-
-/// The plan's request as the engine sends it.
-fn fixed_request(plan: &Plan) -> Result<FixedRequest, TargetError> {
-    let target = &plan.target;
-    if !plan.http2 {
-        return Ok(FixedRequest::new(target.encode()?, &target.method));
-    }
-    let head = target.encode_h2_head()?;
-    let head_bytes = u32::try_from(head.len()).unwrap_or(u32::MAX);
-    let note = Note { head_bytes, ..Note::of_method(&target.method) };
-    Ok(FixedRequest { bytes: [head, target.body.clone()].concat().into(), note })
 }

@@ -19,9 +19,11 @@ mod reach;
 mod security;
 mod step;
 mod tape;
+mod traffic;
 
 pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use limit::{Effect, Limit, Scarce};
 pub use observer::{Observer, Progress};
 pub use prepare::PrepareError;
 pub use security::SecurityError;
+pub use traffic::{Part, ScenarioError};

@@ -2,9 +2,8 @@
 
 use std::io;
 
-use plimsoll_engine::Note;
+use plimsoll_engine::FixedRequest;
 use plimsoll_http::{Response, h2};
-use plimsoll_plan::Target;
 use plimsoll_record::{FailureKind, FirstAnswer};
 use plimsoll_units::{Clock, RealClock};
 
@@ -39,17 +38,15 @@ impl Link {
         Ok(link)
     }
 
-    /// Sends the target's request and reads the whole answer.
+    /// Sends a request and reads the whole answer.
     pub(crate) fn ask(
         &mut self,
-        target: &Target,
+        request: &FixedRequest,
         line: &mut Line,
         patience: &Patience<'_>,
     ) -> Result<FirstAnswer, AttemptError> {
-        // A plan's request was encoded when the plan was frozen, so this cannot fail here.
-        let block = target.encode_h2_head().map_err(|_| AttemptError::Failed(FailureKind::ConnectFailed))?;
-        let expect = Note::of_method(&target.method).expect;
-        let request = h2::Request { tag: 0, block: &block, body: &target.body, expect, observe: false };
+        let (block, body) = request.bytes.split_at(request.note.head_bytes as usize);
+        let request = h2::Request { tag: 0, block, body, expect: request.note.expect, observe: false };
         let sent = RealClock.now();
         let mut out = Vec::new();
         if !self.connection.request(&request, &mut self.memory, &mut out) {

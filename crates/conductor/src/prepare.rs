@@ -4,6 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use plimsoll_engine::FixedRequest;
 use plimsoll_plan::Plan;
 use plimsoll_record::{EventKind, Limits, Machine, Preflight, TlsUsed};
 use plimsoll_sys::{Peer, Route};
@@ -54,8 +55,12 @@ impl Prepared {
     }
 }
 
-/// Looks at this machine and the target. With `ask` one request is sent; else only connections are made.
-pub(crate) fn prepare(plan: Plan, ask: bool, interrupted: &AtomicBool) -> Result<Prepared, PrepareError> {
+/// Looks at this machine and the target. With `ask` that request is sent; else only connections are made.
+pub(crate) fn prepare(
+    plan: Plan,
+    ask: Option<&FixedRequest>,
+    interrupted: &AtomicBool,
+) -> Result<Prepared, PrepareError> {
     let machine = machine();
     names::check_sources(&plan.network.source_ips)?;
     let security = Security::of(&plan)?;
@@ -71,7 +76,7 @@ pub(crate) fn prepare(plan: Plan, ask: bool, interrupted: &AtomicBool) -> Result
     let first_open = answers.open.swap_remove(0);
     let connect_ns = first_open.connect_ns;
     let mut greeted = greet(&plan, first_open, security.as_ref(), interrupted)?;
-    let first = if ask { Some(greeted.ask()?) } else { None };
+    let first = ask.map(|request| greeted.ask(request)).transpose()?;
     let tls = greeted.tls.take();
     let preflight = Preflight {
         addresses: peers.iter().map(ToString::to_string).collect(),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_analyze::steady::step_is_known;
-use plimsoll_engine::{EngineError, Running, StepOrder, TlsOrder, Traffic, Turn};
+use plimsoll_engine::{EngineError, Running, StepOrder, TlsOrder, Turn};
 use plimsoll_host::CpuSource;
 use plimsoll_plan::{DriverKind, Level, Load, Plan, RateProfile};
 use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
@@ -16,6 +16,7 @@ use crate::lost::LossWatch;
 use crate::observer::{Observer, Progress};
 use crate::reach::{reach, route};
 use crate::tape::Tape;
+use crate::traffic::Requests;
 
 /// How often the signals and deadlines are looked at while no frame comes.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -36,7 +37,7 @@ const TELL_EVERY: Duration = Duration::from_millis(500);
 pub(crate) struct StepContext<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) peers: &'a [Peer],
-    pub(crate) traffic: Traffic,
+    pub(crate) requests: &'a Requests,
     /// How connections are encrypted, if they are.
     pub(crate) tls: Option<&'a TlsOrder>,
     /// The longest interval of one frame.
@@ -143,7 +144,7 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
         duration: task.limit,
         destinations: context.peers.to_vec(),
         sources: context.plan.network.source_ips.clone(),
-        traffic: context.traffic.clone(),
+        traffic: context.requests.of_step(task.index),
         depth: task.level.depth(),
         requests_max: requests_max(context.plan),
         streams: context.plan.http2,

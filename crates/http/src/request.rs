@@ -8,8 +8,8 @@ use thiserror::Error;
 #[cfg(test)]
 mod tests;
 
-/// Sent when the user names no agent of their own.
-pub(crate) const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
+/// The agent that is named when the user names none.
+pub const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
 
 /// Everything one request says, borrowed from the plan.
 #[derive(Debug, Clone, Copy)]

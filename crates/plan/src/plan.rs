@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::{ArrivalProcess, DriverKind, Network, RateProfile, Slo, Target, TlsSpec};
+use crate::requests::hex;
+use crate::{ArrivalProcess, CsvFile, DriverKind, MixedRequest, Network, RateProfile, Slo, Target, TlsSpec};
 
 /// The interval of one frame where a number of requests ends the run.
 const INTERVAL_OF_COUNT: Duration = Duration::from_millis(100);
@@ -125,10 +126,16 @@ pub struct RequestGroup {
 pub struct Plan {
     /// The run's name, which its files carry.
     pub name: String,
-    /// What is requested, and of whom.
+    /// What is requested, and of whom; of several requests the first.
     pub target: Target,
     /// The requests that are told apart, at least one; frames name them by their index here.
     pub requests: Vec<RequestGroup>,
+    /// What is sent, where the target's request is not the only one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<MixedRequest>,
+    /// The file that variables of requests take values from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub csv: Option<CsvFile>,
     /// The checks that every response must pass, as typed; frames name them by their index here.
     pub checks: Vec<String>,
     /// How the target is reached, where that is not the usual way.
@@ -173,7 +180,7 @@ impl Plan {
 
     /// SHA-256 over the plan's JSON, in hex.
     pub fn hash(&self) -> String {
-        Sha256::digest(self.to_json()).iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&Sha256::digest(self.to_json()))
     }
 
     /// The level of a run that has just one.

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use crate::requests::{self, Requests};
 use crate::target::parse_header;
 use crate::{
-    ArrivalProcess, DriverKind, Generator, Level, Load, Network, NetworkError, Plan, RateProfile,
-    RequestGroup, Rungs, Slo, Stage, Target, TargetError, TransportError, TransportSpec,
+    ArrivalProcess, DriverKind, Generator, HostError, Level, Load, Network, NetworkError, Plan, RateProfile,
+    Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError, TransportSpec,
 };
 
 /// The load as typed.
@@ -41,7 +42,7 @@ pub enum LoadSpec {
 pub struct PlanSpec {
     /// The run's name; the target's host if none is given.
     pub name: Option<String>,
-    /// The URL as typed.
+    /// The URL as typed; empty if it is left to the requests of a file.
     pub url: String,
     /// The method; GET, or POST if there is a body.
     pub method: Option<String>,
@@ -49,6 +50,8 @@ pub struct PlanSpec {
     pub headers: Vec<String>,
     /// The body.
     pub body: Option<Vec<u8>>,
+    /// Several requests, what their variables stand for, and what is expected of answers.
+    pub scenario: ScenarioSpec,
     /// How the target is reached.
     pub network: Network,
     /// What is spoken on the way.
@@ -86,6 +89,17 @@ pub enum PlanError {
         duration: Duration,
         /// What the stages come to.
         stages: Duration,
+    },
+    /// The requests cannot be sent to one host.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// A request of a file is wrong.
+    #[error("line {line} of the requests: {source}")]
+    Request {
+        /// The line in which it begins.
+        line: usize,
+        /// What is wrong with it.
+        source: TargetError,
     },
     /// The way to the target cannot be taken.
     #[error(transparent)]
@@ -205,10 +219,15 @@ impl PlanSpec {
     ///
     /// # Errors
     /// When the request cannot be encoded, or a number is outside its range.
-    pub fn freeze(self) -> Result<Plan, PlanError> {
-        let target = self.target()?;
-        let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
+    pub fn freeze(mut self) -> Result<Plan, PlanError> {
+        let ScenarioSpec { requests: typed, csv, checks } = std::mem::take(&mut self.scenario);
         let http2 = self.transport.is_http2();
+        let Requests { target, groups, mix } = match typed.as_slice() {
+            [] => Requests::only(self.target()?, http2)?,
+            _ => Requests::of_file(&self.url, &self.headers()?, (typed, http2))?,
+        };
+        let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
+        let checks = requests::checks(checks)?;
         let connections_max = self.connections_max.map(connections).transpose()?;
         let load = freeze_load(&self.load, connections_max, depth(self.transport.depth(self.depth))?)?;
         let generator = Generator {
@@ -226,28 +245,42 @@ impl PlanSpec {
             Some(name) => checked_name(name)?,
             None => default_name(&target.host),
         };
-        let requests = vec![RequestGroup { name: format!("{} {}", target.method, target.path) }];
         let network = self.network.checked()?;
-        let (checks, slo) = (Vec::new(), slo(self.slo)?);
-        Ok(Plan { name, target, requests, checks, network, tls, http2, load, generator, slo })
+        let slo = slo(self.slo)?;
+        Ok(Plan {
+            name,
+            target,
+            requests: groups,
+            mix,
+            csv,
+            checks,
+            network,
+            tls,
+            http2,
+            load,
+            generator,
+            slo,
+        })
     }
 
     fn target(&self) -> Result<Target, PlanError> {
-        let mut target = Target::parse(&self.url)?;
+        let mut target = requests::target(&self.url)?;
         target.body = self.body.clone().unwrap_or_default();
         let method = self.method.clone();
         target.method = method.unwrap_or_else(|| if self.body.is_some() { "POST" } else { "GET" }.to_owned());
-        target.headers = self.headers.iter().map(|header| parse_header(header)).collect::<Result<_, _>>()?;
-        let is_stated = |(name, _): &(String, String)| name.eq_ignore_ascii_case("Connection");
-        if !self.network.keep_alive && !target.headers.iter().any(is_stated) {
-            target.headers.push(("Connection".to_owned(), "close".to_owned()));
-        }
-        if self.transport.is_http2() {
-            target.encode_h2_head()?
-        } else {
-            target.encode()?
-        };
+        target.headers = self.headers()?;
         Ok(target)
+    }
+
+    /// The headers as typed, and what the way to the target adds.
+    fn headers(&self) -> Result<Vec<(String, String)>, PlanError> {
+        let mut headers =
+            self.headers.iter().map(|header| parse_header(header)).collect::<Result<Vec<_>, _>>()?;
+        let is_stated = |(name, _): &(String, String)| name.eq_ignore_ascii_case("Connection");
+        if !self.network.keep_alive && !headers.iter().any(is_stated) {
+            headers.push(("Connection".to_owned(), "close".to_owned()));
+        }
+        Ok(headers)
     }
 }
 
@@ -355,6 +388,7 @@ mod tests {
             method: None,
             headers: Vec::new(),
             body: None,
+            scenario: ScenarioSpec::default(),
             network: Network::default(),
             transport: TransportSpec::default(),
             load,

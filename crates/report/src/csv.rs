@@ -2,23 +2,25 @@
 //! empty cell.
 
 use plimsoll_analyze::{Estimate, Findings, Percentile, RequestSummary, StepSummary, TimeSummary};
+use plimsoll_plan::Plan;
 
 const HEADER: &str = "connections,rate_per_sec,measured_sec,warmup_sec,intended,sent,completed,ok,failed,\
     throughput_per_sec,throughput_lower,throughput_upper,success_ratio,success_lower,\
     success_upper,latency_mean_ms,latency_p50_ms,latency_p90_ms,latency_p99_ms,latency_p999_ms,latency_max_ms,service_mean_ms,service_p99_ms,\
     bytes_in_per_sec,lower_bound,depth,failed_checks,connects,connect_mean_ms,connect_p99_ms,handshakes,\
-    handshake_mean_ms,handshake_p99_ms,request\n";
+    handshake_mean_ms,handshake_p99_ms,request,failed_checks_by_name\n";
 
-/// The steps in the order they were run, with a header row. The last column is empty in the row of a step; where a plan
-/// has several requests, their rows follow that of each step, with their names there. Every other cell is a number, or
-/// `true` or `false`.
+/// The steps in the order they were run, with a header row. `request` is empty in the row of a step; where a plan has
+/// several requests, their rows follow that of each step, with their names there. `failed_checks_by_name` is empty or a
+/// JSON object. Every other cell is a number, or `true` or `false`, or empty where there is nothing to tell.
 pub fn render(findings: &Findings) -> String {
-    HEADER.to_owned() + &findings.steps.iter().map(rows).collect::<String>()
+    let rows = findings.steps.iter().map(|step| rows(&findings.plan, step));
+    HEADER.to_owned() + &rows.collect::<String>()
 }
 
-fn rows(step: &StepSummary) -> String {
-    let requests = step.requests.iter().map(|request| row(&alone(step, request), Some(&request.name)));
-    row(step, None) + &requests.collect::<String>()
+fn rows(plan: &Plan, step: &StepSummary) -> String {
+    let requests = step.requests.iter().map(|request| row(plan, &alone(step, request), Some(&request.name)));
+    row(plan, step, None) + &requests.collect::<String>()
 }
 
 /// The step as if only this request had been in it.
@@ -35,27 +37,29 @@ fn alone(step: &StepSummary, request: &RequestSummary) -> StepSummary {
     }
 }
 
-fn row(step: &StepSummary, request: Option<&str>) -> String {
+fn row(plan: &Plan, step: &StepSummary, request: Option<&str>) -> String {
     let cells = [
-        load_cells(step),
+        load_cells(step, request.is_none()),
         throughput_cells(step),
         success_cells(step),
         time_cells(step),
         last_cells(step),
         opening_cells(step, request.is_none()),
-        vec![request.map_or_else(String::new, quoted)],
+        vec![request.map_or_else(String::new, quoted), checks_by_name(plan, step)],
     ];
     cells.concat().join(",") + "\n"
 }
 
-fn load_cells(step: &StepSummary) -> Vec<String> {
+/// What falls due is known of a step as a whole: which request it will be is decided when it is sent.
+fn load_cells(step: &StepSummary, whole: bool) -> Vec<String> {
     let counts = &step.counts;
-    let amounts = [counts.intended, counts.sent, counts.completed, counts.ok, counts.failed.total()];
+    let amounts = [counts.sent, counts.completed, counts.ok, counts.failed.total()];
     let mut cells = vec![
         step.connections.to_string(),
         maybe(step.rate_per_sec),
         maybe(Some(step.measured_sec)),
         maybe(Some(step.warmup_sec)),
+        if whole { counts.intended.to_string() } else { String::new() },
     ];
     cells.extend(amounts.map(|amount| amount.to_string()));
     cells
@@ -109,6 +113,12 @@ fn opening_cells(step: &StepSummary, whole: bool) -> Vec<String> {
     };
     let connects = times(step.counts.connects, &step.connect);
     connects.into_iter().chain(times(step.counts.handshakes, &step.handshake)).collect()
+}
+
+/// The failed checks with their counts as a JSON object.
+fn checks_by_name(plan: &Plan, step: &StepSummary) -> String {
+    let failed = crate::json::failed_checks(plan, &step.counts.checks);
+    if failed.is_empty() { String::new() } else { quoted(&serde_json::json!(failed).to_string()) }
 }
 
 /// A text as a cell (RFC 4180).

@@ -20,6 +20,7 @@ pub use answer::{AnswerDocument, SloDocument};
 pub use moment::MomentDocument;
 pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument, TlsDocument, ToolDocument};
 pub use request::RequestDocument;
+pub(crate) use request::failed_checks;
 pub use step::{GeneratorDocument, LagDocument, StepDocument, TimesDocument, TimesIntervals};
 pub use verdict::{EvidenceDocument, FindingDocument, VerdictDocument};
 

@@ -162,6 +162,11 @@ impl Check {
         }
     }
 
+    /// Whether it decides which statuses are right, so that no other rule does.
+    pub fn is_of_status(&self) -> bool {
+        matches!(self.kind, Kind::Status(_))
+    }
+
     /// Looks at an answer. Only regular expressions allocate, on their first use, and `json:` a little: for the
     /// value it looks for, and for the depth of those it skips.
     pub fn judge(&self, answer: &Answer<'_>) -> Judgement {

@@ -67,7 +67,7 @@ pub enum TemplateError {
         at: Position,
     },
     /// A column, but no CSV file.
-    #[error("`${{csv.{column}}}` at {at} needs a CSV file, and none was given")]
+    #[error("`${{csv.{column}}}` at {at} needs a CSV file, and none was given; name one with --csv")]
     NoColumns {
         /// The column's name as typed.
         column: String,
@@ -127,6 +127,11 @@ impl Template {
             [Piece::Literal(text)] => Some(text),
             _ => None,
         }
+    }
+
+    /// Whether the text has to do with the instant of its request.
+    pub fn is_timed(&self) -> bool {
+        self.pieces.contains(&Piece::Variable(Variable::TimestampMs))
     }
 
     /// Appends the text of the current request, see [`Values::next_request`].

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use plimsoll_plan::{LoadSpec, PlanSpec, Slo};
+use plimsoll_plan::{LoadSpec, PlanSpec, ScenarioSpec, Slo};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead,
     HostSample, Limits, Machine, Manifest, Phase, Preflight, Reading, Run, Step, StepEnd, TlsUsed,
@@ -24,6 +24,7 @@ pub(crate) fn plan_json() -> String {
         method: None,
         headers: vec!["X-Quote: \"'; DROP TABLE frame".to_owned()],
         body: None,
+        scenario: ScenarioSpec::default(),
         network: plimsoll_plan::Network::default(),
         transport: plimsoll_plan::TransportSpec::default(),
         load,

@@ -93,6 +93,7 @@ fn measured_run(
     let run_options = RunOptions {
         command: "wrk",
         ask_first: false,
+        csv: None,
         folder: None,
         interrupted,
         tool_version,

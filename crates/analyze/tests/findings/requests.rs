@@ -87,6 +87,20 @@ fn a_check_that_fails_is_named_by_the_verdict() {
 }
 
 #[test]
+fn checks_of_the_status_say_which_one_is_a_success() {
+    let mut plan = Plan::from_json(&single(Level::closed(1)).manifest.plan).unwrap();
+    let wanted =
+        |plan: &Plan| [200, 302, 404, 500].map(|status| plimsoll_analyze::wants_status(plan, status));
+    assert_eq!(wanted(&plan), [true, true, false, false]);
+    plan.checks = vec!["size<10k".to_owned()];
+    assert_eq!(wanted(&plan), [true, true, false, false]);
+    plan.checks.push("status=404,5xx".to_owned());
+    assert_eq!(wanted(&plan), [false, false, true, true]);
+    plan.checks.push("status=404".to_owned());
+    assert_eq!(wanted(&plan), [false, false, true, false]);
+}
+
+#[test]
 fn requests_under_way_are_connections_times_depth() {
     let deep = Level { depth: 8, latency_ns: 8 * Level::closed(4).latency_ns, ..Level::closed(4) };
     let found = findings(&single(deep.clone()));

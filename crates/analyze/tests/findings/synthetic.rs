@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use plimsoll_analyze::{Findings, analyze};
-use plimsoll_plan::{ArrivalProcess, LoadSpec, PlanSpec, RateProfile, Slo};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, PlanSpec, RateProfile, ScenarioSpec, Slo};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, FailureKind, FormatVersion, Frame, FrameHead, HostSample, Limits,
     Machine, Manifest, Phase, Preflight, Reading, Run, Step, StepEnd, WorkerTime, latency_histogram,
@@ -267,6 +267,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         method: None,
         headers: Vec::new(),
         body: None,
+        scenario: ScenarioSpec::default(),
         network: plimsoll_plan::Network::default(),
         transport: plimsoll_plan::TransportSpec::default(),
         load,

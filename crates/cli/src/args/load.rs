@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, Slo};
 
+use super::scenario::with_plain_host;
 use super::values;
 use super::{KeepArgs, RequestArgs, SloArgs};
 
@@ -35,8 +36,9 @@ Examples:
   plimsoll sweep https://api.test/ --cacert ca.pem --streams 16     1, 2, 4 … connections of 16 HTTP/2 streams
   plimsoll diff plimsoll-runs/api.dat plimsoll-runs/http.dat   two sweeps side by side")]
 pub(crate) struct SweepArgs {
-    /// The URL that gets the load; without a scheme, http:// is meant
-    pub(crate) url: String,
+    /// The URL that gets the load; without a scheme, http:// is meant. --requests may stand for it
+    #[arg(required_unless_present = "requests")]
+    pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Numbers of connections; by default 1, 2, 4 … until throughput stops growing
@@ -77,10 +79,13 @@ Examples:
   plimsoll run https://api.test/ -c 10 --streams 32                 10 HTTP/2 connections, 32 requests on each
   plimsoll run http://127.0.0.1:8080/ --http2                       HTTP/2 without TLS
   plimsoll run https://api.test/ --no-keepalive --no-resumption     a full handshake for each request
-  plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'")]
+  plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'
+  plimsoll run http://127.0.0.1:8080/api -b '{\"id\": \"${uuid}\"}' --expect status=201     another body each time
+  plimsoll run http://127.0.0.1:8080 --requests shop.txt --csv users.csv     several requests, with rows of a file")]
 pub(crate) struct RunArgs {
-    /// The URL that gets the load; without a scheme, http:// is meant
-    pub(crate) url: String,
+    /// The URL that gets the load; without a scheme, http:// is meant. --requests may stand for it
+    #[arg(required_unless_present = "requests")]
+    pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Connections; with -R, those opened at the start [default: 10]
@@ -105,7 +110,7 @@ pub(crate) struct RunArgs {
     /// The most connections that -R may open; what finds none free waits, and that is counted [default: 10k]
     #[arg(long, value_name = "N", requires = "rate", value_parser = values::count)]
     pub(crate) max_connections: Option<u64>,
-    /// Seed of random arrivals
+    /// Seed of random arrivals and of the values of variables
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -114,27 +119,37 @@ pub(crate) struct RunArgs {
     pub(crate) keep: KeepArgs,
 }
 
+/// What a command line asks for: a plan, and the rows that it does not hold.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) plan: Plan,
+    /// The text of the plan's CSV file.
+    pub(crate) csv: Option<Vec<u8>>,
+}
+
 impl AnswerArgs {
     /// The plan of the whole answer.
-    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+    pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { rungs: None, step_limit: None, budget: Some(self.budget) };
-        let url = self.url.as_deref().unwrap_or_default();
-        let spec = spec(url, &self.request, &self.keep, load, self.slo.slo().or(Slo::REFERENCE))?;
-        Ok(spec.freeze()?)
+        let slo = self.slo.slo().or(Slo::REFERENCE);
+        let (spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
+        Ok(Asked { plan: spec.freeze()?, csv })
     }
 }
 
 impl SweepArgs {
     /// The plan of a ladder.
-    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+    pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { rungs: self.ladder.clone(), step_limit: Some(self.step), budget: None };
-        Ok(spec(&self.url, &self.request, &self.keep, load, self.slo.slo())?.freeze()?)
+        let slo = self.slo.slo();
+        let (spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
+        Ok(Asked { plan: spec.freeze()?, csv })
     }
 }
 
 impl RunArgs {
     /// The plan of one load.
-    pub(crate) fn plan(&self) -> anyhow::Result<Plan> {
+    pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let arrivals = match self.arrivals {
             Spread::Constant => ArrivalProcess::Constant,
             Spread::Poisson => ArrivalProcess::Poisson,
@@ -146,27 +161,31 @@ impl RunArgs {
             duration: self.duration,
             requests_max: self.requests_count,
         };
-        let mut spec = spec(&self.url, &self.request, &self.keep, load, self.slo.slo())?;
+        let slo = self.slo.slo();
+        let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
         spec.connections_max = self.max_connections;
         spec.depth = self.pipeline;
         spec.seed = self.seed;
-        Ok(spec.freeze()?)
+        Ok(Asked { plan: spec.freeze()?, csv })
     }
 }
 
+/// The plan as typed, and the text of its CSV file.
 fn spec(
-    url: &str,
+    url: Option<&str>,
     request: &RequestArgs,
     keep: &KeepArgs,
     load: LoadSpec,
     slo: Slo,
-) -> anyhow::Result<PlanSpec> {
-    Ok(PlanSpec {
+) -> anyhow::Result<(PlanSpec, Option<Vec<u8>>)> {
+    let (scenario, csv) = request.scenario.read()?;
+    let spec = PlanSpec {
         name: keep.name.clone(),
-        url: url.to_owned(),
+        url: with_plain_host(url.unwrap_or_default())?,
         method: request.method.clone(),
         headers: request.headers.clone(),
         body: request.body.as_deref().map(body).transpose()?,
+        scenario,
         network: request.network.network(),
         transport: request.transport.transport(),
         load,
@@ -177,7 +196,8 @@ fn spec(
         seed: 1,
         driver: request.driver,
         slo,
-    })
+    };
+    Ok((spec, csv))
 }
 
 /// A body as typed, or the content of the file that `@FILE` names.

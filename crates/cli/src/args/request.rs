@@ -6,6 +6,7 @@ use std::time::Duration;
 use plimsoll_plan::{DriverKind, Slo};
 
 use super::network::NetworkArgs;
+use super::scenario::ScenarioArgs;
 use super::transport::TransportArgs;
 use super::values;
 
@@ -13,13 +14,13 @@ use super::values;
 #[command(next_help_heading = "Request")]
 pub(crate) struct RequestArgs {
     /// Request method; GET, or POST with a body
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "requests")]
     pub(crate) method: Option<String>,
     /// Add a header; may be given several times
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
     /// Request body, or @FILE to read it from a file
-    #[arg(short, long, value_name = "TEXT|@FILE")]
+    #[arg(short, long, value_name = "TEXT|@FILE", conflicts_with = "requests")]
     pub(crate) body: Option<String>,
     /// Give up a connection attempt, or a request, after this time
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
@@ -30,6 +31,8 @@ pub(crate) struct RequestArgs {
     /// Move bytes by `epoll` or by `io_uring` [default: io_uring where the kernel offers it]
     #[arg(long, value_name = "NAME")]
     pub(crate) driver: Option<DriverKind>,
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArgs,
     #[command(flatten)]
     pub(crate) network: NetworkArgs,
     #[command(flatten)]

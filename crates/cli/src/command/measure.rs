@@ -9,7 +9,7 @@ use plimsoll_report::{json, text};
 use plimsoll_store::StoreError;
 
 use super::judge;
-use crate::args::{AnswerArgs, KeepArgs, RunArgs, SweepArgs};
+use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SweepArgs};
 use crate::exit::Exit;
 use crate::files::{self, Output, Written};
 use crate::progress::Display;
@@ -28,9 +28,9 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, "run", &args.keep, args.slo.strict)
 }
 
-fn measure(plan: Plan, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
-    refuse_existing(&plan, keep)?;
-    let outcome = make_run(plan, command, keep)?;
+fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
+    refuse_existing(&asked.plan, keep)?;
+    let outcome = make_run(asked, command, keep)?;
     let findings = analyze(&outcome.run)?;
     result(&rendered(&outcome.run, &findings, keep.json)?)?;
     // Where everything is goes to standard error: the report itself must not depend on where it is kept.
@@ -42,17 +42,18 @@ fn measure(plan: Plan, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::
     Ok(if all_is_kept { judge::exit(&outcome.run, &findings, strict) } else { Exit::CouldNotRun })
 }
 
-fn make_run(plan: Plan, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
+fn make_run(asked: Asked, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
     let options = RunOptions {
         command,
         ask_first: command == "answer",
+        csv: asked.csv.as_deref(),
         folder: (!keep.no_files).then_some(keep.out.as_path()),
         interrupted: &interrupted,
         tool_version: env!("CARGO_PKG_VERSION"),
         supplied: None,
     };
-    Ok(conduct(plan, &options, &mut Display::new(keep.quiet))?)
+    Ok(conduct(asked.plan, &options, &mut Display::new(keep.quiet))?)
 }
 
 /// The text or the JSON of a run, the same for a live and for a recorded one.

@@ -12,6 +12,7 @@ mod loss;
 mod network;
 mod recorded;
 mod run;
+mod scenario;
 mod sweep;
 mod usage;
 mod wrk_https;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use plimsoll_engine::FixedRequest;
 use plimsoll_plan::{Plan, TlsSpec};
 use plimsoll_record::{FailureKind, FirstAnswer, TlsUsed};
 use plimsoll_sys::Peer;
@@ -49,12 +50,12 @@ pub(super) fn greet<'a>(
 
 impl<'a> Greeted<'a> {
     /// The one request before the load, and its answer.
-    pub(super) fn ask(&mut self) -> Result<FirstAnswer, PrepareError> {
+    pub(super) fn ask(&mut self, request: &FixedRequest) -> Result<FirstAnswer, PrepareError> {
         let patience = self.patience();
-        let Self { plan, line, link, .. } = self;
+        let Self { line, link, .. } = self;
         let answer = match link {
-            None => attempt::ask(&plan.target, line, &patience),
-            Some(link) => link.ask(&plan.target, line, &patience),
+            None => attempt::ask(request, line, &patience),
+            Some(link) => link.ask(request, line, &patience),
         };
         answer.map_err(|error| self.refusal(error, unanswered))
     }

@@ -1,6 +1,7 @@
 use super::*;
 use plimsoll_plan::{
-    ArrivalProcess, Level, Load, LoadSpec, Network, PlanSpec, RateProfile, Rungs, Slo, TransportSpec,
+    ArrivalProcess, Level, Load, LoadSpec, Network, PlanSpec, RateProfile, Rungs, ScenarioSpec, Slo,
+    TransportSpec,
 };
 
 use crate::limit::{Effect, Scarce};
@@ -14,6 +15,7 @@ fn plan(load: LoadSpec) -> Plan {
         method: None,
         headers: Vec::new(),
         body: None,
+        scenario: ScenarioSpec::default(),
         network: Network::default(),
         transport: TransportSpec::default(),
         load,

@@ -10,9 +10,17 @@ const HIDDEN: &str = "(hidden)";
 /// The stored plan with the values of its secret headers hidden; null if it cannot be read.
 pub(super) fn shown(stored: &str) -> Value {
     let mut plan: Value = serde_json::from_str(stored).unwrap_or(Value::Null);
-    let headers = plan.pointer_mut("/target/headers").and_then(Value::as_array_mut);
-    headers.into_iter().flatten().filter_map(Value::as_array_mut).for_each(|header| hide(header));
+    if let Some(target) = plan.get_mut("target") {
+        hide_of(target);
+    }
+    plan.get_mut("mix").and_then(Value::as_array_mut).into_iter().flatten().for_each(hide_of);
     plan
+}
+
+/// Hides the values of a request's secret headers.
+fn hide_of(request: &mut Value) {
+    let headers = request.get_mut("headers").and_then(Value::as_array_mut);
+    headers.into_iter().flatten().filter_map(Value::as_array_mut).for_each(|header| hide(header));
 }
 
 /// Hides the value of a pair of name and value if the name calls for it.

@@ -11,14 +11,13 @@ use serde::Serialize;
 use super::step::TimesDocument;
 use super::{bounds, finite};
 
-/// One request of a plan of several, over one step.
+/// One request of a plan of several, over one step. What fell due and found no connection, and bytes, are told of the
+/// step as a whole.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RequestDocument {
     /// Its name in the plan.
     pub name: String,
-    /// Requests that were due, over the whole step.
-    pub intended: u64,
-    /// Requests that were sent.
+    /// Requests that were sent, over the whole step.
     pub sent: u64,
     /// Complete responses of whatever status.
     pub completed: u64,
@@ -32,10 +31,6 @@ pub struct RequestDocument {
     pub failed: FailureCounts,
     /// Responses that failed a check, by check.
     pub failed_checks: BTreeMap<String, u64>,
-    /// Bytes received.
-    pub bytes_in: u64,
-    /// Bytes sent.
-    pub bytes_out: u64,
     /// Responses per second while measured.
     pub throughput_per_sec: Option<f64>,
     /// Responses with success over everything that ended; null if nothing ended.
@@ -49,7 +44,7 @@ pub struct RequestDocument {
 }
 
 /// Checks that failed, by the text of the check.
-pub(super) fn failed_checks(plan: &Plan, checks: &CheckCounts) -> BTreeMap<String, u64> {
+pub(crate) fn failed_checks(plan: &Plan, checks: &CheckCounts) -> BTreeMap<String, u64> {
     let name = |check: u16| plan.checks.get(usize::from(check)).cloned().unwrap_or_else(|| check.to_string());
     checks.iter().map(|(check, count)| (name(check), count)).collect()
 }
@@ -59,15 +54,12 @@ impl RequestDocument {
         let counts = &request.counts;
         Self {
             name: request.name.clone(),
-            intended: counts.intended,
             sent: counts.sent,
             completed: counts.completed,
             ok: counts.ok,
             status: counts.status.clone(),
             failed: counts.failed,
             failed_checks: failed_checks(plan, &counts.checks),
-            bytes_in: counts.bytes_in,
-            bytes_out: counts.bytes_out,
             throughput_per_sec: finite(request.throughput_per_sec),
             success_ratio: request.success_ratio.and_then(finite),
             success_interval: bounds(request.success_interval),

@@ -1,6 +1,6 @@
 //! What failed, by name, with its meaning and what helps.
 
-use plimsoll_analyze::Findings;
+use plimsoll_analyze::{Findings, wants_status};
 use plimsoll_plan::Plan;
 use plimsoll_record::{Counts, FAILURES};
 use plimsoll_units::{escape_control, grouped, percent_text};
@@ -10,7 +10,7 @@ use super::paragraph::wrapped;
 /// Failures by name, failed checks and unsuccessful statuses, the most frequent first.
 fn by_name(plan: &Plan, counts: &Counts) -> Vec<(String, u64)> {
     let failed = counts.failed.iter().map(|(kind, count)| (kind.name().to_owned(), count));
-    let refused = counts.status.iter().filter(|(status, _)| !(200..400).contains(status));
+    let refused = counts.status.iter().filter(|(status, _)| !wants_status(plan, *status));
     let refused = refused.map(|(status, count)| (status_name(status), count));
     let checks = counts.checks.iter().map(|(check, count)| (check_name(plan, check), count));
     let mut all: Vec<_> = failed.chain(refused).chain(checks).collect();

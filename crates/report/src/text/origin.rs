@@ -1,6 +1,6 @@
 //! Where the figures come from: the target before the load, the machine, and what happened on the way.
 
-use plimsoll_analyze::Findings;
+use plimsoll_analyze::{Findings, wants_status};
 use plimsoll_record::{FirstAnswer, Preflight, Run};
 use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
 
@@ -61,8 +61,8 @@ fn first_answer(first: &FirstAnswer, findings: &Findings) -> String {
     let target = &findings.plan.target;
     let request = escape_control(&format!("{} {}", target.method, target.path));
     let kept = if first.keep_alive { "connection kept" } else { "connection closed by the server" };
-    let doubt =
-        if (200..400).contains(&first.status) { "" } else { ": not a success, is the request right?" };
+    let wanted = wants_status(&findings.plan, first.status);
+    let doubt = if wanted { "" } else { ": not a success, is the request right?" };
     format!(
         "{request} → status {}{doubt}, {} in {}, {kept}",
         first.status,

@@ -61,9 +61,11 @@ fn credentials_of_the_plan_are_hidden_and_other_headers_are_not() {
     let mut plan: serde_json::Value = serde_json::from_str(&sample.run.manifest.plan).unwrap();
     let names = ["Authorization", "proxy-authorization", "COOKIE", "X-Api-Key", "x-auth-token", "Accept"];
     plan["target"]["headers"] = names.iter().map(|name| vec![*name, "tell-nobody"]).collect();
+    plan["mix"] = vec![serde_json::Value::Null, plan["target"].clone()].into();
     sample.run.manifest.plan = plan.to_string();
     let document = json::document(&sample.run, &sample.findings);
     let headers = document.plan["target"]["headers"].as_array().unwrap();
+    assert_eq!(document.plan["mix"][1]["headers"].as_array(), Some(headers));
     for header in &headers[..5] {
         assert_eq!(header[1], "(hidden)", "{header}");
     }

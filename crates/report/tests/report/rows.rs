@@ -49,9 +49,13 @@ fn the_requests_of_a_plan_follow_their_step_with_their_names_quoted() {
     let text = csv::render(&variants::several_requests("run").findings);
     let rows: Vec<&str> = text.lines().collect();
     assert_eq!(rows.len(), 1 + 3 * 4);
-    assert!(rows[1].ends_with(",8,40,90,2.4,4.08,88,2.1,3.57,"), "{}", rows[1]);
-    assert!(rows[3].ends_with(",8,0,,,,,,,\"GET /orders?page=\"\"1\"\"\""), "{}", rows[3]);
-    assert!(rows[4].starts_with("32,,9.25,0.75,1000,1000,1000,960,7,100,,,"), "{}", rows[4]);
+    assert!(
+        rows[1].ends_with(",8,40,90,2.4,4.08,88,2.1,3.57,,\"{\"\"json:/code=200\"\":40}\""),
+        "{}",
+        rows[1]
+    );
+    assert!(rows[3].ends_with(",8,0,,,,,,,\"GET /orders?page=\"\"1\"\"\","), "{}", rows[3]);
+    assert!(rows[4].starts_with("32,,9.25,0.75,,1000,1000,960,7,100,,,"), "{}", rows[4]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use plimsoll_analyze::{
     Confidence, Estimate, EvidenceRow, Findings, GeneratorHealth, GeneratorReason, Held, Knee, Limit,
     Percentile, SloCheck, Steadiness, StepSummary, TimeSummary, Usl, UslFit, Verdict,
 };
-use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, Slo};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, ScenarioSpec, Slo};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead,
     Limits, Machine, Manifest, Phase, Preflight, Run, StepEnd, WorkerTime,
@@ -40,6 +40,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         method: None,
         headers: Vec::new(),
         body: None,
+        scenario: ScenarioSpec::default(),
         network: plimsoll_plan::Network::default(),
         transport: plimsoll_plan::TransportSpec::default(),
         load,

@@ -3,7 +3,8 @@
 use std::net::SocketAddr;
 
 use plimsoll_plan::{
-    ArrivalProcess, HostPort, LoadSpec, Network, Plan, PlanSpec, RateProfile, Slo, TlsSpec, TransportSpec,
+    ArrivalProcess, HostPort, LoadSpec, Network, Plan, PlanSpec, RateProfile, ScenarioSpec, Slo, TlsSpec,
+    TransportSpec,
 };
 
 use super::outcome::Failed;
@@ -23,6 +24,7 @@ pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Fai
         method: None,
         headers: Vec::new(),
         body: None,
+        scenario: ScenarioSpec::default(),
         load: LoadSpec::Single {
             connections: Some(options.connections),
             profile: arrivals_per_sec(options, requests.batch()).map(RateProfile::Constant),

@@ -1,0 +1,60 @@
+//! What one worker makes of its answers.
+
+use plimsoll_engine::{Answer, Curiosity, Judgement};
+use plimsoll_scenario::{Check, Needs};
+
+/// The checks of a plan, for one worker.
+#[derive(Debug)]
+pub(super) struct Judge {
+    checks: Vec<Check>,
+    needs: Needs,
+    /// A check says which statuses are right; without one it is those of 200 to 399.
+    decides_status: bool,
+    /// The head of the answer under judgement, put together again for checks that look at it.
+    head: Vec<u8>,
+}
+
+impl Judge {
+    /// A judge with checks of its own: regular expressions are slower where threads share them.
+    pub(super) fn new(checks: &[Check]) -> Self {
+        Self {
+            needs: checks.iter().map(Check::needs).max().unwrap_or_default(),
+            decides_status: checks.iter().any(Check::is_of_status),
+            checks: checks.to_vec(),
+            head: Vec::new(),
+        }
+    }
+
+    pub(super) fn curiosity(&self) -> Curiosity {
+        match self.needs {
+            _ if self.checks.is_empty() => Curiosity::Nothing,
+            Needs::Nothing => Curiosity::Outcome,
+            Needs::Head | Needs::Body => Curiosity::Everything,
+        }
+    }
+
+    pub(super) fn judge(&mut self, answer: &Answer<'_>) -> Judgement {
+        if self.needs >= Needs::Head {
+            self.keep_head(answer);
+        }
+        let Answer { status, body, body_bytes, .. } = *answer;
+        let seen = plimsoll_scenario::Answer { status, body_bytes, head: &self.head, body };
+        let failed = self.checks.iter().zip(0..).filter(|(check, _)| !check.judge(&seen).held());
+        match failed.fold(0_u32, |bits, (_, index)| bits | 1 << index) {
+            0 if self.decides_status => Judgement::Passed,
+            0 => Judgement::ByStatus,
+            failed => Judgement::Failed(failed),
+        }
+    }
+
+    /// Checks look for a field in lines after the first, whatever that says.
+    fn keep_head(&mut self, answer: &Answer<'_>) {
+        self.head.clear();
+        for field in answer.fields {
+            self.head.extend_from_slice(b"\r\n");
+            self.head.extend_from_slice(field.name.as_bytes());
+            self.head.extend_from_slice(b": ");
+            self.head.extend_from_slice(field.value);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Requests that are made one by one, in the order of their mix.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use plimsoll_engine::{
+    Answer, Curiosity, FixedRequest, Judgement, Note, RequestMaker, RequestSource, SourceFault,
+};
+use plimsoll_plan::Shard;
+use plimsoll_scenario::{Check, Feed, Mix, Share, Start, Turn, Values};
+use plimsoll_units::{Clock, RealClock};
+
+use super::judge::Judge;
+use super::wire::WireRequest;
+
+/// The random values of each step have a seed of their own, so far apart: 2^64 over the golden ratio, as Weyl
+/// sequences are spaced.
+const SEEDS_APART: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// The requests of a run, and what they have used up so far.
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    requests: Vec<WireRequest>,
+    mix: Mix,
+    checks: Vec<Check>,
+    feed: Option<Feed>,
+    seed: u64,
+    /// The time of day when the monotonic clock began, so that one clock does for both.
+    clock_began: Duration,
+    /// Where the next step goes on counting.
+    unused: Mutex<Start>,
+}
+
+impl Scenario {
+    pub(super) fn new(
+        requests: Vec<WireRequest>,
+        mix: Mix,
+        checks: Vec<Check>,
+        feed: Option<Feed>,
+        seed: u64,
+    ) -> Self {
+        let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let clock_began = today.saturating_sub(Duration::from_nanos(RealClock.now().as_nanos()));
+        Self { requests, mix, checks, feed, seed, clock_began, unused: Mutex::default() }
+    }
+
+    fn unix_ms(&self) -> u64 {
+        let now = self.clock_began + Duration::from_nanos(RealClock.now().as_nanos());
+        u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn unused(&self) -> Start {
+        *self.unused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The requests of one step, whose numbers and rows follow those of the steps before it.
+    pub(super) fn step(self: &Arc<Self>, step: u32) -> Arc<StepRequests> {
+        self.seeded(u64::from(step) + 1)
+    }
+
+    /// One request before the load; the number and the row that it takes are not used again.
+    pub(super) fn first(self: &Arc<Self>) -> FixedRequest {
+        let mut bytes = Vec::new();
+        let note = self.seeded(0).of_worker(Shard { index: 0, of: 1 }).render(&mut bytes);
+        FixedRequest { bytes: bytes.into(), note }
+    }
+
+    fn seeded(self: &Arc<Self>, round: u64) -> Arc<StepRequests> {
+        let seed = self.seed.wrapping_add(round.wrapping_mul(SEEDS_APART));
+        Arc::new(StepRequests { scenario: Arc::clone(self), seed, start: self.unused() })
+    }
+}
+
+/// The requests of one step.
+#[derive(Debug)]
+pub(crate) struct StepRequests {
+    scenario: Arc<Scenario>,
+    seed: u64,
+    start: Start,
+}
+
+impl StepRequests {
+    fn of_worker(&self, shard: Shard) -> WorkerRequests {
+        let share = Share { worker: shard.index, workers: shard.of };
+        let scenario = Arc::clone(&self.scenario);
+        WorkerRequests {
+            turn: scenario.mix.start(shard.index, shard.of),
+            values: Values::new(self.seed, share, self.start, scenario.feed.clone()),
+            body: Vec::new(),
+            judge: Judge::new(&scenario.checks),
+            scenario,
+        }
+    }
+}
+
+impl RequestMaker for StepRequests {
+    fn source(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        Ok(Box::new(self.of_worker(shard)))
+    }
+
+    fn give_back(&self, _shard: Shard, source: Box<dyn RequestSource>) {
+        drop(source);
+    }
+}
+
+/// The requests of one worker. What it has used up is noted when it is dropped, however the worker ended.
+#[derive(Debug)]
+struct WorkerRequests {
+    scenario: Arc<Scenario>,
+    turn: Turn,
+    values: Values,
+    /// Memory for a body whose length comes before it.
+    body: Vec<u8>,
+    judge: Judge,
+}
+
+impl WorkerRequests {
+    fn render(&mut self, out: &mut Vec<u8>) -> Note {
+        let request = &self.scenario.requests[self.scenario.mix.next(&mut self.turn)];
+        self.values.next_request(if request.timed { self.scenario.unix_ms() } else { 0 });
+        request.render(&mut self.values, &mut self.body, out)
+    }
+}
+
+impl RequestSource for WorkerRequests {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<Note, SourceFault> {
+        Ok(self.render(out))
+    }
+
+    fn curiosity(&self) -> Curiosity {
+        self.judge.curiosity()
+    }
+
+    fn answered(&mut self, _request: u16, answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
+        Ok(self.judge.judge(answer))
+    }
+}
+
+impl Drop for WorkerRequests {
+    fn drop(&mut self) {
+        let mut unused = self.scenario.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        *unused = unused.max(self.values.unused());
+    }
+}

@@ -1,0 +1,248 @@
+//! Several requests, what their variables stand for, and what their answers must be.
+//!
+//! Texts that hold `${` are templates. They are kept as typed: what is wrong with one is found by those who render
+//! it, before the load. Only what makes up a connection, the host, has to be plain here.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::target::TargetError;
+use crate::{Plan, PlanError, RequestGroup, Target};
+
+mod host;
+#[cfg(test)]
+mod tests;
+
+pub use host::HostError;
+
+/// The most requests that are counted and timed apart.
+const GROUPS_MOST: usize = 64;
+
+/// The most checks of one plan: a response's failed ones are the bits of 32.
+const CHECKS_MOST: usize = 32;
+
+/// What marks a text as a template.
+const OPENING: &str = "${";
+
+/// Several requests, and what belongs to them, as typed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ScenarioSpec {
+    /// The requests of a file; none if the command's own is the only one.
+    pub requests: Vec<RequestSpec>,
+    /// The file that `${csv.column}` takes values from.
+    pub csv: Option<CsvFile>,
+    /// What every answer must look like.
+    pub checks: Vec<String>,
+}
+
+/// One request of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestSpec {
+    /// What reports call it; requests of one name are reported together.
+    pub name: String,
+    /// How often it is sent beside the others; at least 1.
+    pub weight: u32,
+    /// The line of the file that it begins in.
+    pub line: usize,
+    /// The method.
+    pub method: String,
+    /// A URL, or a path on the host of the command's URL.
+    pub url: String,
+    /// Its headers; those of the command are added where it has none of that name.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty for none.
+    pub body: Vec<u8>,
+}
+
+/// The order in which requests take the rows of a CSV file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowOrder {
+    /// Each once before any comes again, over all workers.
+    #[default]
+    Sequential,
+    /// Any, each as likely as any other.
+    Random,
+}
+
+/// The CSV file of a plan. Its rows are not part of the plan; the hash tells whether two runs had the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CsvFile {
+    /// Where it was read from.
+    pub path: PathBuf,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// SHA-256 of its bytes, in hex.
+    pub sha256: String,
+    /// The order of its rows.
+    pub order: RowOrder,
+}
+
+impl CsvFile {
+    /// The file with this text.
+    pub fn new(path: PathBuf, text: &[u8], order: RowOrder) -> Self {
+        Self { path, bytes: text.len() as u64, sha256: hex(&Sha256::digest(text)), order }
+    }
+}
+
+/// Bytes in hex.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// One of several requests, as it is sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MixedRequest {
+    /// The index of its group among the plan's requests.
+    pub group: u16,
+    /// How often it is sent beside the others; at least 1.
+    pub weight: u32,
+    /// The line of the file that it begins in; 0 for the command's own.
+    pub line: usize,
+    /// The method.
+    pub method: String,
+    /// Path and query, perhaps a template.
+    pub path: String,
+    /// Headers in the order they are sent; a value may be a template.
+    pub headers: Vec<(String, String)>,
+    /// The body, perhaps a template; empty for none.
+    pub body: Vec<u8>,
+}
+
+impl MixedRequest {
+    /// The one request of a plan without a file of them.
+    fn only(target: &Target) -> Self {
+        let Target { method, path, headers, body, .. } = target.clone();
+        Self { group: 0, weight: 1, line: 0, method, path, headers, body }
+    }
+
+    /// Whether any text of it is a template.
+    pub fn is_templated(&self) -> bool {
+        let in_body = self.body.windows(OPENING.len()).any(|bytes| bytes == OPENING.as_bytes());
+        let mut texts = self.headers.iter().map(|(_, value)| value).chain([&self.path]);
+        in_body || texts.any(|text| text.contains(OPENING))
+    }
+
+    /// This request, if it is to go to the host of `target`.
+    pub fn at(&self, target: &Target) -> Target {
+        Target {
+            path: self.path.clone(),
+            method: self.method.clone(),
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            ..target.clone()
+        }
+    }
+}
+
+impl Plan {
+    /// The requests that are sent: those of a file, or the target's only one.
+    pub fn mixed(&self) -> Cow<'_, [MixedRequest]> {
+        match self.mix.as_slice() {
+            [] => Cow::Owned(vec![MixedRequest::only(&self.target)]),
+            mix => Cow::Borrowed(mix),
+        }
+    }
+}
+
+/// The requests of a plan: who gets them, what is reported, and what is sent.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    /// The host, with the first of the requests.
+    pub(crate) target: Target,
+    pub(crate) groups: Vec<RequestGroup>,
+    /// Several requests; none if the target's is the only one.
+    pub(crate) mix: Vec<MixedRequest>,
+}
+
+impl Requests {
+    /// The command's own request alone.
+    pub(crate) fn only(target: Target, http2: bool) -> Result<Self, PlanError> {
+        check(&target, http2)?;
+        let groups = vec![RequestGroup { name: format!("{} {}", target.method, target.path) }];
+        Ok(Self { target, groups, mix: Vec::new() })
+    }
+
+    /// The requests of a file. The command's URL may be empty; its headers go to all of them.
+    pub(crate) fn of_file(
+        url: &str,
+        headers: &[(String, String)],
+        (typed, http2): (Vec<RequestSpec>, bool),
+    ) -> Result<Self, PlanError> {
+        let mut target = host::common(url, &typed)?;
+        let (groups, indices) = groups(&typed);
+        let request = |(spec, group)| mixed(spec, group, headers);
+        let mix: Vec<MixedRequest> = typed.into_iter().zip(indices).map(request).collect();
+        for request in &mix {
+            check(&request.at(&target), http2)
+                .map_err(|source| PlanError::Request { line: request.line, source })?;
+        }
+        if let Some(first) = mix.first() {
+            target = first.at(&target);
+        }
+        Ok(Self { target, groups, mix })
+    }
+}
+
+fn mixed(spec: RequestSpec, group: u16, common: &[(String, String)]) -> MixedRequest {
+    let RequestSpec { weight, line, method, url, mut headers, body, .. } = spec;
+    let own = headers.len();
+    for (name, value) in common {
+        if !headers[..own].iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
+            headers.push((name.clone(), value.clone()));
+        }
+    }
+    MixedRequest { group, weight, line, method, path: host::path(&url), headers, body }
+}
+
+/// The command's target, whose URL may be a template behind the host.
+pub(crate) fn target(url: &str) -> Result<Target, PlanError> {
+    if !url.contains(OPENING) {
+        return Ok(Target::parse(url)?);
+    }
+    let mut target = host::of(url)?;
+    target.path = host::path(url);
+    url.clone_into(&mut target.url);
+    Ok(target)
+}
+
+/// Checks what can be checked before templates are rendered.
+fn check(target: &Target, http2: bool) -> Result<(), TargetError> {
+    if target.path.contains(OPENING) {
+        return check(&Target { path: "/".to_owned(), ..target.clone() }, http2);
+    }
+    if http2 { target.encode_h2_head().map(drop) } else { target.encode().map(drop) }
+}
+
+/// The groups, and for each request the index of its own. The names beyond the most share the last.
+fn groups(typed: &[RequestSpec]) -> (Vec<RequestGroup>, Vec<u16>) {
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    let mut names: Vec<&str> = Vec::new();
+    let mut place = |name| {
+        *known.entry(name).or_insert_with(|| {
+            names.push(name);
+            names.len() - 1
+        })
+    };
+    let places: Vec<usize> = typed.iter().map(|spec| place(spec.name.as_str())).collect();
+    let apart = if names.len() > GROUPS_MOST { GROUPS_MOST - 1 } else { names.len() };
+    let mut groups: Vec<RequestGroup> =
+        names[..apart].iter().map(|&name| RequestGroup { name: name.to_owned() }).collect();
+    if names.len() > apart {
+        groups.push(RequestGroup { name: format!("others ({} names)", names.len() - apart) });
+    }
+    (groups, places.into_iter().map(|place| place.min(apart) as u16).collect())
+}
+
+/// Checks that a response's failed checks can be told.
+pub(crate) fn checks(typed: Vec<String>) -> Result<Vec<String>, PlanError> {
+    if typed.len() <= CHECKS_MOST {
+        return Ok(typed);
+    }
+    let wanted = format!("at most {CHECKS_MOST}");
+    Err(PlanError::Range { what: "the number of checks", value: typed.len().to_string(), wanted })
+}
