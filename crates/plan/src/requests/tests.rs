@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::{LoadSpec, Network, PlanSpec, Slo};
+use crate::{LoadSpec, Network, PlanSpec, Slo, TransportSpec};
 
 fn request(url: &str, line: usize) -> RequestSpec {
     RequestSpec {
@@ -30,6 +30,8 @@ fn spec(url: &str, requests: Vec<RequestSpec>) -> PlanSpec {
         connections_max: None,
         depth: None,
         seed: 1,
+        driver: None,
+        transport: TransportSpec::default(),
         slo: Slo::default(),
     }
 }
