@@ -16,6 +16,7 @@ mod prepare;
 mod reach;
 mod step;
 mod tape;
+mod watch;
 
 pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use limit::{Effect, Limit, Scarce};

@@ -133,6 +133,8 @@ impl<D: Driver> Worker<D> {
         let due = connection.due.take().unwrap_or(connection.since);
         let intended = match &mut self.schedule {
             Schedule::Open(backlog) => backlog.take(),
+            // Of a limited number of requests this is one; where none is left, none was waiting.
+            Schedule::Closed if !self.control.claim_or_end(u64::from(self.batch), self.now) => None,
             Schedule::Closed => {
                 self.exchanges.recorder.counts(0).intended += u64::from(self.batch);
                 Some(due)
