@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use plimsoll_conductor::ConductError;
 use plimsoll_plan::PlanError;
 
+use crate::args::Refusal;
 use crate::exit::Exit;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
@@ -44,7 +45,7 @@ fn with_causes(error: &anyhow::Error) -> String {
 pub(crate) fn fail(error: &anyhow::Error) -> Exit {
     tell_error(error);
     let interrupted = error.downcast_ref::<ConductError>().is_some_and(ConductError::interrupted);
-    match error.is::<PlanError>() {
+    match error.is::<PlanError>() || error.is::<Refusal>() {
         _ if interrupted => Exit::Interrupted,
         true => Exit::Usage,
         false => Exit::CouldNotRun,
