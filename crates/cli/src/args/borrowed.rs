@@ -107,10 +107,7 @@ const BORROWED: &[Borrowed] = &[
         Some("RATE"),
         BOTH,
         "ab: quiet; hey: requests a second for each worker",
-        Own(
-            Clash::Rate,
-            "without a number it is --quiet, as in ab; a rate is one over all connections: -R RATE",
-        ),
+        Own(Clash::Rate, "--quiet, as in ab; a rate is one over all connections: -R RATE"),
     ),
     row(
         "-t",

@@ -19,13 +19,15 @@ pub(super) enum Clash {
 const HEY_WORKERS: u64 = 50;
 
 impl Clash {
-    /// Why this value is not one of Plimsoll's, and what to write instead; `None` if it is.
+    /// Why this value is not one of Plimsoll's; `None` if it is.
     pub(super) fn refuse(self, value: &str, connections: Option<u64>) -> Option<String> {
         match self {
             Self::Rate => rate(value, connections),
             Self::Threads => threads(value),
-            Self::Duration => duration(value),
-            Self::Folder => folder(value),
+            Self::Duration => parse_duration(value).err().map(|error| error.to_string()),
+            Self::Folder => {
+                (value == "csv").then(|| "`csv` is hey's format (a folder of that name is ./csv)".to_owned())
+            }
         }
     }
 }
@@ -33,30 +35,14 @@ impl Clash {
 fn rate(value: &str, connections: Option<u64>) -> Option<String> {
     let each: f64 = value.parse().ok()?;
     let workers = connections.unwrap_or(HEY_WORKERS);
+    let sum = each * workers as f64;
     Some(format!(
-        "`-q {value}` is a rate for each worker in hey, and a late answer lowers it; here a rate is one over all \
-         connections and is kept whatever comes back: write -R {}, for {workers} × {value} (-q alone means --quiet)",
-        each * workers as f64
+        "`{value}` is hey's rate for each of {workers} workers, which late answers lower; -R {sum} offers the sum of \
+         them, whatever comes back"
     ))
 }
 
 fn threads(value: &str) -> Option<String> {
     parse_duration(value).ok().filter(|_| parse_count(value).is_err())?;
-    Some(format!(
-        "`-t {value}` is a time, and -t is the number of worker threads here; how long the load lasts is \
-         -d {value}, the time for one request --timeout {value}"
-    ))
-}
-
-fn duration(value: &str) -> Option<String> {
-    let error = parse_duration(value).err()?;
-    Some(format!("-d is how long the load lasts, and {error}; a body is -b BODY, or -b @FILE"))
-}
-
-fn folder(value: &str) -> Option<String> {
-    (value == "csv").then(|| {
-        "`-o csv` is a format in hey, and -o is the folder for the files here; the run file is exported by \
-         plimsoll export FILE --format csv (a folder of that name is ./csv)"
-            .to_owned()
-    })
+    Some(format!("`{value}` is a time: write -d {value} or --timeout {value}"))
 }

@@ -176,7 +176,7 @@ impl Reading<'_> {
         let wants_value = native.get_action().takes_values();
         let attached = rest.strip_prefix('=').unwrap_or(rest);
         let next = if rest.is_empty() { self.args.peek().cloned() } else { None };
-        self.check_value(row, native, next.as_deref().unwrap_or(attached))?;
+        self.check_value(row, (native, typed), next.as_deref().unwrap_or(attached))?;
         self.say(native, typed, false)?;
         if wants_value && !rest.is_empty() {
             self.line.push(format!("{typed}{rest}"));
@@ -187,9 +187,16 @@ impl Reading<'_> {
         Ok(false)
     }
 
-    fn check_value(&self, row: Option<&Borrowed>, native: &Arg, value: &str) -> Result<(), Refusal> {
+    fn check_value(
+        &self,
+        row: Option<&Borrowed>,
+        (native, typed): (&Arg, &str),
+        value: &str,
+    ) -> Result<(), Refusal> {
         let refusal = match row.map(|row| row.here) {
-            Some(Here::Own(clash, _)) => clash.refuse(value, self.connections),
+            Some(Here::Own(clash, means)) => {
+                clash.refuse(value, self.connections).map(|why| format!("{why}; here {typed} is: {means}"))
+            }
             Some(Here::Same) if native.get_id() == "name" && value.parse::<u64>().is_ok() => Some(format!(
                 "-n is the name of the files here; {value} requests are plimsoll run URL -n {value}, a name of \
                  digits is --name {value}"
@@ -202,7 +209,7 @@ impl Reading<'_> {
     fn borrowed(&mut self, row: &'static Borrowed, attached: Option<String>) -> Result<(), Refusal> {
         let typed = row.spelling;
         if let Here::Refused(words) = row.here {
-            return Err(Refusal(format!("{typed}: {words}")));
+            return Err(Refusal(format!("{typed} ({}): {words}", there(row))));
         }
         let value = match row.value {
             None => String::new(),
@@ -216,7 +223,7 @@ impl Reading<'_> {
             }
             Here::CredentialsOrAccept => self.header(typed, &accept(&value)?),
             Here::NoEffect(words) => {
-                let remark = format!("{typed} has no effect: {words}");
+                let remark = format!("{typed} ({}) has no effect: {words}", there(row));
                 if !self.remarks.contains(&remark) {
                     self.remarks.push(remark);
                 }
@@ -236,7 +243,7 @@ impl Reading<'_> {
         while let Some(target) = args.next() {
             let of_target = args.next_if(|arg| !arg.starts_with('-')).map(|arg| arg.replace("{}", value));
             if let Some(native) = option(self.command, target) {
-                self.check_value(of(target), native, of_target.as_deref().unwrap_or_default())?;
+                self.check_value(of(target), (native, target), of_target.as_deref().unwrap_or_default())?;
                 self.say(native, typed, true)?;
             } else if option(self.run, target).is_some() {
                 return Err(one_load(typed));
@@ -280,7 +287,13 @@ fn one_load(typed: &str) -> Refusal {
 }
 
 fn wants_value(row: &Borrowed) -> Refusal {
-    Refusal(format!("{} wants a value: {}", row.spelling, row.value.unwrap_or_default()))
+    let (value, there) = (row.value.unwrap_or_default(), there(row));
+    Refusal(format!("{} ({there}) wants a value: {value}", row.spelling))
+}
+
+/// What an option means where it comes from.
+fn there(row: &Borrowed) -> String {
+    if row.there.contains(':') { row.there.to_owned() } else { format!("{}: {}", row.from, row.there) }
 }
 
 /// RFC 7617, section 2: user and password, joined by a colon, in base64.
