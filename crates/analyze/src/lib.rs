@@ -7,6 +7,7 @@
 
 mod analysis;
 mod batch_means;
+mod brief;
 mod compare;
 mod findings;
 mod generator;
@@ -28,6 +29,7 @@ mod verdict;
 mod wanted;
 
 pub use analysis::{AnalyzeError, analyze};
+pub use brief::measured_to_the_last_answer;
 pub use compare::{BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutcome, compare, rungs_of};
 pub use findings::*;
 pub use wanted::wants_status;

@@ -8,6 +8,7 @@ use plimsoll_record::{
     StepEnd, latency_histogram,
 };
 
+use crate::brief::measured_to_the_last_answer;
 use crate::generator::{Evidence, health};
 use crate::moments::over_time;
 use crate::proportion::wilson;
@@ -24,6 +25,8 @@ struct Window<'a> {
     measured: Vec<&'a Frame>,
     /// Those after them, and of the drain: where the last requests of the measured window ended.
     after: Vec<&'a Frame>,
+    /// The measured window goes on to the last answer, so that nothing is left to drain.
+    to_the_last: bool,
 }
 
 impl<'a> Window<'a> {
@@ -50,8 +53,11 @@ fn window<'a>(step: &Step, varies: bool, frames: &[&'a Frame]) -> Window<'a> {
     let settled = settle(step, varies, &points);
     let first = if settled.cut == 0 { 0 } else { points.get(settled.cut).map_or(0, |point| point.interval) };
     let ended = |frame: &&Frame| frame.head.phase == Phase::Drain || frame.head.interval >= first;
-    let (measured, after) = frames.iter().copied().filter(ended).partition(under_load);
-    Window { settled, measured, after }
+    let (measured, after): (Vec<_>, Vec<_>) = frames.iter().copied().filter(ended).partition(under_load);
+    match measured_to_the_last_answer(step.end, completed(&measured), completed(frames)) {
+        true => Window { settled, measured: frames.to_vec(), after: Vec::new(), to_the_last: true },
+        false => Window { settled, measured, after, to_the_last: false },
+    }
 }
 
 /// The last interval that is measured. A target that was lost is measured until its last answer: the time in
@@ -61,6 +67,10 @@ fn last_interval(step: &Step, frames: &[&Frame]) -> u32 {
     let answered = answered.filter(|head| head.phase == Phase::Measure && head.counts.completed > 0);
     let last = answered.map(|head| head.interval).max();
     last.filter(|_| step.end == StepEnd::TargetLost).unwrap_or(u32::MAX)
+}
+
+fn completed(frames: &[&Frame]) -> u64 {
+    frames.iter().map(|frame| frame.head.counts.completed).sum()
 }
 
 fn workers(frames: &[&Frame]) -> usize {
@@ -167,7 +177,7 @@ pub(crate) fn summarize(
         counts,
         warmup_sec: seconds(load_began_ns, began_ns),
         measured_sec: seconds(began_ns, ended_ns),
-        drain_sec: seconds(step.ended_ns, step.drained_ns),
+        drain_sec: if window.to_the_last { 0.0 } else { seconds(step.ended_ns, step.drained_ns) },
         throughput: throughput(&window),
         bytes_in_per_sec: per_second(measured.iter().copied(), |head| head.counts.bytes_in),
         steadiness: window.settled.steadiness,

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
+mod borrowed;
 mod load;
 mod network;
 mod request;
@@ -11,6 +12,8 @@ mod scenario;
 mod transport;
 mod values;
 
+pub(crate) use borrowed::Refusal;
+use borrowed::Translated;
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 
@@ -60,6 +63,28 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// The built-in reference server, for demos and tests
     Target(TargetArgs),
+}
+
+impl Args {
+    /// Reads a line, which may hold options of ab and hey. What has no effect is remarked.
+    ///
+    /// # Errors
+    /// When an option of ab or hey cannot be taken as it is meant. A line that is wrong in itself ends the process.
+    pub(crate) fn read(line: Vec<String>) -> Result<(Self, Vec<String>), Refusal> {
+        let mut root = Self::command();
+        root.build();
+        let Translated { line, remarks } = borrowed::translate(&root, line)?;
+        let args = Self::parse_from(line);
+        let remarks = if args.quiet() { Vec::new() } else { remarks };
+        Ok((args, remarks))
+    }
+
+    fn quiet(&self) -> bool {
+        match &self.command {
+            Some(Command::Run(run)) => run.keep.quiet,
+            _ => self.answer.keep.quiet,
+        }
+    }
 }
 
 /// The folder in which runs are kept when none is named.
@@ -160,7 +185,6 @@ pub(crate) struct TargetArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn a_url_alone_is_a_command() {

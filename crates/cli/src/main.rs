@@ -1,5 +1,7 @@
 //! The `plimsoll` binary: flags in, one command, an exit code out.
 
+use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -17,9 +19,18 @@ fn main() -> ExitCode {
     if let Some(called) = command::wrk::called() {
         return called.run();
     }
-    let args = args::Args::parse();
-    match command::run(args) {
-        Ok(exit) => exit.into(),
-        Err(error) => terminal::fail(&error).into(),
+    read_and_run().unwrap_or_else(|error| terminal::fail(&error)).into()
+}
+
+fn read_and_run() -> anyhow::Result<exit::Exit> {
+    let line: Result<Vec<String>, OsString> = env::args_os().map(OsString::into_string).collect();
+    let (args, remarks) = match line {
+        Ok(line) => args::Args::read(line)?,
+        // A file name may be no UTF-8; such a line is taken for Plimsoll's own.
+        Err(_) => (args::Args::parse(), Vec::new()),
+    };
+    for remark in remarks {
+        terminal::remark(&format!("plimsoll: {remark}"));
     }
+    command::run(args)
 }

@@ -6,6 +6,7 @@ use plimsoll_conductor::ConductError;
 use plimsoll_plan::PlanError;
 use plimsoll_scenario::{RequestsError, TemplateError};
 
+use crate::args::Refusal;
 use crate::exit::Exit;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
@@ -47,7 +48,7 @@ pub(crate) fn fail(error: &anyhow::Error) -> Exit {
     let conducting = |is: fn(&ConductError) -> bool| error.downcast_ref::<ConductError>().is_some_and(is);
     if conducting(ConductError::interrupted) {
         Exit::Interrupted
-    } else if mistyped(error) || conducting(ConductError::mistyped) {
+    } else if mistyped(error) || error.is::<Refusal>() || conducting(ConductError::mistyped) {
         Exit::Usage
     } else {
         Exit::CouldNotRun

@@ -9,10 +9,10 @@ use plimsoll_plan::{Level, Load, Rungs, Slo};
 use plimsoll_record::{EventKind, StepEnd};
 use plimsoll_units::{Clock, RealClock};
 
-use crate::lost::LossWatch;
 use crate::observer::{Observer, Progress};
 use crate::step::{StepContext, StepTask, run_step};
 use crate::tape::Tape;
+use crate::watch::Watch;
 
 /// Runs all steps that the plan asks for, until something ends the run.
 pub(crate) fn run_steps(
@@ -23,7 +23,7 @@ pub(crate) fn run_steps(
     match &context.plan.load {
         Load::Single { level, duration, .. } => {
             let task = StepTask { index: 0, level: level.clone(), limit: *duration, until_known: false };
-            let end = run_step(context, task, &mut LossWatch::default(), tape, observer)?;
+            let end = run_step(context, task, &mut Watch::default(), tape, observer)?;
             note_interruption(end, tape, observer);
             Ok(())
         }
@@ -49,7 +49,7 @@ fn climb(
 ) -> Result<(), EngineError> {
     let success = context.plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
     let mut done: Vec<Rung> = Vec::new();
-    let mut loss = LossWatch::default();
+    let mut watch = Watch::default();
     while let Next::Climb(connections) = ladder::next(steps.rungs, success, &done) {
         let Some(limit) = context.budget.step(RealClock.now(), steps.step_limit) else {
             note_budget(connections, tape, observer);
@@ -58,7 +58,7 @@ fn climb(
         let level = Level::Closed { connections, depth: steps.depth };
         let index = done.len() as u32;
         let task = StepTask { index, level, limit, until_known: true };
-        let end = run_step(context, task, &mut loss, tape, observer)?;
+        let end = run_step(context, task, &mut watch, tape, observer)?;
         note_interruption(end, tape, observer);
         if matches!(end, StepEnd::Cut | StepEnd::TargetLost) || context.interrupted.load(Ordering::Relaxed) {
             return Ok(());

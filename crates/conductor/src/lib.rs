@@ -20,6 +20,7 @@ mod security;
 mod step;
 mod tape;
 mod traffic;
+mod watch;
 
 pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use limit::{Effect, Limit, Scarce};

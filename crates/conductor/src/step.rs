@@ -3,20 +3,21 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use plimsoll_analyze::measured_to_the_last_answer;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::{EngineError, Running, StepOrder, TlsOrder, Turn};
 use plimsoll_host::CpuSource;
 use plimsoll_plan::{DriverKind, Level, Load, Plan, RateProfile};
-use plimsoll_record::{EventKind, Frame, Phase, Step, StepEnd};
+use plimsoll_record::{EventKind, FailureCounts, Frame, Phase, Step, StepEnd};
 use plimsoll_sys::Peer;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::budget::Budget;
-use crate::lost::LossWatch;
 use crate::observer::{Observer, Progress};
 use crate::reach::{reach, route};
 use crate::tape::Tape;
 use crate::traffic::Requests;
+use crate::watch::{Watch, first_seen};
 
 /// How often the signals and deadlines are looked at while no frame comes.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -82,7 +83,9 @@ struct Measuring<'a, 'b> {
     workers: u32,
     /// Where this step's frames begin among the run's.
     first_frame: usize,
-    loss: &'a mut LossWatch,
+    watch: &'a mut Watch,
+    /// When the load ends if nothing ends it before.
+    ends_on_time: Instant,
     end: Option<StepEnd>,
     ended_at: Instant,
     sampled_at: Instant,
@@ -90,7 +93,10 @@ struct Measuring<'a, 'b> {
     told_completed: u64,
     /// When the last frame ended, in nanoseconds since the run began.
     last_ns: u64,
+    /// Answered while the load was on.
     completed: u64,
+    /// Answered at all.
+    answered: u64,
     failed: u64,
 }
 
@@ -98,7 +104,7 @@ struct Measuring<'a, 'b> {
 pub(crate) fn run_step(
     context: &StepContext<'_>,
     task: StepTask,
-    loss: &mut LossWatch,
+    watch: &mut Watch,
     tape: &mut Tape,
     observer: &mut dyn Observer,
 ) -> Result<StepEnd, EngineError> {
@@ -123,7 +129,8 @@ pub(crate) fn run_step(
         running,
         workers,
         first_frame,
-        loss,
+        watch,
+        ends_on_time: ends,
         last_ns: 0,
         end: None,
         ended_at: began,
@@ -131,6 +138,7 @@ pub(crate) fn run_step(
         told_at: began,
         told_completed: 0,
         completed: 0,
+        answered: 0,
         failed: 0,
     };
     measuring.watch_to_the_end()?;
@@ -204,15 +212,25 @@ impl Measuring<'_, '_> {
         if frame.head.phase == Phase::Measure {
             self.completed += frame.head.counts.completed;
         }
+        self.answered += frame.head.counts.completed;
         self.last_ns = self.last_ns.max(frame.head.ended_ns);
         self.failed += frame.head.counts.failed.total();
         let under_load = self.end.is_none() && frame.head.phase == Phase::Measure;
-        let gone = under_load && self.loss.gone(&frame.head) && !self.context.outlasts_target;
+        let gone = under_load && self.watch.loss.gone(&frame.head) && !self.context.outlasts_target;
+        self.tell_remedies(&frame.head.counts.failed);
         self.tape.frame(frame);
         if gone {
             self.lose_target();
         } else if under_load && self.task.until_known && self.known() {
             self.end_load(StepEnd::Steady);
+        }
+    }
+
+    /// What fails for the first time is told at once, with what helps.
+    fn tell_remedies(&mut self, failed: &FailureCounts) {
+        for row in self.watch.remedies.news(failed) {
+            let event = self.tape.event(EventKind::FailureSeen, first_seen(row));
+            self.observer.observe(&Progress::Happened(&event));
         }
     }
 
@@ -227,7 +245,7 @@ impl Measuring<'_, '_> {
     }
 
     fn tell_loss(&mut self) {
-        let since_sec = self.loss.refused_since_ns().unwrap_or_default() as f64 / 1e9;
+        let since_sec = self.watch.loss.refused_since_ns().unwrap_or_default() as f64 / 1e9;
         let text =
             format!("from {since_sec:.1} s on the target refused every connection; the run ended there");
         let event = self.tape.event(EventKind::TargetLost, text);
@@ -238,14 +256,14 @@ impl Measuring<'_, '_> {
     /// whether the target is back.
     fn look_for_target(&mut self) {
         let settled = self.context.outlasts_target || self.end == Some(StepEnd::TargetLost);
-        if settled || self.loss.refused_since_ns().is_none() {
+        if settled || self.watch.loss.refused_since_ns().is_none() {
             return;
         }
         let sources = &self.context.plan.network.source_ips;
         let takes_one =
             |peer| reach(&route(peer, sources), LOOK_FOR_TARGET, self.context.interrupted).is_ok();
         if self.context.peers.iter().any(takes_one) {
-            self.loss.is_back();
+            self.watch.loss.is_back();
         } else {
             self.tell_loss();
             self.end = Some(StepEnd::TargetLost);
@@ -255,7 +273,7 @@ impl Measuring<'_, '_> {
     fn look_around(&mut self) {
         let now = RealClock.now();
         if self.end.is_none() && now >= self.running.load_ends() {
-            self.end = Some(StepEnd::TimeLimit);
+            self.end = Some(self.own_end());
             self.ended_at = self.running.load_ends();
             self.observer.observe(&Progress::Draining);
         }
@@ -271,6 +289,15 @@ impl Measuring<'_, '_> {
         }
         if now.since(self.told_at) >= TELL_EVERY {
             self.tell(now);
+        }
+    }
+
+    /// Why a load ended that nobody ended: its requests were all sent, or its time was over.
+    fn own_end(&self) -> StepEnd {
+        let early = self.running.load_ends() < self.ends_on_time;
+        match requests_max(self.context.plan) {
+            Some(_) if early => StepEnd::RequestLimit,
+            _ => StepEnd::TimeLimit,
         }
     }
 
@@ -312,17 +339,33 @@ impl Measuring<'_, '_> {
     fn close(mut self, began: Instant) -> StepEnd {
         self.tell_fault();
         self.look_for_target();
-        let end = self.end.unwrap_or(StepEnd::TimeLimit);
-        let ended = self.running.load_ends();
-        let drained = self.context.origin + Duration::from_nanos(self.last_ns);
+        let last_answer = self.context.origin + Duration::from_nanos(self.last_ns);
+        // All workers may have ended while the load could have gone on: then it ended with the last of them.
+        let stopped = RealClock.now() < self.running.load_ends();
+        let ended = if stopped { last_answer } else { self.running.load_ends() };
+        let by_itself = if stopped { StepEnd::Stopped } else { self.own_end() };
+        let end = self.end.unwrap_or(by_itself);
         self.tape.host_sample(self.context.machine.sample(self.context.origin));
-        self.tape.step(step_record(self.context, &self.task, (began, ended, drained), end));
-        let span_sec = ended.since(began).as_secs_f64().max(1e-9);
+        self.tape.step(step_record(self.context, &self.task, (began, ended, last_answer), end));
         self.observer.observe(&Progress::StepEnded {
             connections: self.task.connections(),
-            throughput_per_sec: self.completed as f64 / span_sec,
+            throughput_per_sec: self.throughput_per_sec(began, (ended, last_answer), end),
             failed: self.failed,
         });
         end
+    }
+
+    /// A first impression of the throughput, over the time that the analysis will take too.
+    fn throughput_per_sec(
+        &self,
+        began: Instant,
+        (ended, last_answer): (Instant, Instant),
+        end: StepEnd,
+    ) -> f64 {
+        let (count, until) = match measured_to_the_last_answer(end, self.completed, self.answered) {
+            true => (self.answered, last_answer),
+            false => (self.completed, ended),
+        };
+        count as f64 / until.since(began).as_secs_f64().max(1e-9)
     }
 }

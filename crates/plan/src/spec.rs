@@ -294,9 +294,9 @@ fn first_connections(load: &Load) -> u32 {
 fn freeze_load(load: &LoadSpec, connections_max: Option<u32>, depth: u16) -> Result<Load, PlanError> {
     match load {
         LoadSpec::Single { connections, profile: rate, arrivals, duration, requests_max: most } => {
-            let connections = start(*connections, connections_max)?;
             let rate = rate.as_ref().map(profile).transpose()?;
             let requests_max = most.map(requests_max).transpose()?;
+            let connections = start(*connections, connections_max, requests_max)?;
             let stages = rate.as_ref().and_then(RateProfile::duration);
             let duration = held(*duration, stages, requests_max)?;
             let level = match rate {
@@ -316,14 +316,24 @@ fn freeze_load(load: &LoadSpec, connections_max: Option<u32>, depth: u16) -> Res
 }
 
 /// The connections a loop starts with: as many as were asked for, else the default as far as the most allows it.
-fn start(count: Option<u64>, connections_max: Option<u32>) -> Result<u32, PlanError> {
+/// More connections than requests would stand idle, and the result would look like a generator that is too slow.
+fn start(
+    count: Option<u64>,
+    connections_max: Option<u32>,
+    requests_max: Option<u64>,
+) -> Result<u32, PlanError> {
+    let requests = requests_max.map_or(u32::MAX, |count| u32::try_from(count).unwrap_or(u32::MAX));
     let most = connections_max.unwrap_or(u32::MAX);
-    let Some(count) = count else { return Ok(CONNECTIONS_DEFAULT.min(most)) };
+    let Some(count) = count else { return Ok(CONNECTIONS_DEFAULT.min(most).min(requests)) };
     let count = connections(count)?;
-    if count <= most {
+    let (limit, why) = match most <= requests {
+        true => (most, "the most connections that are allowed"),
+        false => (requests, "one for each request"),
+    };
+    if count <= limit {
         return Ok(count);
     }
-    let wanted = format!("at most {most}, the most connections that are allowed");
+    let wanted = format!("at most {limit}, {why}");
     Err(PlanError::Range { what: "the number of connections", value: count.to_string(), wanted })
 }
 

@@ -16,6 +16,8 @@ pub enum EventKind {
     AddressDropped,
     /// A limit of this machine, or of the target on it, was met by the plan.
     LimitMet,
+    /// Requests failed in a way that had not been seen in the run before.
+    FailureSeen,
     /// A step could not be run, or not by all of its workers; what was measured stands.
     StepFailed,
 }

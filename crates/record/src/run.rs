@@ -14,6 +14,8 @@ pub enum StepEnd {
     TimeLimit,
     /// As many requests as were asked for had been made.
     RequestLimit,
+    /// No worker made any more requests: a script stopped them, or failed.
+    Stopped,
     /// The user, or the run's budget, ended it.
     Cut,
     /// The target was gone.

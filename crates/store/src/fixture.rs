@@ -170,8 +170,8 @@ fn samples() -> Vec<HostSample> {
 }
 
 fn events() -> Vec<Event> {
-    use EventKind::{BudgetEnded, Interrupted, LimitMet, StepFailed, TargetLost};
-    [(5, LimitMet), (9, TargetLost), (8, Interrupted), (7, BudgetEnded), (6, StepFailed)]
+    use EventKind::{BudgetEnded, FailureSeen, Interrupted, LimitMet, StepFailed, TargetLost};
+    [(5, LimitMet), (9, TargetLost), (4, FailureSeen), (8, Interrupted), (7, BudgetEnded), (6, StepFailed)]
         .into_iter()
         .map(|(at_ns, kind)| Event { at_ns, kind, text: format!("{kind:?} «at» {at_ns}") })
         .collect()
@@ -179,7 +179,7 @@ fn events() -> Vec<Event> {
 
 /// Frames arrive as the workers send them, which is not in the order of any of their fields.
 pub(crate) fn run() -> Run {
-    let ends = [StepEnd::Steady, StepEnd::TimeLimit, StepEnd::Cut, StepEnd::TargetLost];
+    let ends = [StepEnd::Steady, StepEnd::TimeLimit, StepEnd::Cut, StepEnd::TargetLost, StepEnd::Stopped];
     let frame = |step, worker, interval| frame(step, worker, interval, Phase::Measure);
     Run {
         manifest: manifest(),

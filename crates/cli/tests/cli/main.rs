@@ -3,6 +3,7 @@
 
 mod answer;
 mod bench;
+mod borrowed;
 mod diff;
 mod faults;
 mod full_disk;

@@ -69,7 +69,7 @@ pub struct StepDocument {
     pub steady: bool,
     /// `steady`, `wide`, `moving`, `too_short`, or `ramp` where the offered rate was to change.
     pub steadiness: &'static str,
-    /// Why the load ended: `steady`, `time_limit`, `request_limit`, `cut` or `target_lost`.
+    /// Why the load ended: `steady`, `time_limit`, `request_limit`, `stopped`, `cut` or `target_lost`.
     #[schemars(with = "String")]
     pub end: StepEnd,
     /// done − intended.

@@ -120,6 +120,7 @@ fn time(step: &StepSummary) -> String {
         StepEnd::Steady => "; ended when throughput was known",
         StepEnd::TimeLimit => "; ended on time",
         StepEnd::RequestLimit => "; ended after the number of requests asked for",
+        StepEnd::Stopped => "; ended when no worker had more to send",
         StepEnd::Cut => "; cut short",
         StepEnd::TargetLost => "",
     };

@@ -1,7 +1,7 @@
 //! Where the figures come from: the target before the load, the machine, and what happened on the way.
 
 use plimsoll_analyze::{Findings, wants_status};
-use plimsoll_record::{FirstAnswer, Preflight, Run};
+use plimsoll_record::{Event, EventKind, FirstAnswer, Preflight, Run};
 use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
 
 use super::amount::{count_of, seconds};
@@ -20,10 +20,16 @@ pub(super) fn events(run: &Run) -> String {
     if run.events.is_empty() {
         return String::new();
     }
-    let line = |event: &plimsoll_record::Event| {
-        fact(&seconds(event.at_ns as f64 / 1e9), &escape_control(&event.text))
-    };
+    let line = |event: &Event| fact(&seconds(event.at_ns as f64 / 1e9), &escape_control(words(event)));
     format!("Events\n{}", run.events.iter().map(line).collect::<String>())
+}
+
+/// An event in words. What helps against a failure stands beside the count of those failures already.
+fn words(event: &Event) -> &str {
+    match event.kind {
+        EventKind::FailureSeen => event.text.split_once(" → ").map_or(&event.text, |(what, _)| what),
+        _ => &event.text,
+    }
 }
 
 /// The target before the load, and the machine that made the load.

@@ -83,6 +83,7 @@ fn notes(plan: &Plan, step: &StepSummary) -> Vec<String> {
 fn end_note(end: StepEnd) -> Option<&'static str> {
     match end {
         StepEnd::Steady | StepEnd::TimeLimit | StepEnd::RequestLimit => None,
+        StepEnd::Stopped => Some("stopped by itself"),
         StepEnd::Cut => Some("cut short"),
         StepEnd::TargetLost => Some("target lost"),
     }

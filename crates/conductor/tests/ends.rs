@@ -1,0 +1,165 @@
+//! Loads that end before their time, and how the record of their step says so.
+#![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use plimsoll_conductor::{Observer, Outcome, Progress, RunOptions, Supplied, conduct};
+use plimsoll_engine::{Answer, Judgement, Note, RequestMaker, RequestSource, SourceFault, Traffic};
+use plimsoll_plan::{
+    ArrivalProcess, LoadSpec, Network, Plan, PlanSpec, ScenarioSpec, Shard, Slo, TransportSpec,
+};
+use plimsoll_record::{Counts, EventKind, FailureKind, StepEnd};
+use plimsoll_testkit::{BadServer, Script};
+
+/// Far longer than any test takes.
+const PLANNED: Duration = Duration::from_secs(300);
+
+fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Plan {
+    let load = LoadSpec::Single {
+        connections: Some(4),
+        profile: None,
+        arrivals: ArrivalProcess::Constant,
+        duration: Some(PLANNED),
+        requests_max,
+    };
+    let spec = PlanSpec {
+        name: None,
+        url: format!("http://{}/", server.address()),
+        method: None,
+        headers: Vec::new(),
+        body: None,
+        network: Network::default(),
+        load,
+        workers: Some(2),
+        timeout,
+        connections_max: None,
+        depth: None,
+        seed: 1,
+        driver: None,
+        transport: TransportSpec::default(),
+        scenario: ScenarioSpec::default(),
+        slo: Slo::default(),
+    };
+    spec.freeze().unwrap()
+}
+
+/// Keeps the throughput that is told at the end of the step.
+#[derive(Default)]
+struct Ending(f64);
+
+impl Observer for Ending {
+    fn observe(&mut self, progress: &Progress<'_>) {
+        if let Progress::StepEnded { throughput_per_sec, .. } = progress {
+            self.0 = *throughput_per_sec;
+        }
+    }
+}
+
+fn run(plan: Plan, supplied: Option<Supplied>) -> (Outcome, f64) {
+    let interrupted = AtomicBool::new(false);
+    let options = RunOptions {
+        csv: None,
+        command: "run",
+        ask_first: false,
+        folder: None,
+        interrupted: &interrupted,
+        tool_version: "0",
+        supplied,
+    };
+    let mut ending = Ending::default();
+    let outcome = conduct(plan, &options, &mut ending).unwrap();
+    (outcome, ending.0)
+}
+
+fn counts(outcome: &Outcome) -> Counts {
+    let mut sum = Counts::default();
+    outcome.run.frames.iter().for_each(|frame| sum.merge(&frame.head.counts));
+    sum
+}
+
+fn told(outcome: &Outcome, kind: EventKind) -> Vec<&str> {
+    let events = outcome.run.events.iter().filter(|event| event.kind == kind);
+    events.map(|event| event.text.as_str()).collect()
+}
+
+fn correct() -> BadServer {
+    BadServer::start(Script::Correct { body: b"ok".to_vec() })
+}
+
+/// Makes a few requests and wants no more.
+#[derive(Clone)]
+struct Few {
+    left: Arc<AtomicU64>,
+}
+
+impl RequestMaker for Few {
+    fn source(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn give_back(&self, _shard: Shard, _source: Box<dyn RequestSource>) {}
+}
+
+impl RequestSource for Few {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<Note, SourceFault> {
+        out.extend_from_slice(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        let less = |left: u64| Some(left.saturating_sub(1));
+        self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).unwrap();
+        Ok(Note::of_method("GET"))
+    }
+
+    fn answered(&mut self, _request: u16, _answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
+        Ok(Judgement::ByStatus)
+    }
+
+    fn stopped(&self) -> bool {
+        self.left.load(Ordering::SeqCst) == 0
+    }
+}
+
+#[test]
+fn a_step_ends_when_its_number_of_requests_was_sent() {
+    let server = correct();
+    let (outcome, throughput_per_sec) = run(plan(&server, Some(200), PLANNED), None);
+    let (step, counts) = (&outcome.run.steps[0], counts(&outcome));
+    assert_eq!(step.end, StepEnd::RequestLimit);
+    assert_eq!((counts.intended, counts.sent, counts.completed), (200, 200, 200));
+    assert!(step.drained_ns >= step.ended_ns && step.ended_ns > step.began_ns, "{step:?}");
+    assert!(step.ended_ns - step.began_ns < PLANNED.as_nanos() as u64 / 2, "{step:?}");
+    assert!(throughput_per_sec > 0.0);
+    // One more connection is made before the load, to see whether the target is there.
+    assert_eq!(server.requests(), 200);
+}
+
+#[test]
+fn a_step_whose_workers_all_stop_ends_with_their_last_frame() {
+    let server = correct();
+    let few = Few { left: Arc::new(AtomicU64::new(40)) };
+    let supplied = Supplied {
+        traffic: Traffic::Made(Arc::new(few)),
+        interval: Duration::from_millis(100),
+        outlasts_target: true,
+    };
+    let (outcome, throughput_per_sec) = run(plan(&server, None, PLANNED), Some(supplied));
+    let step = &outcome.run.steps[0];
+    let last_ns = outcome.run.frames.iter().map(|frame| frame.head.ended_ns).max().unwrap();
+    assert_eq!(step.end, StepEnd::Stopped);
+    assert_eq!((step.ended_ns, step.drained_ns), (last_ns, last_ns));
+    assert!(counts(&outcome).completed >= 40);
+    let seconds = (step.ended_ns - step.began_ns) as f64 / 1e9;
+    assert!((throughput_per_sec * seconds - counts(&outcome).completed as f64).abs() < 0.5);
+}
+
+#[test]
+fn a_failed_request_is_one_of_the_number_and_its_remedy_is_told_once() {
+    let server = BadServer::start(Script::NeverAnswer);
+    let (outcome, _) = run(plan(&server, Some(12), Duration::from_millis(100)), None);
+    let counts = counts(&outcome);
+    assert_eq!((counts.intended, counts.failed.of(FailureKind::TimedOut)), (12, 12));
+    let told = told(&outcome, EventKind::FailureSeen);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].starts_with("timed_out: ") && told[0].contains("raise --timeout"), "{told:?}");
+}
