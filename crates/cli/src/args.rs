@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+mod calibrate;
 mod load;
 mod network;
 mod request;
 mod values;
 
+pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use load::{AnswerArgs, RunArgs, SweepArgs};
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 
@@ -54,6 +56,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// A recorded run as dat, csv or json
     Export(ExportArgs),
+    /// How much load this machine can make at most; later runs are judged by it
+    Calibrate(CalibrateArgs),
     /// The built-in reference server, for demos and tests
     Target(TargetArgs),
 }

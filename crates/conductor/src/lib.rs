@@ -7,6 +7,7 @@
 
 mod attempt;
 mod budget;
+mod calibration;
 mod climb;
 mod conduct;
 mod limit;
@@ -17,6 +18,10 @@ mod reach;
 mod step;
 mod tape;
 
+pub use calibration::{
+    CALIBRATION_LEAST, CalibrateError, CalibrationOptions, CalibrationProgress, DRIVERS, calibrate,
+    calibration_key,
+};
 pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use limit::{Effect, Limit, Scarce};
 pub use observer::{Observer, Progress};

@@ -6,6 +6,7 @@
 //! that makes the load.
 
 mod cpu;
+mod cpu_model;
 mod descriptors;
 mod host;
 mod ports;
@@ -13,4 +14,5 @@ mod pressure;
 mod source;
 mod tcp;
 
+pub use cpu_model::cpu_model;
 pub use host::Host;

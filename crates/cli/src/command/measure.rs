@@ -10,6 +10,7 @@ use plimsoll_store::StoreError;
 
 use super::judge;
 use crate::args::{AnswerArgs, KeepArgs, RunArgs, SweepArgs};
+use crate::calibrations;
 use crate::exit::Exit;
 use crate::files::{self, Output, Written};
 use crate::progress::Display;
@@ -44,6 +45,7 @@ fn measure(plan: Plan, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::
 
 fn make_run(plan: Plan, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let calibrations = calibrations::known();
     let options = RunOptions {
         command,
         ask_first: command == "answer",
@@ -51,6 +53,7 @@ fn make_run(plan: Plan, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcom
         interrupted: &interrupted,
         tool_version: env!("CARGO_PKG_VERSION"),
         supplied: None,
+        calibrations: &calibrations,
     };
     Ok(conduct(plan, &options, &mut Display::new(keep.quiet))?)
 }
