@@ -6,6 +6,7 @@ mod bench;
 mod diff;
 mod faults;
 mod full_disk;
+mod generator;
 mod loss;
 mod network;
 mod recorded;
