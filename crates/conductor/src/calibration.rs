@@ -154,7 +154,8 @@ fn within_descriptors(connections: u32) -> bool {
 }
 
 /// Looks for the highest rate that is kept up with, between the tenth and a little more than the closed loops made, by
-/// halving the distance of their logarithms.
+/// halving the distance of their logarithms. On a machine that does not even keep up with the tenth it looks below, as far
+/// as there are enough requests to tell.
 fn search(
     bench: &Bench<'_>,
     options: &CalibrationOptions<'_>,
@@ -166,7 +167,7 @@ fn search(
     let tenth_per_sec = tenth.rate_per_sec as f64;
     let (mut kept, mut missed) = match tenth.kept_up() {
         true => (tenth_per_sec, ceiling_per_sec * 1.2),
-        false => ((tenth_per_sec / 1000.0).max(1.0), tenth_per_sec),
+        false => ((tenth_per_sec / 10.0).max(1.0), tenth_per_sec),
     };
     let mut rates = Vec::new();
     while rates.len() < RATES_MOST && missed / kept > NEAR_RATIO && RealClock.now() + length <= ends {

@@ -1,7 +1,7 @@
 //! What a machine's generator can do at most.
 
 use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, Pinning};
-use plimsoll_units::{count_text, duration_text, escape_control};
+use plimsoll_units::{count_text, duration_text, escape_control, grouped};
 
 use super::amount::{bound, count_of};
 use super::paragraph::wrapped;
@@ -77,7 +77,7 @@ fn level_cells(level: &CalibratedLevel) -> Vec<String> {
     };
     vec![
         level.workers.to_string(),
-        count_text(f64::from(level.connections)),
+        grouped(level.connections.into()),
         count_text(level.per_sec()),
         count_text(level.per_worker_per_sec()),
         duration_text(cpu_ns),
@@ -93,7 +93,7 @@ fn rates(made: &Calibration) -> String {
     let mut table = Table::new(&["rate/s", "answered", "lag p50", "lag p99", "kept up"]);
     for rate in tried {
         table.row(vec![
-            count_text(rate.rate_per_sec as f64),
+            grouped(rate.rate_per_sec),
             percent(rate.completed as f64 / rate.intended.max(1) as f64),
             duration_text(rate.send_lag_p50_ns as f64),
             duration_text(rate.send_lag_p99_ns as f64),
