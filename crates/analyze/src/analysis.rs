@@ -49,7 +49,7 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
 
 fn summarize(run: &Run, plan: &Plan, step: &Step) -> Result<StepSummary, AnalyzeError> {
     let frames: Vec<&Frame> = run.frames_of(step.index).collect();
-    summary::summarize(plan, step, &frames, &run.hosts)
+    summary::summarize(run, plan, step, &frames)
         .map_err(|source| AnalyzeError::Histogram { step: step.index, source })
 }
 

@@ -2,6 +2,8 @@
 
 use plimsoll_plan::Slo;
 
+use crate::GeneratorHealth;
+
 /// A value with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
@@ -153,90 +155,6 @@ pub struct StepSummary {
     pub moments: Vec<Moment>,
     /// The generator's own health during this step.
     pub generator: GeneratorHealth,
-}
-
-/// What held the generator back.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum GeneratorReason {
-    /// A worker used this ratio of a core.
-    WorkerBusy {
-        /// The worker.
-        worker: u32,
-        /// CPU time over time, 0 to 1.
-        ratio: f64,
-    },
-    /// A worker was ready to run and had no CPU for this ratio of the time.
-    WorkerStarved {
-        /// The worker.
-        worker: u32,
-        /// Time without a CPU over time, 0 to 1.
-        ratio: f64,
-    },
-    /// Requests left this much later than they should, at the 99th percentile.
-    SendLag {
-        /// Lag in nanoseconds.
-        p99_ns: f64,
-        /// What it is compared with: the median service time, in nanoseconds.
-        service_p50_ns: f64,
-    },
-    /// Little's law does not hold: connections are not as busy as a closed loop keeps them.
-    LittlesLaw {
-        /// Requests that should be under way: the mean of open connections, times those under way on each.
-        expected: f64,
-        /// Throughput times mean latency.
-        observed: f64,
-    },
-    /// Less than 99 % of the offered rate was sent in time.
-    BehindSchedule {
-        /// Requests per second that fell due.
-        offered_per_sec: f64,
-        /// Requests per second that were sent.
-        sent_per_sec: f64,
-    },
-    /// Requests failed because this machine had no port or no descriptor left.
-    OutOfResources {
-        /// `no_ports_left` or `no_descriptors_left`.
-        kind: plimsoll_record::FailureKind,
-        /// How many.
-        count: u64,
-    },
-    /// The machine's hypervisor, or other processes, took this ratio of the CPU time.
-    Stolen {
-        /// Stolen CPU time over all CPU time, 0 to 1.
-        ratio: f64,
-    },
-}
-
-/// The generator's own health.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct GeneratorHealth {
-    /// Empty when healthy.
-    pub reasons: Vec<GeneratorReason>,
-    /// CPU seconds of all workers, user and system.
-    pub cpu_sec: f64,
-    /// The part of them spent in the kernel.
-    pub kernel_sec: f64,
-    /// The highest CPU ratio of any worker, 0 to 1.
-    pub busiest_worker_ratio: f64,
-    /// The highest ratio of time any worker was ready and had no CPU, 0 to 1.
-    pub starved_ratio: f64,
-    /// Median send lag in nanoseconds.
-    pub send_lag_p50_ns: f64,
-    /// 99th percentile of send lag in nanoseconds.
-    pub send_lag_p99_ns: f64,
-    /// |N − X·R| / N in a closed loop, N being the mean of open connections times the requests under way on each.
-    pub littles_law_error: Option<f64>,
-    /// Mean of open connections over those of the step, in a closed loop.
-    pub open_ratio: Option<f64>,
-    /// Workers that took part.
-    pub workers: u32,
-}
-
-impl GeneratorHealth {
-    /// True if nothing of the generator's own held the load back.
-    pub fn healthy(&self) -> bool {
-        self.reasons.is_empty()
-    }
 }
 
 /// Where throughput stops growing.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_plan::{Level, Plan, RateProfile};
 use plimsoll_record::{
-    CorruptHistogram, Counts, EncodedHistogram, Frame, FrameHead, Histogram, HostSample, Phase, Step,
-    StepEnd, latency_histogram,
+    CorruptHistogram, Counts, EncodedHistogram, Frame, FrameHead, Histogram, Phase, Run, Step, StepEnd,
+    latency_histogram,
 };
 
 use crate::brief::measured_to_the_last_answer;
@@ -144,22 +144,24 @@ fn throughput(window: &Window<'_>) -> Estimate {
     Estimate { value, interval }
 }
 
-/// What one step came to, from its frames and the samples of the generator's host.
+/// What one step of a run came to, from its frames and what is known of the generator's host.
 ///
 /// # Errors
 /// When a stored histogram cannot be decoded.
 pub(crate) fn summarize(
+    run: &Run,
     plan: &Plan,
     step: &Step,
     frames: &[&Frame],
-    hosts: &[HostSample],
 ) -> Result<StepSummary, CorruptHistogram> {
     let profile = plan.level().and_then(Level::profile);
     let window = window(step, profile.is_some_and(RateProfile::varies), frames);
     let mut latency = merged(window.measured.iter().copied(), |frame| &frame.latency)?;
     let measured_mean_ns = latency.mean();
     window.after.iter().try_for_each(|frame| frame.latency.add_to(&mut latency))?;
-    let service = summary(&merged(window.ended(), Frame::service_times)?);
+    let mut service = merged(window.measured.iter().copied(), Frame::service_times)?;
+    let measured_service_mean_ns = service.mean();
+    window.after.iter().try_for_each(|frame| frame.service_times().add_to(&mut service))?;
     let send_lag = merged(window.ended(), |frame| &frame.send_lag)?;
     let measured: Vec<&FrameHead> = window.measured.iter().map(|frame| &frame.head).collect();
     let (began_ns, ended_ns) = bounds_ns(&window.measured).unwrap_or((step.began_ns, step.began_ns));
@@ -184,7 +186,7 @@ pub(crate) fn summarize(
         end: step.end,
         lost_at_sec: (step.end == StepEnd::TargetLost).then(|| lost_at_ns(step, &window) as f64 / 1e9),
         latency: summary(&latency),
-        service,
+        service: summary(&service),
         connect: summary(&merged(window.measured.iter().copied(), |frame| &frame.connect)?),
         handshake: summary(&merged(window.measured.iter().copied(), |frame| &frame.handshake)?),
         requests: by_request(&plan.requests, &divided)?,
@@ -193,13 +195,17 @@ pub(crate) fn summarize(
     };
     let all: Vec<&FrameHead> = frames.iter().map(|frame| &frame.head).collect();
     summary.generator = health(&Evidence {
+        plan,
         step,
         summary: &summary,
         all: &all,
         measured: &measured,
         measured_mean_ns,
+        measured_service_mean_ns,
         send_lag: &send_lag,
-        hosts,
+        hosts: &run.hosts,
+        machine: &run.manifest.machine,
+        started_unix_ms: run.manifest.started_unix_ms,
     });
     Ok(summary)
 }

@@ -211,8 +211,19 @@ fn reason_row(reason: &GeneratorReason, place: &str) -> EvidenceRow {
         GeneratorReason::OutOfResources { kind, count } => {
             (format!("requests failed: {}", kind.row().meaning), count as f64, None)
         }
+        GeneratorReason::OutOfConnections { connections, descriptors } => {
+            let what = "connections open, against the descriptors of this process".to_owned();
+            (what, connections as f64, Some(descriptors as f64))
+        }
         GeneratorReason::Stolen { ratio } => {
             ("CPU time of this machine taken by others".to_owned(), ratio, Some(1.0))
+        }
+        GeneratorReason::Retransmits { ratio, .. } => {
+            ("TCP segments of this machine sent again".to_owned(), ratio, Some(1.0))
+        }
+        GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {
+            let what = "requests/s of a worker, against its ceiling when calibrated".to_owned();
+            (what, per_worker_per_sec, Some(ceiling_per_sec))
         }
     };
     row(what, value, of, place.to_owned())

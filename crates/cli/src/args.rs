@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 
 mod borrowed;
+mod calibrate;
 mod load;
 mod network;
 mod request;
@@ -14,6 +15,7 @@ mod values;
 
 pub(crate) use borrowed::Refusal;
 use borrowed::Translated;
+pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 
@@ -61,6 +63,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// A recorded run as dat, csv or json
     Export(ExportArgs),
+    /// How much load this machine can make at most; later runs are judged by it
+    Calibrate(CalibrateArgs),
     /// The built-in reference server, for demos and tests
     Target(TargetArgs),
 }

@@ -4,6 +4,7 @@ use crate::args::{Args, Command};
 use crate::exit::Exit;
 use crate::terminal::remark;
 
+mod calibrate;
 mod diff;
 mod judge;
 mod measure;
@@ -20,6 +21,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Runs(runs)) => recorded::runs(&runs),
         Some(Command::Report(report)) => recorded::report(&report),
         Some(Command::Export(export)) => recorded::export(&export),
+        Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
         Some(Command::Target(target)) => target::target(&target),
         None if args.answer.url.is_none() && args.answer.request.scenario.requests.is_none() => {
             remark("plimsoll: no URL is given; write it like plimsoll http://127.0.0.1:8080/api");

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 mod args;
+mod calibrations;
 mod command;
 mod exit;
 mod files;

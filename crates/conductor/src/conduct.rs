@@ -5,9 +5,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use plimsoll_engine::{EngineError, Traffic, available_driver};
-use plimsoll_host::CpuSource;
+use plimsoll_host::Host;
 use plimsoll_plan::{DriverKind, Load, Plan};
-use plimsoll_record::{Event, EventKind, FormatVersion, Manifest, Run};
+use plimsoll_record::{Calibration, Event, EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -50,6 +50,8 @@ pub struct RunOptions<'a> {
     pub tool_version: &'a str,
     /// What the caller settles in place of the plan, if anything.
     pub supplied: Option<Supplied>,
+    /// What this machine's generator can do at most, as far as it was measured; that of the run's driver is recorded.
+    pub calibrations: &'a [Calibration],
 }
 
 /// Requests that a caller makes itself, and what belongs to its way of measuring them.
@@ -121,6 +123,9 @@ pub fn conduct(
 fn open_tape(prepared: &Prepared, driver: DriverKind, options: &RunOptions<'_>) -> Tape {
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let started_unix_ms = u64::try_from(started.as_millis()).unwrap_or(u64::MAX);
+    let mut machine = prepared.machine.clone();
+    machine.calibration =
+        options.calibrations.iter().find(|known| known.key.driver == driver.name()).cloned();
     let manifest = Manifest {
         format: FormatVersion::CURRENT,
         name: prepared.plan.name.clone(),
@@ -128,7 +133,7 @@ fn open_tape(prepared: &Prepared, driver: DriverKind, options: &RunOptions<'_>) 
         plan: prepared.plan.to_json(),
         plan_hash: prepared.plan.hash(),
         tool_version: options.tool_version.to_owned(),
-        machine: prepared.machine.clone(),
+        machine,
         preflight: prepared.preflight.clone(),
         driver: driver.name().to_owned(),
         protocol: if prepared.plan.http2 { "HTTP/2" } else { "HTTP/1.1" }.to_owned(),
@@ -177,7 +182,7 @@ fn measure(
         origin: tape.origin(),
         budget: Budget::new(began, budget),
         interrupted: options.interrupted,
-        machine: CpuSource::new("generator", Path::new("/")),
+        machine: Host::generator(Path::new("/")),
     };
     Ok(run_steps(&context, tape, observer)?)
 }

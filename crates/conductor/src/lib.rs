@@ -7,6 +7,7 @@
 
 mod attempt;
 mod budget;
+mod calibration;
 mod climb;
 mod conduct;
 mod limit;
@@ -22,6 +23,9 @@ mod tape;
 mod traffic;
 mod watch;
 
+pub use calibration::{
+    CALIBRATION_LEAST, CalibrateError, CalibrationOptions, CalibrationProgress, calibrate, calibration_key,
+};
 pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use limit::{Effect, Limit, Scarce};
 pub use observer::{Observer, Progress};

@@ -95,7 +95,7 @@ fn machine() -> Machine {
     let limits = plimsoll_sys::resource_limits();
     let cores = plimsoll_sys::allowed_cores();
     let limits = Limits { descriptors: limits.descriptors, ports: limits.ports, cores };
-    Machine { hostname, kernel, architecture, limits }
+    Machine { hostname, kernel, architecture, limits, calibration: None }
 }
 
 fn is_local(peer: &Peer) -> bool {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use plimsoll_analyze::measured_to_the_last_answer;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::{EngineError, Running, StepOrder, TlsOrder, Turn};
-use plimsoll_host::CpuSource;
+use plimsoll_host::Host;
 use plimsoll_plan::{DriverKind, Level, Load, Plan, RateProfile};
 use plimsoll_record::{EventKind, FailureCounts, Frame, Phase, Step, StepEnd};
 use plimsoll_sys::Peer;
@@ -50,7 +50,7 @@ pub(crate) struct StepContext<'a> {
     pub(crate) origin: Instant,
     pub(crate) budget: Budget,
     pub(crate) interrupted: &'a AtomicBool,
-    pub(crate) machine: CpuSource,
+    pub(crate) machine: Host,
 }
 
 /// One step to be run.
@@ -109,7 +109,7 @@ pub(crate) fn run_step(
     observer: &mut dyn Observer,
 ) -> Result<StepEnd, EngineError> {
     let workers = context.workers.min(task.connections());
-    tape.host_sample(context.machine.sample(context.origin));
+    ask_machine(context, tape);
     let running = Running::start(&order(context, &task, workers))?;
     let began = running.began();
     let ends = running.load_ends();
@@ -143,6 +143,11 @@ pub(crate) fn run_step(
     };
     measuring.watch_to_the_end()?;
     Ok(measuring.close(began))
+}
+
+/// Asks the machine that makes the load about itself.
+fn ask_machine(context: &StepContext<'_>, tape: &mut Tape) {
+    context.machine.samples(context.origin).for_each(|sample| tape.host_sample(sample));
 }
 
 fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder {
@@ -285,7 +290,7 @@ impl Measuring<'_, '_> {
         }
         if now.since(self.sampled_at) >= SAMPLE_EVERY {
             self.sampled_at = now;
-            self.tape.host_sample(self.context.machine.sample(self.context.origin));
+            ask_machine(self.context, self.tape);
         }
         if now.since(self.told_at) >= TELL_EVERY {
             self.tell(now);
@@ -345,7 +350,7 @@ impl Measuring<'_, '_> {
         let ended = if stopped { last_answer } else { self.running.load_ends() };
         let by_itself = if stopped { StepEnd::Stopped } else { self.own_end() };
         let end = self.end.unwrap_or(by_itself);
-        self.tape.host_sample(self.context.machine.sample(self.context.origin));
+        ask_machine(self.context, self.tape);
         self.tape.step(step_record(self.context, &self.task, (began, ended, last_answer), end));
         self.observer.observe(&Progress::StepEnded {
             connections: self.task.connections(),

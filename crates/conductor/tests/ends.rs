@@ -62,6 +62,7 @@ fn run(plan: Plan, supplied: Option<Supplied>) -> (Outcome, f64) {
     let interrupted = AtomicBool::new(false);
     let options = RunOptions {
         csv: None,
+        calibrations: &[],
         command: "run",
         ask_first: false,
         folder: None,

@@ -2,9 +2,17 @@
 //!
 //! A source reads one thing and gives a sample: counters as the kernel keeps them, with the instants
 //! between which they were read. Differences and rates are made by whoever reads the samples. The root
-//! of the file tree is an argument, so tests bring trees of their own. So far there is one source: what
-//! the machine that makes the load is asked about itself.
+//! of the file tree is an argument, so tests bring trees of their own. So far the only host is the machine
+//! that makes the load.
 
 mod cpu;
+mod cpu_model;
+mod descriptors;
+mod host;
+mod ports;
+mod pressure;
+mod source;
+mod tcp;
 
-pub use cpu::CpuSource;
+pub use cpu_model::cpu_model;
+pub use host::Host;

@@ -15,6 +15,9 @@ pub enum DriverKind {
 }
 
 impl DriverKind {
+    /// Every driver.
+    pub const ALL: [Self; 2] = [Self::Epoll, Self::IoUring];
+
     /// Its name, as flags and outputs have it.
     pub fn name(self) -> &'static str {
         match self {
@@ -33,7 +36,7 @@ impl FromStr for DriverKind {
     type Err = UnknownDriver;
 
     fn from_str(text: &str) -> Result<Self, UnknownDriver> {
-        [Self::Epoll, Self::IoUring]
+        Self::ALL
             .into_iter()
             .find(|driver| driver.name() == text)
             .ok_or_else(|| UnknownDriver(text.to_owned()))

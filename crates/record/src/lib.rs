@@ -4,6 +4,7 @@
 //! derived from it on read, so a recorded run can always be judged again, by a better rule or by a
 //! doubting reader. Types and merging only: this crate does no I/O.
 
+mod calibration;
 mod checks;
 mod counts;
 mod event;
@@ -15,6 +16,7 @@ mod manifest;
 mod run;
 mod tally;
 
+pub use calibration::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Pinning};
 pub use checks::CheckCounts;
 pub use counts::{Counts, FailureCounts, StatusCounts};
 pub use event::{Event, EventKind};

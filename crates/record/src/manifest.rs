@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Calibration;
+
 /// The version of the run file's format. A reader takes any minor of its own major.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FormatVersion {
@@ -27,6 +29,16 @@ pub struct Limits {
     pub cores: u32,
 }
 
+impl Limits {
+    /// Descriptors that a process needs beside its connections: files, event sets, the standard streams.
+    pub const DESCRIPTORS_OWN: u64 = 64;
+
+    /// Connections that the descriptors suffice for.
+    pub fn connections(&self) -> u64 {
+        self.descriptors.saturating_sub(Self::DESCRIPTORS_OWN).max(1)
+    }
+}
+
 /// The machine that made the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
@@ -38,6 +50,9 @@ pub struct Machine {
     pub architecture: String,
     /// The limits that bound a plan.
     pub limits: Limits,
+    /// What its generator can do at most with this run's driver, where that was measured before.
+    #[serde(default)]
+    pub calibration: Option<Calibration>,
 }
 
 /// The one request that was sent before the load.

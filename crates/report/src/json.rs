@@ -4,6 +4,8 @@
 //! from the types here. Within one schema name fields are added, never renamed or removed.
 
 mod answer;
+mod calibration;
+mod generator;
 mod moment;
 mod origin;
 mod plan;
@@ -17,11 +19,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use answer::{AnswerDocument, SloDocument};
+pub use calibration::calibration;
+pub use generator::{
+    CauseDocument, CeilingDocument, GeneratorDocument, LagDocument, MachineLoadDocument, WorkerDocument,
+};
 pub use moment::MomentDocument;
 pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument, TlsDocument, ToolDocument};
 pub use request::RequestDocument;
 pub(crate) use request::failed_checks;
-pub use step::{GeneratorDocument, LagDocument, StepDocument, TimesDocument, TimesIntervals};
+pub use step::{StepDocument, TimesDocument, TimesIntervals};
 pub use verdict::{EvidenceDocument, FindingDocument, VerdictDocument};
 
 /// The name of the schema.

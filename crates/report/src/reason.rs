@@ -18,7 +18,10 @@ pub(crate) fn brief(reason: &GeneratorReason) -> String {
         GeneratorReason::LittlesLaw { observed, .. } => format!("only {} busy", significant(observed)),
         GeneratorReason::BehindSchedule { .. } => "sent too few".to_owned(),
         GeneratorReason::OutOfResources { .. } => "this machine ran out".to_owned(),
+        GeneratorReason::OutOfConnections { .. } => "no descriptor left".to_owned(),
         GeneratorReason::Stolen { ratio } => format!("CPU {} stolen", percent(ratio)),
+        GeneratorReason::Retransmits { ratio, .. } => format!("{} sent again", percent(ratio)),
+        GeneratorReason::NearCeiling { .. } => "near its ceiling".to_owned(),
     }
 }
 
@@ -49,8 +52,21 @@ pub fn text(reason: &GeneratorReason) -> String {
         GeneratorReason::OutOfResources { kind, count } => {
             format!("{}, {} times", kind.row().meaning, grouped(count))
         }
+        GeneratorReason::OutOfConnections { connections, descriptors } => format!(
+            "requests waited while all {} connections were open that {} descriptors allow",
+            grouped(connections),
+            grouped(descriptors)
+        ),
         GeneratorReason::Stolen { ratio } => {
             format!("others took {} of this machine's CPU time", percent(ratio))
         }
+        GeneratorReason::Retransmits { ratio, count } => {
+            format!("{} of the TCP segments were lost and sent again, {}", percent(ratio), grouped(count))
+        }
+        GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec } => format!(
+            "each worker made {} of the {} requests/s that one can make here",
+            count_text(per_worker_per_sec),
+            count_text(ceiling_per_sec)
+        ),
     }
 }

@@ -4,6 +4,7 @@
 //! with its table, a single level with its counts. Text that came from a server is escaped.
 
 mod amount;
+mod calibration;
 mod claim;
 mod comparison;
 mod failures;
@@ -19,6 +20,7 @@ mod steps;
 mod table;
 mod verdict;
 
+pub use calibration::calibration;
 pub use comparison::comparison;
 
 use plimsoll_analyze::Findings;
@@ -74,7 +76,7 @@ fn sweep(run: &Run, findings: &Findings) -> String {
 fn rest(run: &Run, findings: &Findings) -> String {
     let blocks = [
         scalability::line(findings),
-        generator::line(findings),
+        generator::block(run, findings),
         verdict::evidence(findings),
         failures::block(findings),
         origin::events(run),

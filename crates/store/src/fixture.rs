@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use plimsoll_plan::{LoadSpec, PlanSpec, ScenarioSpec, Slo};
 use plimsoll_record::{
-    Counts, EncodedHistogram, Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead,
-    HostSample, Limits, Machine, Manifest, Phase, Preflight, Reading, Run, Step, StepEnd, TlsUsed,
-    WorkerTime, latency_histogram,
+    CalibratedLevel, Calibration, CalibrationKey, Counts, EncodedHistogram, Event, EventKind, FailureKind,
+    FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits, Machine, Manifest, Phase, Preflight,
+    Reading, Run, Step, StepEnd, TlsUsed, WorkerTime, latency_histogram,
 };
 
 use crate::RunWriter;
@@ -61,6 +61,7 @@ pub(crate) fn manifest() -> Manifest {
             kernel: "Linux 6.1".to_owned(),
             architecture: "x86_64".to_owned(),
             limits,
+            calibration: Some(calibration()),
         },
         preflight: Preflight {
             addresses: vec!["127.0.0.1:8080".to_owned(), "[::1]:8080".to_owned()],
@@ -76,6 +77,28 @@ pub(crate) fn manifest() -> Manifest {
         started_unix_ms: 1_709_210_096_789,
         sealed: false,
     }
+}
+
+fn calibration() -> Calibration {
+    let key = CalibrationKey {
+        hostname: "lädt".to_owned(),
+        kernel: "Linux 6.1".to_owned(),
+        cpu_model: "any".to_owned(),
+        cores: 2,
+        tool_version: "0.1.0".to_owned(),
+        driver: "io_uring".to_owned(),
+    };
+    let level = CalibratedLevel {
+        workers: 1,
+        connections: 100,
+        completed: 1_000_001,
+        span_ns: 2_000_000_001,
+        user_ns: 7,
+        system_ns: 8,
+        starved_ns: 9,
+    };
+    let measured_unix_ms = 1_709_210_000_000;
+    Calibration { key, measured_unix_ms, pinning: None, closed: vec![level], tenth: None, rates: Vec::new() }
 }
 
 fn histogram(seed: u64) -> EncodedHistogram {

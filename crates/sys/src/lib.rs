@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "system calls that no safe library wraps; each block says why it is sound")]
 
 mod backlog;
+mod cores;
 mod limits;
 #[cfg(feature = "lua")]
 mod lua;
@@ -15,6 +16,7 @@ mod socket;
 mod thread;
 
 pub use backlog::accept_backlog;
+pub use cores::Cores;
 pub use limits::{
     ResourceLimits, accept_backlog_max, kernel_name, local_ports, out_of_descriptors, resource_limits,
 };

@@ -26,12 +26,15 @@
 //! of the periods, [k·every + every − for, (k+1)·every) for k = 0, 1, 2 …, so that any span of n·every
 //! holds exactly n·for of stall time.
 //!
+//! Beside it stands the [`NullServer`], which answers everything alike: what is measured against it is the client.
+//!
 //! Deliberately absent: TLS, the `Date` field, timeouts for idle clients, and a check of `Host`.
 
 mod body;
 mod connection;
 mod delay;
 mod error;
+mod null;
 mod output;
 mod payload;
 mod request;
@@ -42,4 +45,5 @@ mod service;
 mod slots;
 
 pub use error::TargetError;
+pub use null::NullServer;
 pub use server::Server;

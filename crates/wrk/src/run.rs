@@ -102,6 +102,7 @@ fn measured_run(
             interval: interval(options),
             outlasts_target: true,
         }),
+        calibrations: &[],
     };
     let outcome = conduct(plan, &run_options, &mut Narration::new(options, streams));
     let Outcome { run, .. } = outcome.map_err(|error| Failed::conducting(&error, &options.url))?;

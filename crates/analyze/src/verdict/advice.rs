@@ -1,6 +1,5 @@
 //! What to try next.
 
-use plimsoll_record::FailureKind;
 use plimsoll_units::{duration_text, grouped};
 
 use crate::GeneratorReason;
@@ -44,33 +43,12 @@ pub(super) fn status(status: u16) -> String {
 /// Advice for each reason of the generator, without repeating itself.
 pub(super) fn generator(reasons: &[GeneratorReason]) -> Vec<String> {
     let mut advice: Vec<String> = Vec::new();
-    for text in reasons.iter().map(reason) {
-        if !advice.contains(&text) {
-            advice.push(text);
+    for text in reasons.iter().map(GeneratorReason::remedy) {
+        if !advice.iter().any(|known| known == text) {
+            advice.push(text.to_owned());
         }
     }
     advice
-}
-
-fn reason(reason: &GeneratorReason) -> String {
-    let text = match reason {
-        GeneratorReason::WorkerBusy { .. } | GeneratorReason::BehindSchedule { .. } => {
-            "the workers are busy: use more of them with -t if cores are free, or a larger machine"
-        }
-        GeneratorReason::WorkerStarved { .. }
-        | GeneratorReason::SendLag { .. }
-        | GeneratorReason::LittlesLaw { .. } => {
-            "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
-        }
-        GeneratorReason::OutOfResources { kind: FailureKind::NoPortsLeft, .. } => {
-            FailureKind::NoPortsLeft.row().remedy
-        }
-        GeneratorReason::OutOfResources { .. } => FailureKind::NoDescriptorsLeft.row().remedy,
-        GeneratorReason::Stolen { .. } => {
-            "this machine's CPU is shared with others: use one that is not, or run again when it is quiet"
-        }
-    };
-    text.to_owned()
 }
 
 pub(super) fn check(name: &str) -> String {

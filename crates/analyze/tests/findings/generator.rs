@@ -121,3 +121,43 @@ fn stolen_time_that_no_worker_wanted_does_not_matter() {
     run.hosts = vec![cpu_sample(0, 5000, 10_000), cpu_sample(6_000_000_000, 6000, 20_000)];
     assert!(findings(&run).generator.healthy());
 }
+
+#[test]
+fn every_worker_is_told_with_its_time_in_the_kernel() {
+    let found = findings(&single(Level::closed(16))).generator;
+    assert_eq!(found.by_worker.len(), 2);
+    for load in &found.by_worker {
+        assert!((load.cpu_ratio - 0.3).abs() < 1e-6 && (load.kernel_ratio - 0.225).abs() < 1e-6, "{load:?}");
+        assert!((load.starved_ratio - 0.01).abs() < 1e-6, "{load:?}");
+    }
+}
+
+#[test]
+fn send_lag_is_told_with_what_it_is_compared_with() {
+    let bound = |latency_ns| findings(&single(Level { latency_ns, ..Level::open(2000.0) })).generator;
+    assert!((bound(100_000_000).send_lag_bound_ns.unwrap() / 48e6 - 1.0).abs() < 0.03);
+    assert_eq!(bound(100_000).send_lag_bound_ns, Some(1e6));
+}
+
+#[test]
+fn littles_law_is_checked_in_an_open_loop_where_enough_requests_are_under_way() {
+    // 2,000 a second with 5 ms each: ten are under way.
+    let level = Level { latency_ns: 5_000_000, ..Level::open(2000.0) };
+    let enough = findings(&single(Level { intervals: 300, ..level.clone() })).generator;
+    assert!(enough.littles_law_error.unwrap() < 0.02, "{:?}", enough.littles_law_error);
+    let few = findings(&single(Level { connections: 2, intervals: 300, ..level })).generator;
+    assert_eq!(few.littles_law_error, None);
+}
+
+#[test]
+fn requests_that_wait_for_connections_beyond_the_descriptors_are_this_machines_fault() {
+    // 1,024 descriptors leave 960 connections; the plan may open 10,000.
+    let waiting =
+        Level { backlog_growth: 5, connections: 960, latency_ns: 100_000_000, ..Level::open(2000.0) };
+    let found = reasons(waiting.clone());
+    let expected = GeneratorReason::OutOfConnections { connections: 960, descriptors: 1024 };
+    assert_eq!(found, [expected]);
+    assert!(found[0].remedy().contains("ulimit -n"));
+    assert!(reasons(Level { connections: 500, ..waiting.clone() }).is_empty(), "there was room for more");
+    assert!(reasons(Level { backlog_growth: 0, ..waiting }).is_empty(), "and no request waited");
+}

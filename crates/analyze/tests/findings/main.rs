@@ -6,6 +6,7 @@ mod capacity;
 mod generator;
 #[cfg(test)]
 mod level;
+mod machine;
 #[cfg(test)]
 mod objective;
 #[cfg(test)]

@@ -292,6 +292,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
             kernel: "Linux".to_owned(),
             architecture: "x86_64".to_owned(),
             limits: Limits { descriptors: 1024, ports: 28_000, cores: 2 },
+            calibration: None,
         },
         preflight: Preflight {
             addresses: vec!["127.0.0.1:8080".to_owned()],

@@ -10,6 +10,7 @@ use plimsoll_store::StoreError;
 
 use super::judge;
 use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SweepArgs};
+use crate::calibrations;
 use crate::exit::Exit;
 use crate::files::{self, Output, Written};
 use crate::progress::Display;
@@ -44,6 +45,7 @@ fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow
 
 fn make_run(asked: Asked, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let calibrations = calibrations::known();
     let options = RunOptions {
         command,
         ask_first: command == "answer",
@@ -52,6 +54,7 @@ fn make_run(asked: Asked, command: &str, keep: &KeepArgs) -> anyhow::Result<Outc
         interrupted: &interrupted,
         tool_version: env!("CARGO_PKG_VERSION"),
         supplied: None,
+        calibrations: &calibrations,
     };
     Ok(conduct(asked.plan, &options, &mut Display::new(keep.quiet))?)
 }

@@ -7,6 +7,7 @@ mod borrowed;
 mod diff;
 mod faults;
 mod full_disk;
+mod generator;
 mod http2;
 mod https;
 mod loss;

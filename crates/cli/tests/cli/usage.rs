@@ -5,7 +5,13 @@ use crate::bench::Bench;
 #[test]
 fn help_shows_examples_first() {
     let bench = Bench::new();
-    for command in [&["--help"][..], &["run", "--help"], &["sweep", "--help"], &["diff", "--help"]] {
+    for command in [
+        &["--help"][..],
+        &["run", "--help"],
+        &["sweep", "--help"],
+        &["diff", "--help"],
+        &["calibrate", "--help"],
+    ] {
         let called = bench.expect(0, command);
         assert!(called.out.starts_with("Examples:"), "{command:?}: {}", called.out);
     }
@@ -35,6 +41,8 @@ fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
     refused(&["http://127.0.0.1/", "--budget", "500ms"], "the budget is 500ms");
     refused(&["http://127.0.0.1/", "--success", "99.95"], "99.95%");
     refused(&["export", "x.plimsoll"], "--format");
+    refused(&["calibrate", "--budget", "1s"], "2 s at least");
+    refused(&["calibrate", "--driver", "sail"], "epoll");
 }
 
 #[test]

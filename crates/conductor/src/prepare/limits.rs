@@ -10,9 +10,6 @@ use plimsoll_sys::Peer;
 use super::PrepareError;
 use crate::limit::{Effect, Limit, Scarce};
 
-/// Descriptors that are not connections: files, event sets, the standard streams.
-const DESCRIPTORS_OWN: u64 = 64;
-
 /// The target as far as limits depend on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
@@ -65,7 +62,7 @@ fn within_connections(
     limits: &Limits,
     place: Place<'_>,
 ) -> Result<(Plan, Option<Limit>), PrepareError> {
-    let descriptors = limits.descriptors.saturating_sub(DESCRIPTORS_OWN).max(1);
+    let descriptors = limits.connections();
     let ports = ports(limits, place.peers, &plan.network);
     let (scarce, available) =
         if descriptors <= ports { (Scarce::Descriptors, descriptors) } else { (Scarce::Ports, ports) };
@@ -88,7 +85,7 @@ fn remedy(scarce: Scarce, connections: u64) -> String {
                           sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
             .to_owned(),
         _ => {
-            let descriptors = connections + DESCRIPTORS_OWN;
+            let descriptors = connections + Limits::DESCRIPTORS_OWN;
             format!(
                 "raise the limit as root with ulimit -n {descriptors}, or nofile in /etc/security/limits.conf"
             )

@@ -1,14 +1,14 @@
-//! One step: counts, throughput, distributions, the generator's check of itself.
+//! One step: counts, throughput, distributions.
 
-use plimsoll_analyze::{Findings, GeneratorHealth, Percentile, Steadiness, StepSummary, TimeSummary};
+use plimsoll_analyze::{Findings, Percentile, Steadiness, StepSummary, TimeSummary};
 use plimsoll_record::{FailureCounts, Run, StatusCounts, StepEnd};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::generator::GeneratorDocument;
 use super::moment::MomentDocument;
 use super::request::{RequestDocument, failed_checks};
 use super::{bounds, finite, ms};
-use crate::reason;
 
 /// One step.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -216,60 +216,6 @@ impl TimesIntervals {
             p95: of(times.p95),
             p99: of(times.p99),
             p999: of(times.p999),
-        }
-    }
-}
-
-/// The load generator's check of itself.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct GeneratorDocument {
-    /// False if the generator held the load back: throughput is a lower bound then.
-    pub healthy: bool,
-    /// Why it is not healthy, in words.
-    pub reasons: Vec<String>,
-    /// CPU seconds of all workers.
-    pub cpu_sec: Option<f64>,
-    /// The part of them spent in the kernel.
-    pub kernel_sec: Option<f64>,
-    /// The highest CPU ratio of any worker, 0 to 1.
-    pub busiest_worker_ratio: Option<f64>,
-    /// The highest ratio of time any worker was ready and had no CPU, 0 to 1.
-    pub starved_ratio: Option<f64>,
-    /// How late requests left.
-    pub send_lag_ms: LagDocument,
-    /// |N − X·R| / N in a closed loop, N being the mean of open connections times the requests under way on each; null where the law cannot be applied.
-    pub littles_law_error: Option<f64>,
-    /// Mean of open connections over those of the step, in a closed loop.
-    pub open_ratio: Option<f64>,
-    /// What drove the connections: `epoll` or `io_uring`.
-    pub driver: String,
-    /// Worker threads.
-    pub workers: u32,
-}
-
-/// How late requests left, in milliseconds.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct LagDocument {
-    /// At the median.
-    pub p50: Option<f64>,
-    /// At the 99th percentile.
-    pub p99: Option<f64>,
-}
-
-impl GeneratorDocument {
-    pub(super) fn of(run: &Run, health: &GeneratorHealth) -> Self {
-        Self {
-            healthy: health.healthy(),
-            reasons: health.reasons.iter().map(reason::text).collect(),
-            cpu_sec: finite(health.cpu_sec),
-            kernel_sec: finite(health.kernel_sec),
-            busiest_worker_ratio: finite(health.busiest_worker_ratio),
-            starved_ratio: finite(health.starved_ratio),
-            send_lag_ms: LagDocument { p50: ms(health.send_lag_p50_ns), p99: ms(health.send_lag_p99_ns) },
-            littles_law_error: health.littles_law_error.and_then(finite),
-            open_ratio: health.open_ratio.and_then(finite),
-            driver: run.manifest.driver.clone(),
-            workers: health.workers,
         }
     }
 }

@@ -1,23 +1,33 @@
 //! The load generator's check of itself.
 
-use plimsoll_analyze::{Findings, GeneratorHealth};
-use plimsoll_units::duration_text;
+use plimsoll_analyze::{CeilingUse, Findings, GeneratorHealth, Limit, MachineLoad, WorkerLoad};
+use plimsoll_record::Run;
+use plimsoll_units::{count_text, duration_text, grouped};
 
-use super::amount::{count_of, seconds};
-use super::paragraph::wrapped;
+use super::amount::{count_of, counted, seconds};
+use super::paragraph::{fact, wrapped};
 use crate::reason::{self, percent};
 
 /// With more of the connections open than this ratio nothing is said of the rest.
 const OPEN_RATIO_NOTED: f64 = 0.95;
+/// More workers than these are not told one by one.
+const WORKERS_TOLD: usize = 8;
 
-/// One line: healthy or not and why, and the figures it rests on.
-pub(super) fn line(findings: &Findings) -> String {
+/// Healthy or not and why, and the figures it rests on.
+pub(super) fn block(run: &Run, findings: &Findings) -> String {
     let health = &findings.generator;
     if findings.steps.is_empty() {
         return String::new();
     }
     let state = if health.healthy() { "healthy".to_owned() } else { unhealthy(health) };
-    wrapped("", "  ", &format!("Load generator: {state}. {}", figures(health)))
+    let blocks = [
+        wrapped("", "  ", &format!("Load generator: {state}. {}", figures(health))),
+        remedies(findings),
+        if health.by_worker.len() > 1 { fact("workers", &workers(&health.by_worker)) } else { String::new() },
+        fact("machine", &machine(&health.machine)),
+        fact("ceiling", &ceiling(run, health)),
+    ];
+    blocks.concat()
 }
 
 fn unhealthy(health: &GeneratorHealth) -> String {
@@ -25,13 +35,26 @@ fn unhealthy(health: &GeneratorHealth) -> String {
     format!("NOT healthy, its figures are lower bounds: {}", reasons.join("; "))
 }
 
+/// What helps, where the verdict does not say so already.
+fn remedies(findings: &Findings) -> String {
+    let mut remedies: Vec<&str> = Vec::new();
+    let reasons = findings.generator.reasons.iter().filter(|_| findings.verdict.limit != Limit::Generator);
+    for remedy in reasons.map(|reason| reason.remedy()) {
+        if !remedies.contains(&remedy) {
+            remedies.push(remedy);
+        }
+    }
+    remedies.iter().map(|remedy| wrapped("  → ", "    ", remedy)).collect()
+}
+
 fn figures(health: &GeneratorHealth) -> String {
     let open = health.open_ratio.filter(|ratio| *ratio < OPEN_RATIO_NOTED);
     let open = open.map(|ratio| format!(", {} of the connections were open on average", percent(ratio)));
     let law = health.littles_law_error.map(|error| format!(", Little's law holds within {}", percent(error)));
+    let bound = health.send_lag_bound_ns.map(|ns| format!(" (of at most {})", duration_text(ns)));
     format!(
         "{}, the busiest used {} of a core and waited for a CPU {} of the time; {} of CPU in all, {} of it in \
-         the kernel; requests left {} late at the median, {} at p99{}{}.",
+         the kernel; requests left {} late at the median, {} at p99{}{}{}.",
         count_of(health.workers, "worker"),
         percent(health.busiest_worker_ratio),
         percent(health.starved_ratio),
@@ -39,7 +62,133 @@ fn figures(health: &GeneratorHealth) -> String {
         seconds(health.kernel_sec),
         duration_text(health.send_lag_p50_ns),
         duration_text(health.send_lag_p99_ns),
+        bound.unwrap_or_default(),
         open.unwrap_or_default(),
         law.unwrap_or_default(),
     )
+}
+
+/// `0: 31 % of a core, 24 % in the kernel` and so on, the busiest first.
+fn workers(loads: &[WorkerLoad]) -> String {
+    let mut busiest = loads.to_vec();
+    busiest.sort_by(|a, b| b.cpu_ratio.total_cmp(&a.cpu_ratio));
+    let told = |load: &WorkerLoad| {
+        let (cpu, kernel) = (percent(load.cpu_ratio), percent(load.kernel_ratio));
+        format!("{}: {cpu} ({kernel} in the kernel), waited {}", load.worker, percent(load.starved_ratio))
+    };
+    let texts: Vec<String> = busiest.iter().take(WORKERS_TOLD).map(told).collect();
+    let rest = loads.len().saturating_sub(WORKERS_TOLD);
+    let rest = if rest > 0 { format!("; {rest} others less busy") } else { String::new() };
+    format!("CPU of {}{rest}", texts.join("; "))
+}
+
+/// What is known of the machine; what is not is named, for nothing seen is not nothing there.
+fn machine(load: &MachineLoad) -> String {
+    let parts = [
+        load.stolen_ratio.map_or("stolen CPU time not known".to_owned(), |r| {
+            format!("{} of its CPU time stolen", percent(r))
+        }),
+        load.pressure_ratio.map_or("CPU pressure not known".to_owned(), |ratio| {
+            format!("some task waited for a CPU {} of the time", percent(ratio))
+        }),
+        retransmits(load),
+        descriptors(load),
+        sockets(load),
+    ];
+    parts.join("; ")
+}
+
+fn retransmits(load: &MachineLoad) -> String {
+    match (load.segments_sent, load.segments_retransmitted) {
+        (Some(sent), Some(again)) => {
+            let opening = load
+                .syn_retransmitted
+                .filter(|count| *count > 0)
+                .map_or_else(String::new, |count| format!(" and {} to open connections", grouped(count)));
+            format!("{} sent, {}{opening} again", counted(sent, "TCP segment"), grouped(again))
+        }
+        _ => "TCP retransmits not known".to_owned(),
+    }
+}
+
+fn descriptors(load: &MachineLoad) -> String {
+    match (load.descriptors_open, load.descriptors_limit) {
+        (Some(open), Some(limit)) => format!("{} of {} descriptors open", grouped(open), grouped(limit)),
+        _ => "descriptors not known".to_owned(),
+    }
+}
+
+fn sockets(load: &MachineLoad) -> String {
+    let (Some(open), Some(time_wait)) = (load.sockets_open, load.sockets_time_wait) else {
+        return "ports not known".to_owned();
+    };
+    let ports = load.ports.map_or("ports not known".to_owned(), |ports| format!("{} ports", grouped(ports)));
+    format!(
+        "{} open and {} in TIME-WAIT, {ports} to one address",
+        counted(open, "TCP socket"),
+        grouped(time_wait)
+    )
+}
+
+fn ceiling(run: &Run, health: &GeneratorHealth) -> String {
+    match (&health.ceiling, &run.manifest.machine.calibration) {
+        (Some(used), _) => used_ceiling(used),
+        (None, Some(_)) => {
+            "calibrated with one request under way on a connection, which does not compare".to_owned()
+        }
+        (None, None) => "not known: plimsoll calibrate measures what one worker can do here".to_owned(),
+    }
+}
+
+fn used_ceiling(used: &CeilingUse) -> String {
+    let ratio = percent(used.per_worker_per_sec / used.ceiling_per_sec);
+    let (bound, doubt) = match used.known {
+        true => ("", ""),
+        false => ("at least ", "; that was not its limit, so calibrate again when the machine is quiet"),
+    };
+    format!(
+        "{ratio} of the {bound}{} requests/s that one worker can make here, calibrated {} before this run{doubt}",
+        count_text(used.ceiling_per_sec),
+        age_text(used.age_sec)
+    )
+}
+
+/// An age in the largest unit that gives a whole number above one.
+fn age_text(age_sec: f64) -> String {
+    let units = [(86_400.0, "day"), (3600.0, "hour"), (60.0, "minute")];
+    let whole =
+        units.iter().map(|(length, name)| ((age_sec / length) as u64, *name)).find(|(count, _)| *count > 0);
+    whole.map_or_else(|| "less than a minute".to_owned(), |(count, name)| counted(count, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_is_told_in_the_largest_unit_that_fits() {
+        assert_eq!(age_text(59.9), "less than a minute");
+        assert_eq!(age_text(60.0), "1 minute");
+        assert_eq!(age_text(7199.0), "1 hour");
+        assert_eq!(age_text(3.0 * 86_400.0 + 5.0), "3 days");
+    }
+
+    #[test]
+    fn what_is_not_known_of_the_machine_is_said_and_never_zero() {
+        let text = machine(&MachineLoad::default());
+        assert_eq!(text.matches("not known").count(), 5, "{text}");
+        assert!(!text.contains('0'), "{text}");
+    }
+
+    #[test]
+    fn many_workers_are_told_by_the_busiest() {
+        let load = |worker| WorkerLoad {
+            worker,
+            cpu_ratio: f64::from(worker) / 100.0,
+            kernel_ratio: 0.0,
+            starved_ratio: 0.0,
+        };
+        let text = workers(&(0..20).map(load).collect::<Vec<_>>());
+        assert!(text.starts_with("CPU of 19: 19 %") && text.ends_with("12 others less busy"), "{text}");
+    }
 }

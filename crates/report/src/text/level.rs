@@ -31,7 +31,7 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
         requests::table(&findings.plan, step),
         moments::table(step),
         verdict::limit(run, findings) + &slo::block(findings),
-        generator::line(findings),
+        generator::block(run, findings),
         verdict::evidence(findings),
         failures::block(findings),
         origin::events(run),

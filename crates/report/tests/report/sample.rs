@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{
-    Confidence, Estimate, EvidenceRow, Findings, GeneratorHealth, GeneratorReason, Held, Knee, Limit,
-    Percentile, SloCheck, Steadiness, StepSummary, TimeSummary, Usl, UslFit, Verdict,
+    CeilingUse, Confidence, Estimate, EvidenceRow, Findings, GeneratorHealth, GeneratorReason, Held, Knee,
+    Limit, MachineLoad, Percentile, SloCheck, Steadiness, StepSummary, TimeSummary, Usl, UslFit, Verdict,
+    WorkerLoad,
 };
 use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, ScenarioSpec, Slo};
 use plimsoll_record::{
@@ -62,6 +63,7 @@ fn manifest(command: &str, plan: &Plan) -> Manifest {
         kernel: "Linux 6.1.0".to_owned(),
         architecture: "x86_64".to_owned(),
         limits,
+        calibration: None,
     };
     let first = FirstAnswer { status: 200, body_bytes: 15, service_ns: 412_000, keep_alive: true };
     let preflight = Preflight {
@@ -98,9 +100,38 @@ pub(super) fn health(busy: f64) -> GeneratorHealth {
         starved_ratio: 0.004,
         send_lag_p50_ns: 2_100.0,
         send_lag_p99_ns: 41_000.0,
+        send_lag_bound_ns: Some(2_370_000.0),
         littles_law_error: Some(0.003),
         open_ratio: Some(1.0),
         workers: 1,
+        by_worker: vec![WorkerLoad {
+            worker: 0,
+            cpu_ratio: busy,
+            kernel_ratio: 0.7 * busy,
+            starved_ratio: 0.004,
+        }],
+        machine: machine_load(),
+        ceiling: Some(CeilingUse {
+            per_worker_per_sec: 3_190.0,
+            ceiling_per_sec: 212_000.0,
+            known: true,
+            age_sec: 200_000.0,
+        }),
+    }
+}
+
+fn machine_load() -> MachineLoad {
+    MachineLoad {
+        stolen_ratio: Some(0.0),
+        pressure_ratio: Some(0.034),
+        segments_sent: Some(63_812),
+        segments_retransmitted: Some(12),
+        syn_retransmitted: Some(1),
+        sockets_open: Some(70),
+        sockets_time_wait: Some(9),
+        ports: Some(28_232),
+        descriptors_open: Some(44),
+        descriptors_limit: Some(1_048_576),
     }
 }
 

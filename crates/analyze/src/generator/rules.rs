@@ -1,0 +1,121 @@
+//! The rules by which the generator was the limit.
+
+use plimsoll_record::FailureKind;
+
+use super::bounds::{
+    BUSY_RATIO, CEILING_RATIO, LITTLE_ERROR, RETRANSMITTED_RATIO, SENT_RATIO, STARVED_RATIO, STOLEN_RATIO,
+};
+use super::{Evidence, law};
+use crate::summary::per_second;
+use crate::{GeneratorHealth, GeneratorReason, WorkerLoad};
+
+/// Workers that used, or waited for, less of a core than this would not have used the stolen time.
+const WANTED_RATIO: f64 = 0.50;
+/// Fewer segments sent again than these are chance, whatever their ratio.
+const RETRANSMITTED_LEAST: u64 = 100;
+
+/// Everything of the generator's own that held the load back.
+pub(super) fn reasons(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Vec<GeneratorReason> {
+    let workers = &health.by_worker;
+    let mut reasons: Vec<GeneratorReason> = workers.iter().filter_map(busy).collect();
+    reasons.extend(workers.iter().filter_map(starved));
+    reasons.extend(late(evidence, health));
+    reasons.extend(out_of_law(evidence));
+    reasons.extend(behind(evidence, health));
+    reasons.extend(out_of_resources(evidence));
+    reasons.extend(out_of_connections(evidence));
+    reasons.extend(stolen(health));
+    reasons.extend(retransmits(health));
+    reasons.extend(near_ceiling(health));
+    reasons
+}
+
+fn busy(load: &WorkerLoad) -> Option<GeneratorReason> {
+    let (worker, ratio) = (load.worker, load.cpu_ratio);
+    (ratio >= BUSY_RATIO).then_some(GeneratorReason::WorkerBusy { worker, ratio })
+}
+
+fn starved(load: &WorkerLoad) -> Option<GeneratorReason> {
+    let (worker, ratio) = (load.worker, load.starved_ratio);
+    (ratio >= STARVED_RATIO).then_some(GeneratorReason::WorkerStarved { worker, ratio })
+}
+
+fn late(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorReason> {
+    let service_p50_ns = evidence.summary.service.p50.ns?;
+    let p99_ns = health.send_lag_p99_ns;
+    (p99_ns > health.send_lag_bound_ns?).then_some(GeneratorReason::SendLag { p99_ns, service_p50_ns })
+}
+
+/// Only a closed loop keeps its connections busy by itself.
+fn out_of_law(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
+    let law = law::law(evidence).filter(|_| evidence.step.rate_per_sec.is_none())?;
+    let short = law.observed < (1.0 - LITTLE_ERROR) * law.expected;
+    short.then_some(GeneratorReason::LittlesLaw { expected: law.expected, observed: law.observed })
+}
+
+/// Requests per second that fell due, and that were sent.
+fn due_and_sent_per_sec(evidence: &Evidence<'_>) -> (f64, f64) {
+    let measured = || evidence.measured.iter().copied();
+    (per_second(measured(), |head| head.counts.intended), per_second(measured(), |head| head.counts.sent))
+}
+
+/// An open loop is behind by its own fault only if its workers had no time left, or were late with requests
+/// for which a connection was free; a request that finds all connections taken waits for the target.
+fn behind(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorReason> {
+    evidence.step.rate_per_sec?;
+    let (offered_per_sec, sent_per_sec) = due_and_sent_per_sec(evidence);
+    let no_time_left = health.busiest_worker_ratio + health.starved_ratio >= BUSY_RATIO;
+    let own_fault = no_time_left || late(evidence, health).is_some();
+    (sent_per_sec < SENT_RATIO * offered_per_sec && own_fault)
+        .then_some(GeneratorReason::BehindSchedule { offered_per_sec, sent_per_sec })
+}
+
+fn out_of_resources(evidence: &Evidence<'_>) -> impl Iterator<Item = GeneratorReason> {
+    let failed = evidence.summary.counts.failed;
+    [FailureKind::NoPortsLeft, FailureKind::NoDescriptorsLeft]
+        .into_iter()
+        .map(move |kind| (kind, failed.of(kind)))
+        .filter(|(_, count)| *count > 0)
+        .map(|(kind, count)| GeneratorReason::OutOfResources { kind, count })
+}
+
+/// An open loop whose requests wait while every connection that the descriptors allow is open: with more of them
+/// it would have sent more. Where the plan asked for fewer, the wait is the plan's.
+fn out_of_connections(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
+    evidence.step.rate_per_sec?;
+    let limits = &evidence.machine.limits;
+    let (due_per_sec, sent_per_sec) = due_and_sent_per_sec(evidence);
+    let allowed = limits.connections();
+    let capped = u64::from(evidence.plan.generator.connections_max) >= allowed;
+    let connections = law::mean_of(&last_heads(evidence), |head| head.connections) as u64;
+    (capped && connections >= allowed && sent_per_sec < SENT_RATIO * due_per_sec)
+        .then_some(GeneratorReason::OutOfConnections { connections, descriptors: limits.descriptors })
+}
+
+/// The frames of the last interval that was measured, in which an open loop has the most connections open.
+fn last_heads<'a>(evidence: &Evidence<'a>) -> Vec<&'a plimsoll_record::FrameHead> {
+    let last = evidence.measured.iter().map(|head| head.interval).max();
+    evidence.measured.iter().copied().filter(|head| Some(head.interval) == last).collect()
+}
+
+/// Stolen time holds back only a generator that wanted it: workers that were mostly idle would not have used it.
+fn stolen(health: &GeneratorHealth) -> Option<GeneratorReason> {
+    let wanted = health.busiest_worker_ratio + health.starved_ratio >= WANTED_RATIO;
+    let ratio = health.machine.stolen_ratio.filter(|_| wanted)?;
+    (ratio >= STOLEN_RATIO).then_some(GeneratorReason::Stolen { ratio })
+}
+
+/// Segments that open connections are not counted: the target's accept queue may have refused them.
+fn retransmits(health: &GeneratorHealth) -> Option<GeneratorReason> {
+    let count = health.machine.segments_retransmitted?;
+    let ratio = count as f64 / health.machine.segments_sent?.max(1) as f64;
+    (count >= RETRANSMITTED_LEAST && ratio >= RETRANSMITTED_RATIO)
+        .then_some(GeneratorReason::Retransmits { ratio, count })
+}
+
+fn near_ceiling(health: &GeneratorHealth) -> Option<GeneratorReason> {
+    let used = health.ceiling.filter(|used| used.known)?;
+    let (per_worker_per_sec, ceiling_per_sec) = (used.per_worker_per_sec, used.ceiling_per_sec);
+    (per_worker_per_sec >= CEILING_RATIO * ceiling_per_sec)
+        .then_some(GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec })
+}

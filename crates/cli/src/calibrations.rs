@@ -1,0 +1,108 @@
+//! Calibrations that are remembered: one small file for each machine, driver and version, in the user's cache.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use plimsoll_conductor::calibration_key;
+use plimsoll_plan::DriverKind;
+use plimsoll_record::{Calibration, CalibrationKey};
+
+/// The calibrations of this machine with this version of Plimsoll, of every driver. What cannot be read was never
+/// measured: the next calibration writes it anew.
+pub(crate) fn known() -> Vec<Calibration> {
+    let Ok(folder) = folder() else { return Vec::new() };
+    let read = |driver| read(&folder, &calibration_key(driver, version()));
+    DriverKind::ALL.into_iter().filter_map(read).collect()
+}
+
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Remembers a calibration; gives the file it is kept in.
+pub(crate) fn remember(made: &Calibration) -> anyhow::Result<PathBuf> {
+    write(&folder()?, made)
+}
+
+/// `$XDG_CACHE_HOME/plimsoll`, or `~/.cache/plimsoll` (XDG Base Directory Specification: the variable counts if it is absolute).
+fn folder() -> anyhow::Result<PathBuf> {
+    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    match cache {
+        Some(cache) => Ok(cache.join("plimsoll")),
+        None => bail!(
+            "neither XDG_CACHE_HOME nor HOME names a folder to remember the calibration in; set one of them"
+        ),
+    }
+}
+
+/// A file name of letters that every file system takes. Two machines whose names differ only in others are told apart
+/// by the key within the file.
+fn file_name(key: &CalibrationKey) -> String {
+    let name = format!("calibration-{}-{}-{}-{}", key.hostname, key.cores, key.driver, key.tool_version);
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' };
+    name.chars().map(plain).collect::<String>() + ".json"
+}
+
+fn read(folder: &Path, key: &CalibrationKey) -> Option<Calibration> {
+    let text = fs::read_to_string(folder.join(file_name(key))).ok()?;
+    let made: Calibration = serde_json::from_str(&text).ok()?;
+    // The kernel or the processor may have changed since.
+    (made.key == *key).then_some(made)
+}
+
+/// A reader sees the old file or the new one, never a part.
+fn write(folder: &Path, made: &Calibration) -> anyhow::Result<PathBuf> {
+    let path = folder.join(file_name(&made.key));
+    let part = path.with_extension(format!("{}.part", std::process::id()));
+    let text = serde_json::to_string_pretty(made)?;
+    let written = fs::create_dir_all(folder).and_then(|()| fs::write(&part, text));
+    written.and_then(|()| fs::rename(&part, &path)).with_context(|| {
+        format!("could not remember the calibration in {}; is the folder writable?", path.display())
+    })?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made() -> Calibration {
+        let key = CalibrationKey {
+            hostname: "ship/../yard".to_owned(),
+            kernel: "Linux 6.1".to_owned(),
+            cpu_model: "any".to_owned(),
+            cores: 2,
+            tool_version: "0.1.0".to_owned(),
+            driver: "epoll".to_owned(),
+        };
+        Calibration {
+            key,
+            measured_unix_ms: 7,
+            pinning: None,
+            closed: Vec::new(),
+            tenth: None,
+            rates: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_remembered_holds_for_the_same_machine_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), &made()).unwrap();
+        assert_eq!(path.parent(), Some(folder.path()), "a host's name leads to no other folder");
+        assert_eq!(read(folder.path(), &made().key), Some(made()));
+        let newer = CalibrationKey { kernel: "Linux 6.2".to_owned(), ..made().key };
+        assert_eq!(read(folder.path(), &newer), None);
+    }
+
+    #[test]
+    fn a_damaged_file_was_never_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = write(folder.path(), &made()).unwrap();
+        fs::write(path, "{").unwrap();
+        assert_eq!(read(folder.path(), &made().key), None);
+    }
+}

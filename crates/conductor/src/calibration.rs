@@ -1,0 +1,217 @@
+//! What this machine's generator can do at most, measured against a server that does nothing.
+//!
+//! Closed loops show the most requests per second, an open loop at a tenth of that how late requests leave, and a
+//! search between the two the highest rate that is kept up with. Everything stays within this process and its loopback.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use plimsoll_engine::{EngineError, available_driver};
+use plimsoll_plan::{DriverKind, TargetError};
+use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Limits};
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use measurement::{Bench, Load};
+
+mod measurement;
+
+/// With less time than this, a measurement would be shorter than a scheduler's turn.
+pub const CALIBRATION_LEAST: Duration = Duration::from_secs(2);
+
+/// Connections of the closed loops.
+const CONNECTIONS: [u32; 3] = [1, 100, 1000];
+/// The part of the time that one closed loop gets, that the open loop at a tenth gets, and that each rate of the
+/// search gets. With five of the first and eight of the last there is a tenth left for starting and ending them.
+const LEVEL_SHARE: f64 = 0.06;
+const TENTH_SHARE: f64 = 0.10;
+const RATE_SHARE: f64 = 0.06;
+/// Rates that are tried: each halves what is unknown of the logarithm of the highest.
+const RATES_MOST: usize = 8;
+/// The search ends when the highest rate that was kept up with and the lowest that was not are this near.
+const NEAR_RATIO: f64 = 1.03;
+
+/// How a calibration is made.
+#[derive(Debug)]
+pub struct CalibrationOptions<'a> {
+    /// How long it takes, about; at least [`CALIBRATION_LEAST`].
+    pub budget: Duration,
+    /// The driver, if one is forced.
+    pub driver: Option<DriverKind>,
+    /// The version of the tool, for the record.
+    pub tool_version: &'a str,
+    /// Set when the user wants it to end.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// What was measured just now.
+#[derive(Debug)]
+pub enum CalibrationProgress<'a> {
+    /// A closed loop.
+    Level(&'a CalibratedLevel),
+    /// An open loop.
+    Rate(&'a CalibratedRate),
+}
+
+/// Why there is no calibration.
+#[derive(Debug, thiserror::Error)]
+pub enum CalibrateError {
+    /// The null server cannot run.
+    #[error(transparent)]
+    Server(#[from] plimsoll_target::TargetError),
+    /// The engine failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The request cannot be made.
+    #[error(transparent)]
+    Request(#[from] TargetError),
+    /// No closed loop was answered, so there is no rate to begin with.
+    #[error(
+        "the null server answered nothing within {0:?}; give the calibration more time, or run it when the machine is quiet"
+    )]
+    Unanswered(Duration),
+    /// The user ended it.
+    #[error("the calibration was interrupted; nothing is remembered")]
+    Interrupted,
+}
+
+/// What a calibration on this machine would hold for.
+pub fn calibration_key(driver: DriverKind, tool_version: &str) -> CalibrationKey {
+    let (hostname, kernel, architecture) = plimsoll_sys::kernel_name();
+    CalibrationKey {
+        hostname,
+        kernel,
+        cpu_model: plimsoll_host::cpu_model(Path::new("/")).unwrap_or(architecture),
+        cores: plimsoll_sys::allowed_cores(),
+        tool_version: tool_version.to_owned(),
+        driver: driver.name().to_owned(),
+    }
+}
+
+/// Measures what this machine's generator can do at most; `told` hears of each result.
+///
+/// # Errors
+/// When the server or the engine cannot run, nothing is answered, or the user ends it.
+pub fn calibrate(
+    options: &CalibrationOptions<'_>,
+    told: &mut dyn FnMut(&CalibrationProgress<'_>),
+) -> Result<Calibration, CalibrateError> {
+    let ends = RealClock.now() + options.budget;
+    let driver = available_driver(options.driver)?;
+    let bench = Bench::new(driver, options.interrupted);
+    let key = calibration_key(driver, options.tool_version);
+    let closed = levels(&bench, options, key.cores, told)?;
+    let mut calibration = Calibration {
+        key,
+        measured_unix_ms: unix_ms(),
+        pinning: bench.pinning(),
+        closed,
+        tenth: None,
+        rates: Vec::new(),
+    };
+    let ceiling_per_sec = calibration.ceiling().map_or(0.0, CalibratedLevel::per_sec);
+    if ceiling_per_sec < 10.0 {
+        return Err(CalibrateError::Unanswered(options.budget));
+    }
+    let tenth = bench.rate(ceiling_per_sec / 10.0, options.budget.mul_f64(TENTH_SHARE))?;
+    told(&CalibrationProgress::Rate(&tenth));
+    calibration.rates = search(&bench, options, (&tenth, ceiling_per_sec), ends, told)?;
+    calibration.tenth = Some(tenth);
+    Ok(calibration)
+}
+
+fn unix_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The closed loops: of one worker, and of one per core as far as there are connections for them.
+fn levels(
+    bench: &Bench<'_>,
+    options: &CalibrationOptions<'_>,
+    cores: u32,
+    told: &mut dyn FnMut(&CalibrationProgress<'_>),
+) -> Result<Vec<CalibratedLevel>, CalibrateError> {
+    let length = options.budget.mul_f64(LEVEL_SHARE);
+    let mut levels = Vec::new();
+    for workers in if cores > 1 { vec![1, cores] } else { vec![1] } {
+        let possible = |connections: &u32| *connections >= workers && within_descriptors(*connections);
+        for connections in CONNECTIONS.into_iter().filter(possible) {
+            let level = bench.level(Load { workers, connections }, length)?;
+            told(&CalibrationProgress::Level(&level));
+            levels.push(level);
+        }
+    }
+    Ok(levels)
+}
+
+/// Both ends of each connection are in this process.
+fn within_descriptors(connections: u32) -> bool {
+    let descriptors = plimsoll_sys::resource_limits().descriptors;
+    u64::from(connections) * 2 + Limits::DESCRIPTORS_OWN <= descriptors
+}
+
+/// Looks for the highest rate that is kept up with, between the tenth and a little more than the closed loops made, by
+/// halving the distance of their logarithms. On a machine that does not even keep up with the tenth it looks below, as far
+/// as there are enough requests to tell.
+fn search(
+    bench: &Bench<'_>,
+    options: &CalibrationOptions<'_>,
+    (tenth, ceiling_per_sec): (&CalibratedRate, f64),
+    ends: Instant,
+    told: &mut dyn FnMut(&CalibrationProgress<'_>),
+) -> Result<Vec<CalibratedRate>, CalibrateError> {
+    let length = options.budget.mul_f64(RATE_SHARE);
+    let tenth_per_sec = tenth.rate_per_sec as f64;
+    let (mut kept, mut missed) = match tenth.kept_up() {
+        true => (tenth_per_sec, ceiling_per_sec * 1.2),
+        false => ((tenth_per_sec / 10.0).max(1.0), tenth_per_sec),
+    };
+    let mut rates = Vec::new();
+    while rates.len() < RATES_MOST && missed / kept > NEAR_RATIO && RealClock.now() + length <= ends {
+        let rate = bench.rate((kept * missed).sqrt(), length)?;
+        told(&CalibrationProgress::Rate(&rate));
+        let bound = if rate.kept_up() { &mut kept } else { &mut missed };
+        *bound = rate.rate_per_sec as f64;
+        rates.push(rate);
+    }
+    Ok(rates)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(interrupted: &AtomicBool) -> CalibrationOptions<'_> {
+        CalibrationOptions { budget: CALIBRATION_LEAST, driver: None, tool_version: "0", interrupted }
+    }
+
+    #[test]
+    fn every_load_is_measured_and_told() {
+        let mut told = 0;
+        let interrupted = AtomicBool::new(false);
+        let made = calibrate(&options(&interrupted), &mut |_| told += 1).unwrap();
+        assert_eq!(told, made.closed.len() + 1 + made.rates.len());
+        let alone = |connections| {
+            made.closed.iter().any(|level| level.workers == 1 && level.connections == connections)
+        };
+        assert!(CONNECTIONS.into_iter().all(alone), "{made:?}");
+        for level in &made.closed {
+            assert!(
+                level.completed > 0 && level.span_ns > 0 && level.user_ns + level.system_ns > 0,
+                "{level:?}"
+            );
+        }
+        let ceiling_per_sec = made.ceiling().unwrap().per_sec();
+        let tenth = made.tenth.unwrap();
+        assert!((tenth.rate_per_sec as f64 - ceiling_per_sec / 10.0).abs() <= 1.0, "{tenth:?}");
+        assert!(tenth.intended > 0);
+    }
+
+    #[test]
+    fn a_user_who_wants_it_to_end_is_heard() {
+        let interrupted = AtomicBool::new(true);
+        let ended = calibrate(&options(&interrupted), &mut |_| {});
+        assert!(matches!(ended, Err(CalibrateError::Interrupted)), "{ended:?}");
+    }
+}

@@ -1,0 +1,210 @@
+//! What the load generator can do at most on one machine, measured against a server that does nothing.
+
+use serde::{Deserialize, Serialize};
+
+/// Beyond this send lag at the 99th percentile, in nanoseconds, a rate is not kept up with.
+const SEND_LAG_MOST_NS: u64 = 1_000_000;
+/// With less than this ratio of the requests answered in time, a rate is not kept up with.
+const ANSWERED_RATIO_LEAST: f64 = 0.99;
+/// A worker that used this ratio of a core was the limit of what was measured.
+const BUSY_RATIO: f64 = 0.90;
+
+/// The machine, the tool and the way of moving bytes that a calibration holds for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CalibrationKey {
+    /// The host's name.
+    pub hostname: String,
+    /// The kernel's name and release.
+    pub kernel: String,
+    /// The processor, as its maker calls it.
+    pub cpu_model: String,
+    /// Cores the generator could run on.
+    pub cores: u32,
+    /// The version of Plimsoll.
+    pub tool_version: String,
+    /// What drove the connections: `epoll` or `io_uring`.
+    pub driver: String,
+}
+
+/// A closed loop, held for a while. All times are those of the workers together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CalibratedLevel {
+    /// Worker threads.
+    pub workers: u32,
+    /// Connections over all workers.
+    pub connections: u32,
+    /// Requests completed.
+    pub completed: u64,
+    /// How long that took, in nanoseconds; the mean of the workers.
+    pub span_ns: u64,
+    /// CPU time in user mode, in nanoseconds.
+    pub user_ns: u64,
+    /// CPU time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// Time that workers were ready and had no CPU, in nanoseconds.
+    pub starved_ns: u64,
+}
+
+/// An open loop of one worker, held at one rate for a while.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CalibratedRate {
+    /// The offered rate, requests per second.
+    pub rate_per_sec: u64,
+    /// Requests that fell due.
+    pub intended: u64,
+    /// Requests completed while the load was on.
+    pub completed: u64,
+    /// Median send lag, in nanoseconds.
+    pub send_lag_p50_ns: u64,
+    /// 99th percentile of send lag, in nanoseconds.
+    pub send_lag_p99_ns: u64,
+}
+
+/// Which cores the threads of a measurement were bound to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pinning {
+    /// That of the one worker.
+    pub worker_core: u32,
+    /// That of the server; the same where there is only one.
+    pub server_core: u32,
+}
+
+/// One calibration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// What it holds for.
+    pub key: CalibrationKey,
+    /// When it was measured, in milliseconds since 1970-01-01 UTC.
+    pub measured_unix_ms: u64,
+    /// Where one worker and its server ran; `None` if the system would not bind them. More workers are never bound.
+    pub pinning: Option<Pinning>,
+    /// The closed loops.
+    pub closed: Vec<CalibratedLevel>,
+    /// An open loop at a tenth of what one worker made in a closed one.
+    pub tenth: Option<CalibratedRate>,
+    /// The open loops that were tried to find the highest rate, in the order in which they were.
+    pub rates: Vec<CalibratedRate>,
+}
+
+impl CalibratedLevel {
+    /// Requests per second of all workers together.
+    pub fn per_sec(&self) -> f64 {
+        per_sec(self.completed, self.span_ns)
+    }
+
+    /// Requests per second of one worker.
+    pub fn per_worker_per_sec(&self) -> f64 {
+        self.per_sec() / f64::from(self.workers.max(1))
+    }
+
+    /// CPU time over time, the mean of the workers, 0 to 1.
+    pub fn busy_ratio(&self) -> f64 {
+        self.ratio_of(self.user_ns + self.system_ns)
+    }
+
+    /// Time ready and without a CPU over time, the mean of the workers, 0 to 1.
+    pub fn starved_ratio(&self) -> f64 {
+        self.ratio_of(self.starved_ns)
+    }
+
+    /// True if the workers had no time left: more than this they cannot do.
+    pub fn worker_was_limit(&self) -> bool {
+        self.busy_ratio() >= BUSY_RATIO
+    }
+
+    fn ratio_of(&self, part_ns: u64) -> f64 {
+        let all_ns = self.span_ns as f64 * f64::from(self.workers.max(1));
+        if all_ns > 0.0 { part_ns as f64 / all_ns } else { 0.0 }
+    }
+}
+
+fn per_sec(count: u64, span_ns: u64) -> f64 {
+    if span_ns == 0 { 0.0 } else { count as f64 * 1e9 / span_ns as f64 }
+}
+
+impl CalibratedRate {
+    /// True if requests left on time and were answered: send lag p99 ≤ 1 ms and ≥ 99 % answered.
+    pub fn kept_up(&self) -> bool {
+        self.send_lag_p99_ns <= SEND_LAG_MOST_NS
+            && self.intended > 0
+            && self.completed as f64 >= ANSWERED_RATIO_LEAST * self.intended as f64
+    }
+}
+
+impl Calibration {
+    /// The level at which one worker made the most requests per second.
+    pub fn ceiling(&self) -> Option<&CalibratedLevel> {
+        let alone = self.closed.iter().filter(|level| level.workers == 1);
+        alone.max_by(|a, b| a.per_sec().total_cmp(&b.per_sec()))
+    }
+
+    /// The highest rate that was kept up with, requests per second; every lower one that was tried was too.
+    pub fn open_ceiling_per_sec(&self) -> Option<u64> {
+        let tried = || self.rates.iter().chain(&self.tenth);
+        let missed = tried().filter(|rate| !rate.kept_up()).map(|rate| rate.rate_per_sec);
+        let lowest_missed = missed.min().unwrap_or(u64::MAX);
+        let kept = tried().filter(|rate| rate.kept_up() && rate.rate_per_sec < lowest_missed);
+        kept.map(|rate| rate.rate_per_sec).max()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn level(workers: u32, completed: u64, busy_ns: u64) -> CalibratedLevel {
+        let (span_ns, starved_ns) = (2_000_000_000, 100_000_000);
+        let (user_ns, system_ns) = (busy_ns / 4, busy_ns - busy_ns / 4);
+        CalibratedLevel { workers, connections: 100, completed, span_ns, user_ns, system_ns, starved_ns }
+    }
+
+    fn rate(rate_per_sec: u64, send_lag_p99_ns: u64) -> CalibratedRate {
+        let (intended, completed) = (rate_per_sec, rate_per_sec);
+        CalibratedRate { rate_per_sec, intended, completed, send_lag_p50_ns: 1, send_lag_p99_ns }
+    }
+
+    fn calibration(closed: Vec<CalibratedLevel>, rates: Vec<CalibratedRate>) -> Calibration {
+        let key = CalibrationKey {
+            hostname: "here".to_owned(),
+            kernel: "Linux".to_owned(),
+            cpu_model: "any".to_owned(),
+            cores: 2,
+            tool_version: "0".to_owned(),
+            driver: "epoll".to_owned(),
+        };
+        Calibration { key, measured_unix_ms: 0, pinning: None, closed, tenth: None, rates }
+    }
+
+    #[test]
+    fn the_ceiling_is_that_of_one_worker() {
+        let made = calibration(
+            vec![
+                level(1, 100_000, 1_000_000_000),
+                level(1, 300_000, 1_900_000_000),
+                level(2, 500_000, 3_900_000_000),
+            ],
+            Vec::new(),
+        );
+        let ceiling = made.ceiling().unwrap();
+        assert_eq!((ceiling.per_sec(), ceiling.busy_ratio()), (150_000.0, 0.95));
+        assert!(ceiling.worker_was_limit() && !made.closed[0].worker_was_limit());
+        assert_eq!(made.closed[2].per_worker_per_sec(), 125_000.0);
+        assert_eq!(made.closed[2].starved_ratio(), 0.025);
+    }
+
+    #[test]
+    fn a_rate_above_one_that_was_missed_is_no_ceiling() {
+        let rates = vec![rate(1000, 10), rate(4000, 2_000_000), rate(5000, 20), rate(2000, 900_000)];
+        assert_eq!(calibration(Vec::new(), rates).open_ceiling_per_sec(), Some(2000));
+        assert_eq!(calibration(Vec::new(), vec![rate(9, 2_000_000)]).open_ceiling_per_sec(), None);
+        let unanswered = CalibratedRate { completed: 980, ..rate(1000, 10) };
+        assert!(!unanswered.kept_up());
+    }
+
+    #[test]
+    fn a_calibration_survives_being_written_down() {
+        let made = calibration(vec![level(1, 7, 9)], vec![rate(12_345, 3)]);
+        let text = serde_json::to_string(&made).unwrap();
+        assert_eq!(serde_json::from_str::<Calibration>(&text).unwrap(), made);
+    }
+}

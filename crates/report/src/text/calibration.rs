@@ -1,0 +1,139 @@
+//! What a machine's generator can do at most.
+
+use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, Pinning};
+use plimsoll_units::{count_text, duration_text, escape_control, grouped};
+
+use super::amount::{bound, count_of};
+use super::paragraph::wrapped;
+use super::table::Table;
+use crate::reason::percent;
+
+/// A machine on which workers waited this part of their time for a CPU was not quiet.
+const QUIET_RATIO: f64 = 0.05;
+
+/// The report of `plimsoll calibrate`.
+pub fn calibration(made: &Calibration) -> String {
+    let blocks = [heading(made), closed(made), rates(made), notes(made)];
+    blocks.join("\n")
+}
+
+fn heading(made: &Calibration) -> String {
+    let key = &made.key;
+    let machine = format!(
+        "{}: {}, {}, {}; plimsoll {} driven by {}, against a server in this process that does nothing but answer.",
+        key.hostname,
+        key.kernel,
+        key.cpu_model,
+        count_of(key.cores, "core"),
+        key.tool_version,
+        key.driver
+    );
+    wrapped("", "", &sentences(made)) + &wrapped("", "", &escape_control(&machine))
+}
+
+/// What it means.
+fn sentences(made: &Calibration) -> String {
+    let Some(ceiling) = made.ceiling() else { return "Nothing was measured.".to_owned() };
+    let connections = count_of(ceiling.connections, "connection");
+    let most = format!(
+        "One worker can make {}{} requests/s here, at {connections}.",
+        bound(!ceiling.worker_was_limit()),
+        count_text(ceiling.per_sec())
+    );
+    let tenth = made.tenth.as_ref().map(|tenth| {
+        format!(
+            " At 10 % of that, {} requests/s in an open loop, its send lag is {} at the median and {} at p99.",
+            count_text(tenth.rate_per_sec as f64),
+            duration_text(tenth.send_lag_p50_ns as f64),
+            duration_text(tenth.send_lag_p99_ns as f64)
+        )
+    });
+    let open = match made.open_ceiling_per_sec() {
+        Some(rate) => format!(
+            " The highest rate it kept up with is {} requests/s: send lag p99 at most 1 ms, and 99 % answered.",
+            count_text(rate as f64)
+        ),
+        None => " It kept up with no rate that was tried.".to_owned(),
+    };
+    format!("{most}{}{open}", tenth.unwrap_or_default())
+}
+
+fn closed(made: &Calibration) -> String {
+    let mut table =
+        Table::new(&["workers", "conns", "requests/s", "each", "CPU/request", "busy", "waited", "limit"]);
+    for level in &made.closed {
+        table.row(level_cells(level));
+    }
+    table.render()
+}
+
+fn level_cells(level: &CalibratedLevel) -> Vec<String> {
+    let cpu_ns = (level.user_ns + level.system_ns) as f64 / level.completed.max(1) as f64;
+    let limit = match level.worker_was_limit() {
+        true => "the workers",
+        false if level.connections == 1 => "one request at a time",
+        false if level.starved_ratio() > QUIET_RATIO => "this machine: others had the CPU",
+        false => "the server",
+    };
+    vec![
+        level.workers.to_string(),
+        grouped(level.connections.into()),
+        count_text(level.per_sec()),
+        count_text(level.per_worker_per_sec()),
+        duration_text(cpu_ns),
+        percent(level.busy_ratio()),
+        percent(level.starved_ratio()),
+        limit.to_owned(),
+    ]
+}
+
+fn rates(made: &Calibration) -> String {
+    let mut tried: Vec<&CalibratedRate> = made.tenth.iter().chain(&made.rates).collect();
+    tried.sort_by_key(|rate| rate.rate_per_sec);
+    let mut table = Table::new(&["rate/s", "answered", "lag p50", "lag p99", "kept up"]);
+    for rate in tried {
+        table.row(vec![
+            grouped(rate.rate_per_sec),
+            percent(rate.completed as f64 / rate.intended.max(1) as f64),
+            duration_text(rate.send_lag_p50_ns as f64),
+            duration_text(rate.send_lag_p99_ns as f64),
+            if rate.kept_up() { "yes" } else { "NO" }.to_owned(),
+        ]);
+    }
+    table.render()
+}
+
+fn notes(made: &Calibration) -> String {
+    let mut notes = vec![pinned(made.pinning, made.key.cores)];
+    if made.closed.iter().any(|level| level.workers == 1 && level.starved_ratio() > QUIET_RATIO) {
+        notes.push(
+            "This machine was not quiet: workers were ready and had no CPU. What is marked ≥ is a lower bound; \
+             calibrate again when nothing else runs."
+                .to_owned(),
+        );
+    }
+    notes.iter().map(|note| wrapped("  ", "  ", note)).collect()
+}
+
+/// Loopback has its price: who paid it where.
+fn pinned(pinning: Option<Pinning>, cores: u32) -> String {
+    let alone = match pinning {
+        None => "The system let no thread be bound to a core.".to_owned(),
+        Some(Pinning { worker_core, server_core }) if worker_core == server_core => {
+            format!(
+                "One worker and its server shared core {worker_core}, the only one: alone it can make more."
+            )
+        }
+        Some(Pinning { worker_core, server_core }) => {
+            format!("One worker was bound to core {worker_core}, its server to core {server_core}.")
+        }
+    };
+    let more = match cores {
+        0 | 1 => String::new(),
+        _ => format!(
+            " {cores} workers and {cores} servers shared all cores unbound: against a target on another machine they \
+             can make more."
+        ),
+    };
+    format!("{alone}{more} Sending over loopback costs the sender the receiving side's share of TCP too.")
+}
