@@ -80,9 +80,10 @@ impl Values {
         self.row = None;
     }
 
-    /// The first number and row that this worker has not taken.
+    /// The first number and row from which on this worker has taken none.
     pub fn unused(&self) -> Start {
-        self.unused
+        let after = |next: u64| (next + 1).saturating_sub(self.stride);
+        Start { number: after(self.unused.number), row: after(self.unused.row) }
     }
 
     pub(crate) fn unix_ms(&self) -> u64 {

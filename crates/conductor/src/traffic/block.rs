@@ -16,9 +16,22 @@ enum Piece {
     Field { name: String, value: Template },
 }
 
+impl Piece {
+    fn bytes_max(&self, rows: &Rows<'_>) -> usize {
+        match self {
+            Self::Fields(block) => block.len(),
+            Self::Field { name, value } => FIELD_BYTES_MAX + name.len() + value.bytes_max(rows.feeder),
+        }
+    }
+}
+
 /// A header block that is put together for each request.
 #[derive(Debug)]
-pub(super) struct Block(Vec<Piece>);
+pub(super) struct Block {
+    pieces: Vec<Piece>,
+    /// The most bytes that it takes.
+    pub(super) bytes_max: usize,
+}
 
 /// A field takes so many bytes beside its name and value, at most: two lengths and a mark.
 const FIELD_BYTES_MAX: usize = 16;
@@ -35,7 +48,10 @@ impl Block {
         rows: &Rows<'_>,
     ) -> Result<Self, ScenarioError> {
         let part = || Part { what: "the head".to_owned(), line: request.line };
-        let refused = |source: plimsoll_plan::TargetError| ScenarioError::Target { part: part(), source };
+        let refused = |source: plimsoll_plan::TargetError| ScenarioError::Target {
+            part: part(),
+            source: source.into(),
+        };
         // The encoder looks at names and values; what it makes is of use only where nothing is rendered.
         let plain = target.h2_head_of(&request.method, "/", &request.headers, None);
         plain.map_err(|error| refused(error.into()))?;
@@ -52,12 +68,13 @@ impl Block {
                 }
             }
         }
-        Ok(Self(pieces))
+        let bytes_max = pieces.iter().map(|piece| piece.bytes_max(rows)).sum();
+        Ok(Self { pieces, bytes_max })
     }
 
     /// The block, if it is the same each time.
     pub(super) fn constant(&self) -> Option<&[u8]> {
-        match self.0.as_slice() {
+        match self.pieces.as_slice() {
             [Piece::Fields(block)] => Some(block),
             _ => None,
         }
@@ -65,11 +82,12 @@ impl Block {
 
     /// Appends the block with these values to `out`; `scratch` is memory for a value.
     pub(super) fn render(&self, values: &mut Values, scratch: &mut Vec<u8>, out: &mut Vec<u8>) {
-        for piece in &self.0 {
+        for piece in &self.pieces {
             match piece {
                 Piece::Fields(block) => out.extend_from_slice(block),
                 Piece::Field { name, value } => {
                     scratch.clear();
+                    scratch.reserve(self.bytes_max);
                     value.render(values, scratch);
                     let text = std::str::from_utf8(scratch).unwrap_or_default();
                     if h2::push_field(out, name, text).is_err() {
@@ -80,18 +98,9 @@ impl Block {
         }
     }
 
-    /// The most bytes that it takes.
-    pub(super) fn bytes_max(&self, rows: &Rows<'_>) -> usize {
-        let of = |piece: &Piece| match piece {
-            Piece::Fields(block) => block.len(),
-            Piece::Field { name, value } => FIELD_BYTES_MAX + name.len() + value.bytes_max(rows.feeder),
-        };
-        self.0.iter().map(of).sum()
-    }
-
     /// The templates that are rendered.
     pub(super) fn templates(&self) -> impl Iterator<Item = &Template> {
-        self.0.iter().filter_map(|piece| match piece {
+        self.pieces.iter().filter_map(|piece| match piece {
             Piece::Fields(_) => None,
             Piece::Field { value, .. } => Some(value),
         })

@@ -33,7 +33,7 @@ pub enum ScenarioError {
         /// Where it stands.
         part: Part,
         /// What is wrong with it.
-        source: TemplateError,
+        source: Box<TemplateError>,
     },
     /// What a template writes would break the request.
     #[error("{part}: {source}")]
@@ -41,7 +41,7 @@ pub enum ScenarioError {
         /// Where it stands.
         part: Part,
         /// What it would write.
-        source: UnfitError,
+        source: Box<UnfitError>,
     },
     /// The request cannot be encoded.
     #[error("{part}: {source}")]
@@ -49,7 +49,7 @@ pub enum ScenarioError {
         /// Which request.
         part: Part,
         /// What is wrong with it.
-        source: TargetError,
+        source: Box<TargetError>,
     },
     /// The CSV file cannot be used.
     #[error("{}: {source}", .path.display())]

@@ -19,7 +19,8 @@ impl Rows<'_> {
         text: &[u8],
         part: impl FnOnce() -> Part,
     ) -> Result<Template, ScenarioError> {
-        Template::parse(text, &self.known).map_err(|source| ScenarioError::Template { part: part(), source })
+        Template::parse(text, &self.known)
+            .map_err(|source| ScenarioError::Template { part: part(), source: source.into() })
     }
 
     /// Reads a template of the head and looks through all that it can write.
@@ -27,7 +28,7 @@ impl Rows<'_> {
         let template = self.template(text.as_bytes(), &part)?;
         template
             .require_fit(place, self.feeder)
-            .map_err(|source| ScenarioError::Unfit { part: part(), source })
+            .map_err(|source| ScenarioError::Unfit { part: part(), source: source.into() })
     }
 }
 
@@ -100,6 +101,7 @@ impl WireRequest {
             Form::Text(text) => text.render(values, out),
             Form::Counted(head, body) => {
                 scratch.clear();
+                scratch.reserve(self.bytes_max);
                 body.render(values, scratch);
                 head.render(values, out);
                 out.extend_from_slice(itoa::Buffer::new().format(scratch.len()).as_bytes());
@@ -126,7 +128,8 @@ impl Form {
         let part = || Part { what: "the head".to_owned(), line: request.line };
         let counted = body.constant().is_none() && !frames_itself(request);
         let encoded = head_text(target, request, body.constant().unwrap_or_default(), counted);
-        let mut text = encoded.map_err(|source| ScenarioError::Target { part: part(), source })?;
+        let mut text =
+            encoded.map_err(|source| ScenarioError::Target { part: part(), source: source.into() })?;
         if counted {
             return Ok(Self::Counted(rows.template(&text, part)?, body));
         }
@@ -139,7 +142,7 @@ impl Form {
         match self {
             Self::Text(text) => of(text),
             Self::Counted(head, body) => of(head) + of(body) + LENGTH_BYTES_MAX,
-            Self::Streamed(block, body) => block.bytes_max(rows) + of(body),
+            Self::Streamed(block, body) => block.bytes_max + of(body),
         }
     }
 
