@@ -38,7 +38,6 @@ missing_packages() {
         have ab || printf 'apache2-utils\n'
         have hey || printf 'hey\n'
         have h2load || printf 'nghttp2-client\n'
-        have openssl || printf 'openssl\n'
         have taskset || printf 'util-linux\n'
         have python3 || printf 'python3-minimal\n'
         [ -e /usr/lib/nginx/modules/ngx_http_echo_module.so ] || printf 'libnginx-mod-http-echo\n'
@@ -46,6 +45,7 @@ missing_packages() {
         have nginx || printf 'nginx-light\n'
         have wrk || printf 'wrk\n'
         have nghttpd || printf 'nghttp2-server\n'
+        have openssl || printf 'openssl\n'
     fi
 }
 

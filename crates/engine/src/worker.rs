@@ -48,6 +48,8 @@ pub(crate) struct Worker<D> {
     order: StepOrder,
     /// Requests that are sent together.
     batch: u16,
+    /// A connection with less room than this is left alone until more of its requests are answered.
+    room_least: u16,
     /// The length of the request, if it is the same each time.
     fixed_bytes: Option<u32>,
     control: Arc<Control>,
@@ -108,6 +110,15 @@ fn routes(order: &StepOrder, shard: Shard) -> Routes {
     Routes::new(&order.destinations, &order.sources, &share)
 }
 
+/// A pipeline of a closed loop is filled again when it is empty, by one send: one for each answer would cost
+/// several times as much, and answers come in order anyway.
+fn room_least(order: &StepOrder, batch: u16) -> u16 {
+    match order.level {
+        Level::Closed { .. } if !order.streams => order.depth.max(batch),
+        Level::Closed { .. } | Level::Open { .. } => batch,
+    }
+}
+
 impl<D: Driver> Worker<D> {
     /// A worker whose load begins at `began`. All memory that depends on the plan is taken here.
     pub(crate) fn new(
@@ -122,6 +133,7 @@ impl<D: Driver> Worker<D> {
         let source = Source::new(requests);
         Self {
             batch: source.batch(),
+            room_least: room_least(&order, source.batch()),
             fixed_bytes: source.fixed_bytes(),
             exchanges: Exchanges::new(recorder, source, first as usize, (order.depth, order.streams)),
             pauses: Pauses::default(),

@@ -173,7 +173,7 @@ impl Requests {
         headers: &[(String, String)],
         (typed, http2): (Vec<RequestSpec>, bool),
     ) -> Result<Self, PlanError> {
-        let mut target = host::common(url, &typed)?;
+        let mut target = host::shared_by_all(url, &typed)?;
         let (groups, indices) = groups(&typed);
         let request = |(spec, group)| mixed(spec, group, headers);
         let mix: Vec<MixedRequest> = typed.into_iter().zip(indices).map(request).collect();

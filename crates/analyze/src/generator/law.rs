@@ -41,17 +41,25 @@ impl Law {
 /// The law of a step, where it can be applied.
 pub(super) fn law(evidence: &Evidence<'_>) -> Option<Law> {
     let answered = evidence.summary.success_ratio.is_some_and(|ratio| ratio >= SUCCESS_LEAST);
-    let law = if evidence.step.rate_per_sec.is_none() { closed(evidence) } else { open(evidence) };
+    let law = if is_fixed(evidence) { closed(evidence) } else { open(evidence) };
     law.filter(|_| answered)
 }
 
-/// In a closed loop without think time N is the number of open connections, times the requests that each has under
+/// True where N is known beforehand: in a closed loop, but for pipelines. Those are filled again when they have run
+/// empty, so their N is only known by looking.
+pub(super) fn is_fixed(evidence: &Evidence<'_>) -> bool {
+    let pipelined = evidence.step.depth > 1 && !evidence.plan.http2;
+    evidence.step.rate_per_sec.is_none() && !pipelined
+}
+
+/// In a closed loop without think time N is the number of open connections, times the streams that each has under
 /// way. When X·R falls short, connections stood idle, and that is the generator's doing.
 fn closed(evidence: &Evidence<'_>) -> Option<Law> {
     let mean_sec = evidence.measured_mean_ns / 1e9;
     let applies = open_ratio(evidence).is_some_and(|ratio| ratio >= OPEN_RATIO_LEAST)
         && long_enough(evidence, mean_sec.max(evidence.summary.latency.mean_ns / 1e9));
-    let expected = || mean_of(evidence.measured, |head| head.connections) * depth(evidence);
+    let depth = f64::from(evidence.step.depth.max(1));
+    let expected = || mean_of(evidence.measured, |head| head.connections) * depth;
     applies.then(|| Law { expected: expected(), observed: ended_per_sec(evidence) * mean_sec })
 }
 
@@ -74,10 +82,6 @@ fn long_enough(evidence: &Evidence<'_>, mean_sec: f64) -> bool {
 
 fn ended_per_sec(evidence: &Evidence<'_>) -> f64 {
     per_second(evidence.measured.iter().copied(), |head| head.counts.ended())
-}
-
-fn depth(evidence: &Evidence<'_>) -> f64 {
-    f64::from(evidence.step.depth.max(1))
 }
 
 /// The mean of a gauge while measured: read at the end of each frame, summed over workers.

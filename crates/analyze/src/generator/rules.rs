@@ -48,7 +48,7 @@ fn late(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Option<GeneratorRe
 
 /// Only a closed loop keeps its connections busy by itself.
 fn out_of_law(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
-    let law = law::law(evidence).filter(|_| evidence.step.rate_per_sec.is_none())?;
+    let law = law::law(evidence).filter(|_| law::is_fixed(evidence))?;
     let short = law.observed < (1.0 - LITTLE_ERROR) * law.expected;
     short.then_some(GeneratorReason::LittlesLaw { expected: law.expected, observed: law.observed })
 }

@@ -101,12 +101,21 @@ fn checks_of_the_status_say_which_one_is_a_success() {
 }
 
 #[test]
-fn requests_under_way_are_connections_times_depth() {
+fn requests_under_way_are_connections_times_streams_and_pipelines_run_empty() {
+    let over_streams = |level: Level| {
+        let mut run = single(level);
+        let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
+        plan.http2 = true;
+        run.manifest.plan = plan.to_json();
+        run
+    };
     let deep = Level { depth: 8, latency_ns: 8 * Level::closed(4).latency_ns, ..Level::closed(4) };
-    let found = findings(&single(deep.clone()));
+    let found = findings(&over_streams(deep.clone()));
     assert!(found.generator.healthy(), "{:?}", found.generator);
     assert!(found.generator.littles_law_error.unwrap() < 0.05);
-    let idle = findings(&single(Level { latency_ns: deep.latency_ns / 2, ..deep }));
+    let half = Level { latency_ns: deep.latency_ns / 2, ..deep };
+    assert!(findings(&single(half.clone())).generator.healthy(), "a pipeline is not always full");
+    let idle = findings(&over_streams(half));
     assert!(!idle.generator.healthy(), "half of the requests on each connection are missing");
 }
 

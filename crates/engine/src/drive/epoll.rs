@@ -11,6 +11,12 @@ use super::{Driver, Event, Payload, Received};
 /// Bytes received in one call. Larger would push the worker's own memory out of the second-level cache.
 const BUFFER_BYTES: usize = 64 * 1024;
 
+/// Where bodies are long, so much is received before anything is known of the next one: its head, and little of what
+/// would be copied for nothing.
+const HEAD_BYTES: usize = 2 * 1024;
+/// After so many short responses bodies are not taken to be long any more.
+const SHORT_MOST: u8 = 16;
+
 /// From so many bytes that nobody wants to see, throwing them away costs less than copying them.
 const DISCARD_LEAST_BYTES: u64 = 8 * 1024;
 /// The most bytes thrown away in one call, so that one connection does not hold up the others.
@@ -20,6 +26,8 @@ pub(crate) struct Epoll {
     poll: Poll,
     fixed: Arc<[u8]>,
     sockets: Vec<Slot>,
+    /// How many more short responses it takes until bodies are not taken to be long any more.
+    long: u8,
     buffer: Box<[u8]>,
 }
 
@@ -39,7 +47,7 @@ impl Epoll {
     /// A driver whose fixed payloads are parts of `fixed`.
     pub(crate) fn new(fixed: Arc<[u8]>) -> io::Result<Self> {
         let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
-        Ok(Self { poll: Poll::new()?, fixed, sockets: Vec::new(), buffer })
+        Ok(Self { poll: Poll::new()?, fixed, sockets: Vec::new(), long: 0, buffer })
     }
 
     fn socket(&self, slot: usize) -> io::Result<&Connection> {
@@ -84,14 +92,17 @@ impl Driver for Epoll {
         if unwanted_bytes >= DISCARD_LEAST_BYTES && socket.discards() {
             let wanted = unwanted_bytes.min(DISCARD_MOST_BYTES) as usize;
             let count = socket.discard(wanted)?;
+            self.long = SHORT_MOST;
             if count > 0 {
                 return Ok(Received::Discarded { count: count as u64, more: count == wanted });
             }
             return Ok(Received::Bytes { bytes: &mut [], more: false });
         }
-        let count = socket.receive(&mut self.buffer)?;
+        let most = if self.long > 0 { HEAD_BYTES } else { BUFFER_BYTES };
+        let count = socket.receive(&mut self.buffer[..most])?;
+        self.long = self.long.saturating_sub(u8::from(count < most));
         // A stream socket that filled less than the buffer is empty (epoll(7)), so asking again can be saved.
-        Ok(Received::Bytes { bytes: &mut self.buffer[..count], more: count == BUFFER_BYTES })
+        Ok(Received::Bytes { bytes: &mut self.buffer[..count], more: count == most })
     }
 
     fn close(&mut self, slot: usize) {

@@ -14,7 +14,7 @@ impl<D: Driver> Worker<D> {
     #[inline]
     pub(super) fn refill(&mut self, slot: usize) {
         let room = self.exchanges.room(slot);
-        if room < self.batch {
+        if room < self.room_least {
             return;
         }
         match &self.schedule {

@@ -62,16 +62,16 @@ pub(super) fn of(url: &str) -> Result<Target, PlanError> {
 }
 
 /// The one host of the command's URL, if there is one, and of all requests.
-pub(super) fn common(url: &str, typed: &[RequestSpec]) -> Result<Target, PlanError> {
-    let mut common = if url.is_empty() { None } else { Some(of(url)?) };
+pub(super) fn shared_by_all(url: &str, typed: &[RequestSpec]) -> Result<Target, PlanError> {
+    let mut shared = if url.is_empty() { None } else { Some(of(url)?) };
     for request in typed.iter().filter(|request| !request.url.starts_with('/')) {
         let line = request.line;
         let target = of(&request.url).map_err(|error| match error {
             PlanError::Target(source) => HostError::Request { line, source }.into(),
             other => other,
         })?;
-        match &common {
-            None => common = Some(target),
+        match &shared {
+            None => shared = Some(target),
             Some(known) if origin(known) == origin(&target) => {}
             Some(known) => {
                 let (first, other) = (origin(known), origin(&target));
@@ -79,7 +79,7 @@ pub(super) fn common(url: &str, typed: &[RequestSpec]) -> Result<Target, PlanErr
             }
         }
     }
-    Ok(common.ok_or(HostError::None)?)
+    Ok(shared.ok_or(HostError::None)?)
 }
 
 /// Scheme, host and port: what a connection is made to.

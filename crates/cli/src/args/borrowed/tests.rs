@@ -2,9 +2,6 @@ use super::*;
 use crate::args::Args;
 use clap::{CommandFactory, Parser};
 
-/// Targets that come with the flags about TLS and HTTP/2.
-const OF_TRANSPORT: [&str; 2] = ["--http2", "--cert"];
-
 fn line(typed: &str) -> Vec<String> {
     typed.split(' ').map(ToOwned::to_owned).collect()
 }
@@ -123,7 +120,7 @@ fn every_accepted_option_stands_for_options_that_there_are() {
             Here::Means(args) => args.iter().copied().filter(|arg| arg.starts_with('-')).collect(),
             _ => Vec::new(),
         };
-        for target in targets.into_iter().filter(|target| !OF_TRANSPORT.contains(target)) {
+        for target in targets {
             let is_it = |arg: &clap::Arg| match target.strip_prefix("--") {
                 Some(long) => arg.get_long() == Some(long),
                 None => arg.get_short().map(|short| format!("-{short}")).as_deref() == Some(target),
