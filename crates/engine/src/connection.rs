@@ -81,6 +81,8 @@ pub(crate) struct Connection {
     pub(crate) connected: Instant,
     /// For a connection to be opened, when the request that waits for it was due.
     pub(crate) due: Option<Instant>,
+    /// Ways on which it could not be opened, because their local ends were taken.
+    pub(crate) tries: u8,
     /// It is being opened for the first time, or again after a refusal: such openings are held back.
     pub(crate) gently: bool,
     /// It stands in the queue of connections that may take a request.
@@ -113,6 +115,7 @@ impl Connection {
             connected: Instant::default(),
             due: None,
             gently: false,
+            tries: 0,
             listed: false,
             pending: 0,
             places,
@@ -149,6 +152,7 @@ impl Connection {
     pub(crate) fn opened(&mut self, now: Instant) {
         self.state = State::Open;
         self.since = now;
+        self.tries = 0;
     }
 
     /// Requests are about to be written, the last ones being wholly on their way or in the layers.

@@ -100,11 +100,20 @@ impl Routes {
         loop {
             let result = connect(&self.next(slot));
             match &result {
-                Err(error) if is_taken(error) && tries < self.tries_max(slot) => self.leap(slot, tries),
+                Err(error) if self.goes_on(slot, error, tries) => tries += 1,
                 _ => return result,
             }
-            tries += 1;
         }
+    }
+
+    /// True if another way may be tried after so many that failed, the last one like this: its local end is taken.
+    /// The next way is another one then.
+    pub(crate) fn goes_on(&mut self, slot: usize, error: &io::Error, tries: u32) -> bool {
+        let more = is_taken(error) && tries < self.tries_max(slot);
+        if more {
+            self.leap(slot, tries);
+        }
+        more
     }
 
     /// The next way for this slot, whose connection is closed. A slot keeps its destination for good; destinations

@@ -236,6 +236,7 @@ impl<D: Driver> Worker<D> {
             until = until.min(self.control.load_ends());
         }
         if let Schedule::Open(backlog) = &self.schedule
+            && self.measuring()
             && backlog.next_due() < self.control.load_ends()
         {
             until = until.min(backlog.next_due());

@@ -91,7 +91,8 @@ pub(crate) struct RunArgs {
     /// Connections; with -R, those opened at the start [default: 10]
     #[arg(short, long, value_name = "N", value_parser = values::count)]
     pub(crate) connections: Option<u64>,
-    /// Requests under way on each connection: sent without waiting for the answers before them
+    /// Requests under way on each connection: sent without waiting for the answers before them. A closed loop sends so
+    /// many together, and the next ones when all are answered
     #[arg(long, value_name = "N", value_parser = values::count)]
     pub(crate) pipeline: Option<u64>,
     /// How long the load is held [default: 10s, the time of the stages of -R, or until N requests are made]

@@ -89,12 +89,13 @@ impl Target {
         Self::listen(bench, "0")
     }
 
-    /// Kills the server and starts it again on the same port.
-    pub(crate) fn restart(&mut self, bench: &Bench) {
+    /// Kills the server and starts it again on the same port once `down` returns.
+    pub(crate) fn restart(&mut self, bench: &Bench, down: impl FnOnce()) {
         let (_, port) = self.address.rsplit_once(':').unwrap();
         let port = port.to_owned();
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+        down();
         *self = Self::listen(bench, &port);
     }
 

@@ -20,12 +20,22 @@ fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Whether the only run file holds a completed request.
 fn has_measured(bench: &Bench) -> bool {
+    recorded(bench).is_some_and(|step| step["completed"].as_u64() > Some(0))
+}
+
+/// Whether it holds one that failed.
+fn has_failed(bench: &Bench) -> bool {
+    recorded(bench).is_some_and(|step| step["failed"].as_object().is_some_and(|kinds| !kinds.is_empty()))
+}
+
+/// The first step of the only run file, if there is one to be read.
+fn recorded(bench: &Bench) -> Option<serde_json::Value> {
     let folder = bench.path("plimsoll-runs");
     if !folder.exists() {
-        return false;
+        return None;
     }
     let report = bench.call(&["report", bench.run_file("plimsoll-runs").to_str().unwrap(), "--json"]);
-    report.code == 0 && report.json()["steps"][0]["completed"].as_u64() > Some(0)
+    (report.code == 0).then(|| report.json()["steps"][0].clone())
 }
 
 #[test]
@@ -36,7 +46,7 @@ fn a_restart_in_the_middle_of_a_run_counts_against_its_success() {
     let args = ["run", &url, "-c", "8", "-d", "6s", "--success", "99.99%"];
     let child = bench.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_until("a measured request", || has_measured(&bench));
-    target.restart(&bench);
+    target.restart(&bench, || wait_until("a failed request", || has_failed(&bench)));
     let called = Called::from(child.wait_with_output().unwrap());
     assert_eq!(called.code, 3, "{}{}", called.out, called.err);
     assert!(!called.out.contains("success 100 %"), "{}", called.out);

@@ -34,7 +34,7 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    fn is_overdue(&self, since: Instant) -> bool {
+    pub(super) fn is_overdue(&self, since: Instant) -> bool {
         self.now.since(since) >= self.order.timeout
     }
 

@@ -1,6 +1,7 @@
 //! Requests through the layers of a connection.
 
 use plimsoll_http::h2;
+use plimsoll_record::FailureKind;
 
 use super::exchanges::{Exchange, Exchanges};
 use super::source::Requests;
@@ -13,15 +14,26 @@ impl Exchanges {
         let Some(mut layers) = self.connections[slot].layers.take() else { return false };
         let written = self.write_through(slot, &mut layers, place, made_from);
         self.put_back(slot, layers);
-        written
+        if !written && self.streams.is_some() {
+            // It was begun, so it has to end.
+            let newest = self.connections[slot].pending - 1;
+            self.fail(slot, newest, FailureKind::H2Refused);
+        }
+        true
     }
 
-    /// Writes again what the last socket did not carry to an answer.
+    /// Writes again what the last socket did not carry to an answer. A new connection may allow fewer streams than
+    /// the last one had under way: what finds none is refused.
     pub(super) fn write_again(&mut self, slot: usize) {
         let Some(mut layers) = self.connections[slot].layers.take() else { return };
-        for index in 0..self.connections[slot].pending {
+        let mut index = 0;
+        while index < self.connections[slot].pending {
             let place = self.connections[slot].place(index, self.depth);
-            self.write_through(slot, &mut layers, place, 0);
+            if self.write_through(slot, &mut layers, place, 0) || self.streams.is_none() {
+                index += 1;
+            } else {
+                self.fail(slot, index, FailureKind::H2Refused);
+            }
         }
         self.put_back(slot, layers);
     }

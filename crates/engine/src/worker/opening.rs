@@ -25,9 +25,7 @@ impl<D: Driver> Worker<D> {
     /// the answer that paced it; new ones, and those that were refused, are opened a few at a time.
     pub(super) fn open_due(&mut self) {
         while let Some(slot) = self.closed.pop_front() {
-            if self.still_wanted(slot) {
-                self.open_slot(slot as usize, false);
-            }
+            self.open_if_wanted(slot, false);
         }
         while let Some((at, slot)) = self.refused.front().copied()
             && at <= self.now
@@ -39,9 +37,16 @@ impl<D: Driver> Worker<D> {
             && self.may_open_gently()
             && let Some(slot) = self.unopened.pop_front()
         {
-            if self.still_wanted(slot) {
-                self.open_slot(slot as usize, true);
-            }
+            self.open_if_wanted(slot, true);
+        }
+    }
+
+    /// Opens a connection that still has something to do; one of an open loop may be needed later.
+    fn open_if_wanted(&mut self, slot: u32, gently: bool) {
+        if self.still_wanted(slot) {
+            self.open_slot(slot as usize, gently);
+        } else if let Schedule::Open(_) = self.schedule {
+            self.spare.push(slot);
         }
     }
 
@@ -91,8 +96,20 @@ impl<D: Driver> Worker<D> {
             Err(error) => {
                 self.driver.close(slot);
                 self.opening_ended(slot);
-                self.opening_failed(slot, connect_failure(&error));
+                self.open_otherwise(slot, &error);
             }
+        }
+    }
+
+    /// The connecting failed. Some drivers learn only here that the local end was taken: then another is tried.
+    fn open_otherwise(&mut self, slot: usize, error: &std::io::Error) {
+        let connection = &mut self.exchanges.connections[slot];
+        connection.tries = connection.tries.saturating_add(1);
+        let (tries, gently) = (u32::from(connection.tries), connection.gently);
+        if self.routes.goes_on(slot, error, tries) {
+            self.open_slot(slot, gently);
+        } else {
+            self.opening_failed(slot, connect_failure(error));
         }
     }
 
@@ -110,9 +127,10 @@ impl<D: Driver> Worker<D> {
 
     /// The connection could not be opened: the requests that needed it fail.
     pub(super) fn opening_failed(&mut self, slot: usize, kind: FailureKind) {
-        let timed_out = kind == FailureKind::ConnectTimedOut;
-        if self.exchanges.connections[slot].pending == 0 {
-            self.fail_waiting_request(slot, kind);
+        let connection = &self.exchanges.connections[slot];
+        let timed_out = kind == FailureKind::ConnectTimedOut || self.is_overdue(connection.since);
+        if connection.pending == 0 {
+            self.fail_waiting_request(slot, kind, timed_out);
         }
         while self.exchanges.connections[slot].pending > 0 {
             match timed_out {
@@ -121,6 +139,7 @@ impl<D: Driver> Worker<D> {
             }
         }
         self.exchanges.connections[slot].close();
+        self.exchanges.connections[slot].tries = 0;
         match self.schedule {
             Schedule::Closed => self.refused.push_back((self.now + RETRY_PAUSE, slot as u32)),
             Schedule::Open(_) => self.spare.push(slot as u32),
@@ -128,7 +147,7 @@ impl<D: Driver> Worker<D> {
     }
 
     /// The request that a connection being opened was for fails unsent.
-    fn fail_waiting_request(&mut self, slot: usize, kind: FailureKind) {
+    fn fail_waiting_request(&mut self, slot: usize, kind: FailureKind, timed_out: bool) {
         let requests = u64::from(self.batch);
         let connection = &mut self.exchanges.connections[slot];
         let due = connection.due.take().unwrap_or(connection.since);
@@ -142,7 +161,7 @@ impl<D: Driver> Worker<D> {
         };
         let Some(intended) = intended else { return };
         self.exchanges.recorder.failed(0, kind, requests);
-        if kind == FailureKind::ConnectTimedOut {
+        if timed_out {
             self.exchanges.recorder.never_sent_after(0, self.now.nanos_since(intended), requests);
         }
     }

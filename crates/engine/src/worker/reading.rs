@@ -107,9 +107,12 @@ impl<D: Driver> Worker<D> {
         self.replace(slot, Some(self.now));
     }
 
-    /// The server said with its answer that it closes the connection: what else was sent on it is unread.
+    /// The server said that it closes the connection: what was sent on it and not answered is unread. One that
+    /// answered nothing has not given the connection up between two requests, it refuses them.
     fn spent(&mut self, slot: usize) {
-        self.exchanges.leave_rest(slot, FailureKind::ClosedBeforeResponse, true);
+        let proven = self.exchanges.connections[slot].proven();
+        let kind = if proven { FailureKind::ClosedBeforeResponse } else { FailureKind::H2Refused };
+        self.exchanges.leave_rest(slot, kind, proven);
         self.replace(slot, Some(self.now));
     }
 
