@@ -164,6 +164,12 @@ impl Connection {
         }
     }
 
+    /// Gives the connection its layers back, which may have more to send than before.
+    pub(crate) fn put_back(&mut self, layers: Box<Layers>) {
+        self.unsent.end = layers.wire.len() as u32;
+        self.layers = Some(layers);
+    }
+
     /// The system took some of what goes over the wire. If that was all, the layers need not keep it.
     #[inline]
     pub(crate) fn forget_sent(&mut self) {

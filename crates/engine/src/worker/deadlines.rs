@@ -65,7 +65,7 @@ impl<D: Driver> Worker<D> {
         false
     }
 
-    fn give_up_all(&mut self, slot: usize, kind: FailureKind) {
+    pub(super) fn give_up_all(&mut self, slot: usize, kind: FailureKind) {
         while self.exchanges.connections[slot].pending > 0 {
             self.exchanges.give_up(slot, kind, self.now);
         }

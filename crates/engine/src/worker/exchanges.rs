@@ -120,8 +120,13 @@ impl Exchanges {
         }
     }
 
+    /// Where a connection's place stands among those of all.
+    pub(super) fn position(&self, slot: usize, place: u16) -> usize {
+        slot * usize::from(self.depth) + usize::from(place)
+    }
+
     fn place(&self, slot: usize, index: u16) -> usize {
-        slot * usize::from(self.depth) + usize::from(self.connections[slot].place(index, self.depth))
+        self.position(slot, self.connections[slot].place(index, self.depth))
     }
 
     /// The request that is number `index` among those under way on a connection, the oldest being 0.
@@ -132,16 +137,21 @@ impl Exchanges {
 
     /// The request in this place of a connection.
     pub(super) fn at(&self, slot: usize, place: u16) -> &Exchange {
-        &self.places[slot * usize::from(self.depth) + usize::from(place)]
+        &self.places[self.position(slot, place)]
     }
 
     /// A request is about to be sent: the place it takes.
     #[inline]
     pub(super) fn begin(&mut self, slot: usize, intended: Instant, now: Instant, note: Note) -> u16 {
-        let place = self.connections[slot].push(self.depth, note.expect);
-        self.places[slot * usize::from(self.depth) + usize::from(place)] =
-            Exchange { intended, sent: now, note };
         self.recorder.counts(note.request).sent += 1;
+        self.enter(slot, Exchange { intended, sent: now, note })
+    }
+
+    #[inline]
+    fn enter(&mut self, slot: usize, exchange: Exchange) -> u16 {
+        let place = self.connections[slot].push(self.depth, exchange.note.expect);
+        let position = self.position(slot, place);
+        self.places[position] = exchange;
         self.in_flight += 1;
         place
     }
@@ -160,9 +170,7 @@ impl Exchanges {
             None => self.take(slot, bytes, now),
             Some(mut layers) => {
                 let course = self.receive_layered(slot, &mut layers, bytes, now);
-                let connection = &mut self.connections[slot];
-                connection.unsent.end = layers.wire.len() as u32;
-                connection.layers = Some(layers);
+                self.connections[slot].put_back(layers);
                 course
             }
         }
@@ -204,9 +212,7 @@ impl Exchanges {
             }
         });
         let agreed = if layers.is_securing() { None } else { layers.agreed() };
-        let connection = &mut self.connections[slot];
-        connection.unsent.end = layers.wire.len() as u32;
-        connection.layers = Some(layers);
+        self.connections[slot].put_back(layers);
         heard.map_err(|failure| tls_failure(&failure))?;
         ruined.map_or(Ok(agreed), Err)
     }
@@ -338,17 +344,11 @@ impl Exchanges {
             let exchange = *self.of(slot, 0);
             self.remove(slot, 0);
             if given_up && exchange.note.idempotent {
-                self.keep(slot, exchange);
+                self.enter(slot, exchange);
             } else {
                 self.recorder.failed(exchange.note.request, kind, 1);
             }
         }
         self.recorder.counts(0).reconnects += u64::from(self.connections[slot].pending > 0);
-    }
-
-    fn keep(&mut self, slot: usize, exchange: Exchange) {
-        let place = self.connections[slot].push(self.depth, exchange.note.expect);
-        self.places[slot * usize::from(self.depth) + usize::from(place)] = exchange;
-        self.in_flight += 1;
     }
 }

@@ -40,9 +40,8 @@ impl Exchanges {
 
     fn put_back(&mut self, slot: usize, layers: Box<Layers>) {
         let connection = &mut self.connections[slot];
-        connection.unsent.end = layers.wire.len() as u32;
+        connection.put_back(layers);
         connection.asked_until = connection.unsent.end;
-        connection.layers = Some(layers);
     }
 
     fn write_through(&mut self, slot: usize, layers: &mut Layers, place: u16, made_from: usize) -> bool {

@@ -132,11 +132,9 @@ impl<D: Driver> Worker<D> {
         if connection.pending == 0 {
             self.fail_waiting_request(slot, kind, timed_out);
         }
-        while self.exchanges.connections[slot].pending > 0 {
-            match timed_out {
-                true => self.exchanges.give_up(slot, kind, self.now),
-                false => self.exchanges.fail(slot, 0, kind),
-            }
+        match timed_out {
+            true => self.give_up_all(slot, kind),
+            false => self.exchanges.leave_rest(slot, kind, false),
         }
         self.exchanges.connections[slot].close();
         self.exchanges.connections[slot].tries = 0;

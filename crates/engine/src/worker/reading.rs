@@ -127,9 +127,7 @@ impl<D: Driver> Worker<D> {
     fn ruined(&mut self, slot: usize, kind: FailureKind) {
         // What the layers say last, such as an alert, is for the server's log: it is sent if that can be done at once.
         self.send_last_words(slot);
-        while self.exchanges.connections[slot].pending > 0 {
-            self.exchanges.fail(slot, 0, kind);
-        }
+        self.exchanges.leave_rest(slot, kind, false);
         self.replace(slot, Some(self.now));
     }
 }

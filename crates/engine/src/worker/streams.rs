@@ -67,7 +67,7 @@ impl Exchanges {
     }
 
     fn place_of(&self, slot: usize, tag: u32) -> usize {
-        slot * usize::from(self.depth) + tag as usize
+        self.position(slot, tag as u16)
     }
 
     fn index_of(&self, slot: usize, tag: u32) -> Option<u16> {
