@@ -1,0 +1,3 @@
+module plimsoll/services
+
+go 1.24

@@ -1,0 +1,86 @@
+// Package backend calls what stands behind the API: another HTTP service, Redis or a SQL database, each with a
+// bounded pool of connections where one is asked for.
+package backend
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	_ "github.com/go-sql-driver/mysql" // the driver named in OpenSQL
+	"github.com/redis/go-redis/v9"
+)
+
+// Calls are made to one backend.
+type Calls func(ctx context.Context) error
+
+// None is a backend that is not there: nothing is called.
+func None(context.Context) error { return nil }
+
+// HTTP gets url on at most connections connections; 0 has no limit.
+func HTTP(url string, connections int) Calls {
+	client := &http.Client{
+		Timeout: time.Minute,
+		Transport: &http.Transport{
+			MaxConnsPerHost:     connections,
+			MaxIdleConnsPerHost: 4096,
+		},
+	}
+	return func(ctx context.Context) error { return get(ctx, client, url) }
+}
+
+func get(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s", url, response.Status)
+	}
+	return nil
+}
+
+// SQL asks query of the database at dsn on at most connections connections; 0 has no limit.
+func SQL(dsn, query string, connections int) (Calls, error) {
+	database, err := sql.Open("mysql", dsn)
+	if err != nil {
+		return nil, fmt.Errorf("the database: %w", err)
+	}
+	database.SetMaxOpenConns(connections)
+	database.SetMaxIdleConns(1024)
+	return func(ctx context.Context) error { return ask(ctx, database, query) }, nil
+}
+
+func ask(ctx context.Context, database *sql.DB, query string) error {
+	rows, err := database.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+	}
+	return rows.Err()
+}
+
+// Redis runs a script on the server at address on at most connections connections; 0 takes the client's own limit.
+func Redis(address, script string, connections int) Calls {
+	client := redis.NewClient(&redis.Options{Addr: address, PoolSize: connections})
+	return func(ctx context.Context) error {
+		err := client.Eval(ctx, script, nil).Err()
+		if err == redis.Nil {
+			return nil
+		}
+		return err
+	}
+}

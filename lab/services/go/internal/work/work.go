@@ -1,0 +1,99 @@
+// Package work holds the pieces of work that a request may cost: CPU time, a held lock, a disk's flush, a slot of a
+// pool, memory. Each has a limit that is known beforehand, which is what makes a scenario's verdict checkable.
+package work
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Burn uses CPU time of the calling thread until d of it is gone. CPU time and not wall time is spent, so that a
+// thread that has to wait for a core does no less work.
+func Burn(d time.Duration) {
+	end := threadTime() + d
+	for threadTime() < end {
+		spin()
+	}
+}
+
+// The loop between two looks at the clock, which costs a system call.
+func spin() {
+	x := uint32(1)
+	for range 2000 {
+		x ^= x << 13
+		x ^= x >> 17
+		x ^= x << 5
+	}
+	sink = x
+}
+
+var sink uint32
+
+func threadTime() time.Duration {
+	var ts unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &ts); err != nil {
+		panic(fmt.Sprintf("this system has no CPU clock of threads: %v", err))
+	}
+	return time.Duration(ts.Nano())
+}
+
+// Lock is one lock for all requests.
+type Lock struct{ mutex sync.Mutex }
+
+// Hold runs f while no other request holds the lock.
+func (l *Lock) Hold(f func()) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	f()
+}
+
+// Pool is a fixed number of slots.
+type Pool struct{ slots chan struct{} }
+
+// NewPool makes a pool of size slots; 0 has no limit.
+func NewPool(size int) *Pool {
+	if size <= 0 {
+		return &Pool{}
+	}
+	return &Pool{slots: make(chan struct{}, size)}
+}
+
+// Use runs f in a slot, which it may have to wait for.
+func (p *Pool) Use(f func()) {
+	if p.slots == nil {
+		f()
+		return
+	}
+	p.slots <- struct{}{}
+	defer func() { <-p.slots }()
+	f()
+}
+
+// Journal is a file to which each request appends a record that must be on disk before the answer.
+type Journal struct {
+	mutex sync.Mutex
+	file  *os.File
+}
+
+// OpenJournal makes the file.
+func OpenJournal(path string) (*Journal, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("the journal: %w", err)
+	}
+	return &Journal{file: file}, nil
+}
+
+// Append writes record and waits until it is on disk.
+func (j *Journal) Append(record []byte) error {
+	j.mutex.Lock()
+	defer j.mutex.Unlock()
+	if _, err := j.file.Write(record); err != nil {
+		return fmt.Errorf("writing the journal: %w", err)
+	}
+	return j.file.Sync()
+}
