@@ -1,4 +1,6 @@
+import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Executors;
 
@@ -18,15 +20,18 @@ public class SmallHeap {
         server.start();
     }
 
+    /** Two megabytes that nobody needs any more once the request is answered. */
     private static String garbage() {
-        StringBuilder text = new StringBuilder();
-        for (int i = 0; i < 20_000; i++) {
-            text.append(i);
+        int sum = 0;
+        for (int i = 0; i < 32; i++) {
+            byte[] block = new byte[65_536];
+            block[i] = (byte) i;
+            sum += block[i];
         }
-        return Integer.toString(text.toString().hashCode());
+        return Integer.toString(sum);
     }
 
-    private static void answer(com.sun.net.httpserver.HttpExchange exchange, String text) throws java.io.IOException {
+    private static void answer(HttpExchange exchange, String text) throws IOException {
         byte[] bytes = text.getBytes();
         exchange.sendResponseHeaders(200, bytes.length);
         exchange.getResponseBody().write(bytes);
