@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use plimsoll_record::Reading;
+use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::lookout::SharedLookout;
 use crate::source::{Source, reading};
@@ -14,6 +16,9 @@ pub(crate) use place::Quota;
 
 mod files;
 pub(crate) mod place;
+
+/// Processes hardly ever change their group: it is looked for this often.
+const GROUPS_EVERY: Duration = Duration::from_secs(5);
 
 /// The folders of one control group: in version 2 one, in version 1 one for each controller. Those that are not there are
 /// not told of.
@@ -67,29 +72,36 @@ pub(crate) struct Cgroup {
     root: PathBuf,
     own: CgroupPaths,
     watched: Option<SharedLookout>,
+    /// The groups of the watched processes, by their paths, and when they were looked for.
+    groups: Option<(Instant, BTreeMap<String, CgroupPaths>)>,
 }
 
 impl Cgroup {
     /// The group of a whole machine is the one at the top, which in a container is the container's.
     pub(crate) fn machine(root: &Path, watched: SharedLookout) -> Self {
-        Self { root: root.to_owned(), own: place::top(root), watched: Some(watched) }
+        Self { root: root.to_owned(), own: place::top(root), watched: Some(watched), groups: None }
     }
 
     /// The group of a lab host, and no other.
     pub(crate) fn lab(root: &Path, own: &CgroupPaths) -> Self {
-        Self { root: root.to_owned(), own: own.below(root), watched: None }
+        Self { root: root.to_owned(), own: own.below(root), watched: None, groups: None }
     }
 
-    /// The groups of the watched processes, by their paths.
-    fn groups(&self) -> BTreeMap<String, CgroupPaths> {
-        let Some(watched) = &self.watched else { return BTreeMap::new() };
+    fn refresh_groups(&mut self) {
+        let Some(watched) = &self.watched else { return };
+        let now = RealClock.now();
+        // Processes that are found later have to wait for their groups to be told.
+        if self.groups.as_ref().is_some_and(|(at, _)| now.since(*at) < GROUPS_EVERY) {
+            return;
+        }
         let mut lookout = watched.look();
         let mut groups = BTreeMap::new();
         for folder in lookout.folders() {
             let Ok(text) = lookout.files.text(&folder.join("cgroup")) else { continue };
             groups.extend(Place::of(&self.root, text).into_iter().flat_map(|place| place.groups()));
         }
-        groups
+        groups.remove("/");
+        self.groups = Some((now, groups));
     }
 }
 
@@ -100,8 +112,11 @@ impl Source for Cgroup {
 
     fn read(&mut self) -> Vec<(String, Reading)> {
         let own = (String::new(), reading(counters(&self.own)));
-        let others = self.groups().into_iter().filter(|(path, _)| path != "/");
-        std::iter::once(own).chain(others.map(|(path, paths)| (path, reading(counters(&paths))))).collect()
+        self.refresh_groups();
+        let others = self.groups.iter().flat_map(|(_, groups)| groups);
+        std::iter::once(own)
+            .chain(others.map(|(path, paths)| (path.clone(), reading(counters(paths)))))
+            .collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plimsoll_record::Reading;
 
-use crate::recent::Recent;
+use crate::round::{Round, SharedFile};
 use crate::source::{Counters, Missing, Source, of_host, reading, strange};
 
 /// The columns of a line `cpu` (proc_stat(5)), up to the last that is not contained in another:
@@ -13,18 +13,18 @@ const COLUMNS: [&str; 8] =
     ["user_ms", "nice_ms", "system_ms", "idle_ms", "iowait_ms", "irq_ms", "softirq_ms", "steal_ms"];
 
 /// The file that tells of CPU time and of what the scheduler did.
-pub(crate) fn stat_file(root: &Path) -> Recent {
-    Recent::new(root.join("proc/stat"))
+pub(crate) fn stat_file(root: &Path, round: &Round) -> SharedFile {
+    SharedFile::new(root.join("proc/stat"), round)
 }
 
 /// The CPU time of all cores together: milliseconds since boot in each state, `total_ms`, their sum, and the level `cores`.
 #[derive(Debug)]
 pub(crate) struct Cpu {
-    stat: Recent,
+    stat: SharedFile,
 }
 
 impl Cpu {
-    pub(crate) fn new(stat: &Recent) -> Self {
+    pub(crate) fn new(stat: &SharedFile) -> Self {
         Self { stat: stat.clone() }
     }
 
@@ -53,11 +53,11 @@ impl Source for Cpu {
 /// The CPU time of each core by itself, in the same columns.
 #[derive(Debug)]
 pub(crate) struct Cores {
-    stat: Recent,
+    stat: SharedFile,
 }
 
 impl Cores {
-    pub(crate) fn new(stat: &Recent) -> Self {
+    pub(crate) fn new(stat: &SharedFile) -> Self {
         Self { stat: stat.clone() }
     }
 }
@@ -77,7 +77,7 @@ impl Source for Cores {
     }
 }
 
-fn odd(stat: &Recent) -> Missing {
+fn odd(stat: &SharedFile) -> Missing {
     strange(stat.file(), "line `cpu` with eight numbers")
 }
 
@@ -105,7 +105,7 @@ mod tests {
     use crate::source::tests::{only, tree};
 
     fn read(content: &str) -> Reading {
-        only(Cpu::new(&stat_file(tree(&[("proc/stat", content)]).path())))
+        only(Cpu::new(&stat_file(tree(&[("proc/stat", content)]).path(), &Round::default())))
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
     fn cores_are_told_by_their_numbers_also_when_some_are_off() {
         let stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu3 10 0 0 90 0 0 0 0 0 0\nintr 1\n";
         let root = tree(&[("proc/stat", stat)]);
-        let readings = Cores::new(&stat_file(root.path())).read();
+        let readings = Cores::new(&stat_file(root.path(), &Round::default())).read();
         let subjects: Vec<&str> = readings.iter().map(|(core, _)| core.as_str()).collect();
         assert_eq!(subjects, ["0", "3"]);
         let Reading::Ok(counters) = &readings[1].1 else { panic!("not read") };

@@ -19,6 +19,7 @@ use crate::peers::Peers;
 use crate::ports::Ports;
 use crate::pressure::Pressure;
 use crate::process::Process;
+use crate::round::Round;
 use crate::scheduler::Scheduler;
 use crate::sockets::Sockets;
 use crate::source::Source;
@@ -31,14 +32,19 @@ use crate::watched::Watched;
 #[derive(Debug)]
 pub struct Host {
     name: String,
+    round: Round,
     sources: Vec<Box<dyn Source>>,
 }
 
 impl Host {
+    fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), round: Round::default(), sources: Vec::new() }
+    }
+
     /// The machine that makes the load, by the name `generator`; its file tree begins at `root` (`/` for this machine).
     pub fn generator(root: &Path) -> Self {
-        let mut host = Self { name: "generator".to_owned(), sources: Vec::new() };
-        host.add(Box::new(Cpu::new(&stat_file(root))));
+        let mut host = Self::named("generator");
+        host.add(Box::new(Cpu::new(&stat_file(root, &host.round))));
         host.add(Box::new(Pressure::new(root)));
         host.add(Box::new(Tcp::new(&root.join("proc/net"))));
         host.add(Box::new(Ports::new(root)));
@@ -48,8 +54,8 @@ impl Host {
 
     /// A whole machine, with the processes `watched` on it.
     pub fn local(name: &str, root: &Path, watched: &Watched) -> Self {
-        let mut host = Self { name: name.to_owned(), sources: Vec::new() };
-        let stat = stat_file(root);
+        let mut host = Self::named(name);
+        let stat = stat_file(root, &host.round);
         host.add(Box::new(Cpu::new(&stat)));
         host.add(Box::new(Cores::new(&stat)));
         host.add(Box::new(Scheduler::new(&stat)));
@@ -58,7 +64,7 @@ impl Host {
         host.add(Box::new(Disk::new(root)));
         host.add(Box::new(Conntrack::new(root)));
         host.add_network(&root.join("proc/net"), Some(root.join("sys/class/net")));
-        let lookout = SharedLookout::new(Lookout::machine(root, watched));
+        let lookout = SharedLookout::new(Lookout::machine(root, watched, &host.round));
         host.add(Box::new(Cgroup::machine(root, lookout.clone())));
         host.add(Box::new(Neighbours::new(lookout.clone())));
         if !watched.is_empty() {
@@ -77,7 +83,7 @@ impl Host {
         cgroups: &CgroupPaths,
         watched: &Watched,
     ) -> Self {
-        let mut host = Self { name: name.to_owned(), sources: Vec::new() };
+        let mut host = Self::named(name);
         host.add(Box::new(Cgroup::lab(root, cgroups)));
         if let Some(folder) = &cgroups.below(root).unified {
             host.add(Box::new(Pressure::of_group(folder)));
@@ -85,9 +91,9 @@ impl Host {
         let lookout = match net_pid {
             Some(pid) => {
                 host.add_network(&root.join(format!("proc/{pid}/net")), None);
-                Lookout::namespace(root, pid)
+                Lookout::namespace(root, pid, &host.round)
             }
-            None => Lookout::machine(root, watched),
+            None => Lookout::machine(root, watched, &host.round),
         };
         host.add_processes(root, &SharedLookout::new(lookout));
         host
@@ -116,6 +122,7 @@ impl Host {
 
     /// Reads every source once, one after another. Times in the samples count from `origin`, when the run began.
     pub fn samples(&mut self, origin: Instant) -> Vec<HostSample> {
+        self.round.begin();
         let mut samples = Vec::new();
         for source in &mut self.sources {
             let began_ns = RealClock.now().nanos_since(origin);

@@ -10,8 +10,8 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::holders::Holders;
 use crate::pace::Pace;
-use crate::recent::SAME_SAMPLE;
 use crate::roster::{Roster, Scope};
+use crate::round::Round;
 use crate::sight::Sight;
 use crate::small_files::SmallFiles;
 use crate::source::{Missing, missing, reading};
@@ -24,7 +24,6 @@ use crate::watched::Watched;
 const DISCOVER_EVERY: Duration = Duration::from_secs(3);
 const DISCOVER_PARTS: u32 = 500;
 /// The list of connections is read with every sample, while that takes no more than this part of the time.
-const CONNECTIONS_EVERY: Duration = Duration::from_millis(20);
 const CONNECTIONS_PARTS: u32 = 100;
 /// Tiers that are followed from one to the next at once.
 const TIERS_MAX: usize = 8;
@@ -90,25 +89,26 @@ pub(crate) struct Lookout {
     shared_members: Arc<Mutex<Vec<Member>>>,
     discovery: Pace,
     connections: Pace,
-    looked: Option<Instant>,
+    round: Round,
+    /// The round in which was looked last.
+    looked: Option<u64>,
     /// When the processes were last found.
     discovered: Option<Instant>,
     trouble: Option<Missing>,
-    same_sample: Duration,
 }
 
 impl Lookout {
     /// Looks for the watched processes of the machine.
-    pub(crate) fn machine(root: &Path, watched: &Watched) -> Self {
-        Self::new(root, Scope::Machine, watched)
+    pub(crate) fn machine(root: &Path, watched: &Watched, round: &Round) -> Self {
+        Self::new(root, Scope::Machine, watched, round)
     }
 
     /// Looks at all processes in the network namespace of this one.
-    pub(crate) fn namespace(root: &Path, net_pid: u32) -> Self {
-        Self::new(root, Scope::Namespace(net_pid), &Watched::default())
+    pub(crate) fn namespace(root: &Path, net_pid: u32, round: &Round) -> Self {
+        Self::new(root, Scope::Namespace(net_pid), &Watched::default(), round)
     }
 
-    fn new(root: &Path, scope: Scope, watched: &Watched) -> Self {
+    fn new(root: &Path, scope: Scope, watched: &Watched, round: &Round) -> Self {
         let net_pid = match scope {
             Scope::Machine => None,
             Scope::Namespace(pid) => Some(pid),
@@ -127,11 +127,11 @@ impl Lookout {
             sight: Ok(Sight::default()),
             shared_members: Arc::default(),
             discovery: Pace::new(DISCOVER_EVERY, DISCOVER_PARTS),
-            connections: Pace::new(CONNECTIONS_EVERY, CONNECTIONS_PARTS),
+            connections: Pace::new(Duration::ZERO, CONNECTIONS_PARTS),
+            round: round.clone(),
             looked: None,
             discovered: None,
             trouble: None,
-            same_sample: SAME_SAMPLE,
         }
     }
 
@@ -171,10 +171,10 @@ impl Lookout {
     }
 
     fn look(&mut self, now: Instant) {
-        if self.looked.is_some_and(|looked| now.since(looked) < self.same_sample) {
+        let round = self.round.number();
+        if self.looked.replace(round) == Some(round) {
             return;
         }
-        self.looked = Some(now);
         let mut sight = self.see(now);
         if self.discovery.due(now) {
             let began = RealClock.now();

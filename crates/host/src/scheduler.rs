@@ -2,7 +2,7 @@
 
 use plimsoll_record::Reading;
 
-use crate::recent::Recent;
+use crate::round::SharedFile;
 use crate::source::{Counters, Missing, Source, of_host, strange};
 
 /// The kernel's names and ours.
@@ -13,11 +13,11 @@ const LINES: [(&str, &str); 3] =
 /// `blocked`.
 #[derive(Debug)]
 pub(crate) struct Scheduler {
-    stat: Recent,
+    stat: SharedFile,
 }
 
 impl Scheduler {
-    pub(crate) fn new(stat: &Recent) -> Self {
+    pub(crate) fn new(stat: &SharedFile) -> Self {
         Self { stat: stat.clone() }
     }
 
@@ -49,11 +49,14 @@ impl Source for Scheduler {
 mod tests {
     use super::*;
     use crate::cpu::stat_file;
+    use crate::round::Round;
     use crate::source::tests::{only, tree};
 
     #[test]
     fn switches_and_queues_are_told_and_a_file_without_them_is_a_failure() {
-        let read = |content| only(Scheduler::new(&stat_file(tree(&[("proc/stat", content)]).path())));
+        let read = |content| {
+            only(Scheduler::new(&stat_file(tree(&[("proc/stat", content)]).path(), &Round::default())))
+        };
         let Reading::Ok(counters) = read("cpu 1\nctxt 1990473\nprocs_running 3\nprocs_blocked 1\n") else {
             panic!("not read");
         };

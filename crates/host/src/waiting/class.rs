@@ -98,15 +98,21 @@ const WRITES: &[i64] = &[
 ];
 
 impl Class {
-    /// The class of a function. `call` tells the system call that the thread is in, and is asked only where the function
-    /// leaves open what the thread waits for.
-    pub(super) fn of(function: &str, call: impl FnOnce() -> Option<i64>) -> Self {
-        if function == SOCKET {
-            let writes = call().is_some_and(|call| WRITES.contains(&call));
-            return if writes { Self::SocketWrite } else { Self::SocketRead };
-        }
+    /// The class of a function; `None` if only the system call tells it.
+    pub(super) fn of(function: &str) -> Option<Self> {
         let found = BEGINNINGS.iter().find(|(beginning, _)| function.starts_with(beginning));
-        found.map_or(Self::Other, |(_, class)| *class)
+        (function != SOCKET).then(|| found.map_or(Self::Other, |(_, class)| *class))
+    }
+
+    /// The class of a thread that waits for a socket in this system call; mostly one waits to read.
+    pub(super) fn of_call(call: Option<i64>) -> Self {
+        let writes = call.is_some_and(|call| WRITES.contains(&call));
+        if writes { Self::SocketWrite } else { Self::SocketRead }
+    }
+
+    /// Whether a thread that waits for it is surely in the state `S`, and not in `D`.
+    pub(super) fn can_be_interrupted(self) -> bool {
+        !matches!(self, Self::File | Self::Other)
     }
 
     /// Its name among the counters.

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use std::{fs, io};
 
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::class::Class;
 use crate::lookout::Member;
@@ -18,7 +18,9 @@ use crate::small_files::SmallFiles;
 
 /// Looks follow each other at this distance, or a larger one where they would take more than this part of the time.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-const LOOK_PARTS: u32 = 300;
+const LOOK_PARTS: u32 = 500;
+/// Threads come and go; they are listed anew this often.
+const LIST_EVERY: Duration = Duration::from_secs(1);
 
 /// What was seen of one process since it was first looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -109,48 +111,67 @@ fn add(seen: &mut BTreeMap<u32, Seen>, look: BTreeMap<u32, Seen>) {
     }
 }
 
-/// One look at all threads of some processes.
+/// Looks at all threads of some processes.
 #[derive(Debug)]
 pub(super) struct Look {
     proc: PathBuf,
     files: SmallFiles,
+    /// The folders of the threads of each process, and when these were listed.
+    threads: BTreeMap<u32, (Instant, Vec<PathBuf>)>,
     /// Cores on which a thread was already found to run in this look.
     taken: BTreeSet<u32>,
 }
 
 impl Look {
     pub(super) fn new(proc: PathBuf) -> Self {
-        Self { proc, files: SmallFiles::new(), taken: BTreeSet::new() }
+        Self { proc, files: SmallFiles::new(), threads: BTreeMap::new(), taken: BTreeSet::new() }
     }
 
     pub(super) fn at(&mut self, members: &[Member]) -> BTreeMap<u32, Seen> {
+        self.list(members, RealClock.now());
         // The core that this thread runs on is not free for any other.
         self.taken = u32::try_from(rustix::thread::sched_getcpu()).into_iter().collect();
         let mut seen = BTreeMap::new();
         for member in members {
             let mut one = Seen { looks: 1, ..Seen::new(member.started_ticks) };
-            let tasks = self.proc.join(format!("{}/task", member.pid));
-            for task in fs::read_dir(tasks).into_iter().flatten().flatten() {
-                self.thread(&task.path(), &mut one);
+            let tasks = self.threads.remove(&member.pid);
+            for task in tasks.iter().flat_map(|(_, tasks)| tasks) {
+                self.thread(task, &mut one);
             }
+            self.threads.extend(tasks.map(|tasks| (member.pid, tasks)));
             seen.insert(member.pid, one);
         }
         seen
     }
 
-    fn thread(&mut self, task: &Path, seen: &mut Seen) {
-        // A thread that ended meanwhile stands nowhere.
-        let Ok((state, core)) = self.state(task) else { return };
-        match state {
-            'R' => self.ready(core, seen),
-            'D' => seen.disk += 1,
-            'S' | 'I' | 'T' | 't' => self.waits(task, seen),
-            _ => {}
+    /// Lists the threads of processes whose list is old.
+    fn list(&mut self, members: &[Member], now: Instant) {
+        let fresh = |at: Instant| now.since(at) < LIST_EVERY;
+        self.threads.retain(|pid, (at, _)| fresh(*at) && members.iter().any(|member| member.pid == *pid));
+        for member in members {
+            self.threads.entry(member.pid).or_insert_with(|| {
+                let folder = fs::read_dir(self.proc.join(format!("{}/task", member.pid)));
+                (now, folder.into_iter().flatten().flatten().map(|task| task.path()).collect())
+            });
         }
     }
 
-    fn state(&mut self, task: &Path) -> io::Result<(char, u32)> {
-        self.files.stat(task).map(|Stat { state, core, .. }| (state, core))
+    /// Where a thread waits is asked first: that costs the kernel less than its state, and mostly tells it too.
+    fn thread(&mut self, task: &Path, seen: &mut Seen) {
+        let class = self.class(task);
+        if let Some(class) = class.filter(|class| class.can_be_interrupted()) {
+            *seen.classes.entry(class).or_default() += 1;
+            return;
+        }
+        // A thread that ended meanwhile stands nowhere.
+        let Ok(Stat { state, core, .. }) = self.files.stat(task) else { return };
+        match (state, class) {
+            ('R', _) => self.ready(core, seen),
+            ('D', _) => seen.disk += 1,
+            ('S' | 'I' | 'T' | 't', Some(class)) => *seen.classes.entry(class).or_default() += 1,
+            ('S' | 'I' | 'T' | 't', None) => seen.unseen += 1,
+            _ => {}
+        }
     }
 
     /// The kernel calls both `R`. Only one thread runs on a core at a time, so that of several on one core all but the
@@ -163,19 +184,18 @@ impl Look {
         }
     }
 
-    fn waits(&mut self, task: &Path, seen: &mut Seen) {
+    /// What a thread waits for; `None` if it does not wait, or this user may not know.
+    fn class(&mut self, task: &Path) -> Option<Class> {
+        let text = self.files.text(&task.join("wchan")).ok()?;
         // Compilers add suffixes to the names of functions that they changed.
-        let function = match self.files.text(&task.join("wchan")) {
-            Ok(text) => text.trim().split('.').next().unwrap_or_default().to_owned(),
-            Err(_) => String::new(),
-        };
-        // Zero is what the kernel says to those who may not know, and of threads that do not wait.
+        let function = text.trim().split('.').next().unwrap_or_default();
         if function.is_empty() || function == "0" {
-            seen.unseen += 1;
-            return;
+            return None;
         }
-        let files = &mut self.files;
-        let call = || files.text(&task.join("syscall")).ok()?.split(' ').next()?.parse().ok();
-        *seen.classes.entry(Class::of(&function, call)).or_default() += 1;
+        let known = Class::of(function);
+        known.or_else(|| {
+            let text = self.files.text(&task.join("syscall")).ok();
+            Some(Class::of_call(text.and_then(|text| text.split(' ').next()?.parse().ok())))
+        })
     }
 }

@@ -1,8 +1,12 @@
-use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
 
 use super::class::Class;
 use super::looks::Look;
@@ -70,44 +74,53 @@ fn a_process_that_does_not_say_where_it_waits_has_no_classes_and_is_a_failure() 
     assert_eq!(closed(&[].into()), None);
 }
 
-struct Owned(Child);
-
-impl Drop for Owned {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
+/// Starts a thread of this process that waits as `wait` does, and is done with what that gives.
+fn thread<T>(wait: impl FnOnce() -> T + Send + 'static) -> JoinHandle<()> {
+    std::thread::spawn(move || drop(wait()))
 }
 
-/// A real process that says «ready» and then waits as `script` says; this test waits for it to do so.
-fn waits(script: &str, class: Class) {
-    let script = format!("import socket, select, time, sys\nprint('ready', flush=True)\n{script}");
-    let mut command = Command::new("python3");
-    command.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = Owned(command.spawn().unwrap());
-    BufReader::new(child.0.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
-    let members = Arc::new(Mutex::new(vec![member(child.0.id())]));
-    let looker = looks::Looker::start(Path::new("/proc").to_owned(), members).unwrap();
-    for _ in 0..1000 {
+/// Looks at this process until every class was seen; a look that comes too early is followed by another.
+fn look_until_seen(looker: &looks::Looker, classes: &[Class]) {
+    for _ in 0..2000 {
         let seen = looker.seen();
-        if seen.get(&child.0.id()).is_some_and(|seen| seen.classes[&class] > 0) {
+        let all = |seen: &Seen| classes.iter().all(|class| seen.classes[class] > 0);
+        if seen.values().any(all) {
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+        std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("{class:?} not seen within ten seconds: {:?}", looker.seen());
+    panic!("not all of {classes:?} within 20 s: {:?}", looker.seen());
 }
 
 #[test]
-fn real_processes_are_seen_where_they_wait() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let connect = format!("s = socket.create_connection(('127.0.0.1', {port}))");
-    waits("time.sleep(60)", Class::Timer);
-    waits("sys.stdin.read(1)", Class::Pipe);
-    waits("e = select.epoll(); e.poll(60)", Class::Epoll);
-    waits("s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(); s.accept()", Class::Accept);
-    waits(&format!("{connect}; s.recv(1)"), Class::SocketRead);
-    waits(&format!("{connect}; s.sendall(bytes(100_000_000))"), Class::SocketWrite);
-    waits("import threading; threading.Event().wait()", Class::Futex);
+fn real_threads_are_seen_where_they_wait() {
+    let (listener, other) =
+        (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+    let address = listener.local_addr().unwrap();
+    let connect = || (TcpStream::connect(other.local_addr().unwrap()).unwrap(), other.accept().unwrap().0);
+    let ((mut reader, silent), (mut writer, deaf)) = (connect(), connect());
+    let (mut pipe, full) = std::io::pipe().unwrap();
+    let (polled, never) = std::io::pipe().unwrap();
+    let (told, tell) = (Arc::new(AtomicBool::new(false)), mpsc::channel::<()>());
+    let over = Arc::clone(&told);
+    let threads = [
+        thread(move || listener.accept()),
+        thread(move || reader.read(&mut [0])),
+        thread(move || writer.write_all(&vec![0; 100_000_000])),
+        thread(move || pipe.read(&mut [0])),
+        thread(move || poll(&mut [PollFd::new(&polled, PollFlags::IN)], None)),
+        thread(move || tell.1.recv()),
+        thread(move || {
+            while !over.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(200));
+            }
+        }),
+    ];
+    let members = Arc::new(Mutex::new(vec![member(std::process::id())]));
+    let looker = looks::Looker::start(Path::new("/proc").to_owned(), members).unwrap();
+    use Class::{Accept, Epoll, Futex, Pipe, SocketRead, SocketWrite, Timer};
+    look_until_seen(&looker, &[Accept, SocketRead, SocketWrite, Pipe, Epoll, Futex, Timer]);
+    told.store(true, Ordering::Relaxed);
+    drop((TcpStream::connect(address), silent, deaf, full, never, tell.0));
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
