@@ -79,3 +79,28 @@ impl Source for Neighbours {
         readings
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::round::Round;
+    use crate::watched::Watched;
+
+    #[test]
+    fn a_process_that_was_busy_once_is_told_of_until_it_ends() {
+        let lookout = Lookout::machine(Path::new("/"), &Watched::default(), &Round::default());
+        let mut neighbours = Neighbours::new(SharedLookout::new(lookout));
+        let mut told = |now: &[(u32, u64)]| {
+            let now = now.iter().copied().collect();
+            neighbours.choose(&now);
+            neighbours.before = now;
+            neighbours.told.iter().copied().collect::<Vec<u32>>()
+        };
+        assert_eq!(told(&[(1, 10), (2, 900), (3, 50)]), [0; 0], "nobody is known to have run");
+        assert_eq!(told(&[(1, 11), (2, 900), (3, 50)]), [1]);
+        assert_eq!(told(&[(1, 11), (2, 900), (3, 60)]), [1, 3]);
+        assert_eq!(told(&[(2, 900), (3, 60)]), [3]);
+    }
+}

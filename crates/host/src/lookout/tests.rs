@@ -1,9 +1,10 @@
 //! A proxy in front of an application: what the sources of processes tell of the two, and of their neighbours.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
+use std::process::{Child, Command, Stdio};
 
 use plimsoll_record::HostSample;
 
@@ -251,4 +252,39 @@ fn this_machine_shows_this_process_and_the_server_that_it_is_connected_to() {
         assert!(!matches!(sample.reading, Reading::Failed(_)), "{sample:?}");
     }
     drop(waiting);
+}
+
+struct Owned(Child);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_real_network_namespace_has_its_own_processes_and_sockets() {
+    let mut command = Command::new("unshare");
+    command.args(["--net", "sh", "-c", "echo here; read line"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut inside = Owned(command.spawn().unwrap());
+    let mut here = String::new();
+    BufReader::new(inside.0.stdout.as_mut().unwrap()).read_line(&mut here).unwrap();
+    if here.is_empty() {
+        println!("passed over: this user may not make a network namespace");
+        return;
+    }
+    let pid = inside.0.id();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let is_ours = |socket: &Socket| socket.local == listener.local_addr().unwrap();
+    assert!(TcpTable::new(Path::new("/"), None).listening().unwrap().iter().any(is_ours));
+    let mut table = TcpTable::new(Path::new("/"), Some(pid));
+    assert!(matches!(table, TcpTable::Kernel(_)));
+    assert_eq!(table.listening().unwrap(), []);
+    let watched = Watched::default();
+    let mut host = Host::lab("web", Path::new("/"), Some(pid), &CgroupPaths::default(), &watched);
+    let samples = samples(&mut host);
+    assert_eq!(subjects(&samples, "process"), [format!("{pid} sh").as_str()]);
+    assert_eq!(subjects(&samples, "interface"), ["lo"]);
+    assert_eq!(counters(&samples, "tcp", "")["established"], 0);
 }
