@@ -45,8 +45,10 @@ impl<D: Driver> Worker<D> {
         if !self.is_overdue(sent) {
             return;
         }
+        let pending = self.exchanges.connections[slot].pending;
         if self.order.streams && self.cancel_overdue(slot) {
-            return self.answer_layers(slot);
+            let ended = pending - self.exchanges.connections[slot].pending;
+            return self.heed_refusals(slot, ended);
         }
         self.give_up_all(slot, FailureKind::TimedOut);
         self.replace(slot, Some(self.now));
@@ -59,8 +61,10 @@ impl<D: Driver> Worker<D> {
             if !self.is_overdue(sent) {
                 return true;
             }
+            let held = self.exchanges.is_held(slot, 0);
+            let kind = if held { FailureKind::H2Refused } else { FailureKind::TimedOut };
             self.exchanges.cancel_oldest(slot);
-            self.exchanges.give_up(slot, FailureKind::TimedOut, self.now);
+            self.exchanges.give_up(slot, kind, self.now);
         }
         false
     }

@@ -134,7 +134,7 @@ impl<D: Driver> Worker<D> {
         }
         match timed_out {
             true => self.give_up_all(slot, kind),
-            false => self.exchanges.leave_rest(slot, kind, false),
+            false => self.exchanges.fail_all(slot, kind),
         }
         self.exchanges.connections[slot].close();
         self.exchanges.connections[slot].tries = 0;

@@ -74,6 +74,14 @@ impl<D: Driver> Worker<D> {
         self.refill(slot);
     }
 
+    /// Sees to what an HTTP/2 server refused, at another time than when it said so.
+    pub(super) fn heed_refusals(&mut self, slot: usize, ended: u16) {
+        match self.exchanges.heed_refusals_now(slot, ended, self.now) {
+            Course::Spent => self.spent(slot),
+            _ => self.answer_layers(slot),
+        }
+    }
+
     /// Sends what the layers have to say beside requests, and notices that the peer has closed under encryption.
     pub(super) fn answer_layers(&mut self, slot: usize) {
         let closed =
@@ -111,8 +119,7 @@ impl<D: Driver> Worker<D> {
     /// answered nothing has not given the connection up between two requests, it refuses them.
     fn spent(&mut self, slot: usize) {
         let proven = self.exchanges.connections[slot].proven();
-        let kind = if proven { FailureKind::ClosedBeforeResponse } else { FailureKind::H2Refused };
-        self.exchanges.leave_rest(slot, kind, proven);
+        self.exchanges.leave_rest(slot, FailureKind::ClosedBeforeResponse, proven);
         self.replace(slot, Some(self.now));
     }
 

@@ -64,8 +64,8 @@ impl<D: Driver> Worker<D> {
         let made_from = connection.outgoing.len();
         let Some(mut note) = exchanges.source.write(&mut connection.outgoing) else { return false };
         if self.fixed_bytes.is_none() {
-            // Of several requests made one by one, only the last are still there to be sent again.
-            note.idempotent &= exchanges.depth == 1;
+            // Of several requests made one by one, only the last are still there to be sent again; on streams, each.
+            note.idempotent &= exchanges.depth == 1 || exchanges.streams.is_some();
         }
         let mut place = 0;
         for _ in 0..self.batch {
