@@ -5,7 +5,7 @@ use plimsoll_units::{Clock, Instant};
 
 use super::Worker;
 use super::source::Requests;
-use crate::connection::{End, Rest, State};
+use crate::connection::{Rest, State};
 use crate::drive::{Driver, Payload};
 use crate::schedule::Schedule;
 
@@ -187,7 +187,7 @@ impl<D: Driver> Worker<D> {
                 connection.forget_sent();
                 self.exchanges.recorder.counts(0).bytes_out += count as u64;
             }
-            Err(_) => self.ended(slot, End::Reset),
+            Err(_) => self.sending_failed(slot),
         }
     }
 
