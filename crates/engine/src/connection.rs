@@ -101,6 +101,8 @@ pub(crate) struct Connection {
     pub(crate) unsent: Range<u32>,
     /// Where in these bytes the last request ends.
     pub(crate) asked_until: u32,
+    /// It got fewer requests than it has room for, because they are long: it gets more once those are on their way.
+    pub(crate) unfilled: bool,
     /// At least one response came over this socket.
     proven: bool,
     parser: ResponseParser,
@@ -124,6 +126,7 @@ impl Connection {
             outgoing: Vec::new(),
             unsent: 0..0,
             asked_until: 0,
+            unfilled: false,
             proven: false,
             parser: ResponseParser::new(),
         }
@@ -138,6 +141,14 @@ impl Connection {
     pub(crate) fn writable(&self) -> bool {
         let unsent_most = if self.layers.is_some() { UNSENT_MOST_BYTES } else { 0 };
         self.state == State::Open && self.unsent.len() <= unsent_most
+    }
+
+    /// True if so much waits to be sent that more would only take memory. Fixed bytes are there in any case.
+    pub(crate) fn is_full(&self) -> bool {
+        match &self.layers {
+            Some(_) => self.unsent.len() > UNSENT_MOST_BYTES,
+            None => self.outgoing.len() > UNSENT_MOST_BYTES,
+        }
     }
 
     /// A socket is being connected.
@@ -187,6 +198,7 @@ impl Connection {
         self.state = State::Closed;
         self.unsent = 0..0;
         self.asked_until = 0;
+        self.unfilled = false;
     }
 
     /// True if at least one response came over this socket.

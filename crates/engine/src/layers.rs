@@ -4,7 +4,7 @@ use plimsoll_http::h2;
 use plimsoll_record::FailureKind;
 use plimsoll_tls::{Session, TlsFailure, TlsFailureKind};
 
-/// Layers with more than this unsent take no further requests.
+/// A connection with more than this to be sent takes no further requests until it is sent.
 pub(crate) const UNSENT_MOST_BYTES: usize = 64 * 1024;
 /// A buffer for what goes over the wire that has grown beyond this is given back once it is empty.
 const WIRE_KEPT_BYTES: usize = 16 * 1024;

@@ -6,7 +6,7 @@ use crate::requests::{self, Requests};
 use crate::target::parse_header;
 use crate::{
     ArrivalProcess, DriverKind, Generator, HostError, Level, Load, Network, NetworkError, Plan, RateProfile,
-    Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError, TransportSpec,
+    Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError, TransportSpec, volume,
 };
 
 /// The load as typed.
@@ -229,7 +229,8 @@ impl PlanSpec {
         let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
         let checks = requests::checks(checks)?;
         let connections_max = self.connections_max.map(connections).transpose()?;
-        let load = freeze_load(&self.load, connections_max, depth(self.transport.depth(self.depth))?)?;
+        let depth = depth(self.transport.depth(self.depth))?;
+        let load = freeze_load(&self.load, connections_max, depth)?;
         let generator = Generator {
             workers: self
                 .workers
@@ -247,7 +248,7 @@ impl PlanSpec {
         };
         let network = self.network.checked()?;
         let slo = slo(self.slo)?;
-        Ok(Plan {
+        let plan = Plan {
             name,
             target,
             requests: groups,
@@ -260,7 +261,9 @@ impl PlanSpec {
             load,
             generator,
             slo,
-        })
+        };
+        volume::check(&plan.mixed(), &plan.target.authority(), depth)?;
+        Ok(plan)
     }
 
     fn target(&self) -> Result<Target, PlanError> {

@@ -14,9 +14,11 @@ impl<D: Driver> Worker<D> {
     #[inline]
     pub(super) fn refill(&mut self, slot: usize) {
         let room = self.exchanges.room(slot);
-        if room < self.room_least {
+        let unfilled = self.exchanges.connections[slot].unfilled;
+        if room < if unfilled { self.batch } else { self.room_least } {
             return;
         }
+        self.exchanges.connections[slot].unfilled = false;
         match &self.schedule {
             Schedule::Closed => self.refill_closed(slot, room / self.batch),
             Schedule::Open(_) => self.refill_open(slot, room / self.batch),
@@ -34,6 +36,9 @@ impl<D: Driver> Worker<D> {
         let requests = u64::from(self.batch);
         self.exchanges.connections[slot].begin_writing();
         for _ in 0..writes {
+            if !self.has_drained(slot) {
+                break;
+            }
             if !self.control.claim_or_end(requests, self.now) || !self.write(slot, due) {
                 break;
             }
@@ -48,12 +53,31 @@ impl<D: Driver> Worker<D> {
     fn refill_open(&mut self, slot: usize, writes: u16) {
         self.exchanges.connections[slot].begin_writing();
         for _ in 0..writes {
+            if !self.has_drained(slot) {
+                break;
+            }
             let Schedule::Open(backlog) = &mut self.schedule else { break };
             let Some(intended) = backlog.take() else { break };
             self.write_due(slot, intended);
         }
         self.flush(slot);
         self.list(slot);
+    }
+
+    /// True if more may be written to what is to be sent on a connection: if that is much, it has to leave first.
+    #[inline]
+    fn has_drained(&mut self, slot: usize) -> bool {
+        if !self.exchanges.connections[slot].is_full() {
+            return true;
+        }
+        self.flush(slot);
+        let connection = &mut self.exchanges.connections[slot];
+        let drained = connection.writable();
+        if drained {
+            connection.begin_writing();
+        }
+        connection.unfilled = !drained;
+        drained
     }
 
     /// Adds the requests of one call of the source to what is to be sent on a connection.

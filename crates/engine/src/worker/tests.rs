@@ -1,22 +1,27 @@
 //! The worker's own promise: after the warm-up its loop takes no memory.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
+use allocation_counter::AllocationInfo;
 use plimsoll_plan::{ArrivalProcess, DriverKind, Level, RateProfile, Shard, Target};
+use plimsoll_record::Counts;
 use plimsoll_units::{Clock, RealClock};
 
 use super::Worker;
 use crate::control::Control;
+use crate::drive::Driver;
 use crate::drive::epoll::Epoll;
 use crate::drive::uring::Uring;
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
-use crate::traffic::{FixedRequest, Traffic};
+use crate::traffic::{
+    Answer, FixedRequest, Judgement, Note, RequestMaker, RequestSource, SourceFault, Traffic,
+};
 
 /// Answers every request on every connection, one thread each, until the client closes.
 fn echo_server() -> SocketAddr {
@@ -40,12 +45,10 @@ fn answer_all(mut stream: TcpStream) {
     }
 }
 
-/// Runs a worker on this thread; gives the requests completed and the allocations made by this thread.
-fn allocations(level: Level, duration: Duration, driver: DriverKind) -> (u64, u64) {
-    let address = echo_server();
-    let origin = RealClock.now();
+/// A step for `address`, closed loop or open; tests change what they are about.
+fn order(address: SocketAddr, level: Level, duration: Duration) -> StepOrder {
     let target = Target::parse(&format!("http://{address}/")).unwrap();
-    let order = StepOrder {
+    StepOrder {
         step: 0,
         level,
         duration,
@@ -62,37 +65,48 @@ fn allocations(level: Level, duration: Duration, driver: DriverKind) -> (u64, u6
         connections_max: 4,
         interval: Duration::from_millis(10),
         seed: 1,
-        driver: Some(driver),
-        origin,
-    };
-    let control = Arc::new(Control::new(origin + duration, Duration::from_secs(10), None));
+        driver: None,
+        origin: RealClock.now(),
+    }
+}
+
+/// Runs a worker on this thread; gives what it counted, and the allocations made by this thread.
+fn run<D: Driver>(order: StepOrder, driver: D) -> (Counts, AllocationInfo) {
+    let origin = order.origin;
+    let control =
+        Arc::new(Control::new(origin + order.duration, Duration::from_secs(10), order.requests_max));
     let (full, frames) = sync_channel::<Box<LiveFrame>>(2);
     let (give_back, empty) = sync_channel(2);
     give_back.try_send(LiveFrame::new(0, 0, 1)).unwrap();
     let taker = thread::spawn(move || {
-        let mut completed = 0;
+        let mut counts = Counts::default();
         while let Ok(frame) = frames.recv() {
-            completed += frame.seal().map(|frame| frame.head.counts.completed).sum::<u64>();
+            frame.seal().for_each(|frame| counts.merge(&frame.head.counts));
             give_back.try_send(frame).unwrap_or_default();
         }
-        completed
+        counts
     });
     let shard = Shard { index: 0, of: 1 };
     let recorder = Recorder::new(0, shard, 1, Exchange { full, empty }, origin);
     let source = order.source(shard).unwrap();
+    let worker = Worker::new(order, shard, origin, control, driver, (source, recorder));
+    let made = allocation_counter::measure(|| drop(worker.run()));
+    (taker.join().unwrap(), made)
+}
+
+/// As [`run`], with a driver of this kind.
+fn run_by(kind: DriverKind, order: StepOrder) -> (Counts, AllocationInfo) {
     let fixed = order.fixed_bytes();
-    let parts = (source, recorder);
-    let made = match driver {
-        DriverKind::Epoll => {
-            let worker = Worker::new(order, shard, origin, control, Epoll::new(fixed).unwrap(), parts);
-            allocation_counter::measure(|| drop(worker.run()))
-        }
-        DriverKind::IoUring => {
-            let worker = Worker::new(order, shard, origin, control, Uring::new(fixed).unwrap(), parts);
-            allocation_counter::measure(|| drop(worker.run()))
-        }
-    };
-    (taker.join().unwrap(), made.count_total)
+    match kind {
+        DriverKind::Epoll => run(order, Epoll::new(fixed).unwrap()),
+        DriverKind::IoUring => run(order, Uring::new(fixed).unwrap()),
+    }
+}
+
+/// The requests completed and the allocations made by a worker.
+fn allocations(level: Level, duration: Duration, driver: DriverKind) -> (u64, u64) {
+    let (counts, made) = run_by(driver, order(echo_server(), level, duration));
+    (counts.completed, made.count_total)
 }
 
 fn allocates_nothing_per_request(level: Level) {
@@ -113,4 +127,43 @@ fn a_closed_loop_takes_no_memory_after_its_warm_up() {
 fn an_open_loop_takes_no_memory_after_its_warm_up() {
     let (profile, arrivals) = (RateProfile::Constant(2000.0), ArrivalProcess::Poisson);
     allocates_nothing_per_request(Level::Open { profile, arrivals, connections: 4, depth: 1 });
+}
+
+/// Makes requests of a hundred kilobytes.
+struct Long;
+
+impl RequestMaker for Long {
+    fn source(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        Ok(Box::new(Self))
+    }
+
+    fn give_back(&self, _shard: Shard, _source: Box<dyn RequestSource>) {}
+}
+
+impl RequestSource for Long {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<Note, SourceFault> {
+        out.extend_from_slice(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
+        out.resize(out.len() + 100_000, b'x');
+        Ok(Note::of_method("POST"))
+    }
+
+    fn answered(&mut self, _request: u16, _answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
+        Ok(Judgement::ByStatus)
+    }
+}
+
+#[test]
+fn a_deep_pipeline_of_long_requests_is_not_held_in_memory() {
+    // Connections are taken in, and nothing is read from them.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    for driver in [DriverKind::Epoll, DriverKind::IoUring] {
+        let level = Level::Closed { connections: 1, depth: 1000 };
+        let mut order = order(listener.local_addr().unwrap(), level, Duration::from_millis(200));
+        order.traffic = Traffic::Made(Arc::new(Long));
+        order.depth = 1000;
+        order.timeout = Duration::from_millis(100);
+        let (counts, made) = run_by(driver, order);
+        assert!(counts.sent >= 2, "{counts:?}");
+        assert!(made.bytes_max < 4_000_000, "{} bytes by {}", made.bytes_max, driver.name());
+    }
 }

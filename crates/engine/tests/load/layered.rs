@@ -12,7 +12,7 @@ use plimsoll_tls::{Client, Roots, ServerName, TlsSettings};
 
 use super::measured::{Measured, closed, open, order};
 
-fn tls(nginx: &Nginx, name: &str, streams: bool) -> TlsOrder {
+pub(crate) fn tls(nginx: &Nginx, name: &str, streams: bool) -> TlsOrder {
     let roots = Roots::Pem(fs::read(nginx.certificate()).unwrap());
     let alpn = if streams { vec![b"h2".to_vec()] } else { Vec::new() };
     let client = Client::new(&TlsSettings { roots, alpn, ..TlsSettings::default() }).unwrap();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use plimsoll_engine::{FixedRequest, Traffic};
 use plimsoll_plan::Target;
-use plimsoll_testkit::{BadServer, Script};
+use plimsoll_testkit::{BadServer, Nginx, Script};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::measured::{Measured, closed, order};
@@ -158,4 +158,24 @@ fn a_reset_while_the_request_is_sent_is_named_after_what_came_before_it() {
     let begun =
         failures(|stream| answer_and_reset(stream, b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\n"));
     assert_eq!(begun, ["reset_within_response"]);
+}
+
+#[test]
+fn long_requests_fill_a_pipeline_as_they_leave() {
+    let nginx = Nginx::start().unwrap();
+    for secure in [false, true] {
+        let address = if secure { nginx.tls_address() } else { nginx.address() };
+        let mut order = order(address, closed(2));
+        let mut target = Target::parse("http://localhost/").unwrap();
+        target.headers = vec![("X-Long".to_owned(), "x".repeat(7_000))];
+        let bytes = target.encode().unwrap();
+        order.traffic = Traffic::Fixed(FixedRequest::new(bytes, "GET"));
+        order.tls = secure.then(|| super::layered::tls(&nginx, "localhost", false));
+        order.depth = 64;
+        order.requests_max = Some(640);
+        order.duration = Duration::from_secs(600);
+        let measured = Measured::of(&order);
+        assert_eq!(measured.failures(), [""; 0]);
+        assert_eq!(measured.counts.ok, 640);
+    }
 }
