@@ -16,6 +16,8 @@ use crate::layers::{Layers, Places, UNSENT_MOST_BYTES};
 pub(crate) enum State {
     /// There is no socket.
     Closed,
+    /// The server's queue of new connections is full: it is to be connected once there may be a place.
+    Waiting,
     /// The socket is being connected.
     Opening,
     /// Connected; encryption is being agreed on.
@@ -85,6 +87,8 @@ pub(crate) struct Connection {
     pub(crate) tries: u8,
     /// It is being opened for the first time, or again after a refusal: such openings are held back.
     pub(crate) gently: bool,
+    /// While it was being opened, there was no place for it in the server's queue.
+    pub(crate) crowded: bool,
     /// It stands in the queue of connections that may take a request.
     pub(crate) listed: bool,
     /// Requests under way.
@@ -117,6 +121,7 @@ impl Connection {
             connected: Instant::default(),
             due: None,
             gently: false,
+            crowded: false,
             tries: 0,
             listed: false,
             pending: 0,
@@ -156,7 +161,19 @@ impl Connection {
         self.state = State::Opening;
         self.gently = gently;
         self.since = now;
+        self.crowded = false;
         self.proven = false;
+    }
+
+    /// There was no place for it. The time since it began to be opened goes on.
+    pub(crate) fn wait(&mut self) {
+        self.state = State::Waiting;
+        self.crowded = true;
+    }
+
+    /// The socket is being connected again, after a wait.
+    pub(crate) fn resume_opening(&mut self) {
+        self.state = State::Opening;
     }
 
     /// The socket is connected. Requests that another socket did not carry to an answer are still pending.

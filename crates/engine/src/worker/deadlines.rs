@@ -25,11 +25,11 @@ impl<D: Driver> Worker<D> {
         for slot in 0..self.exchanges.connections.len() {
             let connection = &self.exchanges.connections[slot];
             match connection.state {
-                State::Opening | State::Securing if self.is_overdue(connection.since) => {
+                State::Waiting | State::Opening | State::Securing if self.is_overdue(connection.since) => {
                     self.opening_timed_out(slot);
                 }
                 State::Open if connection.pending > 0 => self.scan_oldest(slot),
-                State::Opening | State::Securing | State::Open | State::Closed => {}
+                State::Waiting | State::Opening | State::Securing | State::Open | State::Closed => {}
             }
         }
     }

@@ -28,7 +28,7 @@ impl<D: Driver> Worker<D> {
                     self.flush(event.slot);
                     self.refill(event.slot);
                 }
-                State::Open | State::Closed => {}
+                State::Open | State::Closed | State::Waiting => {}
             }
         }
         if !event.readable {
@@ -142,7 +142,7 @@ impl<D: Driver> Worker<D> {
         match self.exchanges.connections[slot].state {
             State::Open => {}
             State::Securing => return self.securing_failed(slot, FailureKind::TlsHandshake),
-            State::Closed | State::Opening => return,
+            State::Closed | State::Waiting | State::Opening => return,
         }
         if self.exchanges.end(slot, end, self.now) {
             self.replace(slot, Some(self.now));
