@@ -223,10 +223,15 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// A connection still being opened counts as work left: somebody waits for it, and how it ends must be told.
-    fn finished(&self) -> bool {
+    /// A connection still being opened counts as work left: somebody waits for it, and how it ends must be told. So
+    /// does what fell due between the last look at the schedule and the end of the load.
+    fn finished(&mut self) -> bool {
+        if self.measuring() {
+            return false;
+        }
+        self.dispatch_due();
         let nothing_left = self.exchanges.in_flight == 0 && self.backlog() == 0 && self.opening == 0;
-        !self.measuring() && (nothing_left || self.now >= self.control.drain_ends())
+        nothing_left || self.now >= self.control.drain_ends()
     }
 
     fn gauges(&self) -> Gauges {

@@ -220,7 +220,7 @@ impl<D: Driver> Worker<D> {
     pub(super) fn dispatch_due(&mut self) {
         let ends = self.control.load_ends();
         let Schedule::Open(backlog) = &mut self.schedule else { return };
-        if backlog.len() == 0 && (backlog.next_due() > self.now || ends <= self.now) {
+        if backlog.len() == 0 && (backlog.next_due() > self.now || backlog.next_due() >= ends) {
             return;
         }
         let control = &self.control;

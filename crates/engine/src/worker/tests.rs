@@ -3,20 +3,22 @@
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use std::time::Duration;
 
 use allocation_counter::AllocationInfo;
 use plimsoll_plan::{ArrivalProcess, DriverKind, Level, RateProfile, Shard, Target};
-use plimsoll_record::Counts;
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_record::{Counts, FailureKind};
+use plimsoll_sys::Route;
+use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::Worker;
 use crate::control::Control;
-use crate::drive::Driver;
 use crate::drive::epoll::Epoll;
 use crate::drive::uring::Uring;
+use crate::drive::{Driver, Event, Payload, Received};
 use crate::order::StepOrder;
 use crate::recorder::{Exchange, LiveFrame, Recorder};
 use crate::traffic::{
@@ -127,6 +129,73 @@ fn a_closed_loop_takes_no_memory_after_its_warm_up() {
 fn an_open_loop_takes_no_memory_after_its_warm_up() {
     let (profile, arrivals) = (RateProfile::Constant(2000.0), ArrivalProcess::Poisson);
     allocates_nothing_per_request(Level::Open { profile, arrivals, connections: 4, depth: 1 });
+}
+
+/// Counts how often a worker waits.
+struct Counted(Epoll, Arc<AtomicU64>);
+
+impl Driver for Counted {
+    fn open(&mut self, slot: usize, route: &Route) -> io::Result<()> {
+        self.0.open(slot, route)
+    }
+
+    fn connected(&self, slot: usize) -> io::Result<()> {
+        self.0.connected(slot)
+    }
+
+    fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
+        self.0.send(slot, payload)
+    }
+
+    fn receive(&mut self, slot: usize, unwanted_bytes: u64) -> io::Result<Received<'_>> {
+        self.0.receive(slot, unwanted_bytes)
+    }
+
+    fn close(&mut self, slot: usize) {
+        self.0.close(slot);
+    }
+
+    fn wait(&mut self, longest: Duration) -> io::Result<()> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.wait(longest)
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        self.0.next_event()
+    }
+}
+
+fn open_loop(rate_per_sec: f64, connections: u32) -> Level {
+    let (profile, arrivals) = (RateProfile::Constant(rate_per_sec), ArrivalProcess::Constant);
+    Level::Open { profile, arrivals, connections, depth: 1 }
+}
+
+#[test]
+fn an_open_loop_that_has_sent_its_number_of_requests_sleeps_while_it_waits_for_answers() {
+    // Connections are taken in, and nothing is read from them.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut order = order(address, open_loop(1000.0, 4), Duration::from_secs(600));
+    order.requests_max = Some(4);
+    order.timeout = Duration::from_millis(400);
+    let waits = Arc::new(AtomicU64::new(0));
+    let driver = Counted(Epoll::new(order.fixed_bytes()).unwrap(), Arc::clone(&waits));
+    let (counts, _) = run(order, driver);
+    assert_eq!((counts.intended, counts.failed.of(FailureKind::TimedOut)), (4, 4));
+    // Deadlines are looked at every 20 ms and frames end every 10 ms; a loop that spins turns many thousand times.
+    let waits = waits.load(Ordering::Relaxed);
+    assert!((20..500).contains(&waits), "{waits} turns");
+}
+
+#[test]
+fn connections_not_opened_before_the_load_ended_serve_what_is_still_due() {
+    for driver in [DriverKind::Epoll, DriverKind::IoUring] {
+        // The whole load is over before the worker begins.
+        let mut order = order(echo_server(), open_loop(1000.0, 4), Duration::from_millis(10));
+        order.origin = Instant::from_nanos(order.origin.as_nanos() - 20_000_000);
+        let (counts, _) = run_by(driver, order);
+        assert_eq!((counts.intended, counts.completed), (10, 10), "{counts:?} by {}", driver.name());
+    }
 }
 
 /// Makes requests of a hundred kilobytes.

@@ -114,6 +114,34 @@ fn a_port_that_others_hold_is_passed_over_where_ports_are_chosen_here() {
     assert_eq!(ports.len(), seen.len(), "no port is used twice while others are free");
 }
 
+/// A connection to `server` from this address and port, which others may be bound to as well.
+fn hold(server: SocketAddr, source: SocketAddr) -> rustix::io::Result<OwnedFd> {
+    use rustix::net::{AddressFamily, SocketType, bind, connect, socket, sockopt};
+    let held = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    sockopt::set_socket_reuseaddr(&held, true)?;
+    bind(&held, &source)?;
+    connect(&held, &server)?;
+    Ok(held)
+}
+
+#[test]
+fn another_port_is_tried_where_only_the_connecting_tells_that_one_is_taken() {
+    let server = Witness::start(false);
+    let ports = plimsoll_sys::local_ports();
+    let mut order = order(server.address, super::measured::open(100.0, 2));
+    order.connections_max = ports.len() as u32 * 9 / 10;
+    order.sources = vec!["127.0.2.2".parse().unwrap()];
+    // Both ends of these connections are the ones that come first. Binding to their ports goes well.
+    let taken: Vec<SocketAddr> = ports.take(4).map(|port| SocketAddr::new(ip("127.0.2.2"), port)).collect();
+    let held: Vec<OwnedFd> = taken.iter().filter_map(|source| hold(server.address, *source).ok()).collect();
+    assert!(!held.is_empty());
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), [""; 0]);
+    assert_eq!(measured.counts.completed, 30);
+    let seen = server.seen.lock().unwrap();
+    assert!(seen[held.len()..].iter().all(|from| !taken.contains(from)), "{seen:?}");
+}
+
 #[test]
 fn a_unix_socket_serves_small_and_large_bodies() {
     let nginx = Nginx::start().unwrap();
