@@ -461,10 +461,12 @@ mod tests {
     }
 
     #[test]
-    fn equal_plans_have_equal_hashes() {
-        let hash = |seed| PlanSpec { seed, ..spec(ladder(None)) }.freeze().unwrap().hash();
-        assert_eq!(hash(1), hash(1));
-        assert_ne!(hash(1), hash(2));
+    fn plans_of_one_load_have_one_hash_whatever_their_seeds() {
+        let plan = |seed, workers| PlanSpec { seed, workers, ..spec(ladder(None)) }.freeze().unwrap();
+        let (one, two) = (plan(1, None), plan(2, None));
+        assert_eq!(one.hash(), two.hash());
+        assert_ne!(one.to_json(), two.to_json(), "the seed is kept");
+        assert_ne!(one.hash(), plan(1, Some(3)).hash());
     }
 
     fn open_loop(connections: Option<u64>, connections_max: Option<u64>) -> PlanSpec {
