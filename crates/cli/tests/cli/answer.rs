@@ -14,6 +14,11 @@ fn a_pool_of_workers_shows_as_the_knee_and_the_plateau() {
     let answer = &run["answer"];
     let plateau = answer["plateau_per_sec"].as_f64().unwrap();
     assert!(plateau > 10.0 && plateau < 20.1, "{answer}");
+    if answer["lower_bound"] == true {
+        // Other programs took the processor away: what was measured is the generator, and the run says so.
+        assert_eq!(run["verdict"]["limit"], "generator", "{}", run["verdict"]);
+        return;
+    }
     assert_eq!(answer["knee_connections"], 4, "{answer}");
     assert_eq!(run["verdict"]["limit"], "unknown", "{}", run["verdict"]);
 }
