@@ -120,6 +120,7 @@ pub(crate) fn run_step(
         connections: task.connections(),
         rate_per_sec: task.rate_per_sec(),
         limit: task.limit,
+        requests_max: requests_max(context.plan),
     });
     let first_frame = tape.run().frames.len();
     let mut measuring = Measuring {
@@ -331,7 +332,8 @@ impl Measuring<'_, '_> {
         self.told_at = now;
         if self.end.is_none() {
             let elapsed = now.since(self.running.began());
-            self.observer.observe(&Progress::Moment { elapsed, throughput_per_sec, failed: self.failed });
+            let (ended, failed) = (self.answered + self.failed, self.failed);
+            self.observer.observe(&Progress::Moment { elapsed, throughput_per_sec, ended, failed });
         }
     }
 

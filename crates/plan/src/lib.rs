@@ -15,6 +15,7 @@ mod spec;
 mod target;
 mod tls;
 mod transport;
+mod volume;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use driver::{DriverKind, UnknownDriver};

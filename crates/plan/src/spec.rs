@@ -6,7 +6,7 @@ use crate::requests::{self, Requests};
 use crate::target::parse_header;
 use crate::{
     ArrivalProcess, DriverKind, Generator, HostError, Level, Load, Network, NetworkError, Plan, RateProfile,
-    Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError, TransportSpec,
+    Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError, TransportSpec, volume,
 };
 
 /// The load as typed.
@@ -229,7 +229,8 @@ impl PlanSpec {
         let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
         let checks = requests::checks(checks)?;
         let connections_max = self.connections_max.map(connections).transpose()?;
-        let load = freeze_load(&self.load, connections_max, depth(self.transport.depth(self.depth))?)?;
+        let depth = depth(self.transport.depth(self.depth))?;
+        let load = freeze_load(&self.load, connections_max, depth)?;
         let generator = Generator {
             workers: self
                 .workers
@@ -247,7 +248,7 @@ impl PlanSpec {
         };
         let network = self.network.checked()?;
         let slo = slo(self.slo)?;
-        Ok(Plan {
+        let plan = Plan {
             name,
             target,
             requests: groups,
@@ -260,7 +261,9 @@ impl PlanSpec {
             load,
             generator,
             slo,
-        })
+        };
+        volume::check(&plan.mixed(), &plan.target.authority(), depth)?;
+        Ok(plan)
     }
 
     fn target(&self) -> Result<Target, PlanError> {
@@ -458,10 +461,12 @@ mod tests {
     }
 
     #[test]
-    fn equal_plans_have_equal_hashes() {
-        let hash = |seed| PlanSpec { seed, ..spec(ladder(None)) }.freeze().unwrap().hash();
-        assert_eq!(hash(1), hash(1));
-        assert_ne!(hash(1), hash(2));
+    fn plans_of_one_load_have_one_hash_whatever_their_seeds() {
+        let plan = |seed, workers| PlanSpec { seed, workers, ..spec(ladder(None)) }.freeze().unwrap();
+        let (one, two) = (plan(1, None), plan(2, None));
+        assert_eq!(one.hash(), two.hash());
+        assert_ne!(one.to_json(), two.to_json(), "the seed is kept");
+        assert_ne!(one.hash(), plan(1, Some(3)).hash());
     }
 
     fn open_loop(connections: Option<u64>, connections_max: Option<u64>) -> PlanSpec {

@@ -1,5 +1,6 @@
 //! Flags of the commands that make load, and the plans they stand for.
 
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::time::Duration;
 
@@ -111,9 +112,6 @@ pub(crate) struct RunArgs {
     /// The most connections that -R may open; what finds none free waits, and that is counted [default: 10k]
     #[arg(long, value_name = "N", requires = "rate", value_parser = values::count)]
     pub(crate) max_connections: Option<u64>,
-    /// Seed of random arrivals and of the values of variables
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) slo: SloArgs,
     #[command(flatten)]
@@ -166,7 +164,6 @@ impl RunArgs {
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
         spec.connections_max = self.max_connections;
         spec.depth = self.pipeline;
-        spec.seed = self.seed;
         Ok(Asked { plan: spec.freeze()?, csv })
     }
 }
@@ -194,11 +191,17 @@ fn spec(
         timeout: request.timeout,
         connections_max: None,
         depth: None,
-        seed: 1,
+        seed: request.scenario.seed.unwrap_or_else(fresh_seed),
         driver: request.driver,
         slo,
     };
     Ok((spec, csv))
+}
+
+/// A seed that no other run is likely to have. It is short enough to be typed, and whole in any reader of JSON.
+fn fresh_seed() -> u64 {
+    // The standard library's hashers begin with keys that the system drew for this process.
+    RandomState::new().build_hasher().finish() >> 32
 }
 
 /// A body as typed, or the content of the file that `@FILE` names.
