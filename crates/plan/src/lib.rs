@@ -6,6 +6,7 @@
 
 mod arrivals;
 mod driver;
+mod file;
 mod hosts;
 mod network;
 mod plan;
@@ -19,6 +20,10 @@ mod transport;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use driver::{DriverKind, UnknownDriver};
+pub use file::{
+    Expect, Expected, GeneratorSpec, LabHostSpec, PlanFile, PlanFileError, Problem, Ready, UnknownSign,
+    Variant,
+};
 pub use hosts::{Capacity, NamedProbe, PlanHost, PlanHostError, Probe};
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use plan::{Generator, Level, Load, Plan, RequestGroup, Rungs, UnreadablePlan};
