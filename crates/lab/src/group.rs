@@ -5,6 +5,7 @@
 
 mod hierarchy;
 
+use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -51,17 +52,17 @@ impl std::fmt::Display for Capping {
     }
 }
 
-/// The folders of a host's control groups, by what they count; `None` where there is no such group.
+/// The folders of a host's control groups; `None` where there is no such group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupPaths {
-    /// Quota and throttling of processors.
+    /// In the hierarchy of version 2; then there are no others.
+    pub unified: Option<PathBuf>,
+    /// In that of the controller `cpu` of version 1.
     pub cpu: Option<PathBuf>,
-    /// Time used of processors.
-    pub cpu_time: Option<PathBuf>,
-    /// Memory.
+    /// In that of `cpuacct`.
+    pub cpuacct: Option<PathBuf>,
+    /// In that of `memory`.
     pub memory: Option<PathBuf>,
-    /// True if all are one folder of version 2.
-    pub unified: bool,
 }
 
 /// The groups of a lab, one above those of its hosts in each hierarchy.
@@ -69,6 +70,8 @@ pub struct GroupPaths {
 pub(crate) struct LabGroups {
     hierarchies: Hierarchies,
     folder: String,
+    /// How many cores were dealt out by affinity, each to another host as long as there are any.
+    dealt: Cell<usize>,
 }
 
 /// The groups of one host; gone when dropped.
@@ -77,15 +80,16 @@ pub(crate) struct HostGroups {
     host: String,
     paths: GroupPaths,
     folders: Vec<PathBuf>,
-    capping: Capping,
     /// The processors that it is bound to, where that is the cap.
     cores: Option<Cores>,
+    /// How many of this machine's come before its own.
+    first_core: usize,
 }
 
 impl LabGroups {
     /// Groups of this name below that of this process.
     pub(crate) fn new(name: &str) -> Self {
-        Self { hierarchies: Hierarchies::of_this_process(), folder: name.to_owned() }
+        Self { hierarchies: Hierarchies::of_this_process(), folder: name.to_owned(), dealt: Cell::new(0) }
     }
 
     pub(crate) fn capping(&self) -> Capping {
@@ -113,14 +117,11 @@ impl LabGroups {
             fs::create_dir_all(folder).map_err(LabError::file("make the control group", folder))?;
         }
         let below = |base: &PathBuf| base.join(&self.folder).join(host);
-        let mut groups = HostGroups {
-            host: host.to_owned(),
-            paths: self.hierarchies.paths(below),
-            folders,
-            capping: self.capping(),
-            cores: None,
-        };
+        let paths = self.hierarchies.paths(below);
+        let first_core = self.dealt.get();
+        let mut groups = HostGroups { host: host.to_owned(), paths, folders, cores: None, first_core };
         let granted = groups.cap(capacity)?;
+        self.dealt.set(first_core + groups.cores.map_or(0, |cores| cores.numbers().len()));
         Ok((groups, granted))
     }
 }
@@ -166,22 +167,22 @@ impl HostGroups {
 
     fn cap_cores(&mut self, cores: f64) -> Result<f64, LabError> {
         let (quota, period) = quota_us(cores);
-        match (&self.paths.cpu, self.capping) {
-            (Some(folder), Capping::GroupsV2) => {
+        match (&self.paths.unified, &self.paths.cpu) {
+            (Some(folder), _) => {
                 self.write(&folder.join("cpu.max"), &format!("{quota} {period}"))?;
             }
-            (Some(folder), Capping::GroupsV1) => {
+            (None, Some(folder)) => {
                 // Without a quota any period is taken, and with the new period the new quota.
                 self.write(&folder.join("cpu.cfs_quota_us"), "-1")?;
                 self.write(&folder.join("cpu.cfs_period_us"), &period.to_string())?;
                 self.write(&folder.join("cpu.cfs_quota_us"), &quota.to_string())?;
             }
-            _ => return self.bind(cores),
+            (None, None) => return self.bind(cores),
         }
         Ok(cores)
     }
 
-    /// Whole processors, those with the lowest numbers, as many as hold the cap.
+    /// Whole processors, as many as hold the cap.
     fn bind(&mut self, cores: f64) -> Result<f64, LabError> {
         let no_means = |_| LabError::NoMeans {
             host: self.host.clone(),
@@ -190,18 +191,19 @@ impl HostGroups {
         };
         let allowed = Cores::allowed().map_err(no_means)?.numbers();
         let count = (cores.ceil() as usize).clamp(1, allowed.len().max(1));
-        self.cores = Some(Cores::of(&allowed[..count.min(allowed.len())]));
+        let own: Vec<u32> = allowed.iter().cycle().skip(self.first_core).take(count).copied().collect();
+        self.cores = Some(Cores::of(&own));
         Ok(count as f64)
     }
 
     fn cap_memory(&self, bytes: u64) -> Result<(), LabError> {
-        let Some(folder) = &self.paths.memory else {
+        let Some(folder) = self.paths.unified.as_ref().or(self.paths.memory.as_ref()) else {
             let why = "no control group of memory may be written";
             return Err(LabError::NoMeans { host: self.host.clone(), what: "memory", why });
         };
         let bytes = bytes.to_string();
         // The kernel takes no limit of memory above that of memory and swap together, so one of the two orders works.
-        let (memory, swap) = match self.paths.unified {
+        let (memory, swap) = match self.paths.unified.is_some() {
             true => ("memory.max", ("memory.swap.max", "0")),
             false => ("memory.limit_in_bytes", ("memory.memsw.limit_in_bytes", bytes.as_str())),
         };

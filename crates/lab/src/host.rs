@@ -64,7 +64,7 @@ impl LabHost {
     pub fn way_in(&self, standing: Standing) -> String {
         let user = match standing {
             Standing::Root => "",
-            Standing::OwnNamespace => " --user --preserve-credentials",
+            Standing::OwnNamespace { .. } => " --user --preserve-credentials",
         };
         format!("nsenter --target {}{user} --mount --uts --ipc --net --pid", self.pid())
     }

@@ -16,13 +16,17 @@ use crate::fill::Filled;
 use crate::group::{Capping, LabGroups};
 use crate::host::LabHost;
 use crate::lease::{Lease, Made};
+use crate::ready::Unready;
 use crate::{LabError, address, link, ready, tool};
 
 /// How often a host is asked whether it is ready; it tells nobody when it is.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long the hosts after one wait for it: those that need it find it, and one that needs those after it gets them.
+/// How long the hosts after one wait for it, so that those that need it find it.
 const NEXT_AFTER: Duration = Duration::from_secs(10);
+
+/// The same for one that answers without success, as a proxy does: it needs those after it.
+const NEXT_AFTER_UNHAPPY: Duration = Duration::from_millis(500);
 
 /// Between the numbers of processes of two hosts.
 const NUMBERS_APART: u32 = 1000;
@@ -45,7 +49,7 @@ pub struct LabOptions<'a> {
     pub services: Option<PathBuf>,
     /// Folders in which programs are looked for before all others.
     pub programs: Vec<PathBuf>,
-    /// The folder that tells labs of each other, see [`runtime_folder`].
+    /// The folder that tells labs of each other, see [`crate::Standing::runtime_folder`].
     pub runtime: PathBuf,
     /// How long hosts may take to become ready.
     pub ready_within: Duration,
@@ -64,18 +68,6 @@ pub struct Lab {
     folder: TempDir,
     lease: Lease,
     remarks: Vec<String>,
-}
-
-/// The folder in which this user's labs note what they made: below `/run` for root, else where the session keeps such.
-pub fn runtime_folder(root: bool) -> PathBuf {
-    if root {
-        return PathBuf::from("/run/plimsoll-lab");
-    }
-    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
-    match own {
-        Some(folder) => folder.join("plimsoll-lab"),
-        None => std::env::temp_dir().join(format!("plimsoll-lab-of-{}", plimsoll_sys::user_number())),
-    }
 }
 
 impl Lab {
@@ -157,17 +149,19 @@ impl Lab {
                 self.hosts[index].serve(text, options.folder)?;
             }
             if let Some(sign) = &host.ready {
-                // One that needs hosts after it to become ready is waited for again below.
-                let outcome = self.wait(index, sign, NEXT_AFTER.min(options.ready_within), options);
-                outcome.or_else(|error| {
-                    if matches!(error, LabError::NotReady { .. }) { Ok(()) } else { Err(error) }
-                })?;
+                let patience = Patience { silent: NEXT_AFTER, unhappy: NEXT_AFTER_UNHAPPY };
+                match self.wait(index, sign, patience.within(options.ready_within), options) {
+                    // It is waited for again below.
+                    Ok(()) | Err(LabError::NotReady { .. }) => {}
+                    Err(error) => return Err(error),
+                }
             }
         }
         let signs =
             spec.hosts.iter().enumerate().filter_map(|(index, host)| Some((index, host.ready.as_ref()?)));
         for (index, sign) in signs {
-            self.wait(index, sign, options.ready_within, options)?;
+            let patience = Patience { silent: options.ready_within, unhappy: options.ready_within };
+            self.wait(index, sign, patience, options)?;
         }
         self.alive()
     }
@@ -176,27 +170,46 @@ impl Lab {
         &mut self,
         index: usize,
         sign: &Ready,
-        within: Duration,
+        patience: Patience,
         options: &LabOptions<'_>,
     ) -> Result<(), LabError> {
         let begun = Instant::now();
         loop {
             let host = &self.hosts[index];
             let look = self.hub.run(|| ready::look(sign, host.address, &host.name));
-            let last = match look.unwrap_or_else(|error| Err(format!("could not be looked for: {error}"))) {
-                Ok(()) => return Ok(()),
-                Err(last) => last,
-            };
+            let lost = |error| Err(Unready::Silent(format!("could not be looked for: {error}")));
+            let Err(last) = look.unwrap_or_else(lost) else { return Ok(()) };
+            let within = patience.with(&last);
             self.alive()?;
             if options.interrupted.load(Ordering::Relaxed) {
                 return Err(LabError::Interrupted);
             }
             if begun.elapsed() >= within {
                 let host = &self.hosts[index];
-                let (name, output) = (host.name.clone(), host.output());
+                let (name, output, last) = (host.name.clone(), host.output(), last.text());
                 return Err(LabError::NotReady { host: name, sign: sign.clone(), within, last, output });
             }
             thread::sleep(POLL);
+        }
+    }
+}
+
+/// How long one host is waited for, by what it does meanwhile.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    silent: Duration,
+    unhappy: Duration,
+}
+
+impl Patience {
+    fn within(self, most: Duration) -> Self {
+        Self { silent: self.silent.min(most), unhappy: self.unhappy.min(most) }
+    }
+
+    fn with(self, last: &Unready) -> Duration {
+        match last {
+            Unready::Silent(_) => self.silent,
+            Unready::Unhappy(_) => self.unhappy,
         }
     }
 }

@@ -25,5 +25,5 @@ pub use error::LabError;
 pub use fill::{Filled, fill_hosts};
 pub use group::{Capping, GroupPaths};
 pub use host::{LabHost, LabProcess};
-pub use lab::{Lab, LabOptions, LabSpec, runtime_folder};
+pub use lab::{Lab, LabOptions, LabSpec};
 pub use permission::{Standing, permit};

@@ -9,24 +9,36 @@ use plimsoll_plan::Ready;
 /// How long one look may take. A server that is slow to answer is asked again.
 const LOOK_WITHIN: Duration = Duration::from_secs(2);
 
+/// What a look showed of a host that is not ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unready {
+    /// Nothing answers yet.
+    Silent(String),
+    /// Something answers, without success: perhaps it needs other hosts.
+    Unhappy(String),
+}
+
+impl Unready {
+    /// What was seen.
+    pub(crate) fn text(self) -> String {
+        let (Self::Silent(text) | Self::Unhappy(text)) = self;
+        text
+    }
+}
+
 /// Looks once, from where the lab's hosts can be reached.
 ///
 /// # Errors
 /// When it is not ready yet, with what was seen.
-pub(crate) fn look(sign: &Ready, address: Ipv4Addr, name: &str) -> Result<(), String> {
-    match sign {
-        Ready::Tcp(port) => {
-            connect(address, *port).map(drop).map_err(|error| format!("did not connect: {error}"))
-        }
-        Ready::Page { port, path } => {
-            let stream = connect(address, *port).map_err(|error| format!("did not connect: {error}"))?;
-            let line = first_line(stream, path, name).map_err(|error| format!("gave no answer: {error}"))?;
-            let status = line.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok());
-            match status {
-                Some(200..400) => Ok(()),
-                _ => Err(format!("was answered with `{}`", plimsoll_units::escape_control(&line))),
-            }
-        }
+pub(crate) fn look(sign: &Ready, address: Ipv4Addr, name: &str) -> Result<(), Unready> {
+    let (Ready::Tcp(port) | Ready::Page { port, .. }) = sign;
+    let silent = |what: &str, error: io::Error| Unready::Silent(format!("{what}: {error}"));
+    let stream = connect(address, *port).map_err(|error| silent("did not connect", error))?;
+    let Ready::Page { path, .. } = sign else { return Ok(()) };
+    let line = first_line(stream, path, name).map_err(|error| silent("gave no answer", error))?;
+    match line.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok()) {
+        Some(200..400) => Ok(()),
+        _ => Err(Unready::Unhappy(format!("was answered with `{}`", plimsoll_units::escape_control(&line)))),
     }
 }
 

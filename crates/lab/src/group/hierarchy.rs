@@ -13,7 +13,7 @@ const CONTROLLERS: [&str; 3] = ["cpu", "cpuacct", "memory"];
 pub(super) struct Hierarchies {
     unified: Option<PathBuf>,
     cpu: Option<PathBuf>,
-    cpu_time: Option<PathBuf>,
+    cpuacct: Option<PathBuf>,
     memory: Option<PathBuf>,
 }
 
@@ -86,8 +86,8 @@ impl Hierarchies {
                 .find(|mount| !mount.unified && mount.options.iter().any(|one| one == controller))?;
             Some(mount.own_folder(own)).filter(|folder| is_writable(folder))
         };
-        let [cpu, cpu_time, memory] = CONTROLLERS.map(of);
-        Self { unified: None, cpu, cpu_time, memory }
+        let [cpu, cpuacct, memory] = CONTROLLERS.map(of);
+        Self { unified: None, cpu, cpuacct, memory }
     }
 
     pub(super) fn capping(&self) -> Capping {
@@ -101,30 +101,17 @@ impl Hierarchies {
     /// The folders, each once: controllers may share a hierarchy.
     pub(super) fn bases(&self) -> impl Iterator<Item = &PathBuf> {
         let mut bases: Vec<&PathBuf> =
-            [&self.unified, &self.cpu, &self.cpu_time, &self.memory].into_iter().flatten().collect();
+            [&self.unified, &self.cpu, &self.cpuacct, &self.memory].into_iter().flatten().collect();
         bases.sort();
         bases.dedup();
         bases.into_iter()
     }
 
-    /// The folders of a group by what they count.
+    /// The folders of a group.
     pub(super) fn paths(&self, below: impl Fn(&PathBuf) -> PathBuf) -> GroupPaths {
-        if let Some(unified) = &self.unified {
-            let folder = Some(below(unified));
-            return GroupPaths {
-                cpu: folder.clone(),
-                cpu_time: folder.clone(),
-                memory: folder,
-                unified: true,
-            };
-        }
         let of = |base: &Option<PathBuf>| base.as_ref().map(&below);
-        GroupPaths {
-            cpu: of(&self.cpu),
-            cpu_time: of(&self.cpu_time),
-            memory: of(&self.memory),
-            unified: false,
-        }
+        let [unified, cpu, cpuacct, memory] = [&self.unified, &self.cpu, &self.cpuacct, &self.memory].map(of);
+        GroupPaths { unified, cpu, cpuacct, memory }
     }
 
     /// Lets groups below this one have the controllers; version 1 has no such thing.

@@ -9,7 +9,7 @@ use std::time::Instant;
 use plimsoll_lab::{Capping, Lab, LabHost};
 use plimsoll_plan::Capacity;
 
-use super::stage::{Stage, host, idle};
+use super::stage::{Stage, counted_in, host, idle};
 
 /// Bytes per second that one connection carries between two hosts.
 fn bytes_per_sec(from: &LabHost, to: &LabHost, bytes: usize) -> f64 {
@@ -87,7 +87,7 @@ fn packets_are_capped_and_counted_as_a_cable_has_them() {
 
 /// Cores' worth of time that a host used while a second passed.
 fn cores_used(lab: &Lab) -> f64 {
-    let folder = lab.hosts()[0].groups().cpu_time.clone().unwrap();
+    let folder = counted_in(&lab.hosts()[0]).unwrap();
     let used_ns = || match fs::read_to_string(folder.join("cpuacct.usage")) {
         Ok(text) => text.trim().parse::<f64>().unwrap(),
         Err(_) => {

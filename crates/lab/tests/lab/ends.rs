@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use plimsoll_lab::runtime_folder;
+use plimsoll_lab::Standing;
 
-use super::stage::{Stage, host, processes, until};
+use super::stage::{Stage, counted_in, host, processes, until};
 
 fn is_there(pid: u32) -> bool {
     fs::metadata(format!("/proc/{pid}")).is_ok()
@@ -24,11 +24,11 @@ fn everything_is_gone_once_a_lab_is_dropped_also_what_went_its_own_way() {
     let own = lab.folder().join("0-web");
     until("both have begun", || own.join("deeper").exists() && own.join("away").exists());
     let folder = lab.folder().to_owned();
-    let groups: Vec<PathBuf> = lab.hosts().iter().filter_map(|host| host.groups().cpu_time.clone()).collect();
+    let groups: Vec<PathBuf> = lab.hosts().iter().filter_map(counted_in).collect();
     let running: Vec<u32> = groups.iter().flat_map(|group| processes(group)).collect();
     assert!(groups.is_empty() || running.len() >= 3, "{running:?}");
     let first = lab.hosts()[0].pid();
-    let note = runtime_folder(true).join(format!("plimsoll-lab-{}", lab.number()));
+    let note = Standing::Root.runtime_folder().join(format!("plimsoll-lab-{}", lab.number()));
     assert!(fs::read_to_string(&note).unwrap().contains(folder.to_str().unwrap()));
     drop(lab);
     assert!(!is_there(first) && !running.iter().any(|pid| is_there(*pid)), "{running:?}");

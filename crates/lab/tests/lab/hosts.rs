@@ -38,25 +38,22 @@ fn hosts_know_each_other_by_name_and_see_only_themselves() {
 #[test]
 fn commands_get_their_variables_and_ready_waits_for_a_page() {
     let Some(stage) = Stage::new() else { return };
-    fs::write(stage.folder.path().join("page"), "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").unwrap();
-    // Answers each connection with the file; the first two are turned away by a page that is not there yet.
-    let server = "python3 ${dir}/server.py ${tmp} ${host:api} > ${tmp}/said";
-    let code = "import http.server, sys\n\
-                open(sys.argv[1] + '/host', 'w').write(sys.argv[2])\n\
-                class Page(http.server.BaseHTTPRequestHandler):\n\
-                \x20   asked = 0\n\
-                \x20   def do_GET(self):\n\
-                \x20       Page.asked += 1\n\
-                \x20       self.send_response(503 if Page.asked < 3 else 200)\n\
-                \x20       self.end_headers()\n\
-                http.server.HTTPServer(('', 9000), Page).serve_forever()\n";
-    fs::write(stage.folder.path().join("server.py"), code).unwrap();
+    // The page is there only after it was asked for in vain.
+    let server = "echo ${host:api} > ${tmp}/address; exec nginx -p ${tmp} -c ${dir}/nginx.conf";
+    let writer = "until grep -q healthz ${tmp}/access; do sleep 0.02; done; echo here > ${tmp}/healthz";
+    let conf = "daemon off; master_process off; user root; pid pid; error_log stderr; events {}\n\
+                http { access_log access; client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c;\n\
+                uwsgi_temp_path d; scgi_temp_path e; server { listen 9000; root .; } }\n";
+    fs::write(stage.folder.path().join("nginx.conf"), conf).unwrap();
     let ready = Some(Ready::Page { port: 9000, path: "/healthz".to_owned() });
-    let api = plimsoll_plan::LabHostSpec { ready, ..host("api", &[server]) };
+    let api = plimsoll_plan::LabHostSpec { ready, ..host("api", &[server, writer]) };
     let lab = stage.up(vec![api]).unwrap();
     let own = lab.folder().join("0-api");
-    assert_eq!(fs::read_to_string(own.join("host")).unwrap(), lab.hosts()[0].address().to_string());
-    assert!(lab.hosts()[0].output().contains("503"), "{}", lab.hosts()[0].output());
+    let address = lab.hosts()[0].address().to_string();
+    assert_eq!(fs::read_to_string(own.join("address")).unwrap().trim(), address);
+    let asked = fs::read_to_string(own.join("access")).unwrap();
+    let [first, last] = [asked.lines().next().unwrap(), asked.lines().last().unwrap()];
+    assert!(first.contains(" 404 ") && last.contains(" 200 "), "{asked}");
 }
 
 #[test]

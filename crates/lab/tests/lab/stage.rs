@@ -1,10 +1,10 @@
 //! What the tests need to make labs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use plimsoll_lab::{Lab, LabError, LabOptions, LabSpec, runtime_folder};
+use plimsoll_lab::{Lab, LabError, LabHost, LabOptions, LabSpec, Standing};
 use plimsoll_plan::{Capacity, LabHostSpec};
 use plimsoll_sys::{Permission, namespace_permission};
 use tempfile::TempDir;
@@ -47,12 +47,18 @@ impl Stage {
             folder: self.folder.path(),
             services: None,
             programs: Vec::new(),
-            runtime: runtime_folder(true),
+            runtime: Standing::Root.runtime_folder(),
             ready_within: within,
             interrupted: &AtomicBool::new(false),
         };
         Lab::up(&spec, &options)
     }
+}
+
+/// The control group that counts what a host uses of processors, if there is one.
+pub(crate) fn counted_in(host: &LabHost) -> Option<PathBuf> {
+    let groups = host.groups();
+    groups.unified.clone().or_else(|| groups.cpuacct.clone())
 }
 
 /// The numbers of the processes in a control group.
