@@ -71,7 +71,9 @@ impl Lease {
         clear_dead(folder)?;
         for number in 0..LABS_MAX {
             let path = folder.join(format!("{NAME}{number}"));
-            if let Some(file) = locked(&path).map_err(LabError::file("lock", &path))? {
+            let Some(file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
+            // One that says something is that of a dead lab of which something could not be removed.
+            if file.metadata().is_ok_and(|file| file.len() == 0) {
                 return Ok(Self { number, path, file });
             }
         }
@@ -121,7 +123,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes what labs left behind that are not alive.
+/// Removes what labs left behind that are not alive. Where that fails the note stays, for another attempt.
 fn clear_dead(folder: &Path) -> Result<(), LabError> {
     let entries = fs::read_dir(folder).map_err(LabError::file("list", folder))?;
     for entry in entries.filter_map(Result::ok) {
@@ -132,11 +134,9 @@ fn clear_dead(folder: &Path) -> Result<(), LabError> {
         let Some(mut file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(LabError::file("read", &path))?;
-        for made in text.lines().filter_map(Made::read) {
-            let (Made::Group(left) | Made::Folder(left)) = &made;
-            made.remove().map_err(LabError::file("remove what a killed lab left behind,", left))?;
+        if text.lines().filter_map(Made::read).all(|made| made.remove().is_ok()) {
+            fs::remove_file(&path).map_err(LabError::file("remove", &path))?;
         }
-        fs::remove_file(&path).map_err(LabError::file("remove", &path))?;
     }
     Ok(())
 }
@@ -153,6 +153,20 @@ mod tests {
         assert_eq!((first.number(), second.number()), (0, 1));
         drop(first);
         assert_eq!(Lease::take(folder.path()).unwrap().number(), 0);
+    }
+
+    #[test]
+    fn a_number_of_which_something_is_left_is_not_given_again() {
+        let folder = tempfile::tempdir().unwrap();
+        // A file in the place of a group is nothing that can be removed as one.
+        let stuck = folder.path().join("plimsoll-lab-0-stuck");
+        fs::write(&stuck, "").unwrap();
+        let leases = folder.path().join("leases");
+        fs::create_dir(&leases).unwrap();
+        fs::write(leases.join("plimsoll-lab-0"), format!("group {}\n", stuck.display())).unwrap();
+        assert_eq!(Lease::take(&leases).unwrap().number(), 1);
+        fs::remove_file(stuck).unwrap();
+        assert_eq!(Lease::take(&leases).unwrap().number(), 0, "once it is gone the number is free");
     }
 
     #[test]

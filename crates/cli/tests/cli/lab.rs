@@ -48,8 +48,8 @@ struct Up {
 }
 
 /// Starts `lab up`; folders of labs are then in that of the bench.
-fn up(bench: &Bench) -> Up {
-    let mut command = bench.command(&["lab", "up", "one.toml", "--quiet"]);
+fn up(bench: &Bench, file: &str) -> Up {
+    let mut command = bench.command(&["lab", "up", file, "--quiet"]);
     let mut child = command.env("TMPDIR", bench.folder()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let mut told: Vec<String> = Vec::new();
@@ -106,7 +106,7 @@ fn is_there(pid: &u32) -> bool {
 #[test]
 fn a_lab_that_is_up_says_how_to_enter_a_host_and_ctrl_c_leaves_nothing() {
     let Some(bench) = lab(ONE) else { return };
-    let mut up = up(&bench);
+    let mut up = up(&bench, "one.toml");
     let api = up.lines.iter().find(|line| line.starts_with("api ")).unwrap().clone();
     assert!(api.contains("198.18.") && api.contains("0.5 cores") && api.contains("100 Mbit/s"), "{api}");
     let (_, way_in) = api.split_once("nsenter").unwrap();
@@ -124,7 +124,7 @@ fn a_lab_that_is_up_says_how_to_enter_a_host_and_ctrl_c_leaves_nothing() {
 fn what_a_killed_lab_left_behind_is_gone_after_the_next_start() {
     let Some(bench) = lab(ONE) else { return };
     let killed = {
-        let mut up = up(&bench);
+        let mut up = up(&bench, "one.toml");
         let processes = up.processes();
         up.child.kill().unwrap();
         up.child.wait().unwrap();
@@ -132,7 +132,7 @@ fn what_a_killed_lab_left_behind_is_gone_after_the_next_start() {
     };
     until("the kernel has ended the hosts", || !killed.iter().any(is_there));
     // Another test's lab may have cleaned up already; if not, the next one of this test does.
-    let next = up(&bench);
+    let next = up(&bench, "one.toml");
     assert_eq!(folders(&bench).len(), 1, "that of the lab that is up");
     assert!(next.processes().iter().all(is_there));
 }
@@ -282,4 +282,22 @@ fn without_root_a_lab_is_made_in_a_user_namespace_or_the_missing_permission_is_n
         code => assert!(code == Some(1) && said.contains("CAP_SYS_ADMIN"), "{code:?}: {said}"),
     }
     assert!(fs::read_dir(bench.path("plimsoll-lab-of-65534")).map_or(0, Iterator::count) == 0);
+}
+
+/// The folder of this repository's lab files.
+const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab");
+
+#[test]
+fn every_lab_file_of_this_repository_can_be_read() {
+    let listed = Bench::new().expect(0, &["lab", "list", FILES]).out;
+    assert!(listed.contains("proxy-cpu ") && !listed.contains(".toml"), "an error names its file: {listed}");
+}
+
+#[test]
+fn a_proxy_that_is_listed_before_what_it_needs_becomes_ready() {
+    let Some(bench) = lab(ONE) else { return };
+    let mut up = up(&bench, &format!("{FILES}/scenarios/proxy-cpu.toml"));
+    assert_eq!(up.processes().len(), 3, "{:?}", up.lines);
+    up.signal("INT");
+    assert_eq!(up.child.wait().unwrap().code(), Some(0));
 }

@@ -87,6 +87,8 @@ fn stand_alone(pipes: InitPipes) {
         close(low + 1, (high - 1) as c_uint);
     }
     close(high + 1, c_uint::MAX);
+    // SAFETY: the name ends with a zero byte. It is what lists of processes show.
+    unsafe { libc::prctl(libc::PR_SET_NAME, c"plimsoll-host".as_ptr()) };
     // SAFETY: an ignored SIGCHLD has no handler to be valid; setsid takes nothing. Children that ended are then reaped by
     // the kernel, whoever began them.
     unsafe {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use plimsoll_lab::{Lab, LabOptions, LabSpec, Standing, fill_hosts};
 use plimsoll_plan::{HostPort, LoadSpec, Plan, PlanSpec, RateProfile, ResolveEntry};
 
@@ -42,6 +42,12 @@ pub(super) fn up(
     interrupted: &AtomicBool,
     quiet: bool,
 ) -> anyhow::Result<Lab> {
+    if case.file.lab_hosts.is_empty() {
+        bail!(
+            "{} has no host to make; if its hosts exist already, call `plimsoll run -f` with the file",
+            case.name
+        );
+    }
     let spec = LabSpec { hosts: case.file.lab_hosts.clone(), generator: case.file.generator.capacity };
     let own = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
     let options = LabOptions {

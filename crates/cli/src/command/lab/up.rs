@@ -58,7 +58,7 @@ fn line(host: &LabHost, standing: Standing) -> String {
 fn capacity(capacity: &Capacity) -> String {
     let bits = |bits: u64| format!("{}bit/s", bytes_text(bits as f64).trim_end_matches('B'));
     let parts = [
-        capacity.cores.map(|cores| format!("{cores} cores")),
+        capacity.cores.map(|cores| if cores == 1.0 { "1 core".to_owned() } else { format!("{cores} cores") }),
         capacity.link_out_bits_per_sec.map(|out| format!("out {}", bits(out))),
         capacity.link_in_bits_per_sec.map(|inward| format!("in {}", bits(inward))),
         capacity.packets_per_sec.map(|packets| format!("{} packets/s", count_text(packets as f64))),
