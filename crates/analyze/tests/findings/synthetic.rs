@@ -279,6 +279,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         seed: 1,
         driver: None,
         slo,
+        hosts: Vec::new(),
     };
     let plan = spec.freeze().unwrap();
     Manifest {
