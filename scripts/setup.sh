@@ -46,6 +46,7 @@ missing_packages() {
         have wrk || printf 'wrk\n'
         have nghttpd || printf 'nghttp2-server\n'
         have openssl || printf 'openssl\n'
+        have tc || printf 'iproute2\n'
     fi
 }
 

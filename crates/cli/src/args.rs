@@ -6,8 +6,10 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 mod borrowed;
 mod calibrate;
+mod lab;
 mod load;
 mod network;
+pub(crate) mod plan_file;
 mod request;
 mod scenario;
 mod transport;
@@ -16,6 +18,9 @@ mod values;
 pub(crate) use borrowed::Refusal;
 use borrowed::Translated;
 pub(crate) use calibrate::CalibrateArgs;
+pub(crate) use lab::{
+    CaseArgs, DiagnoseArgs, GeneratorArgs, LabArgs, LabCommand, LabRunArgs, ListArgs, UpArgs,
+};
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 
@@ -27,6 +32,7 @@ Examples:
   plimsoll run  http://127.0.0.1:8080 --requests shop.txt --csv users.csv --expect status=2xx
   plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k
   plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
+  plimsoll lab run two-apis.toml                     hosts with known limits, made here; what limits them
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
@@ -65,6 +71,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// How much load this machine can make at most; later runs are judged by it
     Calibrate(CalibrateArgs),
+    /// Hosts with known limits on this machine: make them, load them, name what limits them
+    Lab(LabArgs),
     /// The built-in reference server, for demos and tests
     Target(TargetArgs),
 }

@@ -17,8 +17,7 @@ const LONGEST_TOLD: Duration = Duration::from_secs(30 * 86_400);
 pub(crate) struct Display {
     quiet: bool,
     line: Option<ProgressBar>,
-    step: String,
-    limit: Duration,
+    step: Shown,
 }
 
 impl Display {
@@ -32,7 +31,7 @@ impl Display {
                 |style| ProgressBar::new_spinner().with_style(style),
             )
         });
-        Self { quiet, line, step: String::new(), limit: Duration::ZERO }
+        Self { quiet, line, step: Shown::default() }
     }
 
     /// A line that stays.
@@ -49,21 +48,47 @@ impl Display {
         }
     }
 
-    fn moment(&self, elapsed: Duration, throughput_per_sec: f64, failed: u64) {
+    fn moment(&self, moment: &Moment) {
         let Some(line) = &self.line else { return };
-        let failed = if failed > 0 { format!(" · {} failed", grouped(failed)) } else { String::new() };
+        line.set_message(self.step.moment_text(moment));
+        line.tick();
+    }
+}
+
+/// What is shown of a step all the time.
+#[derive(Debug, Default)]
+struct Shown {
+    level: String,
+    limit: Duration,
+    requests_max: Option<u64>,
+}
+
+/// How far a step is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Moment {
+    elapsed: Duration,
+    throughput_per_sec: f64,
+    ended: u64,
+    failed: u64,
+}
+
+impl Shown {
+    fn moment_text(&self, moment: &Moment) -> String {
+        let Moment { elapsed, throughput_per_sec, ended, failed } = *moment;
         let limit = match self.limit {
             // A load that ends after a number of requests has no time of its own.
             limit if limit > LONGEST_TOLD => String::new(),
             limit => format!(" of at most {:.0}", limit.as_secs_f64()),
         };
-        line.set_message(format!(
-            "{} · {:.1}{limit} s · {} requests/s{failed}",
-            self.step,
+        let count = self.requests_max.map(|most| format!(" · {} of {}", grouped(ended), grouped(most)));
+        let failed = if failed > 0 { format!(" · {} failed", grouped(failed)) } else { String::new() };
+        format!(
+            "{} · {:.1}{limit} s{} · {} requests/s{failed}",
+            self.level,
             elapsed.as_secs_f64(),
+            count.unwrap_or_default(),
             count_text(throughput_per_sec),
-        ));
-        line.tick();
+        )
     }
 }
 
@@ -110,24 +135,29 @@ impl Observer for Display {
         match progress {
             Progress::Prepared { manifest, .. } => self.tell(&target_text(manifest)),
             Progress::NotKept(error) => self.say(&format!("plimsoll: the run is not kept: {error}")),
-            Progress::StepBegan { connections, rate_per_sec, limit, .. } => {
-                self.step = level_text(*connections, *rate_per_sec);
-                self.limit = *limit;
-                self.moment(Duration::ZERO, 0.0, 0);
+            Progress::StepBegan { connections, rate_per_sec, limit, requests_max, .. } => {
+                let level = level_text(*connections, *rate_per_sec);
+                self.step = Shown { level, limit: *limit, requests_max: *requests_max };
+                self.moment(&Moment::default());
             }
-            Progress::Moment { elapsed, throughput_per_sec, failed } => {
-                self.moment(*elapsed, *throughput_per_sec, *failed);
+            Progress::Moment { elapsed, throughput_per_sec, ended, failed } => {
+                let (elapsed, throughput_per_sec) = (*elapsed, *throughput_per_sec);
+                self.moment(&Moment { elapsed, throughput_per_sec, ended: *ended, failed: *failed });
             }
             Progress::Draining => {
                 if let Some(line) = &self.line {
-                    line.set_message(format!("{} · waiting for the last answers", self.step));
+                    line.set_message(format!("{} · waiting for the last answers", self.step.level));
                     line.tick();
                 }
             }
             Progress::StepEnded { throughput_per_sec, failed, .. } => {
                 let failed =
                     if *failed > 0 { format!(", {} failed", grouped(*failed)) } else { String::new() };
-                self.tell(&format!("{}: {} requests/s{failed}", self.step, count_text(*throughput_per_sec)));
+                self.tell(&format!(
+                    "{}: {} requests/s{failed}",
+                    self.step.level,
+                    count_text(*throughput_per_sec)
+                ));
             }
             Progress::Happened(event) => self.say(&format!("plimsoll: {}", escape_control(&event.text))),
         }
@@ -139,5 +169,26 @@ impl Drop for Display {
         if let Some(line) = &self.line {
             line.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_requests_is_shown_with_how_many_of_them_have_ended() {
+        let mut shown = Shown {
+            level: level_text(10, None),
+            limit: Duration::from_secs(366 * 86_400),
+            requests_max: Some(10_000),
+        };
+        let elapsed = Duration::from_millis(1_500);
+        let moment = Moment { elapsed, throughput_per_sec: 2_300.0, ended: 3_400, failed: 2 };
+        let text = shown.moment_text(&moment);
+        assert_eq!(text, "10 connections · 1.5 s · 3,400 of 10,000 · 2,300 requests/s · 2 failed");
+        (shown.limit, shown.requests_max) = (Duration::from_secs(10), None);
+        let text = shown.moment_text(&Moment { failed: 0, ..moment });
+        assert_eq!(text, "10 connections · 1.5 of at most 10 s · 2,300 requests/s");
     }
 }

@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 
 use plimsoll_conductor::ConductError;
+use plimsoll_lab::LabError;
 use plimsoll_plan::PlanError;
 use plimsoll_scenario::{RequestsError, TemplateError};
 
-use crate::args::Refusal;
+use crate::args::{Refusal, plan_file};
+use crate::command::lab;
 use crate::exit::Exit;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
@@ -32,7 +34,8 @@ pub(crate) fn tell_error(error: &anyhow::Error) {
     remark(&format!("plimsoll: {}", with_causes(error)));
 }
 
-fn with_causes(error: &anyhow::Error) -> String {
+/// An error with each cause that it does not name itself.
+pub(crate) fn with_causes(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !text.contains(&cause) {
@@ -46,7 +49,9 @@ fn with_causes(error: &anyhow::Error) -> String {
 pub(crate) fn fail(error: &anyhow::Error) -> Exit {
     tell_error(error);
     let conducting = |is: fn(&ConductError) -> bool| error.downcast_ref::<ConductError>().is_some_and(is);
-    if conducting(ConductError::interrupted) {
+    if conducting(ConductError::interrupted)
+        || error.downcast_ref::<LabError>().is_some_and(LabError::interrupted)
+    {
         Exit::Interrupted
     } else if mistyped(error) || error.is::<Refusal>() || conducting(ConductError::mistyped) {
         Exit::Usage
@@ -57,7 +62,11 @@ pub(crate) fn fail(error: &anyhow::Error) -> Exit {
 
 /// Whether what was typed, on the line or in the files of requests, is wrong.
 fn mistyped(error: &anyhow::Error) -> bool {
-    error.is::<PlanError>() || error.is::<RequestsError>() || error.is::<TemplateError>()
+    plan_file::mistyped(error)
+        || lab::mistyped(error)
+        || error.is::<PlanError>()
+        || error.is::<RequestsError>()
+        || error.is::<TemplateError>()
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub enum Progress<'a> {
         rate_per_sec: Option<f64>,
         /// The longest time it takes.
         limit: Duration,
+        /// Requests after which it ends, if their number is limited.
+        requests_max: Option<u64>,
     },
     /// A moment of a step's load.
     Moment {
@@ -35,6 +37,8 @@ pub enum Progress<'a> {
         elapsed: Duration,
         /// Completed requests per second over the last second or so.
         throughput_per_sec: f64,
+        /// Requests that ended in the step so far, well or not.
+        ended: u64,
         /// Requests that failed in the step so far.
         failed: u64,
     },

@@ -16,6 +16,8 @@ use crate::layers::{Layers, Places, UNSENT_MOST_BYTES};
 pub(crate) enum State {
     /// There is no socket.
     Closed,
+    /// The server's queue of new connections is full: it is to be connected once there may be a place.
+    Waiting,
     /// The socket is being connected.
     Opening,
     /// Connected; encryption is being agreed on.
@@ -85,6 +87,8 @@ pub(crate) struct Connection {
     pub(crate) tries: u8,
     /// It is being opened for the first time, or again after a refusal: such openings are held back.
     pub(crate) gently: bool,
+    /// While it was being opened, there was no place for it in the server's queue.
+    pub(crate) crowded: bool,
     /// It stands in the queue of connections that may take a request.
     pub(crate) listed: bool,
     /// Requests under way.
@@ -101,6 +105,8 @@ pub(crate) struct Connection {
     pub(crate) unsent: Range<u32>,
     /// Where in these bytes the last request ends.
     pub(crate) asked_until: u32,
+    /// It got fewer requests than it has room for, because they are long: it gets more once those are on their way.
+    pub(crate) unfilled: bool,
     /// At least one response came over this socket.
     proven: bool,
     parser: ResponseParser,
@@ -115,6 +121,7 @@ impl Connection {
             connected: Instant::default(),
             due: None,
             gently: false,
+            crowded: false,
             tries: 0,
             listed: false,
             pending: 0,
@@ -124,6 +131,7 @@ impl Connection {
             outgoing: Vec::new(),
             unsent: 0..0,
             asked_until: 0,
+            unfilled: false,
             proven: false,
             parser: ResponseParser::new(),
         }
@@ -140,12 +148,32 @@ impl Connection {
         self.state == State::Open && self.unsent.len() <= unsent_most
     }
 
+    /// True if so much waits to be sent that more would only take memory. Fixed bytes are there in any case.
+    pub(crate) fn is_full(&self) -> bool {
+        match &self.layers {
+            Some(_) => self.unsent.len() > UNSENT_MOST_BYTES,
+            None => self.outgoing.len() > UNSENT_MOST_BYTES,
+        }
+    }
+
     /// A socket is being connected.
     pub(crate) fn begin_opening(&mut self, now: Instant, gently: bool) {
         self.state = State::Opening;
         self.gently = gently;
         self.since = now;
+        self.crowded = false;
         self.proven = false;
+    }
+
+    /// There was no place for it. The time since it began to be opened goes on.
+    pub(crate) fn wait(&mut self) {
+        self.state = State::Waiting;
+        self.crowded = true;
+    }
+
+    /// The socket is being connected again, after a wait.
+    pub(crate) fn resume_opening(&mut self) {
+        self.state = State::Opening;
     }
 
     /// The socket is connected. Requests that another socket did not carry to an answer are still pending.
@@ -187,6 +215,7 @@ impl Connection {
         self.state = State::Closed;
         self.unsent = 0..0;
         self.asked_until = 0;
+        self.unfilled = false;
     }
 
     /// True if at least one response came over this socket.

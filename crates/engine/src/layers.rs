@@ -4,7 +4,7 @@ use plimsoll_http::h2;
 use plimsoll_record::FailureKind;
 use plimsoll_tls::{Session, TlsFailure, TlsFailureKind};
 
-/// Layers with more than this unsent take no further requests.
+/// A connection with more than this to be sent takes no further requests until it is sent.
 pub(crate) const UNSENT_MOST_BYTES: usize = 64 * 1024;
 /// A buffer for what goes over the wire that has grown beyond this is given back once it is empty.
 const WIRE_KEPT_BYTES: usize = 16 * 1024;
@@ -131,7 +131,7 @@ pub fn tls_failure(failure: &TlsFailure) -> FailureKind {
 pub(crate) enum Places {
     /// A ring: the place of the oldest.
     InOrder { first: u16 },
-    /// Places under way, the oldest first, those of them that the server refused, and free ones.
+    /// Places under way, the oldest first, those of them that no stream carries, and free ones.
     Any(Box<AnyOrder>),
 }
 
@@ -139,13 +139,32 @@ pub(crate) enum Places {
 pub(crate) struct AnyOrder {
     active: Vec<u16>,
     free: Vec<u16>,
-    pub(crate) refused: Vec<u16>,
+    /// Of those under way, the ones whose requests the server has not processed and says so, or that found no
+    /// stream: they are sent again once there is one.
+    held: Vec<u16>,
 }
 
 impl Places {
     pub(crate) fn in_any_order(depth: u16) -> Self {
         let active = Vec::with_capacity(usize::from(depth));
-        Self::Any(Box::new(AnyOrder { active, free: (0..depth).rev().collect(), refused: Vec::new() }))
+        Self::Any(Box::new(AnyOrder { active, free: (0..depth).rev().collect(), held: Vec::new() }))
+    }
+
+    /// No stream carries the request in this place for now.
+    pub(crate) fn hold(&mut self, place: u16) {
+        if let Self::Any(any) = self
+            && !any.held.contains(&place)
+        {
+            any.held.push(place);
+        }
+    }
+
+    /// The places that are held, the first one first.
+    pub(crate) fn held(&self) -> &[u16] {
+        match self {
+            Self::InOrder { .. } => &[],
+            Self::Any(any) => &any.held,
+        }
     }
 
     /// Takes a place when `pending` of `depth` are taken.
@@ -185,7 +204,7 @@ impl Places {
             Self::InOrder { first } => *first = (*first + 1) % depth,
             Self::Any(any) => {
                 let place = any.active.remove(usize::from(index));
-                any.refused.retain(|refused| *refused != place);
+                any.held.retain(|held| *held != place);
                 any.free.push(place);
             }
         }

@@ -13,7 +13,7 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::control::Control;
 use crate::drive::Driver;
-use crate::order::StepOrder;
+use crate::order::{OPENING_MAX, StepOrder};
 use crate::recorder::{Gauges, Recorder};
 use crate::route::{Routes, Share};
 use crate::schedule::Schedule;
@@ -66,6 +66,8 @@ pub(crate) struct Worker<D> {
     pauses: Pauses,
     /// Connections that were refused, with the instants at which they are tried again, soonest first.
     refused: VecDeque<(Instant, u32)>,
+    /// Connections that found no place in the server's queue, with the instants at which they try again.
+    crowded: VecDeque<(Instant, u32)>,
     /// Connections that the server closed, to be replaced at the end of this turn.
     closed: VecDeque<u32>,
     /// Connections of an open loop that are closed, to be opened when a request needs one.
@@ -142,6 +144,7 @@ impl<D: Driver> Worker<D> {
             unopened: (0..first).collect(),
             routes: routes(&order, shard),
             refused: VecDeque::with_capacity(first as usize),
+            crowded: VecDeque::with_capacity(OPENING_MAX.min(most as usize)),
             closed: VecDeque::with_capacity(most as usize),
             spare: Vec::with_capacity(most as usize),
             connections_max: most as usize,
@@ -220,10 +223,15 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// A connection still being opened counts as work left: somebody waits for it, and how it ends must be told.
-    fn finished(&self) -> bool {
+    /// A connection still being opened counts as work left: somebody waits for it, and how it ends must be told. So
+    /// does what fell due between the last look at the schedule and the end of the load.
+    fn finished(&mut self) -> bool {
+        if self.measuring() {
+            return false;
+        }
+        self.dispatch_due();
         let nothing_left = self.exchanges.in_flight == 0 && self.backlog() == 0 && self.opening == 0;
-        !self.measuring() && (nothing_left || self.now >= self.control.drain_ends())
+        nothing_left || self.now >= self.control.drain_ends()
     }
 
     fn gauges(&self) -> Gauges {
@@ -244,7 +252,7 @@ impl<D: Driver> Worker<D> {
         if let Some(end) = self.pauses.next_end() {
             until = until.min(end);
         }
-        if let Some((at, _)) = self.refused.front() {
+        for (at, _) in self.refused.front().into_iter().chain(self.crowded.front()) {
             until = until.min(*at);
         }
         if !self.unopened.is_empty() && self.may_open_gently() {

@@ -1,53 +1,143 @@
 //! A host and all that it tells about itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use plimsoll_record::HostSample;
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use crate::cpu::Cpu;
+use crate::cgroup::{Cgroup, CgroupPaths};
+use crate::conntrack::Conntrack;
+use crate::cpu::{Cores, Cpu, stat_file};
 use crate::descriptors::Descriptors;
+use crate::disk::Disk;
+use crate::interface::Interface;
+use crate::listener::Listener;
+use crate::lookout::{Lookout, SharedLookout};
+use crate::memory::Memory;
+use crate::neighbours::Neighbours;
+use crate::peers::Peers;
 use crate::ports::Ports;
 use crate::pressure::Pressure;
+use crate::process::Process;
+use crate::round::Round;
+use crate::scheduler::Scheduler;
+use crate::sockets::Sockets;
 use crate::source::Source;
 use crate::tcp::Tcp;
+use crate::thread::BusyThreads;
+use crate::waiting::Waiting;
+use crate::watched::Watched;
 
 /// One host, with its sources.
 #[derive(Debug)]
 pub struct Host {
     name: String,
+    round: Round,
     sources: Vec<Box<dyn Source>>,
 }
 
 impl Host {
+    fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), round: Round::default(), sources: Vec::new() }
+    }
+
     /// The machine that makes the load, by the name `generator`; its file tree begins at `root` (`/` for this machine).
     pub fn generator(root: &Path) -> Self {
-        Self {
-            name: "generator".to_owned(),
-            sources: vec![
-                Box::new(Cpu::new(root)),
-                Box::new(Pressure::new(root)),
-                Box::new(Tcp::new(root)),
-                Box::new(Ports::new(root)),
-                Box::new(Descriptors::new(root)),
-            ],
+        let mut host = Self::named("generator");
+        host.add(Box::new(Cpu::new(&stat_file(root, &host.round))));
+        host.add(Box::new(Pressure::new(root)));
+        host.add(Box::new(Tcp::new(&root.join("proc/net"))));
+        host.add(Box::new(Ports::new(root)));
+        host.add(Box::new(Descriptors::new(root)));
+        host
+    }
+
+    /// A whole machine, with the processes `watched` on it.
+    pub fn local(name: &str, root: &Path, watched: &Watched) -> Self {
+        let mut host = Self::named(name);
+        let stat = stat_file(root, &host.round);
+        host.add(Box::new(Cpu::new(&stat)));
+        host.add(Box::new(Cores::new(&stat)));
+        host.add(Box::new(Scheduler::new(&stat)));
+        host.add(Box::new(Pressure::new(root)));
+        host.add(Box::new(Memory::new(root)));
+        host.add(Box::new(Disk::new(root)));
+        host.add(Box::new(Conntrack::new(root)));
+        host.add_network(&root.join("proc/net"), Some(root.join("sys/class/net")));
+        let lookout = SharedLookout::new(Lookout::machine(root, watched, &host.round));
+        host.add(Box::new(Cgroup::machine(root, lookout.clone())));
+        host.add(Box::new(Neighbours::new(lookout.clone())));
+        if !watched.is_empty() {
+            host.add_processes(root, &lookout);
         }
+        host
+    }
+
+    /// A lab host on this machine: its network is that of the process `net_pid`, its processes are all that are in the
+    /// same network namespace, and those `watched` where it has none of its own; its CPU and memory are those of its
+    /// control group.
+    pub fn lab(
+        name: &str,
+        root: &Path,
+        net_pid: Option<u32>,
+        cgroups: &CgroupPaths,
+        watched: &Watched,
+    ) -> Self {
+        let mut host = Self::named(name);
+        host.add(Box::new(Cgroup::lab(root, cgroups)));
+        if let Some(folder) = &cgroups.below(root).unified {
+            host.add(Box::new(Pressure::of_group(folder)));
+        }
+        let lookout = match net_pid {
+            Some(pid) => {
+                host.add_network(&root.join(format!("proc/{pid}/net")), None);
+                Lookout::namespace(root, pid, &host.round)
+            }
+            None => Lookout::machine(root, watched, &host.round),
+        };
+        host.add_processes(root, &SharedLookout::new(lookout));
+        host
+    }
+
+    /// The sources that look into processes.
+    fn add_processes(&mut self, root: &Path, lookout: &SharedLookout) {
+        self.add(Box::new(Process::new(root, lookout.clone())));
+        self.add(Box::new(BusyThreads::new(lookout.clone())));
+        self.add(Box::new(Waiting::new(lookout.clone())));
+        self.add(Box::new(Listener::new(lookout.clone())));
+        self.add(Box::new(Peers::new(lookout.clone())));
+    }
+
+    /// The sources of the network namespace whose files are in the folder `net`, and of `devices`, its hardware.
+    fn add_network(&mut self, net: &Path, devices: Option<PathBuf>) {
+        self.add(Box::new(Interface::new(net, devices)));
+        self.add(Box::new(Tcp::new(net)));
+        self.add(Box::new(Sockets::new(net)));
+    }
+
+    /// One source more; sources are read in the order in which they were added.
+    pub(crate) fn add(&mut self, source: Box<dyn Source>) {
+        self.sources.push(source);
     }
 
     /// Reads every source once, one after another. Times in the samples count from `origin`, when the run began.
-    pub fn samples(&self, origin: Instant) -> impl Iterator<Item = HostSample> + use<'_> {
-        self.sources.iter().map(move |source| {
+    pub fn samples(&mut self, origin: Instant) -> Vec<HostSample> {
+        self.round.begin();
+        let mut samples = Vec::new();
+        for source in &mut self.sources {
             let began_ns = RealClock.now().nanos_since(origin);
-            let reading = source.read();
+            let readings = source.read();
             let ended_ns = RealClock.now().nanos_since(origin);
-            HostSample {
+            samples.extend(readings.into_iter().map(|(subject, reading)| HostSample {
                 host: self.name.clone(),
                 source: source.name().to_owned(),
+                subject,
                 began_ns,
                 ended_ns,
                 reading,
-            }
-        })
+            }));
+        }
+        samples
     }
 }
 
@@ -58,7 +148,7 @@ mod tests {
 
     #[test]
     fn this_machine_tells_of_every_source_or_that_it_has_none() {
-        let samples: Vec<HostSample> = Host::generator(Path::new("/")).samples(Instant::default()).collect();
+        let samples = Host::generator(Path::new("/")).samples(Instant::default());
         let names: Vec<&str> = samples.iter().map(|sample| sample.source.as_str()).collect();
         assert_eq!(names, ["cpu", "pressure", "tcp", "ports", "descriptors"]);
         for sample in samples {
@@ -68,9 +158,24 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_machine_tells_of_each_of_its_parts() {
+        let samples = Host::local("local", Path::new("/"), &Watched::default()).samples(Instant::default());
+        let of = |source: &str| samples.iter().filter(|sample| sample.source == source).count();
+        for source in ["cpu", "scheduler", "pressure", "memory", "conntrack", "tcp", "sockets"] {
+            assert_eq!(of(source), 1, "{source}");
+        }
+        for source in ["core", "disk", "interface"] {
+            assert!(of(source) >= 1, "{source}");
+        }
+        for sample in samples {
+            assert!(!matches!(sample.reading, Reading::Failed(_)), "{sample:?}");
+        }
+    }
+
+    #[test]
     fn a_host_without_any_file_has_no_counters_at_all() {
         let root = tempfile::tempdir().unwrap();
-        let host = Host::generator(root.path());
-        assert!(host.samples(Instant::default()).all(|sample| sample.reading == Reading::Absent));
+        let mut host = Host::generator(root.path());
+        assert!(host.samples(Instant::default()).iter().all(|sample| sample.reading == Reading::Absent));
     }
 }

@@ -6,6 +6,8 @@
 
 mod arrivals;
 mod driver;
+mod file;
+mod hosts;
 mod network;
 mod plan;
 mod profile;
@@ -15,9 +17,15 @@ mod spec;
 mod target;
 mod tls;
 mod transport;
+mod volume;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use driver::{DriverKind, UnknownDriver};
+pub use file::{
+    Expect, Expected, GeneratorSpec, LabHostSpec, PlanFile, PlanFileError, Problem, Ready, UnknownSign,
+    Variant,
+};
+pub use hosts::{Capacity, NamedProbe, PlanHost, PlanHostError, Probe};
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use plan::{Generator, Level, Load, Plan, RequestGroup, Rungs, UnreadablePlan};
 pub use profile::{ProfileError, RateProfile, Stage};

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::requests::hex;
-use crate::{ArrivalProcess, CsvFile, DriverKind, MixedRequest, Network, RateProfile, Slo, Target, TlsSpec};
+use crate::{
+    ArrivalProcess, CsvFile, DriverKind, MixedRequest, Network, PlanHost, RateProfile, Slo, Target, TlsSpec,
+};
 
 /// The interval of one frame where a number of requests ends the run.
 const INTERVAL_OF_COUNT: Duration = Duration::from_millis(100);
@@ -153,6 +155,9 @@ pub struct Plan {
     pub generator: Generator,
     /// What to judge it by.
     pub slo: Slo,
+    /// The hosts that the run crosses, as far as they are named. A target on this machine is looked at without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<PlanHost>,
 }
 
 /// A stored plan that cannot be read.
@@ -178,9 +183,11 @@ impl Plan {
         Ok(serde_json::from_str(json)?)
     }
 
-    /// SHA-256 over the plan's JSON, in hex.
+    /// SHA-256 over the plan's JSON with a seed of 0, in hex: each run draws a seed of its own, and is the same load as
+    /// another one all the same.
     pub fn hash(&self) -> String {
-        hex(&Sha256::digest(self.to_json()))
+        let unseeded = Self { generator: Generator { seed: 0, ..self.generator.clone() }, ..self.clone() };
+        hex(&Sha256::digest(unseeded.to_json()))
     }
 
     /// The level of a run that has just one.

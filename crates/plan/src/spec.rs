@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use crate::hosts;
 use crate::requests::{self, Requests};
 use crate::target::parse_header;
 use crate::{
-    ArrivalProcess, DriverKind, Generator, HostError, Level, Load, Network, NetworkError, Plan, RateProfile,
-    Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError, TransportSpec,
+    ArrivalProcess, DriverKind, Generator, HostError, Level, Load, Network, NetworkError, Plan, PlanHost,
+    PlanHostError, RateProfile, Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError,
+    TransportSpec, volume,
 };
 
 /// The load as typed.
@@ -72,6 +74,8 @@ pub struct PlanSpec {
     pub driver: Option<DriverKind>,
     /// What to judge the run by.
     pub slo: Slo,
+    /// The hosts that the run crosses, as far as they are named.
+    pub hosts: Vec<PlanHost>,
 }
 
 /// A plan that cannot be run.
@@ -107,6 +111,9 @@ pub enum PlanError {
     /// The protocols do not go together.
     #[error(transparent)]
     Transport(#[from] TransportError),
+    /// The hosts cannot be told apart, or one of them cannot be.
+    #[error(transparent)]
+    Hosts(#[from] PlanHostError),
     /// A value is outside its range.
     #[error("{what} is {value}; it must be {wanted}")]
     Range {
@@ -229,7 +236,8 @@ impl PlanSpec {
         let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
         let checks = requests::checks(checks)?;
         let connections_max = self.connections_max.map(connections).transpose()?;
-        let load = freeze_load(&self.load, connections_max, depth(self.transport.depth(self.depth))?)?;
+        let depth = depth(self.transport.depth(self.depth))?;
+        let load = freeze_load(&self.load, connections_max, depth)?;
         let generator = Generator {
             workers: self
                 .workers
@@ -247,7 +255,8 @@ impl PlanSpec {
         };
         let network = self.network.checked()?;
         let slo = slo(self.slo)?;
-        Ok(Plan {
+        let hosts = hosts::checked(self.hosts)?;
+        let plan = Plan {
             name,
             target,
             requests: groups,
@@ -260,7 +269,10 @@ impl PlanSpec {
             load,
             generator,
             slo,
-        })
+            hosts,
+        };
+        volume::check(&plan.mixed(), &plan.target.authority(), depth)?;
+        Ok(plan)
     }
 
     fn target(&self) -> Result<Target, PlanError> {
@@ -373,7 +385,8 @@ pub fn checked_name(name: String) -> Result<String, PlanError> {
     }
 }
 
-fn default_name(host: &str) -> String {
+/// A host as part of a name.
+pub(crate) fn default_name(host: &str) -> String {
     if host.contains(':') {
         return ip6_name(host);
     }
@@ -390,6 +403,7 @@ fn ip6_name(host: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Probe;
 
     fn spec(load: LoadSpec) -> PlanSpec {
         PlanSpec {
@@ -409,6 +423,7 @@ mod tests {
             seed: 1,
             driver: None,
             slo: Slo::default(),
+            hosts: Vec::new(),
         }
     }
 
@@ -420,6 +435,7 @@ mod tests {
     fn a_frozen_plan_survives_its_json() {
         let mut typed = spec(ladder(Some(vec![500, 200, 1000])));
         typed.body = Some(vec![0, 255]);
+        typed.hosts = vec![PlanHost { probes: vec![Probe::Pid(7)], ..PlanHost::named("web") }];
         let plan = typed.freeze().unwrap();
         assert_eq!(plan.target.method, "POST");
         assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
@@ -458,10 +474,12 @@ mod tests {
     }
 
     #[test]
-    fn equal_plans_have_equal_hashes() {
-        let hash = |seed| PlanSpec { seed, ..spec(ladder(None)) }.freeze().unwrap().hash();
-        assert_eq!(hash(1), hash(1));
-        assert_ne!(hash(1), hash(2));
+    fn plans_of_one_load_have_one_hash_whatever_their_seeds() {
+        let plan = |seed, workers| PlanSpec { seed, workers, ..spec(ladder(None)) }.freeze().unwrap();
+        let (one, two) = (plan(1, None), plan(2, None));
+        assert_eq!(one.hash(), two.hash());
+        assert_ne!(one.to_json(), two.to_json(), "the seed is kept");
+        assert_ne!(one.hash(), plan(1, Some(3)).hash());
     }
 
     fn open_loop(connections: Option<u64>, connections_max: Option<u64>) -> PlanSpec {

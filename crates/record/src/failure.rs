@@ -138,7 +138,7 @@ pub const FAILURES: [FailureRow; 28] = [
         K::BacklogFull,
         "backlog_full",
         P::Connect,
-        "the unix socket's queue of connections to be accepted was full",
+        "the unix socket's queue of connections to be accepted stayed full",
         "let the server listen with a longer backlog, after raising net.core.somaxconn",
     ),
     row(

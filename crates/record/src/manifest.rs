@@ -112,7 +112,8 @@ pub struct Manifest {
     pub command: String,
     /// The frozen plan, as JSON.
     pub plan: String,
-    /// SHA-256 of the plan's JSON, in hex: equal hashes mean the same load.
+    /// SHA-256 of the plan's JSON with a seed of 0, in hex: equal hashes mean the same load, but for what is drawn at
+    /// random.
     pub plan_hash: String,
     /// The version of Plimsoll.
     pub tool_version: String,

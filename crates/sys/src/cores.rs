@@ -19,8 +19,15 @@ impl Cores {
 
     /// One core alone.
     pub fn only(core: u32) -> Self {
+        Self::of(&[core])
+    }
+
+    /// These cores.
+    pub fn of(cores: &[u32]) -> Self {
         let mut set = CpuSet::new();
-        set.set(core as usize);
+        for core in cores {
+            set.set(*core as usize);
+        }
         Self(set)
     }
 

@@ -1,4 +1,4 @@
-//! The system's edge: readiness, rings, sockets, threads and limits.
+//! The system's edge: readiness, rings, sockets, threads, limits and namespaces.
 //!
 //! The only crate in which `unsafe` may stand. Everything here is thin: a name, the right flags, and
 //! the reason for them; what to do with it is decided above.
@@ -9,10 +9,13 @@ mod cores;
 mod limits;
 #[cfg(feature = "lua")]
 mod lua;
+mod namespace;
 mod peer;
 mod poll;
+mod process;
 mod ring;
 mod socket;
+mod tcp_table;
 mod thread;
 
 pub use backlog::accept_backlog;
@@ -22,8 +25,14 @@ pub use limits::{
 };
 #[cfg(feature = "lua")]
 pub use lua::open_lua;
+pub use namespace::{
+    Enclosure, EnclosureError, EnclosureSetup, InitStep, NetworkNamespace, Permission,
+    become_root_of_own_namespace, namespace_permission, user_number,
+};
 pub use peer::{Peer, Route};
 pub use poll::{Poll, Readiness, Ready};
+pub use process::interrupt;
 pub use ring::{Arming, Completion, Gathering, Mishap, Ring, RingMemory};
 pub use socket::{Connection, Life, Listener, is_local};
+pub use tcp_table::{TcpSocket, TcpTable};
 pub use thread::{ThreadTime, allowed_cores, sharpen_timers, thread_time};

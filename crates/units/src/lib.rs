@@ -11,5 +11,7 @@ mod text;
 
 pub use clock::{Clock, RealClock, SimClock};
 pub use instant::Instant;
-pub use quantity::{ParseQuantityError, parse_count, parse_duration, parse_rate};
+pub use quantity::{
+    ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate,
+};
 pub use text::{bytes_text, count_text, duration_text, escape_control, grouped, percent_text, significant};

@@ -13,6 +13,8 @@ pub struct ParseQuantityError {
 const DURATION: &str = "a duration such as 500ms, 1.5s, 2m or 1h";
 const COUNT: &str = "a count such as 200, 1k or 2.5M";
 const RATE: &str = "a rate such as 500, 2k or 120/m";
+const BANDWIDTH: &str = "a bandwidth such as 200Mbit, 2.5Gbit or 64kbit/s";
+const BYTES: &str = "an amount of memory such as 256MB, 1.5GB or 512MiB";
 
 /// Parts of one number and its unit; a plain number has the unit «».
 fn split_unit(text: &str) -> (&str, &str) {
@@ -105,6 +107,40 @@ pub fn parse_rate(text: &str) -> Result<f64, ParseQuantityError> {
     if rate > 0.0 && rate.is_finite() { Ok(rate) } else { Err(error()) }
 }
 
+/// The number before a unit, in whole units of one.
+fn whole_with_unit(text: &str, unit_size: impl Fn(&str) -> Option<f64>) -> Option<u64> {
+    let (digits, unit) = split_unit(text.trim());
+    let value = number(digits)? * unit_size(unit)?;
+    (1.0..=1e15).contains(&value).then(|| value.round() as u64)
+}
+
+/// Reads a bandwidth and gives it in bits per second: a number with `bit`, `kbit`, `Mbit` or `Gbit`, with or without
+/// `/s`.
+///
+/// # Errors
+/// When the text is anything else, or less than one bit per second.
+pub fn parse_bandwidth(text: &str) -> Result<u64, ParseQuantityError> {
+    let error = || ParseQuantityError { text: text.to_owned(), wanted: BANDWIDTH };
+    let bits = |unit: &str| si_factor(unit.strip_suffix("/s").unwrap_or(unit).strip_suffix("bit")?);
+    whole_with_unit(text, bits).ok_or_else(error)
+}
+
+/// Reads an amount of bytes: a number with `B`, `kB`, `MB` or `GB` (powers of 1000), or `KiB`, `MiB` or `GiB` (powers
+/// of 1024).
+///
+/// # Errors
+/// When the text is anything else, or less than one byte.
+pub fn parse_bytes(text: &str) -> Result<u64, ParseQuantityError> {
+    let error = || ParseQuantityError { text: text.to_owned(), wanted: BYTES };
+    let bytes = |unit: &str| match unit {
+        "KiB" => Some(1024.0),
+        "MiB" => Some(1024.0 * 1024.0),
+        "GiB" => Some(1024.0 * 1024.0 * 1024.0),
+        _ => si_factor(unit.strip_suffix('B')?),
+    };
+    whole_with_unit(text, bytes).ok_or_else(error)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,6 +185,27 @@ mod tests {
         assert_eq!(parse_rate("0.5"), Ok(0.5));
         for text in ["0", "x", "5/", "5/day", "-1"] {
             assert!(parse_rate(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bandwidths_are_bits_per_second_and_name_their_unit() {
+        assert_eq!(parse_bandwidth("200Mbit"), Ok(200_000_000));
+        assert_eq!(parse_bandwidth("2.5 Gbit/s"), Ok(2_500_000_000));
+        assert_eq!(parse_bandwidth("64kbit"), Ok(64_000));
+        for text in ["200", "200MB", "0Mbit", "Mbit", "-1Mbit", ""] {
+            assert!(parse_bandwidth(text).unwrap_err().to_string().contains("200Mbit"), "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_have_decimal_and_binary_units() {
+        assert_eq!(parse_bytes("256MB"), Ok(256_000_000));
+        assert_eq!(parse_bytes("1.5GB"), Ok(1_500_000_000));
+        assert_eq!(parse_bytes("512MiB"), Ok(512 << 20));
+        assert_eq!(parse_bytes("100 B"), Ok(100));
+        for text in ["256", "256Mbit", "0B", "MB", ""] {
+            assert!(parse_bytes(text).unwrap_err().to_string().contains("256MB"), "{text}");
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Flags of the commands that make load, and the plans they stand for.
 
-use std::path::Path;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::anyhow;
 use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, Slo};
 
 use super::scenario::with_plain_host;
-use super::values;
 use super::{KeepArgs, RequestArgs, SloArgs};
+use super::{plan_file, values};
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("name", |name| name.short('n')))]
@@ -36,9 +37,12 @@ Examples:
   plimsoll sweep https://api.test/ --cacert ca.pem --streams 16     1, 2, 4 … connections of 16 HTTP/2 streams
   plimsoll diff plimsoll-runs/api.dat plimsoll-runs/http.dat   two sweeps side by side")]
 pub(crate) struct SweepArgs {
-    /// The URL that gets the load; without a scheme, http:// is meant. --requests may stand for it
-    #[arg(required_unless_present = "requests")]
+    /// The URL that gets the load; without a scheme, http:// is meant. --requests or --file may stand for it
+    #[arg(required_unless_present_any = ["requests", "file"])]
     pub(crate) url: Option<String>,
+    /// Take URL, load and conditions from this plan file; flags about output still count
+    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "ladder", "step"])]
+    pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Numbers of connections; by default 1, 2, 4 … until throughput stops growing
@@ -81,11 +85,15 @@ Examples:
   plimsoll run https://api.test/ --no-keepalive --no-resumption     a full handshake for each request
   plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'
   plimsoll run http://127.0.0.1:8080/api -b '{\"id\": \"${uuid}\"}' --expect status=201     another body each time
-  plimsoll run http://127.0.0.1:8080 --requests shop.txt --csv users.csv     several requests, with rows of a file")]
+  plimsoll run http://127.0.0.1:8080 --requests shop.txt --csv users.csv     several requests, with rows of a file
+  plimsoll run -f plan.toml                                         URL, load and conditions from a plan file")]
 pub(crate) struct RunArgs {
-    /// The URL that gets the load; without a scheme, http:// is meant. --requests may stand for it
-    #[arg(required_unless_present = "requests")]
+    /// The URL that gets the load; without a scheme, http:// is meant. --requests or --file may stand for it
+    #[arg(required_unless_present_any = ["requests", "file"])]
     pub(crate) url: Option<String>,
+    /// Take URL, load and conditions from this plan file; flags about output still count
+    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "connections", "pipeline", "duration", "requests_count", "rate", "arrivals", "max_connections", "seed"])]
+    pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Connections; with -R, those opened at the start [default: 10]
@@ -111,9 +119,6 @@ pub(crate) struct RunArgs {
     /// The most connections that -R may open; what finds none free waits, and that is counted [default: 10k]
     #[arg(long, value_name = "N", requires = "rate", value_parser = values::count)]
     pub(crate) max_connections: Option<u64>,
-    /// Seed of random arrivals and of the values of variables
-    #[arg(long, default_value_t = 1)]
-    pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) slo: SloArgs,
     #[command(flatten)]
@@ -141,6 +146,9 @@ impl AnswerArgs {
 impl SweepArgs {
     /// The plan of a ladder.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
+        if let Some(file) = &self.file {
+            return plan_file::asked(file, &self.keep);
+        }
         let load = LoadSpec::Ladder { rungs: self.ladder.clone(), step_limit: Some(self.step), budget: None };
         let slo = self.slo.slo();
         let (spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
@@ -151,6 +159,9 @@ impl SweepArgs {
 impl RunArgs {
     /// The plan of one load.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
+        if let Some(file) = &self.file {
+            return plan_file::asked(file, &self.keep);
+        }
         let arrivals = match self.arrivals {
             Spread::Constant => ArrivalProcess::Constant,
             Spread::Poisson => ArrivalProcess::Poisson,
@@ -166,7 +177,6 @@ impl RunArgs {
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
         spec.connections_max = self.max_connections;
         spec.depth = self.pipeline;
-        spec.seed = self.seed;
         Ok(Asked { plan: spec.freeze()?, csv })
     }
 }
@@ -194,11 +204,18 @@ fn spec(
         timeout: request.timeout,
         connections_max: None,
         depth: None,
-        seed: 1,
+        seed: request.scenario.seed.unwrap_or_else(fresh_seed),
         driver: request.driver,
         slo,
+        hosts: Vec::new(),
     };
     Ok((spec, csv))
+}
+
+/// A seed that no other run is likely to have. It is short enough to be typed, and whole in any reader of JSON.
+fn fresh_seed() -> u64 {
+    // The standard library's hashers begin with keys that the system drew for this process.
+    RandomState::new().build_hasher().finish() >> 32
 }
 
 /// A body as typed, or the content of the file that `@FILE` names.

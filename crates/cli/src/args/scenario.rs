@@ -38,6 +38,10 @@ pub(crate) struct ScenarioArgs {
     /// The order of its rows
     #[arg(long, value_enum, default_value = "sequential", requires = "csv")]
     pub(crate) csv_order: CsvOrder,
+    /// Seed of the values of variables and of random arrivals; each run draws another one, which its file and its
+    /// JSON hold
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
     /// Count an answer as a success only if this holds; may be given several times
     ///
     /// status=200, status=2xx,304, size<10k, body=TEXT, body~REGEX, header:Name=TEXT, header:Name~REGEX or

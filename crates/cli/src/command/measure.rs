@@ -87,7 +87,7 @@ fn figures(outcome: &Outcome, findings: &Findings, keep: &KeepArgs) -> Written {
 }
 
 /// Says on standard error what is wrong with the run file; true if nothing is.
-fn run_file_is_whole(trouble: Option<StoreError>) -> bool {
+pub(super) fn run_file_is_whole(trouble: Option<StoreError>) -> bool {
     let Some(error) = trouble else { return true };
     tell_error(&anyhow::Error::new(error).context("the run file is missing or incomplete"));
     false

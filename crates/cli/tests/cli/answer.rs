@@ -6,13 +6,19 @@ use crate::bench::{Bench, Target};
 fn a_pool_of_workers_shows_as_the_knee_and_the_plateau() {
     let bench = Bench::new();
     let target = Target::start(&bench);
-    // Four at a time, 20 ms each: 200 requests a second, from 4 connections on.
-    let url = target.url("/sleep?ms=20&workers=4");
-    let called = bench.expect(0, &[&url, "--budget", "45s", "--qps", "100", "--json"]);
+    // Four at a time, 200 ms each: 20 requests a second, from 4 connections on. A machine that is busy with other things
+    // adds milliseconds to each, which must stay far below the 5 % that the knee is told by.
+    let url = target.url("/sleep?ms=200&workers=4");
+    let called = bench.expect(0, &[&url, "--budget", "45s", "--qps", "10", "--json"]);
     let run = called.json();
     let answer = &run["answer"];
     let plateau = answer["plateau_per_sec"].as_f64().unwrap();
-    assert!(plateau > 100.0 && plateau < 201.0, "{answer}");
+    assert!(plateau > 10.0 && plateau < 20.1, "{answer}");
+    if answer["lower_bound"] == true {
+        // Other programs took the processor away: what was measured is the generator, and the run says so.
+        assert_eq!(run["verdict"]["limit"], "generator", "{}", run["verdict"]);
+        return;
+    }
     assert_eq!(answer["knee_connections"], 4, "{answer}");
     assert_eq!(run["verdict"]["limit"], "unknown", "{}", run["verdict"]);
 }

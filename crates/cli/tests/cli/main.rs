@@ -1,5 +1,10 @@
 //! The binary as its users meet it: arguments in; text, JSON, files and exit codes out.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "in tests, a failed step is the failure")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "in tests, a failed step is the failure"
+)]
 
 mod answer;
 mod bench;
@@ -10,6 +15,7 @@ mod full_disk;
 mod generator;
 mod http2;
 mod https;
+mod lab;
 mod loss;
 mod network;
 mod recorded;

@@ -289,3 +289,21 @@ fn mistakes_in_requests_variables_and_checks_end_with_code_2_before_any_connecti
         assert!(called.err.contains(what) && called.err.contains("absent"), "{}", called.err);
     }
 }
+
+#[test]
+fn each_run_draws_other_values_and_its_seed_brings_them_back() {
+    let (bench, server) = (Bench::new(), Echo::start());
+    let url = format!("{}/${{uuid}}", server.url());
+    let ids = || server.lines().into_keys().collect::<Vec<_>>();
+    let [first, second] = [(); 2].map(|()| {
+        server.received.lock().unwrap().clear();
+        (run(&bench, "20", &[&url]).json(), ids())
+    });
+    assert!(first.1.len() == 20 && first.1.iter().all(|id| !second.1.contains(id)), "{first:?} {second:?}");
+    let of = |document: &Value, field: &str| document["run"][field].clone();
+    assert_eq!(of(&first.0, "plan_hash"), of(&second.0, "plan_hash"), "they are the same load");
+    let seed = first.0["plan"]["generator"]["seed"].to_string();
+    server.received.lock().unwrap().clear();
+    run(&bench, "20", &[&url, "--seed", &seed]);
+    assert_eq!(ids(), first.1);
+}

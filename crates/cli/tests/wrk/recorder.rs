@@ -1,9 +1,11 @@
 //! A server that keeps every request it gets, connection by connection.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
+
+use plimsoll_testkit::read_request;
 
 /// The requests of each connection, in the order of the connections' first.
 type Seen = Arc<Mutex<Vec<Vec<String>>>>;
@@ -62,25 +64,4 @@ fn keep(seen: &Seen, place: &mut Option<usize>, request: String) {
     if let Some(requests) = connections.get_mut(place) {
         requests.push(request);
     }
-}
-
-/// Reads one request as text, its header sorted: fields come in the order of Lua's tables.
-fn read_request(reader: &mut impl BufRead) -> Option<String> {
-    let mut lines = Vec::new();
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        match line.trim_end() {
-            "" => break,
-            text => lines.push(text.to_owned()),
-        }
-    }
-    let length = lines.iter().find_map(|line| line.strip_prefix("Content-Length: ")?.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
-    reader.read_exact(&mut body).ok()?;
-    lines[1..].sort_unstable();
-    lines.push(String::from_utf8(body).unwrap());
-    Some(lines.join("\n"))
 }

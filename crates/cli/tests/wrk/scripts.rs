@@ -88,3 +88,12 @@ fn modules_written_in_c_find_lua_in_the_binary() {
     let called = caller.expect(0, &["-t1", "-c1", "-d1s", "-s", &script, &url]);
     assert_eq!(called.words("after"), ["after", "41", "42"]);
 }
+
+#[test]
+fn at_a_rate_a_script_s_delay_is_not_called_as_in_wrk2() {
+    let (caller, nginx) = (Caller::new(), Nginx::start().unwrap());
+    let script = caller.script("function delay() return 600000 end");
+    let url = format!("http://{}/", nginx.address());
+    let called = caller.expect(0, &["-t1", "-c2", "-d1s", "-R100", "-s", &script, &url]);
+    assert!((90..=110).contains(&called.requests()), "{called:?}");
+}

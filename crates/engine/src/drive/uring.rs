@@ -185,7 +185,7 @@ impl Uring {
             Kind::Receive => self.received(index, completion),
             Kind::Discard => self.discarded(index, completion),
             Kind::Connect => Some(self.opened(index, completion.result.err())),
-            Kind::SendQuietly => Some(self.send_failed(index, completion.result.err())),
+            Kind::SendQuietly => self.send_failed(index, completion.result.err()),
             Kind::SendFixed | Kind::SendCopy => self.sent(index, kind, completion.result),
             Kind::Cancel => None,
         }
@@ -195,8 +195,13 @@ impl Uring {
     fn received(&mut self, index: usize, completion: Completion) -> Option<Event> {
         match completion.result {
             Ok(0) => {
-                self.slots[index].receiving = Receiving::Never;
-                Some(self.readable(index, Arrival::Bytes, false))
+                let slot = &mut self.slots[index];
+                slot.receiving = Receiving::Never;
+                // A send that failed has taken the reason with it, and may tell of it only later.
+                let dead = slot.sending && slot.life() == Life::Dead;
+                let mishap = slot.mishap.or(dead.then_some(Mishap::Canceled));
+                let arrival = mishap.map_or(Arrival::Bytes, Arrival::Broken);
+                Some(self.readable(index, arrival, false))
             }
             Ok(_) => {
                 if !completion.more {
@@ -281,7 +286,7 @@ impl Uring {
         let slot = &mut self.slots[index];
         slot.sending = false;
         match result {
-            Err(mishap) => return Some(self.send_failed(index, Some(mishap))),
+            Err(mishap) => return self.send_failed(index, Some(mishap)),
             Ok(count) if kind == Kind::SendFixed => slot.sent_untold += count as usize,
             Ok(_) => {}
         }
@@ -289,13 +294,24 @@ impl Uring {
         writable.then_some(Event { slot: index, readable: false, writable, closing: false })
     }
 
-    /// The connection is of no use any more, whatever may still come from it.
-    fn send_failed(&mut self, index: usize, mishap: Option<Mishap>) -> Event {
+    /// Nothing more can be sent. What the peer said before is still to come, and after it the end of the connection,
+    /// which a receive under way will tell. One that stays armed may have missed it, and is asked for anew.
+    fn send_failed(&mut self, index: usize, mishap: Option<Mishap>) -> Option<Event> {
         // One that was sent in part has met the end of the connection on the way.
         let mishap = mishap.unwrap_or(Mishap::Canceled);
-        self.slots[index].mishap = Some(mishap);
+        let slot = &mut self.slots[index];
+        slot.mishap = Some(mishap);
+        let of = |kind| token(kind, slot.generation, index);
+        let heard = match slot.receiving {
+            Receiving::Never => false,
+            Receiving::Pieces => self.ring.cancel(of(Kind::Receive), of(Kind::Cancel)).is_ok(),
+            Receiving::Due | Receiving::Piece | Receiving::Discard => true,
+        };
+        if heard {
+            return None;
+        }
         let event = self.readable(index, Arrival::Broken(mishap), false);
-        Event { writable: true, ..event }
+        Some(Event { writable: true, ..event })
     }
 }
 
@@ -319,8 +335,11 @@ impl Driver for Uring {
     #[inline]
     fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
         let entry = &mut self.slots[slot];
-        if let Some(mishap) = entry.mishap {
-            return Err(error(mishap));
+        match entry.mishap {
+            Some(mishap) if entry.receiving == Receiving::Never => return Err(error(mishap)),
+            // The receive that is under way tells of the end.
+            Some(_) => return Ok(0),
+            None => {}
         }
         if entry.sending {
             entry.wants_writable = true;

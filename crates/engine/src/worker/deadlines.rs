@@ -25,11 +25,11 @@ impl<D: Driver> Worker<D> {
         for slot in 0..self.exchanges.connections.len() {
             let connection = &self.exchanges.connections[slot];
             match connection.state {
-                State::Opening | State::Securing if self.is_overdue(connection.since) => {
+                State::Waiting | State::Opening | State::Securing if self.is_overdue(connection.since) => {
                     self.opening_timed_out(slot);
                 }
                 State::Open if connection.pending > 0 => self.scan_oldest(slot),
-                State::Opening | State::Securing | State::Open | State::Closed => {}
+                State::Waiting | State::Opening | State::Securing | State::Open | State::Closed => {}
             }
         }
     }
@@ -45,8 +45,10 @@ impl<D: Driver> Worker<D> {
         if !self.is_overdue(sent) {
             return;
         }
+        let pending = self.exchanges.connections[slot].pending;
         if self.order.streams && self.cancel_overdue(slot) {
-            return self.answer_layers(slot);
+            let ended = pending - self.exchanges.connections[slot].pending;
+            return self.heed_refusals(slot, ended);
         }
         self.give_up_all(slot, FailureKind::TimedOut);
         self.replace(slot, Some(self.now));
@@ -59,8 +61,10 @@ impl<D: Driver> Worker<D> {
             if !self.is_overdue(sent) {
                 return true;
             }
+            let held = self.exchanges.is_held(slot, 0);
+            let kind = if held { FailureKind::H2Refused } else { FailureKind::TimedOut };
             self.exchanges.cancel_oldest(slot);
-            self.exchanges.give_up(slot, FailureKind::TimedOut, self.now);
+            self.exchanges.give_up(slot, kind, self.now);
         }
         false
     }

@@ -19,6 +19,8 @@ pub(super) struct Exchange {
     /// When it was sent, the last time if it was sent twice.
     pub(super) sent: Instant,
     pub(super) note: Note,
+    /// How often the server refused it and had nothing to show for that.
+    pub(super) refusals: u8,
 }
 
 impl Exchange {
@@ -26,6 +28,7 @@ impl Exchange {
         intended: Instant::from_nanos(0),
         sent: Instant::from_nanos(0),
         note: Note { request: 0, expect: Expect::Body, idempotent: false, head_bytes: 0 },
+        refusals: 0,
     };
 }
 
@@ -58,6 +61,14 @@ impl Course {
             ended => ended,
         }
     }
+
+    /// What else there is to be noticed, unless the connection has come to its end already.
+    pub(super) fn unless_over(self, notice: impl FnOnce() -> Option<Self>) -> Self {
+        match self {
+            Self::Going | Self::Free => notice().unwrap_or(self),
+            ended => ended,
+        }
+    }
 }
 
 pub(super) struct Exchanges {
@@ -70,6 +81,8 @@ pub(super) struct Exchanges {
     pub(super) in_flight: u64,
     /// `depth` places for each connection.
     places: Vec<Exchange>,
+    /// The bytes of the request in each place, where requests are made one by one and go over streams.
+    pub(super) made: Vec<Vec<u8>>,
     memory: ParserMemory,
     /// What the HTTP/2 connections share; there if there are any.
     pub(super) streams: Option<Box<h2::Memory>>,
@@ -91,6 +104,7 @@ impl Exchanges {
             depth,
             in_flight: 0,
             places: Vec::with_capacity(connections * usize::from(depth)),
+            made: Vec::new(),
             memory: ParserMemory::new(),
             streams: streams.then(Box::default),
         };
@@ -105,6 +119,14 @@ impl Exchanges {
         };
         self.connections.push(Connection::new(places));
         self.places.resize(self.connections.len() * usize::from(self.depth), Exchange::NONE);
+        if self.keeps_made() {
+            self.made.resize_with(self.places.len(), Vec::new);
+        }
+    }
+
+    /// True if each request that was made can be sent again whatever came after it.
+    fn keeps_made(&self) -> bool {
+        self.streams.is_some() && self.source.fixed_bytes().is_none()
     }
 
     /// How many more requests a connection can take now.
@@ -116,6 +138,8 @@ impl Exchanges {
         let room = self.depth - connection.pending;
         match connection.layers.as_ref().and_then(|layers| layers.link.as_ref()) {
             None => room,
+            // Those that wait for a stream have waited longer than any new one.
+            Some(_) if !connection.places.held().is_empty() => 0,
             Some(link) => room.min(u16::try_from(link.capacity()).unwrap_or(u16::MAX)),
         }
     }
@@ -144,11 +168,11 @@ impl Exchanges {
     #[inline]
     pub(super) fn begin(&mut self, slot: usize, intended: Instant, now: Instant, note: Note) -> u16 {
         self.recorder.counts(note.request).sent += 1;
-        self.enter(slot, Exchange { intended, sent: now, note })
+        self.enter(slot, Exchange { intended, sent: now, note, refusals: 0 })
     }
 
     #[inline]
-    fn enter(&mut self, slot: usize, exchange: Exchange) -> u16 {
+    pub(super) fn enter(&mut self, slot: usize, exchange: Exchange) -> u16 {
         let place = self.connections[slot].push(self.depth, exchange.note.expect);
         let position = self.position(slot, place);
         self.places[position] = exchange;
@@ -169,7 +193,10 @@ impl Exchanges {
         match self.connections[slot].layers.take() {
             None => self.take(slot, bytes, now),
             Some(mut layers) => {
+                let pending = self.connections[slot].pending;
                 let course = self.receive_layered(slot, &mut layers, bytes, now);
+                let ended = pending - self.connections[slot].pending;
+                let course = course.unless_over(|| self.heed_refusals(slot, &mut layers, ended, now));
                 self.connections[slot].put_back(layers);
                 course
             }
@@ -263,7 +290,7 @@ impl Exchanges {
     /// A connection's request number `index` is answered.
     #[inline]
     pub(super) fn complete(&mut self, slot: usize, index: u16, response: Response, now: Instant) {
-        let Exchange { intended, sent, note } = *self.of(slot, index);
+        let Exchange { intended, sent, note, .. } = *self.of(slot, index);
         let judgement = match self.observer.wants_outcome() {
             true => self.judge(self.place(slot, index), note.request, response),
             false => Judgement::ByStatus,
@@ -285,7 +312,7 @@ impl Exchanges {
     }
 
     /// A connection's request number `index` is not under way any more.
-    fn remove(&mut self, slot: usize, index: u16) {
+    pub(super) fn remove(&mut self, slot: usize, index: u16) {
         let place = self.place(slot, index);
         self.observer.forget(place);
         self.connections[slot].remove(index, self.depth);
@@ -305,7 +332,7 @@ impl Exchanges {
 
     /// The oldest request of a connection is given up: it goes into the histograms at the age it has now.
     pub(super) fn give_up(&mut self, slot: usize, kind: FailureKind, now: Instant) {
-        let Exchange { intended, sent, note } = *self.of(slot, 0);
+        let Exchange { intended, sent, note, .. } = *self.of(slot, 0);
         self.recorder.ended_after(note.request, now.nanos_since(intended), now.nanos_since(sent));
         self.fail(slot, 0, kind);
     }
@@ -338,17 +365,30 @@ impl Exchanges {
 
     /// The requests under way got not a byte of an answer. If the server had `given_up` the connection between
     /// two requests, those that may be sent again stay; the others failed as this kind. That ends some day, for a
-    /// connection that answered nothing was not given up.
+    /// connection that answered nothing was not given up. What the server says it has not processed stays in any
+    /// case, but not for ever.
     pub(super) fn leave_rest(&mut self, slot: usize, kind: FailureKind, given_up: bool) {
         for _ in 0..self.connections[slot].pending {
             let exchange = *self.of(slot, 0);
-            self.remove(slot, 0);
-            if given_up && exchange.note.idempotent {
-                self.enter(slot, exchange);
+            let refused = self.is_held(slot, 0);
+            if refused {
+                self.send_later(slot, 0, !given_up);
             } else {
-                self.recorder.failed(exchange.note.request, kind, 1);
+                self.remove(slot, 0);
+                if given_up && exchange.note.idempotent {
+                    self.enter(slot, exchange);
+                } else {
+                    self.recorder.failed(exchange.note.request, kind, 1);
+                }
             }
         }
         self.recorder.counts(0).reconnects += u64::from(self.connections[slot].pending > 0);
+    }
+
+    /// All requests under way on a connection failed as this kind.
+    pub(super) fn fail_all(&mut self, slot: usize, kind: FailureKind) {
+        while self.connections[slot].pending > 0 {
+            self.fail(slot, 0, kind);
+        }
     }
 }

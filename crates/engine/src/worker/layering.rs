@@ -12,6 +12,7 @@ impl Exchanges {
     /// connection's `outgoing` from `made_from` on.
     pub(super) fn write_layered(&mut self, slot: usize, place: u16, made_from: usize) -> bool {
         let Some(mut layers) = self.connections[slot].layers.take() else { return false };
+        self.keep_made(slot, place);
         let written = self.write_through(slot, &mut layers, place, made_from);
         self.put_back(slot, layers);
         if !written && self.streams.is_some() {
@@ -22,17 +23,24 @@ impl Exchanges {
         true
     }
 
+    /// Requests on streams end in any order, so that each is kept where it can be found until then.
+    fn keep_made(&mut self, slot: usize, place: u16) {
+        let position = self.position(slot, place);
+        if let Some(made) = self.made.get_mut(position) {
+            let outgoing = &mut self.connections[slot].outgoing;
+            std::mem::swap(made, outgoing);
+            outgoing.clear();
+        }
+    }
+
     /// Writes again what the last socket did not carry to an answer. A new connection may allow fewer streams than
-    /// the last one had under way: what finds none is refused.
+    /// the last one had under way: what finds none waits for one.
     pub(super) fn write_again(&mut self, slot: usize) {
         let Some(mut layers) = self.connections[slot].layers.take() else { return };
-        let mut index = 0;
-        while index < self.connections[slot].pending {
+        for index in 0..self.connections[slot].pending {
             let place = self.connections[slot].place(index, self.depth);
-            if self.write_through(slot, &mut layers, place, 0) || self.streams.is_none() {
-                index += 1;
-            } else {
-                self.fail(slot, index, FailureKind::H2Refused);
+            if !self.write_through(slot, &mut layers, place, 0) {
+                self.connections[slot].places.hold(place);
             }
         }
         self.put_back(slot, layers);
@@ -44,12 +52,19 @@ impl Exchanges {
         connection.asked_until = connection.unsent.end;
     }
 
-    fn write_through(&mut self, slot: usize, layers: &mut Layers, place: u16, made_from: usize) -> bool {
+    pub(super) fn write_through(
+        &mut self,
+        slot: usize,
+        layers: &mut Layers,
+        place: u16,
+        made_from: usize,
+    ) -> bool {
         let Exchange { note, .. } = *self.at(slot, place);
-        let observe = self.observer.wants_bytes();
-        let Self { source, connections, streams, .. } = self;
+        let (observe, position) = (self.observer.wants_bytes(), self.position(slot, place));
+        let Self { source, connections, streams, made, .. } = self;
         let bytes = match &source.requests {
             Requests::Fixed(request) => &request.bytes[..],
+            Requests::Made(_) if streams.is_some() => &made[position],
             Requests::Made(_) => &connections[slot].outgoing[made_from..],
         };
         let mut taken = true;

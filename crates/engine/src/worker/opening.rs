@@ -16,6 +16,14 @@ use crate::schedule::Schedule;
 /// is down is not asked as fast as this machine can.
 const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
+/// Pause before a connection that found no place in the server's queue tries again. Nobody tells when one is free.
+const CROWDED_PAUSE: Duration = Duration::from_millis(5);
+
+/// True if the server's queue of new connections is full and says so, as that of a unix socket does (connect(2)).
+fn is_crowded(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::WouldBlock
+}
+
 impl<D: Driver> Worker<D> {
     pub(super) fn may_open_gently(&self) -> bool {
         self.opening_gently < OPENING_MAX
@@ -32,6 +40,12 @@ impl<D: Driver> Worker<D> {
         {
             self.refused.pop_front();
             self.unopened.push_back(slot);
+        }
+        while let Some((at, slot)) = self.crowded.front().copied()
+            && at <= self.now
+        {
+            self.crowded.pop_front();
+            self.try_again(slot as usize);
         }
         while self.now >= self.began
             && self.may_open_gently()
@@ -70,13 +84,39 @@ impl<D: Driver> Worker<D> {
     }
 
     fn open_slot(&mut self, slot: usize, gently: bool) {
+        let opened = self.routes.open(slot, |route| self.driver.open(slot, route));
+        let crowded = opened.as_ref().is_err_and(is_crowded);
+        if let Err(error) = opened
+            && !crowded
+        {
+            return self.opening_failed(slot, connect_failure(&error));
+        }
+        self.exchanges.connections[slot].begin_opening(self.now, gently);
+        self.opening += 1;
+        self.opening_gently += usize::from(gently);
+        if crowded {
+            self.wait_for_place(slot);
+        }
+    }
+
+    /// The server has no place for one more connection: it is tried again until its time is over.
+    fn wait_for_place(&mut self, slot: usize) {
+        self.exchanges.connections[slot].wait();
+        self.crowded.push_back((self.now + CROWDED_PAUSE, slot as u32));
+    }
+
+    /// Tries again to open a connection that waits for a place, if it still does.
+    fn try_again(&mut self, slot: usize) {
+        if self.exchanges.connections[slot].state != State::Waiting {
+            return;
+        }
         match self.routes.open(slot, |route| self.driver.open(slot, route)) {
-            Ok(()) => {
-                self.exchanges.connections[slot].begin_opening(self.now, gently);
-                self.opening += 1;
-                self.opening_gently += usize::from(gently);
+            Ok(()) => self.exchanges.connections[slot].resume_opening(),
+            Err(error) if is_crowded(&error) => self.wait_for_place(slot),
+            Err(error) => {
+                self.opening_ended(slot);
+                self.opening_failed(slot, connect_failure(&error));
             }
-            Err(error) => self.opening_failed(slot, connect_failure(&error)),
         }
     }
 
@@ -92,6 +132,10 @@ impl<D: Driver> Worker<D> {
             Ok(()) => {
                 self.exchanges.connections[slot].connected = self.now;
                 self.begin_layers(slot);
+            }
+            Err(error) if is_crowded(&error) => {
+                self.driver.close(slot);
+                self.wait_for_place(slot);
             }
             Err(error) => {
                 self.driver.close(slot);
@@ -134,7 +178,7 @@ impl<D: Driver> Worker<D> {
         }
         match timed_out {
             true => self.give_up_all(slot, kind),
-            false => self.exchanges.leave_rest(slot, kind, false),
+            false => self.exchanges.fail_all(slot, kind),
         }
         self.exchanges.connections[slot].close();
         self.exchanges.connections[slot].tries = 0;
@@ -182,13 +226,14 @@ impl<D: Driver> Worker<D> {
 
     /// A connection being opened has taken too long.
     pub(super) fn opening_timed_out(&mut self, slot: usize) {
-        match self.exchanges.connections[slot].state {
-            State::Securing => self.securing_failed(slot, FailureKind::TlsHandshake),
-            _ => {
-                self.driver.close(slot);
-                self.opening_ended(slot);
-                self.opening_failed(slot, FailureKind::ConnectTimedOut);
-            }
+        let connection = &self.exchanges.connections[slot];
+        if connection.state == State::Securing {
+            return self.securing_failed(slot, FailureKind::TlsHandshake);
         }
+        let crowded = connection.crowded;
+        let kind = if crowded { FailureKind::BacklogFull } else { FailureKind::ConnectTimedOut };
+        self.driver.close(slot);
+        self.opening_ended(slot);
+        self.opening_failed(slot, kind);
     }
 }

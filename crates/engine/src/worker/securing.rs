@@ -79,8 +79,15 @@ impl<D: Driver> Worker<D> {
         self.now = self.clock.now();
         let took_ns = self.now.nanos_since(self.exchanges.connections[slot].connected);
         self.exchanges.recorder.secured(took_ns, agreed.resumed);
+        if self.exchanges.is_turned_away(slot) {
+            return self.securing_failed(slot, FailureKind::H2Refused);
+        }
         self.opened(slot);
         self.flush(slot);
+        // What the server refuses together with the end of the handshake is known already.
+        if self.exchanges.connections[slot].state == State::Open {
+            self.heed_refusals(slot, 0);
+        }
     }
 
     /// A connection that had to be encrypted could not be.

@@ -5,7 +5,7 @@ use plimsoll_units::{Clock, Instant};
 
 use super::Worker;
 use super::source::Requests;
-use crate::connection::{End, Rest, State};
+use crate::connection::{Rest, State};
 use crate::drive::{Driver, Payload};
 use crate::schedule::Schedule;
 
@@ -14,9 +14,11 @@ impl<D: Driver> Worker<D> {
     #[inline]
     pub(super) fn refill(&mut self, slot: usize) {
         let room = self.exchanges.room(slot);
-        if room < self.room_least {
+        let unfilled = self.exchanges.connections[slot].unfilled;
+        if room < if unfilled { self.batch } else { self.room_least } {
             return;
         }
+        self.exchanges.connections[slot].unfilled = false;
         match &self.schedule {
             Schedule::Closed => self.refill_closed(slot, room / self.batch),
             Schedule::Open(_) => self.refill_open(slot, room / self.batch),
@@ -34,6 +36,9 @@ impl<D: Driver> Worker<D> {
         let requests = u64::from(self.batch);
         self.exchanges.connections[slot].begin_writing();
         for _ in 0..writes {
+            if !self.has_drained(slot) {
+                break;
+            }
             if !self.control.claim_or_end(requests, self.now) || !self.write(slot, due) {
                 break;
             }
@@ -48,12 +53,31 @@ impl<D: Driver> Worker<D> {
     fn refill_open(&mut self, slot: usize, writes: u16) {
         self.exchanges.connections[slot].begin_writing();
         for _ in 0..writes {
+            if !self.has_drained(slot) {
+                break;
+            }
             let Schedule::Open(backlog) = &mut self.schedule else { break };
             let Some(intended) = backlog.take() else { break };
             self.write_due(slot, intended);
         }
         self.flush(slot);
         self.list(slot);
+    }
+
+    /// True if more may be written to what is to be sent on a connection: if that is much, it has to leave first.
+    #[inline]
+    fn has_drained(&mut self, slot: usize) -> bool {
+        if !self.exchanges.connections[slot].is_full() {
+            return true;
+        }
+        self.flush(slot);
+        let connection = &mut self.exchanges.connections[slot];
+        let drained = connection.writable();
+        if drained {
+            connection.begin_writing();
+        }
+        connection.unfilled = !drained;
+        drained
     }
 
     /// Adds the requests of one call of the source to what is to be sent on a connection.
@@ -64,8 +88,8 @@ impl<D: Driver> Worker<D> {
         let made_from = connection.outgoing.len();
         let Some(mut note) = exchanges.source.write(&mut connection.outgoing) else { return false };
         if self.fixed_bytes.is_none() {
-            // Of several requests made one by one, only the last are still there to be sent again.
-            note.idempotent &= exchanges.depth == 1;
+            // Of several requests made one by one, only the last are still there to be sent again; on streams, each.
+            note.idempotent &= exchanges.depth == 1 || exchanges.streams.is_some();
         }
         let mut place = 0;
         for _ in 0..self.batch {
@@ -187,7 +211,7 @@ impl<D: Driver> Worker<D> {
                 connection.forget_sent();
                 self.exchanges.recorder.counts(0).bytes_out += count as u64;
             }
-            Err(_) => self.ended(slot, End::Reset),
+            Err(_) => self.sending_failed(slot),
         }
     }
 
@@ -196,7 +220,7 @@ impl<D: Driver> Worker<D> {
     pub(super) fn dispatch_due(&mut self) {
         let ends = self.control.load_ends();
         let Schedule::Open(backlog) = &mut self.schedule else { return };
-        if backlog.len() == 0 && (backlog.next_due() > self.now || ends <= self.now) {
+        if backlog.len() == 0 && (backlog.next_due() > self.now || backlog.next_due() >= ends) {
             return;
         }
         let control = &self.control;

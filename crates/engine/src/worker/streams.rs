@@ -6,7 +6,11 @@ use plimsoll_units::Instant;
 
 use super::exchanges::{Course, Exchanges};
 use crate::connection::End;
-use crate::layers::{Layers, Places};
+use crate::layers::Layers;
+
+/// So often a request is sent again that a server refused without having answered anything in its stead. It may be
+/// sent again in every case (RFC 9113, section 8.7), but a server that refuses all it gets must not be asked for ever.
+const REFUSALS_MAX: u8 = 3;
 
 impl Exchanges {
     /// Bytes of HTTP/2 came; what must be said about them is added to `out`.
@@ -26,16 +30,7 @@ impl Exchanges {
             }
         });
         self.streams = Some(memory);
-        match received {
-            Err(_) => Course::Ruined(FailureKind::H2Protocol),
-            Ok(()) if link.going_away().is_some() && self.all_refused(slot) => Course::Spent,
-            Ok(()) => {
-                if link.going_away().is_none() {
-                    self.fail_refused(slot);
-                }
-                course
-            }
-        }
+        if received.is_ok() { course } else { Course::Ruined(FailureKind::H2Protocol) }
     }
 
     /// Takes in what happened to a stream; says whether that ended a request.
@@ -61,7 +56,12 @@ impl Exchanges {
             h2::Event::Cut { tag, begun: true } => {
                 self.fail_tag(slot, tag, FailureKind::ClosedWithinResponse);
             }
-            h2::Event::Refused { tag } | h2::Event::Cut { tag, begun: false } => self.refuse(slot, tag),
+            // It is settled with the others that the end of the connection leaves.
+            h2::Event::Cut { begun: false, .. } => return false,
+            h2::Event::Refused { tag } => {
+                self.connections[slot].places.hold(tag as u16);
+                return false;
+            }
         }
         true
     }
@@ -80,28 +80,79 @@ impl Exchanges {
         }
     }
 
-    /// The server did not look at a request. It waits until it is known whether the connection goes on.
-    fn refuse(&mut self, slot: usize, tag: u32) {
-        if let Places::Any(places) = &mut self.connections[slot].places {
-            places.refused.push(tag as u16);
-        }
+    /// True if no stream carries a connection's request number `index`.
+    pub(super) fn is_held(&self, slot: usize, index: u16) -> bool {
+        let places = &self.connections[slot].places;
+        !places.held().is_empty() && places.held().contains(&places.at(index, self.depth))
     }
 
-    fn all_refused(&self, slot: usize) -> bool {
+    /// True if the server said, before it was asked for anything, that it will answer nothing.
+    pub(super) fn is_turned_away(&self, slot: usize) -> bool {
         let connection = &self.connections[slot];
-        match &connection.places {
-            Places::Any(places) => places.refused.len() == usize::from(connection.pending),
-            Places::InOrder { .. } => false,
+        let link = connection.layers.as_ref().and_then(|layers| layers.link.as_ref());
+        connection.pending == 0 && link.is_some_and(|link| link.going_away().is_some())
+    }
+
+    /// Sees to what the server refused, now that so many other requests have `ended`. On a connection that goes on,
+    /// each of those has left a stream to one that is held; if no stream is left under way, all are sent. A
+    /// connection that takes no more requests is of no use once it carries none: that is what is given back.
+    pub(super) fn heed_refusals(
+        &mut self,
+        slot: usize,
+        layers: &mut Layers,
+        ended: u16,
+        now: Instant,
+    ) -> Option<Course> {
+        let link = layers.link.as_ref()?;
+        let connection = &self.connections[slot];
+        let held = connection.places.held().len() as u16;
+        let under_way = connection.pending - held;
+        if link.going_away().is_some() {
+            return (under_way == 0).then_some(Course::Spent);
+        }
+        for _ in 0..if under_way == 0 { held } else { ended.min(held) } {
+            if layers.link.as_ref().is_none_or(|link| link.capacity() == 0) {
+                break;
+            }
+            self.send_held(slot, layers, now);
+        }
+        None
+    }
+
+    /// As [`Exchanges::heed_refusals`], at another time than when bytes came.
+    pub(super) fn heed_refusals_now(&mut self, slot: usize, ended: u16, now: Instant) -> Course {
+        let Some(mut layers) = self.connections[slot].layers.take() else { return Course::Going };
+        let course = self.heed_refusals(slot, &mut layers, ended, now).unwrap_or(Course::Going);
+        self.connections[slot].put_back(layers);
+        course
+    }
+
+    /// Sends the request that has been held for longest, unless it was refused too often.
+    fn send_held(&mut self, slot: usize, layers: &mut Layers, now: Instant) {
+        let Some(&place) = self.connections[slot].places.held().first() else { return };
+        let Some(index) = self.connections[slot].places.index_of(place) else { return };
+        if self.send_later(slot, index, true) {
+            let newest = self.connections[slot].pending - 1;
+            self.of(slot, newest).sent = now;
+            if !self.write_through(slot, layers, place, 0) {
+                self.connections[slot].places.hold(place);
+            }
         }
     }
 
-    /// A server that refuses streams and keeps the connection has too many of them.
-    fn fail_refused(&mut self, slot: usize) {
-        while let Places::Any(places) = &mut self.connections[slot].places
-            && let Some(place) = places.refused.pop()
-        {
-            self.fail_tag(slot, u32::from(place), FailureKind::H2Refused);
+    /// Makes a request that was refused the newest of those under way; if that `counts` and it was refused too often,
+    /// it failed. Says whether it goes on.
+    pub(super) fn send_later(&mut self, slot: usize, index: u16, counts: bool) -> bool {
+        let mut exchange = *self.of(slot, index);
+        exchange.refusals += u8::from(counts);
+        if exchange.refusals > REFUSALS_MAX {
+            self.fail(slot, index, FailureKind::H2Refused);
+            return false;
         }
+        self.remove(slot, index);
+        // It takes the place that it had, for that is the one that was freed last.
+        self.enter(slot, exchange);
+        true
     }
 
     /// The connection ended: settles what it carried, as for connections that answer in order.

@@ -12,7 +12,7 @@ use plimsoll_tls::{Client, Roots, ServerName, TlsSettings};
 
 use super::measured::{Measured, closed, open, order};
 
-fn tls(nginx: &Nginx, name: &str, streams: bool) -> TlsOrder {
+pub(crate) fn tls(nginx: &Nginx, name: &str, streams: bool) -> TlsOrder {
     let roots = Roots::Pem(fs::read(nginx.certificate()).unwrap());
     let alpn = if streams { vec![b"h2".to_vec()] } else { Vec::new() };
     let client = Client::new(&TlsSettings { roots, alpn, ..TlsSettings::default() }).unwrap();
@@ -124,7 +124,11 @@ fn a_server_that_never_shakes_hands_times_out() {
     let mut order = secure(&nginx, closed(2));
     order.destinations = vec![server.address().into()];
     order.timeout = Duration::from_millis(100);
-    assert_eq!(Measured::of(&order).failures(), ["tls_handshake"]);
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), ["tls_handshake"]);
+    // They are in the histogram at their age.
+    assert_eq!(measured.latency.len(), measured.failed(FailureKind::TlsHandshake));
+    assert!(measured.latency.min() >= 99_000_000, "{}", measured.latency.min());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use plimsoll_engine::{FixedRequest, Traffic};
 use plimsoll_plan::Target;
-use plimsoll_testkit::{BadServer, Script};
+use plimsoll_testkit::{BadServer, Nginx, Script};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::measured::{Measured, closed, order};
@@ -118,4 +118,64 @@ fn an_answer_before_the_request_is_written_costs_the_connection() {
     assert_eq!(measured.failures(), [""; 0]);
     assert!(measured.counts.completed > 2, "{:?}", measured.counts);
     assert!(connections.load(Ordering::Relaxed) >= measured.counts.completed);
+}
+
+/// Answers before it has read the request, and resets the connection while the client still sends.
+fn answer_and_reset(mut stream: TcpStream, answer: &[u8]) -> std::io::Result<()> {
+    stream.read_exact(&mut [0; 16])?;
+    // The client is in the middle of its request once its own buffer and this one are full.
+    let mut seen = 0;
+    while seen < 8 * 1024 * 1024 {
+        seen += stream.read(&mut vec![0; 1 << 20])?;
+    }
+    stream.write_all(answer)?;
+    rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO))?;
+    Ok(())
+}
+
+#[test]
+fn an_answer_that_comes_with_a_reset_while_the_request_is_sent_counts() {
+    let (address, _) =
+        server(|stream| answer_and_reset(stream, b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nno!"));
+    let mut order = upload(address, HUGE_BYTES);
+    order.requests_max = Some(40);
+    order.duration = Duration::from_secs(600);
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), [""; 0]);
+    assert_eq!(measured.counts.status.iter().collect::<Vec<_>>(), [(413, 40)]);
+}
+
+#[test]
+fn a_reset_while_the_request_is_sent_is_named_after_what_came_before_it() {
+    let failures = |serve| {
+        let (address, _) = server(serve);
+        let mut order = upload(address, HUGE_BYTES);
+        order.requests_max = Some(10);
+        order.duration = Duration::from_secs(600);
+        Measured::of(&order).failures()
+    };
+    assert_eq!(failures(|stream| answer_and_reset(stream, b"")), ["send_reset"]);
+    let begun =
+        failures(|stream| answer_and_reset(stream, b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\n"));
+    assert_eq!(begun, ["reset_within_response"]);
+}
+
+#[test]
+fn long_requests_fill_a_pipeline_as_they_leave() {
+    let nginx = Nginx::start().unwrap();
+    for secure in [false, true] {
+        let address = if secure { nginx.tls_address() } else { nginx.address() };
+        let mut order = order(address, closed(2));
+        let mut target = Target::parse("http://localhost/").unwrap();
+        target.headers = vec![("X-Long".to_owned(), "x".repeat(7_000))];
+        let bytes = target.encode().unwrap();
+        order.traffic = Traffic::Fixed(FixedRequest::new(bytes, "GET"));
+        order.tls = secure.then(|| super::layered::tls(&nginx, "localhost", false));
+        order.depth = 64;
+        order.requests_max = Some(640);
+        order.duration = Duration::from_secs(600);
+        let measured = Measured::of(&order);
+        assert_eq!(measured.failures(), [""; 0]);
+        assert_eq!(measured.counts.ok, 640);
+    }
 }

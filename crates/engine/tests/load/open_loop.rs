@@ -70,3 +70,13 @@ fn an_overloaded_target_is_not_loaded_on_after_the_end() {
     assert!(measured.counts.sent <= 12, "{}", measured.counts.sent);
     assert_eq!(measured.failed(FailureKind::Unsent), 300 - measured.counts.sent);
 }
+
+#[test]
+fn places_of_connections_that_the_server_closes_are_used_again() {
+    let server = BadServer::start(Script::Http10);
+    let mut order = order(server.address(), open(200.0, 2));
+    order.connections_max = 2;
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), [""; 0]);
+    assert_eq!((measured.counts.completed, server.connections()), (60, 60));
+}

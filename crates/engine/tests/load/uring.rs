@@ -18,5 +18,9 @@ mod measured;
 mod open_loop;
 #[path = "pipelined.rs"]
 mod pipelined;
+#[path = "refused.rs"]
+mod refused;
+#[path = "refuser.rs"]
+mod refuser;
 #[path = "ways.rs"]
 mod ways;

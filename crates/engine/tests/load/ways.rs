@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -44,7 +47,7 @@ impl Witness {
     }
 }
 
-fn answer(mut stream: TcpStream, closes: bool) {
+fn answer(mut stream: impl Read + Write, closes: bool) {
     let mut buffer = [0; 4096];
     let connection = if closes { "Connection: close\r\n" } else { "" };
     let response = format!("HTTP/1.1 200 OK\r\n{connection}Content-Length: 2\r\n\r\nok");
@@ -111,6 +114,34 @@ fn a_port_that_others_hold_is_passed_over_where_ports_are_chosen_here() {
     assert_eq!(ports.len(), seen.len(), "no port is used twice while others are free");
 }
 
+/// A connection to `server` from this address and port, which others may be bound to as well.
+fn hold(server: SocketAddr, source: SocketAddr) -> rustix::io::Result<OwnedFd> {
+    use rustix::net::{AddressFamily, SocketType, bind, connect, socket, sockopt};
+    let held = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+    sockopt::set_socket_reuseaddr(&held, true)?;
+    bind(&held, &source)?;
+    connect(&held, &server)?;
+    Ok(held)
+}
+
+#[test]
+fn another_port_is_tried_where_only_the_connecting_tells_that_one_is_taken() {
+    let server = Witness::start(false);
+    let ports = plimsoll_sys::local_ports();
+    let mut order = order(server.address, super::measured::open(100.0, 2));
+    order.connections_max = ports.len() as u32 * 9 / 10;
+    order.sources = vec!["127.0.2.2".parse().unwrap()];
+    // Both ends of these connections are the ones that come first. Binding to their ports goes well.
+    let taken: Vec<SocketAddr> = ports.take(4).map(|port| SocketAddr::new(ip("127.0.2.2"), port)).collect();
+    let held: Vec<OwnedFd> = taken.iter().filter_map(|source| hold(server.address, *source).ok()).collect();
+    assert!(!held.is_empty());
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), [""; 0]);
+    assert_eq!(measured.counts.completed, 30);
+    let seen = server.seen.lock().unwrap();
+    assert!(seen[held.len()..].iter().all(|from| !taken.contains(from)), "{seen:?}");
+}
+
 #[test]
 fn a_unix_socket_serves_small_and_large_bodies() {
     let nginx = Nginx::start().unwrap();
@@ -131,6 +162,43 @@ fn a_unix_socket_serves_small_and_large_bodies() {
     }
 }
 
+/// A unix socket that listens, with room for two connections that nobody has taken.
+fn short_queue(path: &Path) -> OwnedFd {
+    let socket = rustix::net::socket(rustix::net::AddressFamily::UNIX, rustix::net::SocketType::STREAM, None);
+    let socket = socket.unwrap();
+    rustix::net::bind(&socket, &rustix::net::SocketAddrUnix::new(path).unwrap()).unwrap();
+    rustix::net::listen(&socket, 1).unwrap();
+    socket
+}
+
+#[test]
+fn connections_wait_for_a_place_in_the_queue_of_a_unix_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let listener = UnixListener::from(short_queue(&path));
+    let (begin, begun) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        begun.recv().unwrap();
+        for stream in listener.incoming() {
+            thread::spawn(|| answer(stream.unwrap(), false));
+        }
+    });
+    let mut order = order("127.0.0.1:1".parse().unwrap(), closed(12));
+    order.destinations = vec![Peer::Unix(path.as_path().into())];
+    order.duration = Duration::from_secs(600);
+    let mut most = 0;
+    // Nobody takes a connection before a frame tells that the queue is full, and the load goes on until all are there.
+    let measured = Measured::watched(&order, |frame, running| {
+        begin.send(()).unwrap_or_default();
+        most = frame.head.connections.max(most);
+        if most == 12 || frame.head.interval > 200 {
+            running.end_load();
+        }
+    });
+    assert_eq!((most, measured.failures()), (12, vec![]));
+    assert!(measured.counts.completed >= 12, "{:?}", measured.counts);
+}
+
 #[test]
 fn a_unix_socket_that_is_gone_or_full_has_a_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -143,11 +211,9 @@ fn a_unix_socket_that_is_gone_or_full_has_a_name() {
         Measured::of(&order).failures()
     };
     assert_eq!(failures(1), ["connect_refused"]);
-    let socket = rustix::net::socket(rustix::net::AddressFamily::UNIX, rustix::net::SocketType::STREAM, None);
-    let socket = socket.unwrap();
-    rustix::net::bind(&socket, &rustix::net::SocketAddrUnix::new(&path).unwrap()).unwrap();
-    rustix::net::listen(&socket, 1).unwrap();
-    assert!(failures(8).contains(&"backlog_full"));
+    let socket = short_queue(&path);
+    // Two find a place, where nobody answers them.
+    assert_eq!(failures(8), ["backlog_full", "timed_out"]);
     drop(socket);
     assert_eq!(failures(1), ["connect_refused"]);
 }

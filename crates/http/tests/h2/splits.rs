@@ -1,52 +1,27 @@
 //! Cut invariance over the fuzzer's corpus, over mutations of it, and over generated streams.
 
-use std::fs;
-use std::path::Path;
-
+use plimsoll_testkit::{Mutations, seeds};
 use proptest::prelude::*;
 
 use super::frames::{frame, settings};
 use super::invariance::check;
 
-/// Mutations of one seed are spread over this many places, to bound the time.
-const PLACES: usize = 24;
+const MUTATIONS: Mutations<'_> =
+    Mutations { places_max: 24, telling_bytes: &[0, 1, 4, 8, 0x20, 0x88, 0xff], repeated_bytes: 9 };
 /// Longer seeds, which are floods, are not mutated.
 const MUTATED_BYTES_MAX: usize = 4096;
 
-fn seeds() -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/h2");
-    let entries = fs::read_dir(folder).expect("the fuzzer's corpus");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
-    let read = |path| fs::read(path).expect("a readable seed");
-    paths.into_iter().map(read).collect()
-}
-
-/// What a fuzzer tries first, at one place: another byte, one less, a piece twice, an early end.
-fn mutations(seed: &[u8], at: usize) -> Vec<Vec<u8>> {
-    let (before, after) = seed.split_at(at);
-    let replaced = |byte: u8| [before, &[byte], &after[1..]].concat();
-    let mut mutated: Vec<_> = [0, 1, 4, 8, 0x20, 0x88, 0xff].map(replaced).to_vec();
-    mutated.push(replaced(after[0].wrapping_add(1)));
-    mutated.push([before, &after[1..]].concat());
-    mutated.push([before, &after[..after.len().min(9)], after].concat());
-    mutated.push(before.to_vec());
-    mutated
-}
-
 #[test]
 fn the_fuzzers_corpus_reads_the_same_however_it_is_cut() {
-    let seeds = seeds();
+    let seeds = seeds("h2");
     assert!(seeds.len() >= 40, "the corpus was found");
     seeds.iter().for_each(|seed| check(seed));
 }
 
 #[test]
 fn mutations_of_the_fuzzers_corpus_read_the_same_however_they_are_cut() {
-    for seed in seeds().iter().filter(|seed| seed.len() <= MUTATED_BYTES_MAX) {
-        for at in (0..seed.len()).step_by(seed.len().div_ceil(PLACES)) {
-            mutations(seed, at).iter().for_each(|input| check(input));
-        }
+    for seed in seeds("h2").iter().filter(|seed| seed.len() <= MUTATED_BYTES_MAX) {
+        MUTATIONS.each(seed, check);
     }
 }
 

@@ -20,6 +20,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("store", 2),
     ("analyze", 2),
     ("target", 2),
+    ("lab", 2),
     ("conductor", 3),
     ("report", 3),
     ("wrk", 4),

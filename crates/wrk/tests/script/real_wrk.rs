@@ -1,11 +1,12 @@
 //! The same scripts under wrk itself: the first requests that a server gets are the same.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use plimsoll_testkit::read_request;
 use plimsoll_wrk::script::ThreadState;
 
 use super::{Bench, answer, example};
@@ -18,27 +19,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A header field that the server sends, whether it serves wrk or us.
 const TOKEN: (&str, &str) = ("X-Token", "secret");
-
-/// Reads one request as text, its lines sorted: header fields are in the order of Lua's tables.
-fn read_request(reader: &mut impl BufRead) -> Option<String> {
-    let mut lines = Vec::new();
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).ok()? == 0 {
-            return None;
-        }
-        match line.trim_end() {
-            "" => break,
-            text => lines.push(text.to_owned()),
-        }
-    }
-    let length = lines.iter().find_map(|line| line.strip_prefix("Content-Length: ")?.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
-    reader.read_exact(&mut body).ok()?;
-    lines[1..].sort_unstable();
-    lines.push(String::from_utf8(body).unwrap());
-    Some(lines.join("\n"))
-}
 
 /// Answers the requests of a connection and passes them on, until nobody wants more or the connection ends.
 fn serve(stream: &TcpStream, seen: &Sender<String>) {

@@ -1,0 +1,108 @@
+//! Flags of the commands about labs.
+
+use std::path::PathBuf;
+
+use super::{RUNS_FOLDER, values};
+
+/// The folder of the scenarios that are diagnosed by themselves.
+const SCENARIOS: &str = "lab/scenarios";
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll lab run two-apis.toml             make the hosts of a file, load them, name what limits them
+  plimsoll lab up two-apis.toml              make them and keep them; says how to enter one
+  plimsoll lab diagnose lab/scenarios        what is found in each scenario, against what is expected
+  plimsoll lab list                          the lab files there are")]
+pub(crate) struct LabArgs {
+    #[command(subcommand)]
+    pub(crate) command: LabCommand,
+}
+
+/// What to do with a lab.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum LabCommand {
+    /// Make the hosts of a file and keep them until Ctrl-C
+    Up(UpArgs),
+    /// Make the hosts of a file, load them, and name what limits them; with [expect], exit code 3 if it is something else
+    Run(LabRunArgs),
+    /// Run all scenarios of a folder and compare what is found with what they expect
+    Diagnose(DiagnoseArgs),
+    /// The lab files of a folder
+    List(ListArgs),
+    /// The generator of a lab, on its own host
+    #[command(hide = true)]
+    Generator(GeneratorArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct UpArgs {
+    /// A plan file with hosts to make, or its name below lab/
+    pub(crate) file: String,
+    /// The variant of the file whose hosts to make
+    #[arg(long, value_name = "NAME")]
+    pub(crate) variant: Option<String>,
+    /// No progress on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// How labs are run.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct CaseArgs {
+    /// Short steps: a first look, not a measurement
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Folder for the run files
+    #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
+    pub(crate) out: PathBuf,
+    /// One JSON document on standard output instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// No progress on standard error
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LabRunArgs {
+    /// A plan file with hosts to make, or its name below lab/
+    pub(crate) file: String,
+    #[command(flatten)]
+    pub(crate) how: CaseArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DiagnoseArgs {
+    /// The folder of the scenarios
+    #[arg(default_value = SCENARIOS)]
+    pub(crate) folder: PathBuf,
+    /// Only scenarios whose name contains this; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) only: Vec<String>,
+    /// Run each so many times
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::count)]
+    pub(crate) repeat: u64,
+    #[command(flatten)]
+    pub(crate) how: CaseArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// The folder to look in, with its folders `experiments` and `scenarios`
+    #[arg(default_value = "lab")]
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GeneratorArgs {
+    /// A frozen plan as JSON
+    #[arg(long)]
+    pub(crate) plan: PathBuf,
+    /// Folder for the run file
+    #[arg(long)]
+    pub(crate) out: PathBuf,
+    /// No progress on standard error
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}

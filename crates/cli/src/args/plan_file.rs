@@ -1,0 +1,69 @@
+//! Plan files where a command line names them.
+
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use plimsoll_plan::{PlanFile, PlanFileError};
+
+use super::{Asked, KeepArgs};
+
+/// A plan file that is meant for another command.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "host `{host}` is made in a lab; call `plimsoll lab run {file}`, or give the host a `probe` if it exists"
+)]
+pub(crate) struct MadeInLab {
+    host: String,
+    file: String,
+}
+
+/// Reads a plan file, with the bodies that it names, and gives it and its variants names if they have none.
+pub(crate) fn read(path: &Path) -> anyhow::Result<PlanFile> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        anyhow!("could not read the plan file `{shown}` ({error}); name a file that can be read")
+    })?;
+    let mut file = PlanFile::parse(&text).with_context(|| shown.to_string())?;
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).map(ToOwned::to_owned);
+    complete(&mut file, folder, stem.as_deref())?;
+    for variant in &mut file.variants {
+        complete(&mut variant.file, folder, stem.as_deref())?;
+    }
+    Ok(file)
+}
+
+fn complete(file: &mut PlanFile, folder: &Path, stem: Option<&str>) -> anyhow::Result<()> {
+    let spec = &mut file.spec;
+    if spec.name.is_none() {
+        spec.name = stem.map(ToOwned::to_owned);
+    }
+    let named = spec.body.as_deref().and_then(|body| std::str::from_utf8(body).ok()?.strip_prefix('@'));
+    if let Some(name) = named {
+        let path = folder.join(name);
+        let body = std::fs::read(&path);
+        spec.body = Some(body.map_err(|error| {
+            anyhow!(
+                "could not read the request body from `{}` ({error}); it is looked for beside the plan file",
+                path.display()
+            )
+        })?);
+    }
+    Ok(())
+}
+
+/// The plan of a file whose hosts all exist already.
+pub(super) fn asked(path: &Path, keep: &KeepArgs) -> anyhow::Result<Asked> {
+    let PlanFile { mut spec, lab_hosts, .. } = read(path)?;
+    if let Some(host) = lab_hosts.into_iter().find(|host| !host.run.is_empty()) {
+        let file = path.display().to_string();
+        return Err(MadeInLab { host: host.name, file }.into());
+    }
+    spec.name = keep.name.clone().or(spec.name);
+    Ok(Asked { plan: spec.freeze()?, csv: None })
+}
+
+/// True if what a plan file says is wrong.
+pub(crate) fn mistyped(error: &anyhow::Error) -> bool {
+    error.is::<PlanFileError>() || error.is::<MadeInLab>()
+}

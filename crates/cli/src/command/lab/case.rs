@@ -1,0 +1,148 @@
+//! One case: its lab is made, loaded and taken down, and the run is judged.
+
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use plimsoll_lab::{Lab, LabOptions, LabSpec, Standing, fill_hosts};
+use plimsoll_plan::{HostPort, LoadSpec, Plan, PlanSpec, RateProfile, ResolveEntry};
+
+use super::file::Case;
+use super::found::Judged;
+use super::generator;
+use crate::args::CaseArgs;
+use crate::command::recorded;
+use crate::terminal::{remark, tell_error};
+
+/// How long hosts may take to become ready.
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// The longest step of a quick run.
+const QUICK_STEP: Duration = Duration::from_secs(2);
+
+/// The longest time of a quick run that searches for its own end.
+const QUICK_BUDGET: Duration = Duration::from_secs(20);
+
+/// A file whose target is none of its hosts.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the target's host `{host}` is none of this lab's, and no traffic leaves a lab; its hosts are {hosts}"
+)]
+pub(crate) struct NotInLab {
+    host: String,
+    hosts: String,
+}
+
+/// Makes the lab of a case. What a user should know of its caps is remarked.
+pub(super) fn up(
+    case: &Case<'_>,
+    standing: Standing,
+    interrupted: &AtomicBool,
+    quiet: bool,
+) -> anyhow::Result<Lab> {
+    if case.file.lab_hosts.is_empty() {
+        bail!(
+            "{} has no host to make; if its hosts exist already, call `plimsoll run -f` with the file",
+            case.name
+        );
+    }
+    let spec = LabSpec { hosts: case.file.lab_hosts.clone(), generator: case.file.generator.capacity };
+    let own = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
+    let options = LabOptions {
+        folder: case.folder,
+        services: case.services(),
+        programs: own.into_iter().collect(),
+        runtime: standing.runtime_folder(),
+        ready_within: READY_WITHIN,
+        interrupted,
+    };
+    let lab = Lab::up(&spec, &options).with_context(|| case.name.clone())?;
+    for text in lab.remarks().iter().filter(|_| !quiet) {
+        remark(&format!("plimsoll: {text}"));
+    }
+    Ok(lab)
+}
+
+/// Runs a case in a lab of its own.
+pub(super) fn run(
+    case: &Case<'_>,
+    standing: Standing,
+    how: &CaseArgs,
+    interrupted: &AtomicBool,
+) -> anyhow::Result<Judged> {
+    let mut lab = up(case, standing, interrupted, how.quiet)?;
+    let plan = plan(case, &lab, how.quick)?;
+    let file = generator::run(&lab, &plan, how, interrupted)?;
+    if let Err(error) = lab.alive() {
+        tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
+    }
+    drop(lab);
+    let (run, findings) = recorded::read(&file)?;
+    Judged::of(case, file, &run, &findings)
+}
+
+/// The plan of a case as it is run in this lab.
+fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Plan> {
+    let mut spec: PlanSpec = case.file.spec.clone();
+    spec.name = Some(case.name.replace('/', "-"));
+    let addresses = lab.addresses();
+    spec.url = fill_hosts(&spec.url, &addresses)?;
+    for host in lab.hosts() {
+        for known in spec.hosts.iter_mut().filter(|known| known.name == host.name()) {
+            known.address = Some(host.address().into());
+            known.capacity = *host.capacity();
+        }
+    }
+    if quick {
+        quicken(&mut spec.load);
+    }
+    let mut plan = spec.freeze().with_context(|| case.name.clone())?;
+    plan.generator.workers = plan.generator.workers.or(Some(workers(lab)));
+    settle_target(&mut plan, &addresses)?;
+    Ok(plan)
+}
+
+/// The target's name stands for its address, whatever a resolver would say.
+fn settle_target(plan: &mut Plan, hosts: &[(String, Ipv4Addr)]) -> Result<(), NotInLab> {
+    let host = &plan.target.host;
+    if hosts.iter().any(|(_, address)| address.to_string() == *host) {
+        return Ok(());
+    }
+    let Some((_, address)) = hosts.iter().find(|(name, _)| name.eq_ignore_ascii_case(host)) else {
+        let names: Vec<&str> = hosts.iter().map(|(name, _)| name.as_str()).collect();
+        return Err(NotInLab { host: host.clone(), hosts: names.join(", ") });
+    };
+    let host = HostPort { host: host.clone(), port: plan.target.port };
+    plan.network.resolve = vec![ResolveEntry { host, addresses: vec![(*address).into()] }];
+    Ok(())
+}
+
+/// As many workers as the generator's host has cores. Where it may use the whole machine half of it is left to the
+/// others, as for any target on this machine.
+fn workers(lab: &Lab) -> u32 {
+    let all = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    let given = lab.generator().capacity().cores.map(|cores| cores.ceil() as u32);
+    given.unwrap_or(all.div_ceil(2)).clamp(1, all)
+}
+
+fn quicken(load: &mut LoadSpec) {
+    match load {
+        LoadSpec::Ladder { step_limit, budget, .. } => {
+            *step_limit = step_limit.map(|limit| limit.min(QUICK_STEP));
+            *budget = budget.map(|budget| budget.min(QUICK_BUDGET));
+        }
+        LoadSpec::Single { duration, profile, .. } => {
+            *duration = duration.map(|duration| duration.min(QUICK_STEP));
+            if let Some(RateProfile::Stages(stages)) = profile {
+                stages.iter_mut().for_each(|stage| stage.duration = stage.duration.min(QUICK_STEP));
+            }
+        }
+    }
+}
+
+/// The folder of run files as it is seen from anywhere.
+pub(super) fn whole(folder: &Path) -> anyhow::Result<PathBuf> {
+    std::path::absolute(folder).with_context(|| format!("could not find the folder {}", folder.display()))
+}

@@ -1,0 +1,68 @@
+//! `plimsoll lab up`: hosts to look around on.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow};
+use plimsoll_lab::{Lab, LabHost, Standing};
+use plimsoll_plan::Capacity;
+use plimsoll_units::{bytes_text, count_text};
+
+use super::case;
+use super::file::LabFile;
+use crate::args::UpArgs;
+use crate::exit::Exit;
+use crate::signals;
+use crate::terminal::{remark, result};
+
+/// How often it is seen whether the user wants it to end, and whether all services still run.
+const POLL: Duration = Duration::from_millis(100);
+
+pub(super) fn up(args: &UpArgs, standing: Standing) -> anyhow::Result<Exit> {
+    let file = LabFile::named(&args.file)?;
+    let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let whole = args
+        .variant
+        .as_ref()
+        .map_or_else(|| file.name().to_owned(), |name| format!("{}/{name}", file.name()));
+    let cases = file.cases();
+    let case = cases.iter().find(|case| case.name == whole);
+    let case = case.ok_or_else(|| {
+        anyhow!("{} has no variant `{}`", args.file, args.variant.clone().unwrap_or_default())
+    })?;
+    let mut lab = case::up(case, standing, &interrupted, args.quiet)?;
+    result(&shown(&lab, standing))?;
+    if !args.quiet {
+        remark("Ctrl-C ends the lab and everything in it");
+    }
+    while !interrupted.load(Ordering::Relaxed) {
+        lab.alive()?;
+        thread::sleep(POLL);
+    }
+    Ok(Exit::Held)
+}
+
+fn shown(lab: &Lab, standing: Standing) -> String {
+    let hosts = lab.hosts().iter().chain([lab.generator()]);
+    let lines: String = hosts.map(|host| line(host, standing)).collect();
+    format!("{lines}CPU is capped by {}\n", lab.capping())
+}
+
+fn line(host: &LabHost, standing: Standing) -> String {
+    let (name, address) = (host.name(), host.address());
+    format!("{name:<12}  {address:<14}  {:<40}  {}\n", capacity(host.capacity()), host.way_in(standing))
+}
+
+/// What a host has, as far as that is capped.
+fn capacity(capacity: &Capacity) -> String {
+    let bits = |bits: u64| format!("{}bit/s", bytes_text(bits as f64).trim_end_matches('B'));
+    let parts = [
+        capacity.cores.map(|cores| if cores == 1.0 { "1 core".to_owned() } else { format!("{cores} cores") }),
+        capacity.link_out_bits_per_sec.map(|out| format!("out {}", bits(out))),
+        capacity.link_in_bits_per_sec.map(|inward| format!("in {}", bits(inward))),
+        capacity.packets_per_sec.map(|packets| format!("{} packets/s", count_text(packets as f64))),
+        capacity.memory_bytes.map(|bytes| bytes_text(bytes as f64)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}

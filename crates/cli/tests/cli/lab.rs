@@ -1,0 +1,303 @@
+//! `plimsoll lab`, and plan files. Where labs are not permitted the tests of them say so and show nothing.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use plimsoll_testkit::Nginx;
+use serde_json::Value;
+
+use crate::bench::Bench;
+
+/// A lab of one host with the built-in target.
+const ONE: &str = r#"
+[target]
+url = "http://api:8080/healthz"
+[load]
+ladder = [1, 2]
+step = "300ms"
+[[host]]
+name = "api"
+cores = 0.5
+link = "100Mbit"
+run = ["exec plimsoll target --listen 0.0.0.0 --port 8080"]
+ready = "/healthz:8080"
+"#;
+
+/// A folder with a lab file; `None` where labs are not permitted.
+fn lab(text: &str) -> Option<Bench> {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let bits = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
+    if u64::from_str_radix(bits.trim(), 16).unwrap() & (1 << 21) == 0 {
+        eprintln!("not shown: this test makes a lab, which needs CAP_SYS_ADMIN");
+        return None;
+    }
+    let bench = Bench::new();
+    fs::write(bench.path("one.toml"), text).unwrap();
+    Some(bench)
+}
+
+/// A lab that is up, until it is ended.
+struct Up {
+    child: Child,
+    lines: Vec<String>,
+}
+
+/// Starts `lab up`; folders of labs are then in that of the bench.
+fn up(bench: &Bench, file: &str) -> Up {
+    let mut command = bench.command(&["lab", "up", file, "--quiet"]);
+    let mut child = command.env("TMPDIR", bench.folder()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut told: Vec<String> = Vec::new();
+    for line in lines {
+        told.push(line);
+        if told.last().unwrap().starts_with("CPU is capped by") {
+            break;
+        }
+    }
+    Up { child, lines: told }
+}
+
+impl Up {
+    /// The first processes of the hosts.
+    fn processes(&self) -> Vec<u32> {
+        let number = |line: &String| {
+            let (_, after) = line.split_once("--target ")?;
+            after.split(' ').next()?.parse().ok()
+        };
+        self.lines.iter().filter_map(number).collect()
+    }
+
+    fn signal(&self, name: &str) {
+        let mut kill = std::process::Command::new("kill");
+        assert!(kill.args(["-s", name, &self.child.id().to_string()]).status().unwrap().success());
+    }
+}
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited a minute: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Folders that labs of this bench have.
+fn folders(bench: &Bench) -> Vec<PathBuf> {
+    let entries = fs::read_dir(bench.folder()).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("plimsoll-lab-")).collect()
+}
+
+fn is_there(pid: &u32) -> bool {
+    Path::new(&format!("/proc/{pid}")).exists()
+}
+
+#[test]
+fn a_lab_that_is_up_says_how_to_enter_a_host_and_ctrl_c_leaves_nothing() {
+    let Some(bench) = lab(ONE) else { return };
+    let mut up = up(&bench, "one.toml");
+    let api = up.lines.iter().find(|line| line.starts_with("api ")).unwrap().clone();
+    assert!(api.contains("198.18.") && api.contains("0.5 cores") && api.contains("100 Mbit/s"), "{api}");
+    let (_, way_in) = api.split_once("nsenter").unwrap();
+    let inside = format!("nsenter{way_in} hostname");
+    let said = std::process::Command::new("/bin/sh").args(["-c", &inside]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "api", "{inside}");
+    let processes = up.processes();
+    assert_eq!((processes.len(), folders(&bench).len()), (2, 1));
+    up.signal("INT");
+    assert_eq!(up.child.wait().unwrap().code(), Some(0));
+    assert!(!processes.iter().any(is_there) && folders(&bench).is_empty());
+}
+
+#[test]
+fn what_a_killed_lab_left_behind_is_gone_after_the_next_start() {
+    let Some(bench) = lab(ONE) else { return };
+    let killed = {
+        let mut up = up(&bench, "one.toml");
+        let processes = up.processes();
+        up.child.kill().unwrap();
+        up.child.wait().unwrap();
+        processes
+    };
+    until("the kernel has ended the hosts", || !killed.iter().any(is_there));
+    // Another test's lab may have cleaned up already; if not, the next one of this test does.
+    let next = up(&bench, "one.toml");
+    assert_eq!(folders(&bench).len(), 1, "that of the lab that is up");
+    assert!(next.processes().iter().all(is_there));
+}
+
+#[test]
+fn a_run_is_judged_by_what_it_expects() {
+    let variant = "[expect]\nlimit = \"disk\"\nwhere = \"api\"\n[[variant]]\nname = \"slower\"\n[variant.load]\nladder = [1]\n";
+    let Some(bench) = lab(&format!("{ONE}{variant}")) else { return };
+    let called = bench.expect(3, &["lab", "run", "one.toml", "--json", "--quiet"]);
+    let runs = called.json();
+    let runs = runs["runs"].as_array().unwrap();
+    assert_eq!(
+        runs.iter().map(|run| run["name"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["one", "one/slower"]
+    );
+    for run in runs {
+        assert_eq!((&run["right"], &run["expected"]["limit"]), (&Value::Bool(false), &Value::from("disk")));
+        assert!(run["throughput_per_sec"].as_f64().unwrap() > 0.0, "{run}");
+    }
+    let kept = runs[0]["file"].as_str().unwrap();
+    let report = bench.expect(0, &["report", kept, "--json"]).json();
+    assert_eq!(report["steps"].as_array().unwrap().len(), 2);
+    assert_eq!(report["plan"]["hosts"][0]["capacity"]["link_out_bits_per_sec"], 100_000_000);
+    assert!(report["preflight"]["addresses"][0].as_str().unwrap().starts_with("198.18."), "{report}");
+}
+
+#[test]
+fn a_run_that_expects_nothing_ends_well_and_shows_its_report() {
+    let Some(bench) = lab(ONE) else { return };
+    let called = bench.expect(0, &["lab", "run", "one.toml", "--quiet", "--out", "kept"]);
+    assert!(called.out.contains("requests/s") && !called.out.contains("expected"), "{}", called.out);
+    assert!(called.err.is_empty(), "{}", called.err);
+    bench.run_file("kept");
+}
+
+#[test]
+fn ctrl_c_ends_a_run_keeps_it_and_leaves_nothing() {
+    let Some(bench) = lab(&ONE.replace("300ms", "60s")) else { return };
+    let mut command = bench.command(&["lab", "run", "one.toml"]);
+    command.env("TMPDIR", bench.folder()).stderr(Stdio::piped()).stdout(Stdio::null());
+    let mut up = Up { child: command.spawn().unwrap(), lines: Vec::new() };
+    let mut lines = BufReader::new(up.child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.starts_with("target 198.18.")), "the load begins");
+    up.signal("INT");
+    assert!(lines.any(|line| line.starts_with("wrote ")), "what was measured is kept");
+    assert_eq!(up.child.wait().unwrap().code(), Some(130));
+    assert!(folders(&bench).is_empty());
+}
+
+#[test]
+fn scenarios_that_fail_do_not_end_the_others() {
+    let Some(bench) = lab(ONE) else { return };
+    let folder = bench.path("scenarios");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("a-bad.toml"), "[target]\nurk = 1\n").unwrap();
+    let dying = ONE.replace("exec plimsoll", "echo no such luck; exit 3; ");
+    fs::write(folder.join("b-dying.toml"), dying).unwrap();
+    fs::write(folder.join("c-good.toml"), ONE).unwrap();
+    let called = bench.expect(3, &["lab", "diagnose", "scenarios", "--json", "--quick"]);
+    let scenarios = called.json();
+    let by_index = |index: usize| &scenarios["scenarios"][index];
+    assert!(by_index(0)["text"].as_str().unwrap().contains("did you mean `url`?"), "{scenarios}");
+    assert!(by_index(1)["text"].as_str().unwrap().contains("no such luck"), "{scenarios}");
+    assert_eq!((&by_index(1)["right"], &by_index(1)["found"]), (&Value::Bool(false), &Value::Null));
+    assert_eq!((&by_index(2)["right"], &by_index(2)["name"]), (&Value::Null, &Value::from("c-good")));
+    assert!(by_index(2)["found"]["limit"].is_string(), "{scenarios}");
+    let twice =
+        bench.expect(0, &["lab", "diagnose", "scenarios", "--only", "good", "--repeat", "2", "--quiet"]);
+    assert_eq!(twice.out.matches("c-good").count(), 2, "{}", twice.out);
+}
+
+#[test]
+fn a_lab_file_whose_target_is_elsewhere_is_refused() {
+    let Some(bench) = lab(&ONE.replace("http://api:8080", "http://example.test")) else { return };
+    let called = bench.expect(2, &["lab", "run", "one.toml", "--quiet"]);
+    assert!(called.err.contains("`example.test`") && called.err.contains("hosts are api"), "{}", called.err);
+}
+
+#[test]
+fn the_list_tells_hosts_variants_and_what_is_expected() {
+    let bench = Bench::new();
+    fs::create_dir_all(bench.path("lab/scenarios")).unwrap();
+    let expects = "[expect]\neither = [\"cpu@api\", \"packets@api\"]\n[[variant]]\nname = \"v\"\n";
+    fs::write(bench.path("lab/scenarios/one.toml"), format!("{ONE}{expects}")).unwrap();
+    let listed = bench.expect(0, &["lab", "list"]).out;
+    assert!(
+        listed.contains("one ") && listed.contains("api, 1 variant  expects cpu@api and packets@api"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn a_plan_file_makes_a_run_and_a_sweep() {
+    let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
+    let address = nginx.address();
+    fs::write(bench.path("body"), "eight by").unwrap();
+    let plan = format!(
+        "[target]\nurl = \"http://{address}/\"\nbody = \"@body\"\n[load]\nladder = [1, 2]\nstep = \"200ms\"\n\
+         [slo]\nsuccess = 0.5\n[[host]]\nname = \"web\"\nprobe = \"none\"\ntier = \"nginx\"\n"
+    );
+    fs::write(bench.path("small.toml"), plan).unwrap();
+    let sweep = bench.call(&["sweep", "-f", "small.toml", "--json"]).json();
+    assert_eq!(
+        (&sweep["plan"]["name"], &sweep["plan"]["target"]["method"]),
+        (&"small".into(), &"POST".into())
+    );
+    assert_eq!(sweep["steps"].as_array().unwrap().len(), 2);
+    assert_eq!(sweep["plan"]["hosts"][0]["tier"], "nginx");
+    let run = bench.call(&["run", "--file", "small.toml", "--json", "--no-files", "--name", "other"]).json();
+    assert_eq!(run["plan"]["name"], "other");
+}
+
+#[test]
+fn plan_files_that_cannot_be_taken_are_errors_of_usage() {
+    let bench = Bench::new();
+    fs::write(bench.path("bad.toml"), "[target]\nurl = \"http://a/\"\n[laod]\nladder = [1]\n").unwrap();
+    let bad = bench.expect(2, &["run", "-f", "bad.toml"]);
+    assert!(
+        bad.err.contains("bad.toml: line 3: `laod` is not a key of a plan file; did you mean `load`?"),
+        "{}",
+        bad.err
+    );
+    fs::write(bench.path("lab.toml"), ONE).unwrap();
+    let made = bench.expect(2, &["sweep", "-f", "lab.toml"]);
+    assert!(made.err.contains("`plimsoll lab run lab.toml`"), "{}", made.err);
+    bench.expect(2, &["run", "-f", "lab.toml", "-c", "3"]);
+    bench.expect(2, &["run", "-f", "lab.toml", "-H", "a: b"]);
+    bench.expect(2, &["sweep", "-f", "lab.toml", "--ladder", "3"]);
+    bench.expect(1, &["lab", "run", "no-such-lab"]);
+}
+
+#[test]
+fn without_root_a_lab_is_made_in_a_user_namespace_or_the_missing_permission_is_named() {
+    let Some(bench) = lab(ONE) else { return };
+    const NOBODY: u32 = 65_534;
+    chown(bench.folder(), Some(NOBODY), Some(NOBODY)).unwrap();
+    // The program may lie in a folder that others cannot enter.
+    let program = bench.path("plimsoll");
+    fs::copy(env!("CARGO_BIN_EXE_plimsoll"), &program).unwrap();
+    let mut command = std::process::Command::new(&program);
+    command.args(["lab", "run", "one.toml", "--quiet"]).current_dir(bench.folder()).uid(NOBODY).gid(NOBODY);
+    command.env("TMPDIR", bench.folder()).env_remove("XDG_RUNTIME_DIR").stdin(Stdio::null());
+    let called = command.output().unwrap();
+    let said = String::from_utf8_lossy(&called.stderr);
+    match called.status.code() {
+        Some(0) => assert!(String::from_utf8_lossy(&called.stdout).contains("requests/s"), "{said}"),
+        code => assert!(code == Some(1) && said.contains("CAP_SYS_ADMIN"), "{code:?}: {said}"),
+    }
+    assert!(fs::read_dir(bench.path("plimsoll-lab-of-65534")).map_or(0, Iterator::count) == 0);
+}
+
+/// The folder of this repository's lab files.
+const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab");
+
+#[test]
+fn every_lab_file_of_this_repository_can_be_read() {
+    let listed = Bench::new().expect(0, &["lab", "list", FILES]).out;
+    assert!(listed.contains("proxy-cpu ") && !listed.contains(".toml"), "an error names its file: {listed}");
+}
+
+#[test]
+fn a_proxy_that_is_listed_before_what_it_needs_becomes_ready() {
+    let Some(bench) = lab(ONE) else { return };
+    let mut up = up(&bench, &format!("{FILES}/scenarios/proxy-cpu.toml"));
+    assert_eq!(up.processes().len(), 3, "{:?}", up.lines);
+    up.signal("INT");
+    assert_eq!(up.child.wait().unwrap().code(), Some(0));
+}

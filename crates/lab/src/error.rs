@@ -1,0 +1,163 @@
+//! Why there is no lab.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use plimsoll_plan::Ready;
+use plimsoll_units::duration_text;
+
+/// Why a lab could not be made, or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum LabError {
+    /// Not permitted here.
+    #[error(
+        "this process has not the capability {capability}, and may not become root of a user namespace either \
+         ({reason}); run it as root, or let users have namespaces (sysctl user.max_user_namespaces above 0, \
+         kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), or take it out of its sandbox"
+    )]
+    Permission {
+        /// The capability that is missing.
+        capability: &'static str,
+        /// Why no user namespace could be had.
+        reason: io::Error,
+    },
+    /// A file or folder of the lab's own.
+    #[error("could not {what} {} ({reason}); see whether the disk is full or the folder is another user's", path.display())]
+    File {
+        /// What was tried.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// No number is free.
+    #[error("{0} labs are running, which is as many as have addresses; end one of them")]
+    TooMany(u16),
+    /// More hosts than addresses.
+    #[error("a lab has at most {most} hosts and this one has {count}; leave some out")]
+    TooManyHosts {
+        /// The most.
+        most: usize,
+        /// Those asked for.
+        count: usize,
+    },
+    /// A host's namespaces.
+    #[error(
+        "could not make the namespaces of host `{host}` ({reason}); the kernel may forbid or lack them, or have too many"
+    )]
+    Namespaces {
+        /// The host.
+        host: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// A program of the system is not there.
+    #[error("could not run `{program}` ({reason}), which sets up the lab's network; install iproute2")]
+    NoTool {
+        /// The program.
+        program: &'static str,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// A program of the system failed.
+    #[error("`{program}` could not set up the network of {place}: {output}")]
+    Tool {
+        /// The program.
+        program: &'static str,
+        /// Where.
+        place: String,
+        /// What it wrote.
+        output: String,
+    },
+    /// A cap could not be set.
+    #[error("could not cap host `{host}` by {} ({reason}); see whether its control groups may be written", path.display())]
+    Cap {
+        /// The host.
+        host: String,
+        /// The file of the cap.
+        path: PathBuf,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// A cap that this machine has no means for.
+    #[error("the {what} of host `{host}` cannot be capped here: {why}; leave it out of the file")]
+    NoMeans {
+        /// The host.
+        host: String,
+        /// What was to be capped.
+        what: &'static str,
+        /// Why that cannot be.
+        why: &'static str,
+    },
+    /// A variable that stands for nothing.
+    #[error("`${{{variable}}}` {problem}")]
+    Variable {
+        /// The variable.
+        variable: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// A command could not be started.
+    #[error("could not start `{command}` on host `{host}` ({reason})")]
+    Start {
+        /// The host.
+        host: String,
+        /// The command.
+        command: String,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// A command ended before it was ready.
+    #[error("`{command}` on host `{host}` ended before it was ready ({status}){}", said(.output))]
+    Died {
+        /// The host.
+        host: String,
+        /// The command.
+        command: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// The last lines that it wrote.
+        output: String,
+    },
+    /// A host did not become ready.
+    #[error(
+        "host `{host}` was not ready after {}: `ready = \"{sign}\"` {last}{}",
+        duration_text(.within.as_nanos() as f64), said(.output)
+    )]
+    NotReady {
+        /// The host.
+        host: String,
+        /// What was waited for.
+        sign: Ready,
+        /// How long.
+        within: Duration,
+        /// What the last look showed.
+        last: String,
+        /// The last lines that its commands wrote.
+        output: String,
+    },
+    /// The user ended it.
+    #[error("interrupted before the lab was ready; nothing of it is left")]
+    Interrupted,
+}
+
+/// What a command wrote, for the end of an error.
+fn said(output: &str) -> String {
+    if output.is_empty() { "; it wrote nothing".to_owned() } else { format!("; it wrote:\n{output}") }
+}
+
+impl LabError {
+    /// For an operation on a file.
+    pub(crate) fn file(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |reason| Self::File { what, path, reason }
+    }
+
+    /// True if the user ended it.
+    pub fn interrupted(&self) -> bool {
+        matches!(self, Self::Interrupted)
+    }
+}

@@ -1,0 +1,273 @@
+//! Control groups: what a host's processes may use of processors and memory.
+//!
+//! Where version 2 has the controllers, each host is a group of it; where only version 1 has them, a group in each of its
+//! hierarchies. Where neither may be written, processors are capped by affinity alone, in whole ones.
+
+mod hierarchy;
+
+use std::cell::Cell;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plimsoll_plan::Capacity;
+use plimsoll_sys::Cores;
+
+use crate::LabError;
+use hierarchy::Hierarchies;
+
+/// The time over which a share of the processors is dealt out, at least: short, so that a capped server stalls for less
+/// than a request takes to notice.
+const PERIOD_US: f64 = 10_000.0;
+
+/// The least that the kernel deals out in a period (sched-bwc: 1 ms).
+const QUOTA_US_MIN: f64 = 1_000.0;
+
+/// The longest period that the kernel takes.
+const PERIOD_US_MAX: f64 = 1_000_000.0;
+
+/// How long processes that were killed may take to leave their group.
+const EMPTY_WITHIN: Duration = Duration::from_secs(5);
+
+/// By what means processors are capped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capping {
+    /// Control groups, version 2.
+    GroupsV2,
+    /// Control groups, version 1.
+    GroupsV1,
+    /// Affinity: only whole processors.
+    Affinity,
+}
+
+impl std::fmt::Display for Capping {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::GroupsV2 => "cgroup v2",
+            Self::GroupsV1 => "cgroup v1",
+            Self::Affinity => "affinity, in whole cores",
+        })
+    }
+}
+
+/// The folders of a host's control groups; `None` where there is no such group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupPaths {
+    /// In the hierarchy of version 2; then there are no others.
+    pub unified: Option<PathBuf>,
+    /// In that of the controller `cpu` of version 1.
+    pub cpu: Option<PathBuf>,
+    /// In that of `cpuacct`.
+    pub cpuacct: Option<PathBuf>,
+    /// In that of `memory`.
+    pub memory: Option<PathBuf>,
+}
+
+/// The groups of a lab, one above those of its hosts in each hierarchy.
+#[derive(Debug)]
+pub(crate) struct LabGroups {
+    hierarchies: Hierarchies,
+    folder: String,
+    /// How many cores were dealt out by affinity, each to another host as long as there are any.
+    dealt: Cell<usize>,
+}
+
+/// The groups of one host; gone when dropped.
+#[derive(Debug)]
+pub(crate) struct HostGroups {
+    host: String,
+    paths: GroupPaths,
+    folders: Vec<PathBuf>,
+    /// The processors that it is bound to, where that is the cap.
+    cores: Option<Cores>,
+    /// How many of this machine's come before its own.
+    first_core: usize,
+}
+
+impl LabGroups {
+    /// Groups of this name below that of this process.
+    pub(crate) fn new(name: &str) -> Self {
+        Self { hierarchies: Hierarchies::of_this_process(), folder: name.to_owned(), dealt: Cell::new(0) }
+    }
+
+    pub(crate) fn capping(&self) -> Capping {
+        self.hierarchies.capping()
+    }
+
+    /// The folders of the lab's own groups.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        self.hierarchies.bases().map(|base| base.join(&self.folder)).collect()
+    }
+
+    /// Makes the lab's own groups.
+    pub(crate) fn make(&self) -> Result<(), LabError> {
+        for folder in self.folders() {
+            fs::create_dir_all(&folder).map_err(LabError::file("make the control group", &folder))?;
+            self.hierarchies.pass_on(&folder).map_err(LabError::file("pass on controllers in", &folder))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the groups of a host and sets its caps; gives what was granted, which affinity rounds up.
+    pub(crate) fn host(&self, host: &str, capacity: &Capacity) -> Result<(HostGroups, Capacity), LabError> {
+        let folders: Vec<PathBuf> = self.folders().iter().map(|folder| folder.join(host)).collect();
+        for folder in &folders {
+            fs::create_dir_all(folder).map_err(LabError::file("make the control group", folder))?;
+        }
+        let below = |base: &PathBuf| base.join(&self.folder).join(host);
+        let paths = self.hierarchies.paths(below);
+        let first_core = self.dealt.get();
+        let mut groups = HostGroups { host: host.to_owned(), paths, folders, cores: None, first_core };
+        let granted = groups.cap(capacity)?;
+        self.dealt.set(first_core + groups.cores.map_or(0, |cores| cores.numbers().len()));
+        Ok((groups, granted))
+    }
+}
+
+impl Drop for LabGroups {
+    fn drop(&mut self) {
+        for folder in self.folders() {
+            // One that stays is written down in the lab's file, and removed by the next lab.
+            remove_tree(&folder).ok();
+        }
+    }
+}
+
+impl HostGroups {
+    pub(crate) fn paths(&self) -> &GroupPaths {
+        &self.paths
+    }
+
+    pub(crate) fn cores(&self) -> Option<Cores> {
+        self.cores
+    }
+
+    /// The files through which a process joins.
+    pub(crate) fn doors(&self) -> Result<Vec<File>, LabError> {
+        let open = |folder: &PathBuf| {
+            let path = folder.join("cgroup.procs");
+            OpenOptions::new().write(true).open(&path).map_err(LabError::file("open", &path))
+        };
+        self.folders.iter().map(open).collect()
+    }
+
+    /// Sets the caps, also while processes run; gives what was granted.
+    pub(crate) fn cap(&mut self, capacity: &Capacity) -> Result<Capacity, LabError> {
+        let mut granted = *capacity;
+        if let Some(cores) = capacity.cores {
+            granted.cores = Some(self.cap_cores(cores)?);
+        }
+        if let Some(bytes) = capacity.memory_bytes {
+            self.cap_memory(bytes)?;
+        }
+        Ok(granted)
+    }
+
+    fn cap_cores(&mut self, cores: f64) -> Result<f64, LabError> {
+        let (quota, period) = quota_us(cores);
+        match (&self.paths.unified, &self.paths.cpu) {
+            (Some(folder), _) => {
+                self.write(&folder.join("cpu.max"), &format!("{quota} {period}"))?;
+            }
+            (None, Some(folder)) => {
+                // Without a quota any period is taken, and with the new period the new quota.
+                self.write(&folder.join("cpu.cfs_quota_us"), "-1")?;
+                self.write(&folder.join("cpu.cfs_period_us"), &period.to_string())?;
+                self.write(&folder.join("cpu.cfs_quota_us"), &quota.to_string())?;
+            }
+            (None, None) => return self.bind(cores),
+        }
+        Ok(cores)
+    }
+
+    /// Whole processors, as many as hold the cap.
+    fn bind(&mut self, cores: f64) -> Result<f64, LabError> {
+        let no_means = |_| LabError::NoMeans {
+            host: self.host.clone(),
+            what: "number of cores",
+            why: "no control group may be written, and the kernel does not say which processors there are",
+        };
+        let allowed = Cores::allowed().map_err(no_means)?.numbers();
+        let count = (cores.ceil() as usize).clamp(1, allowed.len().max(1));
+        let own: Vec<u32> = allowed.iter().cycle().skip(self.first_core).take(count).copied().collect();
+        self.cores = Some(Cores::of(&own));
+        Ok(count as f64)
+    }
+
+    fn cap_memory(&self, bytes: u64) -> Result<(), LabError> {
+        let Some(folder) = self.paths.unified.as_ref().or(self.paths.memory.as_ref()) else {
+            let why = "no control group of memory may be written";
+            return Err(LabError::NoMeans { host: self.host.clone(), what: "memory", why });
+        };
+        let bytes = bytes.to_string();
+        // The kernel takes no limit of memory above that of memory and swap together, so one of the two orders works.
+        let (memory, swap) = match self.paths.unified.is_some() {
+            true => ("memory.max", ("memory.swap.max", "0")),
+            false => ("memory.limit_in_bytes", ("memory.memsw.limit_in_bytes", bytes.as_str())),
+        };
+        let first = self.write(&folder.join(memory), &bytes);
+        let (file, value) = swap;
+        if folder.join(file).exists() {
+            self.write(&folder.join(file), value)?;
+        }
+        first.or_else(|_| self.write(&folder.join(memory), &bytes))
+    }
+
+    fn write(&self, path: &Path, value: &str) -> Result<(), LabError> {
+        let cap = |reason| LabError::Cap { host: self.host.clone(), path: path.to_owned(), reason };
+        fs::write(path, value).map_err(cap)
+    }
+}
+
+impl Drop for HostGroups {
+    fn drop(&mut self) {
+        for folder in &self.folders {
+            // One that stays is removed with the lab's own group.
+            remove_tree(folder).ok();
+        }
+    }
+}
+
+/// The processor time that a share comes to, and the time it is dealt out in, in microseconds.
+fn quota_us(cores: f64) -> (u64, u64) {
+    let period = (QUOTA_US_MIN / cores).clamp(PERIOD_US, PERIOD_US_MAX);
+    let quota = (cores * period).max(QUOTA_US_MIN);
+    (quota.round() as u64, period.round() as u64)
+}
+
+/// Removes a group with all below it, once the processes in it have ended.
+///
+/// # Errors
+/// When it is not there, or does not become empty in time.
+pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_tree(&entry.path())?;
+        }
+    }
+    let begun = Instant::now();
+    loop {
+        match fs::remove_dir(folder) {
+            // A group is busy as long as a process that was killed is on its way out; it tells nobody when it is empty.
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && begun.elapsed() < EMPTY_WITHIN => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_dealt_out_in_short_periods_and_never_less_than_the_kernel_takes() {
+        assert_eq!(quota_us(0.5), (5_000, 10_000));
+        assert_eq!(quota_us(2.0), (20_000, 10_000));
+        assert_eq!(quota_us(0.05), (1_000, 20_000));
+        assert_eq!(quota_us(0.1), (1_000, 10_000));
+    }
+}

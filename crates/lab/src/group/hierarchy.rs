@@ -1,0 +1,181 @@
+//! Where control groups may be made.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use super::{Capping, GroupPaths};
+
+/// The controllers that a lab has a use for.
+const CONTROLLERS: [&str; 3] = ["cpu", "cpuacct", "memory"];
+
+/// The folders below which a lab's groups are made: one of version 2, or one for each controller of version 1.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Hierarchies {
+    unified: Option<PathBuf>,
+    cpu: Option<PathBuf>,
+    cpuacct: Option<PathBuf>,
+    memory: Option<PathBuf>,
+}
+
+/// A mounted hierarchy.
+#[derive(Debug, PartialEq, Eq)]
+struct Mount {
+    /// The group that is at the place of mounting.
+    root: PathBuf,
+    place: PathBuf,
+    unified: bool,
+    options: Vec<String>,
+}
+
+/// A line of mountinfo (proc_pid_mountinfo(5)); `None` if it is about something else.
+fn mount(line: &str) -> Option<Mount> {
+    let (before, after) = line.split_once(" - ")?;
+    let fields: Vec<&str> = before.split(' ').collect();
+    let mut after = after.split(' ');
+    let kind = after.next()?;
+    if kind != "cgroup" && kind != "cgroup2" {
+        return None;
+    }
+    let options = after.nth(1).unwrap_or_default().split(',').map(ToOwned::to_owned).collect();
+    let (root, place) = (PathBuf::from(fields.get(3)?), PathBuf::from(fields.get(4)?));
+    Some(Mount { root, place, unified: kind == "cgroup2", options })
+}
+
+impl Mount {
+    /// The folder of the group that this process is in, from the text of its `cgroup` file.
+    fn own_folder(&self, own: &str) -> PathBuf {
+        let group = own.lines().find_map(|line| {
+            let (controllers, path) = line.split_once(':')?.1.split_once(':')?;
+            let mine = match self.unified {
+                true => controllers.is_empty(),
+                false => controllers
+                    .split(',')
+                    .any(|one| !one.is_empty() && self.options.iter().any(|option| option == one)),
+            };
+            mine.then_some(path)
+        });
+        // Within a container the group may lie above what is mounted; then the top of it is as far as one sees.
+        let below = group.and_then(|group| Path::new(group).strip_prefix(&self.root).ok());
+        below.map_or_else(|| self.place.clone(), |below| self.place.join(below))
+    }
+}
+
+impl Hierarchies {
+    /// Those that this process may make groups in.
+    pub(super) fn of_this_process() -> Self {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Self::find(&mounts, &own)
+    }
+
+    fn find(mounts: &str, own: &str) -> Self {
+        let mounts: Vec<Mount> = mounts.lines().filter_map(mount).collect();
+        let unified = mounts.iter().find(|mount| mount.unified).and_then(|mount| {
+            let own = mount.own_folder(own);
+            own.ancestors()
+                .take_while(|folder| folder.starts_with(&mount.place))
+                .find(|folder| usable(folder))
+                .map(Path::to_owned)
+        });
+        if unified.is_some() {
+            return Self { unified, ..Self::default() };
+        }
+        let of = |controller: &str| {
+            let mount = mounts
+                .iter()
+                .find(|mount| !mount.unified && mount.options.iter().any(|one| one == controller))?;
+            Some(mount.own_folder(own)).filter(|folder| is_writable(folder))
+        };
+        let [cpu, cpuacct, memory] = CONTROLLERS.map(of);
+        Self { unified: None, cpu, cpuacct, memory }
+    }
+
+    pub(super) fn capping(&self) -> Capping {
+        match (&self.unified, &self.cpu) {
+            (Some(_), _) => Capping::GroupsV2,
+            (None, Some(_)) => Capping::GroupsV1,
+            (None, None) => Capping::Affinity,
+        }
+    }
+
+    /// The folders, each once: controllers may share a hierarchy.
+    pub(super) fn bases(&self) -> impl Iterator<Item = &PathBuf> {
+        let mut bases: Vec<&PathBuf> =
+            [&self.unified, &self.cpu, &self.cpuacct, &self.memory].into_iter().flatten().collect();
+        bases.sort();
+        bases.dedup();
+        bases.into_iter()
+    }
+
+    /// The folders of a group.
+    pub(super) fn paths(&self, below: impl Fn(&PathBuf) -> PathBuf) -> GroupPaths {
+        let of = |base: &Option<PathBuf>| base.as_ref().map(&below);
+        let [unified, cpu, cpuacct, memory] = [&self.unified, &self.cpu, &self.cpuacct, &self.memory].map(of);
+        GroupPaths { unified, cpu, cpuacct, memory }
+    }
+
+    /// Lets groups below this one have the controllers; version 1 has no such thing.
+    pub(super) fn pass_on(&self, folder: &Path) -> io::Result<()> {
+        if self.unified.is_some() { pass_on(folder) } else { Ok(()) }
+    }
+}
+
+fn pass_on(folder: &Path) -> io::Result<()> {
+    let file = folder.join("cgroup.subtree_control");
+    fs::write(&file, "+cpu")?;
+    // Without the controller of memory there is no cap of memory, which is said if one is asked for.
+    fs::write(&file, "+memory").ok();
+    Ok(())
+}
+
+/// Whether groups with a cap of processors can be made in a group of version 2. One that holds processes itself cannot
+/// pass controllers on, except the topmost.
+fn usable(folder: &Path) -> bool {
+    let passes_on = || {
+        let control = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
+        control.split_whitespace().any(|one| one == "cpu") || pass_on(folder).is_ok()
+    };
+    is_writable(folder) && passes_on()
+}
+
+/// Whether a group can be made in this one: the only sure way to know is to make one.
+fn is_writable(folder: &Path) -> bool {
+    let attempt = folder.join(format!("{}try-{}", crate::lease::NAME, std::process::id()));
+    fs::create_dir(&attempt).and_then(|()| fs::remove_dir(&attempt)).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHARED: &str = "31 23 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid - cgroup cgroup rw,cpu,cpuacct";
+    const UNIFIED: &str = "29 23 0:26 / /sys/fs/cgroup/unified rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
+    const OWN: &str = "4:cpu,cpuacct:/user/me\n0::/user/me\n";
+
+    #[test]
+    fn the_folder_of_ones_own_group_is_found_in_both_versions() {
+        let folder = |line: &str| mount(line).unwrap().own_folder(OWN);
+        assert_eq!(folder(SHARED), Path::new("/sys/fs/cgroup/cpu,cpuacct/user/me"));
+        assert_eq!(folder(UNIFIED), Path::new("/sys/fs/cgroup/unified/user/me"));
+        let contained = SHARED.replace(" / ", " /docker/1 ");
+        assert_eq!(folder(&contained), Path::new("/sys/fs/cgroup/cpu,cpuacct"));
+        assert_eq!(mount("22 1 8:1 / / rw - ext4 /dev/vda rw"), None);
+    }
+
+    #[test]
+    fn where_no_group_can_be_made_affinity_is_left() {
+        let lines = format!("{SHARED}\n{UNIFIED}").replace("/sys/fs/cgroup", "/proc/none");
+        assert_eq!(Hierarchies::find(&lines, OWN).capping(), Capping::Affinity);
+        assert_eq!(Hierarchies::find("", "").bases().count(), 0);
+    }
+
+    #[test]
+    fn controllers_of_version_1_that_share_a_hierarchy_share_a_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = SHARED.replace("/sys/fs/cgroup/cpu,cpuacct", folder.path().to_str().unwrap());
+        let found = Hierarchies::find(&lines, "4:cpu,cpuacct:/\n");
+        assert_eq!(found.capping(), Capping::GroupsV1);
+        assert_eq!(found.bases().collect::<Vec<_>>(), [folder.path()]);
+        assert_eq!(found.paths(|base| base.join("a")).memory, None);
+    }
+}

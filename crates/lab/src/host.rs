@@ -1,0 +1,200 @@
+//! A host of a lab.
+
+use std::io;
+use std::net::Ipv4Addr;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+
+use plimsoll_plan::Capacity;
+use plimsoll_sys::{Enclosure, NetworkNamespace};
+
+use crate::group::{GroupPaths, HostGroups};
+use crate::link::{self, INTERFACE, Way};
+use crate::permission::Standing;
+use crate::service::{Place, Service, search_path};
+use crate::{LabError, tool};
+
+/// One host of a lab. All that runs on it ends when it is dropped.
+#[derive(Debug)]
+pub struct LabHost {
+    pub(crate) name: String,
+    pub(crate) address: Ipv4Addr,
+    /// The interface at the bridge's end of its cable.
+    pub(crate) port: String,
+    /// The network of the bridge.
+    pub(crate) hub: NetworkNamespace,
+    pub(crate) capacity: Capacity,
+    pub(crate) services: Vec<Service>,
+    /// Ends before the groups go, which must be empty.
+    pub(crate) enclosure: Enclosure,
+    pub(crate) groups: HostGroups,
+    /// The host's own folder.
+    pub(crate) folder: PathBuf,
+    pub(crate) programs: Vec<PathBuf>,
+}
+
+impl LabHost {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its address in the lab.
+    pub fn address(&self) -> Ipv4Addr {
+        self.address
+    }
+
+    /// A process that lives in its network and mounts as long as the host does, by its number outside.
+    pub fn pid(&self) -> u32 {
+        self.enclosure.pid()
+    }
+
+    /// Its control groups.
+    pub fn groups(&self) -> &GroupPaths {
+        self.groups.paths()
+    }
+
+    /// What it has, as far as that is capped.
+    pub fn capacity(&self) -> &Capacity {
+        &self.capacity
+    }
+
+    /// The command that leads a shell into it.
+    pub fn way_in(&self, standing: Standing) -> String {
+        let user = match standing {
+            Standing::Root => "",
+            Standing::OwnNamespace { .. } => " --user --preserve-credentials",
+        };
+        format!("nsenter --target {}{user} --mount --uts --ipc --net --pid", self.pid())
+    }
+
+    /// Starts a program in it, in this folder. It is killed when the handle is dropped.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn spawn(&self, mut command: Command, folder: &Path) -> Result<LabProcess<'_>, LabError> {
+        let doors = self.groups.doors()?;
+        command.env("PATH", search_path(&self.programs));
+        let child = self.enclosure.spawn(&mut command, folder, &doors, self.groups.cores());
+        let program = || command.get_program().to_string_lossy().into_owned();
+        let child = child.map_err(|reason| LabError::Start {
+            host: self.name.clone(),
+            command: program(),
+            reason,
+        })?;
+        Ok(LabProcess { child, _host: self })
+    }
+
+    /// Changes what it has, while everything goes on. What the new capacity does not name stays as it is.
+    ///
+    /// # Errors
+    /// When a cap cannot be set; those before it are changed then.
+    pub fn alter(&mut self, capacity: &Capacity) -> Result<(), LabError> {
+        let granted = self.groups.cap(capacity)?;
+        let now = &mut self.capacity;
+        now.cores = granted.cores.or(now.cores);
+        now.memory_bytes = granted.memory_bytes.or(now.memory_bytes);
+        now.link_out_bits_per_sec = capacity.link_out_bits_per_sec.or(now.link_out_bits_per_sec);
+        now.link_in_bits_per_sec = capacity.link_in_bits_per_sec.or(now.link_in_bits_per_sec);
+        now.packets_per_sec = capacity.packets_per_sec.or(now.packets_per_sec);
+        if link::is_capped(capacity) { self.cap_link() } else { Ok(()) }
+    }
+
+    /// Sets the caps of its link to what it has.
+    pub(crate) fn cap_link(&self) -> Result<(), LabError> {
+        let own = self.network()?;
+        tool::batch("tc", &link::cap_lines(INTERFACE, Way::Out, &self.capacity), &own, &self.name)?;
+        tool::batch("tc", &link::cap_lines(&self.port, Way::In, &self.capacity), &self.hub, &self.name)
+    }
+
+    /// Its network, as long as the host is there.
+    ///
+    /// # Errors
+    /// When its first process has ended.
+    pub fn network(&self) -> Result<NetworkNamespace, LabError> {
+        let gone =
+            |reason: io::Error| LabError::Namespaces { host: self.name.clone(), reason: reason.to_string() };
+        self.enclosure.network().map_err(gone)
+    }
+
+    /// Starts a shell command as a service of the host.
+    pub(crate) fn serve(&mut self, text: String, folder: &Path) -> Result<(), LabError> {
+        let log = self.folder.join(format!("{}.log", self.services.len()));
+        let place = Place { host: &self.name, enclosure: &self.enclosure, groups: &self.groups, folder };
+        let service = Service::start(place, text, log, &self.programs)?;
+        self.services.push(service);
+        Ok(())
+    }
+
+    /// The first of its services that failed.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub fn alive(&mut self) -> Result<(), LabError> {
+        for service in &mut self.services {
+            if let Some(status) = service.failure() {
+                let (command, output) = (service.command.clone(), service.tail());
+                return Err(LabError::Died { host: self.name.clone(), command, status, output });
+            }
+        }
+        Ok(())
+    }
+
+    /// The last lines of what its services wrote.
+    pub fn output(&self) -> String {
+        let tails = self.services.iter().map(Service::tail).filter(|tail| !tail.is_empty());
+        tails.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Drop for LabHost {
+    fn drop(&mut self) {
+        self.enclosure.kill();
+        // A process that nobody waits for would keep its enclosure from ending.
+        self.services.iter_mut().for_each(Service::wait);
+    }
+}
+
+/// A process on a host of a lab; killed and waited for when dropped.
+#[derive(Debug)]
+pub struct LabProcess<'a> {
+    child: Child,
+    /// The host outlives it.
+    _host: &'a LabHost,
+}
+
+impl LabProcess<'_> {
+    /// Asks it to end as Ctrl-C does.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub fn interrupt(&mut self) -> io::Result<()> {
+        match self.child.try_wait()? {
+            Some(_) => Err(io::Error::from(io::ErrorKind::NotFound)),
+            None => plimsoll_sys::interrupt(&self.child),
+        }
+    }
+}
+
+impl Deref for LabProcess<'_> {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.child
+    }
+}
+
+impl DerefMut for LabProcess<'_> {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.child
+    }
+}
+
+impl Drop for LabProcess<'_> {
+    fn drop(&mut self) {
+        // Both fail only if it has ended and was waited for.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}

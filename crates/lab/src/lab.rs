@@ -1,0 +1,345 @@
+//! A lab from its beginning to its end.
+
+use std::fs;
+use std::net::Ipv4Addr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plimsoll_plan::{Capacity, LabHostSpec, PlanHost, Ready};
+use plimsoll_sys::{Cores, Enclosure, EnclosureSetup, NetworkNamespace};
+use tempfile::TempDir;
+
+use crate::fill::Filled;
+use crate::group::{Capping, LabGroups};
+use crate::host::LabHost;
+use crate::lease::{Lease, Made};
+use crate::ready::Unready;
+use crate::{LabError, address, link, ready, tool};
+
+/// How often a host is asked whether it is ready; it tells nobody when it is.
+const POLL: Duration = Duration::from_millis(20);
+
+/// How long the hosts after one wait for it, so that those that need it find it.
+const NEXT_AFTER: Duration = Duration::from_secs(10);
+
+/// The same for one that answers without success, as a proxy does: it needs those after it.
+const NEXT_AFTER_UNHAPPY: Duration = Duration::from_millis(500);
+
+/// Between the numbers of processes of two hosts.
+const NUMBERS_APART: u32 = 1000;
+
+/// The hosts of a lab.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabSpec {
+    /// Those that serve.
+    pub hosts: Vec<LabHostSpec>,
+    /// What the generator's host has.
+    pub generator: Capacity,
+}
+
+/// How a lab is made.
+#[derive(Debug)]
+pub struct LabOptions<'a> {
+    /// The folder of the lab file, in which its commands are run.
+    pub folder: &'a Path,
+    /// The folder of services, if there is one.
+    pub services: Option<PathBuf>,
+    /// Folders in which programs are looked for before all others.
+    pub programs: Vec<PathBuf>,
+    /// The folder that tells labs of each other, see [`crate::Standing::runtime_folder`].
+    pub runtime: PathBuf,
+    /// How long hosts may take to become ready.
+    pub ready_within: Duration,
+    /// Set when the user wants it to end.
+    pub interrupted: &'a AtomicBool,
+}
+
+/// Hosts that run. Dropping it ends all of them; nothing is left then.
+#[derive(Debug)]
+pub struct Lab {
+    // The order is that of their ends: hosts before what they are built on, and the lease, which says what there is, last.
+    hosts: Vec<LabHost>,
+    generator: LabHost,
+    hub: NetworkNamespace,
+    groups: LabGroups,
+    folder: TempDir,
+    lease: Lease,
+    remarks: Vec<String>,
+}
+
+impl Lab {
+    /// Makes the hosts, starts what runs on them and waits until all are ready.
+    ///
+    /// # Errors
+    /// When that fails; then nothing is left. The error holds the last lines of what failed.
+    pub fn up(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
+        let count = spec.hosts.len() + 1;
+        if count > address::HOSTS_MAX {
+            return Err(LabError::TooManyHosts { most: address::HOSTS_MAX, count });
+        }
+        let ground = Ground::lay(spec, options)?;
+        let mut lab = ground.build(spec, options)?;
+        lab.start(spec, options)?;
+        Ok(lab)
+    }
+
+    /// The hosts that serve, in the order of the file.
+    pub fn hosts(&self) -> &[LabHost] {
+        &self.hosts
+    }
+
+    /// A host, to be changed.
+    pub fn host_mut(&mut self, name: &str) -> Option<&mut LabHost> {
+        self.hosts.iter_mut().find(|host| host.name == name)
+    }
+
+    /// The host of the generator.
+    pub fn generator(&self) -> &LabHost {
+        &self.generator
+    }
+
+    /// The names of the hosts that serve, and their addresses.
+    pub fn addresses(&self) -> Vec<(String, Ipv4Addr)> {
+        self.hosts.iter().map(|host| (host.name.clone(), host.address)).collect()
+    }
+
+    /// The network from which every host can be reached.
+    pub fn network(&self) -> &NetworkNamespace {
+        &self.hub
+    }
+
+    /// By what means processors are capped.
+    pub fn capping(&self) -> Capping {
+        self.groups.capping()
+    }
+
+    /// What a user should know: caps that could not be given as they were asked for.
+    pub fn remarks(&self) -> &[String] {
+        &self.remarks
+    }
+
+    /// A folder of the lab's own.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its number among the labs that run.
+    pub fn number(&self) -> u16 {
+        self.lease.number()
+    }
+
+    /// Whether all services still run.
+    ///
+    /// # Errors
+    /// When one failed.
+    pub fn alive(&mut self) -> Result<(), LabError> {
+        self.hosts.iter_mut().try_for_each(LabHost::alive)
+    }
+
+    fn start(&mut self, spec: &LabSpec, options: &LabOptions<'_>) -> Result<(), LabError> {
+        let addresses = self.addresses();
+        for (index, host) in spec.hosts.iter().enumerate() {
+            for text in &host.run {
+                let own = &self.hosts[index].folder;
+                let (hosts, services) = (addresses.as_slice(), options.services.as_ref());
+                let text = Filled { hosts, folder: options.folder, services, own }.fill(text)?;
+                self.hosts[index].serve(text, options.folder)?;
+            }
+            if let Some(sign) = &host.ready {
+                let patience = Patience { silent: NEXT_AFTER, unhappy: NEXT_AFTER_UNHAPPY };
+                match self.wait(index, sign, patience.within(options.ready_within), options) {
+                    // It is waited for again below.
+                    Ok(()) | Err(LabError::NotReady { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        let signs =
+            spec.hosts.iter().enumerate().filter_map(|(index, host)| Some((index, host.ready.as_ref()?)));
+        for (index, sign) in signs {
+            let patience = Patience { silent: options.ready_within, unhappy: options.ready_within };
+            self.wait(index, sign, patience, options)?;
+        }
+        self.alive()
+    }
+
+    fn wait(
+        &mut self,
+        index: usize,
+        sign: &Ready,
+        patience: Patience,
+        options: &LabOptions<'_>,
+    ) -> Result<(), LabError> {
+        let begun = Instant::now();
+        loop {
+            let host = &self.hosts[index];
+            let look = self.hub.run(|| ready::look(sign, host.address, &host.name));
+            let lost = |error| Err(Unready::Silent(format!("could not be looked for: {error}")));
+            let Err(last) = look.unwrap_or_else(lost) else { return Ok(()) };
+            let within = patience.with(&last);
+            self.alive()?;
+            if options.interrupted.load(Ordering::Relaxed) {
+                return Err(LabError::Interrupted);
+            }
+            if begun.elapsed() >= within {
+                let host = &self.hosts[index];
+                let (name, output, last) = (host.name.clone(), host.output(), last.text());
+                return Err(LabError::NotReady { host: name, sign: sign.clone(), within, last, output });
+            }
+            thread::sleep(POLL);
+        }
+    }
+}
+
+/// How long one host is waited for, by what it does meanwhile.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    silent: Duration,
+    unhappy: Duration,
+}
+
+impl Patience {
+    fn within(self, most: Duration) -> Self {
+        Self { silent: self.silent.min(most), unhappy: self.unhappy.min(most) }
+    }
+
+    fn with(self, last: &Unready) -> Duration {
+        match last {
+            Unready::Silent(_) => self.silent,
+            Unready::Unhappy(_) => self.unhappy,
+        }
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        // All at once: each host's own end waits for its processes.
+        self.hosts.iter().chain([&self.generator]).for_each(|host| host.enclosure.kill());
+    }
+}
+
+/// What hosts are built on.
+struct Ground {
+    hub: NetworkNamespace,
+    groups: LabGroups,
+    folder: TempDir,
+    lease: Lease,
+}
+
+impl Ground {
+    fn lay(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
+        let mut lease = Lease::take(&options.runtime)?;
+        let groups = LabGroups::new(&lease.name());
+        for folder in groups.folders() {
+            lease.note(&Made::Group(folder))?;
+        }
+        let folder = own_folder(&mut lease)?;
+        groups.make()?;
+        let named = spec.hosts.iter().map(|host| host.name.as_str()).chain([PlanHost::GENERATOR]);
+        let hosts =
+            hosts_text(named.enumerate().map(|(index, name)| (name, address::host(lease.number(), index))));
+        let path = folder.path().join("hosts");
+        fs::write(&path, hosts).map_err(LabError::file("write", &path))?;
+        let failed = |reason: std::io::Error| LabError::Namespaces {
+            host: "bridge".to_owned(),
+            reason: reason.to_string(),
+        };
+        let hub = NetworkNamespace::create().map_err(failed)?;
+        tool::batch("ip", &link::bridge_lines(address::bridge(lease.number())), &hub, "the bridge")?;
+        Ok(Self { hub, groups, folder, lease })
+    }
+
+    fn build(self, spec: &LabSpec, options: &LabOptions<'_>) -> Result<Lab, LabError> {
+        let capacities = spec.hosts.iter().map(|host| &host.capacity).chain([&spec.generator]);
+        let single_packets = capacities.clone().any(link::is_capped);
+        let mut remarks = Vec::new();
+        let mut hosts = Vec::new();
+        let names = spec.hosts.iter().map(|host| host.name.as_str()).chain([PlanHost::GENERATOR]);
+        for (index, (name, capacity)) in names.zip(capacities).enumerate() {
+            let host = self.host(index, name, capacity, options)?;
+            self.connect(index, &host, single_packets)?;
+            remarks.extend(remark(&host, capacity));
+            hosts.push(host);
+        }
+        let Some(generator) = hosts.pop() else { unreachable!("the generator is always among the hosts") };
+        let Self { hub, groups, folder, lease } = self;
+        Ok(Lab { hosts, generator, hub, groups, folder, lease, remarks })
+    }
+
+    fn host(
+        &self,
+        index: usize,
+        name: &str,
+        capacity: &Capacity,
+        options: &LabOptions<'_>,
+    ) -> Result<LabHost, LabError> {
+        let folder = self.folder.path().join(format!("{index}-{name}"));
+        open_folder(&folder, 0o1777)?;
+        let setup = EnclosureSetup {
+            name: name.to_owned(),
+            files: vec![(self.folder.path().join("hosts"), PathBuf::from("/etc/hosts"))],
+            // The generator's files go where the user wants them, which may be below /run.
+            own_runtime: name != PlanHost::GENERATOR,
+            numbers_after: (index as u32 + 1) * NUMBERS_APART,
+        };
+        let failed = |reason: String| LabError::Namespaces { host: name.to_owned(), reason };
+        let enclosure = Enclosure::create(&setup).map_err(|error| failed(error.to_string()))?;
+        let (groups, granted) = self.groups.host(name, capacity)?;
+        Ok(LabHost {
+            name: name.to_owned(),
+            address: address::host(self.lease.number(), index),
+            port: link::port(index),
+            hub: self.hub.try_clone().map_err(|error| failed(error.to_string()))?,
+            capacity: granted,
+            services: Vec::new(),
+            enclosure,
+            groups,
+            folder,
+            programs: options.programs.clone(),
+        })
+    }
+
+    fn connect(&self, index: usize, host: &LabHost, single_packets: bool) -> Result<(), LabError> {
+        tool::batch("ip", &link::cable_lines(index, host.pid()), &self.hub, &host.name)?;
+        let own = host.network()?;
+        tool::batch("ip", &link::host_lines(host.address, single_packets), &own, &host.name)?;
+        host.cap_link()
+    }
+}
+
+/// The lab's own folder, noted before it is made. Programs that give up root must be able to look into it.
+fn own_folder(lease: &mut Lease) -> Result<TempDir, LabError> {
+    let name = format!("{}-{}", lease.name(), std::process::id());
+    let path = std::env::temp_dir().join(&name);
+    lease.note(&Made::Folder(path.clone()))?;
+    let folder = tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir();
+    let folder = folder.map_err(LabError::file("make the folder", path))?;
+    open_folder(folder.path(), 0o755)?;
+    Ok(folder)
+}
+
+fn open_folder(folder: &Path, mode: u32) -> Result<(), LabError> {
+    let made = fs::create_dir_all(folder)
+        .and_then(|()| fs::set_permissions(folder, fs::Permissions::from_mode(mode)));
+    made.map_err(LabError::file("make the folder", folder))
+}
+
+/// The content of `/etc/hosts` on every host.
+fn hosts_text<'a>(hosts: impl Iterator<Item = (&'a str, Ipv4Addr)>) -> String {
+    let lines = hosts.map(|(name, address)| format!("{address} {name}\n"));
+    "127.0.0.1 localhost\n::1 localhost\n".to_owned() + &lines.collect::<String>()
+}
+
+/// What of a host's capacity is not as it was asked for.
+fn remark(host: &LabHost, asked: &Capacity) -> Option<String> {
+    let (asked, granted) = (asked.cores?, host.capacity.cores?);
+    if (asked - granted).abs() > f64::EPSILON {
+        return Some(format!("{}: {asked} cores were asked for, and affinity gives {granted}", host.name));
+    }
+    let there = Cores::allowed().map_or(0, |cores| cores.numbers().len());
+    (there > 0 && asked > there as f64)
+        .then(|| format!("{}: {asked} cores were asked for, and this machine has {there}", host.name))
+}

@@ -1,0 +1,197 @@
+//! The number of a lab, and the file that says what it made.
+//!
+//! A lab holds a lock on its file as long as it lives; the kernel takes the lock away from one that was killed. So a file
+//! without a lock tells what a dead lab left behind, and whoever finds it removes that.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use crate::LabError;
+use crate::address::LABS_MAX;
+use crate::group::remove_tree;
+
+/// How everything that a lab makes is called. Nothing of another name is ever removed.
+pub(crate) const NAME: &str = "plimsoll-lab-";
+
+/// Something that outlives a killed process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Made {
+    /// A control group, with all below it.
+    Group(PathBuf),
+    /// A folder, with all in it.
+    Folder(PathBuf),
+}
+
+impl Made {
+    fn line(&self) -> String {
+        let (word, path) = match self {
+            Self::Group(path) => ("group", path),
+            Self::Folder(path) => ("folder", path),
+        };
+        format!("{word} {}\n", path.display())
+    }
+
+    /// Reads a line; `None` for anything that a lab does not make.
+    fn read(line: &str) -> Option<Self> {
+        let (word, path) = line.split_once(' ')?;
+        let path = PathBuf::from(path);
+        let ours = path.is_absolute() && path.file_name()?.to_str()?.starts_with(NAME);
+        match word {
+            "group" if ours => Some(Self::Group(path)),
+            "folder" if ours => Some(Self::Folder(path)),
+            _ => None,
+        }
+    }
+
+    /// Removes it. What is not there any more is removed already.
+    fn remove(&self) -> io::Result<()> {
+        let outcome = match self {
+            Self::Group(path) => remove_tree(path),
+            Self::Folder(path) => fs::remove_dir_all(path),
+        };
+        outcome.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
+    }
+}
+
+/// The right to a number, and with it to names and addresses; given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    number: u16,
+    path: PathBuf,
+    file: File,
+}
+
+impl Lease {
+    /// Removes what dead labs left behind, and takes the lowest free number.
+    pub(crate) fn take(folder: &Path) -> Result<Self, LabError> {
+        let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        make.map_err(LabError::file("make the folder", folder))?;
+        clear_dead(folder)?;
+        for number in 0..LABS_MAX {
+            let path = folder.join(format!("{NAME}{number}"));
+            let Some(file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
+            // One that says something is that of a dead lab of which something could not be removed.
+            if file.metadata().is_ok_and(|file| file.len() == 0) {
+                return Ok(Self { number, path, file });
+            }
+        }
+        Err(LabError::TooMany(LABS_MAX))
+    }
+
+    pub(crate) fn number(&self) -> u16 {
+        self.number
+    }
+
+    /// The name that the lab's things begin with.
+    pub(crate) fn name(&self) -> String {
+        format!("{NAME}{}", self.number)
+    }
+
+    /// Writes down what is about to be made, before it is.
+    pub(crate) fn note(&mut self, made: &Made) -> Result<(), LabError> {
+        let written = self.file.write_all(made.line().as_bytes());
+        written.map_err(LabError::file("write", &self.path))
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // Everything in it is gone by now; a file that stays is removed by the next lab.
+        fs::remove_file(&self.path).ok();
+    }
+}
+
+/// Opens and locks a file, which is made if need be; `None` if another lab holds it.
+fn locked(path: &Path) -> io::Result<Option<File>> {
+    loop {
+        let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Ok(()) => {}
+        }
+        // Another lab may have removed it between opening and locking; then the lock is on a file without a name.
+        let same =
+            |named: fs::Metadata, own: fs::Metadata| (named.dev(), named.ino()) == (own.dev(), own.ino());
+        if let (Ok(named), own) = (fs::metadata(path), file.metadata()?)
+            && same(named, own)
+        {
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// Removes what labs left behind that are not alive. Where that fails the note stays, for another attempt.
+fn clear_dead(folder: &Path) -> Result<(), LabError> {
+    let entries = fs::read_dir(folder).map_err(LabError::file("list", folder))?;
+    for entry in entries.filter_map(Result::ok) {
+        let path = entry.path();
+        if !entry.file_name().to_string_lossy().starts_with(NAME) {
+            continue;
+        }
+        let Some(mut file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(LabError::file("read", &path))?;
+        if text.lines().filter_map(Made::read).all(|made| made.remove().is_ok()) {
+            fs::remove_file(&path).map_err(LabError::file("remove", &path))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_leases_have_different_numbers_and_a_number_is_free_again_afterwards() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Lease::take(folder.path()).unwrap();
+        let second = Lease::take(folder.path()).unwrap();
+        assert_eq!((first.number(), second.number()), (0, 1));
+        drop(first);
+        assert_eq!(Lease::take(folder.path()).unwrap().number(), 0);
+    }
+
+    #[test]
+    fn a_number_of_which_something_is_left_is_not_given_again() {
+        let folder = tempfile::tempdir().unwrap();
+        // A file in the place of a group is nothing that can be removed as one.
+        let stuck = folder.path().join("plimsoll-lab-0-stuck");
+        fs::write(&stuck, "").unwrap();
+        let leases = folder.path().join("leases");
+        fs::create_dir(&leases).unwrap();
+        fs::write(leases.join("plimsoll-lab-0"), format!("group {}\n", stuck.display())).unwrap();
+        assert_eq!(Lease::take(&leases).unwrap().number(), 1);
+        fs::remove_file(stuck).unwrap();
+        assert_eq!(Lease::take(&leases).unwrap().number(), 0, "once it is gone the number is free");
+    }
+
+    #[test]
+    fn what_a_dead_lab_noted_is_removed_and_what_a_living_one_noted_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = |name: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).unwrap();
+            path
+        };
+        let (dead, alive, other) = (made("plimsoll-lab-0-x"), made("plimsoll-lab-1-x"), made("other"));
+        let leases = folder.path().join("leases");
+        fs::create_dir(&leases).unwrap();
+        let lines = format!("folder {}\nfolder {}\n", dead.display(), other.display());
+        fs::write(leases.join("plimsoll-lab-0"), lines).unwrap();
+        let mut living = Lease {
+            number: 1,
+            path: leases.join("plimsoll-lab-1"),
+            file: { locked(&leases.join("plimsoll-lab-1")).unwrap().unwrap() },
+        };
+        living.note(&Made::Folder(alive.clone())).unwrap();
+        let lease = Lease::take(&leases).unwrap();
+        assert_eq!(lease.number(), 0);
+        assert!(!dead.exists() && alive.exists());
+        assert!(other.exists(), "a name that no lab gives is never removed");
+        assert_eq!(fs::read_to_string(leases.join("plimsoll-lab-0")).unwrap(), "");
+    }
+}

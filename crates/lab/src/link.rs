@@ -1,0 +1,156 @@
+//! The link of a host: a pair of virtual interfaces, and the token buckets that cap it.
+//!
+//! `tbf` lets a packet leave once its bucket holds as many bytes as the packet has. A cap of packets is the same with the
+//! bytes of every packet rounded up to one amount (`mpu`), more than any has: then bytes count packets.
+
+use std::fmt::Write;
+use std::net::Ipv4Addr;
+
+use plimsoll_plan::Capacity;
+
+use crate::address::PREFIX;
+
+/// The interface of a host, as it is called within.
+pub(crate) const INTERFACE: &str = "eth0";
+
+/// The bridge.
+const BRIDGE: &str = "bridge";
+
+/// The longest frame: 1500 bytes of packet and the header of Ethernet.
+const FRAME_BYTES: u64 = 1514;
+
+/// What every packet counts as where packets are capped: more than the longest frame.
+const PACKET_BYTES: u64 = 2048;
+
+/// What a bucket holds, as a part of a second: what a host may send at once after a pause. Short, so that the cap holds
+/// over any time worth measuring; long enough for timers that are late.
+const BURST_PER_SEC: u64 = 500;
+
+/// How long a full queue before a bucket takes to drain, as a part of a second: as long as in a switch with some memory.
+const QUEUE_PER_SEC: u64 = 20;
+
+/// The least that a queue holds, in packets.
+const QUEUE_PACKETS_MIN: u64 = 64;
+
+/// The end of a host's link at the bridge.
+pub(crate) fn port(index: usize) -> String {
+    format!("host{index}")
+}
+
+/// The lines that make the bridge.
+pub(crate) fn bridge_lines(address: Ipv4Addr) -> String {
+    format!(
+        "link set lo up\nlink add {BRIDGE} type bridge stp_state 0 mcast_snooping 0\n\
+         link set {BRIDGE} addrgenmode none\naddress add {address}/{PREFIX} dev {BRIDGE}\nlink set {BRIDGE} up\n"
+    )
+}
+
+/// The lines that put a cable between the bridge and the host that this process lives in.
+pub(crate) fn cable_lines(index: usize, pid: u32) -> String {
+    let port = port(index);
+    format!(
+        "link add {port} type veth peer name {INTERFACE} netns {pid}\nlink set {port} addrgenmode none\n\
+         link set {port} master {BRIDGE} up\n"
+    )
+}
+
+/// The lines that set up the network within a host. With a cap in the lab, packets are sent as they would be on a
+/// cable: not in bundles that the last interface cuts, which would count as one.
+pub(crate) fn host_lines(address: Ipv4Addr, single_packets: bool) -> String {
+    let single = if single_packets { " gso_max_segs 1" } else { "" };
+    format!(
+        "link set lo up\nlink set {INTERFACE} addrgenmode none\nlink set {INTERFACE}{single} up\n\
+         address add {address}/{PREFIX} dev {INTERFACE}\n"
+    )
+}
+
+/// One way of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// From the host: capped at its own interface.
+    Out,
+    /// To the host: capped at the other end.
+    In,
+}
+
+impl Way {
+    fn bits_per_sec(self, capacity: &Capacity) -> Option<u64> {
+        match self {
+            Self::Out => capacity.link_out_bits_per_sec,
+            Self::In => capacity.link_in_bits_per_sec,
+        }
+    }
+}
+
+/// The lines for `tc` that cap one way of a link at this interface; none if nothing is capped.
+pub(crate) fn cap_lines(interface: &str, way: Way, capacity: &Capacity) -> String {
+    let mut lines = String::new();
+    let mut parent = "root handle 1:";
+    if let Some(packets) = capacity.packets_per_sec {
+        let line = packet_line(interface, parent, packets);
+        lines += &line;
+        parent = "parent 1:1 handle 2:";
+    }
+    match way.bits_per_sec(capacity) {
+        Some(bits) => lines += &bandwidth_line(interface, parent, bits),
+        None => {
+            if let Some(packets) = capacity.packets_per_sec {
+                let queue = (packets / QUEUE_PER_SEC).max(QUEUE_PACKETS_MIN);
+                writeln!(lines, "qdisc replace dev {interface} {parent} pfifo limit {queue}").ok();
+            }
+        }
+    }
+    lines
+}
+
+fn packet_line(interface: &str, parent: &str, packets_per_sec: u64) -> String {
+    let bits = packets_per_sec.saturating_mul(PACKET_BYTES * 8);
+    let burst = (packets_per_sec / BURST_PER_SEC).max(2) * PACKET_BYTES;
+    // The queue is that of what comes after; this one is never asked.
+    let limit = burst + QUEUE_PACKETS_MIN * PACKET_BYTES;
+    format!(
+        "qdisc replace dev {interface} {parent} tbf rate {bits}bit burst {burst} mpu {PACKET_BYTES} limit {limit}\n"
+    )
+}
+
+fn bandwidth_line(interface: &str, parent: &str, bits_per_sec: u64) -> String {
+    let bytes_per_sec = bits_per_sec / 8;
+    let burst = (bytes_per_sec / BURST_PER_SEC).max(2 * FRAME_BYTES);
+    let limit = (bytes_per_sec / QUEUE_PER_SEC).max(QUEUE_PACKETS_MIN * FRAME_BYTES) + burst;
+    format!("qdisc replace dev {interface} {parent} tbf rate {bits_per_sec}bit burst {burst} limit {limit}\n")
+}
+
+/// True if a capacity caps the link.
+pub(crate) fn is_capped(capacity: &Capacity) -> bool {
+    let parts = [capacity.link_out_bits_per_sec, capacity.link_in_bits_per_sec, capacity.packets_per_sec];
+    parts.iter().any(Option::is_some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_without_caps_has_no_bucket_and_one_with_both_has_two() {
+        assert_eq!(cap_lines("eth0", Way::Out, &Capacity::default()), "");
+        let both = Capacity {
+            link_out_bits_per_sec: Some(200_000_000),
+            packets_per_sec: Some(2000),
+            ..Capacity::default()
+        };
+        let out = cap_lines("eth0", Way::Out, &both);
+        assert_eq!(out.matches(" tbf ").count(), 2);
+        assert!(out.contains("parent 1:1 handle 2: tbf rate 200000000bit"), "{out}");
+        let inward = cap_lines("host0", Way::In, &both);
+        assert!(
+            inward.contains("mpu") && inward.contains("pfifo") && !inward.contains("200000000bit"),
+            "{inward}"
+        );
+    }
+
+    #[test]
+    fn the_slowest_link_still_lets_the_longest_frame_through() {
+        let line = bandwidth_line("eth0", "root", 64_000);
+        assert!(line.contains("burst 3028"), "{line}");
+    }
+}

@@ -1,0 +1,84 @@
+//! What runs on a host: shell commands, with their output kept in files.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use plimsoll_sys::Enclosure;
+
+use crate::LabError;
+use crate::group::HostGroups;
+use crate::tool::SYSTEM_FOLDERS;
+
+/// How much of the output an error shows, in lines and bytes.
+const TAIL_LINES: usize = 20;
+const TAIL_BYTES: usize = 8192;
+
+/// A command that was started on a host.
+#[derive(Debug)]
+pub(crate) struct Service {
+    /// As the shell got it.
+    pub(crate) command: String,
+    child: Child,
+    log: PathBuf,
+}
+
+/// Where programs are found: the given folders first, then as for this process, then those of the system.
+pub(crate) fn search_path(first: &[PathBuf]) -> String {
+    let first = first.iter().map(|folder| folder.display().to_string());
+    let path = std::env::var("PATH").unwrap_or_default();
+    let all = first.chain([path, SYSTEM_FOLDERS.to_owned()]).filter(|part| !part.is_empty());
+    all.collect::<Vec<_>>().join(":")
+}
+
+/// Where a host's commands run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) enclosure: &'a Enclosure,
+    pub(crate) groups: &'a HostGroups,
+    /// The folder they are started in.
+    pub(crate) folder: &'a Path,
+}
+
+impl Service {
+    /// Starts a shell command on a host; its output goes to this file.
+    pub(crate) fn start(
+        place: Place<'_>,
+        text: String,
+        log: PathBuf,
+        programs: &[PathBuf],
+    ) -> Result<Self, LabError> {
+        let output = File::create(&log).map_err(LabError::file("make", &log))?;
+        let errors = output.try_clone().map_err(LabError::file("open", &log))?;
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(&text).env("PATH", search_path(programs));
+        command.stdin(Stdio::null()).stdout(output).stderr(errors);
+        let doors = place.groups.doors()?;
+        let child = place.enclosure.spawn(&mut command, place.folder, &doors, place.groups.cores());
+        match child {
+            Ok(child) => Ok(Self { command: text, child, log }),
+            Err(reason) => Err(LabError::Start { host: place.host.to_owned(), command: text, reason }),
+        }
+    }
+
+    /// How it ended, if it failed. One that ended well may have left others behind that go on.
+    pub(crate) fn failure(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten().filter(|status| !status.success())
+    }
+
+    /// Waits for its end, which must have been brought about.
+    pub(crate) fn wait(&mut self) {
+        // It fails only if it was waited for already.
+        self.child.wait().ok();
+    }
+
+    /// The last lines that it wrote.
+    pub(crate) fn tail(&self) -> String {
+        let bytes = fs::read(&self.log).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(TAIL_BYTES)..]).into_owned();
+        let lines: Vec<&str> = text.trim_end().lines().collect();
+        let shown = &lines[lines.len().saturating_sub(TAIL_LINES)..];
+        shown.iter().map(|line| plimsoll_units::escape_control(line)).collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,138 @@
+//! What hosts have is what they were given. The bounds are wide, for the machine may have other things to do.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::thread;
+use std::time::Instant;
+
+use plimsoll_lab::{Capping, Lab, LabHost};
+use plimsoll_plan::Capacity;
+
+use super::stage::{Stage, counted_in, host, idle};
+
+/// Bytes per second that one connection carries between two hosts.
+fn bytes_per_sec(from: &LabHost, to: &LabHost, bytes: usize) -> f64 {
+    let address = SocketAddr::from((to.address(), 5000));
+    let listener = to.network().unwrap().run(|| TcpListener::bind(address).unwrap()).unwrap();
+    let sender = from.network().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut stream = sender.run(|| TcpStream::connect(address).unwrap()).unwrap();
+            stream.write_all(&vec![0; bytes]).unwrap();
+        });
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut first = [0; 1];
+        stream.read_exact(&mut first).unwrap();
+        let begun = Instant::now();
+        assert_eq!(stream.read_to_end(&mut Vec::new()).unwrap(), bytes - 1);
+        bytes as f64 / begun.elapsed().as_secs_f64()
+    })
+}
+
+/// Packets that a host has sent over its link.
+fn packets_sent(host: &LabHost) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{}/net/dev", host.pid())).unwrap();
+    let line = text.lines().find_map(|line| line.trim().strip_prefix("eth0:")).unwrap();
+    line.split_whitespace().nth(9).unwrap().parse().unwrap()
+}
+
+fn link(out: u64, inward: u64) -> Capacity {
+    let some = |bits: u64| Some(bits).filter(|bits| *bits > 0);
+    Capacity { link_out_bits_per_sec: some(out), link_in_bits_per_sec: some(inward), ..Capacity::default() }
+}
+
+fn near(measured: f64, cap: f64) {
+    assert!(measured < cap * 1.25 && measured > cap / 2.0, "{measured} of {cap}");
+}
+
+#[test]
+fn a_link_is_capped_each_way_by_its_own_cap_and_can_be_widened() {
+    let Some(stage) = Stage::new() else { return };
+    let mut lab =
+        stage.up(vec![idle("web", link(20_000_000, 10_000_000)), idle("api", Capacity::default())]).unwrap();
+    let (web, api) = (&lab.hosts()[0], &lab.hosts()[1]);
+    near(bytes_per_sec(web, api, 3_000_000) * 8.0, 20e6);
+    near(bytes_per_sec(api, web, 1_500_000) * 8.0, 10e6);
+    lab.host_mut("web").unwrap().alter(&link(80_000_000, 0)).unwrap();
+    let (web, api) = (&lab.hosts()[0], &lab.hosts()[1]);
+    let widened = bytes_per_sec(web, api, 10_000_000) * 8.0;
+    assert!(widened > 30e6 && widened < 100e6, "{widened}");
+    assert_eq!(web.capacity().link_in_bits_per_sec, Some(10_000_000));
+}
+
+#[test]
+fn a_link_of_100_mbit_carries_what_its_headers_leave() {
+    let Some(stage) = Stage::new() else { return };
+    let lab = stage.up(vec![idle("web", link(100_000_000, 100_000_000))]).unwrap();
+    let bits = bytes_per_sec(&lab.hosts()[0], lab.generator(), 20_000_000) * 8.0;
+    assert!(bits < 100e6 * 0.97 && bits > 60e6, "{bits}");
+}
+
+#[test]
+fn packets_are_capped_and_counted_as_a_cable_has_them() {
+    let Some(stage) = Stage::new() else { return };
+    let capacity = Capacity { packets_per_sec: Some(1000), ..Capacity::default() };
+    let lab = stage.up(vec![idle("web", capacity)]).unwrap();
+    let web = &lab.hosts()[0];
+    let before = packets_sent(web);
+    let bytes = 3_000_000;
+    // A full packet carries 1448 bytes beside the headers and the time stamp.
+    let full = bytes_per_sec(web, lab.generator(), bytes) / 1448.0;
+    near(full, 1000.0);
+    let packets = packets_sent(web) - before;
+    assert!(packets as usize >= bytes / 1448, "{packets} packets for {bytes} bytes");
+    near(bytes_per_sec(lab.generator(), web, bytes) / 1448.0, 1000.0);
+}
+
+/// Cores' worth of time that a host used while a second passed.
+fn cores_used(lab: &Lab) -> f64 {
+    let folder = counted_in(&lab.hosts()[0]).unwrap();
+    let used_ns = || match fs::read_to_string(folder.join("cpuacct.usage")) {
+        Ok(text) => text.trim().parse::<f64>().unwrap(),
+        Err(_) => {
+            let text = fs::read_to_string(folder.join("cpu.stat")).unwrap();
+            let line = text.lines().find_map(|line| line.strip_prefix("usage_usec ")).unwrap();
+            line.parse::<f64>().unwrap() * 1e3
+        }
+    };
+    let (begun, before) = (Instant::now(), used_ns());
+    thread::sleep(std::time::Duration::from_secs(1));
+    (used_ns() - before) / 1e9 / begun.elapsed().as_secs_f64()
+}
+
+#[test]
+fn processors_are_capped_over_all_processes_of_a_host_and_the_cap_can_be_raised() {
+    let Some(stage) = Stage::new() else { return };
+    let mut busy = host("web", &["while :; do :; done", "while :; do :; done"]);
+    busy.capacity.cores = Some(0.2);
+    let mut lab = stage.up(vec![busy]).unwrap();
+    if lab.capping() == Capping::Affinity {
+        assert_eq!(lab.hosts()[0].capacity().cores, Some(1.0), "affinity gives whole cores and says so");
+        assert_eq!(lab.remarks().len(), 1);
+        return;
+    }
+    let used = cores_used(&lab);
+    assert!(used < 0.25 && used > 0.05, "{used}");
+    let more = Capacity { cores: Some(0.6), ..Capacity::default() };
+    lab.host_mut("web").unwrap().alter(&more).unwrap();
+    let used = cores_used(&lab);
+    assert!(used > 0.25 && used < 0.7, "{used}");
+    assert_eq!(lab.hosts()[0].capacity().cores, Some(0.6));
+}
+
+#[test]
+fn memory_beyond_the_cap_is_not_to_be_had() {
+    let Some(stage) = Stage::new() else { return };
+    let mut greedy = host(
+        "web",
+        &["head -c 200000000 /dev/zero | tail -c 200000000 > /dev/null; echo ended $? > ${tmp}/end"],
+    );
+    greedy.capacity.memory_bytes = Some(50_000_000);
+    let lab = stage.up(vec![greedy]).unwrap();
+    let end = lab.folder().join("0-web/end");
+    super::stage::until("the command's end", || {
+        fs::read_to_string(&end).is_ok_and(|text| text.contains('\n'))
+    });
+    assert_ne!(fs::read_to_string(end).unwrap(), "ended 0\n", "200 MB were held within 50 MB");
+}

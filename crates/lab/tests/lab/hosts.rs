@@ -1,0 +1,90 @@
+//! Hosts that find each other, and their commands.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use plimsoll_plan::{Capacity, Ready};
+
+use super::stage::{Stage, host, idle};
+
+/// What a shell command says on a host.
+fn says(host: &plimsoll_lab::LabHost, text: &str) -> String {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", text]).stdout(Stdio::piped());
+    let mut process = host.spawn(command, std::path::Path::new("/")).unwrap();
+    let mut said = String::new();
+    process.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(process.wait().unwrap().success(), "{text}: {said}");
+    said.trim().to_owned()
+}
+
+#[test]
+fn hosts_know_each_other_by_name_and_see_only_themselves() {
+    let Some(stage) = Stage::new() else { return };
+    let lab = stage.up(vec![idle("web", Capacity::default()), idle("api", Capacity::default())]).unwrap();
+    let [web, api] = lab.hosts() else { panic!("two hosts") };
+    assert_ne!(web.address(), api.address());
+    assert_eq!(says(web, "hostname"), "web");
+    let looked_up = says(lab.generator(), "getent ahostsv4 api | head -n1");
+    assert!(looked_up.starts_with(&api.address().to_string()), "{looked_up}");
+    assert!(says(web, "ls /proc | grep -c '^[0-9]*$'").parse::<u32>().unwrap() < 10);
+    assert_eq!(says(web, "cat /proc/net/dev | grep -c :"), "2", "loopback and one link");
+    let own_network = fs::read_link("/proc/self/ns/net").unwrap();
+    assert_ne!(fs::read_link(format!("/proc/{}/ns/net", web.pid())).unwrap(), own_network);
+}
+
+#[test]
+fn commands_get_their_variables_and_ready_waits_for_a_page() {
+    let Some(stage) = Stage::new() else { return };
+    // The page is there only after it was asked for in vain.
+    let server = "echo ${host:api} > ${tmp}/address; exec nginx -p ${tmp} -c ${dir}/nginx.conf";
+    let writer = "until grep -q healthz ${tmp}/access; do sleep 0.02; done; echo here > ${tmp}/healthz";
+    let conf = "daemon off; master_process off; user root; pid pid; error_log stderr; events {}\n\
+                http { access_log access; client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c;\n\
+                uwsgi_temp_path d; scgi_temp_path e; server { listen 9000; root .; } }\n";
+    fs::write(stage.folder.path().join("nginx.conf"), conf).unwrap();
+    let ready = Some(Ready::Page { port: 9000, path: "/healthz".to_owned() });
+    let api = plimsoll_plan::LabHostSpec { ready, ..host("api", &[server, writer]) };
+    let lab = stage.up(vec![api]).unwrap();
+    let own = lab.folder().join("0-api");
+    let address = lab.hosts()[0].address().to_string();
+    assert_eq!(fs::read_to_string(own.join("address")).unwrap().trim(), address);
+    let asked = fs::read_to_string(own.join("access")).unwrap();
+    let [first, last] = [asked.lines().next().unwrap(), asked.lines().last().unwrap()];
+    assert!(first.contains(" 404 ") && last.contains(" 200 "), "{asked}");
+}
+
+#[test]
+fn a_command_that_dies_early_is_told_with_what_it_wrote() {
+    let Some(stage) = Stage::new() else { return };
+    let dying = host("web", &["sleep 1000", "echo ${tmp} > ${dir}/own; echo no such port >&2; exit 7"]);
+    let dying = plimsoll_plan::LabHostSpec { ready: Some(Ready::Tcp(80)), ..dying };
+    let error = stage.up(vec![dying]).unwrap_err().to_string();
+    for part in ["host `web`", "exit 7", "exit status: 7", "no such port"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let own = fs::read_to_string(stage.folder.path().join("own")).unwrap();
+    assert!(!std::path::Path::new(own.trim()).exists(), "nothing is left of a lab that failed");
+}
+
+#[test]
+fn a_host_that_never_becomes_ready_is_told_with_what_was_seen() {
+    let Some(stage) = Stage::new() else { return };
+    let silent = plimsoll_plan::LabHostSpec {
+        ready: Some(Ready::Tcp(80)),
+        ..host("web", &["echo begun; sleep 1000"])
+    };
+    let error = stage.up_within(vec![silent], Duration::from_millis(300)).unwrap_err().to_string();
+    for part in ["host `web` was not ready after 300 ms", "tcp:80", "did not connect", "begun"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+}
+
+#[test]
+fn a_variable_that_names_no_host_is_told() {
+    let Some(stage) = Stage::new() else { return };
+    let error = stage.up(vec![host("web", &["echo ${host:wep}"])]).unwrap_err().to_string();
+    assert!(error.contains("did you mean `web`?"), "{error}");
+}

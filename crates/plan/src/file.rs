@@ -1,0 +1,142 @@
+//! A plan file: a plan in TOML, the hosts of a lab to make it in, variants of it, and what is expected to be found.
+//!
+//! Reading goes through the tree with its places in the text, not through derived types, for two reasons: an error says
+//! in which line, which key and what would be right; and a variant is laid over the tree before anything is read, so that
+//! whatever may stand in a file may stand in a variant.
+
+mod entry;
+mod error;
+mod expect;
+mod host;
+mod load;
+mod overlay;
+mod section;
+mod target;
+#[cfg(test)]
+mod tests;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::{Capacity, Network, PlanSpec, ScenarioSpec, TlsSpec, TransportSpec};
+pub use error::{PlanFileError, Problem};
+pub use expect::{Expect, Expected};
+pub use host::{LabHostSpec, Ready, UnknownSign};
+use section::{Section, line_of};
+
+/// The longest time for one request of a plan file: that of the command line.
+const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// What a plan file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanFile {
+    /// The plan, with the hosts of the file. A body that begins with `@` names a file, as on the command line.
+    pub spec: PlanSpec,
+    /// The hosts that a lab makes; all others exist already.
+    pub lab_hosts: Vec<LabHostSpec>,
+    /// The generator's host in a lab.
+    pub generator: GeneratorSpec,
+    /// The same with other values here and there.
+    pub variants: Vec<Variant>,
+    /// What the verdict should be, if the file is a test.
+    pub expect: Option<Expect>,
+}
+
+/// The generator as a host of a lab.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct GeneratorSpec {
+    /// What it has; what is not given is the machine's.
+    pub capacity: Capacity,
+}
+
+/// A variant of a plan file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// Its name.
+    pub name: String,
+    /// The whole file with the variant's values, without variants of its own.
+    pub file: PlanFile,
+}
+
+/// The keys of a file, and those of a variant.
+const KEYS: [&str; 8] = ["name", "target", "load", "slo", "generator", "host", "expect", "variant"];
+
+impl PlanFile {
+    /// Reads a plan file.
+    ///
+    /// # Errors
+    /// When it is not TOML, a key is not known or missing, or a value is not what its key needs. Whether the plan can be
+    /// run is seen when it is frozen.
+    pub fn parse(text: &str) -> Result<Self, PlanFileError> {
+        let root = DeTable::parse(text).map_err(|error| PlanFileError::syntax(text, &error))?.into_inner();
+        let mut file = read(text, &root)?;
+        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..7])?;
+        for variant in variants {
+            let name = variant.needed("name")?.name()?;
+            if file.variants.iter().any(|known| known.name == name) {
+                return Err(variant.needed("name")?.wrong("a name that no other variant has"));
+            }
+            file.variants.push(Variant { name, file: read_variant(text, &root, &variant)? });
+        }
+        Ok(file)
+    }
+
+    /// The plans of the file with their names: its own, then those of its variants.
+    pub fn all(&self) -> impl Iterator<Item = (Option<&str>, &Self)> {
+        let variants = self.variants.iter().map(|variant| (Some(variant.name.as_str()), &variant.file));
+        std::iter::once((None, self)).chain(variants)
+    }
+}
+
+/// The file with a variant laid over it. Its name stays that of the file, so that runs of one file lie together.
+fn read_variant<'a>(
+    text: &'a str,
+    root: &DeTable<'a>,
+    variant: &Section<'_, 'a>,
+) -> Result<PlanFile, PlanFileError> {
+    let mut over = variant.table().clone();
+    over.remove("name");
+    let mut whole = root.clone();
+    whole.remove("variant");
+    overlay::lay_over(text, &mut whole, &over)?;
+    read(text, &whole)
+}
+
+fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
+    let section = Section::new(text, root, &KEYS)?;
+    let hosts = host::hosts(&section)?;
+    let network = Network { keep_alive: target::keeps_alive(&section)?, ..Network::default() };
+    let spec = PlanSpec {
+        name: section.get("name").map(|name| name.name()).transpose()?,
+        url: target::url(&section)?,
+        method: target::method(&section)?,
+        headers: target::headers(&section)?,
+        body: target::body(&section)?,
+        scenario: ScenarioSpec::default(),
+        network,
+        transport: TransportSpec { http2: false, streams: None, tls: TlsSpec::default() },
+        load: load::load(&section)?,
+        workers: None,
+        timeout: TIMEOUT,
+        connections_max: None,
+        depth: None,
+        seed: 1,
+        driver: None,
+        slo: load::slo(&section)?,
+        hosts: hosts.plan,
+    };
+    let generator = GeneratorSpec { capacity: host::generator(&section)? };
+    let expect = expect::expect(&section)?;
+    Ok(PlanFile { spec, lab_hosts: hosts.lab, generator, variants: Vec::new(), expect })
+}
+
+/// What a value is called in an error.
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

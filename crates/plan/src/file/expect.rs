@@ -1,0 +1,80 @@
+//! The part of a plan file that makes it a test: what the verdict should be.
+
+use super::PlanFileError;
+use super::entry::Entry;
+use super::error::instead;
+use super::section::Section;
+
+const KEYS: [&str; 4] = ["limit", "where", "size", "either"];
+
+/// What a verdict can name as the limit.
+const LIMITS: [&str; 15] = [
+    "cpu",
+    "thread",
+    "quota",
+    "bandwidth",
+    "packets",
+    "disk",
+    "memory",
+    "connections",
+    "pool",
+    "lock",
+    "dependency",
+    "refused",
+    "generator",
+    "none",
+    "unknown",
+];
+
+/// One limit that a verdict should name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expected {
+    /// What limits, such as `cpu`.
+    pub limit: String,
+    /// On which host; `None` if that does not matter.
+    pub host: Option<String>,
+}
+
+/// What the verdict should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expect {
+    /// The limit; of several, which are too close to be told apart, all must be named.
+    pub limits: Vec<Expected>,
+    /// The size of a pool.
+    pub size: Option<u64>,
+}
+
+pub(super) fn expect(file: &Section<'_, '_>) -> Result<Option<Expect>, PlanFileError> {
+    let Some(section) = file.section("expect", &KEYS)? else { return Ok(None) };
+    section.at_most_one(&["limit", "either"])?;
+    section.at_most_one(&["where", "either"])?;
+    let size = section.get("size").map(|size| size.count()).transpose()?;
+    if let Some(either) = section.get("either") {
+        let limits = either.items()?.iter().map(tied).collect::<Result<Vec<_>, _>>()?;
+        if limits.len() < 2 {
+            return Err(either.wrong("a list of at least two, such as [\"cpu@web\", \"bandwidth@web\"]"));
+        }
+        return Ok(Some(Expect { limits, size }));
+    }
+    let entry = section
+        .get("limit")
+        .ok_or_else(|| section.missing("limit", "it says what the verdict should name"))?;
+    let limit = known(&entry, entry.string()?)?;
+    let host = section.get("where").map(|host| host.string()).transpose()?;
+    Ok(Some(Expect { limits: vec![Expected { limit, host }], size }))
+}
+
+fn known(entry: &Entry<'_, '_>, limit: String) -> Result<String, PlanFileError> {
+    if LIMITS.contains(&limit.as_str()) {
+        return Ok(limit);
+    }
+    Err(entry.wrong(&format!("a limit that a verdict can name; {}", instead(&limit, &LIMITS))))
+}
+
+/// `cpu@web`.
+fn tied(entry: &Entry<'_, '_>) -> Result<Expected, PlanFileError> {
+    let text = entry.string()?;
+    let (limit, host) =
+        text.split_once('@').ok_or_else(|| entry.wrong("a limit and a host such as \"cpu@web\""))?;
+    Ok(Expected { limit: known(entry, limit.to_owned())?, host: Some(host.to_owned()) })
+}

@@ -1,0 +1,185 @@
+//! The parts of a plan file about hosts: those that exist, those that a lab makes, and the generator's.
+
+use std::fmt;
+use std::str::FromStr;
+
+use toml::de::DeValue;
+
+use super::PlanFileError;
+use super::entry::Entry;
+use super::section::Section;
+use crate::{Capacity, PlanHost, Probe};
+
+const KEYS: [&str; 9] = ["name", "tier", "cores", "link", "packets", "memory", "run", "ready", "probe"];
+const GENERATOR_KEYS: [&str; 4] = ["cores", "link", "packets", "memory"];
+
+/// A host that a lab makes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabHostSpec {
+    /// Its name, which stands for its address in the lab.
+    pub name: String,
+    /// What it has; what is not given is the machine's.
+    pub capacity: Capacity,
+    /// What runs on it: a shell command each, started in this order, with their variables not yet filled in.
+    pub run: Vec<String>,
+    /// How it is known that they are ready; as soon as they run, if nothing is said.
+    pub ready: Option<Ready>,
+}
+
+/// How it is known that what runs on a host is ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ready {
+    /// A port takes connections.
+    Tcp(u16),
+    /// A page is answered with success.
+    Page {
+        /// The port.
+        port: u16,
+        /// The path, which begins with a slash.
+        path: String,
+    },
+}
+
+/// A text that says nothing of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "not a sign of a service; write \"tcp:80\" for a port that takes connections, or \"/path:80\" for a page"
+)]
+pub struct UnknownSign;
+
+impl FromStr for Ready {
+    type Err = UnknownSign;
+
+    fn from_str(text: &str) -> Result<Self, UnknownSign> {
+        let port = |text: &str| text.parse().ok().filter(|port: &u16| *port > 0).ok_or(UnknownSign);
+        if let Some(number) = text.strip_prefix("tcp:") {
+            return port(number).map(Self::Tcp);
+        }
+        let plain = text.starts_with('/') && !text.contains(|c: char| c.is_whitespace() || c.is_control());
+        match text.rsplit_once(':') {
+            _ if !plain => Err(UnknownSign),
+            Some((path, number)) => Ok(Self::Page { port: port(number)?, path: path.to_owned() }),
+            None => Ok(Self::Page { port: 80, path: text.to_owned() }),
+        }
+    }
+}
+
+impl fmt::Display for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(port) => write!(f, "tcp:{port}"),
+            Self::Page { port, path } => write!(f, "{path}:{port}"),
+        }
+    }
+}
+
+/// The hosts of a file.
+pub(super) struct Hosts {
+    /// All of them, as the plan knows them.
+    pub(super) plan: Vec<PlanHost>,
+    /// Those that a lab makes.
+    pub(super) lab: Vec<LabHostSpec>,
+}
+
+pub(super) fn hosts(file: &Section<'_, '_>) -> Result<Hosts, PlanFileError> {
+    let mut hosts = Hosts { plan: Vec::new(), lab: Vec::new() };
+    for section in file.sections("host", &KEYS)? {
+        let host = plan_host(&section)?;
+        if hosts.plan.iter().any(|known| known.name.eq_ignore_ascii_case(&host.name)) {
+            return Err(section.needed("name")?.wrong("a name that no other host has"));
+        }
+        let elsewhere = host.probes.iter().any(|probe| !matches!(probe, Probe::None));
+        match (section.get("run"), elsewhere) {
+            (None, true) => refuse_ready(&section)?,
+            (run, _) => hosts.lab.push(lab_host(&section, &host, run)?),
+        }
+        hosts.plan.push(host);
+    }
+    Ok(hosts)
+}
+
+/// What runs on a host that exists already is not ours to wait for.
+fn refuse_ready(section: &Section<'_, '_>) -> Result<(), PlanFileError> {
+    match section.get("ready") {
+        None => Ok(()),
+        Some(_) => Err(section
+            .missing("run", "`ready` waits for what `run` starts; a host with only `probe` runs already")),
+    }
+}
+
+fn plan_host(section: &Section<'_, '_>) -> Result<PlanHost, PlanFileError> {
+    let name = section.needed("name")?;
+    let text = name.string()?;
+    if !is_host_name(&text) {
+        return Err(name
+            .wrong("letters, digits and inner hyphens, at most 63, and not `generator`: it stands in URLs"));
+    }
+    let mut host = PlanHost::named(&text);
+    host.tier = section.get("tier").map(|tier| tier.string()).transpose()?;
+    host.capacity = capacity(section)?;
+    host.probes = section.get("probe").map(|probe| probes(&probe)).transpose()?.unwrap_or_default();
+    Ok(host)
+}
+
+/// A label of a host's name (RFC 1123, 2.1), here also with underscores and dots in it.
+fn is_host_name(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = text.as_bytes();
+    let plain = bytes.len() <= 63 && bytes.iter().all(|byte| inner(*byte));
+    plain && ends(bytes.first()) && ends(bytes.last()) && !text.eq_ignore_ascii_case(PlanHost::GENERATOR)
+}
+
+fn probes(entry: &Entry<'_, '_>) -> Result<Vec<Probe>, PlanFileError> {
+    let read = |entry: &Entry<'_, '_>| {
+        let text = entry.string()?;
+        text.parse().map_err(|error: crate::PlanHostError| entry.wrong(&format!("a probe: {error}")))
+    };
+    entry.one_or_more()?.iter().map(read).collect()
+}
+
+fn lab_host(
+    section: &Section<'_, '_>,
+    host: &PlanHost,
+    run: Option<Entry<'_, '_>>,
+) -> Result<LabHostSpec, PlanFileError> {
+    let commands = |run: Entry<'_, '_>| run.one_or_more()?.iter().map(Entry::string).collect();
+    let ready = |entry: Entry<'_, '_>| {
+        entry.string()?.parse().map_err(|_| entry.wrong("\"tcp:80\" (a port), or \"/path:80\" (a page)"))
+    };
+    Ok(LabHostSpec {
+        name: host.name.clone(),
+        capacity: host.capacity,
+        run: run.map(commands).transpose()?.unwrap_or_default(),
+        ready: section.get("ready").map(ready).transpose()?,
+    })
+}
+
+fn capacity(section: &Section<'_, '_>) -> Result<Capacity, PlanFileError> {
+    let cores = section.get("cores");
+    let (link_out_bits_per_sec, link_in_bits_per_sec) = section.get("link").map_or(Ok((None, None)), link)?;
+    Ok(Capacity {
+        cores: cores.map(|cores| cores.positive("a number of cores above 0 such as 0.5 or 2")).transpose()?,
+        link_out_bits_per_sec,
+        link_in_bits_per_sec,
+        packets_per_sec: section.get("packets").map(|packets| packets.count()).transpose()?,
+        memory_bytes: section.get("memory").map(|memory| memory.bytes()).transpose()?,
+    })
+}
+
+/// One bandwidth for both ways, or one for each.
+fn link(entry: Entry<'_, '_>) -> Result<(Option<u64>, Option<u64>), PlanFileError> {
+    if !matches!(entry.value, DeValue::Table(_)) {
+        let both = entry.bandwidth()?;
+        return Ok((Some(both), Some(both)));
+    }
+    let section = entry.section(&["out", "in"])?;
+    let way = |key: &str| section.get(key).map(|way| way.bandwidth()).transpose();
+    Ok((way("out")?, way("in")?))
+}
+
+/// What the generator has in a lab.
+pub(super) fn generator(file: &Section<'_, '_>) -> Result<Capacity, PlanFileError> {
+    let section = file.section("generator", &GENERATOR_KEYS)?;
+    section.map_or(Ok(Capacity::default()), |section| capacity(&section))
+}

@@ -1,0 +1,106 @@
+//! A variant laid over a file: its values take the place of the file's, table by table.
+
+use toml::Spanned;
+use toml::de::{DeArray, DeTable, DeValue};
+
+use super::error::nearest;
+use super::section::line_of;
+use super::{PlanFileError, Problem};
+
+/// Keys of which one at most makes sense, by the table they stand in: a variant's one takes the place of the others.
+const EXCLUSIVE: [(&str, &str, &[&str]); 7] = [
+    ("load", "ladder", &["rate", "search"]),
+    ("load", "rate", &["ladder", "search"]),
+    ("load", "search", &["ladder", "rate"]),
+    ("expect", "either", &["limit", "where", "size"]),
+    ("expect", "limit", &["either"]),
+    ("expect", "where", &["either"]),
+    ("expect", "size", &["either"]),
+];
+
+/// Lays the values of `over` over those of `base`. Tables are laid over each other, hosts by their names; any other value
+/// takes the place of the one that was there.
+pub(super) fn lay_over<'a>(
+    text: &str,
+    base: &mut DeTable<'a>,
+    over: &DeTable<'a>,
+) -> Result<(), PlanFileError> {
+    for (key, value) in over.iter() {
+        let name = key.get_ref().as_ref();
+        match (base.get_mut(name).map(Spanned::get_mut), value.get_ref()) {
+            (Some(DeValue::Array(hosts)), DeValue::Array(others)) if name == "host" => {
+                lay_over_hosts(text, hosts, others)?;
+            }
+            (Some(DeValue::Table(table)), DeValue::Table(other)) => lay_over_table(name, table, other),
+            _ => replace(base, key, value),
+        }
+    }
+    Ok(())
+}
+
+fn replace<'a>(base: &mut DeTable<'a>, key: &Spanned<toml::de::DeString<'a>>, value: &Spanned<DeValue<'a>>) {
+    // Taken out first, so that the key too stands where the variant has it.
+    base.remove(key.get_ref().as_ref());
+    base.insert(key.clone(), value.clone());
+}
+
+fn lay_over_table<'a>(place: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) {
+    for (key, value) in over.iter() {
+        let name = key.get_ref().as_ref();
+        let given = |&&(table, one, _): &&(&str, &str, _)| table == place && one == name;
+        for rival in EXCLUSIVE.iter().find(given).map_or(&[] as &[&str], |(_, _, others)| others) {
+            if !over.contains_key(*rival) {
+                base.remove(*rival);
+            }
+        }
+        match (base.get_mut(name).map(Spanned::get_mut), value.get_ref()) {
+            (Some(DeValue::Table(table)), DeValue::Table(other)) => lay_over_table(name, table, other),
+            _ => replace(base, key, value),
+        }
+    }
+}
+
+fn name_of<'t>(host: &'t DeValue<'_>) -> Option<&'t str> {
+    let DeValue::Table(table) = host else { return None };
+    match table.get("name")?.get_ref() {
+        DeValue::String(name) => Some(name),
+        _ => None,
+    }
+}
+
+/// A host of a name that the file has is changed; any other is one more.
+fn lay_over_hosts<'a>(text: &str, base: &mut DeArray<'a>, over: &DeArray<'a>) -> Result<(), PlanFileError> {
+    for other in over.iter() {
+        let (Some(name), DeValue::Table(values)) = (name_of(other.get_ref()), other.get_ref()) else {
+            let line = line_of(text, other.span().start);
+            let why = "the hosts of a variant are found by their names".to_owned();
+            return Err(PlanFileError {
+                line,
+                problem: Problem::Missing { key: "variant.host.name".to_owned(), why },
+            });
+        };
+        let known = base.iter_mut().find(|host| name_of(host.get_ref()) == Some(name));
+        match known.map(Spanned::get_mut) {
+            Some(DeValue::Table(host)) => lay_over_table("host", host, values),
+            _ if is_whole(values) => base.push(other.clone()),
+            _ => return Err(unknown_host(text, base, other, name)),
+        }
+    }
+    Ok(())
+}
+
+/// A host that is added does something or is looked at; one that only changes values has a mistyped name.
+fn is_whole(host: &DeTable<'_>) -> bool {
+    host.contains_key("run") || host.contains_key("probe")
+}
+
+fn unknown_host(text: &str, base: &DeArray<'_>, other: &Spanned<DeValue<'_>>, name: &str) -> PlanFileError {
+    let names: Vec<&str> = base.iter().filter_map(|host| name_of(host.get_ref())).collect();
+    let near = nearest(name, &names).map_or_else(|| names.join(", "), ToOwned::to_owned);
+    let problem = Problem::Wrong {
+        key: "variant.host.name".to_owned(),
+        found: format!("`{name}`, which is no host of the file"),
+        wanted: format!("the name of one ({near}), or the host needs `run` or `probe` to be one more"),
+    };
+    PlanFileError { line: line_of(text, other.span().start), problem }
+}

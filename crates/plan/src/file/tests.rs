@@ -1,0 +1,200 @@
+use std::time::Duration;
+
+use super::*;
+use crate::{LoadSpec, Probe, RateProfile};
+
+const WHOLE: &str = r#"
+name  = "two-apis-behind-nginx"
+[target]
+url    = "http://web/test/testNginx"
+method = "POST"
+headers = { "Content-Type" = "application/json" }
+body   = '{"sleep": 70}'
+[load]
+ladder = [50, 100, 200, 400]
+step   = "10s"
+[slo]
+p99 = "500ms"
+success = 0.9995
+[generator]
+cores = 1.0
+[[host]]
+name  = "web"
+tier  = "nginx"
+cores = 0.5
+link  = "200Mbit"
+run   = ["nginx -c ${dir}/nginx.conf -g 'daemon off;'"]
+ready = "tcp:80"
+[[host]]
+name  = "api1"
+tier  = "api"
+link  = { out = "1Gbit", in = "10Mbit" }
+packets = 2000
+memory = "256MB"
+probe = "none"
+run   = ["java -jar ${services}/spring-api.jar --server.port=9000"]
+ready = "/test/healthz:9000"
+[expect]
+limit = "cpu"
+where = "web"
+"#;
+
+fn whole() -> PlanFile {
+    PlanFile::parse(WHOLE).unwrap()
+}
+
+fn with(more: &str) -> PlanFile {
+    PlanFile::parse(&format!("{WHOLE}{more}")).unwrap()
+}
+
+fn refused(text: &str) -> String {
+    PlanFile::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn a_whole_file_becomes_a_plan_hosts_and_an_expectation() {
+    let file = whole();
+    let plan = file.spec.clone().freeze().unwrap();
+    assert_eq!((plan.name.as_str(), plan.target.method.as_str()), ("two-apis-behind-nginx", "POST"));
+    assert_eq!(plan.target.body, br#"{"sleep": 70}"#);
+    assert!(plan.network.keep_alive);
+    assert_eq!(plan.slo.p99_ms, Some(500.0));
+    assert!(
+        matches!(&file.spec.load, LoadSpec::Ladder { rungs: Some(rungs), .. } if rungs == &[50, 100, 200, 400])
+    );
+    assert_eq!(file.generator.capacity.cores, Some(1.0));
+    assert_eq!(file.lab_hosts.len(), 2);
+    let [web, api] = [&file.lab_hosts[0], &file.lab_hosts[1]];
+    assert_eq!(web.ready, Some(Ready::Tcp(80)));
+    assert_eq!(web.capacity.link_out_bits_per_sec, web.capacity.link_in_bits_per_sec);
+    assert_eq!(api.ready, Some(Ready::Page { port: 9000, path: "/test/healthz".to_owned() }));
+    assert_eq!(api.capacity.link_out_bits_per_sec, Some(1_000_000_000));
+    assert_eq!(api.capacity.link_in_bits_per_sec, Some(10_000_000));
+    assert_eq!((api.capacity.packets_per_sec, api.capacity.memory_bytes), (Some(2000), Some(256_000_000)));
+    assert_eq!(plan.hosts[0].tier.as_deref(), Some("nginx"));
+    assert_eq!(plan.hosts[1].probes, [Probe::None]);
+    let cpu = Expected { limit: "cpu".to_owned(), host: Some("web".to_owned()) };
+    assert_eq!(file.expect, Some(Expect { limits: vec![cpu], size: None }));
+}
+
+#[test]
+fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
+    assert_eq!(
+        refused("[target]\nurl = \"http://a/\"\nmetod = \"GET\"\n"),
+        "line 3: `metod` is not a key of [target]; did you mean `method`?"
+    );
+    let error = refused("[target]\nurl = \"http://a/\"\n[[host]]\nname = \"a\"\ncors = 1\n");
+    assert_eq!(error, "line 5: `cors` is not a key of [host]; did you mean `cores`?");
+    assert!(
+        refused("[taget]\nurl = \"http://a/\"\n")
+            .contains("line 1: `taget` is not a key of a plan file; did you")
+    );
+    assert!(refused("[target]\nurl = \"a\"\nzzz = 1\n").contains("url, method, headers, body"));
+}
+
+#[test]
+fn a_value_that_its_key_cannot_have_says_what_it_could_have() {
+    let host =
+        |line: &str| refused(&format!("[target]\nurl = \"http://a/\"\n[[host]]\nname = \"a\"\n{line}\n"));
+    assert!(host("cores = 0").contains("line 5: `host.cores` is 0; it must be a number of cores above 0"));
+    assert!(host("link = 200").contains("\"200Mbit\""));
+    assert!(host("link = { up = \"1Mbit\" }").contains("`up` is not a key of [host.link]"));
+    assert!(host("memory = \"many\"").contains("`many`") && host("packets = -1").contains("is -1"));
+    assert!(host("ready = \"80\"").contains("\"tcp:80\""));
+    assert!(host("probe = \"smoke\"").contains("smoke"));
+    assert!(host("run = 3").contains("a text in quotes"));
+    let load = |line: &str| refused(&format!("[target]\nurl = \"http://a/\"\n[load]\n{line}\n"));
+    assert!(load("ladder = [1, 0]").contains("line 4: `load.ladder` is 0"));
+    assert!(load("ladder = [1]\nrate = 5").contains("`load.ladder` and `load.rate`"));
+    assert!(load("step = \"long\"").contains("\"10s\""));
+    let expect = |line: &str| refused(&format!("[target]\nurl = \"http://a/\"\n[expect]\n{line}\n"));
+    assert!(expect("limit = \"cpus\"").contains("did you mean `cpu`?"));
+    assert!(expect("either = [\"cpu@web\"]").contains("at least two"));
+    assert!(expect("size = 3").contains("`expect.limit` is missing"));
+    assert!(refused("name = \"x\"").contains("`target.url` is missing"));
+    assert!(refused("a = [1\n\n").contains("this is not TOML"));
+}
+
+#[test]
+fn a_host_is_made_in_a_lab_unless_it_is_only_looked_at() {
+    let file = PlanFile::parse(
+        "[target]\nurl = \"http://a/\"\n[[host]]\nname = \"a\"\nprobe = \"ssh://a\"\n[[host]]\nname = \"b\"\n",
+    )
+    .unwrap();
+    assert_eq!(file.lab_hosts.iter().map(|host| host.name.as_str()).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(file.spec.hosts.len(), 2);
+    let waits =
+        "[target]\nurl = \"http://a/\"\n[[host]]\nname = \"a\"\nprobe = \"ssh://a\"\nready = \"tcp:80\"\n";
+    assert!(refused(waits).contains("`host.run` is missing"));
+    for name in ["generator", "a b", "-a", "a:1", ""] {
+        let error = refused(&format!("[target]\nurl = \"http://a/\"\n[[host]]\nname = \"{name}\"\n"));
+        assert!(error.contains("line 4: `host.name`"), "{error}");
+    }
+    let twice = "[target]\nurl = \"http://a/\"\n[[host]]\nname = \"a\"\n[[host]]\nname = \"A\"\n";
+    assert!(refused(twice).contains("line 6"));
+}
+
+#[test]
+fn a_load_is_a_ladder_rates_or_searched_for() {
+    let load =
+        |lines: &str| PlanFile::parse(&format!("[target]\nurl = \"http://a/\"\n{lines}")).unwrap().spec.load;
+    let ladder = |lines: &str| match load(lines) {
+        LoadSpec::Ladder { rungs, step_limit, budget } => (rungs, step_limit, budget),
+        other @ LoadSpec::Single { .. } => panic!("{other:?}"),
+    };
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    assert_eq!(ladder(""), (None, None, seconds(90)));
+    assert_eq!(ladder("[load]\nsearch = true\nstep = \"2s\""), (None, seconds(2), None));
+    assert_eq!(ladder("[load]\nladder = [\"1k\"]"), (Some(vec![1000]), seconds(10), None));
+    let rate = |lines: &str| match load(lines) {
+        LoadSpec::Single { profile: Some(profile), duration, .. } => (profile, duration),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(rate("[load]\nrate = [500]"), (RateProfile::Constant(500.0), seconds(10)));
+    let (profile, duration) = rate("[load]\nrate = [100, \"2k\"]\nstep = \"5s\"");
+    assert_eq!((profile.to_string().as_str(), duration), ("const(100,5s) const(2000,5s)", None));
+    assert_eq!(rate("[load]\nrate = \"ramp(1,2,3s)\"").0.to_string(), "ramp(1,2,3s)");
+}
+
+#[test]
+fn a_header_that_closes_the_connection_asks_for_one_a_request() {
+    let file =
+        PlanFile::parse("[target]\nurl = \"http://a/\"\nheaders = { connection = \"Close\" }\n").unwrap();
+    assert!(!file.spec.network.keep_alive);
+    assert_eq!(file.spec.headers, ["connection: Close"]);
+}
+
+#[test]
+fn a_variant_changes_only_what_it_names_however_deep() {
+    let file = with(
+        "[[variant]]\nname = \"narrow\"\n[variant.load]\nrate = [10]\n[[variant.host]]\nname = \"api1\"\n\
+         link = { in = \"20Mbit\" }\n[[variant]]\nname = \"tied\"\nexpect = { either = [\"cpu@web\", \"packets@api1\"] }\n",
+    );
+    let names: Vec<Option<&str>> = file.all().map(|(name, _)| name).collect();
+    assert_eq!(names, [None, Some("narrow"), Some("tied")]);
+    let [narrow, tied] = [&file.variants[0].file, &file.variants[1].file];
+    let api = &narrow.lab_hosts[1].capacity;
+    assert_eq!(
+        (api.link_in_bits_per_sec, api.link_out_bits_per_sec),
+        (Some(20_000_000), Some(1_000_000_000))
+    );
+    assert_eq!(narrow.lab_hosts[0], file.lab_hosts[0]);
+    assert!(matches!(narrow.spec.load, LoadSpec::Single { .. }), "a rate takes the place of the ladder");
+    assert_eq!((&narrow.expect, &narrow.spec.name), (&file.expect, &file.spec.name));
+    assert_eq!(tied.expect.as_ref().unwrap().limits.len(), 2, "a tie takes the place of the one limit");
+    assert_eq!(tied.spec, file.spec);
+    assert!(tied.variants.is_empty());
+}
+
+#[test]
+fn a_variant_may_add_a_host_and_a_mistyped_one_is_told() {
+    let more = with("[[variant]]\nname = \"more\"\n[[variant.host]]\nname = \"api2\"\nrun = [\"true\"]\n");
+    assert_eq!(more.variants[0].file.lab_hosts.len(), 3);
+    let error =
+        refused(&format!("{WHOLE}[[variant]]\nname = \"x\"\n[[variant.host]]\nname = \"wbe\"\ncores = 1\n"));
+    assert!(error.contains("`wbe`") && error.contains("(web, api1)"), "{error}");
+    let error = refused(&format!("{WHOLE}[[variant]]\nname = \"x\"\n[variant.target]\nurk = \"\"\n"));
+    assert!(error.contains("`urk` is not a key of [target]; did you mean `url`?"), "{error}");
+    let error = refused(&format!("{WHOLE}[[variant]]\n[variant.target]\nurl = \"\"\n"));
+    assert!(error.contains("`variant.name` is missing"), "{error}");
+}

@@ -1,0 +1,63 @@
+//! A network without any process of its own, kept by a descriptor.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::thread;
+
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+
+/// A network namespace. It is gone, with all interfaces in it, once this is dropped and no process is in it.
+#[derive(Debug)]
+pub struct NetworkNamespace(OwnedFd);
+
+impl NetworkNamespace {
+    /// Makes an empty one.
+    ///
+    /// # Errors
+    /// When that is not permitted (CAP_SYS_ADMIN), or there are too many (`user.max_net_namespaces`).
+    pub fn create() -> io::Result<Self> {
+        // A namespace belongs to a thread, and this thread lives only to have one.
+        on_own_thread(|| {
+            // SAFETY: only the network of this thread changes, not its table of descriptors.
+            unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
+            Ok(Self(File::open("/proc/thread-self/ns/net")?.into()))
+        })
+    }
+
+    /// The one that a process lives in, by its number.
+    ///
+    /// # Errors
+    /// When there is no such process, or it is not this user's to look at.
+    pub fn of_process(pid: u32) -> io::Result<Self> {
+        Ok(Self(File::open(format!("/proc/{pid}/ns/net"))?.into()))
+    }
+
+    /// Another handle to the same network.
+    ///
+    /// # Errors
+    /// When there are no descriptors left.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self(self.0.try_clone()?))
+    }
+
+    /// Runs a closure with this network, on a thread of its own. Sockets that it opens and processes that it
+    /// starts stay in it.
+    ///
+    /// # Errors
+    /// When the thread cannot be started or moved.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        on_own_thread(|| {
+            move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))?;
+            Ok(work())
+        })
+    }
+}
+
+/// Runs a closure on a thread that ends with it.
+pub(super) fn on_own_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().name("namespace".to_owned()).spawn_scoped(scope, work)?;
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread in a namespace panicked")))
+    })
+}
