@@ -35,6 +35,7 @@ pub(crate) fn plan_json() -> String {
         seed: 7,
         driver: None,
         slo: Slo::default(),
+        hosts: Vec::new(),
     };
     spec.freeze().unwrap().to_json()
 }

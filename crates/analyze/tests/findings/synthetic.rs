@@ -278,6 +278,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         seed: 1,
         driver: None,
         slo,
+        hosts: Vec::new(),
     };
     let plan = spec.freeze().unwrap();
     Manifest {
