@@ -2,8 +2,7 @@
 //!
 //! Everything here is a pure function of what was recorded, so a stored run is judged exactly as the live
 //! one was, and again by a better rule later. No clock, no file, no randomness. Every formula is derived
-//! where it stands, with its source; `docs/method.md` tells them in one piece. Deliberately absent: anything
-//! that needs to look at the target's hosts.
+//! where it stands, with its source; `docs/method.md` tells them in one piece.
 
 mod analysis;
 mod batch_means;
@@ -24,6 +23,7 @@ mod series;
 mod slo;
 pub mod steady;
 mod summary;
+mod topology;
 mod trend;
 mod usl;
 mod verdict;
@@ -34,4 +34,5 @@ pub use brief::measured_to_the_last_answer;
 pub use compare::{BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutcome, compare, rungs_of};
 pub use findings::*;
 pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
+pub use topology::{TierEdge, TierNode, Topology, topology};
 pub use wanted::wants_status;

@@ -15,3 +15,5 @@ mod ramp;
 mod requests;
 #[cfg(test)]
 mod synthetic;
+#[cfg(test)]
+mod topology;
