@@ -59,6 +59,11 @@ impl Host {
         self.add(Box::new(Sockets::new(net)));
     }
 
+    /// Its name in samples.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// One source more; sources are read in the order in which they were added.
     pub(crate) fn add(&mut self, source: Box<dyn Source>) {
         self.sources.push(source);

@@ -10,6 +10,7 @@ mod cpu;
 mod cpu_model;
 mod descriptors;
 mod disk;
+mod feed;
 mod host;
 mod interface;
 mod memory;
@@ -22,4 +23,5 @@ mod source;
 mod tcp;
 
 pub use cpu_model::cpu_model;
+pub use feed::{Closed, Feed, Feeds, Line, LocalFeed, News, Outlet, Told};
 pub use host::Host;
