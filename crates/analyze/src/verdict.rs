@@ -43,7 +43,7 @@ impl Case<'_> {
 
     fn verdict(&self, limit: Limit, confidence: Confidence) -> Verdict {
         let place = if limit == Limit::Generator { "generator".to_owned() } else { self.target() };
-        Verdict { limit, place, confidence, evidence: Vec::new(), advice: Vec::new() }
+        Verdict::new(limit, place, confidence)
     }
 }
 

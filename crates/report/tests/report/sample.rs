@@ -231,7 +231,8 @@ fn verdict(limit: Limit, confidence: Confidence, advice: &str) -> Verdict {
         at: "32 connections".to_owned(),
     };
     let place = "127.0.0.1:8080".to_owned();
-    Verdict { limit, place, confidence, evidence: vec![row], advice: vec![advice.to_owned()] }
+    let advice = vec![advice.to_owned()];
+    Verdict { evidence: vec![row], advice, ..Verdict::new(limit, place, confidence) }
 }
 
 /// A ladder to its plateau: everything is known that can be.
