@@ -254,6 +254,8 @@ pub struct Findings {
     pub usl: Option<UslFit>,
     /// The SLO, if one was asked for.
     pub slo: Option<SloCheck>,
+    /// What was used of each resource of the hosts that were looked at, the generator's included.
+    pub resources: Vec<crate::Resource>,
     /// What limits.
     pub verdict: Verdict,
     /// True if the figures are lower bounds because the generator was the limit: print «≥».

@@ -218,7 +218,17 @@ fn sample(command: &str, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) 
     let manifest = manifest(command, &plan);
     let generator = steps.last().map_or_else(GeneratorHealth::default, |step| step.generator.clone());
     let findings =
-        Findings { plan, steps, generator, knee: None, usl: None, slo: None, verdict, lower_bound: false };
+        Findings {
+        plan,
+        steps,
+        generator,
+        knee: None,
+        usl: None,
+        slo: None,
+        resources: Vec::new(),
+        verdict,
+        lower_bound: false,
+    };
     let run = Run { manifest, steps: Vec::new(), frames: Vec::new(), hosts: Vec::new(), events: Vec::new() };
     Sample { run, findings }
 }
