@@ -28,7 +28,7 @@ pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument,
 pub use request::RequestDocument;
 pub(crate) use request::failed_checks;
 pub use step::{StepDocument, TimesDocument, TimesIntervals};
-pub use verdict::{EvidenceDocument, FindingDocument, VerdictDocument};
+pub use verdict::{EvidenceDocument, FindingDocument, NextLimitDocument, SuspectDocument, VerdictDocument};
 
 /// The name of the schema.
 pub const SCHEMA: &str = "plimsoll/run/1";
@@ -98,7 +98,7 @@ pub fn document(run: &Run, findings: &Findings) -> Document {
         events: run.events.iter().map(EventDocument::of).collect(),
         findings: verdict::findings(findings),
         answer: AnswerDocument::of(findings),
-        verdict: VerdictDocument::of(findings),
+        verdict: VerdictDocument::of(&findings.verdict),
     }
 }
 
