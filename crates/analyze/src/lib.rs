@@ -33,6 +33,7 @@ mod usage;
 mod usl;
 mod verdict;
 mod wanted;
+mod watched;
 
 pub use analysis::{AnalyzeError, analyze};
 pub use brief::measured_to_the_last_answer;
@@ -43,3 +44,6 @@ pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, Work
 pub use resource::{Resource, ResourceKind};
 pub use topology::{TierEdge, TierNode, Topology, topology};
 pub use wanted::wants_status;
+pub use watched::{
+    ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, watched_hosts,
+};

@@ -17,3 +17,5 @@ mod requests;
 mod synthetic;
 #[cfg(test)]
 mod topology;
+#[cfg(test)]
+mod watched;
