@@ -1,5 +1,6 @@
 //! The order of the phases.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -182,7 +183,7 @@ fn measure(
         origin: tape.origin(),
         budget: Budget::new(began, budget),
         interrupted: options.interrupted,
-        machine: Host::generator(Path::new("/")),
+        machine: RefCell::new(Host::generator(Path::new("/"))),
     };
     Ok(run_steps(&context, tape, observer)?)
 }

@@ -1,5 +1,6 @@
 //! One step: its load is held until it is known, or until something ends it.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -50,7 +51,7 @@ pub(crate) struct StepContext<'a> {
     pub(crate) origin: Instant,
     pub(crate) budget: Budget,
     pub(crate) interrupted: &'a AtomicBool,
-    pub(crate) machine: Host,
+    pub(crate) machine: RefCell<Host>,
 }
 
 /// One step to be run.
@@ -147,7 +148,8 @@ pub(crate) fn run_step(
 
 /// Asks the machine that makes the load about itself.
 fn ask_machine(context: &StepContext<'_>, tape: &mut Tape) {
-    context.machine.samples(context.origin).for_each(|sample| tape.host_sample(sample));
+    let samples = context.machine.borrow_mut().samples(context.origin);
+    samples.into_iter().for_each(|sample| tape.host_sample(sample));
 }
 
 fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder {

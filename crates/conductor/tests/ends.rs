@@ -42,6 +42,7 @@ fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Pla
         transport: TransportSpec::default(),
         scenario: ScenarioSpec::default(),
         slo: Slo::default(),
+        hosts: Vec::new(),
     };
     spec.freeze().unwrap()
 }

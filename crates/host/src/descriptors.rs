@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_record::Reading;
 
-use crate::source::{Counters, Missing, Source, missing, reading, strange, text};
+use crate::source::{Counters, Missing, Source, missing, of_host, strange, text};
 
 /// The descriptors that the generator's own process has open, `open`, and may have open, `limit`. Both are levels.
 #[derive(Debug)]
@@ -47,20 +47,20 @@ impl Source for Descriptors {
         "descriptors"
     }
 
-    fn read(&self) -> Reading {
-        reading(self.counters())
+    fn read(&mut self) -> Vec<(String, Reading)> {
+        of_host(self.counters())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::tests::tree;
+    use crate::source::tests::{only, tree};
 
     #[test]
     fn descriptors_that_are_open_are_counted() {
         let files: Vec<fs::File> = (0..200).map(|_| fs::File::open("/dev/null").unwrap()).collect();
-        let Reading::Ok(counters) = Descriptors::new(Path::new("/")).read() else { panic!("not read") };
+        let Reading::Ok(counters) = only(Descriptors::new(Path::new("/"))) else { panic!("not read") };
         assert!(counters["open"] >= files.len() as u64, "{counters:?}");
         assert!(counters["limit"] > counters["open"], "{counters:?}");
     }
@@ -69,9 +69,9 @@ mod tests {
     fn the_soft_limit_is_the_one_that_counts() {
         let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files  1024  524288  files\n";
         let root = tree(&[("proc/self/limits", limits), ("proc/self/fd/0", "")]);
-        let Reading::Ok(counters) = Descriptors::new(root.path()).read() else { panic!("not read") };
+        let Reading::Ok(counters) = only(Descriptors::new(root.path())) else { panic!("not read") };
         assert_eq!(counters["limit"], 1024);
         let root = tree(&[("proc/self/limits", "Max stack\n"), ("proc/self/fd/0", "")]);
-        assert!(matches!(Descriptors::new(root.path()).read(), Reading::Failed(_)));
+        assert!(matches!(only(Descriptors::new(root.path())), Reading::Failed(_)));
     }
 }

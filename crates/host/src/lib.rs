@@ -5,12 +5,19 @@
 //! of the file tree is an argument, so tests bring trees of their own. So far the only host is the machine
 //! that makes the load.
 
+mod conntrack;
 mod cpu;
 mod cpu_model;
 mod descriptors;
+mod disk;
 mod host;
+mod interface;
+mod memory;
 mod ports;
 mod pressure;
+mod recent;
+mod scheduler;
+mod sockets;
 mod source;
 mod tcp;
 

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_record::Reading;
 
-use crate::source::{Counters, Missing, Source, reading, strange, text};
+use crate::sockets::{level, open6};
+use crate::source::{Counters, Missing, Source, of_host, strange, text};
 
 /// TCP sockets over IPv4 and IPv6 of the network namespace, `sockets_open` (of `sockets_in_use`) and
 /// `sockets_time_wait`, from `/proc/net/sockstat` and `sockstat6`; and `ports_in_range`, the local ports from one source
@@ -33,16 +34,11 @@ impl Ports {
             of().ok_or_else(|| strange(&self.sockets, &format!("`{name}` in the line `{line}`")))
         };
         let mut counters = Counters::from([
-            ("sockets_open".to_owned(), level("TCP:", "inuse")? + self.open6()),
+            ("sockets_open".to_owned(), level("TCP:", "inuse")? + open6(&self.sockets6)),
             ("sockets_time_wait".to_owned(), level("TCP:", "tw")?),
         ]);
         counters.extend(self.in_range().map(|ports| ("ports_in_range".to_owned(), ports)));
         Ok(counters)
-    }
-
-    /// A kernel without IPv6 has no such file, and no such sockets.
-    fn open6(&self) -> u64 {
-        text(&self.sockets6).ok().and_then(|text| level(&text, "TCP6:", "inuse")).unwrap_or(0)
     }
 
     fn in_range(&self) -> Option<u64> {
@@ -53,28 +49,20 @@ impl Ports {
     }
 }
 
-/// The number after a name in a line of names and numbers.
-fn level(text: &str, line: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|text| text.strip_prefix(line))?;
-    let mut words = line.split_ascii_whitespace();
-    words.find(|word| *word == name)?;
-    words.next()?.parse().ok()
-}
-
 impl Source for Ports {
     fn name(&self) -> &'static str {
         "ports"
     }
 
-    fn read(&self) -> Reading {
-        reading(self.counters())
+    fn read(&mut self) -> Vec<(String, Reading)> {
+        of_host(self.counters())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::tests::tree;
+    use crate::source::tests::{only, tree};
 
     const SOCKETS: (&str, &str) = (
         "proc/net/sockstat",
@@ -85,16 +73,16 @@ mod tests {
     fn sockets_of_both_families_are_counted_and_the_range_holds_both_its_ends() {
         let range = ("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n");
         let root = tree(&[SOCKETS, range, ("proc/net/sockstat6", "TCP6: inuse 4\n")]);
-        let Reading::Ok(counters) = Ports::new(root.path()).read() else { panic!("not read") };
+        let Reading::Ok(counters) = only(Ports::new(root.path())) else { panic!("not read") };
         let values = ["sockets_open", "sockets_time_wait", "ports_in_range"].map(|name| counters[name]);
         assert_eq!(values, [7, 17_089, 28_232]);
     }
 
     #[test]
     fn a_range_that_is_not_known_is_left_out() {
-        let Reading::Ok(counters) = Ports::new(tree(&[SOCKETS]).path()).read() else { panic!("not read") };
+        let Reading::Ok(counters) = only(Ports::new(tree(&[SOCKETS]).path())) else { panic!("not read") };
         assert!(!counters.contains_key("ports_in_range"), "missing is never zero");
         let root = tree(&[("proc/net/sockstat", "TCP: alloc 3\n")]);
-        assert!(matches!(Ports::new(root.path()).read(), Reading::Failed(_)));
+        assert!(matches!(only(Ports::new(root.path())), Reading::Failed(_)));
     }
 }

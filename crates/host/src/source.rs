@@ -7,15 +7,20 @@ use std::{fs, io};
 use plimsoll_record::Reading;
 
 /// One thing that a host tells about itself.
-pub(crate) trait Source: std::fmt::Debug + Send + Sync {
+pub(crate) trait Source: std::fmt::Debug + Send {
     /// Its name in samples.
     fn name(&self) -> &'static str;
-    /// Reads once.
-    fn read(&self) -> Reading;
+    /// Reads once: one reading for each subject, see [`HostSample::subject`](plimsoll_record::HostSample::subject).
+    fn read(&mut self) -> Vec<(String, Reading)>;
+}
+
+/// The readings of a source that has one subject, the host itself.
+pub(crate) fn of_host(attempt: Result<Counters, Missing>) -> Vec<(String, Reading)> {
+    vec![(String::new(), reading(attempt))]
 }
 
 /// Why a source gives no counters.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Missing {
     /// The host does not have it.
     Absent,
@@ -57,6 +62,14 @@ pub(crate) fn strange(file: &Path, expected: &str) -> Missing {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+
+    /// The reading of a source that has one subject, the host itself.
+    pub(crate) fn only(mut source: impl Source) -> Reading {
+        let mut readings = source.read();
+        let (subject, reading) = readings.pop().unwrap();
+        assert!(readings.is_empty() && subject.is_empty(), "{readings:?} {subject}");
+        reading
+    }
 
     /// A host's file tree with these files.
     pub(crate) fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {

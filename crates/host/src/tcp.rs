@@ -4,13 +4,27 @@ use std::path::{Path, PathBuf};
 
 use plimsoll_record::Reading;
 
-use crate::source::{Counters, Missing, Source, reading, strange, text};
+use crate::source::{Counters, Missing, Source, of_host, strange, text};
 
 /// The counters taken, by file, by the line they stand in, and by the kernel's name for them.
-const SNMP: &[(&str, &str)] = &[("OutSegs", "segments_sent"), ("RetransSegs", "segments_retransmitted")];
-const NETSTAT: &[(&str, &str)] = &[("TCPSynRetrans", "syn_retransmitted"), ("TCPTimeouts", "timeouts")];
+const SNMP: &[(&str, &str)] = &[
+    ("ActiveOpens", "active_opens"),
+    ("PassiveOpens", "passive_opens"),
+    ("AttemptFails", "attempt_fails"),
+    ("CurrEstab", "established"),
+    ("InSegs", "segments_received"),
+    ("OutSegs", "segments_sent"),
+    ("RetransSegs", "segments_retransmitted"),
+    ("OutRsts", "resets_sent"),
+];
+const NETSTAT: &[(&str, &str)] = &[
+    ("TCPSynRetrans", "syn_retransmitted"),
+    ("TCPTimeouts", "timeouts"),
+    ("ListenOverflows", "listen_overflows"),
+    ("ListenDrops", "listen_drops"),
+];
 
-/// TCP of the whole network namespace, counted since it was made. `segments_retransmitted` contains
+/// TCP of the whole network namespace, counted since it was made; only `established` is a level. `segments_retransmitted` contains
 /// `syn_retransmitted`, and `segments_sent` contains neither (RFC 4022).
 #[derive(Debug)]
 pub(crate) struct Tcp {
@@ -19,8 +33,9 @@ pub(crate) struct Tcp {
 }
 
 impl Tcp {
-    pub(crate) fn new(root: &Path) -> Self {
-        Self { snmp: root.join("proc/net/snmp"), netstat: root.join("proc/net/netstat") }
+    /// That of the network namespace whose files are in the folder `net`.
+    pub(crate) fn new(net: &Path) -> Self {
+        Self { snmp: net.join("snmp"), netstat: net.join("netstat") }
     }
 
     fn counters(&self) -> Result<Counters, Missing> {
@@ -56,15 +71,15 @@ impl Source for Tcp {
         "tcp"
     }
 
-    fn read(&self) -> Reading {
-        reading(self.counters())
+    fn read(&mut self) -> Vec<(String, Reading)> {
+        of_host(self.counters())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::tests::tree;
+    use crate::source::tests::{only, tree};
 
     const SNMP_TEXT: &str = "Ip: Forwarding\nIp: 1\nTcp: RtoMin MaxConn OutSegs RetransSegs InErrs\n\
                              Tcp: 200 -1 412600919 42541 0\n";
@@ -73,7 +88,7 @@ mod tests {
     fn columns_are_found_by_their_names_and_those_that_are_missing_are_left_out() {
         let netstat = "TcpExt: SyncookiesSent TCPSynRetrans\nTcpExt: 237 4839\nMPTcpExt: A\nMPTcpExt: 1\n";
         let root = tree(&[("proc/net/snmp", SNMP_TEXT), ("proc/net/netstat", netstat)]);
-        let Reading::Ok(counters) = Tcp::new(root.path()).read() else { panic!("not read") };
+        let Reading::Ok(counters) = only(Tcp::new(&root.path().join("proc/net"))) else { panic!("not read") };
         assert_eq!(counters["segments_sent"], 412_600_919);
         assert_eq!(counters["segments_retransmitted"], 42_541);
         assert_eq!(counters["syn_retransmitted"], 4_839);
@@ -83,13 +98,13 @@ mod tests {
     #[test]
     fn a_kernel_without_the_second_file_still_tells_of_the_first() {
         let root = tree(&[("proc/net/snmp", SNMP_TEXT)]);
-        let Reading::Ok(counters) = Tcp::new(root.path()).read() else { panic!("not read") };
+        let Reading::Ok(counters) = only(Tcp::new(&root.path().join("proc/net"))) else { panic!("not read") };
         assert_eq!(counters.len(), 2);
     }
 
     #[test]
     fn a_file_without_tcp_is_a_failure() {
         let root = tree(&[("proc/net/snmp", "Ip: Forwarding\nIp: 1\n")]);
-        assert!(matches!(Tcp::new(root.path()).read(), Reading::Failed(_)));
+        assert!(matches!(only(Tcp::new(&root.path().join("proc/net"))), Reading::Failed(_)));
     }
 }

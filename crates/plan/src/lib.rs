@@ -6,6 +6,7 @@
 
 mod arrivals;
 mod driver;
+mod hosts;
 mod network;
 mod plan;
 mod profile;
@@ -18,6 +19,7 @@ mod transport;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use driver::{DriverKind, UnknownDriver};
+pub use hosts::{Capacity, NamedProbe, PlanHost, PlanHostError, Probe};
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use plan::{Generator, Level, Load, Plan, RequestGroup, Rungs, UnreadablePlan};
 pub use profile::{ProfileError, RateProfile, Stage};

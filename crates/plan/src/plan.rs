@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::requests::hex;
-use crate::{ArrivalProcess, CsvFile, DriverKind, MixedRequest, Network, RateProfile, Slo, Target, TlsSpec};
+use crate::{
+    ArrivalProcess, CsvFile, DriverKind, MixedRequest, Network, PlanHost, RateProfile, Slo, Target, TlsSpec,
+};
 
 /// The interval of one frame where a number of requests ends the run.
 const INTERVAL_OF_COUNT: Duration = Duration::from_millis(100);
@@ -153,6 +155,9 @@ pub struct Plan {
     pub generator: Generator,
     /// What to judge it by.
     pub slo: Slo,
+    /// The hosts that the run crosses, as far as they are named. A target on this machine is looked at without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<PlanHost>,
 }
 
 /// A stored plan that cannot be read.

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use crate::hosts;
 use crate::requests::{self, Requests};
 use crate::target::parse_header;
 use crate::{
-    ArrivalProcess, DriverKind, Generator, HostError, Level, Load, Network, NetworkError, Plan, RateProfile,
-    Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError, TransportSpec,
+    ArrivalProcess, DriverKind, Generator, HostError, Level, Load, Network, NetworkError, Plan, PlanHost,
+    PlanHostError, RateProfile, Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError,
+    TransportSpec,
 };
 
 /// The load as typed.
@@ -72,6 +74,8 @@ pub struct PlanSpec {
     pub driver: Option<DriverKind>,
     /// What to judge the run by.
     pub slo: Slo,
+    /// The hosts that the run crosses, as far as they are named.
+    pub hosts: Vec<PlanHost>,
 }
 
 /// A plan that cannot be run.
@@ -107,6 +111,9 @@ pub enum PlanError {
     /// The protocols do not go together.
     #[error(transparent)]
     Transport(#[from] TransportError),
+    /// The hosts cannot be told apart, or one of them cannot be.
+    #[error(transparent)]
+    Hosts(#[from] PlanHostError),
     /// A value is outside its range.
     #[error("{what} is {value}; it must be {wanted}")]
     Range {
@@ -247,6 +254,7 @@ impl PlanSpec {
         };
         let network = self.network.checked()?;
         let slo = slo(self.slo)?;
+        let hosts = hosts::checked(self.hosts)?;
         Ok(Plan {
             name,
             target,
@@ -260,6 +268,7 @@ impl PlanSpec {
             load,
             generator,
             slo,
+            hosts,
         })
     }
 
@@ -373,7 +382,8 @@ pub fn checked_name(name: String) -> Result<String, PlanError> {
     }
 }
 
-fn default_name(host: &str) -> String {
+/// A host as part of a name.
+pub(crate) fn default_name(host: &str) -> String {
     if host.contains(':') {
         return ip6_name(host);
     }
@@ -390,6 +400,7 @@ fn ip6_name(host: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Probe;
 
     fn spec(load: LoadSpec) -> PlanSpec {
         PlanSpec {
@@ -409,6 +420,7 @@ mod tests {
             seed: 1,
             driver: None,
             slo: Slo::default(),
+            hosts: Vec::new(),
         }
     }
 
@@ -420,6 +432,7 @@ mod tests {
     fn a_frozen_plan_survives_its_json() {
         let mut typed = spec(ladder(Some(vec![500, 200, 1000])));
         typed.body = Some(vec![0, 255]);
+        typed.hosts = vec![PlanHost { probes: vec![Probe::Pid(7)], ..PlanHost::named("web") }];
         let plan = typed.freeze().unwrap();
         assert_eq!(plan.target.method, "POST");
         assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);

@@ -23,6 +23,9 @@ pub struct HostSample {
     pub host: String,
     /// The source, such as `cpu` or `pressure`.
     pub source: String,
+    /// What of the host was read: empty for the host itself, else a core's number, an interface, a process
+    /// (`1234 nginx`), a thread of it (`1234/1240 nginx`), a cgroup's path or a component's address.
+    pub subject: String,
     /// When the read began, in nanoseconds since the run began.
     pub began_ns: u64,
     /// When the read ended, in nanoseconds since the run began.

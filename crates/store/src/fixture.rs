@@ -35,6 +35,7 @@ pub(crate) fn plan_json() -> String {
         seed: 7,
         driver: None,
         slo: Slo::default(),
+        hosts: Vec::new(),
     };
     spec.freeze().unwrap().to_json()
 }
@@ -171,10 +172,11 @@ pub(crate) fn open_step(index: u32) -> Step {
     Step { ended_ns: step.ended_ns + 1_000_000, drained_ns: step.ended_ns + 1_000_000, ..step }
 }
 
-fn sample(source: &str, began_ns: u64, reading: Reading) -> HostSample {
+fn sample(source: &str, subject: &str, began_ns: u64, reading: Reading) -> HostSample {
     HostSample {
         host: "generator".to_owned(),
         source: source.to_owned(),
+        subject: subject.to_owned(),
         began_ns,
         ended_ns: began_ns + 3,
         reading,
@@ -184,11 +186,11 @@ fn sample(source: &str, began_ns: u64, reading: Reading) -> HostSample {
 fn samples() -> Vec<HostSample> {
     let counters = BTreeMap::from([("steal_ms".to_owned(), 3), ("wrapped".to_owned(), u64::MAX)]);
     vec![
-        sample("cpu", 40, Reading::Ok(counters)),
-        sample("pressure", 20, Reading::Absent),
-        sample("tcp", 30, Reading::Failed("/proc/net/snmp: permission denied".to_owned())),
-        sample("memory", 10, Reading::Ok(BTreeMap::new())),
-        sample("cpu", 1_000_000_040, Reading::Ok(BTreeMap::from([("steal_ms".to_owned(), 8)]))),
+        sample("cpu", "", 40, Reading::Ok(counters)),
+        sample("pressure", "", 20, Reading::Absent),
+        sample("tcp", "", 30, Reading::Failed("/proc/net/snmp: permission denied".to_owned())),
+        sample("process", "1234 läd't", 10, Reading::Ok(BTreeMap::new())),
+        sample("cpu", "", 1_000_000_040, Reading::Ok(BTreeMap::from([("steal_ms".to_owned(), 8)]))),
     ]
 }
 

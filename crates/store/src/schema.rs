@@ -75,13 +75,14 @@ CREATE TABLE host_sample (
   id       INTEGER PRIMARY KEY,
   host     TEXT NOT NULL,
   source   TEXT NOT NULL,
+  subject  TEXT NOT NULL,
   began_ns INTEGER NOT NULL,
   ended_ns INTEGER NOT NULL,
   state    TEXT NOT NULL CHECK (state IN ('ok', 'absent', 'failed')),
   counters TEXT CHECK ((counters IS NOT NULL) = (state = 'ok')),
   failure  TEXT CHECK ((failure IS NOT NULL) = (state = 'failed'))
 ) STRICT;
-CREATE INDEX host_sample_by_source ON host_sample (host, source, began_ns);
+CREATE INDEX host_sample_by_source ON host_sample (host, source, subject, began_ns);
 
 CREATE TABLE event (
   id    INTEGER PRIMARY KEY,

@@ -29,8 +29,8 @@ const INSERT_FRAME: &str = "INSERT INTO frame (step, worker, request, interval, 
     completed, ok, bytes_in, bytes_out, reconnects, connects, handshakes, resumed, status, failed, checks, in_flight, backlog, connections, user_ns, \
     system_ns, starved_ns, latency, service, send_lag, connect, handshake) \
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample (host, source, began_ns, ended_ns, state, counters, failure) \
-    VALUES (?, ?, ?, ?, ?, ?, ?)";
+const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample (host, source, subject, began_ns, ended_ns, state, counters, failure) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_EVENT: &str = "INSERT INTO event (at_ns, kind, text) VALUES (?, ?, ?)";
 
 /// Writes one run file.
@@ -137,7 +137,16 @@ impl RunWriter {
         };
         self.insert(
             INSERT_HOST_SAMPLE,
-            params![sample.host, sample.source, sample.began_ns, sample.ended_ns, state, counters, failure],
+            params![
+                sample.host,
+                sample.source,
+                sample.subject,
+                sample.began_ns,
+                sample.ended_ns,
+                state,
+                counters,
+                failure
+            ],
         )
     }
 

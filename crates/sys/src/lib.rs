@@ -13,6 +13,7 @@ mod peer;
 mod poll;
 mod ring;
 mod socket;
+mod tcp_table;
 mod thread;
 
 pub use backlog::accept_backlog;
@@ -26,4 +27,5 @@ pub use peer::{Peer, Route};
 pub use poll::{Poll, Readiness, Ready};
 pub use ring::{Arming, Completion, Gathering, Mishap, Ring, RingMemory};
 pub use socket::{Connection, Life, Listener, is_local};
+pub use tcp_table::{TcpSocket, TcpTable};
 pub use thread::{ThreadTime, allowed_cores, sharpen_timers, thread_time};

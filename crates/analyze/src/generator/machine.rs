@@ -17,7 +17,9 @@ fn counter(sample: &HostSample, name: &str) -> Option<u64> {
 
 impl<'a> Source<'a> {
     fn new(hosts: &'a [HostSample], source: &str, step: &Step) -> Self {
-        let ours = |sample: &&HostSample| sample.host == "generator" && sample.source == source;
+        let ours = |sample: &&HostSample| {
+            sample.host == "generator" && sample.source == source && sample.subject.is_empty()
+        };
         let read = |sample: &&HostSample| matches!(sample.reading, Reading::Ok(_));
         let all: Vec<&HostSample> = hosts.iter().filter(ours).filter(read).collect();
         let first = all.iter().rposition(|sample| sample.ended_ns <= step.began_ns).unwrap_or(0);
@@ -56,7 +58,7 @@ pub(super) fn load(hosts: &[HostSample], step: &Step) -> MachineLoad {
     let retransmitted = tcp.grown("segments_retransmitted");
     MachineLoad {
         stolen_ratio: stolen(),
-        pressure_ratio: pressure.growth("some_us").map(waited),
+        pressure_ratio: pressure.growth("cpu_some_us").map(waited),
         segments_sent: tcp.grown("segments_sent"),
         segments_retransmitted: retransmitted.map(|all| all.saturating_sub(syn_retransmitted.unwrap_or(0))),
         syn_retransmitted,

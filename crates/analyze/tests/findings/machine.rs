@@ -35,13 +35,13 @@ fn what_the_machine_does_not_tell_is_not_known_and_not_zero() {
     assert_eq!((nothing.pressure_ratio, nothing.segments_sent, nothing.stolen_ratio), (None, None, None));
     let absent = health(vec![sample("pressure", 0, Reading::Absent), sample("pressure", 6, Reading::Absent)]);
     assert_eq!(absent.machine.pressure_ratio, None);
-    let once = health(vec![counted("pressure", 0, &[("some_us", 7)])]).machine;
+    let once = health(vec![counted("pressure", 0, &[("cpu_some_us", 7)])]).machine;
     assert_eq!(once.pressure_ratio, None, "one reading is no difference");
 }
 
 #[test]
 fn pressure_is_told_and_does_not_judge() {
-    let read = |at_sec, some_us| counted("pressure", at_sec, &[("some_us", some_us)]);
+    let read = |at_sec, some_us| counted("pressure", at_sec, &[("cpu_some_us", some_us)]);
     let found = health(vec![read(0, 1_000_000), read(3, 2_000_000), read(10, 8_000_000)]);
     assert_eq!(found.machine.pressure_ratio, Some(0.7));
     assert!(found.healthy(), "others may wait as much as they like");

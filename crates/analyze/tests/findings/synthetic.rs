@@ -227,6 +227,7 @@ pub(crate) fn cpu_sample(at_ns: u64, steal_ms: u64, total_ms: u64) -> HostSample
     HostSample {
         host: "generator".to_owned(),
         source: "cpu".to_owned(),
+        subject: String::new(),
         began_ns: at_ns,
         ended_ns: at_ns,
         reading: Reading::Ok(counters),
@@ -278,6 +279,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
         seed: 1,
         driver: None,
         slo,
+        hosts: Vec::new(),
     };
     let plan = spec.freeze().unwrap();
     Manifest {

@@ -197,6 +197,7 @@ fn spec(
         seed: 1,
         driver: request.driver,
         slo,
+        hosts: Vec::new(),
     };
     Ok((spec, csv))
 }

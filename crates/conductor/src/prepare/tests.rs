@@ -26,6 +26,7 @@ fn plan(load: LoadSpec) -> Plan {
         seed: 1,
         driver: None,
         slo: Slo::default(),
+        hosts: Vec::new(),
     };
     spec.freeze().unwrap()
 }

@@ -26,6 +26,7 @@ fn spec(url: &str) -> PlanSpec {
         driver: None,
         transport: TransportSpec::default(),
         slo: Slo::default(),
+        hosts: Vec::new(),
     }
 }
 

@@ -33,6 +33,7 @@ fn spec(url: &str, requests: Vec<RequestSpec>) -> PlanSpec {
         driver: None,
         transport: TransportSpec::default(),
         slo: Slo::default(),
+        hosts: Vec::new(),
     }
 }
 

@@ -52,6 +52,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
         seed: 7,
         driver: None,
         slo,
+        hosts: Vec::new(),
     };
     spec.freeze().unwrap()
 }

@@ -41,6 +41,7 @@ pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Fai
         seed: 0,
         driver: None,
         slo: Slo::default(),
+        hosts: Vec::new(),
     };
     let mut plan = spec.freeze().map_err(|error| Failed::saying(&error.to_string()))?;
     plan.target.path.clone_from(&url.path);

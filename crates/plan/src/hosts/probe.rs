@@ -1,0 +1,251 @@
+//! Where a host, or a component on it, tells its counters.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr};
+use std::str::FromStr;
+
+use http::Uri;
+use serde::{Deserialize, Serialize};
+
+use super::{PlanHost, PlanHostError, is_name};
+use crate::HostPort;
+use crate::spec::default_name;
+
+/// The ports of components where none is given.
+const PORT_REDIS: u16 = 6379;
+const PORT_MEMCACHED: u16 = 11211;
+const PORT_MARIADB: u16 = 3306;
+
+/// Where a host, or a component on it, tells its counters. It is typed, printed and stored in one form; only a
+/// password is neither printed nor stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Probe {
+    /// It is not looked at.
+    None,
+    /// This machine; with a port also the process that listens on it, its children, and what it is connected to here.
+    Local {
+        /// The port of the process to look into.
+        port: Option<u16>,
+    },
+    /// This machine, and this process on it.
+    Pid(u32),
+    /// Another machine, through the system's `ssh` and a `plimsoll` that is installed there.
+    Ssh {
+        /// The user to log in as, if it is not for `ssh` to choose.
+        user: Option<String>,
+        /// Its name or address, or an alias of ssh's configuration, without brackets.
+        host: String,
+        /// The port, if it is not for `ssh` to choose.
+        port: Option<u16>,
+    },
+    /// The URL of a page in Prometheus' text form; that of a node_exporter tells of a whole host.
+    Page(String),
+    /// The URL of nginx's stub_status.
+    Nginx(String),
+    /// Redis, or what speaks its protocol.
+    Redis {
+        /// The password of its default user, if that has one.
+        password: Option<String>,
+        /// Where it listens.
+        address: HostPort,
+    },
+    /// memcached.
+    Memcached(HostPort),
+    /// MariaDB or MySQL.
+    Mariadb {
+        /// The user to log in as.
+        user: String,
+        /// The password, if there is one.
+        password: Option<String>,
+        /// Where it listens.
+        address: HostPort,
+    },
+    /// The URL of a Go program's expvar page.
+    Expvar(String),
+    /// A Java virtual machine on this machine, by its process.
+    Jvm(u32),
+}
+
+impl Probe {
+    /// True if it looks at this machine as a whole, or at processes of it.
+    pub fn is_here(&self) -> bool {
+        matches!(self, Self::Local { .. } | Self::Pid(_))
+    }
+
+    /// The name of the host that it looks at, where none was given: that of its address, or [`PlanHost::LOCAL`] for this
+    /// machine.
+    pub fn host_name(&self) -> String {
+        let host = match self {
+            Self::None | Self::Local { .. } | Self::Pid(_) | Self::Jvm(_) => {
+                return PlanHost::LOCAL.to_owned();
+            }
+            Self::Ssh { host, .. } => return default_name(host),
+            Self::Page(url) | Self::Nginx(url) | Self::Expvar(url) => host_of(url).unwrap_or_default(),
+            Self::Memcached(address) | Self::Redis { address, .. } | Self::Mariadb { address, .. } => {
+                address.host.clone()
+            }
+        };
+        if is_this_machine(&host) { PlanHost::LOCAL.to_owned() } else { default_name(&host) }
+    }
+}
+
+/// Whether a host stands for this machine whoever asks.
+fn is_this_machine(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+/// The host of a URL, without brackets.
+fn host_of(url: &str) -> Option<String> {
+    let uri: Uri = url.parse().ok()?;
+    Some(uri.host()?.trim_start_matches('[').trim_end_matches(']').to_owned())
+}
+
+/// The URL of a page, if it is one that can be asked for.
+fn page(url: &str) -> Result<String, String> {
+    let uri: Uri = url.parse().map_err(|error| format!("`{url}` is not a URL ({error})"))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err(format!("`{url}` begins neither with http:// nor with https://"));
+    }
+    let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
+    if authority.contains('@') {
+        return Err("its URL carries a user name, and run files would keep the password".to_owned());
+    }
+    if host_of(url).is_none_or(|host| host.is_empty()) {
+        return Err(format!("`{url}` names no host"));
+    }
+    Ok(url.to_owned())
+}
+
+/// `host`, `host:port` or `[address]:port`.
+fn address(text: &str, otherwise: u16) -> Result<HostPort, String> {
+    let text = text.trim_end_matches('/');
+    let bare_port = text.ends_with(']') || !text.contains(':');
+    let whole = if bare_port { format!("{text}:{otherwise}") } else { text.to_owned() };
+    whole.parse().map_err(|_| format!("`{text}` is not a host with a port"))
+}
+
+fn pid(text: &str) -> Result<u32, String> {
+    let pid = text.parse().ok().filter(|pid| *pid > 0);
+    pid.ok_or_else(|| format!("`{text}` is not the number of a process"))
+}
+
+fn port(text: &str) -> Result<u16, String> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.ok_or_else(|| format!("`{text}` is not a port"))
+}
+
+/// `[user@]host[:port]`. What begins with a dash would be an option to ssh.
+fn ssh(text: &str) -> Result<Probe, String> {
+    let text = text.trim_end_matches('/');
+    let (user, place) = text.rsplit_once('@').map_or((None, text), |(user, place)| (Some(user), place));
+    if user.is_some_and(|user| user.contains(':')) {
+        return Err("ssh takes no password here; let a key or an agent log in".to_owned());
+    }
+    let bracketed = place.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+    let (host, port_text) = match bracketed {
+        Some((host, rest)) => (host, rest.strip_prefix(':')),
+        None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
+    };
+    let plain = |text: &str| is_name(text) && !text.starts_with('-');
+    if !plain(host) && host.parse::<Ipv6Addr>().is_err() {
+        return Err(format!("`{host}` is not a host"));
+    }
+    if let Some(user) = user.filter(|user| !plain(user)) {
+        return Err(format!("`{user}` is not a user"));
+    }
+    let port = port_text.map(port).transpose()?;
+    Ok(Probe::Ssh { user: user.map(ToOwned::to_owned), host: host.to_owned(), port })
+}
+
+/// `[:password@]host[:port]`. The password may hold any character.
+fn redis(text: &str) -> Result<Probe, String> {
+    let (password, place) = text.rsplit_once('@').map_or((None, text), |(login, place)| (Some(login), place));
+    let password = password.map(|login| match login.strip_prefix(':') {
+        Some(password) => Ok(password.to_owned()),
+        None => Err("a password of Redis stands after a colon, as in redis://:password@host:6379".to_owned()),
+    });
+    Ok(Probe::Redis { password: password.transpose()?, address: address(place, PORT_REDIS)? })
+}
+
+/// `user[:password]@host[:port]`. The password may hold any character.
+fn mariadb(text: &str) -> Result<Probe, String> {
+    let (login, place) = text.rsplit_once('@').ok_or("it names no user to log in as")?;
+    let (user, password) = login.split_once(':').map_or((login, None), |(user, word)| (user, Some(word)));
+    if user.is_empty() {
+        return Err("it names no user to log in as".to_owned());
+    }
+    let password = password.map(ToOwned::to_owned);
+    Ok(Probe::Mariadb { user: user.to_owned(), password, address: address(place, PORT_MARIADB)? })
+}
+
+fn parsed(text: &str) -> Result<Probe, String> {
+    if let Some((kind, rest)) = text.split_once("://") {
+        return match kind {
+            "ssh" => ssh(rest),
+            "http" | "https" => page(text).map(Probe::Page),
+            "nginx+http" | "nginx+https" => page(&text["nginx+".len()..]).map(Probe::Nginx),
+            "expvar+http" | "expvar+https" => page(&text["expvar+".len()..]).map(Probe::Expvar),
+            "redis" => redis(rest),
+            "memcached" => address(rest, PORT_MEMCACHED).map(Probe::Memcached),
+            "mariadb" | "mysql" => mariadb(rest),
+            other => Err(format!("nothing here speaks {other}://")),
+        };
+    }
+    match text.split_once(':') {
+        None if text == "none" => Ok(Probe::None),
+        None if text == "local" => Ok(Probe::Local { port: None }),
+        Some(("local", text)) => port(text).map(|port| Probe::Local { port: Some(port) }),
+        Some(("pid", text)) => pid(text).map(Probe::Pid),
+        Some(("jvm", text)) => pid(text).map(Probe::Jvm),
+        _ => Err("it has no known beginning".to_owned()),
+    }
+}
+
+impl FromStr for Probe {
+    type Err = PlanHostError;
+
+    fn from_str(text: &str) -> Result<Self, PlanHostError> {
+        let text = text.trim();
+        parsed(text).map_err(|reason| PlanHostError::Probe { text: text.to_owned(), reason })
+    }
+}
+
+impl fmt::Display for Probe {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Local { port: None } => f.write_str("local"),
+            Self::Local { port: Some(port) } => write!(f, "local:{port}"),
+            Self::Pid(pid) => write!(f, "pid:{pid}"),
+            Self::Jvm(pid) => write!(f, "jvm:{pid}"),
+            Self::Ssh { user, host, port } => {
+                let user = user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
+                let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+                let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+                write!(f, "ssh://{user}{host}{port}")
+            }
+            Self::Page(url) => f.write_str(url),
+            Self::Nginx(url) => write!(f, "nginx+{url}"),
+            Self::Expvar(url) => write!(f, "expvar+{url}"),
+            Self::Redis { address, .. } => write!(f, "redis://{address}"),
+            Self::Memcached(address) => write!(f, "memcached://{address}"),
+            Self::Mariadb { user, address, .. } => write!(f, "mariadb://{user}@{address}"),
+        }
+    }
+}
+
+impl TryFrom<String> for Probe {
+    type Error = PlanHostError;
+
+    fn try_from(text: String) -> Result<Self, PlanHostError> {
+        text.parse()
+    }
+}
+
+impl From<Probe> for String {
+    fn from(probe: Probe) -> Self {
+        probe.to_string()
+    }
+}
