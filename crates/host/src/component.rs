@@ -23,7 +23,7 @@ mod redis;
 mod trouble;
 
 pub use mariadb::Login;
-pub(crate) use prometheus::Prometheus;
+pub(crate) use prometheus::{Prometheus, Told};
 use trouble::Trouble;
 
 /// How long a component may take to answer, connecting included. A server under load answers late, and a sample that is

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_record::HostSample;
 use plimsoll_units::{Clock, Instant, RealClock};
 
+use crate::component::{Component, Kind, Prometheus, Told};
 use crate::conntrack::Conntrack;
 use crate::cpu::{Cores, Cpu, stat_file};
 use crate::descriptors::Descriptors;
@@ -23,12 +24,14 @@ use crate::tcp::Tcp;
 pub struct Host {
     name: String,
     sources: Vec<Box<dyn Source>>,
+    /// Pages, each of which makes several sources.
+    pages: Vec<Prometheus>,
 }
 
 impl Host {
     /// The machine that makes the load, by the name `generator`; its file tree begins at `root` (`/` for this machine).
     pub fn generator(root: &Path) -> Self {
-        let mut host = Self { name: "generator".to_owned(), sources: Vec::new() };
+        let mut host = Self::elsewhere("generator");
         host.add(Box::new(Cpu::new(&stat_file(root))));
         host.add(Box::new(Pressure::new(root)));
         host.add(Box::new(Tcp::new(&root.join("proc/net"))));
@@ -39,7 +42,7 @@ impl Host {
 
     /// A whole machine.
     pub fn local(name: &str, root: &Path) -> Self {
-        let mut host = Self { name: name.to_owned(), sources: Vec::new() };
+        let mut host = Self::elsewhere(name);
         let stat = stat_file(root);
         host.add(Box::new(Cpu::new(&stat)));
         host.add(Box::new(Cores::new(&stat)));
@@ -50,6 +53,19 @@ impl Host {
         host.add(Box::new(Conntrack::new(root)));
         host.add_network(&root.join("proc/net"), Some(root.join("sys/class/net")));
         host
+    }
+
+    /// A host of which only its components are asked.
+    pub fn elsewhere(name: &str) -> Self {
+        Self { name: name.to_owned(), sources: Vec::new(), pages: Vec::new() }
+    }
+
+    /// A component on this host more.
+    pub fn add_component(&mut self, component: Component) {
+        match component.0 {
+            Kind::Source(source) => self.add(source),
+            Kind::Page(page) => self.pages.push(page),
+        }
     }
 
     /// The sources of the network namespace whose files are in the folder `net`, and of `devices`, its hardware.
@@ -66,19 +82,29 @@ impl Host {
 
     /// Reads every source once, one after another. Times in the samples count from `origin`, when the run began.
     pub fn samples(&mut self, origin: Instant) -> Vec<HostSample> {
+        let Self { name, sources, pages } = self;
         let mut samples = Vec::new();
-        for source in &mut self.sources {
+        let mut keep = |read: &mut dyn FnMut() -> Told| {
             let began_ns = RealClock.now().nanos_since(origin);
-            let readings = source.read();
+            let told = read();
             let ended_ns = RealClock.now().nanos_since(origin);
-            samples.extend(readings.into_iter().map(|(subject, reading)| HostSample {
-                host: self.name.clone(),
-                source: source.name().to_owned(),
+            samples.extend(told.into_iter().map(|(source, subject, reading)| HostSample {
+                host: name.clone(),
+                source: source.to_owned(),
                 subject,
                 began_ns,
                 ended_ns,
                 reading,
             }));
+        };
+        for source in sources {
+            let name = source.name();
+            keep(&mut || {
+                source.read().into_iter().map(|(subject, reading)| (name, subject, reading)).collect()
+            });
+        }
+        for page in pages {
+            keep(&mut || page.read());
         }
         samples
     }

@@ -52,7 +52,9 @@ pub enum StreamError {
         reason: io::Error,
     },
     /// What came is no stream of samples.
-    #[error("{place} sent `{line}` instead of samples; see that plimsoll there is this tool, and no older one")]
+    #[error(
+        "{place} sent `{line}` instead of samples; see that plimsoll there is this tool, and no older one"
+    )]
     Foreign {
         /// Whose samples.
         place: String,
@@ -215,7 +217,8 @@ impl<R: BufRead> SampleStream<R> {
                 Err(_) => first = first.or(Some(text)),
             }
         }
-        let ended = || StreamError::Ended { place: self.place.clone(), reason: "before the first".to_owned() };
+        let ended =
+            || StreamError::Ended { place: self.place.clone(), reason: "before the first".to_owned() };
         Err(first.map_or_else(ended, |text| self.foreign(&text)))
     }
 

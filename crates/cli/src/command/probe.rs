@@ -107,7 +107,7 @@ fn busiest(end: &End) -> Option<Watched> {
 fn host(args: &ProbeArgs, watched: &Watched) -> Host {
     let mut host = Host::local(&name(), Path::new(ROOT), watched);
     let components = args.components.iter().filter_map(|probe| Component::of(probe, Path::new(ROOT)));
-    components.for_each(|component| host.add(component));
+    components.for_each(|component| host.add_component(component));
     host
 }
 

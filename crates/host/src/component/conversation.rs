@@ -9,7 +9,7 @@ use super::DEADLINE;
 use super::trouble::Trouble;
 
 /// An answer may be this long; those of the servers asked here are a hundredth of it.
-const ANSWER_BYTES_MAX: u64 = 1 << 20;
+pub(super) const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
 /// A component that speaks over plain TCP.
 #[derive(Debug)]

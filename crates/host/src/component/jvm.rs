@@ -18,8 +18,7 @@ mod perf_file;
 
 use perf_file::{Value, values};
 
-const ADVICE: &str =
-    "run Plimsoll as the JVM's user or root, and the JVM without -XX:-UsePerfData and -XX:+PerfDisableSharedMem";
+const ADVICE: &str = "run Plimsoll as the JVM's user or root, and the JVM without -XX:-UsePerfData and -XX:+PerfDisableSharedMem";
 
 /// `gc_count` and `gc_time_ms` over all collectors (of a concurrent collector only its pauses), `heap_used_bytes` and
 /// `heap_max_bytes`, `threads` and `threads_started`. With G1 the heap in use is what it was after the last collection or
@@ -37,8 +36,10 @@ impl Jvm {
 
     fn counters(&self) -> Result<Counters, Trouble> {
         let file = self.file().ok_or_else(|| self.unreadable("there is no such file"))?;
-        let bytes = fs::read(&file).map_err(|error| self.unreadable(&format!("{}: {error}", file.display())))?;
-        let values = values(&bytes).map_err(|reason| self.unreadable(&format!("{}: {reason}", file.display())))?;
+        let bytes =
+            fs::read(&file).map_err(|error| self.unreadable(&format!("{}: {error}", file.display())))?;
+        let values =
+            values(&bytes).map_err(|reason| self.unreadable(&format!("{}: {reason}", file.display())))?;
         Ok(counters(&values))
     }
 

@@ -1,10 +1,11 @@
 //! MariaDB and MySQL, by SHOW GLOBAL STATUS and SHOW GLOBAL VARIABLES.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::error::Error;
+use std::{fmt, io};
 
 use mysql::prelude::Queryable as _;
-use mysql::{Conn, Opts, OptsBuilder};
+use mysql::{Conn, DriverError, Opts, OptsBuilder};
 use plimsoll_record::Reading;
 
 use super::trouble::Trouble;
@@ -23,7 +24,10 @@ const STATUS: &[(&str, &str)] = &[
     ("innodb_row_lock_time", "innodb_row_lock_time_ms"),
     ("innodb_row_lock_waits", "innodb_row_lock_waits"),
     ("innodb_row_lock_current_waits", "innodb_row_lock_current_waits"),
+    ("handler_commit", "commits"),
+    // MariaDB has not counted these since 10.8.
     ("innodb_os_log_fsyncs", "innodb_os_log_fsyncs"),
+    ("innodb_os_log_written", "innodb_os_log_written_bytes"),
     ("innodb_data_fsyncs", "innodb_data_fsyncs"),
     ("innodb_log_waits", "innodb_log_waits"),
     ("innodb_buffer_pool_wait_free", "innodb_buffer_pool_wait_free"),
@@ -117,32 +121,25 @@ impl Mariadb {
                 reason: error.message,
                 advice: "raise its max_connections, or look at it before the load takes them all",
             },
-            mysql::Error::IoError(error) => self.unreachable(error),
-            mysql::Error::DriverError(error) => self.undriven(&error),
-            other => Trouble::Broken { place, reason: other.to_string() },
-        }
-    }
-
-    fn unreachable(&self, reason: std::io::Error) -> Trouble {
-        match reason.kind() {
-            std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
-                Trouble::Late { place: self.place.clone() }
+            mysql::Error::DriverError(DriverError::ConnectTimeout | DriverError::Timeout) => {
+                Trouble::Late { place }
             }
-            _ => Trouble::Unreachable { place: self.place.clone(), reason },
-        }
-    }
-
-    fn undriven(&self, error: &mysql::DriverError) -> Trouble {
-        let place = self.place.clone();
-        match error {
-            mysql::DriverError::ConnectTimeout | mysql::DriverError::Timeout => Trouble::Late { place },
-            mysql::DriverError::CouldNotConnect(_) => Trouble::Unreachable {
-                place,
-                reason: std::io::Error::new(std::io::ErrorKind::ConnectionRefused, error.to_string()),
+            mysql::Error::DriverError(DriverError::CouldNotConnect(reason)) => {
+                let kind = reason.map_or(io::ErrorKind::Other, |(.., kind)| kind);
+                Trouble::Unreachable { place, reason: kind.into() }
+            }
+            other => match system_error(&other) {
+                Some(error) => Trouble::broken(&place, error),
+                None => Trouble::Broken { place, reason: other.to_string() },
             },
-            _ => Trouble::Broken { place, reason: error.to_string() },
         }
     }
+}
+
+/// The system's error that is the cause of another one.
+fn system_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a io::Error> {
+    let mut causes = std::iter::successors(Some(error), |error| (*error).source());
+    causes.find_map(|cause| cause.downcast_ref())
 }
 
 fn asked(connection: &mut Conn) -> mysql::Result<Counters> {

@@ -1,8 +1,12 @@
 //! A page over HTTP, its connection kept between samples.
 
 use std::io;
+use std::sync::Arc;
 
+use rustls::crypto::aws_lc_rs::default_provider;
+use rustls_native_certs::load_native_certs;
 use ureq::Agent;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
 use super::DEADLINE;
 use super::trouble::Trouble;
@@ -30,6 +34,7 @@ impl Page {
             // What stands in `http_proxy` is meant for the web: the way to a probed server is the direct one.
             .proxy(None)
             .max_idle_connections_per_host(1)
+            .tls_config(security(url))
             .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
             .build();
         Self { agent: config.into(), url: url.to_owned(), place: format!("{what} at {url}") }
@@ -84,6 +89,17 @@ impl Page {
             other => Trouble::Broken { place, reason: other.to_string() },
         }
     }
+}
+
+/// How a page over HTTPS is trusted: by the system's authorities, as a browser would. They are read only for such a page.
+fn security(url: &str) -> TlsConfig {
+    let certificates = if url.starts_with("https:") { load_native_certs().certs } else { Vec::new() };
+    let authorities: Vec<_> =
+        certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
+    TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&authorities))
+        .unversioned_rustls_crypto_provider(Arc::new(default_provider()))
+        .build()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use plimsoll_record::Reading;
 
-use super::conversation::{Answer, Conversation, Greeting, line};
+use super::conversation::{ANSWER_BYTES_MAX, Answer, Conversation, Greeting, line};
 use super::trouble::Trouble;
 use super::{seconds_to_us, taken, told};
 use crate::source::{Counters, Source};
@@ -32,8 +32,8 @@ const FIELDS: &[(&str, &str)] = &[
 /// CPU time of the whole process, in seconds with a fraction.
 const CPU: [&str; 2] = ["used_cpu_user", "used_cpu_sys"];
 
-/// CPU time of the one thread that runs all commands, which is full at one core however many cores there are. Redis tells
-/// of it since 7.0.
+/// CPU time of the one thread that runs all commands, which is full at one core however many cores there are. Older servers do
+/// not tell of it.
 const MAIN_THREAD_CPU: [&str; 2] = ["used_cpu_user_main_thread", "used_cpu_sys_main_thread"];
 
 /// One Redis server. Each sample is one command in its count.
@@ -79,7 +79,8 @@ impl Redis {
         if counters.get("maxmemory_bytes") == Some(&0) {
             counters.remove("maxmemory_bytes");
         }
-        let sum = |names: [&str; 2]| Some(seconds_to_us(field(names[0])?)? + seconds_to_us(field(names[1])?)?);
+        let sum =
+            |names: [&str; 2]| Some(seconds_to_us(field(names[0])?)? + seconds_to_us(field(names[1])?)?);
         let cpu = [("cpu_us", sum(CPU)), ("main_thread_cpu_us", sum(MAIN_THREAD_CPU))];
         counters.extend(cpu.into_iter().filter_map(|(name, us)| Some((name.to_owned(), us?))));
         Ok(counters)
@@ -93,6 +94,7 @@ fn bulk(answer: &mut Answer<'_>, place: &str) -> Result<String, Trouble> {
         return Err(Trouble::refused_password(place, reason));
     }
     let length = first.strip_prefix('$').and_then(|length| length.parse::<u64>().ok());
+    let length = length.filter(|length| *length < ANSWER_BYTES_MAX);
     let length = length.ok_or_else(|| Trouble::strange(place, &first, "an answer of Redis"))?;
     let mut text = Vec::new();
     let read = answer.take(length + 2).read_to_end(&mut text);

@@ -101,7 +101,9 @@ impl Remote {
             let ender = Ender(Arc::new(Mutex::new(child)));
             let remote = Self { place: place.to_owned(), ender, words, explain, source };
             if let Some(stderr) = stderr {
-                thread::Builder::new().name("probe-words".to_owned()).spawn(|| listen(stderr, &sender))?;
+                thread::Builder::new()
+                    .name("probe-words".to_owned())
+                    .spawn(move || listen(stderr, &sender))?;
             }
             Ok(remote)
         });

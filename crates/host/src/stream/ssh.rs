@@ -41,8 +41,14 @@ impl Ssh {
     /// A machine by its name for ssh; user and port are left to ssh where they are not given.
     pub fn new(user: Option<&str>, host: &str, port: Option<u16>) -> Self {
         let program = env::var(VARIABLE).unwrap_or_default();
-        Self { user: user.map(ToOwned::to_owned), host: host.to_owned(), port, program: Vec::new(), arguments: Vec::new() }
-            .through(&program)
+        Self {
+            user: user.map(ToOwned::to_owned),
+            host: host.to_owned(),
+            port,
+            program: Vec::new(),
+            arguments: Vec::new(),
+        }
+        .through(&program)
     }
 
     /// With this program and these options of it in place of `ssh`; an empty text changes nothing.

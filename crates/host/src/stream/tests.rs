@@ -20,7 +20,8 @@ fn begin(text: &str, clock: StreamClock, origin: Instant) -> Result<SampleStream
 #[test]
 fn what_is_written_is_what_is_read() {
     let counters = BTreeMap::from([("cpu_us".to_owned(), u64::MAX), ("threads".to_owned(), 0)]);
-    let all = [Reading::Ok(counters), Reading::Ok(BTreeMap::new()), Reading::Absent, Reading::Failed("no".into())];
+    let all =
+        [Reading::Ok(counters), Reading::Ok(BTreeMap::new()), Reading::Absent, Reading::Failed("no".into())];
     let samples = all.map(sample_of);
     let text = opening_line() + &samples.each_ref().map(sample_line).concat();
     assert_eq!(text.lines().count(), 1 + samples.len(), "one line each, whatever is in it");
@@ -42,7 +43,8 @@ fn times_count_from_the_runs_begin() {
 #[test]
 fn another_machines_clock_is_set_by_its_fastest_line() {
     let origin = RealClock.now();
-    let mut stream = begin(&opening_line(), StreamClock::Theirs, origin).unwrap();
+    let opening = opening_line();
+    let mut stream = begin(&opening, StreamClock::Theirs, origin).unwrap();
     let at = |ns| Instant::from_nanos(origin.as_nanos() + ns);
     // Their clock is 1,000 s ahead; lines take 700 ns, 100 ns and 400 ns.
     let theirs = |ns| origin.as_nanos() + 1_000_000_000_000 + ns;
@@ -72,7 +74,10 @@ fn what_a_login_prints_first_is_passed_over() {
 fn another_version_is_named_and_a_line_that_is_no_sample_is_shown() {
     let newer = "{\"plimsoll_probe\":2,\"clock_ns\":1}\n";
     let error = begin(newer, StreamClock::Ours, Instant::default()).unwrap_err();
-    assert!(error.to_string().contains("version 2") && error.to_string().contains("same plimsoll"), "{error}");
+    assert!(
+        error.to_string().contains("version 2") && error.to_string().contains("same plimsoll"),
+        "{error}"
+    );
     let both = r#"{"host":"a","source":"b","began_ns":1,"ended_ns":2,"ok":{},"absent":true}"#;
     for line in ["x", "{}", both, "{\"host\":\"a\"}"] {
         let text = format!("{}{line}\n", opening_line());

@@ -134,7 +134,7 @@ mod tests {
     fn every_cut_and_every_changed_byte_gives_an_answer_or_an_error() {
         let whole = file();
         for end in 0..whole.len() {
-            assert!(values(&whole[..end]).is_err() || end > whole.len() - 8, "{end}");
+            assert!(values(&whole[..end]).unwrap_or_default().is_empty(), "{end}");
         }
         for (at, byte) in (0..whole.len()).flat_map(|at| [0, 1, 0x7f, 0xff].map(|byte| (at, byte))) {
             let mut changed = whole.clone();

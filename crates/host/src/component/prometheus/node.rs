@@ -64,10 +64,7 @@ const OF_HOST: &[(&str, Names)] = &[
     ),
     (
         "conntrack",
-        &[
-            ("node_nf_conntrack_entries", "entries", 1.0),
-            ("node_nf_conntrack_entries_limit", "limit", 1.0),
-        ],
+        &[("node_nf_conntrack_entries", "entries", 1.0), ("node_nf_conntrack_entries_limit", "limit", 1.0)],
     ),
 ];
 
@@ -98,7 +95,8 @@ pub(super) fn sources(index: &Index<'_>) -> Told {
     let mut told = Vec::new();
     cpu(index, &mut told);
     for (source, names) in OF_HOST {
-        let reading = reading(names.iter().map(|(theirs, ours, scale)| (*ours, index.sum(theirs, *scale, |_| true))));
+        let reading =
+            reading(names.iter().map(|(theirs, ours, scale)| (*ours, index.sum(theirs, *scale, |_| true))));
         told.push((*source, String::new(), reading));
     }
     told.push(("memory", String::new(), present(memory(index))));

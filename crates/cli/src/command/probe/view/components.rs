@@ -70,6 +70,7 @@ const COMPONENTS: [(&str, Shown); 6] = [
             ("questions", Rate("questions/s")),
             ("threads_running", Level("threads running", None)),
             ("threads_connected", Level("connections", Some("max_connections"))),
+            ("commits", Rate("commits/s")),
             ("innodb_os_log_fsyncs", Rate("log fsyncs/s")),
             ("innodb_row_lock_time_ms", ShareMs("of the time waiting for row locks")),
             ("innodb_row_lock_waits", Trouble("waits for row locks/s")),
