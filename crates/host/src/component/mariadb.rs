@@ -1,7 +1,7 @@
 //! MariaDB and MySQL, by SHOW GLOBAL STATUS and SHOW GLOBAL VARIABLES.
 
 use std::collections::BTreeMap;
-use std::error::Error;
+use std::error::Error as _;
 use std::{fmt, io};
 
 use mysql::prelude::Queryable as _;
@@ -136,10 +136,13 @@ impl Mariadb {
     }
 }
 
-/// The system's error that is the cause of another one.
-fn system_error<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a io::Error> {
-    let mut causes = std::iter::successors(Some(error), |error| (*error).source());
-    causes.find_map(|cause| cause.downcast_ref())
+/// The system's error behind one of the library, which does not always name its causes.
+fn system_error(error: &mysql::Error) -> Option<&io::Error> {
+    match error {
+        mysql::Error::IoError(error) => Some(error),
+        mysql::Error::CodecError(error) => error.source()?.downcast_ref(),
+        _ => None,
+    }
 }
 
 fn asked(connection: &mut Conn) -> mysql::Result<Counters> {

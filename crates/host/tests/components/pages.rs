@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use plimsoll_host::{Component, Host};
+use plimsoll_host::{Component, Host, Watched};
 use plimsoll_record::Reading;
 use plimsoll_testkit::{Nginx, NodeExporter};
 use plimsoll_units::Instant;
@@ -47,9 +47,7 @@ fn node_exporters_page_tells_what_the_hosts_own_files_tell() {
     let mut host = Host::elsewhere("web");
     host.add_component(Component::prometheus(&exporter.url()));
     let page = host.samples(Instant::default());
-    let mut local = Host::elsewhere("web");
-    local.add_component(Component::prometheus(&exporter.url()));
-    let own = Host::local("web", Path::new("/")).samples(Instant::default());
+    let own = Host::local("web", Path::new("/"), &Watched::default()).samples(Instant::default());
     for source in ["cpu", "core", "scheduler", "memory", "tcp", "sockets"] {
         let theirs = page.iter().filter(|sample| sample.source == source);
         for theirs in theirs {
