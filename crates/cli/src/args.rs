@@ -8,6 +8,7 @@ mod borrowed;
 mod calibrate;
 mod load;
 mod network;
+mod probe;
 mod request;
 mod scenario;
 mod transport;
@@ -17,6 +18,7 @@ pub(crate) use borrowed::Refusal;
 use borrowed::Translated;
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
+pub(crate) use probe::ProbeArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 
 const EXAMPLES: &str = "\
@@ -65,6 +67,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// How much load this machine can make at most; later runs are judged by it
     Calibrate(CalibrateArgs),
+    /// What this host is doing: once for a person, or as a stream of samples
+    Probe(ProbeArgs),
     /// The built-in reference server, for demos and tests
     Target(TargetArgs),
 }

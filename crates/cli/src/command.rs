@@ -8,6 +8,7 @@ mod calibrate;
 mod diff;
 mod judge;
 mod measure;
+mod probe;
 mod recorded;
 mod target;
 pub(crate) mod wrk;
@@ -22,6 +23,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Report(report)) => recorded::report(&report),
         Some(Command::Export(export)) => recorded::export(&export),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
+        Some(Command::Probe(args)) => probe::probe(&args),
         Some(Command::Target(target)) => target::target(&target),
         None if args.answer.url.is_none() && args.answer.request.scenario.requests.is_none() => {
             remark("plimsoll: no URL is given; write it like plimsoll http://127.0.0.1:8080/api");

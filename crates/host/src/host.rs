@@ -5,30 +5,42 @@ use std::path::{Path, PathBuf};
 use plimsoll_record::HostSample;
 use plimsoll_units::{Clock, Instant, RealClock};
 
+use crate::cgroup::{Cgroup, CgroupPaths};
+use crate::component::{Component, Kind, Prometheus, Told};
 use crate::conntrack::Conntrack;
 use crate::cpu::{Cores, Cpu, stat_file};
 use crate::descriptors::Descriptors;
 use crate::disk::Disk;
 use crate::interface::Interface;
+use crate::listener::Listener;
+use crate::lookout::{Lookout, SharedLookout};
 use crate::memory::Memory;
+use crate::neighbours::Neighbours;
+use crate::peers::Peers;
 use crate::ports::Ports;
 use crate::pressure::Pressure;
+use crate::process::Process;
 use crate::scheduler::Scheduler;
 use crate::sockets::Sockets;
 use crate::source::Source;
 use crate::tcp::Tcp;
+use crate::thread::BusyThreads;
+use crate::waiting::Waiting;
+use crate::watched::Watched;
 
 /// One host, with its sources.
 #[derive(Debug)]
 pub struct Host {
     name: String,
     sources: Vec<Box<dyn Source>>,
+    /// Pages, each of which makes several sources.
+    pages: Vec<Prometheus>,
 }
 
 impl Host {
     /// The machine that makes the load, by the name `generator`; its file tree begins at `root` (`/` for this machine).
     pub fn generator(root: &Path) -> Self {
-        let mut host = Self { name: "generator".to_owned(), sources: Vec::new() };
+        let mut host = Self::elsewhere("generator");
         host.add(Box::new(Cpu::new(&stat_file(root))));
         host.add(Box::new(Pressure::new(root)));
         host.add(Box::new(Tcp::new(&root.join("proc/net"))));
@@ -37,9 +49,9 @@ impl Host {
         host
     }
 
-    /// A whole machine.
-    pub fn local(name: &str, root: &Path) -> Self {
-        let mut host = Self { name: name.to_owned(), sources: Vec::new() };
+    /// A whole machine, with the processes `watched` on it.
+    pub fn local(name: &str, root: &Path, watched: &Watched) -> Self {
+        let mut host = Self::elsewhere(name);
         let stat = stat_file(root);
         host.add(Box::new(Cpu::new(&stat)));
         host.add(Box::new(Cores::new(&stat)));
@@ -49,7 +61,61 @@ impl Host {
         host.add(Box::new(Disk::new(root)));
         host.add(Box::new(Conntrack::new(root)));
         host.add_network(&root.join("proc/net"), Some(root.join("sys/class/net")));
+        let lookout = SharedLookout::new(Lookout::machine(root, watched));
+        host.add(Box::new(Cgroup::machine(root, lookout.clone())));
+        host.add(Box::new(Neighbours::new(lookout.clone())));
+        if !watched.is_empty() {
+            host.add_processes(root, &lookout);
+        }
         host
+    }
+
+    /// A host of which only its components are asked.
+    pub fn elsewhere(name: &str) -> Self {
+        Self { name: name.to_owned(), sources: Vec::new(), pages: Vec::new() }
+    }
+
+    /// A component on this host more.
+    pub fn add_component(&mut self, component: Component) {
+        match component.0 {
+            Kind::Source(source) => self.add(source),
+            Kind::Page(page) => self.pages.push(page),
+        }
+    }
+
+    /// A lab host on this machine: its network is that of the process `net_pid`, its processes are all that are in the
+    /// same network namespace, and those `watched` where it has none of its own; its CPU and memory are those of its
+    /// control group.
+    pub fn lab(
+        name: &str,
+        root: &Path,
+        net_pid: Option<u32>,
+        cgroups: &CgroupPaths,
+        watched: &Watched,
+    ) -> Self {
+        let mut host = Self::elsewhere(name);
+        host.add(Box::new(Cgroup::lab(root, cgroups)));
+        if let Some(folder) = &cgroups.below(root).unified {
+            host.add(Box::new(Pressure::of_group(folder)));
+        }
+        let lookout = match net_pid {
+            Some(pid) => {
+                host.add_network(&root.join(format!("proc/{pid}/net")), None);
+                Lookout::namespace(root, pid)
+            }
+            None => Lookout::machine(root, watched),
+        };
+        host.add_processes(root, &SharedLookout::new(lookout));
+        host
+    }
+
+    /// The sources that look into processes.
+    fn add_processes(&mut self, root: &Path, lookout: &SharedLookout) {
+        self.add(Box::new(Process::new(root, lookout.clone())));
+        self.add(Box::new(BusyThreads::new(lookout.clone())));
+        self.add(Box::new(Waiting::new(lookout.clone())));
+        self.add(Box::new(Listener::new(lookout.clone())));
+        self.add(Box::new(Peers::new(lookout.clone())));
     }
 
     /// The sources of the network namespace whose files are in the folder `net`, and of `devices`, its hardware.
@@ -71,19 +137,29 @@ impl Host {
 
     /// Reads every source once, one after another. Times in the samples count from `origin`, when the run began.
     pub fn samples(&mut self, origin: Instant) -> Vec<HostSample> {
+        let Self { name, sources, pages } = self;
         let mut samples = Vec::new();
-        for source in &mut self.sources {
+        let mut keep = |read: &mut dyn FnMut() -> Told| {
             let began_ns = RealClock.now().nanos_since(origin);
-            let readings = source.read();
+            let told = read();
             let ended_ns = RealClock.now().nanos_since(origin);
-            samples.extend(readings.into_iter().map(|(subject, reading)| HostSample {
-                host: self.name.clone(),
-                source: source.name().to_owned(),
+            samples.extend(told.into_iter().map(|(source, subject, reading)| HostSample {
+                host: name.clone(),
+                source: source.to_owned(),
                 subject,
                 began_ns,
                 ended_ns,
                 reading,
             }));
+        };
+        for source in sources {
+            let name = source.name();
+            keep(&mut || {
+                source.read().into_iter().map(|(subject, reading)| (name, subject, reading)).collect()
+            });
+        }
+        for page in pages {
+            keep(&mut || page.read());
         }
         samples
     }
@@ -107,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_whole_machine_tells_of_each_of_its_parts() {
-        let samples = Host::local("local", Path::new("/")).samples(Instant::default());
+        let samples = Host::local("local", Path::new("/"), &Watched::default()).samples(Instant::default());
         let of = |source: &str| samples.iter().filter(|sample| sample.source == source).count();
         for source in ["cpu", "scheduler", "pressure", "memory", "conntrack", "tcp", "sockets"] {
             assert_eq!(of(source), 1, "{source}");

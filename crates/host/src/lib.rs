@@ -1,27 +1,54 @@
 //! Raw counters of a host, one file per source.
 //!
-//! A source reads one thing and gives a sample: counters as the kernel keeps them, with the instants
+//! A source reads one thing and gives samples: counters as the kernel keeps them, with the instants
 //! between which they were read. Differences and rates are made by whoever reads the samples. The root
-//! of the file tree is an argument, so tests bring trees of their own. So far the only host is the machine
-//! that makes the load.
+//! of the file tree is an argument, so tests bring trees of their own. Servers that tell about themselves are sources too
+//! ([`component`]), and samples of another machine come as lines of text ([`stream`]).
+//!
+//! Sources of processes share a [`lookout`]: it finds the watched processes, follows their connections to others on the
+//! same machine, and reads their threads and sockets once for all of them. What costs more on larger machines has a
+//! [`pace`], so that a host is never burdened by being watched.
 
+mod cgroup;
+mod component;
 mod conntrack;
 mod cpu;
 mod cpu_model;
 mod descriptors;
 mod disk;
 mod feed;
+mod holders;
 mod host;
 mod interface;
+mod listener;
+mod lookout;
 mod memory;
+mod neighbours;
+mod pace;
+mod peers;
 mod ports;
 mod pressure;
+mod process;
+mod process_stat;
 mod recent;
+mod roster;
 mod scheduler;
+mod sight;
+mod small_files;
 mod sockets;
 mod source;
+mod stream;
 mod tcp;
+mod tcp_table;
+mod thread;
+mod threads;
+mod waiting;
+mod watched;
 
+pub use cgroup::CgroupPaths;
+pub use component::{Component, Login};
 pub use cpu_model::cpu_model;
 pub use feed::{Closed, Feed, Feeds, Line, LocalFeed, News, Outlet, Told};
 pub use host::Host;
+pub use stream::{Ender, Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line};
+pub use watched::Watched;

@@ -30,6 +30,11 @@ impl Pressure {
         Self { folder: root.join("proc/pressure"), suffix: "" }
     }
 
+    /// That of a control group of version 2; those of version 1 do not have it.
+    pub(crate) fn of_group(folder: &Path) -> Self {
+        Self { folder: folder.to_owned(), suffix: ".pressure" }
+    }
+
     fn counters(&self) -> Result<Counters, Missing> {
         let mut counters = Counters::new();
         for name in ["cpu", "io", "memory"] {

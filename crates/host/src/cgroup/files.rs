@@ -1,0 +1,128 @@
+//! The files of a control group.
+
+use std::path::{Path, PathBuf};
+
+use crate::source::{Counters, Missing, missing, strange, text};
+
+use super::CgroupPaths;
+
+/// Version 1 says with a number near the largest that there is no limit.
+const NO_LIMIT_BYTES: u64 = 1 << 62;
+
+/// The counters of a group; absent if none of its folders has any. Limits that are not set are left out.
+pub(super) fn counters(paths: &CgroupPaths) -> Result<Counters, Missing> {
+    if let Some(gone) = [&paths.unified, &paths.cpu].into_iter().flatten().find(|folder| !folder.exists()) {
+        return Err(missing(gone, &std::io::Error::from(std::io::ErrorKind::NotFound)));
+    }
+    let mut group = Group::default();
+    let folders = [
+        (&paths.unified, Group::unified as fn(&mut Group, &Path)),
+        (&paths.cpu, Group::cpu),
+        (&paths.cpuacct, Group::cpuacct),
+        (&paths.memory, Group::memory),
+        (&paths.pids, Group::pids),
+    ];
+    for (folder, read) in folders {
+        if let Some(folder) = folder {
+            read(&mut group, folder);
+        }
+    }
+    match group.counters.is_empty() {
+        true => Err(group.trouble.unwrap_or(Missing::Absent)),
+        false => Ok(group.counters),
+    }
+}
+
+/// The counters of a group as they come together from its files.
+#[derive(Debug, Default)]
+struct Group {
+    counters: Counters,
+    trouble: Option<Missing>,
+}
+
+impl Group {
+    /// A file that this kernel does not have, or has without its controller, leaves its counters out.
+    fn text(&mut self, file: &Path) -> Option<String> {
+        match text(file) {
+            Ok(text) => Some(text),
+            Err(Missing::Absent) => None,
+            Err(failed) => {
+                self.trouble = Some(failed);
+                None
+            }
+        }
+    }
+
+    fn put(&mut self, name: &str, value: Option<u64>) {
+        if let Some(value) = value {
+            self.counters.insert(name.to_owned(), value);
+        }
+    }
+
+    /// A file that holds one number.
+    fn number(&mut self, file: PathBuf) -> Option<u64> {
+        let text = self.text(&file)?;
+        let number = text.trim().parse().ok();
+        if number.is_none() && !["max", "-1"].contains(&text.trim()) {
+            self.trouble = Some(strange(&file, "number"));
+        }
+        number
+    }
+
+    fn unified(&mut self, folder: &Path) {
+        let stat = self.text(&folder.join("cpu.stat")).unwrap_or_default();
+        self.put("usage_us", named(&stat, "usage_usec"));
+        self.put("periods", named(&stat, "nr_periods"));
+        self.put("throttled_periods", named(&stat, "nr_throttled"));
+        self.put("throttled_us", named(&stat, "throttled_usec"));
+        let quota = self.text(&folder.join("cpu.max")).and_then(|text| super::place::quota(&text));
+        self.put("quota_us", quota.map(|quota| quota.quota_us));
+        self.put("period_us", quota.map(|quota| quota.period_us));
+        let (used, limit) =
+            (self.number(folder.join("memory.current")), self.number(folder.join("memory.max")));
+        self.put("memory_bytes", used);
+        self.put("memory_limit_bytes", limit);
+        let events = self.text(&folder.join("memory.events")).unwrap_or_default();
+        self.put("memory_failures", named(&events, "max"));
+        self.put("oom_kills", named(&events, "oom_kill"));
+        self.pids(folder);
+    }
+
+    fn cpu(&mut self, folder: &Path) {
+        let stat = self.text(&folder.join("cpu.stat")).unwrap_or_default();
+        self.put("periods", named(&stat, "nr_periods"));
+        self.put("throttled_periods", named(&stat, "nr_throttled"));
+        self.put("throttled_us", named(&stat, "throttled_time").map(|ns| ns / 1000));
+        let quota_us = self.number(folder.join("cpu.cfs_quota_us"));
+        let period_us = self.number(folder.join("cpu.cfs_period_us")).filter(|_| quota_us.is_some());
+        self.put("quota_us", quota_us);
+        self.put("period_us", period_us);
+    }
+
+    fn cpuacct(&mut self, folder: &Path) {
+        let usage_ns = self.number(folder.join("cpuacct.usage"));
+        self.put("usage_us", usage_ns.map(|ns| ns / 1000));
+    }
+
+    fn memory(&mut self, folder: &Path) {
+        let used = self.number(folder.join("memory.usage_in_bytes"));
+        let limit = self.number(folder.join("memory.limit_in_bytes"));
+        self.put("memory_bytes", used);
+        self.put("memory_limit_bytes", limit.filter(|limit| *limit < NO_LIMIT_BYTES));
+        let failures = self.number(folder.join("memory.failcnt"));
+        self.put("memory_failures", failures);
+        let control = self.text(&folder.join("memory.oom_control")).unwrap_or_default();
+        self.put("oom_kills", named(&control, "oom_kill"));
+    }
+
+    fn pids(&mut self, folder: &Path) {
+        let processes = self.number(folder.join("pids.current"));
+        self.put("processes", processes);
+    }
+}
+
+/// The number after a name at a line's beginning.
+fn named(text: &str, name: &str) -> Option<u64> {
+    let mut pairs = text.lines().filter_map(|line| line.split_once(' '));
+    pairs.find(|(known, _)| *known == name)?.1.trim().parse().ok()
+}

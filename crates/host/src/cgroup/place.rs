@@ -1,0 +1,120 @@
+//! Where a process stands among the control groups.
+
+use std::path::{Path, PathBuf};
+
+use crate::source::text;
+
+use super::CgroupPaths;
+
+/// How much CPU time a group may use in each period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quota {
+    pub(crate) quota_us: u64,
+    pub(crate) period_us: u64,
+}
+
+/// The content of `cpu.max`; `None` where there is no limit.
+pub(super) fn quota(text: &str) -> Option<Quota> {
+    let (quota, period) = text.trim().split_once(' ')?;
+    Some(Quota { quota_us: quota.parse().ok()?, period_us: period.parse().ok()? })
+}
+
+const MOUNT: &str = "sys/fs/cgroup";
+
+/// Where the hierarchy of version 2 begins: at the top, or beside those of version 1.
+fn unified_mount(root: &Path) -> Option<PathBuf> {
+    let top = root.join(MOUNT);
+    [top.clone(), top.join("unified")].into_iter().find(|folder| folder.join("cgroup.procs").exists())
+}
+
+/// Where the hierarchy of a controller of version 1 begins.
+fn mount(root: &Path, controller: &str) -> Option<PathBuf> {
+    Some(root.join(MOUNT).join(controller)).filter(|folder| folder.exists())
+}
+
+/// The group at the top.
+pub(super) fn top(root: &Path) -> CgroupPaths {
+    let of = |controller| mount(root, controller);
+    let cpu = of("cpu");
+    // Beside version 1 the hierarchy of version 2 has none of these controllers.
+    let unified = if cpu.is_some() { None } else { unified_mount(root) };
+    CgroupPaths { unified, cpu, cpuacct: of("cpuacct"), memory: of("memory"), pids: of("pids") }
+}
+
+/// The group of a process, as far as its CPU time goes.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    top: CgroupPaths,
+    /// From the top, without a slash in front: that of the controller `cpu`.
+    path: PathBuf,
+    folders: CgroupPaths,
+}
+
+impl Place {
+    /// Reads `/proc/PID/cgroup`, cgroups(7): lines of a number, controllers and a path, which in version 2 stands for all
+    /// controllers. A path that is not there is one that is not to be seen from in here, where its group is the top.
+    pub(crate) fn of(root: &Path, text: &str) -> Option<Self> {
+        let lines = || text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+        let line = |controller: &str| {
+            let mut lines =
+                lines().filter(|(controllers, _)| controllers.split(',').any(|one| one == controller));
+            lines.next().map(|(_, path)| Path::new(path.trim_start_matches('/')))
+        };
+        let top = top(root);
+        let of = |mount: &Option<PathBuf>, controller: &str| {
+            let (mount, path) = (mount.as_deref()?, line(controller)?);
+            Some(Some(mount.join(path)).filter(|folder| folder.exists()).unwrap_or_else(|| mount.to_owned()))
+        };
+        let folders = CgroupPaths {
+            unified: of(&top.unified, ""),
+            cpu: of(&top.cpu, "cpu"),
+            cpuacct: of(&top.cpuacct, "cpuacct"),
+            memory: of(&top.memory, "memory"),
+            pids: of(&top.pids, "pids"),
+        };
+        let (mount, folder) = match (&top.unified, &top.cpu) {
+            (Some(mount), _) => (mount, folders.unified.as_ref()?),
+            (None, mount) => (mount.as_ref()?, folders.cpu.as_ref()?),
+        };
+        let path = folder.strip_prefix(mount).ok()?.to_owned();
+        Some(Self { top, path, folders })
+    }
+
+    /// The group itself, and those above it that have a quota, with their paths. What controllers of version 1 count
+    /// only at the top is not the group's.
+    pub(super) fn groups(&self) -> Vec<(String, CgroupPaths)> {
+        let name = |path: &Path| format!("/{}", path.display());
+        let above = self.path.ancestors().skip(1).map(|path| (path, self.above(path)));
+        let limited = above.filter(|(_, folders)| quota_of(folders).is_some());
+        let own = (name(&self.path), self.folders.without(&self.top));
+        std::iter::once(own).chain(limited.map(|(path, folders)| (name(path), folders))).collect()
+    }
+
+    /// A group above, with only the folders whose path is known to be its.
+    fn above(&self, path: &Path) -> CgroupPaths {
+        let of = |mount: &Option<PathBuf>| mount.as_deref().map(|mount| mount.join(path));
+        let cpuacct = of(&self.top.cpuacct).filter(|folder| folder.exists());
+        CgroupPaths {
+            unified: of(&self.top.unified),
+            cpu: of(&self.top.cpu),
+            cpuacct,
+            ..CgroupPaths::default()
+        }
+    }
+
+    /// The quota that leaves the process the least: its group's, or that of a group above.
+    pub(crate) fn quota(&self) -> Option<Quota> {
+        let quotas = self.path.ancestors().filter_map(|path| quota_of(&self.above(path)));
+        // The ratios are compared without dividing.
+        quotas.min_by(|a, b| (a.quota_us * b.period_us).cmp(&(b.quota_us * a.period_us)))
+    }
+}
+
+fn quota_of(folders: &CgroupPaths) -> Option<Quota> {
+    if let Some(folder) = &folders.unified {
+        return quota(&text(&folder.join("cpu.max")).ok()?);
+    }
+    let folder = folders.cpu.as_deref()?;
+    let number = |file: &str| text(&folder.join(file)).ok()?.trim().parse::<u64>().ok();
+    Some(Quota { quota_us: number("cpu.cfs_quota_us")?, period_us: number("cpu.cfs_period_us")? })
+}

@@ -1,0 +1,269 @@
+//! A proxy in front of an application: what the sources of processes tell of the two, and of their neighbours.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::symlink;
+use std::process::{Child, Command, Stdio};
+
+use plimsoll_record::HostSample;
+
+use super::*;
+use crate::process_stat::tests::line;
+use crate::source::Counters;
+use crate::{CgroupPaths, Host};
+
+/// A machine's file tree.
+struct Machine(tempfile::TempDir);
+
+impl Machine {
+    /// A machine with a proxy of two processes that listens on port 80, an application that it has two connections to,
+    /// a database on another machine, and a process that has nothing to do with all that.
+    fn new() -> Self {
+        let machine = Self(tempfile::tempdir().unwrap());
+        machine.process(1, "init", 0, &[99]);
+        machine.process(10, "proxy", 1, &[1]);
+        machine.process(11, "proxy", 10, &[1, 20, 23, 30]);
+        machine.process(40, "app", 1, &[2, 21, 24, 22]);
+        machine.process(41, "app", 40, &[]);
+        machine.process(50, "noisy", 1, &[]);
+        machine.sockets(&[
+            "0: 00000000:0050 00000000:0000 0A 00000000:00000003 00:00000000 00000000 0 0 1 1 0",
+            "1: 0100007F:2328 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 2 1 0",
+            "2: 0100007F:9C40 0100007F:2328 01 00000000:00000000 00:00000000 00000000 0 0 20 1 0",
+            "3: 0100007F:2328 0100007F:9C40 01 00000000:00000007 00:00000000 00000000 0 0 21 1 0",
+            "4: 0100007F:9C41 0100007F:2328 01 00000000:00000000 00:00000000 00000000 0 0 23 1 0",
+            "5: 0100007F:2328 0100007F:9C41 01 00000000:00000000 00:00000000 00000000 0 0 24 1 0",
+            "6: 0900000A:9C42 0800000A:18EB 01 00000000:00000000 00:00000000 00000000 0 0 22 1 0",
+            "7: 0900000A:0050 0700000A:C350 01 00000000:00000000 00:00000000 00000000 0 0 30 1 0",
+            "8: 0900000A:0050 0700000A:C351 01 00000000:00000005 00:00000000 00000000 0 0 0 1 0",
+        ]);
+        machine
+    }
+
+    fn root(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn process(&self, pid: u32, name: &str, parent: u32, sockets: &[u64]) {
+        self.write(&format!("proc/{pid}/stat"), &line(pid, name, 'S', parent, 100));
+        self.write(&format!("proc/{pid}/limits"), "Max open files            1024      4096      files\n");
+        self.write(
+            &format!("proc/{pid}/io"),
+            "rchar: 5\nsyscr: 6\nsyscw: 7\nread_bytes: 8\nwrite_bytes: 9\n",
+        );
+        self.write(&format!("proc/{pid}/cgroup"), "0::/box\n");
+        self.thread(pid, pid, 1_000_000);
+        fs::create_dir(self.root().join(format!("proc/{pid}/fd"))).unwrap();
+        for inode in sockets {
+            let link = self.root().join(format!("proc/{pid}/fd/{inode}"));
+            symlink(format!("socket:[{inode}]"), link).unwrap();
+        }
+    }
+
+    fn thread(&self, pid: u32, tid: u32, run_ns: u64) {
+        let folder = format!("proc/{pid}/task/{tid}");
+        self.write(&format!("{folder}/schedstat"), &format!("{run_ns} 2000 {run_ns}\n"));
+        let status = "Name:\tworker\nvoluntary_ctxt_switches:\t3\nnonvoluntary_ctxt_switches:\t1\n";
+        self.write(&format!("{folder}/status"), status);
+    }
+
+    fn sockets(&self, lines: &[&str]) {
+        let text = format!("sl local_address rem_address st\n{}\n", lines.join("\n"));
+        self.write("proc/net/tcp", &text);
+    }
+
+    fn host(&self, watched: &Watched) -> Host {
+        Host::local("local", self.root(), watched)
+    }
+}
+
+fn port(port: u16) -> Watched {
+    Watched { ports: vec![port], ..Watched::default() }
+}
+
+fn samples(host: &mut Host) -> Vec<HostSample> {
+    host.samples(Instant::default())
+}
+
+/// The subjects of a source.
+fn subjects<'a>(samples: &'a [HostSample], source: &str) -> Vec<&'a str> {
+    samples.iter().filter(|one| one.source == source).map(|one| one.subject.as_str()).collect()
+}
+
+/// What a source told of a subject.
+fn counters<'a>(samples: &'a [HostSample], source: &str, subject: &str) -> &'a Counters {
+    let found = samples.iter().find(|one| one.source == source && one.subject == subject);
+    match &found.unwrap_or_else(|| panic!("no {source} of {subject}: {samples:#?}")).reading {
+        Reading::Ok(counters) => counters,
+        other => panic!("{source} of {subject}: {other:?}"),
+    }
+}
+
+#[test]
+fn the_tiers_behind_a_port_are_found_with_their_children_and_nobody_else() {
+    let machine = Machine::new();
+    let samples = samples(&mut machine.host(&port(80)));
+    assert_eq!(subjects(&samples, "process"), ["10 proxy", "11 proxy", "40 app", "41 app"]);
+    let front = counters(&samples, "listener", "0.0.0.0:80");
+    let values = ["pid", "queue", "established", "unread"].map(|name| front[name]);
+    assert_eq!(values, [10, 3, 2, 1], "the child got the socket from its parent");
+    assert_eq!(front.get("queue_limit"), None, "files do not tell it");
+    let back = counters(&samples, "listener", "127.0.0.1:9000");
+    assert_eq!(["pid", "queue", "established", "unread"].map(|name| back[name]), [40, 0, 2, 1]);
+    assert_eq!(subjects(&samples, "peers"), ["11 proxy", "40 app"]);
+    assert_eq!(*counters(&samples, "peers", "11 proxy"), [("127.0.0.1:9000".to_owned(), 2)].into());
+    assert_eq!(*counters(&samples, "peers", "40 app"), [("10.0.0.8:6379".to_owned(), 1)].into());
+}
+
+#[test]
+fn processes_can_be_named_by_number_and_by_name() {
+    let machine = Machine::new();
+    for watched in [
+        Watched { pids: vec![40], ..Watched::default() },
+        Watched { names: vec!["app".to_owned()], ..Watched::default() },
+    ] {
+        let samples = samples(&mut machine.host(&watched));
+        assert_eq!(subjects(&samples, "process"), ["40 app", "41 app"]);
+        assert_eq!(subjects(&samples, "listener"), ["127.0.0.1:9000"]);
+    }
+}
+
+#[test]
+fn a_process_tells_what_it_used_and_what_it_may_use() {
+    let machine = Machine::new();
+    machine.write("sys/fs/cgroup/cgroup.procs", "");
+    machine.write("sys/fs/cgroup/box/cpu.max", "50000 100000\n");
+    machine.write("sys/fs/cgroup/box/cpu.stat", "usage_usec 7\nnr_throttled 2\n");
+    machine.thread(40, 45, 3_000_000);
+    let samples = samples(&mut machine.host(&port(9000)));
+    let app = counters(&samples, "process", "40 app");
+    let expected = [
+        ("parent", 1),
+        ("cpu_us", 4_000),
+        ("run_wait_us", 4),
+        ("voluntary_switches", 6),
+        ("involuntary_switches", 2),
+        ("threads", 5),
+        ("descriptors", 4),
+        ("descriptors_limit", 1_024),
+        ("read_calls", 6),
+        ("write_calls", 7),
+        ("read_bytes", 8),
+        ("write_bytes", 9),
+        ("major_faults", 3),
+        ("user_ms", 1_000),
+        ("system_ms", 70),
+        ("quota_us", 50_000),
+        ("period_us", 100_000),
+    ];
+    for (name, value) in expected {
+        // A file system in memory tells another size of its folders than /proc does.
+        assert!(app[name] == value || name == "descriptors", "{name}: {}", app[name]);
+    }
+    assert_eq!(counters(&samples, "cgroup", "/box")["throttled_periods"], 2);
+}
+
+#[test]
+fn threads_are_told_of_once_they_run_and_from_then_on() {
+    let machine = Machine::new();
+    machine.thread(40, 45, 3_000_000);
+    let mut host = machine.host(&port(9000));
+    assert_eq!(subjects(&samples(&mut host), "thread"), [""; 0], "no time has passed");
+    let later = |run_ns: u64, host: &mut Host| {
+        machine.thread(40, 45, run_ns);
+        std::thread::sleep(SAME_SAMPLE);
+        samples(host)
+    };
+    let seen = later(5_000_000, &mut host);
+    assert_eq!(counters(&seen, "thread", "40/45 worker")["cpu_us"], 5_000);
+    assert_eq!(subjects(&later(5_000_000, &mut host), "thread"), ["40/45 worker"], "although it did not run");
+}
+
+#[test]
+fn a_port_that_nobody_listens_on_is_absent_and_one_that_nobody_may_see_into_is_a_failure() {
+    let machine = Machine::new();
+    let process = |samples: Vec<HostSample>| {
+        samples.into_iter().find(|one| one.source == "process").map(|one| (one.subject, one.reading)).unwrap()
+    };
+    assert_eq!(process(samples(&mut machine.host(&port(81)))), (String::new(), Reading::Absent));
+    machine.sockets(&["0: 00000000:0051 00000000:0000 0A 00000000:00000000 00:00000000 0 0 0 77 1 0"]);
+    let seen = samples(&mut machine.host(&port(81)));
+    assert_eq!(counters(&seen, "listener", "0.0.0.0:81").get("pid"), None);
+    let (_, reading) = process(seen);
+    assert!(matches!(reading, Reading::Failed(why) if why.contains("port 81")));
+}
+
+#[test]
+fn the_first_process_is_nobodys_server_though_it_holds_sockets_for_others() {
+    let machine = Machine::new();
+    machine.sockets(&["0: 00000000:0051 00000000:0000 0A 00000000:00000000 00:00000000 0 0 0 99 1 0"]);
+    let samples = samples(&mut machine.host(&port(81)));
+    assert_eq!(subjects(&samples, "process"), [""]);
+}
+
+#[test]
+fn a_lab_host_watches_all_processes_of_its_namespace_and_reads_its_network() {
+    let machine = Machine::new();
+    for pid in [1, 10, 11, 40, 41, 50] {
+        fs::create_dir(machine.root().join(format!("proc/{pid}/ns"))).unwrap();
+        let namespace = if [40, 50].contains(&pid) { "net:[2]" } else { "net:[1]" };
+        symlink(namespace, machine.root().join(format!("proc/{pid}/ns/net"))).unwrap();
+    }
+    machine.write("proc/50/net/dev", "head|x\n eth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+    machine.write("proc/50/net/tcp", "head\n");
+    machine.write("sys/fs/cgroup/lab/cpu.stat", "usage_usec 7\n");
+    let cgroups = CgroupPaths { unified: Some("/sys/fs/cgroup/lab".into()), ..CgroupPaths::default() };
+    let mut host = Host::lab("web", machine.root(), Some(50), &cgroups, &Watched::default());
+    let samples = samples(&mut host);
+    assert_eq!(subjects(&samples, "process"), ["40 app", "50 noisy"]);
+    assert_eq!(counters(&samples, "interface", "eth0")["sent_bytes"], 9);
+    assert_eq!(counters(&samples, "cgroup", "")["usage_us"], 7);
+    assert_eq!(subjects(&samples, "cpu"), [""; 0]);
+}
+
+struct Owned(Child);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn this_machine_shows_this_process_and_the_server_that_it_is_connected_to() {
+    let script = "import socket\ns = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen(7)\n\
+                  print(s.getsockname()[1], flush=True)\nc = s.accept()\ns.accept()";
+    let mut command = Command::new("python3");
+    command.args(["-c", script]).stdout(Stdio::piped());
+    let mut server = Owned(command.spawn().unwrap());
+    let mut told = String::new();
+    BufReader::new(server.0.stdout.as_mut().unwrap()).read_line(&mut told).unwrap();
+    let behind = format!("127.0.0.1:{}", told.trim());
+    let connection = TcpStream::connect(&behind).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let front = listener.local_addr().unwrap();
+    let waiting = TcpStream::connect(front).unwrap();
+    let mut host = Host::local("local", Path::new("/"), &port(front.port()));
+    let samples = samples(&mut host);
+    let queue = counters(&samples, "listener", &front.to_string());
+    assert_eq!((queue["pid"], queue["queue"], queue["established"]), (std::process::id().into(), 1, 1));
+    assert!(queue["queue_limit"] > 0);
+    assert_eq!(counters(&samples, "listener", &behind)["queue_limit"], 7);
+    let dependency = format!("{} ", server.0.id());
+    assert!(subjects(&samples, "process").iter().any(|subject| subject.starts_with(&dependency)));
+    let ours = format!("{} ", std::process::id());
+    let ours = subjects(&samples, "peers").into_iter().find(|subject| subject.starts_with(&ours)).unwrap();
+    assert_eq!(counters(&samples, "peers", ours)[&behind], 1);
+    for sample in &samples {
+        assert!(!matches!(sample.reading, Reading::Failed(_)), "{sample:?}");
+    }
+    drop((connection, waiting));
+}

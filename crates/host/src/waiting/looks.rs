@@ -1,0 +1,181 @@
+//! The thread that looks where other threads stand.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use std::{fs, io};
+
+use plimsoll_units::{Clock, RealClock};
+
+use super::class::Class;
+use crate::lookout::Member;
+use crate::pace::Pace;
+use crate::process_stat::Stat;
+use crate::small_files::SmallFiles;
+
+/// Looks follow each other at this distance, or a larger one where they would take more than this part of the time.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOK_PARTS: u32 = 300;
+
+/// What was seen of one process since it was first looked at.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    started_ticks: u64,
+    pub(super) looks: u64,
+    pub(super) running: u64,
+    pub(super) runnable: u64,
+    pub(super) disk: u64,
+    pub(super) classes: BTreeMap<Class, u64>,
+    /// Threads that waited, and would not say where.
+    unseen: u64,
+}
+
+impl Seen {
+    fn new(started_ticks: u64) -> Self {
+        let classes = Class::ALL.map(|class| (class, 0)).into();
+        Self { started_ticks, classes, ..Self::default() }
+    }
+
+    /// Whether it is not told where the threads wait. A thread that began to wait just when it was looked at does not
+    /// say where either, so that only most of them mean something.
+    pub(super) fn is_closed(&self) -> bool {
+        self.unseen > self.classes.values().sum()
+    }
+}
+
+/// Looks until it is dropped.
+#[derive(Debug)]
+pub(super) struct Looker {
+    seen: Arc<Mutex<BTreeMap<u32, Seen>>>,
+    /// Nothing is sent: that it is gone tells the thread to end.
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Looker {
+    /// Begins to look at the processes that are in `members` at each time.
+    pub(super) fn start(proc: PathBuf, members: Arc<Mutex<Vec<Member>>>) -> io::Result<Self> {
+        let (stop, stopped) = mpsc::channel();
+        let seen = Arc::new(Mutex::new(BTreeMap::new()));
+        let told = Arc::clone(&seen);
+        let thread = std::thread::Builder::new().name("looker".to_owned()).spawn(move || {
+            let pace = Pace::new(LOOK_EVERY, LOOK_PARTS);
+            let mut look = Look::new(proc);
+            let mut pause = LOOK_EVERY;
+            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+                let began = RealClock.now();
+                let members = members.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let looked = look.at(&members);
+                add(&mut told.lock().unwrap_or_else(PoisonError::into_inner), looked);
+                let took = RealClock.now().since(began);
+                pause = pace.after(took).saturating_sub(took);
+            }
+        })?;
+        Ok(Self { seen, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// What was seen so far, by process.
+    pub(super) fn seen(&self) -> BTreeMap<u32, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Looker {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // It has nothing to give back, and a fault in it is no reason to end anything here.
+            drop(thread.join());
+        }
+    }
+}
+
+/// Adds one look to those before; what is no longer looked at is forgotten.
+fn add(seen: &mut BTreeMap<u32, Seen>, look: BTreeMap<u32, Seen>) {
+    seen.retain(|pid, before| look.get(pid).is_some_and(|now| now.started_ticks == before.started_ticks));
+    for (pid, now) in look {
+        let all = seen.entry(pid).or_insert_with(|| Seen::new(now.started_ticks));
+        all.looks += now.looks;
+        all.running += now.running;
+        all.runnable += now.runnable;
+        all.disk += now.disk;
+        all.unseen += now.unseen;
+        for (class, count) in now.classes {
+            *all.classes.entry(class).or_default() += count;
+        }
+    }
+}
+
+/// One look at all threads of some processes.
+#[derive(Debug)]
+pub(super) struct Look {
+    proc: PathBuf,
+    files: SmallFiles,
+    /// Cores on which a thread was already found to run in this look.
+    taken: BTreeSet<u32>,
+}
+
+impl Look {
+    pub(super) fn new(proc: PathBuf) -> Self {
+        Self { proc, files: SmallFiles::new(), taken: BTreeSet::new() }
+    }
+
+    pub(super) fn at(&mut self, members: &[Member]) -> BTreeMap<u32, Seen> {
+        // The core that this thread runs on is not free for any other.
+        self.taken = u32::try_from(rustix::thread::sched_getcpu()).into_iter().collect();
+        let mut seen = BTreeMap::new();
+        for member in members {
+            let mut one = Seen { looks: 1, ..Seen::new(member.started_ticks) };
+            let tasks = self.proc.join(format!("{}/task", member.pid));
+            for task in fs::read_dir(tasks).into_iter().flatten().flatten() {
+                self.thread(&task.path(), &mut one);
+            }
+            seen.insert(member.pid, one);
+        }
+        seen
+    }
+
+    fn thread(&mut self, task: &Path, seen: &mut Seen) {
+        // A thread that ended meanwhile stands nowhere.
+        let Ok((state, core)) = self.state(task) else { return };
+        match state {
+            'R' => self.ready(core, seen),
+            'D' => seen.disk += 1,
+            'S' | 'I' | 'T' | 't' => self.waits(task, seen),
+            _ => {}
+        }
+    }
+
+    fn state(&mut self, task: &Path) -> io::Result<(char, u32)> {
+        self.files.stat(task).map(|Stat { state, core, .. }| (state, core))
+    }
+
+    /// The kernel calls both `R`. Only one thread runs on a core at a time, so that of several on one core all but the
+    /// first wait for it. That another process runs there may make one `running` that is not.
+    fn ready(&mut self, core: u32, seen: &mut Seen) {
+        if self.taken.insert(core) {
+            seen.running += 1;
+        } else {
+            seen.runnable += 1;
+        }
+    }
+
+    fn waits(&mut self, task: &Path, seen: &mut Seen) {
+        // Compilers add suffixes to the names of functions that they changed.
+        let function = match self.files.text(&task.join("wchan")) {
+            Ok(text) => text.trim().split('.').next().unwrap_or_default().to_owned(),
+            Err(_) => String::new(),
+        };
+        // Zero is what the kernel says to those who may not know, and of threads that do not wait.
+        if function.is_empty() || function == "0" {
+            seen.unseen += 1;
+            return;
+        }
+        let files = &mut self.files;
+        let call = || files.text(&task.join("syscall")).ok()?.split(' ').next()?.parse().ok();
+        *seen.classes.entry(Class::of(&function, call)).or_default() += 1;
+    }
+}
