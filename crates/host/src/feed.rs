@@ -5,7 +5,6 @@
 //! nothing but itself.
 
 use std::io;
-use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -13,9 +12,13 @@ use std::time::Duration;
 use plimsoll_record::HostSample;
 use plimsoll_units::{Clock, Instant, RealClock};
 
+use crate::stream::Ender;
+
 mod local;
+mod stream;
 
 pub use local::LocalFeed;
+pub use stream::StreamFeed;
 
 /// Samples that may wait to be taken out: some seconds of a few hosts.
 const WAITING_MAX: usize = 4096;
@@ -105,7 +108,8 @@ impl Outlet {
 pub struct Line {
     /// Where it is asked for a sample at once; `None` if it tells only of itself.
     questions: Option<Sender<u64>>,
-    child: Option<Child>,
+    /// What ends its child.
+    ender: Option<Ender>,
     /// The thread, if it is sure to end once questions and child are gone.
     thread: Option<JoinHandle<()>>,
 }
@@ -113,10 +117,8 @@ pub struct Line {
 impl Drop for Line {
     fn drop(&mut self) {
         self.questions = None;
-        if let Some(child) = &mut self.child {
-            // Both fail only if the child has ended and was waited for already.
-            child.kill().ok();
-            child.wait().ok();
+        if let Some(ender) = self.ender.take() {
+            ender.end();
         }
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             // Its panic was printed when it happened, and what it sent before stands.
@@ -132,6 +134,8 @@ struct Watched {
     answered: u64,
     /// It answered too late the last time, so that it is no longer waited for.
     slow: bool,
+    /// It has told something, or never will.
+    heard: bool,
 }
 
 impl Watched {
@@ -164,7 +168,8 @@ impl Feeds {
                 stillborn.push(News { feed, told: Told::Failed(why) });
                 Line::default()
             });
-            lines.push(Watched { line, asked: 0, answered: 0, slow: false });
+            let heard = stillborn.iter().any(|news| news.feed == feed);
+            lines.push(Watched { line, asked: 0, answered: 0, slow: false, heard });
         }
         Self { receiver, lines, deadline: origin, stillborn }
     }
@@ -192,20 +197,34 @@ impl Feeds {
         news
     }
 
+    /// As [`Feeds::news`], after every feed has told something, or failed, or the time to wait is over: another machine takes
+    /// a while to begin.
+    pub fn first_news(&mut self, patience: Duration) -> Vec<News> {
+        self.deadline = RealClock.now() + patience;
+        self.awaited(|line| !line.heard)
+    }
+
     /// As [`Feeds::news`], after the last question was answered by all that answer promptly, or the time to wait is over.
     pub fn answers(&mut self) -> Vec<News> {
+        let news = self.awaited(|line| line.owes() && !line.slow);
+        self.lines.iter_mut().for_each(|line| line.slow = line.owes());
+        news
+    }
+
+    /// What comes while any line is waited for, until the deadline.
+    fn awaited(&mut self, waits: impl Fn(&Watched) -> bool) -> Vec<News> {
         let mut news = self.news();
-        while self.lines.iter().any(|line| line.owes() && !line.slow) {
+        while self.lines.iter().any(&waits) {
             match self.receiver.recv_timeout(self.deadline.since(RealClock.now())) {
                 Ok(message) => news.extend(self.take(message)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }
-        self.lines.iter_mut().for_each(|line| line.slow = line.owes());
         news
     }
 
     fn take(&mut self, (feed, message): (usize, Message)) -> Option<News> {
+        self.lines[feed].heard = true;
         match message {
             Message::Answered(question) => {
                 self.lines[feed].answered = question;

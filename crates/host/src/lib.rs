@@ -48,7 +48,7 @@ mod watched;
 pub use cgroup::CgroupPaths;
 pub use component::{Component, Login};
 pub use cpu_model::cpu_model;
-pub use feed::{Closed, Feed, Feeds, Line, LocalFeed, News, Outlet, Told};
+pub use feed::{Closed, Feed, Feeds, Line, LocalFeed, News, Outlet, StreamFeed, Told};
 pub use host::Host;
 pub use stream::{Ender, Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line};
 pub use watched::Watched;

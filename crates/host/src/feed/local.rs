@@ -83,6 +83,6 @@ impl Feed for LocalFeed {
                 // The run is over.
             }
         })?;
-        Ok(Line { questions: Some(sender), child: None, thread: Some(thread) })
+        Ok(Line { questions: Some(sender), ender: None, thread: Some(thread) })
     }
 }

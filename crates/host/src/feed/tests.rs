@@ -21,7 +21,7 @@ impl<F: FnOnce(Outlet, Receiver<u64>) + Send + 'static> Feed for Scripted<F> {
     fn start(self: Box<Self>, outlet: Outlet) -> io::Result<Line> {
         let (sender, questions) = channel();
         let thread = thread::spawn(move || (self.0)(outlet, questions));
-        Ok(Line { questions: Some(sender), child: None, thread: Some(thread) })
+        Ok(Line { questions: Some(sender), ender: None, thread: Some(thread) })
     }
 }
 
