@@ -13,6 +13,7 @@ mod request;
 mod scenario;
 mod transport;
 mod values;
+mod watch;
 
 pub(crate) use borrowed::Refusal;
 use borrowed::Translated;
@@ -20,6 +21,7 @@ pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
 pub(crate) use probe::ProbeArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
+pub(crate) use watch::WatchArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,6 +31,7 @@ Examples:
   plimsoll run  http://127.0.0.1:8080 --requests shop.txt --csv users.csv --expect status=2xx
   plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k
   plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
+  plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     with a look at the hosts behind it
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";

@@ -8,7 +8,7 @@ use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, Slo};
 
 use super::scenario::with_plain_host;
 use super::values;
-use super::{KeepArgs, RequestArgs, SloArgs};
+use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("name", |name| name.short('n')))]
@@ -21,6 +21,8 @@ pub(crate) struct AnswerArgs {
     /// The longest time for the whole answer
     #[arg(long, value_name = "TIME", default_value = "90s", value_parser = values::duration)]
     pub(crate) budget: Duration,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
     #[command(flatten)]
     pub(crate) slo: SloArgs,
     #[command(flatten)]
@@ -47,6 +49,8 @@ pub(crate) struct SweepArgs {
     /// The longest time of one step; it ends sooner once throughput is known to ±2 %
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
     pub(crate) step: Duration,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
     #[command(flatten)]
     pub(crate) slo: SloArgs,
     #[command(flatten)]
@@ -115,6 +119,8 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     #[command(flatten)]
+    pub(crate) watch: WatchArgs,
+    #[command(flatten)]
     pub(crate) slo: SloArgs,
     #[command(flatten)]
     pub(crate) keep: KeepArgs,
@@ -126,6 +132,8 @@ pub(crate) struct Asked {
     pub(crate) plan: Plan,
     /// The text of the plan's CSV file.
     pub(crate) csv: Option<Vec<u8>>,
+    /// Whether hosts are looked at.
+    pub(crate) probing: bool,
 }
 
 impl AnswerArgs {
@@ -133,8 +141,9 @@ impl AnswerArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { rungs: None, step_limit: None, budget: Some(self.budget) };
         let slo = self.slo.slo().or(Slo::REFERENCE);
-        let (spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
-        Ok(Asked { plan: spec.freeze()?, csv })
+        let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
+        spec.hosts = self.watch.hosts();
+        Ok(Asked { plan: spec.freeze()?, csv, probing: !self.watch.no_probe })
     }
 }
 
@@ -143,8 +152,9 @@ impl SweepArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { rungs: self.ladder.clone(), step_limit: Some(self.step), budget: None };
         let slo = self.slo.slo();
-        let (spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
-        Ok(Asked { plan: spec.freeze()?, csv })
+        let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
+        spec.hosts = self.watch.hosts();
+        Ok(Asked { plan: spec.freeze()?, csv, probing: !self.watch.no_probe })
     }
 }
 
@@ -167,7 +177,8 @@ impl RunArgs {
         spec.connections_max = self.max_connections;
         spec.depth = self.pipeline;
         spec.seed = self.seed;
-        Ok(Asked { plan: spec.freeze()?, csv })
+        spec.hosts = self.watch.hosts();
+        Ok(Asked { plan: spec.freeze()?, csv, probing: !self.watch.no_probe })
     }
 }
 

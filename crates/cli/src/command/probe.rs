@@ -85,7 +85,9 @@ fn absent_ports(args: &ProbeArgs, samples: &[HostSample]) {
     let listeners = samples.iter().filter(|sample| sample.source == "listener");
     let ports: BTreeSet<&str> = listeners.filter_map(|sample| sample.subject.rsplit(':').next()).collect();
     for port in args.ports.iter().filter(|port| !ports.contains(port.to_string().as_str())) {
-        remark(&format!("plimsoll: nothing listens on port {port} here, as far as this user may see; `ss -ltnp` lists what does"));
+        remark(&format!(
+            "plimsoll: nothing listens on port {port} here, as far as this user may see; `ss -ltnp` lists what does"
+        ));
     }
 }
 

@@ -71,7 +71,8 @@ fn pressure(window: &Window<'_>) -> Option<Row> {
     let waits = [("cpu_some_us", "a CPU"), ("io_some_us", "a disk"), ("memory_some_us", "memory")];
     let waits: Vec<(f64, &str)> =
         waits.iter().filter_map(|(name, what)| Some((pressure.share_us(name)?, *what))).collect();
-    let text: Vec<String> = waits.iter().map(|(share, what)| format!("for {what} {}", percent(*share))).collect();
+    let text: Vec<String> =
+        waits.iter().map(|(share, what)| format!("for {what} {}", percent(*share))).collect();
     let notable = waits.iter().any(|(share, _)| *share >= WAITING);
     let text = format!("some task waited {} of the time", text.join(", "));
     (!waits.is_empty()).then(|| Row::new("waiting", text).notable(notable))

@@ -83,14 +83,13 @@ fn neighbour_row(other: &Seen<'_>) -> Option<Row> {
 
 /// A group without a quota, or one that did nothing, is not told of.
 fn group_row(group: &Seen<'_>) -> Option<Row> {
-    let (quota, period) = (group.level("quota_us")?, group.level("period_us").filter(|period| *period > 0.0)?);
+    let (quota, period) =
+        (group.level("quota_us")?, group.level("period_us").filter(|period| *period > 0.0)?);
     let (used, cap) = (group.share_us("usage_us")?, quota / period);
     let name = if group.subject.is_empty() { "this host" } else { group.subject };
     let held_back = group.ratio("throttled_periods", "periods").unwrap_or(0.0);
-    let text = format!(
-        "{name} {used:.2} of its {cap:.2} cores, held back in {} of periods",
-        percent(held_back)
-    );
+    let text =
+        format!("{name} {used:.2} of its {cap:.2} cores, held back in {} of periods", percent(held_back));
     (used >= 0.005).then(|| Row::new("quota", text).notable(held_back >= HELD_BACK))
 }
 

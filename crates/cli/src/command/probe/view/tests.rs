@@ -22,14 +22,27 @@ fn line<'a>(text: &'a str, part: &str) -> &'a str {
 
 #[test]
 fn counters_become_rates_over_the_time_between_their_reads() {
-    let cpu = |idle, user, steal| [("idle_ms", idle), ("user_ms", user), ("steal_ms", steal), ("total_ms", idle + user + steal), ("cores", 2)];
+    let cpu = |idle, user, steal| {
+        [
+            ("idle_ms", idle),
+            ("user_ms", user),
+            ("steal_ms", steal),
+            ("total_ms", idle + user + steal),
+            ("cores", 2),
+        ]
+    };
     let link = |bytes, packets| [("received_bytes", bytes), ("sent_bytes", 0), ("received_packets", packets)];
     let before = [sample(0, "cpu", "", &cpu(100, 0, 0)), sample(0, "interface", "eth0", &link(1_000, 10))];
-    let after =
-        [sample(2000, "cpu", "", &cpu(1100, 2_900, 100)), sample(2000, "interface", "eth0", &link(2_501_000, 2_010))];
+    let after = [
+        sample(2000, "cpu", "", &cpu(1100, 2_900, 100)),
+        sample(2000, "interface", "eth0", &link(2_501_000, 2_010)),
+    ];
     let text = text(&before, &after);
     assert!(text.starts_with("web, over 2.00 s\n"), "{text}");
-    assert_eq!(line(&text, "busy"), "! cpu         75 % of 2 cores busy: user 72 %, stolen by the hypervisor 2 %");
+    assert_eq!(
+        line(&text, "busy"),
+        "! cpu         75 % of 2 cores busy: user 72 %, stolen by the hypervisor 2 %"
+    );
     assert!(line(&text, "eth0").contains("in 10.0 Mbit/s 1,000 packets/s, out 0 bit/s"), "{text}");
 }
 
@@ -37,7 +50,10 @@ fn counters_become_rates_over_the_time_between_their_reads() {
 fn only_what_is_notable_is_marked() {
     let thread = |us| [("cpu_us", us)];
     let before = [sample(0, "thread", "7/8 a", &thread(0)), sample(0, "thread", "7/9 b", &thread(0))];
-    let after = [sample(1000, "thread", "7/8 a", &thread(200_000)), sample(1000, "thread", "7/9 b", &thread(970_000))];
+    let after = [
+        sample(1000, "thread", "7/8 a", &thread(200_000)),
+        sample(1000, "thread", "7/9 b", &thread(970_000)),
+    ];
     let text = text(&before, &after);
     assert!(line(&text, "7/9 b").starts_with("! thread      7/9 b 97 % of a core"), "{text}");
     assert!(line(&text, "7/8 a").starts_with("              7/8 a 20 % of a core"), "{text}");
@@ -64,7 +80,11 @@ fn a_name_cannot_move_the_terminals_cursor() {
 fn the_busiest_processes_come_first_and_idle_ones_not_at_all() {
     let of = |at_ms, us: [u64; 3]| {
         let names = ["11 a", "12 b", "13 c"];
-        names.iter().zip(us).map(|(name, us)| sample(at_ms, "neighbours", name, &[("cpu_us", us)])).collect::<Vec<_>>()
+        names
+            .iter()
+            .zip(us)
+            .map(|(name, us)| sample(at_ms, "neighbours", name, &[("cpu_us", us)]))
+            .collect::<Vec<_>>()
     };
     assert_eq!(busiest(&of(0, [5, 5, 5]), &of(100, [6, 5, 9])), [13, 11]);
 }

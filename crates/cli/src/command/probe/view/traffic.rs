@@ -48,7 +48,8 @@ fn disk_row(disk: &Seen<'_>) -> Option<Row> {
 fn interface_row(interface: &Seen<'_>) -> Option<Row> {
     let per_sec = |name: &str| interface.per_sec(name);
     let (inward, outward) = (per_sec("received_bytes")? * 8.0, per_sec("sent_bytes")? * 8.0);
-    let packets = |name: &str| per_sec(name).map_or_else(String::new, |n| format!(" {} packets/s", count_text(n)));
+    let packets =
+        |name: &str| per_sec(name).map_or_else(String::new, |n| format!(" {} packets/s", count_text(n)));
     let speed = interface.level("speed_bits_per_sec").filter(|speed| *speed > 0.0);
     let of = speed.map_or_else(String::new, |speed| format!(", of {} each way", bits(speed)));
     let dropped = per_sec("received_dropped").unwrap_or(0.0) + per_sec("sent_dropped").unwrap_or(0.0);
@@ -70,7 +71,11 @@ fn tcp(window: &Window<'_>) -> Option<Row> {
     let per_sec = |name: &str| tcp.per_sec(name).unwrap_or(0.0);
     let mut parts = Vec::new();
     parts.extend(tcp.level("established").map(|count| format!("{} connections", count_text(count))));
-    parts.push(format!("{} made/s, {} taken/s", count_text(per_sec("active_opens")), count_text(per_sec("passive_opens"))));
+    parts.push(format!(
+        "{} made/s, {} taken/s",
+        count_text(per_sec("active_opens")),
+        count_text(per_sec("passive_opens"))
+    ));
     let again = per_sec("segments_retransmitted") / per_sec("segments_sent").max(1.0);
     parts.push(format!("{} of segments sent again", percent(again)));
     let waiting = window.host("sockets").and_then(|sockets| sockets.level("time_wait")).unwrap_or(0.0);
