@@ -130,6 +130,11 @@ impl Host {
         &self.name
     }
 
+    /// What threads of its sources have cost so far, in microseconds of CPU time.
+    pub(crate) fn threads_cpu_us(&self) -> u64 {
+        self.sources.iter().map(|source| source.threads_cpu_us()).sum()
+    }
+
     /// One source more; sources are read in the order in which they were added.
     pub(crate) fn add(&mut self, source: Box<dyn Source>) {
         self.sources.push(source);

@@ -24,6 +24,7 @@ mod listener;
 mod lookout;
 mod memory;
 mod neighbours;
+mod own_time;
 mod pace;
 mod peers;
 mod ports;

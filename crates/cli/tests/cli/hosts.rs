@@ -25,8 +25,9 @@ fn a_proxy_on_this_machine_is_followed_to_the_server_behind_it() {
     let target = Target::start(&bench);
     let nginx = Nginx::before(address(&target)).unwrap();
     let url = format!("http://{}/proxied/sleep?ms=2", nginx.address());
-    // Connections appear with the load, and the processes behind them are looked for every few seconds.
-    let called = bench.expect(0, &["run", &url, "-c", "8", "-d", "12s", "--json"]);
+    // The proxy keeps the connections that this makes. Those that appear under load are followed some seconds later.
+    bench.expect(0, &["run", &url, "-c", "8", "-n", "100", "--no-files", "--no-probe"]);
+    let called = bench.expect(0, &["run", &url, "-c", "8", "-d", "3s", "--json"]);
     let document = called.json();
     let tiers = document["tiers"].as_array().unwrap();
     let process = |tier: &Value| (tier["process"].clone(), tier["port"].clone());

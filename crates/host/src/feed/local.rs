@@ -7,16 +7,17 @@ use std::{io, thread};
 
 use plimsoll_record::{HostSample, Reading};
 use plimsoll_units::{Clock, RealClock};
-use rustix::time::{ClockId, clock_gettime};
 
 use super::{Closed, Feed, Line, Outlet};
 use crate::Host;
+use crate::own_time::thread_cpu_us;
 
 /// Hosts are sampled this often, and whenever that is asked for.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Hosts that are sampled by a thread of this process: each second, and at once when asked. What the thread itself costs
-/// is a sample too, of the first of the hosts: source `probe`, subject the feed's name, `cpu_us` since it began.
+/// Hosts that are sampled by a thread of this process: each second, and at once when asked. What the thread itself costs,
+/// and those of its sources, is a sample too, of the first of the hosts: source `probe`, subject the feed's name, `cpu_us`
+/// since they began.
 #[derive(Debug)]
 pub struct LocalFeed {
     name: String,
@@ -58,8 +59,7 @@ impl LocalFeed {
 
     fn cost(&self, host: &Host, outlet: &Outlet) -> HostSample {
         let now_ns = RealClock.now().nanos_since(outlet.origin());
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        let cpu_us = time.tv_sec.cast_unsigned() * 1_000_000 + time.tv_nsec.cast_unsigned() / 1000;
+        let cpu_us = thread_cpu_us() + self.hosts.iter().map(Host::threads_cpu_us).sum::<u64>();
         HostSample {
             host: host.name().to_owned(),
             source: "probe".to_owned(),
