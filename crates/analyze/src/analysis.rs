@@ -3,9 +3,13 @@
 use plimsoll_plan::{Load, Plan, UnreadablePlan};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
 
+use crate::hosts::Hosts;
 use crate::knee::{knee, usable};
 use crate::slo::Reach;
-use crate::{Findings, GeneratorHealth, Knee, StepSummary, UslFit, slo, summary, usl, verdict};
+use crate::{
+    Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, UslFit, Verdict, flow, slo, summary,
+    usage, usl, verdict,
+};
 
 /// A run that cannot be analysed.
 #[derive(Debug, thiserror::Error)]
@@ -37,14 +41,23 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
         decisive(&steps, knee.as_ref()).map_or_else(GeneratorHealth::default, |step| step.generator.clone());
     let growing = ladder && !knee.is_some_and(|knee| knee.reached);
     let slo = slo::check(plan.slo, &steps, Reach { healthy: generator.healthy(), growing });
-    let verdict = verdict::verdict(&verdict::Case {
-        plan: &plan,
-        steps: &steps,
-        knee: knee.as_ref(),
-        generator: &generator,
-    });
-    let lower_bound = !generator.healthy();
-    Ok(Findings { plan, steps, generator, knee, usl, slo, verdict, lower_bound })
+    let case = verdict::Case { plan: &plan, steps: &steps, knee: knee.as_ref(), generator: &generator };
+    let (resources, verdict) = judged(run, &case);
+    let lower_bound = !generator.healthy() || verdict.limit == Limit::Generator;
+    Ok(Findings { plan, steps, generator, knee, usl, slo, resources, verdict, lower_bound })
+}
+
+/// What was used of the hosts, and what limits.
+fn judged(run: &Run, case: &verdict::Case<'_>) -> (Vec<Resource>, Verdict) {
+    let hosts = Hosts::new(&run.hosts);
+    let spans = usage::spans(run, case.steps);
+    let machine_cores = f64::from(run.manifest.machine.limits.cores);
+    let seen = usage::Seen { hosts: &hosts, spans: &spans, machine_cores };
+    let resources = usage::resources(&seen, case.steps);
+    let flow = flow::flow(run, case.plan, &seen);
+    let watched = verdict::Watched { seen: &seen, resources: &resources, flow: &flow };
+    let verdict = verdict::verdict(case, &watched);
+    (resources, verdict)
 }
 
 fn summarize(run: &Run, plan: &Plan, step: &Step) -> Result<StepSummary, AnalyzeError> {

@@ -1,8 +1,12 @@
 //! What was found: every figure and sentence of a report is made from these.
 
+mod verdict;
+
 use plimsoll_plan::Slo;
 
 use crate::GeneratorHealth;
+
+pub use verdict::{Confidence, EvidenceRow, Limit, NextLimit, Suspect, Verdict};
 
 /// A value with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -235,56 +239,6 @@ impl SloCheck {
     }
 }
 
-/// What limits, as far as it can be told without looking at the hosts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Limit {
-    /// The load generator itself.
-    Generator,
-    /// The target was not pushed to its limit.
-    None,
-    /// The target was pushed to its limit, and what it is cannot be told.
-    Unknown,
-}
-
-/// How well a verdict is founded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Confidence {
-    /// Seen directly.
-    Measured,
-    /// By elimination.
-    Inferred,
-    /// Not founded.
-    Unknown,
-}
-
-/// One line of evidence.
-#[derive(Debug, Clone, PartialEq)]
-pub struct EvidenceRow {
-    /// What was looked at.
-    pub what: String,
-    /// What was seen.
-    pub value: f64,
-    /// Of what capacity, or against what, if there is such.
-    pub of: Option<f64>,
-    /// Where: `600 connections`.
-    pub at: String,
-}
-
-/// What limits the target, with evidence.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
-    /// What limits.
-    pub limit: Limit,
-    /// Where: `generator`, or the target's authority.
-    pub place: String,
-    /// How well that is founded.
-    pub confidence: Confidence,
-    /// The evidence.
-    pub evidence: Vec<EvidenceRow>,
-    /// What to try next.
-    pub advice: Vec<String>,
-}
-
 /// Everything found in one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Findings {
@@ -300,6 +254,8 @@ pub struct Findings {
     pub usl: Option<UslFit>,
     /// The SLO, if one was asked for.
     pub slo: Option<SloCheck>,
+    /// What was used of each resource of the hosts that were looked at, the generator's included.
+    pub resources: Vec<crate::Resource>,
     /// What limits.
     pub verdict: Verdict,
     /// True if the figures are lower bounds because the generator was the limit: print «≥».

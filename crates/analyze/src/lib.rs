@@ -2,16 +2,18 @@
 //!
 //! Everything here is a pure function of what was recorded, so a stored run is judged exactly as the live
 //! one was, and again by a better rule later. No clock, no file, no randomness. Every formula is derived
-//! where it stands, with its source; `docs/method.md` tells them in one piece. Deliberately absent: anything
-//! that needs to look at the target's hosts.
+//! where it stands, with its source; `docs/method.md` tells them in one piece.
 
 mod analysis;
 mod batch_means;
 mod brief;
 mod compare;
+mod demand;
 mod findings;
+mod flow;
 mod generator;
 mod health;
+mod hosts;
 mod knee;
 pub mod ladder;
 mod moments;
@@ -20,18 +22,28 @@ mod noise;
 mod proportion;
 mod quantile;
 mod requests;
+mod resource;
 mod series;
 mod slo;
 pub mod steady;
 mod summary;
+mod topology;
 mod trend;
+mod usage;
 mod usl;
 mod verdict;
 mod wanted;
+mod watched;
 
 pub use analysis::{AnalyzeError, analyze};
 pub use brief::measured_to_the_last_answer;
 pub use compare::{BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutcome, compare, rungs_of};
+pub use demand::{Demand, Law};
 pub use findings::*;
 pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
+pub use resource::{Resource, ResourceKind};
+pub use topology::{TierEdge, TierNode, Topology, topology};
 pub use wanted::wants_status;
+pub use watched::{
+    ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, watched_hosts,
+};

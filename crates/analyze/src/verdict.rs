@@ -1,21 +1,35 @@
-//! What limits the target, as far as the load alone shows it.
+//! What limits the target: from the load alone, and from the hosts that were looked at.
 //!
-//! Without a look at the hosts there are three answers: the generator was the limit, the target was not
-//! pushed to its limit, or it was and the reason is not known. Each comes with what it rests on and with
-//! the next thing to try; a load alone never proves more.
+//! The load tells whether the generator was the limit, whether the target was pushed to its limit, and whether it refuses.
+//! Where it was pushed and hosts were looked at, the rules in `rules` are asked one by one, and `decide` makes one
+//! verdict of their answers, or leaves it at «not known». Each verdict comes with what it rests on and with the next thing
+//! to try.
 
 mod advice;
+mod bounds;
+mod decide;
+mod failures;
+mod generator;
+mod phrase;
+mod rules;
+mod scene;
+mod text;
 
 use plimsoll_plan::{Load, Plan};
-use plimsoll_record::{FailureKind, StepEnd};
+use plimsoll_record::StepEnd;
 use plimsoll_units::{count_text, grouped};
 
+use crate::flow::Flow;
 use crate::knee::{counts_for_capacity, whole};
 use crate::summary::answered_late;
+use crate::usage::Seen;
 use crate::{
-    Confidence, EvidenceRow, GeneratorHealth, GeneratorReason, Knee, Limit, Moment, Steadiness, StepSummary,
-    Verdict, wants_status,
+    Confidence, EvidenceRow, GeneratorHealth, Knee, Limit, Moment, Resource, Steadiness, StepSummary, Verdict,
 };
+use decide::Ground;
+use failures::{all_failed, all_late, failing, failures, lost};
+use generator::{generator_limited, generator_row};
+use scene::Scene;
 
 /// An open loop that is answered at less than this ratio of its rate is not kept up with.
 const ACHIEVED_RATIO: f64 = 0.99;
@@ -43,7 +57,7 @@ impl Case<'_> {
 
     fn verdict(&self, limit: Limit, confidence: Confidence) -> Verdict {
         let place = if limit == Limit::Generator { "generator".to_owned() } else { self.target() };
-        Verdict { limit, place, confidence, evidence: Vec::new(), advice: Vec::new() }
+        Verdict::new(limit, place, confidence)
     }
 }
 
@@ -63,8 +77,15 @@ fn connections_text(connections: u32) -> String {
     format!("{} connection{plural}", grouped(u64::from(connections)))
 }
 
+/// What was seen of the hosts.
+pub(crate) struct Watched<'a> {
+    pub(crate) seen: &'a Seen<'a>,
+    pub(crate) resources: &'a [Resource],
+    pub(crate) flow: &'a Flow,
+}
+
 /// The verdict on a run.
-pub(crate) fn verdict(case: &Case<'_>) -> Verdict {
+pub(crate) fn verdict(case: &Case<'_>, watched: &Watched<'_>) -> Verdict {
     let Some(last) = case.steps.last() else { return nothing_ran(case) };
     if case.steps.iter().all(|step| step.counts.ok == 0) {
         return all_failed(case, last);
@@ -75,168 +96,78 @@ pub(crate) fn verdict(case: &Case<'_>) -> Verdict {
     if answered_late(case.steps) {
         return all_late(case, last);
     }
-    if !case.generator.healthy() {
-        return generator_limited(case);
+    let scene = |step: usize| Scene {
+        case,
+        seen: watched.seen,
+        resources: watched.resources,
+        flow: watched.flow,
+        step,
+    };
+    if let Some(own) = own_limit(case, &scene(deciding(case))) {
+        return own;
     }
+    let last_index = case.steps.len() - 1;
     match (&case.plan.load, case.knee) {
-        (Load::Single { .. }, _) if last.rate_per_sec.is_some() => open_loop(case, last),
-        (Load::Single { .. }, _) => one_level(case, last),
-        (Load::Ladder { .. }, Some(knee)) if knee.reached => plateau(case, knee),
-        (Load::Ladder { .. }, _) if whole(last) && !counts_for_capacity(last) => failing(case, last),
-        (Load::Ladder { .. }, knee) => still_growing(case, knee, last),
+        (Load::Single { .. }, _) if last.rate_per_sec.is_some() => {
+            with_hosts(open_loop(case, last), &scene(last_index), Ground::OneLevel)
+        }
+        (Load::Single { .. }, _) => with_hosts(one_level(case, last), &scene(last_index), Ground::OneLevel),
+        (Load::Ladder { .. }, Some(knee)) if knee.reached => {
+            with_hosts(plateau(case, knee), &scene(deciding(case)), Ground::Plateau)
+        }
+        (Load::Ladder { .. }, _) if whole(last) && !counts_for_capacity(last) => {
+            with_hosts(failing(case, last), &scene(last_index), Ground::Failing)
+        }
+        (Load::Ladder { .. }, knee) => growing(still_growing(case, knee, last), &scene(deciding(case))),
     }
+}
+
+/// The step that the answer is taken from: that of the plateau, or the last.
+fn deciding(case: &Case<'_>) -> usize {
+    let of_plateau =
+        |knee: &Knee| case.steps.iter().position(|step| step.connections == knee.plateau_connections);
+    case.knee.and_then(of_plateau).unwrap_or_else(|| case.steps.len().saturating_sub(1))
+}
+
+/// The generator's own limit, which comes before all others: what it says of itself, and what was seen of its host.
+/// A reason that a target can give it too stands back where a host of the target's is at its end.
+fn own_limit(case: &Case<'_>, scene: &Scene<'_>) -> Option<Verdict> {
+    let reasons = &case.generator.reasons;
+    if reasons.is_empty() {
+        return generator::host_limited(scene);
+    }
+    let shared = reasons.iter().all(generator::may_be_the_targets);
+    let of_target =
+        || decide::limit(scene, Ground::Plateau).filter(|found| found.confidence == Confidence::Measured);
+    let found = if shared { of_target() } else { None };
+    Some(found.unwrap_or_else(|| generator_limited(case)))
+}
+
+/// What the hosts tell of a target that was pushed to its limit, with what the load tells behind it.
+fn with_hosts(base: Verdict, scene: &Scene<'_>, ground: Ground) -> Verdict {
+    if base.limit != Limit::Unknown {
+        return base;
+    }
+    match decide::limit(scene, ground) {
+        Some(mut found) => {
+            found
+                .evidence
+                .extend(base.evidence.into_iter().filter(|row| !row.what.contains("of the generator")));
+            found
+        }
+        None => Verdict { excluded: decide::looked_at(scene), ..base },
+    }
+}
+
+/// A target that was not pushed to its limit still shows what will stop it.
+fn growing(base: Verdict, scene: &Scene<'_>) -> Verdict {
+    let next_limit = if base.limit == Limit::None { decide::next(scene, &[]) } else { None };
+    Verdict { next_limit, excluded: decide::looked_at(scene), ..base }
 }
 
 fn nothing_ran(case: &Case<'_>) -> Verdict {
     let advice = vec![advice::NOTHING_RAN.to_owned()];
     Verdict { advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
-}
-
-/// The kind of failure that struck most often in a step.
-fn main_failure(step: &StepSummary) -> Option<(FailureKind, u64)> {
-    // The first of equals, so that the same counts always name the same kind.
-    step.counts.failed.iter().reduce(|most, next| if next.1 > most.1 { next } else { most })
-}
-
-/// The unsuccessful status that came most often in a step.
-fn main_status(plan: &Plan, step: &StepSummary) -> Option<(u16, u64)> {
-    let bad = step.counts.status.iter().filter(|(status, _)| !wants_status(plan, *status));
-    bad.reduce(|most, next| if next.1 > most.1 { next } else { most })
-}
-
-/// The check that failed most often in a step.
-fn main_check(step: &StepSummary) -> Option<(u16, u64)> {
-    step.counts.checks.iter().reduce(|most, next| if next.1 > most.1 { next } else { most })
-}
-
-/// Rows and advice on what failed in a step.
-fn failures(case: &Case<'_>, step: &StepSummary) -> (Vec<EvidenceRow>, Vec<String>) {
-    let ended = step.counts.ended() as f64;
-    let failure = main_failure(step);
-    let status = main_status(case.plan, step);
-    let mut rows = Vec::new();
-    let mut advice = Vec::new();
-    if let Some((kind, count)) = failure {
-        rows.push(row(
-            format!("requests failed: {}", kind.row().meaning),
-            count as f64,
-            Some(ended),
-            at(step),
-        ));
-        advice.push(kind.row().remedy.to_owned());
-    }
-    if let Some((status, count)) = status {
-        rows.push(row(format!("responses of status {status}"), count as f64, Some(ended), at(step)));
-        advice.push(advice::status(status));
-    }
-    if let Some((check, count)) = main_check(step) {
-        let name = case.plan.checks.get(usize::from(check)).map_or("?", String::as_str);
-        rows.push(row(
-            format!("responses that failed the check {name}"),
-            count as f64,
-            Some(ended),
-            at(step),
-        ));
-        advice.push(advice::check(name));
-    }
-    if rows.is_empty() {
-        advice.push(advice::NOTHING_ENDED.to_owned());
-    }
-    (rows, advice)
-}
-
-fn all_failed(case: &Case<'_>, last: &StepSummary) -> Verdict {
-    let (evidence, advice) = failures(case, last);
-    Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
-}
-
-/// The target went away under load. Whatever the generator's health was, that ended the run, and why it did
-/// only the target's own log can tell.
-fn lost(case: &Case<'_>, step: &StepSummary) -> Verdict {
-    let (evidence, mut advice) = failures(case, step);
-    advice.insert(0, advice::lost(step.lost_at_sec.unwrap_or_default()));
-    Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
-}
-
-/// Answers took longer than the steps, so nothing is known of throughput.
-fn all_late(case: &Case<'_>, last: &StepSummary) -> Verdict {
-    let mean_sec = last.latency.mean_ns / 1e9;
-    let evidence = vec![
-        row("mean latency in s", mean_sec, None, at(last)),
-        row("time under load in s", last.measured_sec, None, at(last)),
-    ];
-    let advice = match &case.plan.load {
-        Load::Single { .. } => advice::LONGER_RUN,
-        Load::Ladder { budget: Some(_), .. } => advice::LONGER_BUDGET,
-        Load::Ladder { budget: None, .. } => advice::LONGER_STEPS,
-    };
-    Verdict { evidence, advice: vec![advice.to_owned()], ..case.verdict(Limit::Unknown, Confidence::Unknown) }
-}
-
-/// What the generator's own clocks and counters show is measured; what follows from a law is inferred.
-fn generator_limited(case: &Case<'_>) -> Verdict {
-    let seen = |reason: &GeneratorReason| !matches!(reason, GeneratorReason::LittlesLaw { .. });
-    let reasons = &case.generator.reasons;
-    let confidence = if reasons.iter().any(seen) { Confidence::Measured } else { Confidence::Inferred };
-    let place = case
-        .knee
-        .and_then(|knee| case.steps.iter().find(|step| step.connections == knee.plateau_connections))
-        .or(case.steps.last())
-        .map_or_else(String::new, at);
-    Verdict {
-        evidence: reasons.iter().map(|reason| reason_row(reason, &place)).collect(),
-        advice: advice::generator(reasons),
-        ..case.verdict(Limit::Generator, confidence)
-    }
-}
-
-fn reason_row(reason: &GeneratorReason, place: &str) -> EvidenceRow {
-    let (what, value, of) = match *reason {
-        GeneratorReason::WorkerBusy { worker, ratio } => {
-            (format!("CPU of worker {worker}"), ratio, Some(1.0))
-        }
-        GeneratorReason::WorkerStarved { worker, ratio } => {
-            (format!("time that worker {worker} was ready and had no CPU"), ratio, Some(1.0))
-        }
-        GeneratorReason::SendLag { p99_ns, service_p50_ns } => {
-            let what = "send lag p99 in ms, against the median service time".to_owned();
-            (what, p99_ns / 1e6, Some(service_p50_ns / 1e6))
-        }
-        GeneratorReason::LittlesLaw { expected, observed } => {
-            ("requests under way by Little's law, against connections".to_owned(), observed, Some(expected))
-        }
-        GeneratorReason::BehindSchedule { offered_per_sec, sent_per_sec } => {
-            ("requests/s sent, against those due".to_owned(), sent_per_sec, Some(offered_per_sec))
-        }
-        GeneratorReason::OutOfResources { kind, count } => {
-            (format!("requests failed: {}", kind.row().meaning), count as f64, None)
-        }
-        GeneratorReason::OutOfConnections { connections, descriptors } => {
-            let what = "connections open, against the descriptors of this process".to_owned();
-            (what, connections as f64, Some(descriptors as f64))
-        }
-        GeneratorReason::Stolen { ratio } => {
-            ("CPU time of this machine taken by others".to_owned(), ratio, Some(1.0))
-        }
-        GeneratorReason::Retransmits { ratio, .. } => {
-            ("TCP segments of this machine sent again".to_owned(), ratio, Some(1.0))
-        }
-        GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {
-            let what = "requests/s of a worker, against its ceiling when calibrated".to_owned();
-            (what, per_worker_per_sec, Some(ceiling_per_sec))
-        }
-    };
-    row(what, value, of, place.to_owned())
-}
-
-/// The generator's own load, the first thing to rule out.
-fn generator_row(case: &Case<'_>, step: &StepSummary) -> EvidenceRow {
-    row(
-        "CPU of the busiest worker of the generator",
-        case.generator.busiest_worker_ratio,
-        Some(1.0),
-        at(step),
-    )
 }
 
 const ANSWERED: &str = "requests/s answered, against those offered";
@@ -287,13 +218,6 @@ fn one_level(case: &Case<'_>, step: &StepSummary) -> Verdict {
     evidence.push(generator_row(case, step));
     advice.push(advice::SWEEP.to_owned());
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
-}
-
-/// Failures ended the growth before throughput did.
-fn failing(case: &Case<'_>, step: &StepSummary) -> Verdict {
-    let (mut evidence, advice) = failures(case, step);
-    evidence.push(generator_row(case, step));
-    Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
 }
 
 /// Throughput of the highest usable step over that of the best lower one, minus 1.

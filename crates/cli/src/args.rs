@@ -10,10 +10,12 @@ mod lab;
 mod load;
 mod network;
 pub(crate) mod plan_file;
+mod probe;
 mod request;
 mod scenario;
 mod transport;
 mod values;
+mod watch;
 
 pub(crate) use borrowed::Refusal;
 use borrowed::Translated;
@@ -22,7 +24,9 @@ pub(crate) use lab::{
     CaseArgs, DiagnoseArgs, GeneratorArgs, LabArgs, LabCommand, LabRunArgs, ListArgs, UpArgs,
 };
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
+pub(crate) use probe::ProbeArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
+pub(crate) use watch::WatchArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,6 +37,7 @@ Examples:
   plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k
   plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
   plimsoll lab run two-apis.toml                     hosts with known limits, made here; what limits them
+  plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     with a look at the hosts behind it
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
@@ -73,6 +78,8 @@ pub(crate) enum Command {
     Calibrate(CalibrateArgs),
     /// Hosts with known limits on this machine: make them, load them, name what limits them
     Lab(LabArgs),
+    /// What this host is doing: once for a person, or as a stream of samples
+    Probe(ProbeArgs),
     /// The built-in reference server, for demos and tests
     Target(TargetArgs),
 }

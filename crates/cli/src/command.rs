@@ -9,6 +9,7 @@ mod diff;
 mod judge;
 pub(crate) mod lab;
 mod measure;
+mod probe;
 mod recorded;
 mod target;
 pub(crate) mod wrk;
@@ -24,6 +25,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Export(export)) => recorded::export(&export),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
         Some(Command::Lab(lab)) => lab::lab(&lab),
+        Some(Command::Probe(args)) => probe::probe(&args),
         Some(Command::Target(target)) => target::target(&target),
         None if args.answer.url.is_none() && args.answer.request.scenario.requests.is_none() => {
             remark("plimsoll: no URL is given; write it like plimsoll http://127.0.0.1:8080/api");

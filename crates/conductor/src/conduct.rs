@@ -6,14 +6,16 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use plimsoll_engine::{EngineError, Traffic, available_driver};
-use plimsoll_host::Host;
+use plimsoll_host::Feed;
 use plimsoll_plan::{DriverKind, Load, Plan};
 use plimsoll_record::{Calibration, Event, EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
+use plimsoll_sys::Peer;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::budget::Budget;
 use crate::climb::run_steps;
+use crate::hosts::{Hosts, Place, Watcher, watchers};
 use crate::observer::{Observer, Progress};
 use crate::prepare::{PrepareError, Prepared, prepare};
 use crate::step::StepContext;
@@ -53,6 +55,10 @@ pub struct RunOptions<'a> {
     pub supplied: Option<Supplied>,
     /// What this machine's generator can do at most, as far as it was measured; that of the run's driver is recorded.
     pub calibrations: &'a [Calibration],
+    /// Samples of hosts that come from elsewhere.
+    pub feeds: Vec<Box<dyn Feed>>,
+    /// Whether the hosts are looked at that the plan says how, and a target on this machine.
+    pub probing: bool,
 }
 
 /// Requests that a caller makes itself, and what belongs to its way of measuring them.
@@ -96,7 +102,7 @@ pub struct Outcome {
 /// what was measured is never thrown away.
 pub fn conduct(
     plan: Plan,
-    options: &RunOptions<'_>,
+    mut options: RunOptions<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, ConductError> {
     let began = RealClock.now();
@@ -107,12 +113,15 @@ pub fn conduct(
     let first = if options.ask_first { requests.first() } else { None };
     let prepared = prepare(plan, first.as_ref(), options.interrupted)?;
     let driver = available_driver(prepared.plan.generator.driver)?;
-    let mut tape = open_tape(&prepared, driver, options);
+    let mut tape = open_tape(&prepared, driver, &options);
     announce(&mut tape, &prepared, observer);
-    if let Err(error) = measure((&prepared, &requests), (began, driver), options, &mut tape, observer) {
+    let mut hosts = open_hosts(&prepared, &mut options, &mut tape);
+    hosts.await_first(&mut tape, observer);
+    let context = context((&prepared, &requests), (began, driver), &options, hosts);
+    if let Err(error) = run_steps(&context, &mut tape, observer) {
         // A first step that failed leaves nothing to show; a later one leaves those before it.
         if tape.run().frames.is_empty() {
-            return Err(error);
+            return Err(error.into());
         }
         let event = tape.event(EventKind::StepFailed, error.to_string());
         observer.observe(&Progress::Happened(&event));
@@ -158,20 +167,30 @@ fn announce(tape: &mut Tape, prepared: &Prepared, observer: &mut dyn Observer) {
     }
 }
 
-fn measure(
-    (prepared, requests): (&Prepared, &Requests),
+/// The feeds that were brought along, and those of the plan's probes and of a target on this machine.
+fn open_hosts(prepared: &Prepared, options: &mut RunOptions<'_>, tape: &mut Tape) -> Hosts {
+    let plain = |feed| Watcher { feed, is_component: false };
+    let mut all: Vec<Watcher> = std::mem::take(&mut options.feeds).into_iter().map(plain).collect();
+    if options.probing {
+        let address = prepared.peers.first().and_then(Peer::tcp);
+        all.extend(watchers(&prepared.plan, Place { local: prepared.preflight.local, address }));
+    }
+    Hosts::open(all, &prepared.plan, tape)
+}
+
+fn context<'a>(
+    (prepared, requests): (&'a Prepared, &'a Requests),
     (began, driver): (Instant, DriverKind),
-    options: &RunOptions<'_>,
-    tape: &mut Tape,
-    observer: &mut dyn Observer,
-) -> Result<(), ConductError> {
+    options: &'a RunOptions<'_>,
+    hosts: Hosts,
+) -> StepContext<'a> {
     let plan = &prepared.plan;
     let budget = match &plan.load {
         Load::Ladder { budget, .. } => *budget,
         Load::Single { .. } => None,
     };
     let supplied = options.supplied.as_ref();
-    let context = StepContext {
+    StepContext {
         plan,
         peers: &prepared.peers,
         requests,
@@ -180,10 +199,9 @@ fn measure(
         outlasts_target: supplied.is_some_and(|supplied| supplied.outlasts_target),
         workers: prepared.workers,
         driver,
-        origin: tape.origin(),
+        origin: hosts.origin(),
         budget: Budget::new(began, budget),
         interrupted: options.interrupted,
-        machine: RefCell::new(Host::generator(Path::new("/"))),
-    };
-    Ok(run_steps(&context, tape, observer)?)
+        hosts: RefCell::new(hosts),
+    }
 }

@@ -10,6 +10,7 @@ mod budget;
 mod calibration;
 mod climb;
 mod conduct;
+mod hosts;
 mod limit;
 mod line;
 mod link;

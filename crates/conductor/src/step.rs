@@ -7,13 +7,13 @@ use std::time::Duration;
 use plimsoll_analyze::measured_to_the_last_answer;
 use plimsoll_analyze::steady::step_is_known;
 use plimsoll_engine::{EngineError, Running, StepOrder, TlsOrder, Turn};
-use plimsoll_host::Host;
 use plimsoll_plan::{DriverKind, Level, Load, Plan, RateProfile};
 use plimsoll_record::{EventKind, FailureCounts, Frame, Phase, Step, StepEnd};
 use plimsoll_sys::Peer;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::budget::Budget;
+use crate::hosts::Hosts;
 use crate::observer::{Observer, Progress};
 use crate::reach::{reach, route};
 use crate::tape::Tape;
@@ -51,7 +51,7 @@ pub(crate) struct StepContext<'a> {
     pub(crate) origin: Instant,
     pub(crate) budget: Budget,
     pub(crate) interrupted: &'a AtomicBool,
-    pub(crate) machine: RefCell<Host>,
+    pub(crate) hosts: RefCell<Hosts>,
 }
 
 /// One step to be run.
@@ -110,10 +110,11 @@ pub(crate) fn run_step(
     observer: &mut dyn Observer,
 ) -> Result<StepEnd, EngineError> {
     let workers = context.workers.min(task.connections());
-    ask_machine(context, tape);
+    note_edge(context, tape, observer);
     let running = Running::start(&order(context, &task, workers))?;
     let began = running.began();
-    let ends = running.load_ends();
+    // Not asked of the load, which may have ended by now if it is short.
+    let ends = began + task.limit;
     tape.step(step_record(context, &task, (began, ends, ends), StepEnd::Cut));
     observer.observe(&Progress::StepBegan {
         index: task.index,
@@ -147,10 +148,12 @@ pub(crate) fn run_step(
     Ok(measuring.close(began))
 }
 
-/// Asks the machine that makes the load about itself.
-fn ask_machine(context: &StepContext<'_>, tape: &mut Tape) {
-    let samples = context.machine.borrow_mut().samples(context.origin);
-    samples.into_iter().for_each(|sample| tape.host_sample(sample));
+/// Notes where the counters of all hosts stand before a step.
+fn note_edge(context: &StepContext<'_>, tape: &mut Tape, observer: &mut dyn Observer) {
+    let mut hosts = context.hosts.borrow_mut();
+    hosts.ask();
+    hosts.ask_generator(tape);
+    hosts.await_answers(tape, observer);
 }
 
 fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder {
@@ -283,8 +286,9 @@ impl Measuring<'_, '_> {
         if self.end.is_none() && now >= self.running.load_ends() {
             self.end = Some(self.own_end());
             self.ended_at = self.running.load_ends();
-            self.observer.observe(&Progress::Draining);
+            self.note_end();
         }
+        self.context.hosts.borrow_mut().take_in(self.tape, self.observer);
         if self.context.interrupted.load(Ordering::Relaxed) {
             self.interrupt(now);
         }
@@ -293,7 +297,7 @@ impl Measuring<'_, '_> {
         }
         if now.since(self.sampled_at) >= SAMPLE_EVERY {
             self.sampled_at = now;
-            ask_machine(self.context, self.tape);
+            self.context.hosts.borrow_mut().ask_generator(self.tape);
         }
         if now.since(self.told_at) >= TELL_EVERY {
             self.tell(now);
@@ -322,6 +326,12 @@ impl Measuring<'_, '_> {
         self.running.end_load();
         self.ended_at = self.running.load_ends();
         self.end = Some(end);
+        self.note_end();
+    }
+
+    /// The load has ended. Where the counters of hosts stand is asked now and waited for after the last answer.
+    fn note_end(&mut self) {
+        self.context.hosts.borrow_mut().ask();
         self.observer.observe(&Progress::Draining);
     }
 
@@ -354,7 +364,7 @@ impl Measuring<'_, '_> {
         let ended = if stopped { last_answer } else { self.running.load_ends() };
         let by_itself = if stopped { StepEnd::Stopped } else { self.own_end() };
         let end = self.end.unwrap_or(by_itself);
-        ask_machine(self.context, self.tape);
+        self.note_counters();
         self.tape.step(step_record(self.context, &self.task, (began, ended, last_answer), end));
         self.observer.observe(&Progress::StepEnded {
             connections: self.task.connections(),
@@ -362,6 +372,16 @@ impl Measuring<'_, '_> {
             failed: self.failed,
         });
         end
+    }
+
+    /// Where the counters of all hosts stand after the step.
+    fn note_counters(&mut self) {
+        let mut hosts = self.context.hosts.borrow_mut();
+        if self.end.is_none() {
+            hosts.ask();
+        }
+        hosts.ask_generator(self.tape);
+        hosts.await_answers(self.tape, self.observer);
     }
 
     /// A first impression of the throughput, over the time that the analysis will take too.

@@ -70,9 +70,11 @@ fn run(plan: Plan, supplied: Option<Supplied>) -> (Outcome, f64) {
         interrupted: &interrupted,
         tool_version: "0",
         supplied,
+        feeds: Vec::new(),
+        probing: false,
     };
     let mut ending = Ending::default();
-    let outcome = conduct(plan, &options, &mut ending).unwrap();
+    let outcome = conduct(plan, options, &mut ending).unwrap();
     (outcome, ending.0)
 }
 

@@ -6,6 +6,7 @@ use plimsoll_record::HostSample;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::cgroup::{Cgroup, CgroupPaths};
+use crate::component::{Component, Kind, Prometheus, Told};
 use crate::conntrack::Conntrack;
 use crate::cpu::{Cores, Cpu, stat_file};
 use crate::descriptors::Descriptors;
@@ -34,16 +35,14 @@ pub struct Host {
     name: String,
     round: Round,
     sources: Vec<Box<dyn Source>>,
+    /// Pages, each of which makes several sources.
+    pages: Vec<Prometheus>,
 }
 
 impl Host {
-    fn named(name: &str) -> Self {
-        Self { name: name.to_owned(), round: Round::default(), sources: Vec::new() }
-    }
-
     /// The machine that makes the load, by the name `generator`; its file tree begins at `root` (`/` for this machine).
     pub fn generator(root: &Path) -> Self {
-        let mut host = Self::named("generator");
+        let mut host = Self::elsewhere("generator");
         host.add(Box::new(Cpu::new(&stat_file(root, &host.round))));
         host.add(Box::new(Pressure::new(root)));
         host.add(Box::new(Tcp::new(&root.join("proc/net"))));
@@ -54,7 +53,7 @@ impl Host {
 
     /// A whole machine, with the processes `watched` on it.
     pub fn local(name: &str, root: &Path, watched: &Watched) -> Self {
-        let mut host = Self::named(name);
+        let mut host = Self::elsewhere(name);
         let stat = stat_file(root, &host.round);
         host.add(Box::new(Cpu::new(&stat)));
         host.add(Box::new(Cores::new(&stat)));
@@ -73,6 +72,19 @@ impl Host {
         host
     }
 
+    /// A host of which only its components are asked.
+    pub fn elsewhere(name: &str) -> Self {
+        Self { name: name.to_owned(), round: Round::default(), sources: Vec::new(), pages: Vec::new() }
+    }
+
+    /// A component on this host more.
+    pub fn add_component(&mut self, component: Component) {
+        match component.0 {
+            Kind::Source(source) => self.add(source),
+            Kind::Page(page) => self.pages.push(page),
+        }
+    }
+
     /// A lab host on this machine: its network is that of the process `net_pid`, its processes are all that are in the
     /// same network namespace, and those `watched` where it has none of its own; its CPU and memory are those of its
     /// control group.
@@ -83,7 +95,7 @@ impl Host {
         cgroups: &CgroupPaths,
         watched: &Watched,
     ) -> Self {
-        let mut host = Self::named(name);
+        let mut host = Self::elsewhere(name);
         host.add(Box::new(Cgroup::lab(root, cgroups)));
         if let Some(folder) = &cgroups.below(root).unified {
             host.add(Box::new(Pressure::of_group(folder)));
@@ -115,6 +127,16 @@ impl Host {
         self.add(Box::new(Sockets::new(net)));
     }
 
+    /// Its name in samples.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What threads of its sources have cost so far, in microseconds of CPU time.
+    pub(crate) fn threads_cpu_us(&self) -> u64 {
+        self.sources.iter().map(|source| source.threads_cpu_us()).sum()
+    }
+
     /// One source more; sources are read in the order in which they were added.
     pub(crate) fn add(&mut self, source: Box<dyn Source>) {
         self.sources.push(source);
@@ -123,19 +145,29 @@ impl Host {
     /// Reads every source once, one after another. Times in the samples count from `origin`, when the run began.
     pub fn samples(&mut self, origin: Instant) -> Vec<HostSample> {
         self.round.begin();
+        let Self { name, sources, pages, .. } = self;
         let mut samples = Vec::new();
-        for source in &mut self.sources {
+        let mut keep = |read: &mut dyn FnMut() -> Told| {
             let began_ns = RealClock.now().nanos_since(origin);
-            let readings = source.read();
+            let told = read();
             let ended_ns = RealClock.now().nanos_since(origin);
-            samples.extend(readings.into_iter().map(|(subject, reading)| HostSample {
-                host: self.name.clone(),
-                source: source.name().to_owned(),
+            samples.extend(told.into_iter().map(|(source, subject, reading)| HostSample {
+                host: name.clone(),
+                source: source.to_owned(),
                 subject,
                 began_ns,
                 ended_ns,
                 reading,
             }));
+        };
+        for source in sources {
+            let name = source.name();
+            keep(&mut || {
+                source.read().into_iter().map(|(subject, reading)| (name, subject, reading)).collect()
+            });
+        }
+        for page in pages {
+            keep(&mut || page.read());
         }
         samples
     }

@@ -2,18 +2,21 @@
 //!
 //! A source reads one thing and gives samples: counters as the kernel keeps them, with the instants
 //! between which they were read. Differences and rates are made by whoever reads the samples. The root
-//! of the file tree is an argument, so tests bring trees of their own.
+//! of the file tree is an argument, so tests bring trees of their own. Servers that tell about themselves are sources too
+//! ([`component`]), and samples of another machine come as lines of text ([`stream`]).
 //!
 //! Sources of processes share a [`lookout`]: it finds the watched processes, follows their connections to others on the
 //! same machine, and reads their threads and sockets once for all of them. What costs more on larger machines has a
 //! [`pace`], so that a host is never burdened by being watched.
 
 mod cgroup;
+mod component;
 mod conntrack;
 mod cpu;
 mod cpu_model;
 mod descriptors;
 mod disk;
+mod feed;
 mod holders;
 mod host;
 mod interface;
@@ -21,6 +24,7 @@ mod listener;
 mod lookout;
 mod memory;
 mod neighbours;
+mod own_time;
 mod pace;
 mod peers;
 mod ports;
@@ -34,6 +38,7 @@ mod sight;
 mod small_files;
 mod sockets;
 mod source;
+mod stream;
 mod tcp;
 mod tcp_table;
 mod thread;
@@ -42,6 +47,9 @@ mod waiting;
 mod watched;
 
 pub use cgroup::CgroupPaths;
+pub use component::{Component, Login};
 pub use cpu_model::cpu_model;
+pub use feed::{Closed, Feed, Feeds, Line, LocalFeed, News, Outlet, StreamFeed, Told};
 pub use host::Host;
+pub use stream::{Ender, Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line};
 pub use watched::Watched;

@@ -12,6 +12,10 @@ pub(crate) trait Source: std::fmt::Debug + Send {
     fn name(&self) -> &'static str;
     /// Reads once: one reading for each subject, see [`HostSample::subject`](plimsoll_record::HostSample::subject).
     fn read(&mut self) -> Vec<(String, Reading)>;
+    /// What threads of its own have cost so far, in microseconds of CPU time; most sources have none.
+    fn threads_cpu_us(&self) -> u64 {
+        0
+    }
 }
 
 /// The readings of a source that has one subject, the host itself.

@@ -78,6 +78,10 @@ impl Source for Waiting {
         let told = watched.iter().map(|(member, seen)| (member.subject(), Reading::Ok(counters(seen))));
         told.chain(failure).collect()
     }
+
+    fn threads_cpu_us(&self) -> u64 {
+        self.looker.as_ref().map_or(0, Looker::cpu_us)
+    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ pub enum EventKind {
     FailureSeen,
     /// A step could not be run, or not by all of its workers; what was measured stands.
     StepFailed,
+    /// A host, or something on it, could not be looked at, or not any longer.
+    ProbeFailed,
 }
 
 /// Something that happened once during a run.

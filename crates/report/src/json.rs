@@ -6,6 +6,7 @@
 mod answer;
 mod calibration;
 mod generator;
+mod hosts;
 mod moment;
 mod origin;
 mod plan;
@@ -23,12 +24,16 @@ pub use calibration::calibration;
 pub use generator::{
     CauseDocument, CeilingDocument, GeneratorDocument, LagDocument, MachineLoadDocument, WorkerDocument,
 };
+pub use hosts::{
+    ComponentDocument, EdgeDocument, FigureDocument, HostDocument, TierDocument, UnreadDocument,
+    UsageDocument,
+};
 pub use moment::MomentDocument;
 pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument, TlsDocument, ToolDocument};
 pub use request::RequestDocument;
 pub(crate) use request::failed_checks;
 pub use step::{StepDocument, TimesDocument, TimesIntervals};
-pub use verdict::{EvidenceDocument, FindingDocument, VerdictDocument};
+pub use verdict::{EvidenceDocument, FindingDocument, NextLimitDocument, SuspectDocument, VerdictDocument};
 
 /// The name of the schema.
 pub const SCHEMA: &str = "plimsoll/run/1";
@@ -71,8 +76,10 @@ pub struct Document {
     pub steps: Vec<StepDocument>,
     /// The load generator's check of itself, over the steps that count for the answer.
     pub generator: GeneratorDocument,
-    /// The hosts that were watched; empty while none is.
-    pub hosts: Vec<serde_json::Value>,
+    /// The hosts that were looked at; the load generator has a part of its own.
+    pub hosts: Vec<HostDocument>,
+    /// The processes that requests pass, the target first, as far as they were found by following sockets.
+    pub tiers: Vec<TierDocument>,
     /// What happened on the way.
     pub events: Vec<EventDocument>,
     /// Claims, each with its value and what it rests on.
@@ -94,11 +101,12 @@ pub fn document(run: &Run, findings: &Findings) -> Document {
         preflight: PreflightDocument::of(&run.manifest.preflight),
         steps: findings.steps.iter().map(|step| StepDocument::of(run, findings, step)).collect(),
         generator: GeneratorDocument::of(run, &findings.generator),
-        hosts: Vec::new(),
+        hosts: hosts::hosts(run, findings),
+        tiers: hosts::tiers(run, findings),
         events: run.events.iter().map(EventDocument::of).collect(),
         findings: verdict::findings(findings),
         answer: AnswerDocument::of(findings),
-        verdict: VerdictDocument::of(findings),
+        verdict: VerdictDocument::of(&findings.verdict),
     }
 }
 

@@ -15,3 +15,4 @@ pub mod json;
 pub mod reason;
 mod span;
 pub mod text;
+mod watched;

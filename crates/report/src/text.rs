@@ -9,6 +9,7 @@ mod claim;
 mod comparison;
 mod failures;
 mod generator;
+mod hosts;
 mod level;
 mod moments;
 mod origin;
@@ -18,6 +19,7 @@ mod scalability;
 mod slo;
 mod steps;
 mod table;
+mod tiers;
 mod verdict;
 
 pub use calibration::calibration;
@@ -76,6 +78,7 @@ fn sweep(run: &Run, findings: &Findings) -> String {
 fn rest(run: &Run, findings: &Findings) -> String {
     let blocks = [
         scalability::line(findings),
+        hosts::block(run, findings),
         generator::block(run, findings),
         verdict::evidence(findings),
         failures::block(findings),

@@ -5,6 +5,7 @@ mod report {
     mod document;
     mod figures;
     mod golden;
+    mod hosts;
     mod rows;
     mod sample;
     mod variants;

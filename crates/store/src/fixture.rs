@@ -195,8 +195,8 @@ fn samples() -> Vec<HostSample> {
 }
 
 fn events() -> Vec<Event> {
-    use EventKind::{BudgetEnded, FailureSeen, Interrupted, LimitMet, StepFailed, TargetLost};
-    [(5, LimitMet), (9, TargetLost), (4, FailureSeen), (8, Interrupted), (7, BudgetEnded), (6, StepFailed)]
+    use EventKind::{BudgetEnded, FailureSeen, Interrupted, LimitMet, ProbeFailed, StepFailed, TargetLost};
+    [(5, LimitMet), (9, TargetLost), (4, FailureSeen), (8, Interrupted), (7, BudgetEnded), (6, StepFailed), (3, ProbeFailed)]
         .into_iter()
         .map(|(at_ns, kind)| Event { at_ns, kind, text: format!("{kind:?} «at» {at_ns}") })
         .collect()

@@ -84,10 +84,22 @@ impl Nginx {
     /// # Errors
     /// When nginx is not installed, or does not come up.
     pub fn start() -> Result<Self, NginxError> {
-        let mut outcome = Self::start_once();
+        Self::start_with(None)
+    }
+
+    /// As [`Nginx::start`], with `/proxied/` passed on to the root of another server over connections that are kept.
+    ///
+    /// # Errors
+    /// As [`Nginx::start`].
+    pub fn before(upstream: SocketAddr) -> Result<Self, NginxError> {
+        Self::start_with(Some(upstream))
+    }
+
+    fn start_with(upstream: Option<SocketAddr>) -> Result<Self, NginxError> {
+        let mut outcome = Self::start_once(upstream);
         for _ in 1..STARTS_MAX {
             match outcome {
-                Err(NginxError::NotAccepting { .. }) => outcome = Self::start_once(),
+                Err(NginxError::NotAccepting { .. }) => outcome = Self::start_once(upstream),
                 other => return other,
             }
         }
@@ -153,8 +165,8 @@ impl Nginx {
         Ok(requests.saturating_sub(questions))
     }
 
-    fn start_once() -> Result<Self, NginxError> {
-        let (addresses, folder) = prepare().map_err(|reason| NginxError::Folder { reason })?;
+    fn start_once(upstream: Option<SocketAddr>) -> Result<Self, NginxError> {
+        let (addresses, folder) = prepare(upstream).map_err(|reason| NginxError::Folder { reason })?;
         let child = run(folder.path())?;
         // From here on the child is owned, and ended with its handle whatever follows.
         let mut nginx = Self { addresses, child, questions: AtomicU64::new(0), folder };
@@ -195,7 +207,7 @@ impl Drop for Nginx {
     }
 }
 
-fn prepare() -> io::Result<(Addresses, TempDir)> {
+fn prepare(upstream: Option<SocketAddr>) -> io::Result<(Addresses, TempDir)> {
     let free = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
     let ports = [free()?, free()?, free()?, free()?, free()?, free()?];
     let addresses = Addresses {
@@ -207,7 +219,7 @@ fn prepare() -> io::Result<(Addresses, TempDir)> {
         tls_http1: ports[5].local_addr()?,
     };
     let folder = tempfile::Builder::new().prefix("plimsoll-nginx-").tempdir()?;
-    fs::write(folder.path().join("nginx.conf"), configuration(folder.path(), &addresses))?;
+    fs::write(folder.path().join("nginx.conf"), configuration(folder.path(), &addresses, upstream))?;
     fs::write(folder.path().join("file"), vec![b'f'; Nginx::FILE_BYTES])?;
     // Without blocks on the disk: a file of this length costs nothing to make.
     File::create(folder.path().join("large"))?.set_len(Nginx::LARGE_BYTES as u64)?;
@@ -238,9 +250,19 @@ fn run(folder: &Path) -> Result<Child, NginxError> {
     command.spawn().map_err(|reason| NginxError::NotInstalled { reason })
 }
 
+/// Passes requests on, each connection for many of them.
+const PASSED_ON: &str = r#"location /proxied/ {
+            proxy_pass http://behind/;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+        }"#;
+
 /// Without a master process there is one process, which cannot outlive its handle, and no change of user.
-fn configuration(folder: &Path, addresses: &Addresses) -> String {
+fn configuration(folder: &Path, addresses: &Addresses, upstream: Option<SocketAddr>) -> String {
     let folder = folder.display();
+    let behind = upstream.map(|upstream| format!("upstream behind {{ server {upstream}; keepalive 64; }}"));
+    let behind = behind.unwrap_or_default();
+    let passed_on = upstream.map_or("", |_| PASSED_ON);
     let Addresses { plain, http2, tls, brief, demanding, tls_http1 } = addresses;
     format!(
         r#"daemon off;
@@ -261,6 +283,7 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
+    {behind}
     server {{
         listen {plain} backlog=4096;
         listen {http2} http2 backlog=4096;
@@ -275,6 +298,7 @@ http {{
         location = /large {{ alias {folder}/large; default_type application/octet-stream; }}
         location = /name {{ return 200 '$ssl_server_name'; }}
         location = /stub {{ stub_status; }}
+        {passed_on}
     }}
     server {{
         listen {tls_http1} ssl;

@@ -103,8 +103,10 @@ fn measured_run(
             outlasts_target: true,
         }),
         calibrations: &[],
+        feeds: Vec::new(),
+        probing: false,
     };
-    let outcome = conduct(plan, &run_options, &mut Narration::new(options, streams));
+    let outcome = conduct(plan, run_options, &mut Narration::new(options, streams));
     let Outcome { run, .. } = outcome.map_err(|error| Failed::conducting(&error, &options.url))?;
     let scripted = print_results(options, &run, &mut requests, streams)?;
     Ok(if scripted && !outcome::a_worker_failed(&run) { 0 } else { 1 })

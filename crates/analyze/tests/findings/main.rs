@@ -15,3 +15,7 @@ mod ramp;
 mod requests;
 #[cfg(test)]
 mod synthetic;
+#[cfg(test)]
+mod topology;
+#[cfg(test)]
+mod watched;

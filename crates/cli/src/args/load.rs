@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, Slo};
 
 use super::scenario::with_plain_host;
-use super::{KeepArgs, RequestArgs, SloArgs};
+use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
 use super::{plan_file, values};
 
 #[derive(Debug, Clone, clap::Args)]
@@ -22,6 +22,8 @@ pub(crate) struct AnswerArgs {
     /// The longest time for the whole answer
     #[arg(long, value_name = "TIME", default_value = "90s", value_parser = values::duration)]
     pub(crate) budget: Duration,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
     #[command(flatten)]
     pub(crate) slo: SloArgs,
     #[command(flatten)]
@@ -51,6 +53,8 @@ pub(crate) struct SweepArgs {
     /// The longest time of one step; it ends sooner once throughput is known to ±2 %
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
     pub(crate) step: Duration,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
     #[command(flatten)]
     pub(crate) slo: SloArgs,
     #[command(flatten)]
@@ -120,6 +124,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "N", requires = "rate", value_parser = values::count)]
     pub(crate) max_connections: Option<u64>,
     #[command(flatten)]
+    pub(crate) watch: WatchArgs,
+    #[command(flatten)]
     pub(crate) slo: SloArgs,
     #[command(flatten)]
     pub(crate) keep: KeepArgs,
@@ -131,6 +137,8 @@ pub(crate) struct Asked {
     pub(crate) plan: Plan,
     /// The text of the plan's CSV file.
     pub(crate) csv: Option<Vec<u8>>,
+    /// Whether hosts are looked at.
+    pub(crate) probing: bool,
 }
 
 impl AnswerArgs {
@@ -138,8 +146,9 @@ impl AnswerArgs {
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { rungs: None, step_limit: None, budget: Some(self.budget) };
         let slo = self.slo.slo().or(Slo::REFERENCE);
-        let (spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
-        Ok(Asked { plan: spec.freeze()?, csv })
+        let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
+        spec.hosts = self.watch.hosts();
+        Ok(Asked { plan: spec.freeze()?, csv, probing: !self.watch.no_probe })
     }
 }
 
@@ -147,12 +156,13 @@ impl SweepArgs {
     /// The plan of a ladder.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         if let Some(file) = &self.file {
-            return plan_file::asked(file, &self.keep);
+            return plan_file::asked(file, &self.keep, &self.watch);
         }
         let load = LoadSpec::Ladder { rungs: self.ladder.clone(), step_limit: Some(self.step), budget: None };
         let slo = self.slo.slo();
-        let (spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
-        Ok(Asked { plan: spec.freeze()?, csv })
+        let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
+        spec.hosts = self.watch.hosts();
+        Ok(Asked { plan: spec.freeze()?, csv, probing: !self.watch.no_probe })
     }
 }
 
@@ -160,7 +170,7 @@ impl RunArgs {
     /// The plan of one load.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         if let Some(file) = &self.file {
-            return plan_file::asked(file, &self.keep);
+            return plan_file::asked(file, &self.keep, &self.watch);
         }
         let arrivals = match self.arrivals {
             Spread::Constant => ArrivalProcess::Constant,
@@ -177,7 +187,8 @@ impl RunArgs {
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
         spec.connections_max = self.max_connections;
         spec.depth = self.pipeline;
-        Ok(Asked { plan: spec.freeze()?, csv })
+        spec.hosts = self.watch.hosts();
+        Ok(Asked { plan: spec.freeze()?, csv, probing: !self.watch.no_probe })
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use plimsoll_plan::{PlanFile, PlanFileError};
 
-use super::{Asked, KeepArgs};
+use super::{Asked, KeepArgs, WatchArgs};
 
 /// A plan file that is meant for another command.
 #[derive(Debug, thiserror::Error)]
@@ -53,14 +53,15 @@ fn complete(file: &mut PlanFile, folder: &Path, stem: Option<&str>) -> anyhow::R
 }
 
 /// The plan of a file whose hosts all exist already.
-pub(super) fn asked(path: &Path, keep: &KeepArgs) -> anyhow::Result<Asked> {
+pub(super) fn asked(path: &Path, keep: &KeepArgs, watch: &WatchArgs) -> anyhow::Result<Asked> {
     let PlanFile { mut spec, lab_hosts, .. } = read(path)?;
     if let Some(host) = lab_hosts.into_iter().find(|host| !host.run.is_empty()) {
         let file = path.display().to_string();
         return Err(MadeInLab { host: host.name, file }.into());
     }
     spec.name = keep.name.clone().or(spec.name);
-    Ok(Asked { plan: spec.freeze()?, csv: None })
+    spec.hosts.extend(watch.hosts());
+    Ok(Asked { plan: spec.freeze()?, csv: None, probing: !watch.no_probe })
 }
 
 /// True if what a plan file says is wrong.

@@ -55,8 +55,10 @@ fn make_run(asked: Asked, command: &str, keep: &KeepArgs) -> anyhow::Result<Outc
         tool_version: env!("CARGO_PKG_VERSION"),
         supplied: None,
         calibrations: &calibrations,
+        feeds: Vec::new(),
+        probing: asked.probing,
     };
-    Ok(conduct(asked.plan, &options, &mut Display::new(keep.quiet))?)
+    Ok(conduct(asked.plan, options, &mut Display::new(keep.quiet))?)
 }
 
 /// The text or the JSON of a run, the same for a live and for a recorded one.

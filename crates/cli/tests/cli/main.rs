@@ -13,6 +13,7 @@ mod diff;
 mod faults;
 mod full_disk;
 mod generator;
+mod hosts;
 mod http2;
 mod https;
 mod lab;

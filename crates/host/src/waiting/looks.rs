@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -12,6 +13,7 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::class::Class;
 use crate::lookout::Member;
+use crate::own_time::thread_cpu_us;
 use crate::pace::Pace;
 use crate::process_stat::Stat;
 use crate::small_files::SmallFiles;
@@ -52,6 +54,8 @@ impl Seen {
 #[derive(Debug)]
 pub(super) struct Looker {
     seen: Arc<Mutex<BTreeMap<u32, Seen>>>,
+    /// What the thread has cost.
+    cpu_us: Arc<AtomicU64>,
     /// Nothing is sent: that it is gone tells the thread to end.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -63,6 +67,8 @@ impl Looker {
         let (stop, stopped) = mpsc::channel();
         let seen = Arc::new(Mutex::new(BTreeMap::new()));
         let told = Arc::clone(&seen);
+        let cpu_us = Arc::new(AtomicU64::new(0));
+        let cost = Arc::clone(&cpu_us);
         let thread = std::thread::Builder::new().name("looker".to_owned()).spawn(move || {
             let pace = Pace::new(LOOK_EVERY, LOOK_PARTS);
             let mut look = Look::new(proc);
@@ -72,11 +78,17 @@ impl Looker {
                 let members = members.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 let looked = look.at(&members);
                 add(&mut told.lock().unwrap_or_else(PoisonError::into_inner), looked);
+                cost.store(thread_cpu_us(), Ordering::Relaxed);
                 let took = RealClock.now().since(began);
                 pause = pace.after(took).saturating_sub(took);
             }
         })?;
-        Ok(Self { seen, stop: Some(stop), thread: Some(thread) })
+        Ok(Self { seen, cpu_us, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// The CPU time that the thread has used, in microseconds.
+    pub(super) fn cpu_us(&self) -> u64 {
+        self.cpu_us.load(Ordering::Relaxed)
     }
 
     /// What was seen so far, by process.

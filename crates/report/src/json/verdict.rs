@@ -1,6 +1,6 @@
 //! What limits the target, and the findings that can be cited one by one.
 
-use plimsoll_analyze::{Confidence, Estimate, EvidenceRow, Findings, Knee, Limit, Usl, UslFit};
+use plimsoll_analyze::{Estimate, EvidenceRow, Findings, Knee, NextLimit, Suspect, Usl, UslFit, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -31,42 +31,95 @@ impl EvidenceDocument {
     }
 }
 
+/// Something that may be the limit as well.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct SuspectDocument {
+    /// What it would be: a value of `limit`.
+    pub limit: &'static str,
+    /// Where.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// At which throughput it stops growth, requests per second; null if that is not known.
+    pub at_per_sec: Option<f64>,
+}
+
+impl SuspectDocument {
+    fn of(suspect: &Suspect) -> Self {
+        let at_per_sec = suspect.at_per_sec.and_then(finite);
+        Self { limit: suspect.limit.name(), place: suspect.place.clone(), at_per_sec }
+    }
+}
+
+/// The limit that comes when this one is gone.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct NextLimitDocument {
+    /// What it is: a value of `limit`.
+    pub limit: &'static str,
+    /// Where.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// At which throughput, requests per second.
+    pub at_per_sec: Option<f64>,
+    /// The 95 % interval of that; null where too little is known for one.
+    pub interval: Option<[f64; 2]>,
+}
+
+impl NextLimitDocument {
+    fn of(next: &NextLimit) -> Self {
+        Self {
+            limit: next.limit.name(),
+            place: next.place.clone(),
+            at_per_sec: finite(next.at_per_sec.value),
+            interval: bounds(next.at_per_sec.interval),
+        }
+    }
+}
+
 /// What limits the target.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VerdictDocument {
-    /// `generator`, `none` (not pushed to its limit) or `unknown`.
+    /// `cpu`, `thread`, `quota`, `bandwidth`, `packets`, `disk`, `memory`, `connections`, `pool`, `lock`, `dependency`,
+    /// `refused`, `generator`, `none` (not pushed to its limit) or `unknown`.
     pub limit: &'static str,
-    /// Where: `generator`, or the target's authority.
+    /// Where: a host's name, or `host: process, thread or interface`; `generator`; where no host is known, the target's
+    /// authority.
     #[serde(rename = "where")]
     pub place: String,
-    /// `measured`, `inferred` or `unknown`.
+    /// `proven`, `measured`, `inferred` or `unknown`.
     pub confidence: &'static str,
+    /// How many there are of what is used up, such as the workers of a pool; null where that is nothing to count.
+    pub size: Option<f64>,
+    /// The 95 % interval of the size.
+    pub size_interval: Option<[f64; 2]>,
     /// What it rests on.
     pub evidence: Vec<EvidenceDocument>,
-    /// The limit that comes next; null while it is not looked for.
-    pub next_limit: Option<serde_json::Value>,
+    /// What the evidence does not tell apart from it.
+    pub also: Vec<SuspectDocument>,
+    /// The limit that comes next; null where it cannot be told.
+    pub next_limit: Option<NextLimitDocument>,
+    /// What is not the limit, and why.
+    pub excluded: Vec<String>,
     /// What to try.
     pub advice: Vec<String>,
+    /// The verdict in one paragraph; empty where the load alone was looked at.
+    pub text: String,
 }
 
 impl VerdictDocument {
-    pub(super) fn of(findings: &Findings) -> Self {
-        let verdict = &findings.verdict;
+    /// The document of a verdict.
+    pub fn of(verdict: &Verdict) -> Self {
         Self {
-            limit: match verdict.limit {
-                Limit::Generator => "generator",
-                Limit::None => "none",
-                Limit::Unknown => "unknown",
-            },
+            limit: verdict.limit.name(),
             place: verdict.place.clone(),
-            confidence: match verdict.confidence {
-                Confidence::Measured => "measured",
-                Confidence::Inferred => "inferred",
-                Confidence::Unknown => "unknown",
-            },
+            confidence: verdict.confidence.name(),
+            size: verdict.size.and_then(|size| finite(size.value)),
+            size_interval: verdict.size.and_then(|size| bounds(size.interval)),
             evidence: verdict.evidence.iter().map(EvidenceDocument::of).collect(),
-            next_limit: None,
+            also: verdict.also.iter().map(SuspectDocument::of).collect(),
+            next_limit: verdict.next_limit.as_ref().map(NextLimitDocument::of),
+            excluded: verdict.excluded.clone(),
             advice: verdict.advice.clone(),
+            text: verdict.text.clone(),
         }
     }
 }

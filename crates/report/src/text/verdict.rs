@@ -1,6 +1,6 @@
 //! What limits the target, as far as it is known, and what to try next.
 
-use plimsoll_analyze::{Confidence, EvidenceRow, Findings, Limit};
+use plimsoll_analyze::{Confidence, EvidenceRow, Findings, Limit, Verdict};
 use plimsoll_record::Run;
 use plimsoll_units::{count_text, escape_control, significant};
 
@@ -17,6 +17,9 @@ pub(super) fn limit(run: &Run, findings: &Findings) -> String {
 }
 
 fn verdict_text(run: &Run, findings: &Findings) -> String {
+    if !findings.verdict.text.is_empty() {
+        return escape_control(&findings.verdict.text);
+    }
     match findings.verdict.limit {
         Limit::Generator => generator_text(findings),
         Limit::None => "nothing yet; this load did not push it to its limit.".to_owned(),
@@ -31,6 +34,7 @@ fn verdict_text(run: &Run, findings: &Findings) -> String {
             format!("not known, because the target was lost.{}", unwatched(run))
         }
         Limit::Unknown => format!("not known.{}{}", generator_ruled_out(findings), unwatched(run)),
+        limit => format!("{}, of {}.", limit.name(), escape_control(&findings.verdict.place)),
     }
 }
 
@@ -56,16 +60,21 @@ fn unwatched(run: &Run) -> &'static str {
 
 /// What the verdict rests on.
 pub(super) fn evidence(findings: &Findings) -> String {
-    let rows = &findings.verdict.evidence;
-    if rows.is_empty() {
+    evidence_of(&findings.verdict)
+}
+
+fn evidence_of(verdict: &Verdict) -> String {
+    if verdict.evidence.is_empty() {
         return String::new();
     }
-    let basis = match findings.verdict.confidence {
+    let basis = match verdict.confidence {
+        Confidence::Proven => "proven: raising it moved throughput as predicted",
         Confidence::Measured => "measured",
         Confidence::Inferred => "inferred, by elimination",
         Confidence::Unknown => "too little is known for a verdict",
     };
-    format!("Evidence ({basis})\n{}", rows.iter().map(|row| point(&row_text(row))).collect::<String>())
+    let rows = verdict.evidence.iter().map(|row| point(&row_text(row)));
+    format!("Evidence ({basis})\n{}", rows.collect::<String>())
 }
 
 fn row_text(row: &EvidenceRow) -> String {

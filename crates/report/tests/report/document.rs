@@ -4,6 +4,7 @@ use std::path::Path;
 
 use plimsoll_report::json;
 
+use super::hosts;
 use super::sample::{self, Sample};
 use super::variants;
 
@@ -21,6 +22,7 @@ fn samples() -> Vec<Sample> {
         sample::slow("answer"),
         variants::several_requests("sweep"),
         variants::ramp(),
+        hosts::watched("answer"),
     ]
 }
 

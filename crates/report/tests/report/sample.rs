@@ -218,8 +218,17 @@ fn around(ratio: f64, ended: u64) -> (f64, f64) {
 fn sample(command: &str, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) -> Sample {
     let manifest = manifest(command, &plan);
     let generator = steps.last().map_or_else(GeneratorHealth::default, |step| step.generator.clone());
-    let findings =
-        Findings { plan, steps, generator, knee: None, usl: None, slo: None, verdict, lower_bound: false };
+    let findings = Findings {
+        plan,
+        steps,
+        generator,
+        knee: None,
+        usl: None,
+        slo: None,
+        resources: Vec::new(),
+        verdict,
+        lower_bound: false,
+    };
     let run = Run { manifest, steps: Vec::new(), frames: Vec::new(), hosts: Vec::new(), events: Vec::new() };
     Sample { run, findings }
 }
@@ -232,7 +241,8 @@ fn verdict(limit: Limit, confidence: Confidence, advice: &str) -> Verdict {
         at: "32 connections".to_owned(),
     };
     let place = "127.0.0.1:8080".to_owned();
-    Verdict { limit, place, confidence, evidence: vec![row], advice: vec![advice.to_owned()] }
+    let advice = vec![advice.to_owned()];
+    Verdict { evidence: vec![row], advice, ..Verdict::new(limit, place, confidence) }
 }
 
 /// A ladder to its plateau: everything is known that can be.

@@ -1,0 +1,169 @@
+//! One source of one host over time.
+
+use std::collections::BTreeMap;
+
+/// Two reads farther apart than this do not tell what was between them: hosts are read once a second, so more than one
+/// read is missing there.
+const GAP_MOST_NS: u64 = 2_500_000_000;
+/// A rate is told only if reads cover this part of the time it is for.
+const COVERED_LEAST: f64 = 0.5;
+/// A gauge that was not read within a span was that of a read so near to it.
+const NEAR_NS: u64 = 1_000_000_000;
+
+/// A stretch of the run, in nanoseconds since it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// Its begin.
+    pub(crate) from_ns: u64,
+    /// Its end.
+    pub(crate) to_ns: u64,
+}
+
+impl Span {
+    fn seconds(self) -> f64 {
+        self.to_ns.saturating_sub(self.from_ns) as f64 / 1e9
+    }
+
+    /// What two stretches share.
+    fn shared(self, other: Self) -> Option<Self> {
+        let span = Self { from_ns: self.from_ns.max(other.from_ns), to_ns: self.to_ns.min(other.to_ns) };
+        (span.from_ns < span.to_ns).then_some(span)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Read<'a> {
+    at_ns: u64,
+    counters: &'a BTreeMap<String, u64>,
+}
+
+/// The reads of one subject, in order of time.
+#[derive(Debug, Default)]
+pub(crate) struct Track<'a> {
+    reads: Vec<Read<'a>>,
+}
+
+impl<'a> Track<'a> {
+    pub(super) fn push(&mut self, at_ns: u64, counters: &'a BTreeMap<String, u64>) {
+        self.reads.push(Read { at_ns, counters });
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.reads.sort_by_key(|read| read.at_ns);
+    }
+
+    fn values(&self, name: &str) -> impl Iterator<Item = (u64, f64)> {
+        self.reads.iter().filter_map(move |read| Some((read.at_ns, *read.counters.get(name)? as f64)))
+    }
+
+    /// How fast a counter grew within a span, per second.
+    ///
+    /// A counter is taken to grow evenly between two reads of it. What lies between reads too far apart is left out, and
+    /// with less than half of the span covered, or a counter that fell (what it counts was started again), nothing is known.
+    pub(crate) fn per_sec(&self, name: &str, span: Span) -> Option<f64> {
+        let values: Vec<(u64, f64)> = self.values(name).collect();
+        let (mut grown, mut covered_sec) = (0.0, 0.0);
+        for pair in values.windows(2) {
+            let (before, after) = (pair[0], pair[1]);
+            let between = Span { from_ns: before.0, to_ns: after.0 };
+            if after.0 - before.0 > GAP_MOST_NS {
+                continue;
+            }
+            if let Some(shared) = between.shared(span) {
+                if after.1 < before.1 {
+                    return None;
+                }
+                grown += (after.1 - before.1) * shared.seconds() / between.seconds();
+                covered_sec += shared.seconds();
+            }
+        }
+        let enough = covered_sec > 0.0 && covered_sec >= COVERED_LEAST * span.seconds();
+        enough.then(|| grown / covered_sec)
+    }
+
+    /// The readings of a gauge within a span, or else the one nearest to it.
+    fn gauges(&self, name: &str, span: Span) -> Vec<f64> {
+        let within = |at_ns: &u64| (span.from_ns..=span.to_ns).contains(at_ns);
+        let inside: Vec<f64> =
+            self.values(name).filter(|(at_ns, _)| within(at_ns)).map(|(_, value)| value).collect();
+        if !inside.is_empty() {
+            return inside;
+        }
+        let away = |at_ns: u64| span.from_ns.saturating_sub(at_ns).max(at_ns.saturating_sub(span.to_ns));
+        let nearest = self.values(name).min_by_key(|(at_ns, _)| away(*at_ns));
+        nearest.filter(|(at_ns, _)| away(*at_ns) <= NEAR_NS).map(|(_, value)| value).into_iter().collect()
+    }
+
+    /// The mean of a gauge within a span.
+    pub(crate) fn mean(&self, name: &str, span: Span) -> Option<f64> {
+        let values = self.gauges(name, span);
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The highest reading of a gauge within a span.
+    pub(crate) fn most(&self, name: &str, span: Span) -> Option<f64> {
+        self.gauges(name, span).into_iter().reduce(f64::max)
+    }
+
+    /// The last reading of something that does not change.
+    pub(crate) fn last(&self, name: &str) -> Option<f64> {
+        self.values(name).last().map(|(_, value)| value)
+    }
+
+    /// The names that were ever read, each once.
+    pub(crate) fn names(&self) -> std::collections::BTreeSet<&'a str> {
+        self.reads.iter().flat_map(|read| read.counters.keys()).map(String::as_str).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn counters(values: &[(u64, u64)]) -> Vec<(u64, BTreeMap<String, u64>)> {
+        let one =
+            |(at_sec, value): &(u64, u64)| (at_sec * SECOND_NS, BTreeMap::from([("n".to_owned(), *value)]));
+        values.iter().map(one).collect()
+    }
+
+    fn per_sec(values: &[(u64, u64)], from_sec: f64, to_sec: f64) -> Option<f64> {
+        let counters = counters(values);
+        let mut track = Track::default();
+        counters.iter().for_each(|(at_ns, counters)| track.push(*at_ns, counters));
+        let ns = |sec: f64| (sec * 1e9) as u64;
+        track.per_sec("n", Span { from_ns: ns(from_sec), to_ns: ns(to_sec) })
+    }
+
+    #[test]
+    fn a_counter_grows_evenly_between_two_reads() {
+        let reads = [(0, 0), (1, 100), (2, 300), (3, 300)];
+        assert_eq!(per_sec(&reads, 0.5, 1.5), Some(150.0));
+        assert_eq!(per_sec(&reads, 0.0, 3.0), Some(100.0));
+        assert_eq!(per_sec(&reads, 2.0, 3.0), Some(0.0));
+    }
+
+    #[test]
+    fn what_was_not_read_is_not_known_and_not_zero() {
+        let reads = [(0, 0), (1, 100), (9, 100), (10, 200)];
+        assert_eq!(per_sec(&reads, 3.0, 7.0), None, "nobody looked");
+        assert_eq!(per_sec(&reads, 0.0, 1.5), Some(100.0), "two thirds were seen");
+        assert_eq!(per_sec(&reads, 0.0, 4.0), None, "a quarter was seen");
+        assert_eq!(per_sec(&[(0, 5)], 0.0, 1.0), None, "one read is no difference");
+        assert_eq!(per_sec(&[(0, 50), (1, 3)], 0.0, 1.0), None, "it was started again");
+    }
+
+    #[test]
+    fn a_gauge_is_that_of_its_span_or_of_a_read_near_to_it() {
+        let counters = counters(&[(0, 4), (1, 6), (5, 100)]);
+        let mut track = Track::default();
+        counters.iter().for_each(|(at_ns, counters)| track.push(*at_ns, counters));
+        let span = |from_ms: u64, to_ms: u64| Span { from_ns: from_ms * 1_000_000, to_ns: to_ms * 1_000_000 };
+        assert_eq!(track.mean("n", span(0, 1500)), Some(5.0));
+        assert_eq!(track.most("n", span(0, 1500)), Some(6.0));
+        assert_eq!(track.mean("n", span(1500, 1800)), Some(6.0));
+        assert_eq!(track.mean("n", span(2500, 3500)), None);
+        assert_eq!(track.mean("absent", span(0, 1500)), None);
+    }
+}

@@ -1,0 +1,88 @@
+//! Which host an address belongs to.
+
+use std::net::{IpAddr, SocketAddr};
+
+use plimsoll_plan::{HostPort, Plan, PlanHost, Probe};
+
+use super::sockets::Sockets;
+
+/// What is known of the places of hosts.
+#[derive(Debug)]
+pub(super) struct Places<'a> {
+    pub(super) plan: &'a Plan,
+    /// The target is on the machine that makes the load.
+    pub(super) local: bool,
+    pub(super) sockets: &'a Sockets<'a>,
+}
+
+/// Whether a host of the plan has this address: it is given, or it is looked at there.
+fn has(host: &PlanHost, ip: IpAddr) -> bool {
+    let is = |text: &str| text.parse::<IpAddr>().is_ok_and(|address| address.to_canonical() == ip);
+    let looked_at = |probe: &Probe| match probe {
+        Probe::Ssh { host, .. }
+        | Probe::Memcached(HostPort { host, .. })
+        | Probe::Redis { address: HostPort { host, .. }, .. }
+        | Probe::Mariadb { address: HostPort { host, .. }, .. } => is(host),
+        _ => false,
+    };
+    match host.address {
+        Some(address) => address.to_canonical() == ip,
+        None => host.probes.iter().any(looked_at),
+    }
+}
+
+/// What this machine is called: as the plan calls it, if it looks at it.
+fn this_machine(plan: &Plan) -> &str {
+    let here = |host: &&PlanHost| host.probes.iter().any(Probe::is_here);
+    plan.hosts.iter().find(here).map_or(PlanHost::LOCAL, |host| host.name.as_str())
+}
+
+impl Places<'_> {
+    /// The process that takes connections to an address, as seen from a host, or from the generator: with its host.
+    ///
+    /// A host whose address the plan knows has that one and loopback. Of the others the address is not known, so that a
+    /// listener on all addresses there is taken for the one that is meant, if it is on the same host or on only one.
+    pub(super) fn listener(&self, from: Option<&str>, address: SocketAddr) -> Option<(String, u32)> {
+        let on_port: Vec<(&str, SocketAddr, u32)> = self.sockets.listeners(address.port()).collect();
+        let found = |accepts: &dyn Fn(&str, IpAddr) -> bool| {
+            let found = on_port.iter().find(|(host, listener, _)| accepts(host, listener.ip()));
+            found.map(|(host, _, pid)| ((*host).to_owned(), *pid))
+        };
+        if let Some(host) = self.named(from, address.ip()) {
+            return found(&|name, _| name == host);
+        }
+        let anywhere = |name: &str, ip: IpAddr| ip.is_unspecified() && !self.has_address(name);
+        let same = found(&|name, ip| ip == address.ip() && !ip.is_loopback() && !self.has_address(name));
+        let here = || found(&|name, ip| from == Some(name) && anywhere(name, ip));
+        let elsewhere = || {
+            let mut hosts: Vec<&str> = on_port
+                .iter()
+                .filter(|(name, ip, _)| anywhere(name, ip.ip()))
+                .map(|(name, ..)| *name)
+                .collect();
+            hosts.dedup();
+            let [only] = hosts[..] else { return None };
+            found(&|name, ip| name == only && anywhere(name, ip))
+        };
+        same.or_else(here).or_else(elsewhere)
+    }
+
+    /// The host that has an address for certain, as seen from a host, or from the generator.
+    fn named(&self, from: Option<&str>, ip: IpAddr) -> Option<String> {
+        let planned = self.plan.hosts.iter().find(|host| has(host, ip));
+        let here = match from {
+            Some(host) => ip.is_loopback().then_some(host),
+            None => self.local.then(|| this_machine(self.plan)),
+        };
+        planned.map(|host| host.name.as_str()).or(here).map(ToOwned::to_owned)
+    }
+
+    /// What to call the host of an address where nobody is known to listen.
+    pub(super) fn host_name(&self, from: Option<&str>, address: SocketAddr) -> String {
+        self.named(from, address.ip()).unwrap_or_else(|| address.ip().to_string())
+    }
+
+    fn has_address(&self, name: &str) -> bool {
+        self.plan.hosts.iter().any(|host| host.name == name && host.address.is_some())
+    }
+}

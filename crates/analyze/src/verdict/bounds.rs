@@ -1,0 +1,28 @@
+//! The bounds of the rules. `docs/method.md`, section 9, tells why each stands where it does.
+
+/// From this part on a resource is busy: what is left would not carry another ninth of the load, which is less than two
+/// steps of a ladder must differ by, 5 %, and what the reads of a capped resource scatter by together.
+pub(crate) const BUSY: f64 = 0.90;
+/// A control group that is throttled in most of its periods had work left when its quota was used up, so that the bound is
+/// lower there: what is missing is what the last slice of a period leaves.
+pub(crate) const BUSY_THROTTLED: f64 = 0.80;
+pub(crate) const THROTTLED: f64 = 0.5;
+/// Below this part a resource would carry 1.4 times the load, and is ruled out.
+pub(crate) const FREE: f64 = 0.70;
+/// Limits nearer to each other than this are not told apart: it is the tolerance of the plateau itself.
+pub(crate) const TIE: f64 = 0.05;
+/// The part of its CPU that a process spends on collecting garbage for that to be its limit. An intervention raises what
+/// is short by half; without the collection the same CPU does 1/(1 − g) times the work, which is 1.5 at a third.
+pub(crate) const COLLECTING: f64 = 1.0 / 3.0;
+/// The part of a request for which something must happen to be more than chance: once in ten requests.
+pub(crate) const PER_REQUEST: f64 = 0.1;
+/// Threads that wait for a disk at any moment: half of a thread is more than one thread does otherwise.
+pub(crate) const DISK_WAITING: f64 = 0.5;
+/// Of the requests that wait somewhere, the part that must be seen at a door for the queue to be there.
+pub(crate) const AT_THE_DOOR: f64 = 0.2;
+/// Of the requests that reach a tier, the part that must be under way beyond it for it to pass them on.
+pub(crate) const PASSED_ON: f64 = 0.8;
+/// A size counted in two ways is the same within this part.
+pub(crate) const SAME_SIZE: f64 = 0.2;
+/// The part of new connections that must find the accept queue full to be more than the burst of a step's begin.
+pub(crate) const OVERFLOWN: f64 = 0.01;

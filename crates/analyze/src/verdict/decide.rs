@@ -1,0 +1,276 @@
+//! From what the rules suspect to one verdict: which rules are asked when, and what their answers leave open.
+
+use super::generator::generator_row;
+use super::phrase::percent;
+use super::rules::{
+    connections, dependency, disk, link, lock, memory, neighbour, pool, processor, queue, quota, refused,
+    thread,
+};
+use super::scene::{Scene, Suspicion};
+use super::{bounds, text};
+use crate::hosts::GENERATOR;
+use crate::{Confidence, Limit, NextLimit, Resource, ResourceKind, Suspect, Verdict};
+
+/// No limit is told beyond so many times the throughput that was seen.
+const EXTRAPOLATION_MOST: f64 = 2.0;
+
+/// What the deciding step is to the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ground {
+    /// A ladder that reached its plateau.
+    Plateau,
+    /// Failures ended it.
+    Failing,
+    /// One level only, so that it is not known whether more load would give more.
+    OneLevel,
+}
+
+/// The limit that the hosts show, or `None` if they show none.
+pub(super) fn limit(scene: &Scene<'_>, ground: Ground) -> Option<Verdict> {
+    let found = match ground {
+        Ground::Plateau => at_end(scene).or_else(|| turned_away(scene)).or_else(|| waiting(scene)),
+        Ground::Failing => turned_away(scene).or_else(|| at_end(scene)),
+        Ground::OneLevel => at_end(scene).or_else(|| turned_away(scene)),
+    }?;
+    let mut verdict = found.verdict(scene);
+    if ground == Ground::OneLevel && verdict.confidence == Confidence::Measured {
+        verdict.confidence = Confidence::Inferred;
+        verdict.advice.push(super::advice::SWEEP.to_owned());
+    }
+    Some(verdict)
+}
+
+/// What was decided, with what could not be told from it.
+pub(super) struct Decided {
+    pub(super) main: Suspicion,
+    pub(super) also: Vec<Suspicion>,
+}
+
+impl Decided {
+    fn alone(main: Suspicion) -> Self {
+        Self { main, also: Vec::new() }
+    }
+
+    /// The limits that are named, with their hosts.
+    pub(super) fn named(&self) -> Vec<(Limit, &str)> {
+        std::iter::once(&self.main).chain(&self.also).map(|one| (one.limit, one.host())).collect()
+    }
+
+    fn verdict(self, scene: &Scene<'_>) -> Verdict {
+        let next_limit = next(scene, &self.named());
+        let excluded = excluded(scene, &self.named());
+        let text = text::paragraph(scene, &self, next_limit.as_ref());
+        let seen = self.main.direct && self.also.is_empty();
+        let also = self.also.iter().map(|suspicion| suspect(scene, suspicion)).collect();
+        let mut evidence = self.main.evidence;
+        evidence.extend(self.also.into_iter().flat_map(|suspicion| suspicion.evidence));
+        evidence.push(generator_row(scene.case, scene.decisive()));
+        let confidence = if seen { Confidence::Measured } else { Confidence::Inferred };
+        Verdict {
+            size: self.main.size,
+            evidence,
+            also,
+            next_limit,
+            excluded,
+            advice: self.main.advice,
+            text,
+            ..Verdict::new(self.main.limit, self.main.place, confidence)
+        }
+    }
+}
+
+fn suspect(scene: &Scene<'_>, suspicion: &Suspicion) -> Suspect {
+    let reached = || (suspicion.share > 0.0).then(|| scene.throughput() / suspicion.share);
+    let at_per_sec = suspicion.at_per_sec.map(|at| at.value).or_else(reached);
+    Suspect { limit: suspicion.limit, place: suspicion.place.clone(), at_per_sec }
+}
+
+/// One rule speaks for one limit of one host.
+fn once_each(mut all: Vec<Suspicion>) -> Vec<Suspicion> {
+    all.sort_by(|a, b| {
+        (b.direct, b.share).partial_cmp(&(a.direct, a.share)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let mut kept: Vec<Suspicion> = Vec::new();
+    for suspicion in all {
+        let same = |known: &Suspicion| known.limit == suspicion.limit && known.host() == suspicion.host();
+        if !kept.iter().any(same) {
+            kept.push(suspicion);
+        }
+    }
+    kept
+}
+
+/// Something is used up. A neighbour on a busy host is told in place of the host's CPU, garbage collection in place of the
+/// CPU that it takes.
+fn at_end(scene: &Scene<'_>) -> Option<Decided> {
+    let mut all = neighbour::suspicions(scene);
+    let collecting: Vec<Suspicion> = memory::suspicions(scene);
+    all.extend(processor::suspicions(scene));
+    all.extend(thread::suspicions(scene));
+    all.extend(quota::suspicions(scene));
+    let short: Vec<Suspicion> =
+        collecting.into_iter().filter(|memory| all.iter().any(|busy| busy.host() == memory.host())).collect();
+    all.retain(|busy| !short.iter().any(|memory| memory.host() == busy.host()));
+    all.extend(short);
+    all.extend(link::suspicions(scene));
+    all.extend(refusing(scene));
+    let neighbours: Vec<String> =
+        all.iter().filter(|one| is_neighbour(one)).map(|one| one.host().to_owned()).collect();
+    all.retain(|one| {
+        one.limit != Limit::Cpu || is_neighbour(one) || !neighbours.iter().any(|host| host == one.host())
+    });
+    let mut all = once_each(all).into_iter();
+    let main = all.next()?;
+    // What is busy whatever the load is no rival of what the load fills.
+    let rival = |other: &Suspicion| (other.direct || !main.direct) && is_tie(scene, &main, other);
+    let also: Vec<Suspicion> = all.filter(rival).collect();
+    Some(Decided { main, also })
+}
+
+fn is_neighbour(suspicion: &Suspicion) -> bool {
+    suspicion.sentence.contains("neighbour") || suspicion.place.ends_with(": a neighbour")
+}
+
+/// Refusals beside something that is used up, which may be used up by refusing.
+fn refusing(scene: &Scene<'_>) -> Option<Suspicion> {
+    let first = refused::first(scene.case.steps)?;
+    refused::suspicion(&Scene { step: first, ..*scene })
+}
+
+/// Two limits whose throughputs lie within 5 % of each other.
+fn is_tie(scene: &Scene<'_>, main: &Suspicion, other: &Suspicion) -> bool {
+    let at = |suspicion: &Suspicion| {
+        let reached = scene.throughput() / suspicion.share.max(f64::MIN_POSITIVE);
+        suspicion.at_per_sec.map_or(reached, |at| at.value)
+    };
+    let (a, b) = (at(main), at(other));
+    (a - b).abs() <= bounds::TIE * a.max(b)
+}
+
+/// Connections or requests were turned away.
+fn turned_away(scene: &Scene<'_>) -> Option<Decided> {
+    let refused = refusing(scene);
+    let mut connections = connections::suspicions(scene);
+    // What is deepest holds back what is before it: a queue in front of a full process is full for that reason.
+    connections.sort_by_key(|suspicion| !suspicion.place.contains(": "));
+    refused.or_else(|| connections.into_iter().next()).map(Decided::alone)
+}
+
+/// Nothing is busy, and requests wait all the same.
+fn waiting(scene: &Scene<'_>) -> Option<Decided> {
+    if scene.hosts().is_empty() || !is_looked_at(scene) {
+        return None;
+    }
+    let at_once = pool::at_once(scene)?;
+    let queue = queue::find(scene, at_once.count.value);
+    let pool = pool::suspicion(scene, &queue, at_once);
+    let depends = dependency::suspicion(scene, &queue, at_once.count.value);
+    let by_turns = lock::by_turns(scene, &queue, at_once);
+    let named = first_of(memory::suspicions(scene)).or_else(|| first_of(disk::suspicions(scene)));
+    let named = named.or_else(|| first_of(lock::by_cpu(scene))).or(by_turns);
+    let (main, mut also) = match (named, depends) {
+        (Some(named), _) => (named, Vec::new()),
+        (None, Some(depends)) if depends.share >= 1.0 => (depends, Vec::new()),
+        (None, Some(depends)) => (pool, vec![depends]),
+        (None, None) if at_once.count.value < 1.5 && !pool.direct => {
+            let place = pool.place.clone();
+            let lock = Suspicion::new(Limit::Lock, place, String::new());
+            (pool, vec![lock])
+        }
+        (None, None) => (pool, Vec::new()),
+    };
+    also.extend(scene.nearly_full().into_iter().map(|resource| nearly(scene, resource)));
+    let mut main = main;
+    main.direct &= unseen(scene).is_empty();
+    Some(Decided { main, also })
+}
+
+fn first_of(suspicions: Vec<Suspicion>) -> Option<Suspicion> {
+    once_each(suspicions).into_iter().next()
+}
+
+/// The CPU of at least one host is known: without it nothing is ruled out.
+fn is_looked_at(scene: &Scene<'_>) -> bool {
+    scene.hosts().iter().any(|host| scene.cpu_share(host).is_some())
+}
+
+/// Hosts whose CPU was not seen, and which therefore may be the limit.
+fn unseen(scene: &Scene<'_>) -> Vec<String> {
+    let unknown = |host: &&&str| scene.cpu_share(host).is_none();
+    scene.hosts().iter().filter(unknown).map(|host| (*host).to_owned()).collect()
+}
+
+/// Something that is neither busy nor free.
+fn nearly(scene: &Scene<'_>, resource: &Resource) -> Suspicion {
+    let share = scene.share(resource).unwrap_or_default();
+    let what = text::resource_text(resource);
+    Suspicion {
+        share,
+        at_per_sec: resource.demand.and_then(|demand| demand.at_per_sec),
+        evidence: vec![scene.row(what, share, Some(1.0))],
+        ..Suspicion::new(resource.kind.limit(), resource.place(), String::new())
+    }
+}
+
+/// Resources by how much of them was used at the deciding step, those that the load spends.
+fn by_share<'s>(scene: &Scene<'s>) -> Vec<(&'s Resource, f64)> {
+    let spent = |resource: &&Resource| resource.kind.is_spent() && resource.kind != ResourceKind::Core;
+    let ours = scene.resources.iter().filter(spent).filter(|resource| resource.host != GENERATOR);
+    let mut shares: Vec<_> = ours.filter_map(|resource| Some((resource, scene.share(resource)?))).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    shares
+}
+
+/// The resource that is used up next, when those that are named are no limit any more.
+pub(super) fn next(scene: &Scene<'_>, named: &[(Limit, &str)]) -> Option<NextLimit> {
+    let left = by_share(scene).into_iter().map(|(resource, _)| resource);
+    let left = left.filter(|resource| !named.contains(&(resource.kind.limit(), resource.host.as_str())));
+    let at = |resource: &'_ Resource| resource.demand.and_then(|demand| demand.at_per_sec);
+    let most = EXTRAPOLATION_MOST * (1.0 + bounds::TIE) * scene.throughput();
+    let within =
+        left.filter_map(|resource| Some((at(resource)?, resource))).filter(|(at, _)| at.value <= most);
+    let (at_per_sec, resource) = within.min_by(|a, b| a.0.value.total_cmp(&b.0.value))?;
+    Some(NextLimit { limit: resource.kind.limit(), place: resource.place(), at_per_sec })
+}
+
+/// The resource of these hosts' others that is used most, in words; `None` if nothing is known of any.
+pub(super) fn busiest_elsewhere(scene: &Scene<'_>, but: &[(Limit, &str)]) -> Option<String> {
+    let other = |(resource, _): &(&Resource, f64)| {
+        !but.iter().any(|(limit, host)| *limit == resource.kind.limit() && *host == resource.host)
+    };
+    let (resource, share) = by_share(scene).into_iter().find(other)?;
+    Some(format!("{} was {} used", text::resource_text(resource), percent(share)))
+}
+
+/// What was looked at where no limit was found.
+pub(super) fn looked_at(scene: &Scene<'_>) -> Vec<String> {
+    if scene.hosts().is_empty() { Vec::new() } else { excluded(scene, &[]) }
+}
+
+/// A sentence for each host: its busiest resource, where that is not the limit; and what was not seen.
+fn excluded(scene: &Scene<'_>, named: &[(Limit, &str)]) -> Vec<String> {
+    let shares = by_share(scene);
+    let of_host = |host: &str| {
+        let other = |(resource, _): &&(&Resource, f64)| {
+            resource.host == host && !named.contains(&(resource.kind.limit(), host))
+        };
+        match shares.iter().find(other) {
+            Some((resource, share)) => {
+                let (what, part) = (text::resource_text(resource), percent(*share));
+                Some(format!("{host}: the most used of what else it has was {what}, {part}"))
+            }
+            None if scene.cpu_share(host).is_none() => Some(unseen_text(scene, host)),
+            None => None,
+        }
+    };
+    let busy = percent(scene.case.generator.busiest_worker_ratio);
+    let generator = format!("the load generator: its busiest worker used {busy} of a core");
+    scene.hosts().into_iter().filter_map(of_host).chain([generator]).collect()
+}
+
+fn unseen_text(scene: &Scene<'_>, host: &str) -> String {
+    let failure = |source| scene.seen.hosts.failure(host, source);
+    let why =
+        failure("cpu").or_else(|| failure("cgroup")).map_or_else(String::new, |why| format!(" ({why})"));
+    format!("{host}: its CPU was not seen{why}, so that it is not ruled out")
+}

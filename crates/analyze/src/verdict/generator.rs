@@ -1,0 +1,110 @@
+//! `generator`: the machine that makes the load held it back.
+
+use super::phrase::percent;
+use super::scene::Scene;
+use super::{Case, advice, at, bounds, row, text};
+use crate::hosts::GENERATOR;
+use crate::{
+    Confidence, EvidenceRow, GeneratorReason, Law, Limit, Resource, ResourceKind, StepSummary, Verdict,
+};
+
+/// True for what a target can cause as well: segments are lost on its link too, and a client waits where a server lets go
+/// of connections. Where a host is seen to be at its end, that comes first.
+pub(super) fn may_be_the_targets(reason: &GeneratorReason) -> bool {
+    matches!(reason, GeneratorReason::Retransmits { .. } | GeneratorReason::LittlesLaw { .. })
+}
+
+/// What of the generator's host was used up: a link, or the processors of its own control group. Its workers and its
+/// machine judge themselves.
+pub(super) fn host_limited(scene: &Scene<'_>) -> Option<Verdict> {
+    let own_group = scene.seen.hosts.track(GENERATOR, "cgroup", "").is_some();
+    let judged = |resource: &&Resource| match resource.kind {
+        ResourceKind::Cpu => own_group,
+        kind => matches!(kind.limit(), Limit::Bandwidth | Limit::Packets),
+    };
+    let full = |resource: &&Resource| {
+        scene.share(resource).is_some_and(|share| share >= bounds::BUSY)
+            && resource.demand.is_some_and(|demand| demand.law != Law::Broken)
+    };
+    let ours = scene.resources.iter().filter(|resource| resource.host == GENERATOR);
+    let resource = ours.filter(judged).find(full)?;
+    let share = scene.share(resource)?;
+    let what = text::resource_text(resource);
+    let text =
+        format!("the load generator is the limit, not the target: {} was used of {what}.", percent(share));
+    let advice =
+        vec![format!("give the generator more of it ({what}), or use a second machine, and repeat the load")];
+    let evidence = vec![scene.row(what, share, Some(1.0))];
+    Some(Verdict {
+        evidence,
+        advice,
+        text,
+        ..Verdict::new(Limit::Generator, GENERATOR, Confidence::Measured)
+    })
+}
+
+/// What the generator's own clocks and counters show is measured; what follows from a law is inferred.
+pub(super) fn generator_limited(case: &Case<'_>) -> Verdict {
+    let seen = |reason: &GeneratorReason| !matches!(reason, GeneratorReason::LittlesLaw { .. });
+    let reasons = &case.generator.reasons;
+    let confidence = if reasons.iter().any(seen) { Confidence::Measured } else { Confidence::Inferred };
+    let place = case
+        .knee
+        .and_then(|knee| case.steps.iter().find(|step| step.connections == knee.plateau_connections))
+        .or(case.steps.last())
+        .map_or_else(String::new, at);
+    Verdict {
+        evidence: reasons.iter().map(|reason| reason_row(reason, &place)).collect(),
+        advice: advice::generator(reasons),
+        ..case.verdict(Limit::Generator, confidence)
+    }
+}
+
+fn reason_row(reason: &GeneratorReason, place: &str) -> EvidenceRow {
+    let (what, value, of) = match *reason {
+        GeneratorReason::WorkerBusy { worker, ratio } => {
+            (format!("CPU of worker {worker}"), ratio, Some(1.0))
+        }
+        GeneratorReason::WorkerStarved { worker, ratio } => {
+            (format!("time that worker {worker} was ready and had no CPU"), ratio, Some(1.0))
+        }
+        GeneratorReason::SendLag { p99_ns, service_p50_ns } => {
+            let what = "send lag p99 in ms, against the median service time".to_owned();
+            (what, p99_ns / 1e6, Some(service_p50_ns / 1e6))
+        }
+        GeneratorReason::LittlesLaw { expected, observed } => {
+            ("requests under way by Little's law, against connections".to_owned(), observed, Some(expected))
+        }
+        GeneratorReason::BehindSchedule { offered_per_sec, sent_per_sec } => {
+            ("requests/s sent, against those due".to_owned(), sent_per_sec, Some(offered_per_sec))
+        }
+        GeneratorReason::OutOfResources { kind, count } => {
+            (format!("requests failed: {}", kind.row().meaning), count as f64, None)
+        }
+        GeneratorReason::OutOfConnections { connections, descriptors } => {
+            let what = "connections open, against the descriptors of this process".to_owned();
+            (what, connections as f64, Some(descriptors as f64))
+        }
+        GeneratorReason::Stolen { ratio } => {
+            ("CPU time of this machine taken by others".to_owned(), ratio, Some(1.0))
+        }
+        GeneratorReason::Retransmits { ratio, .. } => {
+            ("TCP segments of this machine sent again".to_owned(), ratio, Some(1.0))
+        }
+        GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {
+            let what = "requests/s of a worker, against its ceiling when calibrated".to_owned();
+            (what, per_worker_per_sec, Some(ceiling_per_sec))
+        }
+    };
+    row(what, value, of, place.to_owned())
+}
+
+/// The generator's own load, the first thing to rule out.
+pub(super) fn generator_row(case: &Case<'_>, step: &StepSummary) -> EvidenceRow {
+    row(
+        "CPU of the busiest worker of the generator",
+        case.generator.busiest_worker_ratio,
+        Some(1.0),
+        at(step),
+    )
+}

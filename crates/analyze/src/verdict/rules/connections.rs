@@ -1,0 +1,178 @@
+//! `connections`: no place for another one, in an accept queue, among descriptors, or by a server's own bound.
+
+use plimsoll_record::FailureKind;
+use plimsoll_units::{count_text, significant};
+
+use crate::hosts::{Span, Track, name_of};
+use crate::verdict::bounds;
+use crate::verdict::scene::{Scene, Suspicion};
+use crate::{EvidenceRow, Limit, ResourceKind, StepSummary};
+
+/// A process that has all but this many of its descriptors open has none to give: some are kept back.
+const DESCRIPTORS_LEFT: f64 = 2.0;
+
+/// Counters of components that grow when they turn a connection away.
+const TURNED_AWAY: [(&str, &str); 4] = [
+    ("memcached", "listen_disabled"),
+    ("mariadb", "connection_errors_max_connections"),
+    ("redis", "rejected_connections"),
+    ("nginx", "not_handled"),
+];
+
+/// Everything that had no room for a connection from the deciding step on.
+pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
+    let hosts = scene.hosts();
+    let of_host = |host: &&str| {
+        let found = descriptors(scene, host).or_else(|| turned_away(scene, host));
+        found.or_else(|| allowed(scene, host)).or_else(|| overflown(scene, host))
+    };
+    hosts.iter().filter_map(of_host).collect()
+}
+
+/// The deciding step and those with more load, for a bound may be met only beyond the best throughput.
+fn later<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = (usize, &'s StepSummary, Span)> + 's {
+    let least = scene.decisive().connections;
+    let steps = scene.case.steps.iter().zip(scene.seen.spans).enumerate();
+    steps
+        .filter(move |(_, (step, _))| step.connections >= least)
+        .map(|(index, (step, span))| (index, step, *span))
+}
+
+fn suspicion(place: String, sentence: String, evidence: Vec<EvidenceRow>, advice: String) -> Suspicion {
+    Suspicion {
+        direct: true,
+        evidence,
+        advice: vec![advice],
+        ..Suspicion::new(Limit::Connections, place, sentence)
+    }
+}
+
+fn descriptors(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
+    let at_limit = |(index, step, _): (usize, &StepSummary, Span)| {
+        scene.of_kind(ResourceKind::Descriptors).filter(|process| process.host == host).find_map(|process| {
+            let (open, limit) = (process.used[index]?, process.capacity?);
+            (open >= limit - DESCRIPTORS_LEFT).then(|| (process, open, limit, crate::verdict::at(step)))
+        })
+    };
+    let (process, open, limit, at) = later(scene).find_map(at_limit)?;
+    let name = name_of(&process.detail);
+    let sentence = format!(
+        "the descriptors of {name} on {host} are the limit: {} of the {} it may have were open at {at}",
+        count_text(open),
+        count_text(limit)
+    );
+    let evidence =
+        vec![crate::verdict::row(format!("descriptors of {}", process.place()), open, Some(limit), at)];
+    let advice = format!(
+        "raise the descriptor limit of {name} on {host} (ulimit -n, LimitNOFILE) and repeat the load"
+    );
+    Some(suspicion(format!("{host}: {name}"), sentence, evidence, advice))
+}
+
+/// Connections that a component turned away a second. nginx counts what it accepted and what it handled: it drops the
+/// rest for want of a place among its `worker_connections`.
+fn refused_per_sec(source: &str, counter: &str, track: &Track<'_>, span: Span) -> Option<f64> {
+    if source == "nginx" {
+        return Some(track.per_sec("accepts", span)? - track.per_sec("handled", span)?);
+    }
+    track.per_sec(counter, span)
+}
+
+fn turned_away(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
+    let seen = |(_, step, span): (usize, &StepSummary, Span)| {
+        TURNED_AWAY.iter().find_map(|(source, counter)| {
+            let mut tracks = scene.seen.hosts.of(host, source);
+            let rate = tracks.find_map(|(_, track)| {
+                refused_per_sec(source, counter, track, span).filter(|rate| *rate > 0.5)
+            });
+            rate.map(|rate| (*source, rate, crate::verdict::at(step)))
+        })
+    };
+    let (source, rate, at) = later(scene).find_map(seen)?;
+    let setting = match source {
+        "nginx" => "worker_connections",
+        "memcached" => "-c",
+        "mariadb" => "max_connections",
+        _ => "maxclients",
+    };
+    let sentence = format!(
+        "the connections that {source} on {host} allows are the limit: it turned away {} a second at {at}",
+        significant(rate)
+    );
+    let evidence = vec![crate::verdict::row(
+        format!("connections/s that {source} on {host} turned away"),
+        rate,
+        None,
+        at,
+    )];
+    Some(suspicion(
+        format!("{host}: {source}"),
+        sentence,
+        evidence,
+        format!("raise {setting} of {source} on {host} and repeat the load"),
+    ))
+}
+
+/// A component that has as many connections open as it allows.
+fn allowed(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
+    let full =
+        scene.of_kind(ResourceKind::Connections).filter(|server| server.host == host).find_map(|server| {
+            let (open, most) = (server.used[scene.step]?, server.capacity?);
+            (open >= most - 1.0).then_some((server, open, most))
+        });
+    let (server, open, most) = full?;
+    let sentence = format!(
+        "the connections that {} on {host} allows are the limit: {} of {} were open",
+        server.detail,
+        count_text(open),
+        count_text(most)
+    );
+    let evidence = vec![scene.row(format!("connections open at {}", server.place()), open, Some(most))];
+    let advice =
+        format!("let {} on {host} have half as many connections again and repeat the load", server.detail);
+    Some(suspicion(server.place(), sentence, evidence, advice))
+}
+
+/// New connections found the accept queue full. Hosts count that; where the queue itself was seen to be full, or
+/// connections failed, it held requests back.
+fn overflown(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
+    let seen = |(index, step, span): (usize, &StepSummary, Span)| {
+        let tcp = scene.seen.hosts.track(host, "tcp", "")?;
+        let dropped =
+            tcp.per_sec("listen_overflows", span)?.max(tcp.per_sec("listen_drops", span).unwrap_or(0.0));
+        let opened = tcp.per_sec("passive_opens", span).unwrap_or(0.0);
+        let full = scene
+            .of_kind(ResourceKind::AcceptQueue)
+            .filter(|queue| queue.host == host)
+            .find(|queue| queue.utilisation(index).is_some_and(|share| share >= bounds::BUSY));
+        let ratio = dropped / (dropped + opened).max(f64::MIN_POSITIVE);
+        let felt = full.is_some() || failed_to_connect(step) > 0;
+        (dropped > 0.0 && ratio >= bounds::OVERFLOWN && felt)
+            .then(|| (dropped, opened, full.map(|queue| queue.detail.clone()), crate::verdict::at(step)))
+    };
+    let (dropped, opened, queue, at) = later(scene).find_map(seen)?;
+    let listener = queue.map_or_else(|| host.to_owned(), |address| format!("{host}: {address}"));
+    let sentence = format!(
+        "the accept queue of {listener} is the limit: {} connections a second found it full at {at}",
+        significant(dropped)
+    );
+    let what = format!("connections/s that found an accept queue of {host} full, against those opened");
+    let evidence = vec![crate::verdict::row(what, dropped, Some(opened), at)];
+    let advice = format!(
+        "raise the backlog of the listener on {host} (listen(), net.core.somaxconn) and let connections be kept alive, \
+         and repeat the load"
+    );
+    Some(suspicion(listener, sentence, evidence, advice))
+}
+
+/// Requests of a step for which no connection was to be had.
+pub(super) fn failed_to_connect(step: &StepSummary) -> u64 {
+    let kinds = [
+        FailureKind::ConnectRefused,
+        FailureKind::ConnectTimedOut,
+        FailureKind::ConnectReset,
+        FailureKind::ClosedBeforeResponse,
+        FailureKind::ResetBeforeResponse,
+    ];
+    kinds.iter().map(|kind| step.counts.failed.of(*kind)).sum()
+}

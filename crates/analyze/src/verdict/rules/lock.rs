@@ -1,0 +1,116 @@
+//! `lock`: requests take turns at one thing.
+
+use plimsoll_units::{count_text, duration_text, significant};
+
+use super::pool::AtOnce;
+use super::queue::Queue;
+use crate::hosts::{name_of, pid_of};
+use crate::verdict::bounds;
+use crate::verdict::scene::{Scene, Suspicion};
+use crate::{EvidenceRow, Limit};
+
+/// The cores that a process of many threads uses when one of them runs at a time.
+const ONE_AT_A_TIME: std::ops::RangeInclusive<f64> = 0.85..=1.15;
+/// Work that is done by turns but for a small part has at most this many requests under way.
+const TURNS_MOST: f64 = 1.5;
+/// No thread of such a process has the whole core to itself.
+const THREAD_MOST: f64 = 0.75;
+/// A thread with less of a core than this takes no part.
+const THREAD_LEAST: f64 = 0.05;
+
+/// Processes whose threads share one core between them on a host that has more.
+pub(in crate::verdict) fn by_cpu(scene: &Scene<'_>) -> Vec<Suspicion> {
+    scene.hosts().into_iter().filter_map(|host| one_core(scene, host)).collect()
+}
+
+fn one_core(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
+    let cpu = scene.cpu(host).filter(|cpu| cpu.capacity.is_some_and(|cores| cores >= TURNS_MOST))?;
+    let span = scene.span();
+    let (subject, cores) = scene
+        .seen
+        .hosts
+        .of(host, "process")
+        .filter_map(|(subject, track)| Some((subject, crate::usage::cpu_of(track, span)?)))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .filter(|(_, cores)| ONE_AT_A_TIME.contains(cores))?;
+    let ours = scene.seen.hosts.of(host, "thread").filter(|(thread, _)| pid_of(thread) == pid_of(subject));
+    let threads: Vec<f64> = ours.filter_map(|(_, track)| crate::usage::cpu_of(track, span)).collect();
+    let sharing = threads.iter().filter(|used| **used >= THREAD_LEAST).count();
+    if sharing < 2 || threads.iter().any(|used| *used > THREAD_MOST) || super::processor::is_busy(scene, cpu)
+    {
+        return None;
+    }
+    let name = name_of(subject);
+    let sentence = format!(
+        "a lock in {name} on {host} is the limit: its {sharing} busy threads used {} cores between them at {} requests/s, as \
+         if one ran at a time",
+        significant(cores),
+        count_text(scene.throughput())
+    );
+    let mut evidence: Vec<EvidenceRow> = vec![
+        scene.row(format!("cores used by {name} on {host}, all threads together"), cores, None),
+        scene.row(format!("threads of {name} on {host} that share them"), sharing as f64, None),
+    ];
+    evidence.extend(
+        futex(scene, host, subject).map(|waiting| {
+            scene.row(format!("threads of {name} on {host} waiting for another"), waiting, None)
+        }),
+    );
+    Some(suspicion(scene, host, name, sentence, evidence))
+}
+
+/// Threads of a process that waited for another thread at any moment, on average.
+fn futex(scene: &Scene<'_>, host: &str, subject: &str) -> Option<f64> {
+    let track = scene.seen.hosts.track(host, "waiting", subject)?;
+    let looks = track.per_sec("looks", scene.span()).filter(|looks| *looks > 0.0)?;
+    Some(track.per_sec("futex", scene.span())? / looks)
+}
+
+fn suspicion(
+    scene: &Scene<'_>,
+    host: &str,
+    name: &str,
+    sentence: String,
+    evidence: Vec<EvidenceRow>,
+) -> Suspicion {
+    Suspicion {
+        evidence,
+        advice: vec![format!(
+            "take a profile of where {name} on {host} waits during -c {} (off-CPU, mutex profile), shorten what is done under \
+             the lock, and repeat the load; a second process would tell too",
+            scene.decisive().connections
+        )],
+        ..Suspicion::new(Limit::Lock, format!("{host}: {name}"), sentence)
+    }
+}
+
+/// Requests that were all read, and of which one is worked on at a time: whatever it is that they take turns at, it is
+/// within the process. Requests that nobody has read wait for a worker instead.
+pub(in crate::verdict) fn by_turns(scene: &Scene<'_>, queue: &Queue, at_once: AtOnce) -> Option<Suspicion> {
+    let [tier] = queue.tiers.as_slice() else { return None };
+    let tier = scene.flow.tiers.get(*tier)?;
+    let read = queue.at_the_door.is_some_and(|part| part < bounds::AT_THE_DOOR);
+    if at_once.count.value > TURNS_MOST || !read {
+        return None;
+    }
+    let sentence = format!(
+        "a lock in {} is the limit: {} requests/s of {} each are {} at once, and those that wait were all read",
+        tier.place(),
+        count_text(scene.throughput()),
+        duration_text(at_once.unqueued_sec * 1e9),
+        significant(at_once.count.value),
+    );
+    let evidence = vec![
+        scene.row(
+            "requests worked on at once: throughput × the time of a request that does not wait",
+            at_once.count.value,
+            None,
+        ),
+        scene.row(
+            format!("waiting requests that {} has not read", tier.place()),
+            queue.at_the_door.unwrap_or_default(),
+            Some(1.0),
+        ),
+    ];
+    Some(suspicion(scene, &tier.host, &tier.process, sentence, evidence))
+}

@@ -1,0 +1,133 @@
+//! `pool`: a fixed number of workers or connections, each held for the whole of a request. X·S₀ is their number, S₀ being
+//! the time of a request that waits for nothing.
+
+use plimsoll_units::{count_text, duration_text, significant};
+
+use super::queue::Queue;
+use crate::verdict::bounds;
+use crate::verdict::phrase::joined;
+use crate::verdict::scene::{Scene, Suspicion};
+use crate::{Estimate, EvidenceRow, Limit, StepSummary};
+
+/// The mean of a step may be this much longer than that of the lowest, and still be of requests that did not wait.
+const UNQUEUED: f64 = 1.1;
+/// Half of what z = 1.96 gives either side of a mean.
+const Z: f64 = 1.959_963_985;
+
+/// How many requests the target works on at once, all tiers together: by Little's law (Little 1961), X·S₀.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::verdict) struct AtOnce {
+    /// X·S₀ with its interval.
+    pub(in crate::verdict) count: Estimate,
+    /// S₀ in seconds.
+    pub(in crate::verdict) unqueued_sec: f64,
+    /// True if throughput grew in proportion to the load until near the plateau, as it does up to a fixed number of
+    /// workers; one thing that requests take turns at slows them down before.
+    pub(in crate::verdict) straight: bool,
+}
+
+/// Usable steps of a closed loop, lowest load first.
+fn climbing<'s>(scene: &'s Scene<'_>) -> Vec<&'s StepSummary> {
+    let mut steps = crate::knee::usable(scene.case.steps);
+    steps.retain(|step| step.rate_per_sec.is_none() && step.latency.count > 0);
+    steps
+}
+
+/// Counts the requests that are worked on at once, from a ladder that reached its plateau.
+pub(in crate::verdict) fn at_once(scene: &Scene<'_>) -> Option<AtOnce> {
+    let steps = climbing(scene);
+    let lowest = *steps.first()?;
+    let low_sec = lowest.latency.mean_ns / 1e9;
+    // The highest step whose requests took no longer than the lowest step's: its time has what load alone adds in it.
+    let unqueued = steps.iter().rev().find(|step| step.latency.mean_ns / 1e9 <= UNQUEUED * low_sec)?;
+    let unqueued_sec = unqueued.latency.mean_ns / 1e9;
+    let plateau = scene.decisive().throughput;
+    let value = plateau.value * unqueued_sec;
+    let relative = relative_half(plateau).hypot(mean_half(unqueued));
+    let low = plateau.value * low_sec.min(unqueued_sec) * (1.0 - relative);
+    let high = plateau.value * low_sec.max(unqueued_sec) * (1.0 + relative);
+    let count = Estimate { value, interval: Some((low, high)) };
+    Some(AtOnce { count, unqueued_sec, straight: is_straight(&steps, value, unqueued_sec) })
+}
+
+fn relative_half(estimate: Estimate) -> f64 {
+    estimate.interval.map_or(bounds::TIE, |(low, high)| (high - low) / 2.0 / estimate.value)
+}
+
+fn mean_half(step: &StepSummary) -> f64 {
+    Z * step.latency.stdev_ns / (step.latency.count as f64).sqrt() / step.latency.mean_ns
+}
+
+/// At every step with less than the count under way, and half of it or more, throughput is what that many workers give.
+fn is_straight(steps: &[&StepSummary], count: f64, unqueued_sec: f64) -> bool {
+    let under_way = |step: &StepSummary| f64::from(step.connections) * f64::from(step.depth);
+    let mut near =
+        steps.iter().filter(|step| (0.45 * count..0.95 * count).contains(&under_way(step))).peekable();
+    near.peek().is_some() && near.all(|step| step.throughput.value >= 0.9 * under_way(step) / unqueued_sec)
+}
+
+/// What a pool would be here. `queue` is where requests wait.
+pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: AtOnce) -> Suspicion {
+    let tiers: Vec<_> = queue.tiers.iter().filter_map(|tier| scene.flow.tiers.get(*tier)).collect();
+    let among = tiers.len().max(1) as f64;
+    let each = |value: f64| value / among;
+    let size = Estimate {
+        value: each(at_once.count.value),
+        interval: at_once.count.interval.map(|(low, high)| (each(low), each(high))),
+    };
+    let place = tiers.first().map_or_else(|| sole_place(scene), |tier| tier.place());
+    let names: Vec<String> = tiers.iter().map(|tier| tier.place()).collect();
+    let whose = if names.is_empty() { place.clone() } else { joined(&names) };
+    let apiece = if tiers.len() > 1 { " each" } else { "" };
+    let sentence = format!(
+        "a pool of about {} workers or connections in {whose}{apiece} is the limit: {} requests/s of {} each are {} at \
+         once, and more at a time do not raise it",
+        count_text(size.value.round()),
+        count_text(scene.throughput()),
+        duration_text(at_once.unqueued_sec * 1e9),
+        significant(at_once.count.value),
+    );
+    let mut evidence: Vec<EvidenceRow> = vec![scene.row(
+        "requests worked on at once: throughput × the time of a request that does not wait",
+        at_once.count.value,
+        None,
+    )];
+    evidence.extend(queue.at_the_door.map(|part| {
+        scene.row(format!("waiting requests that are seen at the door of {whose}"), part.min(1.0), Some(1.0))
+    }));
+    evidence.extend(queue.out.filter(|out| *out > 0.0).map(|out| {
+        scene.row(
+            format!("connections out of {whose} at the highest step, against that many at once"),
+            out,
+            Some(at_once.count.value),
+        )
+    }));
+    Suspicion {
+        size: Some(size),
+        direct: at_once.straight && is_seen(queue, at_once.count.value),
+        evidence,
+        advice: vec![format!(
+            "raise the pool in {whose} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
+             throughput should grow by half, or up to the next limit",
+            count_text(size.value.round()),
+            count_text((1.5 * size.value).round())
+        )],
+        ..Suspicion::new(Limit::Pool, place, sentence)
+    }
+}
+
+/// The queue was seen at the door of the pool, or connections out of it are as many as it has.
+fn is_seen(queue: &Queue, count: f64) -> bool {
+    let at_door = queue.at_the_door.is_some_and(|part| part >= bounds::AT_THE_DOOR);
+    let counted = queue.out.is_some_and(|out| (out / count - 1.0).abs() <= bounds::SAME_SIZE);
+    let nothing_beyond = queue.out == Some(0.0);
+    !queue.tiers.is_empty() && ((at_door && nothing_beyond) || counted)
+}
+
+/// Where requests wait if nobody told: the only host, or the target itself.
+fn sole_place(scene: &Scene<'_>) -> String {
+    match scene.hosts().as_slice() {
+        [only] => (*only).to_owned(),
+        _ => scene.case.plan.target.authority(),
+    }
+}

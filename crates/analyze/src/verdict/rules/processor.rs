@@ -1,0 +1,126 @@
+//! `cpu`: all processors that a host may use are busy.
+
+use plimsoll_units::{count_text, significant};
+
+use crate::verdict::bounds;
+use crate::verdict::phrase::{cost, percent};
+use crate::verdict::scene::{Scene, Suspicion};
+use crate::{Law, Limit, Resource, ResourceKind};
+
+/// Hosts whose CPU is busy, and hosts of which one core is, with the work of the network.
+pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
+    let busy = |resource: &&Resource| is_busy(scene, resource);
+    let hosts = scene.of_kind(ResourceKind::Cpu).filter(busy).map(|resource| host(scene, resource));
+    hosts.chain(network_cores(scene)).collect()
+}
+
+/// Busy by the mean, or throttled in most periods with little missing.
+pub(super) fn is_busy(scene: &Scene<'_>, resource: &Resource) -> bool {
+    let throttled = || throttled_ratio(scene, resource).is_some_and(|ratio| ratio >= bounds::THROTTLED);
+    scene
+        .share(resource)
+        .is_some_and(|share| share >= bounds::BUSY || (share >= bounds::BUSY_THROTTLED && throttled()))
+}
+
+/// The part of its periods in which the control group of a resource was out of quota.
+pub(super) fn throttled_ratio(scene: &Scene<'_>, resource: &Resource) -> Option<f64> {
+    let group = scene.seen.hosts.track(&resource.host, "cgroup", &resource.detail)?;
+    let periods = group.per_sec("periods", scene.span()).filter(|periods| *periods > 0.0)?;
+    Some(group.per_sec("throttled_periods", scene.span())? / periods)
+}
+
+/// The law holds over the ladder; or throughput hardly differed and the watched processes account for the use.
+fn used_by_requests(scene: &Scene<'_>, resource: &Resource) -> bool {
+    match resource.demand.map(|demand| demand.law) {
+        Some(Law::Holds) => true,
+        Some(Law::Untested) => {
+            let ours = scene.process_cores(&resource.host, None, scene.span());
+            let used = resource.used[scene.step];
+            ours.zip(used).is_some_and(|(ours, used)| ours >= bounds::PASSED_ON * used)
+        }
+        Some(Law::Broken) | None => false,
+    }
+}
+
+fn host(scene: &Scene<'_>, resource: &Resource) -> Suspicion {
+    let share = scene.share(resource).unwrap_or_default();
+    let capacity = resource.capacity.unwrap_or_default();
+    let process = scene.busiest_process(&resource.host);
+    let whose = process.map_or_else(String::new, |(name, cores)| {
+        format!(", most of it by {name} ({} cores)", significant(cores))
+    });
+    let sentence = format!(
+        "the CPU of {} is the limit: {} of its {} was used at {} requests/s{}{whose}",
+        resource.host,
+        percent(share),
+        cores_text(capacity),
+        count_text(scene.throughput()),
+        cost(scene, resource),
+    );
+    let mut evidence = vec![scene.row(format!("CPU of {}", resource.host), share, Some(1.0))];
+    let throttled = throttled_ratio(scene, resource).filter(|ratio| *ratio > 0.0);
+    evidence.extend(throttled.map(|ratio| {
+        scene.row(format!("periods in which {} was out of its quota", resource.host), ratio, Some(1.0))
+    }));
+    Suspicion {
+        share,
+        at_per_sec: resource.demand.and_then(|demand| demand.at_per_sec),
+        direct: used_by_requests(scene, resource),
+        evidence,
+        advice: vec![format!(
+            "give {} half as many cores again, or take half of its CPU cost a request away, and repeat the load with -c {}: \
+             throughput should grow by half, or up to the next limit",
+            resource.host,
+            scene.decisive().connections
+        )],
+        ..Suspicion::new(Limit::Cpu, resource.host.clone(), sentence)
+    }
+}
+
+fn cores_text(cores: f64) -> String {
+    if cores == 1.0 { "1 core".to_owned() } else { format!("{} cores", significant(cores)) }
+}
+
+/// A core that is busy with packets alone: the threads of the host are not, and other cores idle. A core that is busy
+/// with anything else is seen by its thread.
+fn network_cores<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = Suspicion> + 's {
+    let busy = |resource: &&Resource| {
+        scene.share(resource).is_some_and(|share| share >= bounds::BUSY)
+            && scene.cpu_share(&resource.host).is_some_and(|share| share < bounds::BUSY)
+    };
+    scene.of_kind(ResourceKind::Core).filter(busy).filter_map(|resource| network_core(scene, resource))
+}
+
+fn network_core(scene: &Scene<'_>, resource: &Resource) -> Option<Suspicion> {
+    let number = resource.detail.trim_start_matches("core ");
+    let track = scene.seen.hosts.track(&resource.host, "core", number)?;
+    let total_ms = track.per_sec("total_ms", scene.span()).filter(|total_ms| *total_ms > 0.0)?;
+    let interrupts_ms =
+        track.per_sec("softirq_ms", scene.span())? + track.per_sec("irq_ms", scene.span()).unwrap_or(0.0);
+    let packets = interrupts_ms / total_ms;
+    if packets < 0.5 {
+        return None;
+    }
+    let share = scene.share(resource)?;
+    let sentence = format!(
+        "one core of {} is the limit: {} was {} busy at {} requests/s, {} of its time with packets of the network",
+        resource.host,
+        resource.detail,
+        percent(share),
+        count_text(scene.throughput()),
+        percent(packets),
+    );
+    Some(Suspicion {
+        share,
+        at_per_sec: resource.demand.and_then(|demand| demand.at_per_sec),
+        evidence: vec![
+            scene.row(format!("{} of {}", resource.detail, resource.host), share, Some(1.0)),
+            scene.row(format!("time of {} spent on packets", resource.detail), packets, Some(1.0)),
+        ],
+        advice: vec![format!(
+            "spread the packets of {} over its cores (receive queues of the interface, RPS) and repeat the load",
+            resource.host
+        )],
+        ..Suspicion::new(Limit::Cpu, resource.place(), sentence)
+    })
+}

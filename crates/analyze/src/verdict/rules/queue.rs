@@ -1,0 +1,158 @@
+//! Where requests wait: following them from the listener of the load downstream.
+//!
+//! A tier passes requests on if about as many connections lead out of it as requests come in, or if they grow with
+//! the load. It holds them if they wait at its own door, not read or not accepted. The place of the queue is the deepest
+//! tier that requests reach and do not leave.
+
+use crate::flow::{Peer, Tier};
+use crate::verdict::bounds;
+use crate::verdict::scene::Scene;
+
+/// Where requests wait.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::verdict) struct Queue {
+    /// The tiers, several where load is shared out among them; empty where none is known.
+    pub(in crate::verdict) tiers: Vec<usize>,
+    /// What they are passed on to and nobody looks at, if that is where they go.
+    pub(in crate::verdict) outside: Option<String>,
+    /// Requests that were seen waiting at the door of these tiers, of those that must wait somewhere; `None` where the
+    /// door was not seen.
+    pub(in crate::verdict) at_the_door: Option<f64>,
+    /// Connections out of these tiers at the highest step, where it was seen; those to other tiers and outside.
+    pub(in crate::verdict) out: Option<f64>,
+}
+
+/// The steps between which the load grew at the plateau: the deciding one or the lowest near it, and the highest.
+fn ends(scene: &Scene<'_>) -> (usize, usize) {
+    let steps = scene.case.steps;
+    let near = |index: &usize| steps[*index].throughput.value >= (1.0 - bounds::TIE) * scene.throughput();
+    let level: Vec<usize> = (0..steps.len()).filter(near).collect();
+    let by_load = |index: &&usize| steps[**index].connections;
+    let low = level.iter().min_by_key(by_load).copied().unwrap_or(scene.step);
+    let high = level.iter().max_by_key(by_load).copied().unwrap_or(scene.step);
+    (low, high)
+}
+
+/// Requests under way at a step.
+fn under_way(scene: &Scene<'_>, step: usize) -> f64 {
+    let step = &scene.case.steps[step];
+    f64::from(step.connections) * f64::from(step.depth)
+}
+
+/// Requests at the highest step that the target does not work on and that wait somewhere.
+fn must_wait(scene: &Scene<'_>, high: usize, served_at_once: f64) -> f64 {
+    (under_way(scene, high) - served_at_once).max(0.0)
+}
+
+/// Finds the queue. `served_at_once` is how many requests the target works on at a time.
+pub(in crate::verdict) fn find(scene: &Scene<'_>, served_at_once: f64) -> Queue {
+    let (low, high) = ends(scene);
+    let waiting = must_wait(scene, high, served_at_once);
+    let mut here = scene.flow.front.clone();
+    if here.is_empty() && scene.flow.tiers.len() == 1 {
+        here = vec![0];
+    }
+    let mut best = Queue { tiers: here.clone(), outside: None, at_the_door: None, out: None };
+    // A request passes no tier twice, so that as many rounds as there are tiers are enough.
+    for _ in 0..=scene.flow.tiers.len() {
+        let door = at_the_door(scene, &here, high).map(|held| held / waiting.max(1.0));
+        let next = passed_to(scene, &here, low, high);
+        let out = flowing_out(scene, &here, high);
+        best = Queue { tiers: here.clone(), outside: None, at_the_door: door, out };
+        let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR);
+        let deeper = next.tiers.iter().any(|tier| {
+            let held = at_the_door(scene, &[*tier], high);
+            held.is_some_and(|held| held >= bounds::AT_THE_DOOR * waiting.max(1.0) / next.tiers.len() as f64)
+        });
+        if deeper || (!held_here && next.passes && !next.tiers.is_empty()) {
+            here = next.tiers;
+        } else if !held_here && next.passes {
+            return Queue { outside: next.outside, ..best };
+        } else {
+            return best;
+        }
+    }
+    best
+}
+
+/// Requests at the door of tiers: not accepted, or not read.
+fn at_the_door(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Option<f64> {
+    let of_tier = |tier: &Tier| {
+        let (unread, queue) = (tier.unread[step], tier.queue[step]);
+        if unread.is_none() && queue.is_none() {
+            None
+        } else {
+            Some(unread.unwrap_or(0.0) + queue.unwrap_or(0.0))
+        }
+    };
+    tiers.iter().filter_map(|tier| of_tier(&scene.flow.tiers[*tier])).reduce(|a, b| a + b)
+}
+
+fn flowing_out(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Option<f64> {
+    let tiers: Vec<&Tier> = tiers.iter().map(|tier| &scene.flow.tiers[*tier]).collect();
+    if tiers.is_empty() || tiers.iter().any(|tier| !tier.out_known) {
+        return None;
+    }
+    Some(tiers.iter().flat_map(|tier| &tier.out).filter_map(|flow| flow.connections[step]).sum())
+}
+
+/// Where requests go on to.
+struct Next {
+    tiers: Vec<usize>,
+    outside: Option<String>,
+    /// True if about all of them do.
+    passes: bool,
+}
+
+/// Connections out of these tiers by where they lead, at one step.
+fn shares(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Vec<(Peer, f64)> {
+    let mut all: std::collections::BTreeMap<Peer, f64> = std::collections::BTreeMap::new();
+    for flow in tiers.iter().flat_map(|tier| &scene.flow.tiers[*tier].out) {
+        if let Some(connections) = flow.connections[step] {
+            *all.entry(flow.to.clone()).or_default() += connections;
+        }
+    }
+    all.into_iter().collect()
+}
+
+fn passed_to(scene: &Scene<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
+    let shares = shares(scene, tiers, high);
+    let inner = |peer: &Peer| matches!(peer, Peer::Tier(tier) if !tiers.contains(tier));
+    let to_tiers: f64 = shares.iter().filter(|(peer, _)| inner(peer)).map(|(_, count)| count).sum();
+    let outer = shares.iter().filter(|(peer, _)| matches!(peer, Peer::Outside(_)));
+    let outer = outer.max_by(|a, b| a.1.total_cmp(&b.1));
+    let outside_most = outer.map_or(0.0, |(_, count)| *count);
+    let most = to_tiers.max(outside_most);
+    let to_outside = outside_most > to_tiers;
+    let next: Vec<usize> = shares
+        .iter()
+        .filter_map(|(peer, count)| match peer {
+            Peer::Tier(tier) if inner(peer) && *count >= 0.5 * to_tiers / shares.len() as f64 => Some(*tier),
+            _ => None,
+        })
+        .collect();
+    Next {
+        outside: outer.filter(|_| to_outside).and_then(|(peer, _)| match peer {
+            Peer::Outside(name) => Some(name.clone()),
+            Peer::Tier(_) => None,
+        }),
+        tiers: if to_outside { Vec::new() } else { next },
+        passes: passes(scene, tiers, most, low, high),
+    }
+}
+
+/// About all requests go on: as many connections lead out as requests are under way, or as connections lead in. A pool of
+/// connections that is as large at the lowest load is no sign of that: it may idle.
+fn passes(scene: &Scene<'_>, tiers: &[usize], out: f64, low: usize, high: usize) -> bool {
+    let lowest = (0..scene.case.steps.len()).min_by_key(|index| scene.case.steps[*index].connections);
+    let total = |step: usize| shares(scene, tiers, step).iter().map(|(_, count)| count).sum::<f64>();
+    let in_flight = under_way(scene, high);
+    let kept_ready = lowest.is_some_and(|lowest| {
+        under_way(scene, lowest) <= 0.5 * in_flight && total(lowest) >= 0.9 * total(high)
+    });
+    let grows = || {
+        let (load, flow) = (in_flight / under_way(scene, low).max(1.0), total(high) / total(low).max(1.0));
+        load >= 1.5 && flow - 1.0 >= 0.5 * (load - 1.0)
+    };
+    !kept_ready && (out >= bounds::PASSED_ON * in_flight || grows())
+}

@@ -1,0 +1,133 @@
+//! `refused`: the target turns requests away by policy, with 429 or 503, while it could serve them.
+
+use plimsoll_units::count_text;
+
+use crate::demand::{Load, demand};
+use crate::verdict::bounds;
+use crate::verdict::phrase::percent;
+use crate::verdict::scene::{Scene, Suspicion};
+use crate::{Law, Limit, Resource, ResourceKind, StepSummary};
+
+/// The statuses by which servers refuse what is too much: RFC 6585 section 4, RFC 9110 section 15.6.4.
+const STATUSES: [u16; 2] = [429, 503];
+/// Fewer refusals than this part are no policy: it is what a step may fail by and still count.
+const PART_LEAST: f64 = 0.05;
+/// What is served is the same at two loads within this part.
+const LEVEL: f64 = 0.1;
+
+fn refusals(step: &StepSummary) -> u64 {
+    step.counts.status.iter().filter(|(status, _)| STATUSES.contains(status)).map(|(_, count)| count).sum()
+}
+
+/// The part of what ended that was refused.
+pub(in crate::verdict) fn part(step: &StepSummary) -> f64 {
+    refusals(step) as f64 / (step.counts.ended().max(1)) as f64
+}
+
+/// Requests per second that were served.
+fn served_per_sec(step: &StepSummary) -> f64 {
+    step.throughput.value * step.success_ratio.unwrap_or(0.0)
+}
+
+/// The step with the least load in which refusals are a policy.
+pub(in crate::verdict) fn first(steps: &[StepSummary]) -> Option<usize> {
+    let refused = (0..steps.len()).filter(|index| part(&steps[*index]) >= PART_LEAST);
+    refused.min_by_key(|index| (steps[*index].connections, *index))
+}
+
+/// What is served stays level from the first step on that has refusals, whatever the load.
+fn stays_level(steps: &[StepSummary], first: usize) -> Option<(f64, f64, usize)> {
+    let least = steps[first].connections;
+    let with_refusals: Vec<&StepSummary> =
+        steps.iter().filter(|step| step.connections >= least && part(step) >= PART_LEAST).collect();
+    let served = || with_refusals.iter().map(|step| served_per_sec(step));
+    Some((served().reduce(f64::min)?, served().reduce(f64::max)?, with_refusals.len()))
+}
+
+/// Refusals as a policy. `scene.step` must be the first step that has them.
+pub(in crate::verdict) fn suspicion(scene: &Scene<'_>) -> Option<Suspicion> {
+    let steps = scene.case.steps;
+    let step = scene.decisive();
+    let refused = part(step);
+    let (least, most, count) = stays_level(steps, scene.step)?;
+    let level = most <= (1.0 + LEVEL) * least;
+    // A target that sheds load because it is full says 503 too; then it is what is full that limits.
+    let full = scene.resources.iter().any(|resource| {
+        resource.kind.is_spent() && scene.share(resource).is_some_and(|share| share >= bounds::BUSY)
+    });
+    if refused < PART_LEAST || full || (count > 1 && !level && most > least * 1.5) {
+        return None;
+    }
+    let place = deepest_that_refuses(scene);
+    let sentence = format!(
+        "{place} refuses what is more than about {} requests/s: {} of the answers at {} were of status 429 or 503, and what \
+         was served did not grow with the load",
+        count_text(served_per_sec(step)),
+        percent(refused),
+        scene.at()
+    );
+    let watched = scene
+        .resources
+        .iter()
+        .any(|resource| resource.kind == ResourceKind::Cpu && resource.host == host(&place));
+    Some(Suspicion {
+        direct: level && count > 1 && watched,
+        evidence: vec![
+            scene.row("answers of status 429 or 503", refused, Some(1.0)),
+            scene.row(
+                "requests/s that were served, least and most over the steps with refusals",
+                least,
+                Some(most),
+            ),
+        ],
+        advice: vec![format!(
+            "look for a rate limit, a limit of connections or a bounded queue in {place} (limit_req, limit_conn, maxconn); \
+             raise it by half and repeat the load: what is served should grow by half"
+        )],
+        ..Suspicion::new(Limit::Refused, place, sentence)
+    })
+}
+
+fn host(place: &str) -> &str {
+    place.split_once(": ").map_or(place, |(host, _)| host)
+}
+
+/// Refusals reach the load from the tier that makes them; those behind it never see what was refused. The deepest host
+/// whose packets grow with the refusals is where they come from.
+fn deepest_that_refuses(scene: &Scene<'_>) -> String {
+    let front = scene.flow.front.iter().map(|tier| &scene.flow.tiers[*tier]).next();
+    let mut place = front.map_or_else(|| scene.case.plan.target.authority(), |tier| tier.place());
+    let mut here = scene.flow.front.clone();
+    for _ in 0..scene.flow.tiers.len() {
+        let next: Vec<usize> = here
+            .iter()
+            .flat_map(|tier| &scene.flow.tiers[*tier].out)
+            .filter_map(|flow| match flow.to {
+                crate::flow::Peer::Tier(tier) if !here.contains(&tier) => Some(tier),
+                _ => None,
+            })
+            .filter(|tier| sees_refusals(scene, &scene.flow.tiers[*tier].host))
+            .collect();
+        let Some(first) = next.first() else { return place };
+        place = scene.flow.tiers[*first].place();
+        here = next;
+    }
+    place
+}
+
+/// The packets that a host receives grow with the refusals, what was served being the same.
+fn sees_refusals(scene: &Scene<'_>, host: &str) -> bool {
+    let packets = |resource: &&Resource| resource.kind == ResourceKind::PacketsIn && resource.host == host;
+    let Some(link) = scene.resources.iter().find(packets) else { return false };
+    let steps = scene.case.steps.iter().zip(&link.used).filter(|(step, _)| part(step) >= PART_LEAST);
+    let loads: Vec<Load> = steps
+        .filter_map(|(step, used)| {
+            let refused_per_sec = step.throughput.value * part(step);
+            Some(Load { throughput_per_sec: refused_per_sec, used: (*used)? })
+        })
+        .collect();
+    let most = loads.iter().copied().max_by(|a, b| a.throughput_per_sec.total_cmp(&b.throughput_per_sec));
+    let found = most.and_then(|most| demand(&loads, most, None));
+    // Each refused request is a packet at least.
+    found.is_some_and(|demand| demand.law == Law::Holds && demand.per_request.value >= 0.5)
+}

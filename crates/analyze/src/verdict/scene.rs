@@ -1,0 +1,139 @@
+//! What the rules look at, and what they say.
+
+use crate::flow::Flow;
+use crate::hosts::Span;
+use crate::usage::Seen;
+use crate::{Estimate, EvidenceRow, Limit, Resource, ResourceKind, StepSummary};
+
+use super::{Case, at, bounds, row};
+
+/// One run, as the rules see it.
+pub(crate) struct Scene<'a> {
+    pub(crate) case: &'a Case<'a>,
+    pub(crate) seen: &'a Seen<'a>,
+    pub(crate) resources: &'a [Resource],
+    pub(crate) flow: &'a Flow,
+    /// Index of the step that decides.
+    pub(crate) step: usize,
+}
+
+/// Something that may be the limit, by one rule.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Suspicion {
+    pub(crate) limit: Limit,
+    pub(crate) place: String,
+    /// The part of it that was used; 1 for what was at its end.
+    pub(crate) share: f64,
+    /// At which throughput it is used up.
+    pub(crate) at_per_sec: Option<Estimate>,
+    pub(crate) size: Option<Estimate>,
+    /// True if it was seen at its end, and to be used by the requests: not merely what is left over.
+    pub(crate) direct: bool,
+    pub(crate) evidence: Vec<EvidenceRow>,
+    pub(crate) advice: Vec<String>,
+    /// What was seen, fit to begin the verdict's text.
+    pub(crate) sentence: String,
+}
+
+impl Suspicion {
+    pub(crate) fn new(limit: Limit, place: impl Into<String>, sentence: String) -> Self {
+        Self {
+            limit,
+            place: place.into(),
+            share: 1.0,
+            at_per_sec: None,
+            size: None,
+            direct: false,
+            evidence: Vec::new(),
+            advice: Vec::new(),
+            sentence,
+        }
+    }
+
+    /// The host's name alone.
+    pub(crate) fn host(&self) -> &str {
+        self.place.split_once(": ").map_or(&self.place, |(host, _)| host)
+    }
+}
+
+impl<'a> Scene<'a> {
+    /// The step that decides.
+    pub(crate) fn decisive(&self) -> &'a StepSummary {
+        &self.case.steps[self.step]
+    }
+
+    /// When it was measured.
+    pub(crate) fn span(&self) -> Span {
+        self.seen.spans[self.step]
+    }
+
+    /// Its throughput in requests per second.
+    pub(crate) fn throughput(&self) -> f64 {
+        self.decisive().throughput.value
+    }
+
+    /// Where evidence of the deciding step stands.
+    pub(crate) fn at(&self) -> String {
+        at(self.decisive())
+    }
+
+    /// Evidence from the deciding step.
+    pub(crate) fn row(&self, what: impl Into<String>, value: f64, of: Option<f64>) -> EvidenceRow {
+        row(what, value, of, self.at())
+    }
+
+    /// The part of a resource that was used in the deciding step.
+    pub(crate) fn share(&self, resource: &Resource) -> Option<f64> {
+        resource.utilisation(self.step)
+    }
+
+    /// The resources of one kind, those of the generator left out.
+    pub(crate) fn of_kind(&self, kind: ResourceKind) -> impl Iterator<Item = &'a Resource> {
+        let resources = self.resources;
+        resources
+            .iter()
+            .filter(move |resource| resource.kind == kind && resource.host != crate::hosts::GENERATOR)
+    }
+
+    /// The CPU of a host.
+    pub(crate) fn cpu(&self, host: &str) -> Option<&'a Resource> {
+        self.of_kind(ResourceKind::Cpu).find(|resource| resource.host == host)
+    }
+
+    /// The part of a host's CPU that was used.
+    pub(crate) fn cpu_share(&self, host: &str) -> Option<f64> {
+        self.cpu(host).and_then(|resource| self.share(resource))
+    }
+
+    /// Cores used by all watched processes of one name on a host, or of all names.
+    pub(crate) fn process_cores(&self, host: &str, name: Option<&str>, span: Span) -> Option<f64> {
+        let ours = |subject: &str| name.is_none_or(|name| crate::hosts::name_of(subject) == name);
+        let tracks = self.seen.hosts.of(host, "process").filter(|(subject, _)| ours(subject));
+        tracks.filter_map(|(_, track)| crate::usage::cpu_of(track, span)).reduce(|a, b| a + b)
+    }
+
+    /// The watched process of a host that used most CPU, by name, with the cores it used.
+    pub(crate) fn busiest_process(&self, host: &str) -> Option<(&'a str, f64)> {
+        let span = self.span();
+        let cores = |(subject, track): (&'a str, &crate::hosts::Track<'a>)| {
+            Some((crate::hosts::name_of(subject), crate::usage::cpu_of(track, span)?))
+        };
+        let all = self.seen.hosts.of(host, "process").filter_map(cores);
+        all.max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The names of the hosts that were looked at.
+    pub(crate) fn hosts(&self) -> Vec<&'a str> {
+        self.seen.hosts.names().into_iter().collect()
+    }
+
+    /// What of these resources is between half used up and busy, and so cannot be ruled out.
+    pub(crate) fn nearly_full(&self) -> Vec<&'a Resource> {
+        let spent =
+            |resource: &&Resource| resource.kind.is_spent() && resource.host != crate::hosts::GENERATOR;
+        let near = |resource: &&Resource| {
+            self.share(resource).is_some_and(|share| (bounds::FREE..bounds::BUSY).contains(&share))
+        };
+        self.resources.iter().filter(spent).filter(near).collect()
+    }
+}

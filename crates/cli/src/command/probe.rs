@@ -1,0 +1,124 @@
+//! `plimsoll probe`: what this host is doing, for a person or as a stream of samples.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context;
+use plimsoll_host::{Component, Host, Watched, opening_line, sample_line};
+use plimsoll_record::HostSample;
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::args::ProbeArgs;
+use crate::exit::Exit;
+use crate::terminal::{remark, result};
+
+use end::End;
+
+mod end;
+mod view;
+
+/// The file tree of this machine.
+const ROOT: &str = "/";
+
+/// The first look, for the processes that are worth a second one, takes this long.
+const FIRST_LOOK: Duration = Duration::from_millis(300);
+
+/// So many processes are looked into where none is named.
+const BUSIEST: usize = 5;
+
+/// Looks at this host.
+pub(crate) fn probe(args: &ProbeArgs) -> anyhow::Result<Exit> {
+    let end = End::watch(args.stream).context("could not watch for Ctrl-C")?;
+    if args.stream { stream(args, &end) } else { show(args, &end) }
+}
+
+/// Samples until nobody wants any more, whichever way that shows.
+fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
+    let mut host = host(args, &named(args));
+    let mut due = RealClock.now();
+    let mut text = opening_line();
+    loop {
+        text.extend(samples(&mut host).iter().map(sample_line));
+        match write(&text) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Held),
+            written => written.context("could not write samples to standard output")?,
+        }
+        text.clear();
+        // A host too busy to be sampled in time is sampled when it can be, and not twice at once afterwards.
+        due = (due + args.every).max(RealClock.now());
+        if end.comes_before(due) {
+            return Ok(Exit::Held);
+        }
+    }
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Two samples, and what happened between them.
+fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
+    let named = named(args);
+    let watched = if named.is_empty() {
+        let Some(busiest) = busiest(end) else { return Ok(Exit::Interrupted) };
+        busiest
+    } else {
+        named
+    };
+    let mut host = host(args, &watched);
+    let before = samples(&mut host);
+    if end.comes_before(RealClock.now() + args.every) {
+        return Ok(Exit::Interrupted);
+    }
+    let after = samples(&mut host);
+    result(&view::text(&before, &after))?;
+    absent_ports(args, &after);
+    Ok(Exit::Held)
+}
+
+/// A port that was asked for and that nobody listens on is most likely mistyped.
+fn absent_ports(args: &ProbeArgs, samples: &[HostSample]) {
+    let listeners = samples.iter().filter(|sample| sample.source == "listener");
+    let ports: BTreeSet<&str> = listeners.filter_map(|sample| sample.subject.rsplit(':').next()).collect();
+    for port in args.ports.iter().filter(|port| !ports.contains(port.to_string().as_str())) {
+        remark(&format!(
+            "plimsoll: nothing listens on port {port} here, as far as this user may see; `ss -ltnp` lists what does"
+        ));
+    }
+}
+
+fn named(args: &ProbeArgs) -> Watched {
+    Watched { ports: args.ports.clone(), pids: args.pids.clone(), names: args.names.clone() }
+}
+
+/// The processes that use the CPU most; `None` if the user ends the look.
+fn busiest(end: &End) -> Option<Watched> {
+    let mut host = Host::local(&name(), Path::new(ROOT), &Watched::default());
+    let before = samples(&mut host);
+    if end.comes_before(RealClock.now() + FIRST_LOOK) {
+        return None;
+    }
+    let pids = view::busiest(&before, &samples(&mut host));
+    Some(Watched { pids: pids.into_iter().take(BUSIEST).collect(), ..Watched::default() })
+}
+
+fn host(args: &ProbeArgs, watched: &Watched) -> Host {
+    let mut host = Host::local(&name(), Path::new(ROOT), watched);
+    let components = args.components.iter().filter_map(|probe| Component::of(probe, Path::new(ROOT)));
+    components.for_each(|component| host.add_component(component));
+    host
+}
+
+/// What this machine calls itself.
+fn name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Times count from the clock's own origin, so that a reader on this machine can place them.
+fn samples(host: &mut Host) -> Vec<HostSample> {
+    host.samples(Instant::default())
+}

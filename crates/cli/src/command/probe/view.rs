@@ -1,0 +1,57 @@
+//! What happened between two samples of a host, for a person to read.
+
+use plimsoll_record::{HostSample, Reading};
+use plimsoll_units::significant;
+
+use row::Row;
+use window::Window;
+
+mod components;
+mod machine;
+mod processes;
+mod row;
+mod traffic;
+mod window;
+
+/// The whole view.
+pub(super) fn text(before: &[HostSample], after: &[HostSample]) -> String {
+    let window = Window::between(before, after);
+    let rows: Vec<Row> = [
+        machine::rows(&window),
+        traffic::rows(&window),
+        processes::rows(&window),
+        components::rows(&window),
+        failures(after),
+    ]
+    .concat();
+    let name = after.first().map_or("this host", |sample| sample.host.as_str());
+    let mut text = format!("{name}, over {} s\n", significant(window.span_sec()));
+    let mut label = "";
+    for row in &rows {
+        text.push_str(&row.line(if row.label == label { "" } else { row.label }));
+        label = row.label;
+    }
+    if rows.iter().any(|row| row.notable) {
+        text.push_str("\n! notable\n");
+    }
+    text
+}
+
+/// The ids of the processes that used the CPU between two samples, the busiest first.
+pub(super) fn busiest(before: &[HostSample], after: &[HostSample]) -> Vec<u32> {
+    processes::busiest(&Window::between(before, after))
+}
+
+/// Sources that are there and cannot be read.
+fn failures(after: &[HostSample]) -> Vec<Row> {
+    let failed = |sample: &HostSample| match &sample.reading {
+        Reading::Failed(why) => Some(Row::new("not read", format!("{}: {why}", sample.source)).notable(true)),
+        Reading::Ok(_) | Reading::Absent => None,
+    };
+    let mut rows: Vec<Row> = after.iter().filter_map(failed).collect();
+    rows.dedup();
+    rows
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,118 @@
+//! Processes, their threads, and who they are connected to.
+
+use plimsoll_units::{bytes_text, count_text};
+
+use super::row::{Row, percent};
+use super::window::{Seen, Window};
+
+/// From here on a thread is called hot: there is no more for it on one core.
+const HOT: f64 = 0.9;
+/// A process whose threads wait for a CPU as much of the time is slowed by others.
+const WAITING: f64 = 0.1;
+/// Threads below this are not shown.
+const THREAD_SHOWN: f64 = 0.05;
+/// So many threads and peers are shown of each kind.
+const SHOWN: usize = 8;
+/// From here on descriptors, or periods in which a quota held a group back, are a reason.
+const NEAR_LIMIT: f64 = 0.8;
+const HELD_BACK: f64 = 0.05;
+
+pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
+    let processes = by_cpu(window, "process").into_iter().filter_map(|process| process_row(&process));
+    let threads = by_cpu(window, "thread").into_iter().filter_map(|thread| thread_row(&thread)).take(SHOWN);
+    let neighbours = by_cpu(window, "neighbours").into_iter().filter_map(|other| neighbour_row(&other));
+    let groups = window.all("cgroup").filter_map(|group| group_row(&group));
+    let waiting = window.all("waiting").filter_map(|process| waiting_row(&process));
+    let peers = window.all("peers").filter_map(|process| peers_row(&process));
+    processes.chain(threads).chain(waiting).chain(peers).chain(neighbours).chain(groups).collect()
+}
+
+/// The ids of processes that were busy, the busiest first.
+pub(super) fn busiest(window: &Window<'_>) -> Vec<u32> {
+    let mut all = by_cpu(window, "process");
+    all.extend(by_cpu(window, "neighbours"));
+    all.sort_by(|a, b| cores(b).total_cmp(&cores(a)));
+    let used = all.iter().filter(|seen| cores(seen) > 0.0);
+    used.filter_map(|seen| seen.subject.split(' ').next()?.parse().ok()).collect()
+}
+
+fn by_cpu<'a>(window: &Window<'a>, source: &'a str) -> Vec<Seen<'a>> {
+    let mut all: Vec<Seen<'a>> = window.all(source).collect();
+    all.sort_by(|a, b| cores(b).total_cmp(&cores(a)));
+    all
+}
+
+fn cores(seen: &Seen<'_>) -> f64 {
+    seen.share_us("cpu_us").unwrap_or(0.0)
+}
+
+/// A share of the time that something waited, where it did.
+fn waited(seen: &Seen<'_>) -> String {
+    let share = seen.share_us("run_wait_us").filter(|share| *share >= 0.005);
+    share.map_or_else(String::new, |share| format!(", waited for a core {}", percent(share)))
+}
+
+fn process_row(process: &Seen<'_>) -> Option<Row> {
+    let busy = process.share_us("cpu_us")?;
+    let mut text = format!("{} {} of a core{}", process.subject, percent(busy), waited(process));
+    if let Some(threads) = process.level("threads") {
+        text = format!("{text}, {} thread{}", count_text(threads), if threads == 1.0 { "" } else { "s" });
+    }
+    if let Some(resident) = process.level("resident_bytes") {
+        text = format!("{text}, {}", bytes_text(resident));
+    }
+    let descriptors = process.level("descriptors").zip(process.level("descriptors_limit"));
+    if let Some((open, limit)) = descriptors {
+        text = format!("{text}, {} of {} descriptors", count_text(open), count_text(limit));
+    }
+    let near = descriptors.is_some_and(|(open, limit)| open >= limit * NEAR_LIMIT);
+    let slowed = process.share_us("run_wait_us").is_some_and(|share| share >= WAITING);
+    Some(Row::new("process", text).notable(near || slowed))
+}
+
+fn thread_row(thread: &Seen<'_>) -> Option<Row> {
+    let busy = thread.share_us("cpu_us").filter(|busy| *busy >= THREAD_SHOWN)?;
+    let text = format!("{} {} of a core{}", thread.subject, percent(busy), waited(thread));
+    Some(Row::new("thread", text).notable(busy >= HOT))
+}
+
+fn neighbour_row(other: &Seen<'_>) -> Option<Row> {
+    let busy = other.share_us("cpu_us").filter(|busy| *busy >= 0.005)?;
+    Some(Row::new("others", format!("{} {} of a core", other.subject, percent(busy))))
+}
+
+/// A group without a quota, or one that did nothing, is not told of.
+fn group_row(group: &Seen<'_>) -> Option<Row> {
+    let (quota, period) =
+        (group.level("quota_us")?, group.level("period_us").filter(|period| *period > 0.0)?);
+    let (used, cap) = (group.share_us("usage_us")?, quota / period);
+    let name = if group.subject.is_empty() { "this host" } else { group.subject };
+    let held_back = group.ratio("throttled_periods", "periods").unwrap_or(0.0);
+    let text =
+        format!("{name} {used:.2} of its {cap:.2} cores, held back in {} of periods", percent(held_back));
+    (used >= 0.005).then(|| Row::new("quota", text).notable(held_back >= HELD_BACK))
+}
+
+/// Where threads stood when they were looked at, the most frequent first.
+fn waiting_row(process: &Seen<'_>) -> Option<Row> {
+    let names = process.names().filter(|name| *name != "looks");
+    let mut places: Vec<(&str, f64)> =
+        names.filter_map(|name| Some((name, process.per_sec(name).filter(|n| *n > 0.0)?))).collect();
+    places.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let all: f64 = places.iter().map(|(_, count)| count).sum();
+    let place = |(name, count): &(&str, f64)| format!("{} {}", name.replace('_', " "), percent(count / all));
+    let text: Vec<String> = places.iter().take(SHOWN).map(place).collect();
+    (all > 0.0).then(|| Row::new("threads in", format!("{}: {}", process.subject, text.join(", "))))
+}
+
+fn peers_row(process: &Seen<'_>) -> Option<Row> {
+    let mut peers: Vec<(&str, f64)> = process
+        .names()
+        .filter(|name| !name.starts_with("unsent "))
+        .filter_map(|name| Some((name, process.level(name).filter(|count| *count > 0.0)?)))
+        .collect();
+    peers.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let text: Vec<String> =
+        peers.iter().take(SHOWN).map(|(peer, count)| format!("{peer} ({})", count_text(*count))).collect();
+    (!text.is_empty()).then(|| Row::new("peers", format!("{} → {}", process.subject, text.join(", "))))
+}

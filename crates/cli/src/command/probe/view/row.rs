@@ -1,0 +1,53 @@
+//! A row of the view.
+
+use plimsoll_units::{escape_control, significant};
+
+/// The width of the labels' column.
+const LABEL_WIDTH: usize = 11;
+
+/// One line: what it is about, and what is to say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) label: &'static str,
+    text: String,
+    pub(super) notable: bool,
+}
+
+impl Row {
+    pub(super) fn new(label: &'static str, text: String) -> Self {
+        Self { label, text, notable: false }
+    }
+
+    /// Marked, if it is worth attention.
+    pub(super) fn notable(self, notable: bool) -> Self {
+        Self { notable, ..self }
+    }
+
+    /// The line under another one, which shows this label or none.
+    pub(super) fn line(&self, label: &str) -> String {
+        let mark = if self.notable { '!' } else { ' ' };
+        // Names of processes and answers of servers are anybody's to choose.
+        let text = escape_control(&self.text);
+        format!("{mark} {label:<LABEL_WIDTH$} {text}\n")
+    }
+}
+
+/// A share of 1 as whole per cent, or less than one.
+pub(super) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent >= 0.5 => format!("{percent:.0} %"),
+        percent if percent >= 0.05 => format!("{percent:.1} %"),
+        _ => "0 %".to_owned(),
+    }
+}
+
+/// Bits a second in the unit they read best in.
+pub(super) fn bits(per_sec: f64) -> String {
+    let (scale, unit) = match per_sec {
+        size if size < 999.5 => (1.0, "bit/s"),
+        size if size < 999.5e3 => (1e3, "kbit/s"),
+        size if size < 999.5e6 => (1e6, "Mbit/s"),
+        _ => (1e9, "Gbit/s"),
+    };
+    format!("{} {unit}", significant(per_sec / scale))
+}

@@ -1,0 +1,90 @@
+use std::collections::BTreeMap;
+
+use super::*;
+
+/// A sample of a host that was read at this many milliseconds.
+fn sample(at_ms: u64, source: &str, subject: &str, counters: &[(&str, u64)]) -> HostSample {
+    let counters: BTreeMap<String, u64> = counters.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
+    HostSample {
+        host: "web".to_owned(),
+        source: source.to_owned(),
+        subject: subject.to_owned(),
+        began_ns: at_ms * 1_000_000,
+        ended_ns: at_ms * 1_000_000,
+        reading: Reading::Ok(counters),
+    }
+}
+
+/// The line of a row, by a part of its text.
+fn line<'a>(text: &'a str, part: &str) -> &'a str {
+    text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part} in\n{text}"))
+}
+
+#[test]
+fn counters_become_rates_over_the_time_between_their_reads() {
+    let cpu = |idle, user, steal| {
+        [
+            ("idle_ms", idle),
+            ("user_ms", user),
+            ("steal_ms", steal),
+            ("total_ms", idle + user + steal),
+            ("cores", 2),
+        ]
+    };
+    let link = |bytes, packets| [("received_bytes", bytes), ("sent_bytes", 0), ("received_packets", packets)];
+    let before = [sample(0, "cpu", "", &cpu(100, 0, 0)), sample(0, "interface", "eth0", &link(1_000, 10))];
+    let after = [
+        sample(2000, "cpu", "", &cpu(1100, 2_900, 100)),
+        sample(2000, "interface", "eth0", &link(2_501_000, 2_010)),
+    ];
+    let text = text(&before, &after);
+    assert!(text.starts_with("web, over 2.00 s\n"), "{text}");
+    assert_eq!(
+        line(&text, "busy"),
+        "! cpu         75 % of 2 cores busy: user 72 %, stolen by the hypervisor 2 %"
+    );
+    assert!(line(&text, "eth0").contains("in 10.0 Mbit/s 1,000 packets/s, out 0 bit/s"), "{text}");
+}
+
+#[test]
+fn only_what_is_notable_is_marked() {
+    let thread = |us| [("cpu_us", us)];
+    let before = [sample(0, "thread", "7/8 a", &thread(0)), sample(0, "thread", "7/9 b", &thread(0))];
+    let after = [
+        sample(1000, "thread", "7/8 a", &thread(200_000)),
+        sample(1000, "thread", "7/9 b", &thread(970_000)),
+    ];
+    let text = text(&before, &after);
+    assert!(line(&text, "7/9 b").starts_with("! thread      7/9 b 97 % of a core"), "{text}");
+    assert!(line(&text, "7/8 a").starts_with("              7/8 a 20 % of a core"), "{text}");
+    assert!(text.ends_with("! notable\n"), "{text}");
+}
+
+#[test]
+fn what_was_not_read_is_told_and_what_was_read_once_has_no_rate() {
+    let mut failed = sample(0, "redis", "a:1", &[]);
+    failed.reading = Reading::Failed("no connection".to_owned());
+    let nginx = sample(1000, "nginx", "b:80", &[("requests", 5), ("active", 3)]);
+    let text = text(&[], &[failed, nginx]);
+    assert_eq!(line(&text, "redis"), "! not read    redis: no connection");
+    assert_eq!(line(&text, "b:80"), "  nginx       b:80 3 connections");
+}
+
+#[test]
+fn a_name_cannot_move_the_terminals_cursor() {
+    let after = [sample(1, "prometheus", "\u{1b}[2J", &[("a", 1)])];
+    assert!(!text(&[], &after).contains('\u{1b}'));
+}
+
+#[test]
+fn the_busiest_processes_come_first_and_idle_ones_not_at_all() {
+    let of = |at_ms, us: [u64; 3]| {
+        let names = ["11 a", "12 b", "13 c"];
+        names
+            .iter()
+            .zip(us)
+            .map(|(name, us)| sample(at_ms, "neighbours", name, &[("cpu_us", us)]))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(busiest(&of(0, [5, 5, 5]), &of(100, [6, 5, 9])), [13, 11]);
+}

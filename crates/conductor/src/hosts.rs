@@ -1,0 +1,153 @@
+//! The hosts that a run crosses, and what they tell while it goes on.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use plimsoll_host::{Feeds, Host, News, Told};
+use plimsoll_plan::{Capacity, Plan, PlanHost};
+use plimsoll_record::{EventKind, HostSample, Reading};
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::observer::{Observer, Progress};
+use crate::tape::Tape;
+
+pub(crate) use probes::{Place, Watcher, watchers};
+
+mod probes;
+
+/// At the ends of a step hosts get this long to tell where their counters stand.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Before the first step each host gets this long to begin to tell; a login to another machine takes a while.
+const PATIENCE_FIRST: Duration = Duration::from_secs(5);
+
+/// The machine that makes the load, and the feeds of all others.
+#[derive(Debug)]
+pub(crate) struct Hosts {
+    generator: Host,
+    feeds: Feeds,
+    watched: Vec<Watched>,
+    origin: Instant,
+}
+
+/// What is known of a feed.
+#[derive(Debug)]
+struct Watched {
+    name: String,
+    /// It is one component that the user named, so that a reading that fails is told at once.
+    is_component: bool,
+    told: bool,
+}
+
+impl Hosts {
+    /// Starts all feeds, and records what the plan knows of its hosts beforehand.
+    pub(crate) fn open(watchers: Vec<Watcher>, plan: &Plan, tape: &mut Tape) -> Self {
+        let origin = tape.origin();
+        let now_ns = RealClock.now().nanos_since(origin);
+        plan.hosts
+            .iter()
+            .filter_map(|host| declared(host, now_ns))
+            .for_each(|sample| tape.host_sample(sample));
+        let (watched, feeds) = watchers
+            .into_iter()
+            .map(|Watcher { feed, is_component }| {
+                (Watched { name: feed.name(), is_component, told: false }, feed)
+            })
+            .unzip();
+        Self {
+            generator: Host::generator(Path::new("/")),
+            feeds: Feeds::start(feeds, origin),
+            watched,
+            origin,
+        }
+    }
+
+    /// When the run began.
+    pub(crate) fn origin(&self) -> Instant {
+        self.origin
+    }
+
+    /// Asks the machine that makes the load about itself.
+    pub(crate) fn ask_generator(&mut self, tape: &mut Tape) {
+        self.generator.samples(self.origin).into_iter().for_each(|sample| tape.host_sample(sample));
+    }
+
+    /// Asks the others where their counters stand at this instant.
+    pub(crate) fn ask(&mut self) {
+        self.feeds.ask(PATIENCE);
+    }
+
+    /// Waits until every host has begun to tell, or the time for that is over.
+    pub(crate) fn await_first(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
+        let news = self.feeds.first_news(PATIENCE_FIRST);
+        self.keep(news, tape, observer);
+    }
+
+    /// Takes what has come.
+    pub(crate) fn take_in(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
+        let news = self.feeds.news();
+        self.keep(news, tape, observer);
+    }
+
+    /// Takes what comes until all have answered, or the time for that is over.
+    pub(crate) fn await_answers(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
+        let news = self.feeds.answers();
+        self.keep(news, tape, observer);
+    }
+
+    fn keep(&mut self, news: Vec<News>, tape: &mut Tape, observer: &mut dyn Observer) {
+        for News { feed, told } in news {
+            let Some(watched) = self.watched.get_mut(feed) else { continue };
+            if let Some(text) = watched.trouble(&told) {
+                let event = tape.event(EventKind::ProbeFailed, text);
+                observer.observe(&Progress::Happened(&event));
+            }
+            if let Told::Sample(sample) = told {
+                tape.host_sample(sample);
+            }
+        }
+    }
+}
+
+impl Watched {
+    /// What is worth telling, in words: the end of a feed, and the first time that a named component does not tell.
+    fn trouble(&mut self, told: &Told) -> Option<String> {
+        let name = &self.name;
+        match told {
+            Told::Failed(why) => {
+                Some(format!("{name} is no longer watched, and the run goes on without: {why}"))
+            }
+            Told::Sample(HostSample { host, reading: Reading::Failed(why), .. })
+                if self.is_component && !self.told =>
+            {
+                self.told = true;
+                Some(format!("{name} on host {host} does not tell: {why}"))
+            }
+            Told::Sample(_) => None,
+        }
+    }
+}
+
+/// What the plan says a host can do at most, as a sample of the source `declared`; `None` if it says nothing.
+fn declared(host: &PlanHost, now_ns: u64) -> Option<HostSample> {
+    let Capacity { cores, link_out_bits_per_sec, link_in_bits_per_sec, packets_per_sec, memory_bytes } =
+        host.capacity;
+    let levels = [
+        ("cores_milli", cores.map(|cores| (cores * 1000.0).round() as u64)),
+        ("link_out_bits_per_sec", link_out_bits_per_sec),
+        ("link_in_bits_per_sec", link_in_bits_per_sec),
+        ("packets_per_sec", packets_per_sec),
+        ("memory_bytes", memory_bytes),
+    ];
+    let levels: BTreeMap<String, u64> =
+        levels.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    (!levels.is_empty()).then(|| HostSample {
+        host: host.name.clone(),
+        source: "declared".to_owned(),
+        subject: String::new(),
+        began_ns: now_ns,
+        ended_ns: now_ns,
+        reading: Reading::Ok(levels),
+    })
+}

@@ -1,0 +1,164 @@
+//! Samples of hosts that come while a load is made: they are on the tape, and their faults are nobody else's.
+#![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
+
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use plimsoll_conductor::{Observer, Progress, RunOptions, conduct};
+use plimsoll_host::{Feed, Host, LocalFeed, StreamClock, StreamFeed, Watched};
+use plimsoll_plan::{
+    ArrivalProcess, Capacity, LoadSpec, Network, Plan, PlanHost, PlanSpec, ScenarioSpec, Slo, TransportSpec,
+};
+use plimsoll_record::{EventKind, HostSample, Reading, Run};
+use plimsoll_testkit::{BadServer, Script};
+
+/// What a process that looks at hosts writes: one counter of a host `web`.
+const LINES: &str = r#"{"plimsoll_probe":1,"clock_ns":1}
+{"host":"web","source":"cpu","subject":"","began_ns":1,"ended_ns":2,"ok":{"total_ms":7}}
+{"host":"web","source":"pressure","subject":"","began_ns":3,"ended_ns":4,"absent":true}
+"#;
+
+fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
+    let load = LoadSpec::Single {
+        connections: Some(2),
+        profile: None,
+        arrivals: ArrivalProcess::Constant,
+        duration: Some(Duration::from_millis(300)),
+        requests_max: None,
+    };
+    let spec = PlanSpec {
+        name: None,
+        url: format!("http://{}/", server.address()),
+        method: None,
+        headers: Vec::new(),
+        body: None,
+        network: Network::default(),
+        load,
+        workers: Some(1),
+        timeout: Duration::from_secs(10),
+        connections_max: None,
+        depth: None,
+        seed: 1,
+        driver: None,
+        transport: TransportSpec::default(),
+        scenario: ScenarioSpec::default(),
+        slo: Slo::default(),
+        hosts,
+    };
+    spec.freeze().unwrap()
+}
+
+/// Keeps what is told.
+#[derive(Default)]
+struct Told(Vec<String>);
+
+impl Observer for Told {
+    fn observe(&mut self, progress: &Progress<'_>) {
+        if let Progress::Happened(event) = progress {
+            self.0.push(event.text.clone());
+        }
+    }
+}
+
+/// A short load with these feeds, and what was told meanwhile.
+fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn Feed>>) -> (Run, Vec<String>) {
+    let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
+    let interrupted = AtomicBool::new(false);
+    let options = RunOptions {
+        csv: None,
+        calibrations: &[],
+        command: "run",
+        ask_first: false,
+        folder: None,
+        interrupted: &interrupted,
+        tool_version: "0",
+        supplied: None,
+        feeds,
+        probing: false,
+    };
+    let mut told = Told::default();
+    let outcome = conduct(plan(&server, hosts), options, &mut told).unwrap();
+    (outcome.run, told.0)
+}
+
+/// A process that writes this and then waits until it is no longer wanted.
+fn writer(lines: &str) -> StreamFeed {
+    let mut command = Command::new("sh");
+    command.args(["-c", "printf %s \"$0\"; exec cat", lines]);
+    StreamFeed::child("lookout", command, StreamClock::Ours)
+}
+
+fn of<'a>(run: &'a Run, host: &str) -> Vec<&'a HostSample> {
+    run.hosts.iter().filter(|sample| sample.host == host).collect()
+}
+
+#[test]
+fn samples_of_another_process_are_on_the_tape_before_the_load_begins() {
+    let (run, told) = run(Vec::new(), vec![Box::new(writer(LINES))]);
+    let web = of(&run, "web");
+    assert_eq!(web.len(), 2, "{web:?}");
+    assert!(matches!(&web[0].reading, Reading::Ok(counters) if counters["total_ms"] == 7), "{web:?}");
+    assert_eq!((web[1].source.as_str(), &web[1].reading), ("pressure", &Reading::Absent));
+    assert!(web[0].ended_ns <= run.steps[0].began_ns);
+    assert!(told.is_empty(), "{told:?}");
+}
+
+#[test]
+fn a_host_is_called_what_the_plan_calls_it() {
+    let (run, _) = run(Vec::new(), vec![Box::new(writer(LINES).of_host("front"))]);
+    assert_eq!((of(&run, "front").len(), of(&run, "web").len()), (2, 0));
+}
+
+#[test]
+fn a_feed_that_fails_is_named_once_and_ends_nothing() {
+    let mut broken = Command::new("sh");
+    broken.args(["-c", "echo out of order >&2; exit 7"]);
+    let feeds: Vec<Box<dyn Feed>> = vec![
+        Box::new(StreamFeed::child("lookout", broken, StreamClock::Ours)),
+        Box::new(StreamFeed::child("absent", Command::new("/nowhere/at/all"), StreamClock::Ours)),
+        Box::new(writer("{\"plimsoll_probe\":1,\"clock_ns\":1}\nout of order too\n")),
+        Box::new(writer(LINES)),
+    ];
+    let (run, told) = run(Vec::new(), feeds);
+    let events: Vec<&str> = run.events.iter().map(|event| event.text.as_str()).collect();
+    assert!(run.events.iter().all(|event| event.kind == EventKind::ProbeFailed), "{events:?}");
+    assert_eq!(events, told, "what is told is recorded");
+    assert_eq!(events.len(), 3, "{events:?}");
+    let said = |part: &str| assert!(events.iter().any(|event| event.contains(part)), "{part}: {events:?}");
+    ["out of order", "/nowhere/at/all", "out of order too"].iter().for_each(|part| said(part));
+    assert_eq!(of(&run, "web").len(), 2, "the others go on");
+    assert!(run.frames.iter().map(|frame| frame.head.counts.completed).sum::<u64>() > 0);
+}
+
+#[test]
+fn this_machine_tells_where_its_counters_stand_at_both_ends_of_a_step() {
+    let host = Host::local("here", std::path::Path::new("/"), &Watched::default());
+    let (run, _) = run(Vec::new(), vec![Box::new(LocalFeed::new("local", vec![host]))]);
+    let step = &run.steps[0];
+    let cpu: Vec<&HostSample> =
+        of(&run, "here").into_iter().filter(|sample| sample.source == "cpu").collect();
+    assert!(cpu.iter().any(|sample| sample.ended_ns <= step.began_ns), "{cpu:?}");
+    assert!(cpu.iter().any(|sample| sample.began_ns >= step.ended_ns), "{cpu:?}");
+    let cost = of(&run, "here").into_iter().filter(|sample| sample.source == "probe");
+    let costs: Vec<u64> = cost
+        .map(|sample| match &sample.reading {
+            Reading::Ok(counters) => counters["cpu_us"],
+            _ => 0,
+        })
+        .collect();
+    assert!(costs.is_sorted() && costs.last() > Some(&0), "looking costs something: {costs:?}");
+}
+
+#[test]
+fn what_the_plan_knows_of_its_hosts_is_recorded_at_the_begin() {
+    let capacity =
+        Capacity { cores: Some(0.25), link_out_bits_per_sec: Some(200_000_000), ..Capacity::default() };
+    let (run, _) =
+        run(vec![PlanHost { capacity, ..PlanHost::named("web") }, PlanHost::named("api")], Vec::new());
+    let [declared] = of(&run, "web")[..] else { panic!("one sample: {:?}", run.hosts) };
+    let Reading::Ok(levels) = &declared.reading else { panic!("{declared:?}") };
+    let levels: Vec<(&str, u64)> = levels.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    assert_eq!(levels, [("cores_milli", 250), ("link_out_bits_per_sec", 200_000_000)]);
+    assert_eq!((declared.source.as_str(), of(&run, "api").len()), ("declared", 0));
+}

@@ -1,0 +1,117 @@
+//! A page over HTTP, its connection kept between samples.
+
+use std::io;
+use std::sync::Arc;
+
+use rustls::crypto::aws_lc_rs::default_provider;
+use rustls_native_certs::load_native_certs;
+use ureq::Agent;
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
+
+use super::DEADLINE;
+use super::trouble::Trouble;
+
+/// A page may be this long. node_exporter's has some hundred kilobytes; one of a hundred thousand series is left alone.
+const PAGE_BYTES_MAX: u64 = 8 << 20;
+
+/// One page of one server.
+#[derive(Debug)]
+pub(super) struct Page {
+    agent: Agent,
+    url: String,
+    /// What is asked and where, for errors.
+    place: String,
+}
+
+impl Page {
+    /// A page by its URL; `what` names the server in errors.
+    pub(super) fn new(what: &str, url: &str) -> Self {
+        let config = Agent::config_builder()
+            .timeout_global(Some(DEADLINE))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            // What stands in `http_proxy` is meant for the web: the way to a probed server is the direct one.
+            .proxy(None)
+            .max_idle_connections_per_host(1)
+            .tls_config(security(url))
+            .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Self { agent: config.into(), url: url.to_owned(), place: format!("{what} at {url}") }
+    }
+
+    /// The same server's page at another path, over the same connection.
+    pub(super) fn sibling(&self, what: &str, path: &str) -> Self {
+        let rest = self.url.find("://").map_or(0, |at| at + 3);
+        let end = self.url[rest..].find('/').map_or(self.url.len(), |at| rest + at);
+        let url = format!("{}{path}", &self.url[..end]);
+        Self { agent: self.agent.clone(), place: format!("{what} at {url}"), url }
+    }
+
+    /// Host and port as they stand in the URL: the subject of the page's samples.
+    pub(super) fn address(&self) -> &str {
+        let rest = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
+        rest.split(['/', '?']).next().unwrap_or(rest)
+    }
+
+    pub(super) fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// The text of the page.
+    pub(super) fn text(&self) -> Result<String, Trouble> {
+        let mut answer = self.agent.get(&self.url).call().map_err(|error| self.trouble(error))?;
+        let status = answer.status();
+        let body = answer.body_mut().with_config().limit(PAGE_BYTES_MAX).read_to_vec();
+        let body = body.map_err(|error| self.trouble(error))?;
+        if status.as_u16() != 200 {
+            let advice = "see that the path is right and that this machine may read it";
+            return Err(Trouble::Refused {
+                place: self.place.clone(),
+                reason: format!("status {}", status.as_u16()),
+                advice,
+            });
+        }
+        Ok(String::from_utf8_lossy(&body).into_owned())
+    }
+
+    fn trouble(&self, error: ureq::Error) -> Trouble {
+        let place = self.place.clone();
+        let unreachable = |reason| Trouble::Unreachable { place: self.place.clone(), reason };
+        match error {
+            ureq::Error::Timeout(_) => Trouble::Late { place },
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => unreachable(error),
+            ureq::Error::Io(error) => Trouble::broken(&self.place, &error),
+            ureq::Error::HostNotFound => {
+                unreachable(io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
+            }
+            ureq::Error::ConnectionFailed => unreachable(io::ErrorKind::ConnectionRefused.into()),
+            other => Trouble::Broken { place, reason: other.to_string() },
+        }
+    }
+}
+
+/// How a page over HTTPS is trusted: by the system's authorities, as a browser would. They are read only for such a page.
+fn security(url: &str) -> TlsConfig {
+    let certificates = if url.starts_with("https:") { load_native_certs().certs } else { Vec::new() };
+    let authorities: Vec<_> =
+        certificates.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
+    TlsConfig::builder()
+        .root_certs(RootCerts::new_with_certs(&authorities))
+        .unversioned_rustls_crypto_provider(Arc::new(default_provider()))
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_the_urls_and_a_sibling_is_on_the_same_server() {
+        let page = Page::new("go", "http://10.0.0.1:6060/debug/vars?x=1");
+        assert_eq!(page.address(), "10.0.0.1:6060");
+        let sibling = page.sibling("go", "/debug/pprof/");
+        assert_eq!(sibling.url, "http://10.0.0.1:6060/debug/pprof/");
+        assert_eq!(Page::new("go", "http://a:1").sibling("go", "/x").url, "http://a:1/x");
+    }
+}

@@ -1,0 +1,130 @@
+//! The lines of a page in Prometheus's text form, version 0.0.4, and of OpenMetrics as far as they are alike.
+
+use std::borrow::Cow;
+
+/// One sample: `name{label="value",…} number`. A time after the number is not kept: the page was read now.
+#[derive(Debug, PartialEq)]
+pub(super) struct Row<'a> {
+    pub(super) name: &'a str,
+    pub(super) labels: Vec<(&'a str, Cow<'a, str>)>,
+    pub(super) value: f64,
+}
+
+impl Row<'_> {
+    /// The value of a label.
+    pub(super) fn label(&self, name: &str) -> Option<&str> {
+        self.labels.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_ref())
+    }
+}
+
+/// All samples of a page; those that are no finite number are left out, as they say that something is not known. `None`
+/// if a line is of another form: then it is another kind of page.
+pub(super) fn rows(page: &str) -> Option<Vec<Row<'_>>> {
+    let lines = page.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let mut rows = Vec::new();
+    for line in lines {
+        let row = row(line)?;
+        if row.value.is_finite() {
+            rows.push(row);
+        }
+    }
+    Some(rows)
+}
+
+fn row(line: &str) -> Option<Row<'_>> {
+    let end = line.find(|c: char| c == '{' || c.is_ascii_whitespace())?;
+    let (name, rest) = line.split_at(end);
+    let (labels, rest) = match rest.strip_prefix('{') {
+        Some(inside) => labels(inside)?,
+        None => (Vec::new(), rest),
+    };
+    let value = rest.split_ascii_whitespace().next()?.parse().ok()?;
+    is_name(name).then_some(Row { name, labels, value })
+}
+
+fn is_name(text: &str) -> bool {
+    let first = text.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '_' | ':'));
+    first && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | ':'))
+}
+
+/// Labels with their values, up to the closing brace, and what follows it.
+type Labels<'a> = (Vec<(&'a str, Cow<'a, str>)>, &'a str);
+
+fn labels(mut rest: &str) -> Option<Labels<'_>> {
+    let mut labels = Vec::new();
+    loop {
+        rest = rest.trim_start_matches([',', ' ', '\t']);
+        if let Some(after) = rest.strip_prefix('}') {
+            return Some((labels, after));
+        }
+        let (name, after) = rest.split_once('=')?;
+        let (value, after) = quoted(after.trim_start())?;
+        labels.push((name.trim(), value));
+        rest = after;
+    }
+}
+
+/// A quoted value, in which `\\`, `\"` and `\n` stand for what they do everywhere, and what follows it.
+fn quoted(text: &str) -> Option<(Cow<'_, str>, &str)> {
+    let text = text.strip_prefix('"')?;
+    let mut escaped = false;
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            b'"' => return Some((unescaped(&text[..at]), &text[at + 1..])),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => plain.extend(letters.next().map(|next| if next == 'n' { '\n' } else { next })),
+            _ => plain.push(letter),
+        }
+    }
+    Cow::Owned(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(line: &str) -> Row<'_> {
+        rows(line).unwrap().remove(0)
+    }
+
+    #[test]
+    fn labels_numbers_times_and_exemplars_are_told_apart() {
+        let row = one("http_requests_total{method=\"post\",code=\"200\",} 1.027e3 1395066363000");
+        assert_eq!((row.name, row.value), ("http_requests_total", 1027.0));
+        assert_eq!((row.label("code"), row.label("path")), (Some("200"), None));
+        assert_eq!(one("up 1").labels, []);
+        let exemplar = "h_bucket{le=\"0.1\"} 8 # {trace=\"a b\"} 0.067";
+        assert_eq!(one(exemplar).value, 8.0);
+    }
+
+    #[test]
+    fn values_of_labels_may_hold_quotes_braces_and_lines() {
+        let row = one(r#"m{a="C:\\dir\n\"x\" } 7",b=""} 3"#);
+        assert_eq!((row.label("a"), row.label("b")), (Some("C:\\dir\n\"x\" } 7"), Some("")));
+        assert_eq!(row.value, 3.0);
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out_and_what_is_no_page_is_none() {
+        let page = "# HELP a b\n# TYPE a gauge\n\na NaN\nb +Inf\nc -1\n";
+        assert_eq!(rows(page).unwrap().len(), 1);
+        for other in ["<html><body>", "{\"a\": 1}", "a", "a{b=\"c 1", "a{b} 1", "1a 2", "a b"] {
+            assert_eq!(rows(other), None, "{other}");
+        }
+    }
+}

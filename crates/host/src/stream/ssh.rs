@@ -1,0 +1,148 @@
+//! Another machine, looked at by a Plimsoll there, through the system's ssh.
+
+use std::env;
+use std::process::{Command, ExitStatus};
+
+use plimsoll_units::Instant;
+
+use super::remote::{ended, one_line};
+use super::{Remote, StreamClock, StreamError};
+
+/// What takes the place of `ssh`: a program and its options, separated by spaces.
+const VARIABLE: &str = "PLIMSOLL_SSH";
+
+/// Options for every session: no question is ever asked, a way that is blocked is noticed, and no connection for others
+/// stays behind.
+const OPTIONS: [&str; 5] = [
+    "BatchMode=yes",
+    "ConnectTimeout=10",
+    "ServerAliveInterval=5",
+    "ServerAliveCountMax=3",
+    "ControlMaster=no",
+];
+
+/// The exit code by which ssh says that there was no session; every other one is the remote command's.
+const NO_SESSION: i32 = 255;
+/// The exit codes of shells for a command that cannot be executed, or is not there.
+const NO_COMMAND: [i32; 2] = [126, 127];
+
+/// A machine that is reached by ssh, with the user's own keys and configuration. The environment's `PLIMSOLL_SSH` may name
+/// another program or add options: `ssh -F FILE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ssh {
+    program: Vec<String>,
+    user: Option<String>,
+    host: String,
+    port: Option<u16>,
+    arguments: Vec<String>,
+}
+
+impl Ssh {
+    /// A machine by its name for ssh; user and port are left to ssh where they are not given.
+    pub fn new(user: Option<&str>, host: &str, port: Option<u16>) -> Self {
+        let program = env::var(VARIABLE).unwrap_or_default();
+        Self {
+            user: user.map(ToOwned::to_owned),
+            host: host.to_owned(),
+            port,
+            program: Vec::new(),
+            arguments: Vec::new(),
+        }
+        .through(&program)
+    }
+
+    /// With this program and these options of it in place of `ssh`; an empty text changes nothing.
+    #[must_use]
+    pub fn through(self, program: &str) -> Self {
+        let words: Vec<String> = program.split_whitespace().map(ToOwned::to_owned).collect();
+        if words.is_empty() { self } else { Self { program: words, ..self } }
+    }
+
+    /// With these arguments for `plimsoll probe --stream` there, such as `--port` and `8080`.
+    #[must_use]
+    pub fn asking(self, arguments: &[String]) -> Self {
+        Self { arguments: arguments.to_vec(), ..self }
+    }
+
+    /// Logs in and begins to sample. Times of samples will count from `origin`. Whether that succeeds shows at the first
+    /// sample.
+    ///
+    /// # Errors
+    /// When there is no ssh here.
+    pub fn start(&self, origin: Instant) -> Result<Remote, StreamError> {
+        Remote::explained(self.command(), &self.place(), (StreamClock::Theirs, origin), explained)
+    }
+
+    fn place(&self) -> String {
+        let user = self.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
+        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{user}{}{port}", self.host)
+    }
+
+    fn command(&self) -> Command {
+        let (program, options) = match self.program.split_first() {
+            Some((program, options)) => (program.as_str(), options),
+            None => ("ssh", [].as_slice()),
+        };
+        let mut command = Command::new(program);
+        command.args(options).arg("-T");
+        command.args(OPTIONS.iter().flat_map(|option| ["-o", option]));
+        if let Some(port) = self.port {
+            command.args(["-p", &port.to_string()]);
+        }
+        if let Some(user) = &self.user {
+            command.args(["-l", user]);
+        }
+        // After the dashes, a host is a host whatever it begins with.
+        command.args(["--", &self.host, "plimsoll", "probe", "--stream"]);
+        // What follows the host is joined by ssh and read by a shell there.
+        command.args(self.arguments.iter().map(|argument| quoted(argument)));
+        command
+    }
+}
+
+/// An argument as a shell takes it literally.
+fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@+%,".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}
+
+fn explained(place: &str, status: Option<ExitStatus>, words: &str) -> StreamError {
+    let said = || if words.is_empty() { "it said nothing".to_owned() } else { one_line(words) };
+    match status.and_then(|status| status.code()) {
+        Some(NO_SESSION) => StreamError::Login { place: place.to_owned(), reason: said() },
+        Some(code) if NO_COMMAND.contains(&code) => {
+            StreamError::NotInstalled { place: place.to_owned(), reason: said() }
+        }
+        _ => ended(place, status, words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(ssh: &Ssh) -> Vec<String> {
+        let command = ssh.command();
+        let words = std::iter::once(command.get_program()).chain(command.get_args());
+        words.map(|word| word.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn user_port_and_arguments_reach_ssh_and_the_host_is_no_option() {
+        let ssh = Ssh::new(Some("ann"), "-oProxyCommand=x", Some(2222)).through("ssh -F /tmp/c");
+        let line = line(&ssh.asking(&["--name".to_owned(), "a b'c".to_owned()])).join(" ");
+        assert!(line.starts_with("ssh -F /tmp/c -T -o BatchMode=yes "), "{line}");
+        let end = " -p 2222 -l ann -- -oProxyCommand=x plimsoll probe --stream --name 'a b'\\''c'";
+        assert!(line.ends_with(end), "{line}");
+    }
+
+    #[test]
+    fn no_ssh_at_all_is_told_at_once() {
+        let error = Ssh::new(None, "web", None).through("no-such-ssh").start(Instant::default()).unwrap_err();
+        assert!(error.to_string().contains("no-such-ssh"), "{error}");
+    }
+}

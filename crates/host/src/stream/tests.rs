@@ -1,0 +1,111 @@
+use std::process::Command;
+
+use super::*;
+
+fn sample_of(reading: Reading) -> HostSample {
+    HostSample {
+        host: "web".to_owned(),
+        source: "process".to_owned(),
+        subject: "12 a \"b\"\n".to_owned(),
+        began_ns: 5_000,
+        ended_ns: 6_000,
+        reading,
+    }
+}
+
+fn begin(text: &str, clock: StreamClock, origin: Instant) -> Result<SampleStream<&[u8]>, StreamError> {
+    SampleStream::begin(text.as_bytes(), "web", clock, origin)
+}
+
+#[test]
+fn what_is_written_is_what_is_read() {
+    let counters = BTreeMap::from([("cpu_us".to_owned(), u64::MAX), ("threads".to_owned(), 0)]);
+    let all =
+        [Reading::Ok(counters), Reading::Ok(BTreeMap::new()), Reading::Absent, Reading::Failed("no".into())];
+    let samples = all.map(sample_of);
+    let text = opening_line() + &samples.each_ref().map(sample_line).concat();
+    assert_eq!(text.lines().count(), 1 + samples.len(), "one line each, whatever is in it");
+    let mut stream = begin(&text, StreamClock::Ours, Instant::default()).unwrap();
+    for sample in samples {
+        assert_eq!(stream.next_sample().unwrap(), Some(sample));
+    }
+    assert_eq!(stream.next_sample().unwrap(), None);
+}
+
+#[test]
+fn times_count_from_the_runs_begin() {
+    let text = opening_line() + &sample_line(&sample_of(Reading::Absent));
+    let mut stream = begin(&text, StreamClock::Ours, Instant::from_nanos(5_500)).unwrap();
+    let sample = stream.next_sample().unwrap().unwrap();
+    assert_eq!((sample.began_ns, sample.ended_ns), (0, 500));
+}
+
+#[test]
+fn another_machines_clock_is_set_by_its_fastest_line() {
+    let origin = RealClock.now();
+    let opening = opening_line();
+    let mut stream = begin(&opening, StreamClock::Theirs, origin).unwrap();
+    let at = |ns| Instant::from_nanos(origin.as_nanos() + ns);
+    // Their clock is 1,000 s ahead; lines take 700 ns, 100 ns and 400 ns.
+    let theirs = |ns| origin.as_nanos() + 1_000_000_000_000 + ns;
+    let ends: Vec<u64> = [(10_000, 700), (20_000, 100), (30_000, 400)]
+        .map(|(sent, way)| {
+            let (began_ns, ended_ns) = (theirs(sent - 50), theirs(sent));
+            let sample = HostSample { began_ns, ended_ns, ..sample_of(Reading::Absent) };
+            let placed = stream.placed(sample, at(sent + way));
+            assert_eq!(placed.ended_ns - placed.began_ns, 50);
+            placed.ended_ns
+        })
+        .into();
+    assert_eq!(ends, [10_700, 20_100, 30_100]);
+}
+
+#[test]
+fn what_a_login_prints_first_is_passed_over() {
+    let text = format!("Welcome!\n{{}}\n{}", opening_line());
+    assert_eq!(begin(&text, StreamClock::Ours, Instant::default()).unwrap().next_sample().unwrap(), None);
+    let error = begin("Welcome!\n", StreamClock::Ours, Instant::default()).unwrap_err();
+    assert!(matches!(&error, StreamError::Foreign { line, .. } if line == "Welcome!"), "{error}");
+    let endless = "noise\n".repeat(10_000);
+    assert!(begin(&endless, StreamClock::Ours, Instant::default()).is_err());
+}
+
+#[test]
+fn another_version_is_named_and_a_line_that_is_no_sample_is_shown() {
+    let newer = "{\"plimsoll_probe\":2,\"clock_ns\":1}\n";
+    let error = begin(newer, StreamClock::Ours, Instant::default()).unwrap_err();
+    assert!(
+        error.to_string().contains("version 2") && error.to_string().contains("same plimsoll"),
+        "{error}"
+    );
+    let both = r#"{"host":"a","source":"b","began_ns":1,"ended_ns":2,"ok":{},"absent":true}"#;
+    for line in ["x", "{}", both, "{\"host\":\"a\"}"] {
+        let text = format!("{}{line}\n", opening_line());
+        let mut stream = begin(&text, StreamClock::Ours, Instant::default()).unwrap();
+        assert!(matches!(stream.next_sample(), Err(StreamError::Foreign { .. })), "{line}");
+    }
+}
+
+fn shell(script: &str) -> Remote {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]);
+    Remote::start(command, "web", StreamClock::Ours, Instant::default()).unwrap()
+}
+
+#[test]
+fn a_child_that_ends_is_told_with_its_last_words() {
+    let written = opening_line() + &sample_line(&sample_of(Reading::Absent));
+    let mut child = shell(&format!("cat <<'X'\n{written}X\necho out of memory >&2; exit 3"));
+    assert_eq!(child.next_sample().unwrap().host, "web");
+    let error = child.next_sample().unwrap_err().to_string();
+    assert!(error.contains("out of memory") && error.contains('3'), "{error}");
+}
+
+#[test]
+fn a_child_is_ended_from_another_thread_while_its_samples_are_waited_for() {
+    let mut child = shell(&format!("printf '%s' '{}'; exec sleep 1000", opening_line()));
+    let ender = child.ender();
+    let waiting = std::thread::spawn(move || child.next_sample());
+    ender.end();
+    assert!(matches!(waiting.join().unwrap(), Err(StreamError::Ended { .. })));
+}

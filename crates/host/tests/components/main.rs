@@ -1,0 +1,74 @@
+//! Components asked for real: each server is started here, used a little, and must tell just that.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "in tests, a failed step is the failure")]
+
+mod databases;
+mod pages;
+mod runtimes;
+mod troubles;
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use plimsoll_host::{Component, Host};
+use plimsoll_record::{HostSample, Reading};
+use plimsoll_units::Instant;
+
+/// A host with one component.
+struct Probed(Host);
+
+impl Probed {
+    fn new(component: Component) -> Self {
+        let mut host = Host::elsewhere("web");
+        host.add_component(component);
+        Self(host)
+    }
+
+    fn samples(&mut self) -> Vec<HostSample> {
+        self.0.samples(Instant::default())
+    }
+
+    /// The counters of a source that has one subject, which must be this one.
+    fn counters(&mut self, source: &str, subject: &str) -> BTreeMap<String, u64> {
+        let mut samples = self.samples();
+        samples.retain(|sample| sample.source == source);
+        assert_eq!(samples.len(), 1, "{samples:?}");
+        let sample = samples.remove(0);
+        assert_eq!((sample.host.as_str(), sample.subject.as_str()), ("web", subject));
+        match sample.reading {
+            Reading::Ok(counters) => counters,
+            other => panic!("{source}: {other:?}"),
+        }
+    }
+
+    /// Why the component does not tell.
+    fn failure(&mut self) -> String {
+        let samples = self.samples();
+        assert_eq!(samples.len(), 1, "{samples:?}");
+        match &samples[0].reading {
+            Reading::Failed(why) => why.clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A user's own connection to a server.
+fn connect(address: SocketAddr) -> TcpStream {
+    let connection = TcpStream::connect(address).unwrap();
+    connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    connection
+}
+
+/// Sends a line and reads until an answer ends with this.
+fn say(connection: &mut TcpStream, line: &str, end: &str) -> String {
+    connection.write_all(line.as_bytes()).unwrap();
+    let mut answer = String::new();
+    let mut buffer = [0; 1024];
+    while !answer.ends_with(end) {
+        let read = connection.read(&mut buffer).unwrap();
+        assert!(read > 0, "closed after {answer}");
+        answer.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
+    }
+    answer
+}

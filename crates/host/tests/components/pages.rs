@@ -1,0 +1,79 @@
+//! Pages over HTTP: nginx and node_exporter.
+
+use std::path::Path;
+
+use plimsoll_host::{Component, Host, Watched};
+use plimsoll_record::Reading;
+use plimsoll_testkit::{Nginx, NodeExporter};
+use plimsoll_units::Instant;
+
+use crate::{Probed, connect, say};
+
+#[test]
+fn nginx_tells_its_connections_and_requests() {
+    let nginx = Nginx::start().unwrap();
+    let address = nginx.address().to_string();
+    let mut probed = Probed::new(Component::nginx(&format!("http://{address}/stub")));
+    let before = probed.counters("nginx", &address);
+    let mut user = connect(nginx.address());
+    for _ in 0..5 {
+        say(&mut user, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "{\"status\":\"ok\"}");
+    }
+    let after = probed.counters("nginx", &address);
+    assert_eq!(after["requests"] - before["requests"], 6, "five of the user, one of the probe");
+    assert_eq!(after["accepts"] - before["accepts"], 1, "the probe keeps its connection");
+    assert_eq!((after["active"], after["writing"], after["waiting"]), (2, 1, 1));
+    assert_eq!(after["handled"], after["accepts"]);
+}
+
+#[test]
+fn a_page_that_is_not_the_one_expected_is_shown() {
+    let nginx = Nginx::start().unwrap();
+    let failure = |component| Probed::new(component).failure();
+    let why = failure(Component::nginx(&format!("http://{}/name", nginx.address())));
+    assert!(why.contains("stub_status page"), "{why}");
+    let why = failure(Component::prometheus(&format!("http://{}/", nginx.address())));
+    assert!(why.contains("{\"status\":\"ok\"}") && why.contains("Prometheus"), "{why}");
+    let why = failure(Component::expvar(&format!("http://{}/", nginx.address())));
+    assert!(why.contains("memstats"), "{why}");
+    let why = failure(Component::prometheus(&format!("http://{}/file/none", nginx.address())));
+    assert!(why.contains("Prometheus"), "{why}");
+}
+
+/// The exporter of this machine against this machine's own files: what both tell must be alike.
+#[test]
+fn node_exporters_page_tells_what_the_hosts_own_files_tell() {
+    let exporter = NodeExporter::start().unwrap();
+    let mut host = Host::elsewhere("web");
+    host.add_component(Component::prometheus(&exporter.url()));
+    let page = host.samples(Instant::default());
+    let own = Host::local("web", Path::new("/"), &Watched::default()).samples(Instant::default());
+    for source in ["cpu", "core", "scheduler", "memory", "tcp", "sockets"] {
+        let theirs = page.iter().filter(|sample| sample.source == source);
+        for theirs in theirs {
+            let ours = own.iter().find(|sample| sample.source == source && sample.subject == theirs.subject);
+            let (Reading::Ok(ours), Reading::Ok(theirs)) = (&ours.unwrap().reading, &theirs.reading) else {
+                panic!("{source}: {ours:?} {theirs:?}");
+            };
+            for (name, value) in theirs {
+                assert!(ours.contains_key(name), "{source} has {name} only on the page, not in {ours:?}");
+                assert!(
+                    alike(name, *value, ours[name]),
+                    "{source} {name}: {value} on the page, {} here",
+                    ours[name]
+                );
+            }
+        }
+    }
+    let count = |samples: &[plimsoll_record::HostSample], source: &str| {
+        samples.iter().filter(|sample| sample.source == source).count()
+    };
+    assert_eq!(count(&page, "core"), count(&own, "core"));
+    assert!(count(&page, "interface") >= 1 && count(&page, "prometheus") == 0);
+}
+
+/// Levels move while they are read. Counters grow, and by little between two reads of a test.
+fn alike(name: &str, one: u64, other: u64) -> bool {
+    let moving = ["running", "blocked", "established", "time_wait", "orphans", "in_use"];
+    moving.contains(&name) || one.abs_diff(other) <= one.max(other) / 10 + 100_000
+}

@@ -1,0 +1,222 @@
+//! The hosts that were looked at: how much of what they have was in use, and what they run.
+
+use plimsoll_analyze::{
+    ComponentFigure, ComponentLoad, FigureUnit, Findings, Resource, ResourceKind, Throttled, Unread,
+    WatchedHost, topology, watched_hosts,
+};
+use plimsoll_record::Run;
+use plimsoll_units::{bytes_text, count_text, escape_control, grouped, significant};
+
+use super::amount::{counted, load_of};
+use super::paragraph::{fact, wrapped};
+use super::tiers;
+use crate::reason::percent;
+use crate::watched::told_step;
+
+/// What is used to a smaller part is left out, where it only matters once it is full.
+const PART_NOTED: f64 = 0.5;
+/// A disk that is busy for less of the time is left out.
+const DISK_NOTED: f64 = 0.05;
+/// Fewer bits a second are left out, unless they are much of the link.
+const BITS_NOTED: f64 = 1e6;
+/// A core that is so much busier than all of them together is told by itself.
+const CORE_APART: f64 = 0.25;
+/// Less throttling is left out: a part of the periods.
+const THROTTLING_NOTED: f64 = 0.01;
+
+/// The tiers, and each host at the plateau; nothing where none was looked at.
+pub(super) fn block(run: &Run, findings: &Findings) -> String {
+    let Some(position) = told_step(findings) else { return String::new() };
+    let hosts = watched_hosts(run, &findings.steps, position);
+    let texts: String = hosts.iter().map(|host| host_text(findings, position, host)).collect();
+    let tiers = tiers::drawing(&topology(run, &findings.plan));
+    if texts.is_empty() {
+        return tiers;
+    }
+    let load = load_of(&findings.steps[position]);
+    let cost = hosts.iter().filter_map(|host| host.probe_cores).reduce(|a, b| a + b);
+    let cost = cost.map(|cores| format!(" (looking at them took {} of a core here)", percent(cores)));
+    tiers + &wrapped("", "  ", &format!("Hosts at {load}{}:", cost.unwrap_or_default())) + &texts
+}
+
+fn host_text(findings: &Findings, position: usize, host: &WatchedHost) -> String {
+    let used = Used::of(&findings.resources, &host.name, position);
+    let mut parts: Vec<String> = [used.cpu(), used.core(), used.thread()].into_iter().flatten().collect();
+    parts.extend(used.quotas());
+    parts.extend(host.throttled.iter().filter_map(throttled));
+    parts.extend([used.way("out"), used.way("in"), used.memory()].into_iter().flatten());
+    parts.extend(used.full());
+    let mut text = String::new();
+    if !parts.is_empty() {
+        text.push_str(&fact(&host.name, &escape_control(&parts.join("; "))));
+    }
+    let mut more: Vec<String> = host.components.iter().map(component).collect();
+    more.extend(unread(&host.unread));
+    for line in more {
+        let name = if text.is_empty() { host.name.as_str() } else { "" };
+        text.push_str(&fact(name, &escape_control(&line)));
+    }
+    text
+}
+
+/// The resources of one host at one step.
+struct Used<'a> {
+    rows: Vec<(&'a Resource, f64)>,
+    position: usize,
+}
+
+impl<'a> Used<'a> {
+    fn of(resources: &'a [Resource], host: &str, position: usize) -> Self {
+        let ours = resources.iter().filter(|resource| resource.host == host);
+        let rows = ours.filter_map(|resource| Some((resource, (*resource.used.get(position)?)?)));
+        Self { rows: rows.collect(), position }
+    }
+
+    fn rows_of(&self, kind: ResourceKind) -> impl Iterator<Item = &(&'a Resource, f64)> {
+        self.rows.iter().filter(move |(resource, _)| resource.kind == kind)
+    }
+
+    fn most_of(&self, kind: ResourceKind) -> Option<&(&'a Resource, f64)> {
+        self.rows_of(kind).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    fn part(&self, resource: &Resource) -> Option<f64> {
+        resource.utilisation(self.position)
+    }
+
+    fn cpu(&self) -> Option<String> {
+        let (resource, used) = self.most_of(ResourceKind::Cpu)?;
+        Some(match self.part(resource).zip(resource.capacity) {
+            Some((part, cores)) => format!("CPU {} of {}", percent(part), cores_text(cores)),
+            None => format!("CPU {} in use", cores_text(*used)),
+        })
+    }
+
+    /// A core that is much busier than the host.
+    fn core(&self) -> Option<String> {
+        let (resource, used) = self.most_of(ResourceKind::Core)?;
+        let (cpu, _) = self.most_of(ResourceKind::Cpu)?;
+        let apart = *used > self.part(cpu)? + CORE_APART;
+        apart.then(|| format!("{} {}", resource.detail, percent(*used)))
+    }
+
+    fn thread(&self) -> Option<String> {
+        let (resource, used) = self.most_of(ResourceKind::Thread)?;
+        Some(format!("hottest thread {} {} of a core", resource.detail, percent(*used)))
+    }
+
+    fn quotas(&self) -> impl Iterator<Item = String> {
+        self.rows_of(ResourceKind::Quota).filter_map(|(resource, _)| {
+            let (part, cores) = (self.part(resource)?, resource.capacity?);
+            let text =
+                || format!("{} {} of its quota of {}", resource.detail, percent(part), cores_text(cores));
+            (part >= PART_NOTED).then(text)
+        })
+    }
+
+    /// One way of the busiest interface: bits, of how many, and packets.
+    fn way(&self, way: &str) -> Option<String> {
+        let (bits, packets) = match way {
+            "out" => (ResourceKind::BandwidthOut, ResourceKind::PacketsOut),
+            _ => (ResourceKind::BandwidthIn, ResourceKind::PacketsIn),
+        };
+        let (link, used) = self.most_of(bits)?;
+        let frames = self.rows_of(packets).find(|(row, _)| row.detail == link.detail);
+        let full = |row: &Resource| self.part(row).is_some_and(|part| part >= PART_NOTED);
+        if *used < BITS_NOTED && !full(link) && !frames.is_some_and(|(row, _)| full(row)) {
+            return None;
+        }
+        let frames =
+            frames.map(|(row, used)| format!(" ({}{} packets/s)", count_text(*used), of(row, count_text)));
+        Some(format!("{way} {}{}{}", bits_text(*used), of(link, bits_text), frames.unwrap_or_default()))
+    }
+
+    fn memory(&self) -> Option<String> {
+        let (resource, used) = self.most_of(ResourceKind::Memory)?;
+        Some(format!("memory {}{}", bytes_text(*used), of(resource, bytes_text)))
+    }
+
+    /// What only matters once it fills up.
+    fn full(&self) -> Vec<String> {
+        let nearly =
+            |noted: f64| move |row: &&(&Resource, f64)| self.part(row.0).is_some_and(|part| part >= noted);
+        let disks = self.rows_of(ResourceKind::Disk).filter(nearly(DISK_NOTED));
+        let disks =
+            disks.map(|(disk, used)| format!("disk {} busy {} of the time", disk.detail, percent(*used)));
+        let kinds = [
+            (ResourceKind::Descriptors, "descriptors"),
+            (ResourceKind::AcceptQueue, "connections not accepted yet"),
+            (ResourceKind::Connections, "connections"),
+        ];
+        let held = kinds.into_iter().flat_map(|(kind, noun)| {
+            let rows = self.rows_of(kind).filter(nearly(PART_NOTED));
+            rows.map(move |(row, used)| {
+                format!("{} {}{} {noun}", row.detail, level_text(*used), of(row, level_text))
+            })
+        });
+        disks.chain(held).collect()
+    }
+}
+
+/// ` of 200 Mbit/s`; nothing where the capacity is not known.
+fn of(resource: &Resource, text: fn(f64) -> String) -> String {
+    resource.capacity.map(|capacity| format!(" of {}", text(capacity))).unwrap_or_default()
+}
+
+/// A number of things; a mean of few of them has its decimals.
+fn level_text(value: f64) -> String {
+    if value.fract() == 0.0 || value >= 9.95 { grouped(value.round() as u64) } else { significant(value) }
+}
+
+fn cores_text(cores: f64) -> String {
+    let amount = significant(cores);
+    let amount =
+        if amount.contains('.') { amount.trim_end_matches('0').trim_end_matches('.') } else { &amount };
+    format!("{amount} {}", if amount == "1" { "core" } else { "cores" })
+}
+
+fn bits_text(bits: f64) -> String {
+    let (scale, unit) = match bits.abs() {
+        size if size < 999.5e3 => (1e3, "kbit/s"),
+        size if size < 999.5e6 => (1e6, "Mbit/s"),
+        _ => (1e9, "Gbit/s"),
+    };
+    format!("{} {unit}", significant(bits / scale))
+}
+
+fn throttled(throttled: &Throttled) -> Option<String> {
+    let group = if throttled.group.is_empty() { String::new() } else { format!("{} ", throttled.group) };
+    let text = || format!("{group}throttled in {} of its periods", percent(throttled.ratio));
+    (throttled.ratio >= THROTTLING_NOTED).then(text)
+}
+
+fn component(component: &ComponentLoad) -> String {
+    let figures: Vec<String> = component.figures.iter().map(figure).collect();
+    format!("{} {}: {}", component.source, component.address, figures.join(", "))
+}
+
+fn figure(figure: &ComponentFigure) -> String {
+    let name = figure.name;
+    match figure.unit {
+        FigureUnit::PerSec => format!("{} {name}/s", count_text(figure.value)),
+        FigureUnit::Count => format!("{} {name}", level_text(figure.value)),
+        FigureUnit::Bytes => format!("{} {name}", bytes_text(figure.value)),
+        FigureUnit::Ratio => format!("{} {name}", percent(figure.value)),
+    }
+}
+
+/// What could not be read: sources that told nothing with their reason, the others with how often.
+fn unread(unread: &[Unread]) -> impl Iterator<Item = String> {
+    unread.iter().map(|unread| match unread.read {
+        0 => format!("{} was not read: {}", unread.source, unread.why),
+        read => {
+            let times = counted(unread.times, "reading");
+            format!(
+                "{}: {times} of {} failed, the first because {}",
+                unread.source,
+                unread.times + read,
+                unread.why
+            )
+        }
+    })
+}

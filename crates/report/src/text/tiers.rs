@@ -1,0 +1,93 @@
+//! The tiers that requests pass, as a small drawing: `generator → nginx:80 → java:9000 ×2 → redis:6379`.
+
+use std::collections::BTreeSet;
+
+use plimsoll_analyze::{TierNode, Topology};
+use plimsoll_units::escape_control;
+
+use super::paragraph::wrapped;
+
+/// The drawing; nothing where no more than the target's address is known.
+pub(super) fn drawing(topology: &Topology) -> String {
+    if !topology.is_known() {
+        return String::new();
+    }
+    let hosts: BTreeSet<&str> = topology.tiers.iter().map(|tier| tier.host.as_str()).collect();
+    let mut drawing = "generator".to_owned();
+    for level in topology.levels() {
+        drawing.push_str(" → ");
+        drawing.push_str(&level_text(&level, hosts.len() > 1));
+    }
+    wrapped("", "  ", &format!("Tiers: {}", escape_control(&drawing)))
+}
+
+/// What is equally far from the generator; processes that are alike are told once.
+fn level_text(level: &[&TierNode], with_hosts: bool) -> String {
+    let mut groups: Vec<(String, Vec<&TierNode>)> = Vec::new();
+    for tier in level {
+        let name = name(tier);
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, tiers)) => tiers.push(tier),
+            None => groups.push((name, vec![tier])),
+        }
+    }
+    let texts: Vec<String> = groups.iter().map(|(name, tiers)| group_text(name, tiers, with_hosts)).collect();
+    texts.join(" + ")
+}
+
+/// The process and its port; where nothing is looked at, the host and the port.
+fn name(tier: &TierNode) -> String {
+    let host = || if tier.host.contains(':') { format!("[{}]", tier.host) } else { tier.host.clone() };
+    format!("{}:{}", tier.process.clone().unwrap_or_else(host), tier.port)
+}
+
+fn group_text(name: &str, tiers: &[&TierNode], with_hosts: bool) -> String {
+    let hosts: Vec<&str> = tiers.iter().map(|tier| tier.host.as_str()).collect();
+    let known = tiers.iter().any(|tier| tier.process.is_some());
+    match (with_hosts && known, hosts.len()) {
+        (true, _) => format!("{name} ({})", hosts.join(", ")),
+        (false, 1) => name.to_owned(),
+        (false, count) => format!("{name} ×{count}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tier(depth: u32, host: &str, process: Option<&str>, port: u16) -> TierNode {
+        let process = process.map(ToOwned::to_owned);
+        TierNode { host: host.to_owned(), process, pids: Vec::new(), port, depth, downstream: Vec::new() }
+    }
+
+    #[test]
+    fn a_chain_on_one_host_is_told_by_processes_and_ports() {
+        let tiers = vec![
+            tier(1, "local", Some("nginx"), 80),
+            tier(2, "local", Some("java"), 9000),
+            tier(2, "local", Some("java"), 9000),
+            tier(3, "local", Some("redis"), 6379),
+        ];
+        let drawing = drawing(&Topology { tiers });
+        assert_eq!(drawing, "Tiers: generator → nginx:80 → java:9000 ×2 → redis:6379\n");
+    }
+
+    #[test]
+    fn several_hosts_are_named_and_what_nobody_looks_at_is_its_address() {
+        let tiers = vec![
+            tier(1, "web", Some("nginx"), 80),
+            tier(2, "api1", Some("java"), 9000),
+            tier(2, "api2", Some("java"), 9000),
+            tier(2, "192.0.2.1", None, 3306),
+            tier(3, "2001:db8::1", None, 6379),
+        ];
+        let expected = "Tiers: generator → nginx:80 (web) → java:9000 (api1, api2) + 192.0.2.1:3306 → \
+                        [2001:db8::1]:6379\n";
+        assert_eq!(drawing(&Topology { tiers }), expected);
+    }
+
+    #[test]
+    fn an_address_alone_is_no_drawing() {
+        assert_eq!(drawing(&Topology { tiers: vec![tier(1, "192.0.2.1", None, 80)] }), "");
+    }
+}

@@ -1,0 +1,146 @@
+//! Hosts that were looked at, as text and in the document.
+
+use std::collections::BTreeMap;
+
+use plimsoll_analyze::{Resource, ResourceKind};
+use plimsoll_plan::PlanHost;
+use plimsoll_record::{HostSample, Reading};
+use plimsoll_report::{json, text};
+use serde_json::Value;
+
+use super::sample::{self, Sample};
+
+/// The position of the plateau's step in the ladder.
+const PLATEAU: usize = 5;
+
+/// A sample at a second of the run.
+fn at(sec: u64, (host, source, subject): (&str, &str, &str), reading: Reading) -> HostSample {
+    HostSample {
+        host: host.to_owned(),
+        source: source.to_owned(),
+        subject: subject.to_owned(),
+        began_ns: sec * 1_000_000_000,
+        ended_ns: sec * 1_000_000_000,
+        reading,
+    }
+}
+
+/// A sample a second, each counter growing by so much, or staying as it is.
+fn each_second(key: (&str, &str, &str), growing: &[(&str, u64)], level: &[(&str, u64)]) -> Vec<HostSample> {
+    let of = |sec: u64| {
+        let growing = growing.iter().map(|(name, by)| ((*name).to_owned(), by * sec));
+        let all = growing.chain(level.iter().map(|(name, value)| ((*name).to_owned(), *value)));
+        at(sec, key, Reading::Ok(all.collect::<BTreeMap<String, u64>>()))
+    };
+    (0..=10).map(of).collect()
+}
+
+fn resource(kind: ResourceKind, (host, detail): (&str, &str), used: f64, capacity: Option<f64>) -> Resource {
+    let mut used_by_step = vec![None; 8];
+    used_by_step[PLATEAU] = Some(used);
+    let (host, detail) = (host.to_owned(), detail.to_owned());
+    Resource { kind, host, detail, capacity, used: used_by_step, demand: None }
+}
+
+/// nginx on one host before two APIs, of which one was looked at, and a database that nobody looks at.
+pub(super) fn watched(command: &str) -> Sample {
+    let mut sample = sample::healthy(command);
+    sample.run.manifest.preflight.addresses = vec!["198.18.0.2:80".to_owned()];
+    sample.run.manifest.preflight.local = false;
+    sample.findings.plan.hosts = [("web", "198.18.0.2"), ("api1", "198.18.0.3"), ("api2", "198.18.0.4")]
+        .map(|(name, address)| PlanHost { address: address.parse().ok(), ..PlanHost::named(name) })
+        .to_vec();
+    sample.run.hosts = [
+        each_second(("web", "listener", "0.0.0.0:80"), &[], &[("pid", 12), ("queue", 0)]),
+        each_second(("web", "peers", "12 nginx"), &[], &[("198.18.0.3:9000", 16), ("198.18.0.4:9000", 17)]),
+        each_second(
+            ("web", "nginx", "127.0.0.1:80"),
+            &[("requests", 3190), ("accepts", 0)],
+            &[("active", 33)],
+        ),
+        each_second(("web", "cgroup", ""), &[("periods", 100), ("throttled_periods", 43)], &[]),
+        each_second(("web", "probe", "web"), &[("cpu_us", 2_100)], &[]),
+        each_second(("api1", "listener", "[::]:9000"), &[], &[("pid", 7), ("queue", 90)]),
+        each_second(("api1", "peers", "7 java"), &[], &[("198.18.0.9:3306", 4)]),
+        vec![at(
+            3,
+            ("api1", "jvm", "7"),
+            Reading::Failed("jcmd was not allowed\u{1b}[2J; run it as that user".to_owned()),
+        )],
+    ]
+    .concat();
+    let web = ("web", "");
+    sample.findings.resources = vec![
+        resource(ResourceKind::Cpu, web, 0.495, Some(0.5)),
+        resource(ResourceKind::Thread, ("web", "12/12 nginx"), 0.495, Some(1.0)),
+        resource(ResourceKind::BandwidthOut, ("web", "eth0"), 83.1e6, Some(200e6)),
+        resource(ResourceKind::PacketsOut, ("web", "eth0"), 12_340.0, Some(20_000.0)),
+        resource(ResourceKind::BandwidthIn, ("web", "eth0"), 80e3, Some(200e6)),
+        resource(ResourceKind::Memory, web, 83e6, Some(256e6)),
+        resource(ResourceKind::Descriptors, ("web", "12 nginx"), 40.0, Some(1024.0)),
+        resource(ResourceKind::Cpu, ("api1", ""), 0.7, Some(2.0)),
+        resource(ResourceKind::Core, ("api1", "core 1"), 0.68, Some(1.0)),
+        resource(ResourceKind::AcceptQueue, ("api1", "[::]:9000"), 90.0, Some(128.0)),
+        resource(ResourceKind::Disk, ("api1", "sda"), 0.43, Some(1.0)),
+    ];
+    sample
+}
+
+fn text_of(sample: &Sample) -> String {
+    text::render(&sample.run, &sample.findings)
+}
+
+/// The lines of the block of hosts.
+fn block(text: &str) -> Vec<&str> {
+    let lines = text.lines().skip_while(|line| !line.starts_with("Tiers:"));
+    lines.take_while(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn the_plateau_shows_what_matters_of_each_host() {
+    for command in ["answer", "sweep"] {
+        let text = text_of(&watched(command));
+        let expected = [
+            "Tiers: generator → nginx:80 (web) → java:9000 (api1) + api2:9000 → 198.18.0.9:3306",
+            "Hosts at 32 connections (looking at them took 0.2 % of a core here):",
+            "  api1        CPU 35 % of 2 cores; core 1 68 %; disk sda busy 43 % of the time; [::]:9000 90 of 128",
+            "              connections not accepted yet",
+            "              jvm was not read: jcmd was not allowed\\u{1b}[2J; run it as that user",
+            "  web         CPU 99 % of 0.5 cores; hottest thread 12/12 nginx 50 % of a core; throttled in 43 % of",
+            "              its periods; out 83.1 Mbit/s of 200 Mbit/s (12,340 of 20,000 packets/s); memory",
+            "              83.0 MB of 256 MB",
+            "              nginx 127.0.0.1:80: 3,190 requests/s, 33 connections",
+        ];
+        assert_eq!(block(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_said_of_hosts_that_nobody_looked_at() {
+    let text = text_of(&sample::healthy("answer"));
+    assert!(!text.contains("Tiers") && !text.contains("Hosts at"), "{text}");
+}
+
+#[test]
+fn the_document_has_a_row_for_each_resource_that_was_seen() {
+    let sample = watched("answer");
+    let document = serde_json::to_value(json::document(&sample.run, &sample.findings)).unwrap();
+    let hosts = document["hosts"].as_array().unwrap();
+    let names: Vec<&str> = hosts.iter().map(|host| host["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["api1", "web"]);
+    let web = &hosts[1];
+    let row = serde_json::json!({
+        "step": 5, "connections": 32, "resource": "bandwidth_out", "of": "eth0",
+        "used": 83.1e6, "capacity": 200e6, "unit": "bits_per_sec",
+    });
+    assert!(web["usage"].as_array().unwrap().contains(&row), "{web}");
+    assert_eq!((&web["address"], &web["tier"]), (&Value::from("198.18.0.2"), &Value::Null));
+    assert_eq!(hosts[0]["unread"][0]["times"], 1);
+    assert_eq!(document["tiers"][0]["downstream"][1], serde_json::json!({"to": 2, "connections": 17}));
+    assert_eq!(
+        document["tiers"][2],
+        serde_json::json!({
+            "host": "api2", "process": null, "pids": [], "port": 9000, "depth": 2, "downstream": [],
+        })
+    );
+}
