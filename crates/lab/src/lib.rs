@@ -21,6 +21,7 @@ mod ready;
 mod service;
 mod tool;
 
+pub use plimsoll_sys::NetworkNamespace;
 pub use error::LabError;
 pub use fill::{Filled, fill_hosts};
 pub use group::{Capping, GroupPaths};

@@ -9,6 +9,7 @@ mod list;
 mod run;
 mod table;
 mod up;
+mod watch;
 
 use plimsoll_lab::{LabError, Standing, permit};
 

@@ -2,23 +2,26 @@
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use plimsoll_conductor::{RunOptions, conduct};
+use plimsoll_host::StreamFeed;
 use plimsoll_lab::{Lab, LabProcess};
 use plimsoll_plan::Plan;
 
 use super::case::whole;
+use super::watch;
 use crate::args::{CaseArgs, GeneratorArgs};
 use crate::command::measure::run_file_is_whole;
 use crate::exit::Exit;
 use crate::progress::Display;
 use crate::signals;
-use crate::terminal::result;
+use crate::terminal::{remark, result};
 
 /// How often the generator is looked after: its end is no event that could be waited for beside Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
@@ -39,8 +42,10 @@ pub(super) fn generate(args: &GeneratorArgs) -> anyhow::Result<Exit> {
         supplied: None,
         // What the machine can do at most is not what this host can.
         calibrations: &[],
+        feeds: vec![Box::new(StreamFeed::reader("the lab", Box::new(std::io::stdin())))],
+        probing: false,
     };
-    let outcome = conduct(plan, &options, &mut Display::new(args.quiet))?;
+    let outcome = conduct(plan, options, &mut Display::new(args.quiet))?;
     if let Some(file) = &outcome.file {
         result(&format!("{}\n", file.display()))?;
     }
@@ -62,10 +67,10 @@ pub(super) fn run(
     if how.quiet {
         command.arg("--quiet");
     }
-    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let here = std::env::current_dir().context("could not tell the current folder")?;
     let mut process = lab.generator().spawn(command, &here)?;
-    let status = wait(&mut process, interrupted)?;
+    let status = watched(lab, plan, &mut process, interrupted)?;
     let mut said = String::new();
     if let Some(mut output) = process.stdout.take() {
         output.read_to_string(&mut said).context("could not read what the generator said")?;
@@ -76,8 +81,31 @@ pub(super) fn run(
     }
 }
 
+/// Looks at the hosts of the lab until the generator ends. What fails in looking costs the samples, not the run.
+fn watched(
+    lab: &Lab,
+    plan: &Plan,
+    process: &mut LabProcess<'_>,
+    interrupted: &AtomicBool,
+) -> anyhow::Result<ExitStatus> {
+    let Some(input) = process.stdin.take() else { return wait(process, interrupted) };
+    let (hosts, network) = (watch::hosts(lab, plan), lab.network());
+    thread::scope(|scope| {
+        let (running, ended) = mpsc::channel();
+        let looking = scope.spawn(move || watch::write_samples(hosts, network, input, ended));
+        let status = wait(process, interrupted);
+        drop(running);
+        match looking.join() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => remark(&format!("plimsoll: the lab's hosts could not be looked at: {error}")),
+            Err(_) => remark("plimsoll: what looks at the lab's hosts ended too early; the report says which samples there are"),
+        }
+        status
+    })
+}
+
 /// Waits for the end of the generator. It does not hear of Ctrl-C by itself: it leads a session of its own.
-fn wait(process: &mut LabProcess<'_>, interrupted: &AtomicBool) -> anyhow::Result<std::process::ExitStatus> {
+fn wait(process: &mut LabProcess<'_>, interrupted: &AtomicBool) -> anyhow::Result<ExitStatus> {
     let mut told = false;
     loop {
         if let Some(status) = process.try_wait().context("could not wait for the generator")? {

@@ -1,0 +1,81 @@
+//! The hosts of a lab, looked at from outside them while its generator makes the load.
+//!
+//! Whoever looks must not use the CPU that a host is capped to, the generator's least of all. So it is this process that
+//! samples them and writes to the generator's standard input what it sees, in the form of `plimsoll probe --stream`.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use plimsoll_host::{CgroupPaths, Component, Host, Watched, opening_line, sample_line};
+use plimsoll_lab::{GroupPaths, Lab, LabHost, NetworkNamespace, fill_hosts};
+use plimsoll_plan::{Plan, Probe};
+use plimsoll_units::Instant;
+
+/// The file tree of this machine, of which lab hosts are a part.
+const ROOT: &str = "/";
+
+/// Nobody asks for a sample at the ends of a step here, so that they come more often than elsewhere: counters between two
+/// of them are interpolated.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// Writes samples of the hosts until the sender of `ended` is dropped or nobody reads them any more.
+///
+/// # Errors
+/// When the lab's network, from within which components are asked, cannot be entered.
+pub(super) fn write_samples(
+    mut hosts: Vec<Host>,
+    network: &NetworkNamespace,
+    mut to: impl Write + Send,
+    ended: Receiver<()>,
+) -> io::Result<()> {
+    network.run(move || {
+        let mut text = opening_line();
+        loop {
+            let samples = hosts.iter_mut().flat_map(|host| host.samples(Instant::default()));
+            text.extend(samples.map(|sample| sample_line(&sample)));
+            // A reader that is gone is a generator that has ended, which says all there is to say.
+            let gone = to.write_all(text.as_bytes()).and_then(|()| to.flush()).is_err();
+            if gone || ended.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            text.clear();
+        }
+    })
+}
+
+/// The hosts that the plan looks at.
+pub(super) fn hosts(lab: &Lab, plan: &Plan) -> Vec<Host> {
+    let probes_of = |name: &str| {
+        plan.hosts.iter().find(|known| known.name == name).map_or(&[][..], |known| known.probes.as_slice())
+    };
+    let looked_at = lab.hosts().iter().filter(|host| !probes_of(host.name()).contains(&Probe::None));
+    looked_at.map(|host| watched(lab, host, probes_of(host.name()))).collect()
+}
+
+/// One host, with the components that the plan names beside it.
+fn watched(lab: &Lab, host: &LabHost, probes: &[Probe]) -> Host {
+    let mut watched = Host::lab(
+        host.name(),
+        Path::new(ROOT),
+        Some(host.pid()),
+        &cgroup_paths(host.groups()),
+        &Watched::default(),
+    );
+    let addresses = lab.addresses();
+    let named = |probe: &Probe| fill_hosts(&probe.to_string(), &addresses).ok()?.parse::<Probe>().ok();
+    let components = probes.iter().filter_map(|probe| Component::of(&named(probe)?, Path::new(ROOT)));
+    components.for_each(|component| watched.add_component(component));
+    watched
+}
+
+fn cgroup_paths(groups: &GroupPaths) -> CgroupPaths {
+    CgroupPaths {
+        unified: groups.unified.clone(),
+        cpu: groups.cpu.clone(),
+        cpuacct: groups.cpuacct.clone(),
+        memory: groups.memory.clone(),
+        pids: None,
+    }
+}
