@@ -10,8 +10,14 @@ mod machine;
 #[cfg(test)]
 mod objective;
 #[cfg(test)]
+mod queues;
+#[cfg(test)]
 mod ramp;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod synthetic;
+#[cfg(test)]
+mod used_up;
+#[cfg(test)]
+mod watch;

@@ -14,6 +14,9 @@ const UNQUEUED: f64 = 1.1;
 /// Half of what z = 1.96 gives either side of a mean.
 const Z: f64 = 1.959_963_985;
 
+/// A steady step is known to this part and no better, whatever its own scatter says.
+const STEADY: f64 = 0.02;
+
 /// How many requests the target works on at once, all tiers together: by Little's law (Little 1961), X·S₀.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::verdict) struct AtOnce {
@@ -43,7 +46,7 @@ pub(in crate::verdict) fn at_once(scene: &Scene<'_>) -> Option<AtOnce> {
     let unqueued_sec = unqueued.latency.mean_ns / 1e9;
     let plateau = scene.decisive().throughput;
     let value = plateau.value * unqueued_sec;
-    let relative = relative_half(plateau).hypot(mean_half(unqueued));
+    let relative = relative_half(plateau).hypot(mean_half(unqueued)).max(STEADY);
     let low = plateau.value * low_sec.min(unqueued_sec) * (1.0 - relative);
     let high = plateau.value * low_sec.max(unqueued_sec) * (1.0 + relative);
     let count = Estimate { value, interval: Some((low, high)) };

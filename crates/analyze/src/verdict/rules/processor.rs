@@ -67,14 +67,22 @@ fn host(scene: &Scene<'_>, resource: &Resource) -> Suspicion {
         at_per_sec: resource.demand.and_then(|demand| demand.at_per_sec),
         direct: used_by_requests(scene, resource),
         evidence,
-        advice: vec![format!(
-            "give {} half as many cores again, or take half of its CPU cost a request away, and repeat the load with -c {}: \
-             throughput should grow by half, or up to the next limit",
-            resource.host,
-            scene.decisive().connections
-        )],
+        advice: vec![advice(scene, &resource.host)],
         ..Suspicion::new(Limit::Cpu, resource.host.clone(), sentence)
     }
+}
+
+/// More cores help only what can use them: a thread that has a whole one needs a second beside it.
+fn advice(scene: &Scene<'_>, host: &str) -> String {
+    let alone = scene
+        .of_kind(ResourceKind::Thread)
+        .any(|thread| thread.host == host && scene.share(thread).is_some_and(|share| share >= bounds::BUSY));
+    let with = if alone { " and its busiest process another worker" } else { "" };
+    format!(
+        "give {host} half as many cores again{with}, or take a third of its CPU cost a request away, and repeat the load with \
+         -c {}: throughput should grow by half, or up to the next limit",
+        scene.decisive().connections
+    )
 }
 
 fn cores_text(cores: f64) -> String {
