@@ -43,6 +43,7 @@ impl Host {
             HostSample {
                 host: self.name.clone(),
                 source: source.name().to_owned(),
+                subject: String::new(),
                 began_ns,
                 ended_ns,
                 reading,

@@ -175,6 +175,7 @@ fn sample(source: &str, began_ns: u64, reading: Reading) -> HostSample {
     HostSample {
         host: "generator".to_owned(),
         source: source.to_owned(),
+        subject: String::new(),
         began_ns,
         ended_ns: began_ns + 3,
         reading,

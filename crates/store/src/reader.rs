@@ -142,6 +142,7 @@ fn host_sample(row: &Row<'_>) -> Result<HostSample> {
     Ok(HostSample {
         host: row.get("host")?,
         source: row.get("source")?,
+        subject: String::new(),
         began_ns: row.get("began_ns")?,
         ended_ns: row.get("ended_ns")?,
         reading,
