@@ -6,6 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 mod borrowed;
 mod calibrate;
+mod explain;
 mod load;
 mod network;
 mod request;
@@ -16,6 +17,7 @@ mod values;
 pub(crate) use borrowed::Refusal;
 use borrowed::Translated;
 pub(crate) use calibrate::CalibrateArgs;
+pub(crate) use explain::ExplainArgs;
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 
@@ -29,6 +31,7 @@ Examples:
   plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
+  plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll                     what limits, and why
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
 
 const AFTER: &str = "\
@@ -63,6 +66,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// A recorded run as dat, csv or json
     Export(ExportArgs),
+    /// What limits, of a recorded run or of a table of measurements, with all evidence
+    Explain(ExplainArgs),
     /// How much load this machine can make at most; later runs are judged by it
     Calibrate(CalibrateArgs),
     /// The built-in reference server, for demos and tests

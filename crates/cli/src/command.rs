@@ -6,6 +6,7 @@ use crate::terminal::remark;
 
 mod calibrate;
 mod diff;
+pub(crate) mod explain;
 mod judge;
 mod measure;
 mod recorded;
@@ -21,6 +22,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Runs(runs)) => recorded::runs(&runs),
         Some(Command::Report(report)) => recorded::report(&report),
         Some(Command::Export(export)) => recorded::export(&export),
+        Some(Command::Explain(explain)) => explain::explain(&explain),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
         Some(Command::Target(target)) => target::target(&target),
         None if args.answer.url.is_none() && args.answer.request.scenario.requests.is_none() => {

@@ -7,6 +7,7 @@ use plimsoll_plan::PlanError;
 use plimsoll_scenario::{RequestsError, TemplateError};
 
 use crate::args::Refusal;
+use crate::command::explain::MappingError;
 use crate::exit::Exit;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
@@ -57,7 +58,8 @@ pub(crate) fn fail(error: &anyhow::Error) -> Exit {
 
 /// Whether what was typed, on the line or in the files of requests, is wrong.
 fn mistyped(error: &anyhow::Error) -> bool {
-    error.is::<PlanError>() || error.is::<RequestsError>() || error.is::<TemplateError>()
+    let in_plan = error.is::<PlanError>() || error.is::<RequestsError>() || error.is::<TemplateError>();
+    in_plan || error.is::<MappingError>()
 }
 
 #[cfg(test)]

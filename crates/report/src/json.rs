@@ -5,6 +5,7 @@
 
 mod answer;
 mod calibration;
+mod explanation;
 mod generator;
 mod moment;
 mod origin;
@@ -20,6 +21,7 @@ use serde::Serialize;
 
 pub use answer::{AnswerDocument, SloDocument};
 pub use calibration::calibration;
+pub use explanation::{ResourceDocument, explanation, table_explanation};
 pub use generator::{
     CauseDocument, CeilingDocument, GeneratorDocument, LagDocument, MachineLoadDocument, WorkerDocument,
 };

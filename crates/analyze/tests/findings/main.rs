@@ -18,6 +18,8 @@ mod requests;
 #[cfg(test)]
 mod synthetic;
 #[cfg(test)]
+mod table;
+#[cfg(test)]
 mod used_up;
 #[cfg(test)]
 mod watch;

@@ -217,8 +217,7 @@ fn around(ratio: f64, ended: u64) -> (f64, f64) {
 fn sample(command: &str, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) -> Sample {
     let manifest = manifest(command, &plan);
     let generator = steps.last().map_or_else(GeneratorHealth::default, |step| step.generator.clone());
-    let findings =
-        Findings {
+    let findings = Findings {
         plan,
         steps,
         generator,

@@ -1,7 +1,7 @@
 //! `pool`: a fixed number of workers or connections, each held for the whole of a request. X·S₀ is their number, S₀ being
 //! the time of a request that waits for nothing.
 
-use plimsoll_units::{count_text, duration_text, significant};
+use plimsoll_units::{count_text, duration_text, grouped, significant};
 
 use super::queue::Queue;
 use crate::verdict::bounds;
@@ -85,7 +85,7 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: A
     let sentence = format!(
         "a pool of about {} workers or connections in {whose}{apiece} is the limit: {} requests/s of {} each are {} at \
          once, and more at a time do not raise it",
-        count_text(size.value.round()),
+        whole(size.value),
         count_text(scene.throughput()),
         duration_text(at_once.unqueued_sec * 1e9),
         significant(at_once.count.value),
@@ -112,11 +112,16 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: A
         advice: vec![format!(
             "raise the pool in {whose} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
              throughput should grow by half, or up to the next limit",
-            count_text(size.value.round()),
-            count_text((1.5 * size.value).round())
+            whole(size.value),
+            whole(1.5 * size.value)
         )],
         ..Suspicion::new(Limit::Pool, place, sentence)
     }
+}
+
+/// Workers come in whole numbers, and one at least.
+fn whole(count: f64) -> String {
+    grouped(count.round().max(1.0) as u64)
 }
 
 /// The queue was seen at the door of the pool, or connections out of it are as many as it has.
