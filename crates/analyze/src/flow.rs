@@ -163,7 +163,7 @@ fn tier(
     let mut out: BTreeMap<Peer, Figures> = BTreeMap::new();
     for track in &peers {
         for name in track.names().into_iter().filter(|name| split(name).is_some() && !name.contains(' ')) {
-            let more = seen.each(|span| track.mean(name, span));
+            let more = seen.each(|span| track.mean_listed(name, span));
             let sum = out.entry(reach(name)).or_insert_with(|| vec![None; more.len()]);
             for (sum, more) in sum.iter_mut().zip(more) {
                 *sum = sum.zip(more).map(|(a, b)| a + b).or(*sum).or(more);

@@ -243,6 +243,40 @@ fn descriptors_that_run_out_end_the_ladder() {
 }
 
 #[test]
+fn descriptors_that_run_out_beyond_the_plateau_did_not_stop_growth() {
+    let process = ("api", "process", "8 server");
+    let watch = Watch::pool(16.0, 0.005, 128)
+        .host("api", 1.0, 50e-6)
+        .gauge(process, "descriptors", |step, _| (10.0 + connections(step)).min(64.0))
+        .gauge(process, "descriptors_limit", |_, _| 64.0);
+    assert_eq!(watch.verdict().limit, Limit::Pool);
+}
+
+#[test]
+fn a_bend_before_the_plateau_may_be_a_lock() {
+    let by_turns = |n: u32| {
+        let n_real = f64::from(n);
+        Level { intervals: 60, ..Level::at(n, 200.0 * n_real / (1.0 + n_real / 16.0)) }
+    };
+    let levels: Vec<Level> = (0..10).map(|power| by_turns(1 << power)).collect();
+    let verdict = Watch::over(&levels).host("api", 2.0, 50e-6).verdict();
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Pool, Confidence::Inferred));
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Lock), "{:?}", verdict.also);
+}
+
+#[test]
+fn a_group_held_up_in_most_periods_is_not_ruled_out() {
+    let group = ("api", "cgroup", "");
+    let watch = Watch::pool(16.0, 0.005, 128)
+        .host("api", 1.0, 100e-6)
+        .counter(group, "periods", |_, _| 100.0)
+        .counter(group, "throttled_periods", |_, x| if x > 3000.0 { 70.0 } else { 0.0 });
+    let verdict = watch.verdict();
+    assert_eq!(verdict.confidence, Confidence::Inferred);
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Cpu), "{:?}", verdict.also);
+}
+
+#[test]
 fn an_accept_queue_that_overflows_under_failures_is_connections() {
     let failed = Some((FailureKind::ConnectTimedOut, 20));
     let mut levels = pool_levels(64.0, 0.02, 16);
@@ -256,7 +290,7 @@ fn an_accept_queue_that_overflows_under_failures_is_connections() {
             |_, _| 100.0,
         )
     };
-    assert_eq!(found(&watch(&levels).verdict()), (Limit::Connections, "api", Confidence::Measured));
+    assert_eq!(found(&watch(&levels).verdict()), (Limit::Connections, "api", Confidence::Inferred));
 }
 
 #[test]

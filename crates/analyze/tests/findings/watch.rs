@@ -10,6 +10,9 @@ use crate::synthetic::{Level, findings, ladder, single};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
+/// Counters by the time they were read at.
+type Reads = BTreeMap<u64, BTreeMap<String, u64>>;
+
 /// Host, source and subject of some samples.
 pub(crate) type Subject<'a> = (&'a str, &'a str, &'a str);
 
@@ -18,7 +21,7 @@ pub(crate) struct Watch {
     run: Run,
     /// Requests per second of each step, as made up.
     throughputs: Vec<f64>,
-    reads: BTreeMap<(String, String, String), BTreeMap<u64, BTreeMap<String, u64>>>,
+    reads: BTreeMap<(String, String, String), Reads>,
 }
 
 impl Watch {

@@ -24,9 +24,9 @@ pub(in crate::verdict) struct AtOnce {
     pub(in crate::verdict) count: Estimate,
     /// S₀ in seconds.
     pub(in crate::verdict) unqueued_sec: f64,
-    /// True if throughput grew in proportion to the load until near the plateau, as it does up to a fixed number of
-    /// workers; one thing that requests take turns at slows them down before.
-    pub(in crate::verdict) straight: bool,
+    /// Whether throughput grew in proportion to the load until near the plateau, as it does up to a fixed number of
+    /// workers; one thing that requests take turns at slows them down before. `None` if no step lies there.
+    pub(in crate::verdict) straight: Option<bool>,
 }
 
 /// Usable steps of a closed loop, lowest load first.
@@ -62,11 +62,12 @@ fn mean_half(step: &StepSummary) -> f64 {
 }
 
 /// At every step with less than the count under way, and half of it or more, throughput is what that many workers give.
-fn is_straight(steps: &[&StepSummary], count: f64, unqueued_sec: f64) -> bool {
+fn is_straight(steps: &[&StepSummary], count: f64, unqueued_sec: f64) -> Option<bool> {
     let under_way = |step: &StepSummary| f64::from(step.connections) * f64::from(step.depth);
     let mut near =
         steps.iter().filter(|step| (0.45 * count..0.95 * count).contains(&under_way(step))).peekable();
-    near.peek().is_some() && near.all(|step| step.throughput.value >= 0.9 * under_way(step) / unqueued_sec)
+    near.peek()?;
+    Some(near.all(|step| step.throughput.value >= 0.9 * under_way(step) / unqueued_sec))
 }
 
 /// What a pool would be here. `queue` is where requests wait.
@@ -107,7 +108,7 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: A
     }));
     Suspicion {
         size: Some(size),
-        direct: at_once.straight && is_seen(queue, at_once.count.value),
+        direct: at_once.straight == Some(true) && is_seen(queue, at_once.count.value),
         evidence,
         advice: vec![format!(
             "raise the pool in {whose} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
