@@ -8,4 +8,5 @@ mod report {
     mod rows;
     mod sample;
     mod variants;
+    mod watched;
 }
