@@ -44,6 +44,30 @@ fn a_pool_behind_a_proxy_is_found_where_requests_wait_unread() {
 }
 
 #[test]
+fn a_process_that_opened_no_connections_is_listed_nowhere_and_waits_for_nobody() {
+    let mut run = with_door(proxied(32.0), 32.0).run();
+    assert_eq!(found(&findings(&run).verdict), (Limit::Pool, "api", Confidence::Measured));
+    let mut failed = run.hosts[0].clone();
+    (failed.host, failed.source) = ("api".to_owned(), "peers".to_owned());
+    failed.reading = Reading::Failed("permission denied".to_owned());
+    run.hosts.push(failed);
+    assert_eq!(found(&findings(&run).verdict), (Limit::Pool, "api", Confidence::Inferred));
+}
+
+#[test]
+fn addresses_of_both_families_lead_to_the_same_listener() {
+    let watch = Watch::pool(32.0, 0.007, 256)
+        .host("web", 1.0, 8e-6)
+        .process("web", "7 nginx", 8e-6)
+        .host("api", 1.0, 20e-6)
+        .process("api", "8 java", 20e-6)
+        .listener("web", "[::]:8080", 7, |_, _| 0.0)
+        .gauge(NGINX, "10.0.0.3:9000", |step, _| connections(step))
+        .listener("api", "[::ffff:10.0.0.3]:9000", 8, |step, _| waiting(step, 32.0));
+    assert_eq!(found(&watch.verdict()), (Limit::Pool, "api", Confidence::Measured));
+}
+
+#[test]
 fn two_apis_share_the_pool_between_them() {
     let mut watch = Watch::pool(64.0, 0.007, 256)
         .host("web", 1.0, 8e-6)
