@@ -46,7 +46,8 @@ pub(crate) struct Tier {
     /// Those that are not accepted yet.
     pub(crate) queue: Figures,
     pub(crate) out: Vec<Outflow>,
-    /// True if it was seen to whom its processes are connected, be it to nobody.
+    /// True if it is known to whom its processes are connected, be it to nobody: hosts list those that have opened
+    /// connections, beside their listeners' state, so that one whose listener was seen and that is not listed has opened none.
     pub(crate) out_known: bool,
 }
 
@@ -77,7 +78,9 @@ struct Listening<'a> {
 /// An address and its port: `10.0.0.1:80`, `[::]:80`.
 fn split(address: &str) -> Option<(&str, u16)> {
     let (host, port) = address.rsplit_once(':')?;
-    Some((host.trim_start_matches('[').trim_end_matches(']'), port.parse().ok()?))
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    // An IPv4 address seen through a socket of IPv6 is the same address.
+    Some((host.strip_prefix("::ffff:").unwrap_or(host), port.parse().ok()?))
 }
 
 /// True for an address that stands for all addresses of its host.
@@ -163,20 +166,22 @@ fn tier(
     let mut out: BTreeMap<Peer, Figures> = BTreeMap::new();
     for track in &peers {
         for name in track.names().into_iter().filter(|name| split(name).is_some() && !name.contains(' ')) {
-            let more = seen.each(|span| track.mean(name, span));
+            let more = seen.each(|span| track.mean_listed(name, span));
             let sum = out.entry(reach(name)).or_insert_with(|| vec![None; more.len()]);
             for (sum, more) in sum.iter_mut().zip(more) {
                 *sum = sum.zip(more).map(|(a, b)| a + b).or(*sum).or(more);
             }
         }
     }
+    let unread = sum("unread");
+    let unlisted = unread.iter().any(Option::is_some) && seen.hosts.failure(host, "peers").is_none();
     Tier {
         host: host.to_owned(),
         process: process.to_owned(),
         established: sum("established"),
-        unread: sum("unread"),
+        unread,
         queue: sum("queue"),
         out: out.into_iter().map(|(to, connections)| Outflow { to, connections }).collect(),
-        out_known: !peers.is_empty(),
+        out_known: !peers.is_empty() || unlisted,
     }
 }

@@ -27,6 +27,7 @@ mod series;
 mod slo;
 pub mod steady;
 mod summary;
+mod table;
 mod topology;
 mod trend;
 mod usage;
@@ -42,6 +43,7 @@ pub use demand::{Demand, Law};
 pub use findings::*;
 pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
 pub use resource::{Resource, ResourceKind};
+pub use table::{LawBreach, RowFinding, TableFindings, TableRow, TableTier, explain_table};
 pub use topology::{TierEdge, TierNode, Topology, topology};
 pub use wanted::wants_status;
 pub use watched::{

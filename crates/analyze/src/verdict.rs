@@ -26,6 +26,9 @@ use crate::usage::Seen;
 use crate::{
     Confidence, EvidenceRow, GeneratorHealth, Knee, Limit, Moment, Resource, Steadiness, StepSummary, Verdict,
 };
+pub(crate) use bounds::{BUSY, TIE};
+pub(crate) use phrase::{joined, percent};
+
 use decide::Ground;
 use failures::{all_failed, all_late, failing, failures, lost};
 use generator::{generator_limited, generator_row};

@@ -6,6 +6,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 mod borrowed;
 mod calibrate;
+mod explain;
 mod lab;
 mod load;
 mod network;
@@ -20,6 +21,7 @@ mod watch;
 pub(crate) use borrowed::Refusal;
 use borrowed::Translated;
 pub(crate) use calibrate::CalibrateArgs;
+pub(crate) use explain::ExplainArgs;
 pub(crate) use lab::{
     CaseArgs, DiagnoseArgs, GeneratorArgs, LabArgs, LabCommand, LabRunArgs, ListArgs, UpArgs,
 };
@@ -40,6 +42,7 @@ Examples:
   plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     with a look at the hosts behind it
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
+  plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll                     what limits, and why
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
 
 const AFTER: &str = "\
@@ -74,6 +77,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// A recorded run as dat, csv or json
     Export(ExportArgs),
+    /// What limits, of a recorded run or of a table of measurements, with all evidence
+    Explain(ExplainArgs),
     /// How much load this machine can make at most; later runs are judged by it
     Calibrate(CalibrateArgs),
     /// Hosts with known limits on this machine: make them, load them, name what limits them

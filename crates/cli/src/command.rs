@@ -6,6 +6,7 @@ use crate::terminal::remark;
 
 mod calibrate;
 mod diff;
+pub(crate) mod explain;
 mod judge;
 pub(crate) mod lab;
 mod measure;
@@ -23,6 +24,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Runs(runs)) => recorded::runs(&runs),
         Some(Command::Report(report)) => recorded::report(&report),
         Some(Command::Export(export)) => recorded::export(&export),
+        Some(Command::Explain(explain)) => explain::explain(&explain),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
         Some(Command::Lab(lab)) => lab::lab(&lab),
         Some(Command::Probe(args)) => probe::probe(&args),

@@ -8,6 +8,7 @@ use plimsoll_plan::PlanError;
 use plimsoll_scenario::{RequestsError, TemplateError};
 
 use crate::args::{Refusal, plan_file};
+use crate::command::explain::MappingError;
 use crate::command::lab;
 use crate::exit::Exit;
 
@@ -67,6 +68,7 @@ fn mistyped(error: &anyhow::Error) -> bool {
         || error.is::<PlanError>()
         || error.is::<RequestsError>()
         || error.is::<TemplateError>()
+        || error.is::<MappingError>()
 }
 
 #[cfg(test)]

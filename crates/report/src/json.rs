@@ -5,6 +5,7 @@
 
 mod answer;
 mod calibration;
+mod explanation;
 mod generator;
 mod hosts;
 mod moment;
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 pub use answer::{AnswerDocument, SloDocument};
 pub use calibration::calibration;
+pub use explanation::{ResourceDocument, explanation, table_explanation};
 pub use generator::{
     CauseDocument, CeilingDocument, GeneratorDocument, LagDocument, MachineLoadDocument, WorkerDocument,
 };

@@ -7,6 +7,7 @@ mod amount;
 mod calibration;
 mod claim;
 mod comparison;
+mod explanation;
 mod failures;
 mod generator;
 mod hosts;
@@ -24,6 +25,7 @@ mod verdict;
 
 pub use calibration::calibration;
 pub use comparison::comparison;
+pub use explanation::{explanation, table_explanation};
 
 use plimsoll_analyze::Findings;
 use plimsoll_plan::Load;

@@ -9,4 +9,5 @@ mod report {
     mod rows;
     mod sample;
     mod variants;
+    mod watched;
 }

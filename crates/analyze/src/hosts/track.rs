@@ -100,6 +100,21 @@ impl<'a> Track<'a> {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
+    /// The mean within a span of one entry of a list that was read whole, so that an entry that is not on it is none.
+    pub(crate) fn mean_listed(&self, name: &str, span: Span) -> Option<f64> {
+        let within = |read: &&Read<'_>| (span.from_ns..=span.to_ns).contains(&read.at_ns);
+        let listed: Vec<f64> = self
+            .reads
+            .iter()
+            .filter(within)
+            .map(|read| read.counters.get(name).map_or(0.0, |n| *n as f64))
+            .collect();
+        if listed.is_empty() {
+            return self.mean(name, span);
+        }
+        Some(listed.iter().sum::<f64>() / listed.len() as f64)
+    }
+
     /// The highest reading of a gauge within a span.
     pub(crate) fn most(&self, name: &str, span: Span) -> Option<f64> {
         self.gauges(name, span).into_iter().reduce(f64::max)

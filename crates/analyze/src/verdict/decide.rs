@@ -113,11 +113,10 @@ fn at_end(scene: &Scene<'_>) -> Option<Decided> {
     all.retain(|busy| !short.iter().any(|memory| memory.host() == busy.host()));
     all.extend(short);
     all.extend(link::suspicions(scene));
-    all.extend(refusing(scene));
     let neighbours: Vec<String> =
-        all.iter().filter(|one| is_neighbour(one)).map(|one| one.host().to_owned()).collect();
+        all.iter().filter(|one| one.by_neighbour).map(|one| one.host().to_owned()).collect();
     all.retain(|one| {
-        one.limit != Limit::Cpu || is_neighbour(one) || !neighbours.iter().any(|host| host == one.host())
+        one.limit != Limit::Cpu || one.by_neighbour || !neighbours.iter().any(|host| host == one.host())
     });
     let mut all = once_each(all).into_iter();
     let main = all.next()?;
@@ -127,11 +126,7 @@ fn at_end(scene: &Scene<'_>) -> Option<Decided> {
     Some(Decided { main, also })
 }
 
-fn is_neighbour(suspicion: &Suspicion) -> bool {
-    suspicion.sentence.contains("neighbour") || suspicion.place.ends_with(": a neighbour")
-}
-
-/// Refusals beside something that is used up, which may be used up by refusing.
+/// Refusals, judged at the first step that has them: beyond it refusing alone may use something up.
 fn refusing(scene: &Scene<'_>) -> Option<Suspicion> {
     let first = refused::first(scene.case.steps)?;
     refused::suspicion(&Scene { step: first, ..*scene })
@@ -172,10 +167,9 @@ fn waiting(scene: &Scene<'_>) -> Option<Decided> {
         (Some(named), _) => (named, Vec::new()),
         (None, Some(depends)) if depends.share >= 1.0 => (depends, Vec::new()),
         (None, Some(depends)) => (pool, vec![depends]),
-        (None, None) if at_once.count.value < 1.5 && !pool.direct => {
-            let place = pool.place.clone();
-            let lock = Suspicion::new(Limit::Lock, place, String::new());
-            (pool, vec![lock])
+        (None, None) if may_take_turns(at_once) && !pool.direct => {
+            let turns = Suspicion::new(Limit::Lock, pool.place.clone(), String::new());
+            (pool, vec![turns])
         }
         (None, None) => (pool, Vec::new()),
     };
@@ -183,6 +177,12 @@ fn waiting(scene: &Scene<'_>) -> Option<Decided> {
     let mut main = main;
     main.direct &= unseen(scene).is_empty();
     Some(Decided { main, also })
+}
+
+/// A pool of one and a lock look alike from outside; and where throughput bent before the plateau, requests may have met at
+/// something that they take turns at.
+fn may_take_turns(at_once: pool::AtOnce) -> bool {
+    at_once.count.value < lock::TURNS_MOST || at_once.straight == Some(false)
 }
 
 fn first_of(suspicions: Vec<Suspicion>) -> Option<Suspicion> {

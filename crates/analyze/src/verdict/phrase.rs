@@ -6,7 +6,7 @@ use super::scene::Scene;
 use crate::Resource;
 
 /// A ratio in per cent, whole from ten on.
-pub(super) fn percent(ratio: f64) -> String {
+pub(crate) fn percent(ratio: f64) -> String {
     let percent = 100.0 * ratio;
     if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
 }
@@ -28,7 +28,7 @@ pub(super) fn bits_text(bits_per_sec: f64) -> String {
 }
 
 /// Names joined as in a sentence.
-pub(super) fn joined(names: &[String]) -> String {
+pub(crate) fn joined(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),

@@ -29,6 +29,8 @@ pub(crate) struct Suspicion {
     pub(crate) size: Option<Estimate>,
     /// True if it was seen at its end, and to be used by the requests: not merely what is left over.
     pub(crate) direct: bool,
+    /// True if somebody else uses it up, on a host of the target's.
+    pub(crate) by_neighbour: bool,
     pub(crate) evidence: Vec<EvidenceRow>,
     pub(crate) advice: Vec<String>,
     /// What was seen, fit to begin the verdict's text.
@@ -44,6 +46,7 @@ impl Suspicion {
             at_per_sec: None,
             size: None,
             direct: false,
+            by_neighbour: false,
             evidence: Vec::new(),
             advice: Vec::new(),
             sentence,
@@ -106,7 +109,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Cores used by all watched processes of one name on a host, or of all names.
-    pub(crate) fn process_cores(&self, host: &str, name: Option<&str>, span: Span) -> Option<f64> {
+    pub(crate) fn cores_of_processes(&self, host: &str, name: Option<&str>, span: Span) -> Option<f64> {
         let ours = |subject: &str| name.is_none_or(|name| crate::hosts::name_of(subject) == name);
         let tracks = self.seen.hosts.of(host, "process").filter(|(subject, _)| ours(subject));
         tracks.filter_map(|(_, track)| crate::usage::cpu_of(track, span)).reduce(|a, b| a + b)
@@ -122,17 +125,28 @@ impl<'a> Scene<'a> {
         all.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
+    /// The part of its periods in which the control group of a resource was out of quota.
+    pub(crate) fn throttled(&self, resource: &Resource) -> Option<f64> {
+        let runs_code = matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota);
+        let group =
+            self.seen.hosts.track(&resource.host, "cgroup", &resource.detail).filter(|_| runs_code)?;
+        let periods = group.per_sec("periods", self.span()).filter(|periods| *periods > 0.0)?;
+        Some(group.per_sec("throttled_periods", self.span())? / periods)
+    }
+
     /// The names of the hosts that were looked at.
     pub(crate) fn hosts(&self) -> Vec<&'a str> {
         self.seen.hosts.names().into_iter().collect()
     }
 
-    /// What of these resources is between half used up and busy, and so cannot be ruled out.
+    /// What is between free and busy, or free on average and held up in most periods, and so cannot be ruled out.
     pub(crate) fn nearly_full(&self) -> Vec<&'a Resource> {
         let spent =
             |resource: &&Resource| resource.kind.is_spent() && resource.host != crate::hosts::GENERATOR;
         let near = |resource: &&Resource| {
-            self.share(resource).is_some_and(|share| (bounds::FREE..bounds::BUSY).contains(&share))
+            let share = self.share(resource);
+            let throttled = || self.throttled(resource).is_some_and(|ratio| ratio >= bounds::THROTTLED);
+            share.is_some_and(|share| share < bounds::BUSY && (share >= bounds::FREE || throttled()))
         };
         self.resources.iter().filter(spent).filter(near).collect()
     }

@@ -10,12 +10,20 @@ mod machine;
 #[cfg(test)]
 mod objective;
 #[cfg(test)]
+mod queues;
+#[cfg(test)]
 mod ramp;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod synthetic;
 #[cfg(test)]
+mod table;
+#[cfg(test)]
+mod used_up;
+#[cfg(test)]
 mod topology;
+#[cfg(test)]
+mod watch;
 #[cfg(test)]
 mod watched;

@@ -10,6 +10,7 @@ mod answer;
 mod bench;
 mod borrowed;
 mod diff;
+mod explain;
 mod faults;
 mod full_disk;
 mod generator;

@@ -58,9 +58,17 @@ fn unwatched(run: &Run) -> &'static str {
     if watched { "" } else { " The target's machine was not watched." }
 }
 
-/// What the verdict rests on.
+/// What the verdict rests on, and what it rules out.
 pub(super) fn evidence(findings: &Findings) -> String {
-    evidence_of(&findings.verdict)
+    format!("{}{}", evidence_of(&findings.verdict), ruled_out(&findings.verdict))
+}
+
+fn ruled_out(verdict: &Verdict) -> String {
+    if verdict.excluded.is_empty() {
+        return String::new();
+    }
+    let lines = verdict.excluded.iter().map(|line| point(&escape_control(line)));
+    format!("What else was looked at\n{}", lines.collect::<String>())
 }
 
 fn evidence_of(verdict: &Verdict) -> String {

@@ -29,13 +29,17 @@ pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
     hosts.iter().filter_map(of_host).collect()
 }
 
-/// The deciding step and those with more load, for a bound may be met only beyond the best throughput.
-fn later<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = (usize, &'s StepSummary, Span)> + 's {
-    let least = scene.decisive().connections;
+/// The steps at which a bound must be met to be what stopped growth: where throughput stopped growing, if it did (a bound
+/// that is met only beyond that did not stop it), or else those that failed and the last.
+fn stopped<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = (usize, &'s StepSummary, Span)> + 's {
+    let knee = scene.case.knee.filter(|knee| knee.reached).map(|knee| knee.connections);
+    let stops = move |index: usize, step: &StepSummary| match knee {
+        Some(connections) => step.connections == connections,
+        None => index == scene.step || !crate::knee::counts_for_capacity(step),
+    };
     let steps = scene.case.steps.iter().zip(scene.seen.spans).enumerate();
-    steps
-        .filter(move |(_, (step, _))| step.connections >= least)
-        .map(|(index, (step, span))| (index, step, *span))
+    let steps = steps.filter(move |(index, (step, _))| stops(*index, step));
+    steps.map(|(index, (step, span))| (index, step, *span))
 }
 
 fn suspicion(place: String, sentence: String, evidence: Vec<EvidenceRow>, advice: String) -> Suspicion {
@@ -54,7 +58,7 @@ fn descriptors(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
             (open >= limit - DESCRIPTORS_LEFT).then(|| (process, open, limit, crate::verdict::at(step)))
         })
     };
-    let (process, open, limit, at) = later(scene).find_map(at_limit)?;
+    let (process, open, limit, at) = stopped(scene).find_map(at_limit)?;
     let name = name_of(&process.detail);
     let sentence = format!(
         "the descriptors of {name} on {host} are the limit: {} of the {} it may have were open at {at}",
@@ -88,7 +92,7 @@ fn turned_away(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
             rate.map(|rate| (*source, rate, crate::verdict::at(step)))
         })
     };
-    let (source, rate, at) = later(scene).find_map(seen)?;
+    let (source, rate, at) = stopped(scene).find_map(seen)?;
     let setting = match source {
         "nginx" => "worker_connections",
         "memcached" => "-c",
@@ -150,7 +154,7 @@ fn overflown(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
         (dropped > 0.0 && ratio >= bounds::OVERFLOWN && felt)
             .then(|| (dropped, opened, full.map(|queue| queue.detail.clone()), crate::verdict::at(step)))
     };
-    let (dropped, opened, queue, at) = later(scene).find_map(seen)?;
+    let (dropped, opened, queue, at) = stopped(scene).find_map(seen)?;
     let listener = queue.map_or_else(|| host.to_owned(), |address| format!("{host}: {address}"));
     let sentence = format!(
         "the accept queue of {listener} is the limit: {} connections a second found it full at {at}",
@@ -162,7 +166,8 @@ fn overflown(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
         "raise the backlog of the listener on {host} (listen(), net.core.somaxconn) and let connections be kept alive, \
          and repeat the load"
     );
-    Some(suspicion(listener, sentence, evidence, advice))
+    // A process that accepts late for another reason has a full queue too.
+    Some(Suspicion { direct: false, ..suspicion(listener, sentence, evidence, advice) })
 }
 
 /// Requests of a step for which no connection was to be had.

@@ -12,7 +12,7 @@ use crate::{EvidenceRow, Limit};
 /// The cores that a process of many threads uses when one of them runs at a time.
 const ONE_AT_A_TIME: std::ops::RangeInclusive<f64> = 0.85..=1.15;
 /// Work that is done by turns but for a small part has at most this many requests under way.
-const TURNS_MOST: f64 = 1.5;
+pub(in crate::verdict) const TURNS_MOST: f64 = 1.5;
 /// No thread of such a process has the whole core to itself.
 const THREAD_MOST: f64 = 0.75;
 /// A thread with less of a core than this takes no part.

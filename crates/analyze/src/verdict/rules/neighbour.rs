@@ -66,7 +66,7 @@ fn suspicion(scene: &Scene<'_>, cpu: &Resource, who: &str, part: f64) -> Suspici
     let host = &cpu.host;
     let share = scene.share(cpu).unwrap_or_default();
     let waited = waited(scene, host);
-    let ours = scene.process_cores(host, None, scene.span());
+    let ours = scene.cores_of_processes(host, None, scene.span());
     let kept = waited.zip(ours).map(|(waited, ours)| waited / (waited + ours).max(f64::MIN_POSITIVE));
     let sentence = format!(
         "the CPU of {host} is the limit, and a neighbour takes it: {} was busy at {} requests/s, {} with {who}",
@@ -87,6 +87,7 @@ fn suspicion(scene: &Scene<'_>, cpu: &Resource, who: &str, part: f64) -> Suspici
     }));
     Suspicion {
         share,
+        by_neighbour: true,
         direct: kept.is_some_and(|kept| kept >= WAITED / 2.0),
         evidence,
         advice: vec![format!("move {who} away from {host}, or the target, and repeat the load")],
@@ -97,7 +98,7 @@ fn suspicion(scene: &Scene<'_>, cpu: &Resource, who: &str, part: f64) -> Suspici
 /// The host has CPU left by its own account, and its threads wait for it all the same: the machine below has none.
 fn on_idle(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
     let idle = scene.cpu_share(host).is_none_or(|share| share < bounds::BUSY);
-    let (waited, ours) = (waited(scene, host)?, scene.process_cores(host, None, scene.span())?);
+    let (waited, ours) = (waited(scene, host)?, scene.cores_of_processes(host, None, scene.span())?);
     let kept = waited / (waited + ours).max(f64::MIN_POSITIVE);
     let wanted = scene.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host).any(|thread| {
         let track = scene.seen.hosts.track(host, "thread", &thread.detail);
@@ -114,6 +115,7 @@ fn on_idle(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
     );
     Some(Suspicion {
         share: 1.0,
+        by_neighbour: true,
         evidence: vec![scene.row(
             format!("time that the target's threads on {host} were ready and had no CPU"),
             kept,

@@ -1,7 +1,7 @@
 //! `pool`: a fixed number of workers or connections, each held for the whole of a request. X·S₀ is their number, S₀ being
 //! the time of a request that waits for nothing.
 
-use plimsoll_units::{count_text, duration_text, significant};
+use plimsoll_units::{count_text, duration_text, grouped, significant};
 
 use super::queue::Queue;
 use crate::verdict::bounds;
@@ -14,6 +14,9 @@ const UNQUEUED: f64 = 1.1;
 /// Half of what z = 1.96 gives either side of a mean.
 const Z: f64 = 1.959_963_985;
 
+/// A steady step is known to this part and no better, whatever its own scatter says.
+const STEADY: f64 = 0.02;
+
 /// How many requests the target works on at once, all tiers together: by Little's law (Little 1961), X·S₀.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::verdict) struct AtOnce {
@@ -21,9 +24,9 @@ pub(in crate::verdict) struct AtOnce {
     pub(in crate::verdict) count: Estimate,
     /// S₀ in seconds.
     pub(in crate::verdict) unqueued_sec: f64,
-    /// True if throughput grew in proportion to the load until near the plateau, as it does up to a fixed number of
-    /// workers; one thing that requests take turns at slows them down before.
-    pub(in crate::verdict) straight: bool,
+    /// Whether throughput grew in proportion to the load until near the plateau, as it does up to a fixed number of
+    /// workers; one thing that requests take turns at slows them down before. `None` if no step lies there.
+    pub(in crate::verdict) straight: Option<bool>,
 }
 
 /// Usable steps of a closed loop, lowest load first.
@@ -43,7 +46,7 @@ pub(in crate::verdict) fn at_once(scene: &Scene<'_>) -> Option<AtOnce> {
     let unqueued_sec = unqueued.latency.mean_ns / 1e9;
     let plateau = scene.decisive().throughput;
     let value = plateau.value * unqueued_sec;
-    let relative = relative_half(plateau).hypot(mean_half(unqueued));
+    let relative = relative_half(plateau).hypot(mean_half(unqueued)).max(STEADY);
     let low = plateau.value * low_sec.min(unqueued_sec) * (1.0 - relative);
     let high = plateau.value * low_sec.max(unqueued_sec) * (1.0 + relative);
     let count = Estimate { value, interval: Some((low, high)) };
@@ -59,11 +62,12 @@ fn mean_half(step: &StepSummary) -> f64 {
 }
 
 /// At every step with less than the count under way, and half of it or more, throughput is what that many workers give.
-fn is_straight(steps: &[&StepSummary], count: f64, unqueued_sec: f64) -> bool {
+fn is_straight(steps: &[&StepSummary], count: f64, unqueued_sec: f64) -> Option<bool> {
     let under_way = |step: &StepSummary| f64::from(step.connections) * f64::from(step.depth);
     let mut near =
         steps.iter().filter(|step| (0.45 * count..0.95 * count).contains(&under_way(step))).peekable();
-    near.peek().is_some() && near.all(|step| step.throughput.value >= 0.9 * under_way(step) / unqueued_sec)
+    near.peek()?;
+    Some(near.all(|step| step.throughput.value >= 0.9 * under_way(step) / unqueued_sec))
 }
 
 /// What a pool would be here. `queue` is where requests wait.
@@ -82,7 +86,7 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: A
     let sentence = format!(
         "a pool of about {} workers or connections in {whose}{apiece} is the limit: {} requests/s of {} each are {} at \
          once, and more at a time do not raise it",
-        count_text(size.value.round()),
+        whole(size.value),
         count_text(scene.throughput()),
         duration_text(at_once.unqueued_sec * 1e9),
         significant(at_once.count.value),
@@ -104,16 +108,21 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: A
     }));
     Suspicion {
         size: Some(size),
-        direct: at_once.straight && is_seen(queue, at_once.count.value),
+        direct: at_once.straight == Some(true) && is_seen(queue, at_once.count.value),
         evidence,
         advice: vec![format!(
             "raise the pool in {whose} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
              throughput should grow by half, or up to the next limit",
-            count_text(size.value.round()),
-            count_text((1.5 * size.value).round())
+            whole(size.value),
+            whole(1.5 * size.value)
         )],
         ..Suspicion::new(Limit::Pool, place, sentence)
     }
+}
+
+/// Workers come in whole numbers, and one at least.
+fn whole(count: f64) -> String {
+    grouped(count.round().max(1.0) as u64)
 }
 
 /// The queue was seen at the door of the pool, or connections out of it are as many as it has.

@@ -16,17 +16,10 @@ pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
 
 /// Busy by the mean, or throttled in most periods with little missing.
 pub(super) fn is_busy(scene: &Scene<'_>, resource: &Resource) -> bool {
-    let throttled = || throttled_ratio(scene, resource).is_some_and(|ratio| ratio >= bounds::THROTTLED);
+    let throttled = || scene.throttled(resource).is_some_and(|ratio| ratio >= bounds::THROTTLED);
     scene
         .share(resource)
         .is_some_and(|share| share >= bounds::BUSY || (share >= bounds::BUSY_THROTTLED && throttled()))
-}
-
-/// The part of its periods in which the control group of a resource was out of quota.
-pub(super) fn throttled_ratio(scene: &Scene<'_>, resource: &Resource) -> Option<f64> {
-    let group = scene.seen.hosts.track(&resource.host, "cgroup", &resource.detail)?;
-    let periods = group.per_sec("periods", scene.span()).filter(|periods| *periods > 0.0)?;
-    Some(group.per_sec("throttled_periods", scene.span())? / periods)
 }
 
 /// The law holds over the ladder; or throughput hardly differed and the watched processes account for the use.
@@ -34,7 +27,7 @@ fn used_by_requests(scene: &Scene<'_>, resource: &Resource) -> bool {
     match resource.demand.map(|demand| demand.law) {
         Some(Law::Holds) => true,
         Some(Law::Untested) => {
-            let ours = scene.process_cores(&resource.host, None, scene.span());
+            let ours = scene.cores_of_processes(&resource.host, None, scene.span());
             let used = resource.used[scene.step];
             ours.zip(used).is_some_and(|(ours, used)| ours >= bounds::PASSED_ON * used)
         }
@@ -58,7 +51,7 @@ fn host(scene: &Scene<'_>, resource: &Resource) -> Suspicion {
         cost(scene, resource),
     );
     let mut evidence = vec![scene.row(format!("CPU of {}", resource.host), share, Some(1.0))];
-    let throttled = throttled_ratio(scene, resource).filter(|ratio| *ratio > 0.0);
+    let throttled = scene.throttled(resource).filter(|ratio| *ratio > 0.0);
     evidence.extend(throttled.map(|ratio| {
         scene.row(format!("periods in which {} was out of its quota", resource.host), ratio, Some(1.0))
     }));
@@ -67,14 +60,22 @@ fn host(scene: &Scene<'_>, resource: &Resource) -> Suspicion {
         at_per_sec: resource.demand.and_then(|demand| demand.at_per_sec),
         direct: used_by_requests(scene, resource),
         evidence,
-        advice: vec![format!(
-            "give {} half as many cores again, or take half of its CPU cost a request away, and repeat the load with -c {}: \
-             throughput should grow by half, or up to the next limit",
-            resource.host,
-            scene.decisive().connections
-        )],
+        advice: vec![advice(scene, &resource.host)],
         ..Suspicion::new(Limit::Cpu, resource.host.clone(), sentence)
     }
+}
+
+/// More cores help only what can use them: a thread that has a whole one needs a second beside it.
+fn advice(scene: &Scene<'_>, host: &str) -> String {
+    let alone = scene
+        .of_kind(ResourceKind::Thread)
+        .any(|thread| thread.host == host && scene.share(thread).is_some_and(|share| share >= bounds::BUSY));
+    let with = if alone { " and its busiest process another worker" } else { "" };
+    format!(
+        "give {host} half as many cores again{with}, or take a third of its CPU cost a request away, and repeat the load with \
+         -c {}: throughput should grow by half, or up to the next limit",
+        scene.decisive().connections
+    )
 }
 
 fn cores_text(cores: f64) -> String {

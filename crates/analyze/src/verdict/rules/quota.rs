@@ -2,7 +2,7 @@
 
 use plimsoll_units::{count_text, significant};
 
-use super::processor::{is_busy, throttled_ratio};
+use super::processor::is_busy;
 use crate::verdict::bounds;
 use crate::verdict::phrase::{cost, percent};
 use crate::verdict::scene::{Scene, Suspicion};
@@ -21,7 +21,7 @@ pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
 fn suspicion(scene: &Scene<'_>, group: &Resource) -> Suspicion {
     let share = scene.share(group).unwrap_or_default();
     let quota = group.capacity.unwrap_or_default();
-    let throttled = throttled_ratio(scene, group);
+    let throttled = scene.throttled(group);
     let often = throttled
         .map_or_else(String::new, |ratio| format!(", and was held up in {} of its periods", percent(ratio)));
     let sentence = format!(

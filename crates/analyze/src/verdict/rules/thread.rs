@@ -17,10 +17,10 @@ pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
     hot.sort_by(|a, b| scene.share(b).partial_cmp(&scene.share(a)).unwrap_or(std::cmp::Ordering::Equal));
     for thread in &hot {
         // Workers of one name are one server: its busiest speaks for them.
-        let name = process_of(scene, thread);
+        let name = owner_of(scene, thread);
         if !found.iter().any(|known| known.place == place(thread, &name)) {
             let alike =
-                hot.iter().filter(|other| other.host == thread.host && process_of(scene, other) == name);
+                hot.iter().filter(|other| other.host == thread.host && owner_of(scene, other) == name);
             found.push(suspicion(scene, thread, &name, alike.count()));
         }
     }
@@ -39,7 +39,7 @@ fn is_hot(scene: &Scene<'_>, thread: &Resource) -> bool {
 }
 
 /// The name of a thread's process, which a thread may not carry itself.
-fn process_of(scene: &Scene<'_>, thread: &Resource) -> String {
+fn owner_of(scene: &Scene<'_>, thread: &Resource) -> String {
     let pid = pid_of(&thread.detail);
     let owner = scene
         .seen

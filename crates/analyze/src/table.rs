@@ -1,0 +1,140 @@
+//! Verdicts from a table of measurements that somebody else made: one row a load, with what was written down beside it.
+//!
+//! A table holds no ladder and no intervals, so its verdicts are inferred. What it has instead is many arrangements
+//! of the same tiers, which tell what each of them costs.
+
+mod conclusions;
+mod law;
+mod rules;
+mod shares;
+
+use crate::{EvidenceRow, Verdict};
+
+pub use law::LawBreach;
+
+/// One tier in one row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TableTier {
+    /// Its name.
+    pub name: String,
+    /// How many machines or processes play it. Where the table does not say, figures are taken as those of one, and none
+    /// are foretold.
+    pub instances: Option<f64>,
+    /// CPU used of each machine, 1 being all of it.
+    pub cpu_ratio: Option<f64>,
+    /// CPU used by each process that can use one core at most, 1 being that core.
+    pub core_ratio: Option<f64>,
+    /// Bits per second that reach each machine.
+    pub in_bits_per_sec: Option<f64>,
+    /// Bits per second that leave each machine.
+    pub out_bits_per_sec: Option<f64>,
+    /// What the link of each machine carries each way.
+    pub link_bits_per_sec: Option<f64>,
+    /// What the link of each machine carries both ways together, where it is sold so.
+    pub link_both_bits_per_sec: Option<f64>,
+    /// Requests per second that it served when it was measured alone.
+    pub alone_per_sec: Option<f64>,
+}
+
+/// One row of a table; what the table does not say is `None`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TableRow {
+    /// What the row is called.
+    pub label: String,
+    /// Which rows are of the same requests; those of another group cost something else.
+    pub group: Option<String>,
+    /// Requests per second.
+    pub throughput_per_sec: f64,
+    /// Connections, or requests under way.
+    pub connections: Option<f64>,
+    /// Mean response time in seconds.
+    pub response_sec: Option<f64>,
+    /// How long the target holds a request by order of the test, in seconds.
+    pub held_sec: Option<f64>,
+    /// Machines that made the load.
+    pub load_machines: Option<f64>,
+    /// Bytes of a response.
+    pub response_bytes: Option<f64>,
+    /// Cores of the machines under test, where that is what differs between rows.
+    pub cores: Option<f64>,
+    /// The tiers; those with no instance in this row may stand with 0.
+    pub tiers: Vec<TableTier>,
+}
+
+/// What was found for one row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowFinding {
+    /// What the row is called.
+    pub label: String,
+    /// What limits it.
+    pub verdict: Verdict,
+    /// How it breaks Little's law, if it does; then it says nothing and is not used for other rows.
+    pub breach: Option<LawBreach>,
+}
+
+/// What was found in a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableFindings {
+    /// The rows, in their order.
+    pub rows: Vec<RowFinding>,
+    /// What rows say together: a sentence each.
+    pub conclusions: Vec<String>,
+}
+
+impl TableTier {
+    fn count(&self) -> f64 {
+        self.instances.unwrap_or(1.0)
+    }
+
+    /// True if it takes part in this row.
+    fn is_there(&self) -> bool {
+        self.count() > 0.0
+    }
+}
+
+impl TableRow {
+    /// The tiers that take part.
+    fn present(&self) -> impl Iterator<Item = &TableTier> {
+        self.tiers.iter().filter(|tier| tier.is_there())
+    }
+
+    /// True for the same arrangement under another load.
+    fn is_same_target(&self, other: &Self) -> bool {
+        let arranged =
+            |row: &Self| row.tiers.iter().map(|tier| (tier.name.clone(), tier.instances)).collect::<Vec<_>>();
+        let fixed = |row: &Self| (row.held_sec, row.response_bytes, row.cores);
+        self.group == other.group && arranged(self) == arranged(other) && fixed(self) == fixed(other)
+    }
+
+    /// True if it was made with more load than another row.
+    fn is_loaded_more_than(&self, other: &Self) -> bool {
+        let more = |of: fn(&Self) -> Option<f64>| of(self).zip(of(other)).is_some_and(|(a, b)| a > b);
+        more(|row| row.load_machines) || more(|row| row.connections)
+    }
+}
+
+fn evidence(row: &TableRow, what: String, value: f64, of: Option<f64>) -> EvidenceRow {
+    EvidenceRow { what, value, of, at: row.label.clone() }
+}
+
+/// What limits each row of a table, and what the rows say together. `front` names the tier that passes requests on
+/// to those that were measured alone, if there is one.
+pub fn explain_table(rows: &[TableRow], front: Option<&str>) -> TableFindings {
+    let breaches: Vec<Option<LawBreach>> = rows.iter().map(law::breach).collect();
+    let lawful: Vec<&TableRow> =
+        rows.iter().zip(&breaches).filter(|(_, breach)| breach.is_none()).map(|(row, _)| row).collect();
+    let table = rules::Table { rows: &lawful, front };
+    let found: Vec<RowFinding> = rows
+        .iter()
+        .zip(breaches)
+        .map(|(row, breach)| RowFinding {
+            label: row.label.clone(),
+            verdict: breach
+                .as_ref()
+                .map_or_else(|| rules::verdict(&table, row), |breach| law::verdict(row, breach)),
+            breach,
+        })
+        .collect();
+    let conclusions = conclusions::of(rows, &found);
+    TableFindings { rows: found, conclusions }
+}

@@ -1,0 +1,380 @@
+//! Verdicts where nothing is used up and requests wait: pools, locks, dependencies, disks, memory, connections, refusals.
+
+use plimsoll_analyze::{Confidence, Limit, Verdict};
+use plimsoll_record::{FailureKind, Reading};
+
+use crate::synthetic::{Level, findings};
+use crate::watch::{Watch, connections, pool_levels, waiting};
+
+fn found(verdict: &Verdict) -> (Limit, &str, Confidence) {
+    (verdict.limit, verdict.host(), verdict.confidence)
+}
+
+fn size(verdict: &Verdict) -> f64 {
+    verdict.size.map_or(0.0, |size| size.value)
+}
+
+const NGINX: (&str, &str, &str) = ("web", "peers", "7 nginx");
+const JAVA: (&str, &str, &str) = ("api", "peers", "8 java");
+
+/// nginx before a Java API with `workers` threads, all of them idle but for waiting.
+fn proxied(workers: f64) -> Watch {
+    Watch::pool(workers, 0.007, 256)
+        .host("web", 1.0, 8e-6)
+        .process("web", "7 nginx", 8e-6)
+        .host("api", 1.0, 20e-6)
+        .process("api", "8 java", 20e-6)
+        .listener("web", "0.0.0.0:8080", 7, |_, _| 0.0)
+        .gauge(NGINX, "10.0.0.3:9000", |step, _| connections(step))
+}
+
+/// The target is at 127.0.0.1:8080, which leads to nginx.
+fn with_door(watch: Watch, workers: f64) -> Watch {
+    watch.listener("api", "10.0.0.3:9000", 8, move |step, _| waiting(step, workers))
+}
+
+#[test]
+fn a_pool_behind_a_proxy_is_found_where_requests_wait_unread() {
+    let watch = with_door(proxied(32.0), 32.0).gauge(JAVA, "10.0.0.9:1", |_, _| 0.0);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Measured));
+    assert!((size(&verdict) / 32.0 - 1.0).abs() < 0.05, "{:?}", verdict.size);
+    assert!(verdict.size.unwrap().interval.is_some_and(|(low, high)| low <= 32.0 && 32.0 <= high));
+    assert!(verdict.advice[0].contains("48"), "{:?}", verdict.advice);
+}
+
+#[test]
+fn a_process_that_opened_no_connections_is_listed_nowhere_and_waits_for_nobody() {
+    let mut run = with_door(proxied(32.0), 32.0).run();
+    assert_eq!(found(&findings(&run).verdict), (Limit::Pool, "api", Confidence::Measured));
+    let mut failed = run.hosts[0].clone();
+    (failed.host, failed.source) = ("api".to_owned(), "peers".to_owned());
+    failed.reading = Reading::Failed("permission denied".to_owned());
+    run.hosts.push(failed);
+    assert_eq!(found(&findings(&run).verdict), (Limit::Pool, "api", Confidence::Inferred));
+}
+
+#[test]
+fn addresses_of_both_families_lead_to_the_same_listener() {
+    let watch = Watch::pool(32.0, 0.007, 256)
+        .host("web", 1.0, 8e-6)
+        .process("web", "7 nginx", 8e-6)
+        .host("api", 1.0, 20e-6)
+        .process("api", "8 java", 20e-6)
+        .listener("web", "[::]:8080", 7, |_, _| 0.0)
+        .gauge(NGINX, "10.0.0.3:9000", |step, _| connections(step))
+        .listener("api", "[::ffff:10.0.0.3]:9000", 8, |step, _| waiting(step, 32.0));
+    assert_eq!(found(&watch.verdict()), (Limit::Pool, "api", Confidence::Measured));
+}
+
+#[test]
+fn two_apis_share_the_pool_between_them() {
+    let mut watch = Watch::pool(64.0, 0.007, 256)
+        .host("web", 1.0, 8e-6)
+        .process("web", "7 nginx", 8e-6)
+        .listener("web", "0.0.0.0:8080", 7, |_, _| 0.0);
+    for (host, address) in [("api1", "10.0.0.3:9000"), ("api2", "10.0.0.4:9000")] {
+        watch = watch
+            .gauge(NGINX, address, |step, _| connections(step) / 2.0)
+            .host(host, 1.0, 10e-6)
+            .process(host, "8 java", 10e-6)
+            .listener(host, address, 8, |step, _| waiting(step, 64.0) / 2.0);
+    }
+    let verdict = watch.verdict();
+    assert_eq!((verdict.limit, verdict.host()), (Limit::Pool, "api1"));
+    assert!((size(&verdict) / 32.0 - 1.0).abs() < 0.05, "{:?}", verdict.size);
+    assert!(verdict.text.contains("api2") && verdict.text.contains("each"), "{}", verdict.text);
+}
+
+#[test]
+fn a_pool_of_connections_to_a_database_is_in_the_api_that_holds_it() {
+    let database = ("db", "listener", "10.0.0.5:3306");
+    let watch = proxied(10.0)
+        .listener("api", "10.0.0.3:9000", 8, |_, _| 0.0)
+        .gauge(JAVA, "10.0.0.5:3306", |step, _| connections(step).min(10.0))
+        .host("db", 1.0, 10e-6)
+        .process("db", "9 mariadbd", 10e-6)
+        .gauge(database, "pid", |_, _| 9.0)
+        .gauge(database, "unread", |_, _| 0.0);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Measured));
+    assert!((size(&verdict) / 10.0 - 1.0).abs() < 0.05);
+}
+
+#[test]
+fn idle_connections_kept_ready_are_no_requests_passed_on() {
+    // Ten workers hold a hundred connections to a database that nobody looks at; requests wait before the workers.
+    let watch = with_door(proxied(10.0), 10.0).gauge(JAVA, "10.0.0.5:3306", |_, _| 100.0);
+    let verdict = watch.verdict();
+    assert_eq!((verdict.limit, verdict.host()), (Limit::Pool, "api"));
+    assert!((size(&verdict) / 10.0 - 1.0).abs() < 0.05);
+    assert_eq!(verdict.confidence, Confidence::Inferred, "what they wait for may be the database");
+}
+
+#[test]
+fn requests_passed_on_to_what_nobody_looks_at_wait_for_a_dependency() {
+    let watch = proxied(8.0).listener("api", "10.0.0.3:9000", 8, |_, _| 0.0).gauge(
+        JAVA,
+        "10.0.0.5:3306",
+        |step, _| connections(step),
+    );
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Dependency, "10.0.0.5:3306", Confidence::Inferred));
+    assert!(verdict.text.contains("not looked at"), "{}", verdict.text);
+}
+
+#[test]
+fn a_dependency_carries_the_name_that_the_plan_gives_its_address() {
+    let watch = proxied(8.0).listener("api", "10.0.0.3:9000", 8, |_, _| 0.0).gauge(
+        JAVA,
+        "10.0.0.5:3306",
+        |step, _| connections(step),
+    );
+    let mut run = watch.run();
+    let mut plan = run.manifest.plan.trim_end().strip_suffix('}').unwrap().to_owned();
+    plan.push_str(r#","hosts":[{"name":"db","address":"10.0.0.5"}]}"#);
+    run.manifest.plan = plan;
+    assert_eq!(findings(&run).verdict.place, "db");
+}
+
+#[test]
+fn a_pool_whose_queue_nobody_saw_is_inferred() {
+    let verdict = Watch::pool(16.0, 0.005, 128).host("api", 2.0, 50e-6).verdict();
+    assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Inferred));
+    assert!((size(&verdict) / 16.0 - 1.0).abs() < 0.05);
+}
+
+#[test]
+fn a_host_whose_cpu_was_not_seen_is_not_ruled_out() {
+    let mut run = with_door(proxied(32.0), 32.0).gauge(JAVA, "10.0.0.9:1", |_, _| 0.0).run();
+    run.hosts.retain(|sample| !(sample.host == "web" && sample.source == "cgroup"));
+    let verdict = findings(&run).verdict;
+    assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Inferred));
+    assert!(
+        verdict.excluded.iter().any(|line| line.contains("web: its CPU was not seen")),
+        "{:?}",
+        verdict.excluded
+    );
+}
+
+#[test]
+fn nothing_is_named_where_no_cpu_was_seen_at_all() {
+    let watch = Watch::pool(16.0, 0.005, 128).gauge(("api", "memory", ""), "total_bytes", |_, _| 1e9);
+    assert_eq!(watch.verdict().limit, Limit::Unknown);
+}
+
+#[test]
+fn something_nearly_busy_is_named_beside_a_pool() {
+    let verdict = Watch::pool(16.0, 0.005, 128).host("api", 1.0, 250e-6).verdict();
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Pool, Confidence::Inferred));
+    assert_eq!((verdict.also[0].limit, verdict.also[0].host()), (Limit::Cpu, "api"));
+}
+
+#[test]
+fn turns_taken_within_a_process_are_a_lock_and_at_its_door_a_pool_of_one() {
+    let one = || Watch::pool(1.0, 0.002, 32).host("api", 2.0, 50e-6).process("api", "8 api", 50e-6);
+    let within = one().listener("api", "0.0.0.0:8080", 8, |_, _| 0.0).verdict();
+    assert_eq!(found(&within), (Limit::Lock, "api", Confidence::Inferred));
+    let before = one().listener("api", "0.0.0.0:8080", 8, |step, _| waiting(step, 1.0)).verdict();
+    assert_eq!((before.limit, before.host()), (Limit::Pool, "api"));
+    assert_eq!(size(&before).round(), 1.0);
+}
+
+#[test]
+fn threads_that_share_one_core_of_four_run_one_at_a_time() {
+    let mut watch = Watch::pool(1.0, 310e-6, 32).host("api", 4.0, 310e-6);
+    watch = watch.counter(("api", "process", "8 python3"), "cpu_us", |_, x| 305.0 * x);
+    for tid in 8..12 {
+        let subject = format!("8/{tid} python3");
+        watch = watch.counter(("api", "thread", &subject), "cpu_us", |_, x| 76.0 * x);
+    }
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Lock, "api", Confidence::Inferred));
+    assert!(verdict.place.contains("python3"));
+}
+
+#[test]
+fn threads_in_uninterruptible_sleep_on_a_busy_disk_are_disk() {
+    let waiting = ("db", "waiting", "9 server");
+    let watch = Watch::pool(2.0, 0.01, 32)
+        .host("db", 2.0, 100e-6)
+        .counter(waiting, "looks", |_, _| 10.0)
+        .counter(waiting, "disk", |_, x| 0.1 * x)
+        .counter(("db", "disk", "vda"), "busy_ms", |_, x| 4.8 * x)
+        .counter(("db", "pressure", ""), "io_some_us", |_, x| 4900.0 * x);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Disk, "db", Confidence::Measured));
+}
+
+#[test]
+fn a_disk_that_is_busy_with_others_is_not_waited_for() {
+    let watch = Watch::pool(16.0, 0.005, 128)
+        .host("api", 2.0, 50e-6)
+        .counter(("api", "waiting", "9 api"), "looks", |_, _| 10.0)
+        .counter(("api", "waiting", "9 api"), "disk", |_, _| 0.0)
+        .counter(("api", "disk", "vda"), "busy_ms", |_, _| 990.0);
+    assert_eq!(watch.verdict().limit, Limit::Pool);
+}
+
+#[test]
+fn a_heap_too_small_is_memory_though_the_cpu_is_full() {
+    let process = ("api", "process", "8 java");
+    let watch = || {
+        Watch::pool(16.0, 0.005, 128)
+            .host("api", 1.0, 305e-6)
+            .counter(process, "cpu_us", |_, x| 300.0 * x)
+            .counter(("api", "thread", "8/9 GC Thread#0"), "cpu_us", |_, x| 180.0 * x)
+            .counter(("api", "thread", "8/10 http-nio-1"), "cpu_us", |_, x| 120.0 * x)
+    };
+    let by_threads = watch().verdict();
+    assert_eq!(found(&by_threads), (Limit::Memory, "api", Confidence::Inferred));
+    let jvm = ("api", "jvm", "8");
+    let with_heap = watch()
+        .counter(jvm, "gc_time_ms", |_, x| 0.17 * x)
+        .gauge(jvm, "heap_used_bytes", |_, _| 60e6)
+        .gauge(jvm, "heap_max_bytes", |_, _| 64e6);
+    assert_eq!(found(&with_heap.verdict()), (Limit::Memory, "api", Confidence::Measured));
+    let healthy = Watch::pool(16.0, 0.005, 128)
+        .host("api", 1.0, 305e-6)
+        .counter(process, "cpu_us", |_, x| 300.0 * x)
+        .counter(("api", "thread", "8/9 GC Thread#0"), "cpu_us", |_, x| 30.0 * x);
+    assert_eq!(healthy.verdict().limit, Limit::Cpu);
+}
+
+#[test]
+fn pages_fetched_again_for_requests_are_memory() {
+    let watch = Watch::pool(4.0, 0.01, 32)
+        .host("db", 2.0, 100e-6)
+        .counter(("db", "cgroup", ""), "memory_failures", |_, x| 3.0 * x)
+        .counter(("db", "process", "9 db"), "cpu_us", |_, x| 100.0 * x)
+        .counter(("db", "process", "9 db"), "major_faults", |_, x| 2.0 * x);
+    assert_eq!((watch.verdict().limit), Limit::Memory);
+}
+
+#[test]
+fn descriptors_that_run_out_end_the_ladder() {
+    let mut levels = pool_levels(64.0, 0.02, 32);
+    let failed = Some((FailureKind::ConnectTimedOut, 20));
+    levels.push(Level { failed, ..Level::at(64, 1300.0) });
+    let process = ("api", "process", "8 server");
+    let watch = Watch::over(&levels)
+        .host("api", 1.0, 50e-6)
+        .gauge(process, "descriptors", |step, _| if step >= 6 { 64.0 } else { 10.0 + connections(step) })
+        .gauge(process, "descriptors_limit", |_, _| 64.0);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Connections, "api", Confidence::Measured));
+    assert!(verdict.text.contains("64") && verdict.advice[0].contains("ulimit"), "{}", verdict.text);
+}
+
+#[test]
+fn descriptors_that_run_out_beyond_the_plateau_did_not_stop_growth() {
+    let process = ("api", "process", "8 server");
+    let watch = Watch::pool(16.0, 0.005, 128)
+        .host("api", 1.0, 50e-6)
+        .gauge(process, "descriptors", |step, _| (10.0 + connections(step)).min(64.0))
+        .gauge(process, "descriptors_limit", |_, _| 64.0);
+    assert_eq!(watch.verdict().limit, Limit::Pool);
+}
+
+#[test]
+fn a_bend_before_the_plateau_may_be_a_lock() {
+    let by_turns = |n: u32| {
+        let n_real = f64::from(n);
+        Level { intervals: 60, ..Level::at(n, 200.0 * n_real / (1.0 + n_real / 16.0)) }
+    };
+    let levels: Vec<Level> = (0..10).map(|power| by_turns(1 << power)).collect();
+    let verdict = Watch::over(&levels).host("api", 2.0, 50e-6).verdict();
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Pool, Confidence::Inferred));
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Lock), "{:?}", verdict.also);
+}
+
+#[test]
+fn a_group_held_up_in_most_periods_is_not_ruled_out() {
+    let group = ("api", "cgroup", "");
+    let watch = Watch::pool(16.0, 0.005, 128)
+        .host("api", 1.0, 100e-6)
+        .counter(group, "periods", |_, _| 100.0)
+        .counter(group, "throttled_periods", |_, x| if x > 3000.0 { 70.0 } else { 0.0 });
+    let verdict = watch.verdict();
+    assert_eq!(verdict.confidence, Confidence::Inferred);
+    assert!(verdict.also.iter().any(|also| also.limit == Limit::Cpu), "{:?}", verdict.also);
+}
+
+#[test]
+fn an_accept_queue_that_overflows_under_failures_is_connections() {
+    let failed = Some((FailureKind::ConnectTimedOut, 20));
+    let mut levels = pool_levels(64.0, 0.02, 16);
+    levels.push(Level { failed, ..Level::at(32, 800.0) });
+    let tcp = ("api", "tcp", "");
+    let overflow = |step: usize, _: f64| if step >= 5 { 200.0 } else { 0.0 };
+    let watch = |levels: &[Level]| {
+        Watch::over(levels).host("api", 1.0, 50e-6).counter(tcp, "listen_overflows", overflow).counter(
+            tcp,
+            "passive_opens",
+            |_, _| 100.0,
+        )
+    };
+    assert_eq!(found(&watch(&levels).verdict()), (Limit::Connections, "api", Confidence::Inferred));
+}
+
+#[test]
+fn connections_that_nginx_does_not_handle_are_connections() {
+    let nginx = ("web", "nginx", "10.0.0.2:80");
+    let failed = Some((FailureKind::ClosedBeforeResponse, 20));
+    let mut levels = pool_levels(64.0, 0.02, 16);
+    levels.push(Level { failed, ..Level::at(32, 800.0) });
+    let watch = Watch::over(&levels)
+        .host("web", 1.0, 50e-6)
+        .counter(nginx, "accepts", |step, _| if step >= 5 { 400.0 } else { 10.0 })
+        .counter(nginx, "handled", |_, _| 10.0);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Connections, "web", Confidence::Measured));
+    assert!(verdict.advice[0].contains("worker_connections"));
+}
+
+/// A limit of 1,000 requests/s: what is more is refused at once.
+fn limited_by_policy() -> Vec<Level> {
+    let level = |n: u32| {
+        let offered = (f64::from(n) * 500.0).min(16_000.0);
+        Level { refused: (1.0 - 1000.0 / offered).max(0.0), ..Level::at(n, offered) }
+    };
+    (0..8).map(|power| level(1 << power)).collect()
+}
+
+#[test]
+fn refusals_while_everything_idles_are_a_policy() {
+    let watch = Watch::over(&limited_by_policy())
+        .host("web", 1.0, 20e-6)
+        .listener("web", "0.0.0.0:8080", 7, |_, _| 0.0)
+        .process("web", "7 nginx", 20e-6);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Refused, "web", Confidence::Measured));
+    assert!(verdict.text.contains("1,0") || verdict.text.contains("about 99"), "{}", verdict.text);
+    let unwatched = Watch::over(&limited_by_policy()).verdict();
+    assert_eq!((unwatched.limit, unwatched.confidence), (Limit::Refused, Confidence::Inferred));
+}
+
+#[test]
+fn load_that_is_shed_because_the_cpu_is_full_is_the_cpu() {
+    let mut levels = pool_levels(16.0, 0.005, 32);
+    levels.push(Level { refused: 0.3, ..Level::at(64, 4400.0) });
+    levels.push(Level { refused: 0.6, ..Level::at(128, 7000.0) });
+    let busy = |step: usize, x: f64| if step >= 4 { 990_000.0 } else { 305.0 * x };
+    let watch = Watch::over(&levels)
+        .gauge(("api", "cgroup", ""), "quota_us", |_, _| 10_000.0)
+        .gauge(("api", "cgroup", ""), "period_us", |_, _| 10_000.0)
+        .counter(("api", "cgroup", ""), "usage_us", busy)
+        .process("api", "8 java", 300e-6);
+    assert_eq!(found(&watch.verdict()), (Limit::Cpu, "api", Confidence::Measured));
+}
+
+#[test]
+fn a_source_that_fails_is_named_where_it_is_missed() {
+    let mut run = Watch::pool(16.0, 0.005, 128).host("api", 1.0, 50e-6).host("db", 1.0, 20e-6).run();
+    for sample in run.hosts.iter_mut().filter(|sample| sample.host == "db") {
+        sample.reading = Reading::Failed("permission denied".to_owned());
+    }
+    let verdict = findings(&run).verdict;
+    assert_ne!(verdict.confidence, Confidence::Measured);
+    assert!(verdict.excluded.iter().any(|line| line.contains("permission denied")), "{:?}", verdict.excluded);
+}

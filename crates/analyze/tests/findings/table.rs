@@ -1,0 +1,116 @@
+//! Verdicts from tables of measurements, made up so that the truth is known.
+
+use plimsoll_analyze::{Confidence, Limit, TableFindings, TableRow, TableTier, explain_table};
+
+/// An API measured directly: cores of its machine, CPU and link used, bytes of a response.
+fn api(cores: f64, cpu_percent: f64, megabits: f64, bytes: f64, per_sec: f64) -> TableRow {
+    TableRow {
+        label: format!("{cores} cores, {bytes} B"),
+        throughput_per_sec: per_sec,
+        response_bytes: Some(bytes),
+        cores: Some(cores),
+        tiers: vec![TableTier {
+            name: "api".to_owned(),
+            cpu_ratio: Some(cpu_percent / 100.0),
+            out_bits_per_sec: Some(megabits * 1e6),
+            link_bits_per_sec: Some(2.5e9),
+            ..TableTier::default()
+        }],
+        ..TableRow::default()
+    }
+}
+
+fn limits(found: &TableFindings) -> Vec<Limit> {
+    found.rows.iter().map(|row| row.verdict.limit).collect()
+}
+
+fn concludes(found: &TableFindings, words: &str) -> bool {
+    found.conclusions.iter().any(|sentence| sentence.contains(words))
+}
+
+#[test]
+fn a_full_cpu_before_an_empty_link_gives_throughput_by_the_core() {
+    let rows = [
+        api(4.0, 99.0, 210.0, 1_100.0, 22_000.0),
+        api(8.0, 99.0, 410.0, 1_100.0, 43_000.0),
+        api(16.0, 98.0, 788.0, 1_100.0, 82_000.0),
+    ];
+    let found = explain_table(&rows, None);
+    assert_eq!(limits(&found), [Limit::Cpu; 3]);
+    assert!(concludes(&found, "grows with the cores"), "{:?}", found.conclusions);
+    assert_eq!(found.rows[0].verdict.confidence, Confidence::Inferred, "one row is no law");
+}
+
+#[test]
+fn a_full_link_is_not_helped_by_cores_and_carries_fewer_of_larger_responses() {
+    let rows = [
+        api(8.0, 70.0, 2_400.0, 43_000.0, 6_980.0),
+        api(16.0, 36.0, 2_410.0, 43_000.0, 7_000.0),
+        api(8.0, 60.0, 2_420.0, 86_000.0, 3_490.0),
+        api(16.0, 30.0, 2_400.0, 86_000.0, 3_500.0),
+    ];
+    let found = explain_table(&rows, None);
+    assert_eq!(limits(&found), [Limit::Bandwidth; 4]);
+    assert!(concludes(&found, "more cores do not raise"), "{:?}", found.conclusions);
+    assert!(concludes(&found, "larger responses lower"), "{:?}", found.conclusions);
+}
+
+#[test]
+fn cores_that_do_not_help_before_an_empty_link_point_into_the_api() {
+    let rows = [api(8.0, 40.0, 200.0, 1_100.0, 9_000.0), api(16.0, 21.0, 202.0, 1_100.0, 9_100.0)];
+    let found = explain_table(&rows, None);
+    assert_eq!(limits(&found), [Limit::Unknown; 2]);
+    assert_eq!(found.rows[0].verdict.place, "api");
+    assert!(concludes(&found, "the limit is in the API"), "{:?}", found.conclusions);
+}
+
+/// Ten thousand requests/s on so many connections, at a mean of 20 ms.
+fn timed(connections: f64) -> TableRow {
+    TableRow {
+        connections: Some(connections),
+        response_sec: Some(0.02),
+        ..api(8.0, 99.0, 90.0, 1_100.0, 10_000.0)
+    }
+}
+
+#[test]
+fn a_row_that_breaks_littles_law_is_named_and_not_used() {
+    let found = explain_table(&[timed(200.0), timed(400.0), timed(100.0)], None);
+    assert!(found.rows[0].breach.is_none());
+    let waiting = found.rows[1].breach.as_ref().unwrap();
+    assert!((waiting.under_way - 200.0).abs() < 1e-6 && waiting.meaning.contains("waited"), "{waiting:?}");
+    let impossible = found.rows[2].breach.as_ref().unwrap();
+    assert!(impossible.meaning.contains("cannot be"), "{impossible:?}");
+    assert_eq!(limits(&found), [Limit::Cpu, Limit::Unknown, Limit::Unknown]);
+    assert_eq!(found.rows[1].verdict.confidence, Confidence::Unknown);
+}
+
+#[test]
+fn what_a_broken_row_says_of_a_tier_is_not_believed_in_other_rows() {
+    // 82 % is busy if that is the most the tier was ever seen to use; the row that has more breaks the law.
+    let row = |cpu_percent: f64, response_sec: f64| TableRow {
+        connections: Some(100.0),
+        response_sec: Some(response_sec),
+        ..api(8.0, cpu_percent, 90.0, 1_100.0, 10_000.0)
+    };
+    let found = explain_table(&[row(82.0, 0.01), row(100.0, 0.09)], None);
+    assert_eq!(limits(&found), [Limit::Cpu, Limit::Unknown]);
+    let both = explain_table(&[row(82.0, 0.01), row(100.0, 0.01)], None);
+    assert_eq!(both.rows[0].verdict.limit, Limit::Unknown);
+}
+
+#[test]
+fn one_time_held_tells_no_pool_and_as_many_connections_as_workers_neither() {
+    let row = |held_sec: f64, per_sec: f64, connections: f64| TableRow {
+        throughput_per_sec: per_sec,
+        held_sec: Some(held_sec),
+        connections: Some(connections),
+        tiers: vec![TableTier { name: "api".to_owned(), ..TableTier::default() }],
+        ..TableRow::default()
+    };
+    let size =
+        |rows: &[TableRow]| explain_table(rows, None).rows[0].verdict.size.map(|size| size.value.ceil());
+    assert_eq!(size(&[row(0.2, 159.0, 400.0), row(0.07, 455.0, 400.0)]), Some(32.0));
+    assert_eq!(size(&[row(0.2, 159.0, 400.0)]), None);
+    assert_eq!(size(&[row(0.2, 159.0, 32.0), row(0.07, 455.0, 32.0)]), None, "the load had no more to send");
+}

@@ -1,0 +1,287 @@
+//! Verdicts where something is used up: processors, threads, quotas, links.
+
+use plimsoll_analyze::{Confidence, GeneratorReason, Limit, ResourceKind, Verdict};
+use plimsoll_record::{HostSample, Reading};
+
+use crate::synthetic::{Level, findings};
+use crate::watch::{Watch, pool_levels};
+
+/// A ladder to a plateau of 3,200 requests/s, which nothing but the samples explains.
+fn ladder() -> Watch {
+    Watch::pool(16.0, 0.005, 128)
+}
+
+fn found(verdict: &Verdict) -> (Limit, &str, Confidence) {
+    (verdict.limit, verdict.host(), verdict.confidence)
+}
+
+/// A proxy with a CPU of its own before an API.
+fn proxy_and_api(proxy_sec: f64, api_sec: f64) -> Watch {
+    ladder()
+        .host("web", 0.5, proxy_sec)
+        .process("web", "7 nginx", proxy_sec)
+        .host("api", 1.0, api_sec)
+        .process("api", "8 java", api_sec)
+}
+
+#[test]
+fn the_cpu_of_a_proxy_before_an_idle_api_is_named_with_what_comes_next() {
+    let verdict = proxy_and_api(152e-6, 180e-6).verdict();
+    assert_eq!(found(&verdict), (Limit::Cpu, "web", Confidence::Measured));
+    assert!(verdict.text.contains("nginx") && verdict.text.contains("a request"), "{}", verdict.text);
+    let next = verdict.next_limit.unwrap();
+    assert_eq!((next.limit, next.place.as_str()), (Limit::Cpu, "api"));
+    assert!((next.at_per_sec.value / (0.99 / 180e-6) - 1.0).abs() < 0.05, "{next:?}");
+    assert!(next.at_per_sec.interval.is_some_and(|(low, high)| low <= 5501.0 && 5499.0 <= high), "{next:?}");
+    assert!(
+        verdict.excluded.iter().any(|line| line.starts_with("api") && line.contains("59 %")),
+        "{:?}",
+        verdict.excluded
+    );
+    assert!(verdict.also.is_empty());
+}
+
+#[test]
+fn the_cpu_of_an_api_behind_an_idle_proxy_is_named() {
+    assert_eq!(found(&proxy_and_api(50e-6, 310e-6).verdict()), (Limit::Cpu, "api", Confidence::Measured));
+}
+
+#[test]
+fn one_hot_thread_on_a_host_with_idle_cores_is_a_thread() {
+    let verdict = ladder().host("cache", 4.0, 305e-6).process("cache", "9 redis-server", 305e-6).verdict();
+    assert_eq!(found(&verdict), (Limit::Thread, "cache", Confidence::Measured));
+    assert!(verdict.place.contains("redis-server") && verdict.text.contains("idle"), "{}", verdict.text);
+}
+
+#[test]
+fn one_hot_thread_among_many_is_found_by_its_name() {
+    let mut watch =
+        ladder().host("api", 4.0, 500e-6).counter(("api", "process", "9 server"), "cpu_us", |_, x| 500.0 * x);
+    watch = watch.gauge(("api", "process", "9 server"), "threads", |_, _| 20.0);
+    watch = watch.counter(("api", "thread", "9/10 acceptor"), "cpu_us", |_, x| 300.0 * x);
+    for tid in 11..29 {
+        let subject = format!("9/{tid} worker");
+        watch = watch.counter(("api", "thread", &subject), "cpu_us", |_, x| 11.0 * x);
+    }
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Thread, "api", Confidence::Measured));
+    assert!(verdict.evidence[0].what.contains("acceptor"), "{:?}", verdict.evidence);
+}
+
+#[test]
+fn a_thread_that_has_all_that_its_host_has_is_the_hosts_cpu() {
+    let verdict = ladder().host("api", 1.0, 305e-6).process("api", "9 server", 305e-6).verdict();
+    assert_eq!(found(&verdict), (Limit::Cpu, "api", Confidence::Measured));
+}
+
+#[test]
+fn more_cores_alone_are_not_advised_where_one_thread_has_a_whole_one() {
+    let advice = |watch: Watch| watch.verdict().advice[0].clone();
+    let one_thread = advice(ladder().host("web", 1.0, 305e-6).process("web", "7 nginx", 300e-6));
+    assert!(one_thread.contains("another worker"), "{one_thread}");
+    let half_a_core = advice(proxy_and_api(152e-6, 180e-6));
+    assert!(!half_a_core.contains("another worker"), "{half_a_core}");
+}
+
+#[test]
+fn a_quota_below_its_host_is_told_from_the_host() {
+    let group = ("api", "cgroup", "/api/service");
+    let watch = ladder()
+        .host("api", 2.0, 155e-6)
+        .gauge(group, "quota_us", |_, _| 5_000.0)
+        .gauge(group, "period_us", |_, _| 10_000.0)
+        .counter(group, "usage_us", |_, x| 152.0 * x)
+        .counter(group, "periods", |_, _| 100.0)
+        .counter(group, "throttled_periods", |_, x| if x > 3000.0 { 95.0 } else { 3.0 });
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Quota, "api", Confidence::Measured));
+    assert!(verdict.text.contains("0.500 cores"), "{}", verdict.text);
+}
+
+#[test]
+fn links_are_told_by_way_and_by_packets() {
+    let out = ladder().host("web", 1.0, 50e-6).link("web", 100e6, 3_750.0, 200.0).verdict();
+    assert_eq!(found(&out), (Limit::Bandwidth, "web", Confidence::Measured));
+    assert!(out.text.contains("out of web") && out.text.contains("100 Mbit/s"), "{}", out.text);
+    let into = ladder().host("web", 1.0, 50e-6).link("web", 100e6, 200.0, 3_750.0).verdict();
+    assert_eq!(found(&into), (Limit::Bandwidth, "web", Confidence::Measured));
+    assert!(into.text.contains("into web"), "{}", into.text);
+    let packets = ladder()
+        .host("web", 1.0, 50e-6)
+        .link("web", 100e6, 200.0, 200.0)
+        .gauge(("web", "declared", ""), "packets_per_sec", |_, _| 6_500.0)
+        .verdict();
+    assert_eq!(found(&packets), (Limit::Packets, "web", Confidence::Measured));
+}
+
+#[test]
+fn a_link_whose_speed_nobody_knows_is_never_full() {
+    let watch =
+        ladder().host("web", 1.0, 50e-6).counter(("web", "interface", "eth0"), "sent_bytes", |_, x| 1e6 * x);
+    let found = watch.findings();
+    assert_ne!(found.verdict.limit, Limit::Bandwidth);
+    let link = found.resources.iter().find(|resource| resource.kind == ResourceKind::BandwidthOut).unwrap();
+    assert_eq!((link.capacity, link.utilisation(0)), (None, None));
+}
+
+#[test]
+fn two_limits_within_five_per_cent_are_both_named_and_neither_is_measured() {
+    let verdict = ladder().host("web", 1.0, 302e-6).link("web", 100e6, 3_780.0, 200.0).verdict();
+    assert_eq!(verdict.confidence, Confidence::Inferred);
+    let mut named = vec![(verdict.limit, verdict.host().to_owned())];
+    named.extend(verdict.also.iter().map(|also| (also.limit, also.host().to_owned())));
+    named.sort();
+    assert_eq!(named, [(Limit::Cpu, "web".to_owned()), (Limit::Bandwidth, "web".to_owned())]);
+    assert!(verdict.text.contains("does not tell it from"), "{}", verdict.text);
+}
+
+#[test]
+fn a_host_that_is_busy_whatever_the_load_is_no_limit_of_it() {
+    let busy = |_: usize, _: f64| 1e6;
+    let watch = ladder()
+        .host("web", 1.0, 50e-6)
+        .link("web", 100e6, 3_750.0, 200.0)
+        .gauge(("batch", "cgroup", ""), "quota_us", |_, _| 10_000.0)
+        .gauge(("batch", "cgroup", ""), "period_us", |_, _| 10_000.0)
+        .counter(("batch", "cgroup", ""), "usage_us", busy);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Bandwidth, "web", Confidence::Measured));
+    assert!(verdict.also.is_empty(), "{:?}", verdict.also);
+}
+
+#[test]
+fn a_neighbour_on_the_host_is_named() {
+    let watch = ladder()
+        .gauge(("web", "cgroup", ""), "quota_us", |_, _| 10_000.0)
+        .gauge(("web", "cgroup", ""), "period_us", |_, _| 10_000.0)
+        .counter(("web", "cgroup", ""), "usage_us", |_, _| 995_000.0)
+        .counter(("web", "process", "7 nginx"), "cpu_us", |_, x| 120.0 * x)
+        .counter(("web", "process", "7 nginx"), "run_wait_us", |_, x| 120.0 * x)
+        .counter(("web", "neighbours", "99 stress"), "cpu_us", |_, x| 990_000.0 - 120.0 * x);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Cpu, "web", Confidence::Measured));
+    assert!(verdict.place.contains("99 stress") && verdict.text.contains("neighbour"), "{}", verdict.text);
+    assert!(verdict.advice[0].contains("99 stress"));
+}
+
+#[test]
+fn time_stolen_by_other_guests_is_busy_and_named() {
+    let cpu = ("web", "cpu", "");
+    let watch = ladder()
+        .gauge(cpu, "cores", |_, _| 2.0)
+        .counter(cpu, "total_ms", |_, _| 2000.0)
+        .counter(cpu, "idle_ms", |_, x| 1000.0 - 0.3 * x)
+        .counter(cpu, "steal_ms", |_, _| 1000.0);
+    let verdict = watch.verdict();
+    assert_eq!((verdict.limit, verdict.host()), (Limit::Cpu, "web"));
+    assert!(verdict.text.contains("other guests"), "{}", verdict.text);
+}
+
+#[test]
+fn threads_that_wait_for_a_cpu_their_host_has_left_point_below_it() {
+    let thread = ("api", "thread", "8/8 api");
+    let watch = ladder()
+        .host("api", 2.0, 100e-6)
+        .process("api", "8 api", 100e-6)
+        .counter(thread, "cpu_us", |_, x| 100.0 * x)
+        .counter(thread, "run_wait_us", |_, x| 210.0 * x)
+        .counter(("api", "process", "8 api"), "run_wait_us", |_, x| 210.0 * x);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Cpu, "api", Confidence::Inferred));
+    assert!(verdict.text.contains("machine below"), "{}", verdict.text);
+}
+
+#[test]
+fn all_steps_at_the_plateau_still_tell_if_the_processes_account_for_the_use() {
+    let levels: Vec<Level> = [50, 100, 200, 400].map(|n| Level::at(n, 3200.0)).to_vec();
+    let watch = || Watch::over(&levels).host("api", 1.0, 305e-6);
+    assert_eq!(
+        found(&watch().process("api", "8 java", 300e-6).verdict()),
+        (Limit::Cpu, "api", Confidence::Measured)
+    );
+    assert_eq!(found(&watch().verdict()), (Limit::Cpu, "api", Confidence::Inferred));
+}
+
+#[test]
+fn one_level_is_judged_with_less_confidence() {
+    let verdict =
+        Watch::single(Level::closed(64)).host("api", 1.0, 305e-6).process("api", "8 java", 300e-6).verdict();
+    assert_eq!(found(&verdict), (Limit::Cpu, "api", Confidence::Inferred));
+    assert!(verdict.advice.iter().any(|advice| advice.contains("sweep")), "{:?}", verdict.advice);
+}
+
+#[test]
+fn a_ladder_that_still_grows_has_no_limit_but_a_next_one() {
+    let verdict = Watch::over(&pool_levels(16.0, 0.005, 8)).host("api", 1.0, 400e-6).verdict();
+    assert_eq!(verdict.limit, Limit::None);
+    let next = verdict.next_limit.unwrap();
+    assert_eq!((next.limit, next.place.as_str()), (Limit::Cpu, "api"));
+    assert!((next.at_per_sec.value / 2475.0 - 1.0).abs() < 0.05, "{next:?}");
+}
+
+#[test]
+fn the_generators_own_link_is_the_generator() {
+    let verdict = ladder().host("web", 1.0, 50e-6).link("generator", 100e6, 200.0, 3_800.0).verdict();
+    assert_eq!(found(&verdict), (Limit::Generator, "generator", Confidence::Measured));
+    assert!(verdict.text.contains("into generator"), "{}", verdict.text);
+}
+
+#[test]
+fn segments_lost_on_the_targets_full_link_are_not_the_generators_fault() {
+    let tcp = ("generator", "tcp", "");
+    let watch = || {
+        ladder()
+            .counter(tcp, "segments_sent", |_, x| 2.0 * x)
+            .counter(tcp, "segments_retransmitted", |_, x| 0.1 * x)
+            .counter(tcp, "syn_retransmitted", |_, _| 0.0)
+    };
+    let alone = watch().findings();
+    assert!(
+        alone.generator.reasons.iter().any(|reason| matches!(reason, GeneratorReason::Retransmits { .. }))
+    );
+    assert_eq!(alone.verdict.limit, Limit::Generator);
+    let verdict = watch().host("web", 1.0, 50e-6).link("web", 100e6, 200.0, 3_800.0).verdict();
+    assert_eq!(found(&verdict), (Limit::Bandwidth, "web", Confidence::Measured));
+}
+
+#[test]
+fn a_probe_that_failed_midway_leaves_no_zero_behind() {
+    let mut run = ladder().host("web", 1.0, 305e-6).process("web", "7 nginx", 300e-6).run();
+    let middle_ns = run.steps[4].began_ns;
+    for sample in run.hosts.iter_mut().filter(|sample| sample.ended_ns > middle_ns) {
+        sample.reading = Reading::Failed("connection lost".to_owned());
+    }
+    let found = findings(&run);
+    assert_eq!((found.verdict.limit, found.verdict.confidence), (Limit::Unknown, Confidence::Inferred));
+    assert!(
+        found.verdict.excluded.iter().any(|line| line.contains("connection lost")),
+        "{:?}",
+        found.verdict.excluded
+    );
+    let cpu = found.resources.iter().find(|resource| resource.kind == ResourceKind::Cpu).unwrap();
+    assert!(cpu.used[0].is_some() && cpu.used[7].is_none(), "{:?}", cpu.used);
+}
+
+#[test]
+fn samples_in_any_order_give_the_same_verdict() {
+    let mut run = proxy_and_api(152e-6, 180e-6).run();
+    let before = findings(&run).verdict;
+    run.hosts.reverse();
+    assert_eq!(findings(&run).verdict, before);
+}
+
+#[test]
+fn unwatched_hosts_leave_the_verdict_as_the_load_alone_tells_it() {
+    let mut run = ladder().run();
+    let alone = findings(&run).verdict;
+    run.hosts.push(HostSample {
+        host: "web".to_owned(),
+        source: "cpu".to_owned(),
+        subject: String::new(),
+        began_ns: 0,
+        ended_ns: 1,
+        reading: Reading::Absent,
+    });
+    assert_eq!(findings(&run).verdict, alone);
+    assert_eq!((alone.limit, alone.text.as_str()), (Limit::Unknown, ""));
+}

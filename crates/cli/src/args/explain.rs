@@ -1,0 +1,46 @@
+//! Flags of `plimsoll explain`.
+
+use std::path::PathBuf;
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll        the verdict again, with everything it rests on
+  plimsoll explain --csv table.csv --map qps=qps --map connections=c --map rt_ms=mean
+  plimsoll explain --csv tiers.csv --map qps=qps --map tomcat.instances=tomcats --map tomcat.cpu_percent=cpu \\
+      --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_mbit=1000")]
+#[command(after_help = "\
+Meanings of columns (MEANING=COLUMN; a number in place of a column stands for itself in all rows):
+  label                names of rows; several columns are joined: label=phase,note
+  group                rows of the same requests; what a request costs is not carried from one group to another
+  qps                  requests per second
+  connections          connections, or requests under way; with rt_ms each row is held against Little's law
+  rt_ms                mean response time
+  sleep_ms             how long the target was told to hold each request
+  load_machines        machines that made the load
+  response_bytes       bytes of a response
+  cores                cores of the machines under test
+  front                (a name, no column) the tier that passes requests on to those measured alone
+  TIER.instances       machines or processes of a tier; 0 where it takes no part
+  TIER.cpu_percent     CPU used of each machine, of all its cores
+  TIER.core_percent    CPU used by each process that can use one core at most
+  TIER.in_mbit, TIER.out_mbit     Mbit/s into and out of each machine
+  TIER.link_mbit       what its link carries each way
+  TIER.link_both_mbit  what its link carries both ways together
+  TIER.qps             requests per second of one of them, measured alone
+
+docs/verdict.md tells what is concluded from which.")]
+pub(crate) struct ExplainArgs {
+    /// A run file
+    #[arg(required_unless_present = "csv", conflicts_with = "csv")]
+    pub(crate) file: Option<PathBuf>,
+    /// A table of measurements instead of a run: comma-separated, with a header
+    #[arg(long, value_name = "FILE", requires = "map")]
+    pub(crate) csv: Option<PathBuf>,
+    /// What a column of the table means
+    #[arg(long, value_name = "MEANING=COLUMN", requires = "csv")]
+    pub(crate) map: Vec<String>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,33 @@
+//! `plimsoll explain`: what limits, from a run or from a table of measurements.
+
+mod mapping;
+mod table;
+
+use plimsoll_analyze::explain_table;
+use plimsoll_report::{json, text};
+
+use super::recorded;
+use crate::args::ExplainArgs;
+use crate::exit::Exit;
+use crate::terminal::result;
+use mapping::Mapping;
+pub(crate) use mapping::MappingError;
+
+pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
+    let explained = match (&args.file, &args.csv) {
+        (_, Some(csv)) => {
+            let mapping = Mapping::parse(&args.map)?;
+            let rows = table::read(csv, &mapping)?;
+            let found = explain_table(&rows, mapping.front.as_deref());
+            if args.json { json::table_explanation(&found)? } else { text::table_explanation(&found) }
+        }
+        (Some(file), None) => {
+            let (run, findings) = recorded::read(file)?;
+            if args.json { json::explanation(&findings)? } else { text::explanation(&run, &findings) }
+        }
+        // The command line requires one of them.
+        (None, None) => return Ok(Exit::Usage),
+    };
+    result(&explained)?;
+    Ok(Exit::Held)
+}

@@ -1,0 +1,143 @@
+//! `plimsoll explain`, of run files and of tables of measurements.
+
+use serde_json::Value;
+
+use crate::bench::{Bench, Target};
+
+/// A published table.
+fn case(name: &str) -> String {
+    format!("{}/tests/cases/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What is found in a table, as JSON.
+fn explained(name: &str, maps: &[&str]) -> Value {
+    let file = case(name);
+    let mut args = vec!["explain", "--csv", &file, "--json"];
+    maps.iter().for_each(|map| args.extend(["--map", map]));
+    Bench::new().expect(0, &args).json()
+}
+
+const TWO_APIS: [&str; 7] = [
+    "label=case",
+    "qps=through_nginx_qps",
+    "connections=connections",
+    "sleep_ms=sleep_ms",
+    "api1.qps=api1_qps",
+    "api2.qps=api2_qps",
+    "front=nginx",
+];
+
+#[test]
+fn two_apis_behind_nginx_have_pools_of_32_until_nginx_stops_them() {
+    let found = explained("nginx-two-apis.csv", &TWO_APIS);
+    let verdict = |row: usize| &found["rows"][row]["verdict"];
+    for row in [0, 1] {
+        assert_eq!(verdict(row)["limit"], "pool");
+        let size = verdict(row)["size"].as_f64().unwrap();
+        assert!((31.0..=32.5).contains(&size), "{size}");
+        assert!(verdict(row)["text"].as_str().unwrap().contains("each of api1 and api2"));
+    }
+    for row in [2, 3] {
+        assert_eq!(verdict(row)["where"], "nginx");
+        assert_eq!(verdict(row)["limit"], "unknown", "the table holds no figure of nginx's resources");
+    }
+    let conclusions = found["conclusions"].to_string();
+    assert!(conclusions.contains("nginx carries about 12,3"), "{conclusions}");
+}
+
+const TIERS: [&str; 15] = [
+    "group=phase",
+    "label=note",
+    "qps=qps",
+    "load_machines=load_machines",
+    "nginx.instances=nginx",
+    "nginx.cpu_percent=nginx_cpu",
+    "nginx.in_mbit=nginx_in_mbps",
+    "nginx.out_mbit=nginx_out_mbps",
+    "nginx.link_both_mbit=1500",
+    "tomcat.instances=tomcat",
+    "tomcat.cpu_percent=tomcat_cpu",
+    "dubbo.instances=dubbo",
+    "dubbo.cpu_percent=dubbo_cpu",
+    "redis.instances=redis",
+    "redis.core_percent=redis_cpu",
+];
+
+#[test]
+fn every_tier_that_an_author_names_is_found_in_the_row_where_it_limits() {
+    let found = explained("tiers-100k.csv", &TIERS);
+    let named = |row: usize| {
+        let verdict = &found["rows"][row]["verdict"];
+        format!("{} {}", verdict["limit"].as_str().unwrap(), verdict["where"].as_str().unwrap())
+    };
+    // Counted from 0 in the order of the file.
+    let expected: [(&[usize], &str); 6] = [
+        // «Not enough load»: phase 3 with two Tomcats, phase 4 with eight.
+        (&[5, 17], "none "),
+        // Phase 2: a Tomcat alone holds 50K at 80 % and more load adds nothing; phases 3 and 4 until nginx's link is full.
+        (&[2, 3, 4, 7, 14, 15, 16], "cpu tomcat"),
+        // «Past 1500 Mbit/s»: 70K and 71K in phases 4 and 5.
+        (&[18, 19, 22, 23], "bandwidth nginx"),
+        // One Dubbo holds 29K; with five Redis it queues at 80 %.
+        (&[21, 30, 31], "cpu dubbo"),
+        // Redis at 100 %, one to three instances, reading.
+        (&[25, 26, 27, 28, 29], "thread redis"),
+        // Writing.
+        (&[32, 33, 34], "thread redis"),
+    ];
+    for (rows, limit) in expected {
+        rows.iter()
+            .for_each(|row| assert_eq!(named(*row), limit, "row {row}: {}", found["rows"][*row]["label"]));
+    }
+    // At 100K the author means to add Dubbo next; its CPU is not in that row and comes from what a request costs it.
+    assert_eq!(found["rows"][24]["verdict"]["next_limit"]["where"], "dubbo");
+}
+
+#[test]
+fn a_mean_that_is_none_is_found_by_littles_law() {
+    let maps = ["label=server", "qps=qps", "connections=connections", "rt_ms=rt_ms"];
+    let found = explained("api-vs-native.csv", &maps);
+    let law = &found["rows"][0]["littles_law"];
+    assert_eq!(law["connections"], 30_000.0);
+    assert!(law["under_way"].as_f64().unwrap() > 38_000.0);
+    assert_eq!(found["rows"][1]["littles_law"], Value::Null);
+}
+
+#[test]
+fn a_table_reads_as_text_and_what_is_mistyped_is_a_usage_error() {
+    let bench = Bench::new();
+    let file = case("nginx-two-apis.csv");
+    let mut args = vec!["explain", "--csv", &file];
+    TWO_APIS.iter().for_each(|map| args.extend(["--map", map]));
+    let text = bench.expect(0, &args).out;
+    assert!(text.contains("a pool of about 32 workers") && text.contains("Together the rows say"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    let column = bench.expect(2, &["explain", "--csv", &file, "--map", "qps=throughput"]);
+    assert!(column.err.contains("through_nginx_qps"), "{}", column.err);
+    bench.expect(2, &["explain", "--csv", &file, "--map", "speed=case"]);
+    bench.expect(2, &["explain", "--csv", &file]);
+    bench.expect(2, &["explain"]);
+    bench.expect(1, &["explain", "--csv", "absent.csv", "--map", "qps=x"]);
+}
+
+#[test]
+fn a_cell_that_is_no_number_is_named_with_its_row() {
+    let bench = Bench::new();
+    std::fs::write(bench.path("t.csv"), "qps,cpu\n100,50\n200,much\n").unwrap();
+    let told =
+        bench.expect(1, &["explain", "--csv", "t.csv", "--map", "qps=qps", "--map", "api.cpu_percent=cpu"]);
+    assert!(told.err.contains("row 2") && told.err.contains("much"), "{}", told.err);
+}
+
+#[test]
+fn a_recorded_run_is_explained_with_the_verdict_it_had() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let args = ["sweep", &target.url("/sleep?ms=2&workers=2"), "--ladder", "1,2,4", "--step", "1s", "--json"];
+    let live = bench.expect(0, &args).json();
+    let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
+    let again = bench.expect(0, &["explain", &file, "--json"]).json();
+    assert_eq!(again["verdict"], live["verdict"]);
+    let text = bench.expect(0, &["explain", &file]).out;
+    assert!(text.starts_with("What limits it:") && text.contains("Evidence"), "{text}");
+}

@@ -1,0 +1,101 @@
+//! Reports of runs whose hosts were looked at.
+
+use plimsoll_analyze::{
+    Confidence, Demand, Estimate, EvidenceRow, Law, Limit, NextLimit, Resource, ResourceKind, Suspect,
+    Verdict,
+};
+use plimsoll_report::{json, text};
+
+use super::sample::{self, Sample};
+
+fn resource(kind: ResourceKind, host: &str, detail: &str, capacity: f64, per_request: f64) -> Resource {
+    let used = |index: usize| {
+        Some(per_request * [212.0, 418.0, 830.0, 1610.0, 3050.0, 3190.0, 3171.0, 3160.0][index])
+    };
+    let exact = |value: f64| Estimate { value, interval: Some((0.98 * value, 1.02 * value)) };
+    Resource {
+        kind,
+        host: host.to_owned(),
+        detail: detail.to_owned(),
+        capacity: Some(capacity),
+        used: (0..8).map(used).collect(),
+        demand: Some(Demand {
+            per_request: exact(per_request),
+            idle: 0.01,
+            at_per_sec: Some(exact(capacity / per_request)),
+            law: Law::Holds,
+        }),
+    }
+}
+
+/// A ladder whose limit is one nginx worker, with a name that holds an escape sequence.
+fn watched() -> Sample {
+    let mut sample = sample::healthy("answer");
+    let row = |what: &str, value: f64| EvidenceRow {
+        what: what.to_owned(),
+        value,
+        of: Some(1.0),
+        at: "32 connections".to_owned(),
+    };
+    sample.findings.resources = vec![
+        resource(ResourceKind::Thread, "web", "7/7 nginx\u{1b}[2J", 1.0, 310e-6),
+        resource(ResourceKind::Cpu, "web", "", 2.0, 312e-6),
+        resource(ResourceKind::Cpu, "api", "", 4.0, 400e-6),
+        resource(ResourceKind::BandwidthOut, "web", "eth0", 200e6, 33_000.0),
+    ];
+    sample.findings.verdict = Verdict {
+        size: None,
+        evidence: vec![row("thread 7/7 nginx of web", 0.989), row("CPU of web", 0.498)],
+        also: vec![Suspect { limit: Limit::Cpu, place: "api".to_owned(), at_per_sec: Some(3300.0) }],
+        next_limit: Some(NextLimit {
+            limit: Limit::Bandwidth,
+            place: "web: eth0".to_owned(),
+            at_per_sec: Estimate { value: 6060.0, interval: Some((5900.0, 6200.0)) },
+        }),
+        excluded: vec!["api: the most used of what else it has was the CPU of api, 32 %".to_owned()],
+        advice: vec!["give nginx on web another worker and repeat the load with -c 32".to_owned()],
+        text: "nginx\u{1b}[2J on web is the limit: one thread of it used 99 % of a core at 3,190 requests/s (310 µs a \
+               request), while 50 % of the CPU of web was idle. With another thread at that work throughput would reach \
+               about 6,060, where the bandwidth out of web (eth0, 200 Mbit/s) stops it."
+            .to_owned(),
+        ..Verdict::new(Limit::Thread, "web: nginx", Confidence::Measured)
+    };
+    sample
+}
+
+#[test]
+fn a_verdict_from_hosts_is_told_with_what_else_was_looked_at() {
+    let Sample { run, findings } = watched();
+    let text = text::render(&run, &findings);
+    assert!(text.contains("What limits it: nginx\\u{1b}[2J on web is the limit"), "{text}");
+    assert!(text.contains("What else was looked at\n  - api:"), "{text}");
+    assert!(!text.contains("not known."), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}
+
+#[test]
+fn an_explanation_has_the_verdict_and_every_resource() {
+    let Sample { run, findings } = watched();
+    let text = text::explanation(&run, &findings);
+    insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+        insta::assert_snapshot!("explanation", text);
+    });
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+}
+
+#[test]
+fn json_names_the_limit_its_rivals_and_the_next() {
+    let Sample { run, findings } = watched();
+    let document = serde_json::to_value(json::document(&run, &findings)).unwrap();
+    let verdict = &document["verdict"];
+    assert_eq!((verdict["limit"].as_str(), verdict["where"].as_str()), (Some("thread"), Some("web: nginx")));
+    assert_eq!(verdict["also"][0]["where"], "api");
+    assert_eq!(verdict["next_limit"]["limit"], "bandwidth");
+    assert_eq!(verdict["next_limit"]["interval"][0], 5900.0);
+    let validator = jsonschema::validator_for(&json::schema()).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert_eq!(errors, [""; 0]);
+    let explained: serde_json::Value = serde_json::from_str(&json::explanation(&findings).unwrap()).unwrap();
+    assert_eq!(explained["verdict"], *verdict);
+    assert_eq!(explained["resources"][0]["demand"]["law"], "holds");
+}
