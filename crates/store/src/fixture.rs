@@ -196,10 +196,18 @@ fn samples() -> Vec<HostSample> {
 
 fn events() -> Vec<Event> {
     use EventKind::{BudgetEnded, FailureSeen, Interrupted, LimitMet, ProbeFailed, StepFailed, TargetLost};
-    [(5, LimitMet), (9, TargetLost), (4, FailureSeen), (8, Interrupted), (7, BudgetEnded), (6, StepFailed), (3, ProbeFailed)]
-        .into_iter()
-        .map(|(at_ns, kind)| Event { at_ns, kind, text: format!("{kind:?} «at» {at_ns}") })
-        .collect()
+    [
+        (5, LimitMet),
+        (9, TargetLost),
+        (4, FailureSeen),
+        (8, Interrupted),
+        (7, BudgetEnded),
+        (6, StepFailed),
+        (3, ProbeFailed),
+    ]
+    .into_iter()
+    .map(|(at_ns, kind)| Event { at_ns, kind, text: format!("{kind:?} «at» {at_ns}") })
+    .collect()
 }
 
 /// Frames arrive as the workers send them, which is not in the order of any of their fields.
