@@ -12,6 +12,7 @@ mod http2;
 mod https;
 mod loss;
 mod network;
+mod probe;
 mod recorded;
 mod run;
 mod scenario;

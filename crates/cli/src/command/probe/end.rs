@@ -26,9 +26,9 @@ impl End {
         let (sender, wishes) = channel();
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
         let wish = sender.clone();
-        thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            while signals.forever().next().is_some() && wish.send(()).is_ok() {}
-        })?;
+        thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || while signals.forever().next().is_some() && wish.send(()).is_ok() {})?;
         if with_input && !io::stdin().is_terminal() {
             thread::Builder::new().name("input".to_owned()).spawn(move || await_end_of_input(&sender))?;
         }

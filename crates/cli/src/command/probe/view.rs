@@ -1,5 +1,6 @@
 //! What happened between two samples of a host, for a person to read.
 
+use plimsoll_host::Ran;
 use plimsoll_record::{HostSample, Reading};
 use plimsoll_units::significant;
 
@@ -13,13 +14,14 @@ mod row;
 mod traffic;
 mod window;
 
-/// The whole view.
-pub(super) fn text(before: &[HostSample], after: &[HostSample]) -> String {
+/// The whole view. Of the processes that `ran` meanwhile, those are shown that the samples do not tell of.
+pub(super) fn text(before: &[HostSample], after: &[HostSample], ran: &[Ran]) -> String {
     let window = Window::between(before, after);
     let rows: Vec<Row> = [
         machine::rows(&window),
         traffic::rows(&window),
         processes::rows(&window),
+        processes::others(&window, ran),
         components::rows(&window),
         failures(after),
     ]
@@ -35,11 +37,6 @@ pub(super) fn text(before: &[HostSample], after: &[HostSample]) -> String {
         text.push_str("\n! notable\n");
     }
     text
-}
-
-/// The ids of the processes that used the CPU between two samples, the busiest first.
-pub(super) fn busiest(before: &[HostSample], after: &[HostSample]) -> Vec<u32> {
-    processes::busiest(&Window::between(before, after))
 }
 
 /// Sources that are there and cannot be read.

@@ -2,7 +2,7 @@
 
 use plimsoll_units::{bytes_text, count_text};
 
-use super::row::{Row, percent};
+use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
 
 /// How a counter reads.
@@ -104,7 +104,10 @@ pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
         window.all(source).map(|component| row(source, &component, shown)).collect::<Vec<_>>()
     });
     let pages = window.all("prometheus").map(|page| {
-        Row::new("prometheus", format!("{} {} numbers; --stream shows them", page.subject, page.names().count()))
+        Row::new(
+            "prometheus",
+            format!("{} {} numbers; --stream shows them", page.subject, page.names().count()),
+        )
     });
     known.chain(pages).collect()
 }
@@ -112,7 +115,8 @@ pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
 fn row(label: &'static str, component: &Seen<'_>, shown: Shown) -> Row {
     let told = |(name, form): &(&str, Form)| told(component, name, *form);
     let parts: Vec<String> = shown.iter().filter_map(told).collect();
-    let troubled = shown.iter().any(|(name, form)| matches!(form, Trouble(_)) && told(&(name, *form)).is_some());
+    let troubled =
+        shown.iter().any(|(name, form)| matches!(form, Trouble(_)) && told(&(name, *form)).is_some());
     Row::new(label, format!("{} {}", component.subject, parts.join(", "))).notable(troubled)
 }
 
@@ -125,8 +129,12 @@ fn told(component: &Seen<'_>, name: &str, form: Form) -> Option<String> {
         Rate(unit) => format!("{} {unit}", count_text(component.per_sec(name)?)),
         Share(what) => format!("{} {what}", percent(component.share_us(name)?)),
         ShareMs(what) => format!("{} {what}", percent(component.per_sec(name)? / 1e3)),
-        Level(what, limit) => format!("{}{} {what}", count_text(component.level(name)?), of(limit, count_text)),
-        Bytes(what, limit) => format!("{}{} {what}", bytes_text(component.level(name)?), of(limit, bytes_text)),
+        Level(what, limit) => {
+            format!("{}{} {what}", level_text(component.level(name)?), of(limit, level_text))
+        }
+        Bytes(what, limit) => {
+            format!("{}{} {what}", bytes_text(component.level(name)?), of(limit, bytes_text))
+        }
         Trouble(what) => {
             format!("{} {what}", count_text(component.per_sec(name).filter(|count| *count > 0.0)?))
         }

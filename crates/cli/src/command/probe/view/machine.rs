@@ -2,7 +2,7 @@
 
 use plimsoll_units::{bytes_text, count_text};
 
-use super::row::{Row, percent};
+use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
 
 /// From here on a CPU, all of them or one, is called busy.
@@ -71,7 +71,8 @@ fn pressure(window: &Window<'_>) -> Option<Row> {
     let waits = [("cpu_some_us", "a CPU"), ("io_some_us", "a disk"), ("memory_some_us", "memory")];
     let waits: Vec<(f64, &str)> =
         waits.iter().filter_map(|(name, what)| Some((pressure.share_us(name)?, *what))).collect();
-    let text: Vec<String> = waits.iter().map(|(share, what)| format!("for {what} {}", percent(*share))).collect();
+    let text: Vec<String> =
+        waits.iter().map(|(share, what)| format!("for {what} {}", percent(*share))).collect();
     let notable = waits.iter().any(|(share, _)| *share >= WAITING);
     let text = format!("some task waited {} of the time", text.join(", "));
     (!waits.is_empty()).then(|| Row::new("waiting", text).notable(notable))
@@ -80,7 +81,7 @@ fn pressure(window: &Window<'_>) -> Option<Row> {
 fn scheduler(window: &Window<'_>) -> Option<Row> {
     let scheduler = window.host("scheduler")?;
     let switches = count_text(scheduler.per_sec("context_switches")?);
-    let level = |name: &str| scheduler.level(name).map_or_else(|| "?".to_owned(), count_text);
+    let level = |name: &str| scheduler.level(name).map_or_else(|| "?".to_owned(), level_text);
     let text =
         format!("{switches} context switches/s, {} running, {} blocked", level("running"), level("blocked"));
     Some(Row::new("scheduler", text))

@@ -22,14 +22,27 @@ fn line<'a>(text: &'a str, part: &str) -> &'a str {
 
 #[test]
 fn counters_become_rates_over_the_time_between_their_reads() {
-    let cpu = |idle, user, steal| [("idle_ms", idle), ("user_ms", user), ("steal_ms", steal), ("total_ms", idle + user + steal), ("cores", 2)];
+    let cpu = |idle, user, steal| {
+        [
+            ("idle_ms", idle),
+            ("user_ms", user),
+            ("steal_ms", steal),
+            ("total_ms", idle + user + steal),
+            ("cores", 2),
+        ]
+    };
     let link = |bytes, packets| [("received_bytes", bytes), ("sent_bytes", 0), ("received_packets", packets)];
     let before = [sample(0, "cpu", "", &cpu(100, 0, 0)), sample(0, "interface", "eth0", &link(1_000, 10))];
-    let after =
-        [sample(2000, "cpu", "", &cpu(1100, 2_900, 100)), sample(2000, "interface", "eth0", &link(2_501_000, 2_010))];
-    let text = text(&before, &after);
+    let after = [
+        sample(2000, "cpu", "", &cpu(1100, 2_900, 100)),
+        sample(2000, "interface", "eth0", &link(2_501_000, 2_010)),
+    ];
+    let text = text(&before, &after, &[]);
     assert!(text.starts_with("web, over 2.00 s\n"), "{text}");
-    assert_eq!(line(&text, "busy"), "! cpu         75 % of 2 cores busy: user 72 %, stolen by the hypervisor 2 %");
+    assert_eq!(
+        line(&text, "busy"),
+        "! cpu         75 % of 2 cores busy: user 72 %, stolen by the hypervisor 2 %"
+    );
     assert!(line(&text, "eth0").contains("in 10.0 Mbit/s 1,000 packets/s, out 0 bit/s"), "{text}");
 }
 
@@ -37,8 +50,11 @@ fn counters_become_rates_over_the_time_between_their_reads() {
 fn only_what_is_notable_is_marked() {
     let thread = |us| [("cpu_us", us)];
     let before = [sample(0, "thread", "7/8 a", &thread(0)), sample(0, "thread", "7/9 b", &thread(0))];
-    let after = [sample(1000, "thread", "7/8 a", &thread(200_000)), sample(1000, "thread", "7/9 b", &thread(970_000))];
-    let text = text(&before, &after);
+    let after = [
+        sample(1000, "thread", "7/8 a", &thread(200_000)),
+        sample(1000, "thread", "7/9 b", &thread(970_000)),
+    ];
+    let text = text(&before, &after, &[]);
     assert!(line(&text, "7/9 b").starts_with("! thread      7/9 b 97 % of a core"), "{text}");
     assert!(line(&text, "7/8 a").starts_with("              7/8 a 20 % of a core"), "{text}");
     assert!(text.ends_with("! notable\n"), "{text}");
@@ -49,7 +65,7 @@ fn what_was_not_read_is_told_and_what_was_read_once_has_no_rate() {
     let mut failed = sample(0, "redis", "a:1", &[]);
     failed.reading = Reading::Failed("no connection".to_owned());
     let nginx = sample(1000, "nginx", "b:80", &[("requests", 5), ("active", 3)]);
-    let text = text(&[], &[failed, nginx]);
+    let text = text(&[], &[failed, nginx], &[]);
     assert_eq!(line(&text, "redis"), "! not read    redis: no connection");
     assert_eq!(line(&text, "b:80"), "  nginx       b:80 3 connections");
 }
@@ -57,14 +73,15 @@ fn what_was_not_read_is_told_and_what_was_read_once_has_no_rate() {
 #[test]
 fn a_name_cannot_move_the_terminals_cursor() {
     let after = [sample(1, "prometheus", "\u{1b}[2J", &[("a", 1)])];
-    assert!(!text(&[], &after).contains('\u{1b}'));
+    assert!(!text(&[], &after, &[]).contains('\u{1b}'));
 }
 
 #[test]
-fn the_busiest_processes_come_first_and_idle_ones_not_at_all() {
-    let of = |at_ms, us: [u64; 3]| {
-        let names = ["11 a", "12 b", "13 c"];
-        names.iter().zip(us).map(|(name, us)| sample(at_ms, "neighbours", name, &[("cpu_us", us)])).collect::<Vec<_>>()
-    };
-    assert_eq!(busiest(&of(0, [5, 5, 5]), &of(100, [6, 5, 9])), [13, 11]);
+fn processes_that_were_busy_and_not_asked_for_are_named() {
+    let of = |us| sample(us / 1000, "process", "11 a", &[("cpu_us", us), ("threads", 1)]);
+    let ran = |pid, cpu_ms| Ran { pid, name: "b".to_owned(), cpu_ms };
+    let text = text(&[of(0)], &[of(1_000_000)], &[ran(11, 1000), ran(12, 300), ran(13, 10)]);
+    assert!(line(&text, "11 a").ends_with("11 a 100 % of a core, 1 thread"), "{text}");
+    assert_eq!(line(&text, "12 b"), "  others      12 b 30 % of a core");
+    assert!(!text.contains("13 b") && !text.contains("11 b"), "{text}");
 }
