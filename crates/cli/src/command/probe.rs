@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::terminal::{remark, result};
 
 use end::End;
+use view::Window;
 
 mod end;
 mod view;
@@ -63,7 +64,8 @@ fn write(text: &str) -> io::Result<()> {
 /// Two samples, and what happened between them.
 fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let mut watched = named(args);
-    if watched.is_empty() {
+    let named = !watched.is_empty();
+    if !named {
         let Some(ran) = ran_within(end, FIRST_LOOK)? else { return Ok(Exit::Interrupted) };
         watched.pids = ran.iter().take(BUSIEST).map(|process| process.pid).collect();
     }
@@ -76,7 +78,7 @@ fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let before = samples(&mut host);
     let Some(ran) = ran_within(end, args.every)? else { return Ok(Exit::Interrupted) };
     let after = samples(&mut host);
-    result(&view::text(&before, &after, &ran))?;
+    result(&view::text(&Window::between(&before, &after), &ran, named))?;
     absent_ports(args, &after);
     Ok(Exit::Held)
 }

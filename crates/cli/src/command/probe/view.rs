@@ -5,7 +5,7 @@ use plimsoll_record::{HostSample, Reading};
 use plimsoll_units::significant;
 
 use row::Row;
-use window::Window;
+pub(super) use window::Window;
 
 mod components;
 mod machine;
@@ -14,19 +14,19 @@ mod row;
 mod traffic;
 mod window;
 
-/// The whole view. Of the processes that `ran` meanwhile, those are shown that the samples do not tell of.
-pub(super) fn text(before: &[HostSample], after: &[HostSample], ran: &[Ran]) -> String {
-    let window = Window::between(before, after);
+/// The whole view. The processes that the samples tell of were `named` by the user, or chosen for being busy. Of those
+/// that `ran` meanwhile, those are shown that the samples do not tell of.
+pub(super) fn text(window: &Window<'_>, ran: &[Ran], named: bool) -> String {
     let rows: Vec<Row> = [
-        machine::rows(&window),
-        traffic::rows(&window),
-        processes::rows(&window),
-        processes::others(&window, ran),
-        components::rows(&window),
-        failures(after),
+        machine::rows(window),
+        traffic::rows(window),
+        processes::rows(window, named),
+        processes::others(window, ran),
+        components::rows(window),
+        failures(window),
     ]
     .concat();
-    let name = after.first().map_or("this host", |sample| sample.host.as_str());
+    let name = window.after().first().map_or("this host", |sample| sample.host.as_str());
     let mut text = format!("{name}, over {} s\n", significant(window.span_sec()));
     let mut label = "";
     for row in &rows {
@@ -40,12 +40,12 @@ pub(super) fn text(before: &[HostSample], after: &[HostSample], ran: &[Ran]) -> 
 }
 
 /// Sources that are there and cannot be read.
-fn failures(after: &[HostSample]) -> Vec<Row> {
+fn failures(window: &Window<'_>) -> Vec<Row> {
     let failed = |sample: &HostSample| match &sample.reading {
         Reading::Failed(why) => Some(Row::new("not read", format!("{}: {why}", sample.source)).notable(true)),
         Reading::Ok(_) | Reading::Absent => None,
     };
-    let mut rows: Vec<Row> = after.iter().filter_map(failed).collect();
+    let mut rows: Vec<Row> = window.after().iter().filter_map(failed).collect();
     rows.dedup();
     rows
 }

@@ -14,7 +14,10 @@ const HOT: f64 = 0.9;
 const WAITING: f64 = 0.1;
 /// Threads below this are not shown.
 const THREAD_SHOWN: f64 = 0.05;
-/// Processes that were not asked for are shown from here on, and so many.
+/// So many processes are shown, and those that were not named from here on.
+const PROCESSES_SHOWN: usize = 10;
+const BUSY_SHOWN: f64 = 0.005;
+/// Processes that were not looked into are shown from here on, and so many.
 const OTHER_SHOWN: f64 = 0.05;
 const OTHERS_SHOWN: usize = 5;
 /// So many threads and peers are shown of each kind.
@@ -23,20 +26,30 @@ const SHOWN: usize = 8;
 const NEAR_LIMIT: f64 = 0.8;
 const HELD_BACK: f64 = 0.05;
 
-pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
-    let processes = by_cpu(window, "process").into_iter().filter_map(|process| row_of_process(&process));
+/// Processes that were named are shown also when they did nothing; of those that were found busy, the busy ones.
+pub(super) fn rows(window: &Window<'_>, named: bool) -> Vec<Row> {
+    let mut processes = by_cpu(window, "process");
+    processes.retain(|process| named || cores(process) >= BUSY_SHOWN);
+    let more = processes.split_off(processes.len().min(PROCESSES_SHOWN));
+    let shown: BTreeSet<u32> = processes.iter().filter_map(pid).collect();
+    let is_shown = |seen: &Seen<'_>| pid(seen).is_some_and(|pid| shown.contains(&pid));
     let threads =
         by_cpu(window, "thread").into_iter().filter_map(|thread| row_of_thread(&thread)).take(SHOWN);
+    let places = window.all("waiting").filter(is_shown).filter_map(|process| row_of_places(&process));
+    let peers = window.all("peers").filter(is_shown).filter_map(|process| row_of_peers(&process));
     let groups = window.all("cgroup").filter_map(|group| row_of_group(&group));
-    let waiting = window.all("waiting").filter_map(|process| row_of_places(&process));
-    let peers = window.all("peers").filter_map(|process| row_of_peers(&process));
-    processes.chain(threads).chain(waiting).chain(peers).chain(groups).collect()
+    let processes = processes.iter().filter_map(row_of_process).chain(row_of_more(&more));
+    processes.chain(threads).chain(places).chain(peers).chain(groups).collect()
+}
+
+/// The id of the process that a subject is, or that it is a thread of.
+fn pid(seen: &Seen<'_>) -> Option<u32> {
+    seen.subject.split([' ', '/']).next()?.parse().ok()
 }
 
 /// The processes that ran and that no sample tells of.
 pub(super) fn others(window: &Window<'_>, ran: &[Ran]) -> Vec<Row> {
-    let pid = |seen: Seen<'_>| seen.subject.split(' ').next()?.parse().ok();
-    let told: BTreeSet<u32> = window.all("process").filter_map(pid).collect();
+    let told: BTreeSet<u32> = window.all("process").filter_map(|process| pid(&process)).collect();
     let share = |process: &Ran| process.cpu_ms as f64 / 1000.0 / window.span_sec();
     let others = ran.iter().filter(|process| !told.contains(&process.pid) && share(process) >= OTHER_SHOWN);
     let row = |process: &Ran| {
@@ -78,6 +91,13 @@ fn row_of_process(process: &Seen<'_>) -> Option<Row> {
     let near = descriptors.is_some_and(|(open, limit)| open >= limit * NEAR_LIMIT);
     let slowed = process.share_us("run_wait_us").is_some_and(|share| share >= WAITING);
     Some(Row::new("process", text).notable(near || slowed))
+}
+
+/// Processes for which there is no room.
+fn row_of_more(processes: &[Seen<'_>]) -> Option<Row> {
+    let together: f64 = processes.iter().map(cores).sum();
+    let text = format!("and {} more, {} of a core together", processes.len(), percent(together));
+    (!processes.is_empty()).then(|| Row::new("process", text))
 }
 
 fn row_of_thread(thread: &Seen<'_>) -> Option<Row> {

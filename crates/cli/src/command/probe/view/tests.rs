@@ -15,6 +15,10 @@ fn sample(at_ms: u64, source: &str, subject: &str, counters: &[(&str, u64)]) -> 
     }
 }
 
+fn text(before: &[HostSample], after: &[HostSample], ran: &[Ran]) -> String {
+    super::text(&Window::between(before, after), ran, true)
+}
+
 /// The line of a row, by a part of its text.
 fn line<'a>(text: &'a str, part: &str) -> &'a str {
     text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part} in\n{text}"))
@@ -84,4 +88,18 @@ fn processes_that_were_busy_and_not_asked_for_are_named() {
     assert!(line(&text, "11 a").ends_with("11 a 100 % of a core, 1 thread"), "{text}");
     assert_eq!(line(&text, "12 b"), "  others      12 b 30 % of a core");
     assert!(!text.contains("13 b") && !text.contains("11 b"), "{text}");
+}
+
+#[test]
+fn of_many_processes_the_busiest_are_shown_and_idle_ones_only_if_they_were_named() {
+    let of = |at_ms| -> Vec<HostSample> {
+        let one = |pid: u64| sample(at_ms, "process", &format!("{pid} a"), &[("cpu_us", at_ms * pid)]);
+        (1..=30).map(one).collect()
+    };
+    let (before, after) = (of(0), of(1000));
+    let window = Window::between(&before, &after);
+    let (named, chosen) = (super::text(&window, &[], true), super::text(&window, &[], false));
+    assert!(line(&named, " 30 a ").contains("3 % of a core") && !named.contains(" 20 a "), "{named}");
+    assert!(line(&named, "more").contains("and 20 more, 21 % of a core together"), "{named}");
+    assert!(line(&chosen, "more").contains("and 16 more"), "the idle ones are not counted: {chosen}");
 }
