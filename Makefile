@@ -8,7 +8,7 @@ CARGO ?= cargo
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## install what the tests need and is not there (nginx, nghttpd, openssl, wrk, iproute2)
+setup: ## install what the tests need and is not there (nginx, wrk, Redis, MariaDB, sshd, a JDK, Go …)
 	@scripts/setup.sh
 
 setup-bench: setup ## install the tools Plimsoll is compared with (ab, hey, h2load, oha, k6)

@@ -47,13 +47,21 @@ missing_packages() {
         have nghttpd || printf 'nghttp2-server\n'
         have openssl || printf 'openssl\n'
         have tc || printf 'iproute2\n'
+        have redis-server || printf 'redis-server\n'
+        have memcached || printf 'memcached\n'
+        have mariadbd || printf 'mariadb-server\n'
+        have prometheus-node-exporter || printf 'prometheus-node-exporter\n'
+        have sshd || printf 'openssh-server\n'
+        have ssh || printf 'openssh-client\n'
+        have javac || printf 'default-jdk-headless\n'
+        have go || printf 'golang-go\n'
     fi
 }
 
 require_means() {
     have cargo || fail "cargo is not on the PATH; install Rust with rustup, the version is in rust-toolchain.toml"
     [ $# -eq 0 ] && return 0
-    have apt-get || fail "missing: $*. There is no apt-get here: install them with this system's package tool (nginx with its stub_status module, nghttpd of nghttp2) and run make again"
+    have apt-get || fail "missing: $*. There is no apt-get here: install them with this system's package tool (nginx with its stub_status module, nghttpd of nghttp2, node_exporter under the name prometheus-node-exporter) and run make again"
     [ "$(id -u)" -eq 0 ] || have sudo || fail "missing: $*. Installing needs root or sudo: run 'apt-get install $*' as root, then make again"
 }
 
@@ -84,11 +92,28 @@ allow_service_starts() {
     fi
 }
 
-# Not started now is not enough: the package also enables the service for the next boot.
-keep_nginx_off_at_boot() {
+# Not started now is not enough: a package also enables its services for the next boot. Services of packages that were
+# there before this script are left alone.
+keep_services_off_at_boot() {
+    local package unit
     have systemctl || return 0
-    as_root systemctl disable nginx.service >/dev/null 2>&1 ||
-        printf 'setup: could not disable nginx.service; it may start at the next boot\n' >&2
+    for package in "$@"; do
+        for unit in $(services_of "$package"); do
+            as_root systemctl disable "$unit" >/dev/null 2>&1 ||
+                printf 'setup: could not disable %s; it may start at the next boot\n' "$unit" >&2
+        done
+    done
+}
+
+services_of() {
+    case "$1" in
+    nginx-light) printf 'nginx.service\n' ;;
+    redis-server) printf 'redis-server.service\n' ;;
+    memcached) printf 'memcached.service\n' ;;
+    mariadb-server) printf 'mariadb.service\n' ;;
+    prometheus-node-exporter) printf 'prometheus-node-exporter.service\n' ;;
+    openssh-server) printf 'ssh.service\n' ;;
+    esac
 }
 
 install_packages() {
@@ -97,9 +122,7 @@ install_packages() {
     as_root apt-get update -qq || fail "apt-get update failed; check the network and the package sources"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" ||
         fail "apt-get could not install: $*; its message is above"
-    case " $* " in
-    *" nginx-light "*) keep_nginx_off_at_boot ;;
-    esac
+    keep_services_off_at_boot "$@"
 }
 
 # Built with the tools' own lock files, so that two machines measure the same program.

@@ -13,10 +13,10 @@ const EVERY_LEAST: Duration = Duration::from_millis(100);
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
 Examples:
-  plimsoll probe                                     what this host is doing, over one second
-  plimsoll probe --port 8080                         and in it the server on that port, by process and thread
+  plimsoll probe                      what this host is doing, over one second
+  plimsoll probe --port 8080          and the server on that port, by process and thread
   plimsoll probe --pid 1234 --component redis://127.0.0.1:6379 --every 10s
-  plimsoll probe --stream --port 8080                one JSON object a line, each second, for a program to read")]
+  plimsoll probe --stream --port 8080     for a program: a line of JSON for each sample, each second")]
 pub(crate) struct ProbeArgs {
     /// Look into the processes that listen on this port, and what they are connected to here; may be given several times
     #[arg(long = "port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]

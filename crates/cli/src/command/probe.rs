@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
-use plimsoll_host::{Component, Host, Watched, opening_line, sample_line};
+use plimsoll_host::{Component, CpuTimes, Host, Ran, Watched, opening_line, sample_line};
 use plimsoll_record::HostSample;
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::terminal::{remark, result};
 
 use end::End;
+use view::Window;
 
 mod end;
 mod view;
@@ -22,7 +23,7 @@ mod view;
 /// The file tree of this machine.
 const ROOT: &str = "/";
 
-/// The first look, for the processes that are worth a second one, takes this long.
+/// A first look, at what is worth a second one, takes this long.
 const FIRST_LOOK: Duration = Duration::from_millis(300);
 
 /// So many processes are looked into where none is named.
@@ -62,22 +63,36 @@ fn write(text: &str) -> io::Result<()> {
 
 /// Two samples, and what happened between them.
 fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
-    let named = named(args);
-    let watched = if named.is_empty() {
-        let Some(busiest) = busiest(end) else { return Ok(Exit::Interrupted) };
-        busiest
-    } else {
-        named
-    };
+    let mut watched = named(args);
+    let named = !watched.is_empty();
+    if !named {
+        let Some(ran) = ran_within(end, FIRST_LOOK)? else { return Ok(Exit::Interrupted) };
+        watched.pids = ran.iter().take(BUSIEST).map(|process| process.pid).collect();
+    }
     let mut host = host(args, &watched);
-    let before = samples(&mut host);
-    if end.comes_before(RealClock.now() + args.every) {
+    // A host tells of the threads that ran since it was read before: the first read only marks the beginning.
+    samples(&mut host);
+    if end.comes_before(RealClock.now() + FIRST_LOOK) {
         return Ok(Exit::Interrupted);
     }
+    let before = samples(&mut host);
+    let Some(ran) = ran_within(end, args.every)? else { return Ok(Exit::Interrupted) };
     let after = samples(&mut host);
-    result(&view::text(&before, &after))?;
+    result(&view::text(&Window::between(&before, &after), &ran, named))?;
     absent_ports(args, &after);
     Ok(Exit::Held)
+}
+
+/// The processes that ran within a time, the busiest first, without this one; `None` if the user ends it.
+fn ran_within(end: &End, time: Duration) -> anyhow::Result<Option<Vec<Ran>>> {
+    let read = || CpuTimes::read(Path::new(ROOT)).context("could not list the processes in /proc");
+    let before = read()?;
+    if end.comes_before(RealClock.now() + time) {
+        return Ok(None);
+    }
+    let mut ran = read()?.since(&before);
+    ran.retain(|process| process.pid != std::process::id());
+    Ok(Some(ran))
 }
 
 /// A port that was asked for and that nobody listens on is most likely mistyped.
@@ -93,17 +108,6 @@ fn absent_ports(args: &ProbeArgs, samples: &[HostSample]) {
 
 fn named(args: &ProbeArgs) -> Watched {
     Watched { ports: args.ports.clone(), pids: args.pids.clone(), names: args.names.clone() }
-}
-
-/// The processes that use the CPU most; `None` if the user ends the look.
-fn busiest(end: &End) -> Option<Watched> {
-    let mut host = Host::local(&name(), Path::new(ROOT), &Watched::default());
-    let before = samples(&mut host);
-    if end.comes_before(RealClock.now() + FIRST_LOOK) {
-        return None;
-    }
-    let pids = view::busiest(&before, &samples(&mut host));
-    Some(Watched { pids: pids.into_iter().take(BUSIEST).collect(), ..Watched::default() })
 }
 
 fn host(args: &ProbeArgs, watched: &Watched) -> Host {

@@ -20,6 +20,7 @@ mod https;
 mod lab;
 mod loss;
 mod network;
+mod probe;
 mod recorded;
 mod run;
 mod scenario;

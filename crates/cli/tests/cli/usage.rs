@@ -11,6 +11,7 @@ fn help_shows_examples_first() {
         &["sweep", "--help"],
         &["diff", "--help"],
         &["calibrate", "--help"],
+        &["probe", "--help"],
     ] {
         let called = bench.expect(0, command);
         assert!(called.out.starts_with("Examples:"), "{command:?}: {}", called.out);

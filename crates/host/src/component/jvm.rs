@@ -1,8 +1,8 @@
 //! A JVM, by the file of counters that HotSpot keeps for jstat.
 //!
-//! There are three ways to these numbers. `jcmd` and `jstat` are JVMs themselves: a third of a second of CPU for each call,
-//! and jcmd stops the JVM that it asks. The file `/tmp/hsperfdata_USER/PID` is what jstat reads: memory shared with
-//! the JVM, always up to date, and 32 kB to read.
+//! There are three ways to these numbers. `jcmd` and `jstat` are JVMs themselves, which take 0.15 s and 0.19 s of CPU for each
+//! call (JDK 17), and jcmd's `GC.heap_info` says nothing of collections. The file `/tmp/hsperfdata_USER/PID` is what jstat
+//! reads: memory shared with the JVM, 32 kB, read in about 10 µs.
 
 use std::collections::BTreeMap;
 use std::fs;

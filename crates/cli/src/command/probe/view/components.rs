@@ -2,7 +2,7 @@
 
 use plimsoll_units::{bytes_text, count_text};
 
-use super::row::{Row, percent};
+use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
 
 /// How a counter reads.
@@ -130,7 +130,7 @@ fn told(component: &Seen<'_>, name: &str, form: Form) -> Option<String> {
         Share(what) => format!("{} {what}", percent(component.share_us(name)?)),
         ShareMs(what) => format!("{} {what}", percent(component.per_sec(name)? / 1e3)),
         Level(what, limit) => {
-            format!("{}{} {what}", count_text(component.level(name)?), of(limit, count_text))
+            format!("{}{} {what}", level_text(component.level(name)?), of(limit, level_text))
         }
         Bytes(what, limit) => {
             format!("{}{} {what}", bytes_text(component.level(name)?), of(limit, bytes_text))

@@ -2,7 +2,7 @@
 
 use plimsoll_units::{bytes_text, count_text};
 
-use super::row::{Row, percent};
+use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
 
 /// From here on a CPU, all of them or one, is called busy.
@@ -81,7 +81,7 @@ fn pressure(window: &Window<'_>) -> Option<Row> {
 fn scheduler(window: &Window<'_>) -> Option<Row> {
     let scheduler = window.host("scheduler")?;
     let switches = count_text(scheduler.per_sec("context_switches")?);
-    let level = |name: &str| scheduler.level(name).map_or_else(|| "?".to_owned(), count_text);
+    let level = |name: &str| scheduler.level(name).map_or_else(|| "?".to_owned(), level_text);
     let text =
         format!("{switches} context switches/s, {} running, {} blocked", level("running"), level("blocked"));
     Some(Row::new("scheduler", text))

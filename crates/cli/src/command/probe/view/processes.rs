@@ -1,8 +1,11 @@
 //! Processes, their threads, and who they are connected to.
 
-use plimsoll_units::{bytes_text, count_text};
+use std::collections::BTreeSet;
 
-use super::row::{Row, percent};
+use plimsoll_host::Ran;
+use plimsoll_units::bytes_text;
+
+use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
 
 /// From here on a thread is called hot: there is no more for it on one core.
@@ -11,29 +14,48 @@ const HOT: f64 = 0.9;
 const WAITING: f64 = 0.1;
 /// Threads below this are not shown.
 const THREAD_SHOWN: f64 = 0.05;
+/// So many processes are shown, and those that were not named from here on.
+const PROCESSES_SHOWN: usize = 10;
+const BUSY_SHOWN: f64 = 0.005;
+/// Processes that were not looked into are shown from here on, and so many.
+const OTHER_SHOWN: f64 = 0.05;
+const OTHERS_SHOWN: usize = 5;
 /// So many threads and peers are shown of each kind.
 const SHOWN: usize = 8;
 /// From here on descriptors, or periods in which a quota held a group back, are a reason.
 const NEAR_LIMIT: f64 = 0.8;
 const HELD_BACK: f64 = 0.05;
 
-pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
-    let processes = by_cpu(window, "process").into_iter().filter_map(|process| process_row(&process));
-    let threads = by_cpu(window, "thread").into_iter().filter_map(|thread| thread_row(&thread)).take(SHOWN);
-    let neighbours = by_cpu(window, "neighbours").into_iter().filter_map(|other| neighbour_row(&other));
-    let groups = window.all("cgroup").filter_map(|group| group_row(&group));
-    let waiting = window.all("waiting").filter_map(|process| waiting_row(&process));
-    let peers = window.all("peers").filter_map(|process| peers_row(&process));
-    processes.chain(threads).chain(waiting).chain(peers).chain(neighbours).chain(groups).collect()
+/// Processes that were named are shown also when they did nothing; of those that were found busy, the busy ones.
+pub(super) fn rows(window: &Window<'_>, named: bool) -> Vec<Row> {
+    let mut processes = by_cpu(window, "process");
+    processes.retain(|process| named || cores(process) >= BUSY_SHOWN);
+    let more = processes.split_off(processes.len().min(PROCESSES_SHOWN));
+    let shown: BTreeSet<u32> = processes.iter().filter_map(pid).collect();
+    let is_shown = |seen: &Seen<'_>| pid(seen).is_some_and(|pid| shown.contains(&pid));
+    let threads =
+        by_cpu(window, "thread").into_iter().filter_map(|thread| row_of_thread(&thread)).take(SHOWN);
+    let places = window.all("waiting").filter(is_shown).filter_map(|process| row_of_places(&process));
+    let peers = window.all("peers").filter(is_shown).filter_map(|process| row_of_peers(&process));
+    let groups = window.all("cgroup").filter_map(|group| row_of_group(&group));
+    let processes = processes.iter().filter_map(row_of_process).chain(row_of_more(&more));
+    processes.chain(threads).chain(places).chain(peers).chain(groups).collect()
 }
 
-/// The ids of processes that were busy, the busiest first.
-pub(super) fn busiest(window: &Window<'_>) -> Vec<u32> {
-    let mut all = by_cpu(window, "process");
-    all.extend(by_cpu(window, "neighbours"));
-    all.sort_by(|a, b| cores(b).total_cmp(&cores(a)));
-    let used = all.iter().filter(|seen| cores(seen) > 0.0);
-    used.filter_map(|seen| seen.subject.split(' ').next()?.parse().ok()).collect()
+/// The id of the process that a subject is, or that it is a thread of.
+fn pid(seen: &Seen<'_>) -> Option<u32> {
+    seen.subject.split([' ', '/']).next()?.parse().ok()
+}
+
+/// The processes that ran and that no sample tells of.
+pub(super) fn others(window: &Window<'_>, ran: &[Ran]) -> Vec<Row> {
+    let told: BTreeSet<u32> = window.all("process").filter_map(|process| pid(&process)).collect();
+    let share = |process: &Ran| process.cpu_ms as f64 / 1000.0 / window.span_sec();
+    let others = ran.iter().filter(|process| !told.contains(&process.pid) && share(process) >= OTHER_SHOWN);
+    let row = |process: &Ran| {
+        Row::new("others", format!("{} {} {} of a core", process.pid, process.name, percent(share(process))))
+    };
+    others.take(OTHERS_SHOWN).map(row).collect()
 }
 
 fn by_cpu<'a>(window: &Window<'a>, source: &'a str) -> Vec<Seen<'a>> {
@@ -52,37 +74,40 @@ fn waited(seen: &Seen<'_>) -> String {
     share.map_or_else(String::new, |share| format!(", waited for a core {}", percent(share)))
 }
 
-fn process_row(process: &Seen<'_>) -> Option<Row> {
+fn row_of_process(process: &Seen<'_>) -> Option<Row> {
     let busy = process.share_us("cpu_us")?;
     let mut text = format!("{} {} of a core{}", process.subject, percent(busy), waited(process));
     if let Some(threads) = process.level("threads") {
-        text = format!("{text}, {} thread{}", count_text(threads), if threads == 1.0 { "" } else { "s" });
+        let s = if threads == 1.0 { "" } else { "s" };
+        text = format!("{text}, {} thread{s}", level_text(threads));
     }
     if let Some(resident) = process.level("resident_bytes") {
         text = format!("{text}, {}", bytes_text(resident));
     }
     let descriptors = process.level("descriptors").zip(process.level("descriptors_limit"));
     if let Some((open, limit)) = descriptors {
-        text = format!("{text}, {} of {} descriptors", count_text(open), count_text(limit));
+        text = format!("{text}, {} of {} descriptors", level_text(open), level_text(limit));
     }
     let near = descriptors.is_some_and(|(open, limit)| open >= limit * NEAR_LIMIT);
     let slowed = process.share_us("run_wait_us").is_some_and(|share| share >= WAITING);
     Some(Row::new("process", text).notable(near || slowed))
 }
 
-fn thread_row(thread: &Seen<'_>) -> Option<Row> {
+/// Processes for which there is no room.
+fn row_of_more(processes: &[Seen<'_>]) -> Option<Row> {
+    let together: f64 = processes.iter().map(cores).sum();
+    let text = format!("and {} more, {} of a core together", processes.len(), percent(together));
+    (!processes.is_empty()).then(|| Row::new("process", text))
+}
+
+fn row_of_thread(thread: &Seen<'_>) -> Option<Row> {
     let busy = thread.share_us("cpu_us").filter(|busy| *busy >= THREAD_SHOWN)?;
     let text = format!("{} {} of a core{}", thread.subject, percent(busy), waited(thread));
     Some(Row::new("thread", text).notable(busy >= HOT))
 }
 
-fn neighbour_row(other: &Seen<'_>) -> Option<Row> {
-    let busy = other.share_us("cpu_us").filter(|busy| *busy >= 0.005)?;
-    Some(Row::new("others", format!("{} {} of a core", other.subject, percent(busy))))
-}
-
 /// A group without a quota, or one that did nothing, is not told of.
-fn group_row(group: &Seen<'_>) -> Option<Row> {
+fn row_of_group(group: &Seen<'_>) -> Option<Row> {
     let (quota, period) =
         (group.level("quota_us")?, group.level("period_us").filter(|period| *period > 0.0)?);
     let (used, cap) = (group.share_us("usage_us")?, quota / period);
@@ -94,7 +119,7 @@ fn group_row(group: &Seen<'_>) -> Option<Row> {
 }
 
 /// Where threads stood when they were looked at, the most frequent first.
-fn waiting_row(process: &Seen<'_>) -> Option<Row> {
+fn row_of_places(process: &Seen<'_>) -> Option<Row> {
     let names = process.names().filter(|name| *name != "looks");
     let mut places: Vec<(&str, f64)> =
         names.filter_map(|name| Some((name, process.per_sec(name).filter(|n| *n > 0.0)?))).collect();
@@ -105,7 +130,7 @@ fn waiting_row(process: &Seen<'_>) -> Option<Row> {
     (all > 0.0).then(|| Row::new("threads in", format!("{}: {}", process.subject, text.join(", "))))
 }
 
-fn peers_row(process: &Seen<'_>) -> Option<Row> {
+fn row_of_peers(process: &Seen<'_>) -> Option<Row> {
     let mut peers: Vec<(&str, f64)> = process
         .names()
         .filter(|name| !name.starts_with("unsent "))
@@ -113,6 +138,6 @@ fn peers_row(process: &Seen<'_>) -> Option<Row> {
         .collect();
     peers.sort_by(|a, b| b.1.total_cmp(&a.1));
     let text: Vec<String> =
-        peers.iter().take(SHOWN).map(|(peer, count)| format!("{peer} ({})", count_text(*count))).collect();
+        peers.iter().take(SHOWN).map(|(peer, count)| format!("{peer} ({})", level_text(*count))).collect();
     (!text.is_empty()).then(|| Row::new("peers", format!("{} → {}", process.subject, text.join(", "))))
 }

@@ -1,6 +1,6 @@
 //! A row of the view.
 
-use plimsoll_units::{escape_control, significant};
+use plimsoll_units::{escape_control, grouped, significant};
 
 /// The width of the labels' column.
 const LABEL_WIDTH: usize = 11;
@@ -30,6 +30,11 @@ impl Row {
         let text = escape_control(&self.text);
         format!("{mark} {label:<LABEL_WIDTH$} {text}\n")
     }
+}
+
+/// A number of things that are there: whole, as it was read.
+pub(super) fn level_text(count: f64) -> String {
+    grouped(count as u64)
 }
 
 /// A share of 1 as whole per cent, or less than one.

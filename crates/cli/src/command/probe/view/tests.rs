@@ -15,6 +15,10 @@ fn sample(at_ms: u64, source: &str, subject: &str, counters: &[(&str, u64)]) -> 
     }
 }
 
+fn text(before: &[HostSample], after: &[HostSample], ran: &[Ran]) -> String {
+    super::text(&Window::between(before, after), ran, true)
+}
+
 /// The line of a row, by a part of its text.
 fn line<'a>(text: &'a str, part: &str) -> &'a str {
     text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no {part} in\n{text}"))
@@ -37,7 +41,7 @@ fn counters_become_rates_over_the_time_between_their_reads() {
         sample(2000, "cpu", "", &cpu(1100, 2_900, 100)),
         sample(2000, "interface", "eth0", &link(2_501_000, 2_010)),
     ];
-    let text = text(&before, &after);
+    let text = text(&before, &after, &[]);
     assert!(text.starts_with("web, over 2.00 s\n"), "{text}");
     assert_eq!(
         line(&text, "busy"),
@@ -54,7 +58,7 @@ fn only_what_is_notable_is_marked() {
         sample(1000, "thread", "7/8 a", &thread(200_000)),
         sample(1000, "thread", "7/9 b", &thread(970_000)),
     ];
-    let text = text(&before, &after);
+    let text = text(&before, &after, &[]);
     assert!(line(&text, "7/9 b").starts_with("! thread      7/9 b 97 % of a core"), "{text}");
     assert!(line(&text, "7/8 a").starts_with("              7/8 a 20 % of a core"), "{text}");
     assert!(text.ends_with("! notable\n"), "{text}");
@@ -65,7 +69,7 @@ fn what_was_not_read_is_told_and_what_was_read_once_has_no_rate() {
     let mut failed = sample(0, "redis", "a:1", &[]);
     failed.reading = Reading::Failed("no connection".to_owned());
     let nginx = sample(1000, "nginx", "b:80", &[("requests", 5), ("active", 3)]);
-    let text = text(&[], &[failed, nginx]);
+    let text = text(&[], &[failed, nginx], &[]);
     assert_eq!(line(&text, "redis"), "! not read    redis: no connection");
     assert_eq!(line(&text, "b:80"), "  nginx       b:80 3 connections");
 }
@@ -73,18 +77,29 @@ fn what_was_not_read_is_told_and_what_was_read_once_has_no_rate() {
 #[test]
 fn a_name_cannot_move_the_terminals_cursor() {
     let after = [sample(1, "prometheus", "\u{1b}[2J", &[("a", 1)])];
-    assert!(!text(&[], &after).contains('\u{1b}'));
+    assert!(!text(&[], &after, &[]).contains('\u{1b}'));
 }
 
 #[test]
-fn the_busiest_processes_come_first_and_idle_ones_not_at_all() {
-    let of = |at_ms, us: [u64; 3]| {
-        let names = ["11 a", "12 b", "13 c"];
-        names
-            .iter()
-            .zip(us)
-            .map(|(name, us)| sample(at_ms, "neighbours", name, &[("cpu_us", us)]))
-            .collect::<Vec<_>>()
+fn processes_that_were_busy_and_not_asked_for_are_named() {
+    let of = |us| sample(us / 1000, "process", "11 a", &[("cpu_us", us), ("threads", 1)]);
+    let ran = |pid, cpu_ms| Ran { pid, name: "b".to_owned(), cpu_ms };
+    let text = text(&[of(0)], &[of(1_000_000)], &[ran(11, 1000), ran(12, 300), ran(13, 10)]);
+    assert!(line(&text, "11 a").ends_with("11 a 100 % of a core, 1 thread"), "{text}");
+    assert_eq!(line(&text, "12 b"), "  others      12 b 30 % of a core");
+    assert!(!text.contains("13 b") && !text.contains("11 b"), "{text}");
+}
+
+#[test]
+fn of_many_processes_the_busiest_are_shown_and_idle_ones_only_if_they_were_named() {
+    let of = |at_ms| -> Vec<HostSample> {
+        let one = |pid: u64| sample(at_ms, "process", &format!("{pid} a"), &[("cpu_us", at_ms * pid)]);
+        (1..=30).map(one).collect()
     };
-    assert_eq!(busiest(&of(0, [5, 5, 5]), &of(100, [6, 5, 9])), [13, 11]);
+    let (before, after) = (of(0), of(1000));
+    let window = Window::between(&before, &after);
+    let (named, chosen) = (super::text(&window, &[], true), super::text(&window, &[], false));
+    assert!(line(&named, " 30 a ").contains("3 % of a core") && !named.contains(" 20 a "), "{named}");
+    assert!(line(&named, "more").contains("and 20 more, 21 % of a core together"), "{named}");
+    assert!(line(&chosen, "more").contains("and 16 more"), "the idle ones are not counted: {chosen}");
 }

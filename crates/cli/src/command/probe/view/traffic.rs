@@ -2,7 +2,7 @@
 
 use plimsoll_units::{bytes_text, count_text, duration_text};
 
-use super::row::{Row, bits, percent};
+use super::row::{Row, bits, level_text, percent};
 use super::window::{Seen, Window};
 
 /// From here on a disk is called busy, though one that takes many requests at once may still take more.
@@ -45,9 +45,13 @@ fn disk_row(disk: &Seen<'_>) -> Option<Row> {
     Some(Row::new("disk", text).notable(busy >= DISK_BUSY))
 }
 
+/// An interface that nothing went over is not told of.
 fn interface_row(interface: &Seen<'_>) -> Option<Row> {
     let per_sec = |name: &str| interface.per_sec(name);
     let (inward, outward) = (per_sec("received_bytes")? * 8.0, per_sec("sent_bytes")? * 8.0);
+    if inward + outward == 0.0 {
+        return None;
+    }
     let packets =
         |name: &str| per_sec(name).map_or_else(String::new, |n| format!(" {} packets/s", count_text(n)));
     let speed = interface.level("speed_bits_per_sec").filter(|speed| *speed > 0.0);
@@ -70,7 +74,7 @@ fn tcp(window: &Window<'_>) -> Option<Row> {
     let tcp = window.host("tcp")?;
     let per_sec = |name: &str| tcp.per_sec(name).unwrap_or(0.0);
     let mut parts = Vec::new();
-    parts.extend(tcp.level("established").map(|count| format!("{} connections", count_text(count))));
+    parts.extend(tcp.level("established").map(|count| format!("{} connections", level_text(count))));
     parts.push(format!(
         "{} made/s, {} taken/s",
         count_text(per_sec("active_opens")),
@@ -80,7 +84,7 @@ fn tcp(window: &Window<'_>) -> Option<Row> {
     parts.push(format!("{} of segments sent again", percent(again)));
     let waiting = window.host("sockets").and_then(|sockets| sockets.level("time_wait")).unwrap_or(0.0);
     if waiting > 0.0 {
-        parts.push(format!("{} in time-wait", count_text(waiting)));
+        parts.push(format!("{} in time-wait", level_text(waiting)));
     }
     let turned_away = per_sec("listen_drops").max(per_sec("listen_overflows"));
     if turned_away > 0.0 {
@@ -93,7 +97,7 @@ fn tcp(window: &Window<'_>) -> Option<Row> {
 fn conntrack(window: &Window<'_>) -> Option<Row> {
     let table = window.host("conntrack")?;
     let (entries, limit) = (table.level("entries")?, table.level("limit").filter(|limit| *limit > 0.0)?);
-    let text = format!("{} of {} entries", count_text(entries), count_text(limit));
+    let text = format!("{} of {} entries", level_text(entries), level_text(limit));
     (entries > 0.0).then(|| Row::new("conntrack", text).notable(entries >= limit * LINK_FULL))
 }
 
@@ -101,13 +105,13 @@ fn listener_row(listener: &Seen<'_>) -> Row {
     let level = |name: &str| listener.level(name).unwrap_or(0.0);
     let limit = listener.level("queue_limit").filter(|limit| *limit > 0.0);
     let queue = level("queue");
-    let of = limit.map_or_else(String::new, |limit| format!(" of {}", count_text(limit)));
+    let of = limit.map_or_else(String::new, |limit| format!(" of {}", level_text(limit)));
     let text = format!(
         "{} {} connections, {}{of} in its accept queue, {} with unread bytes",
         listener.subject,
-        count_text(level("established")),
-        count_text(queue),
-        count_text(level("unread"))
+        level_text(level("established")),
+        level_text(queue),
+        level_text(level("unread"))
     );
     Row::new("listener", text).notable(limit.is_some_and(|limit| queue >= limit * QUEUE_FULL))
 }

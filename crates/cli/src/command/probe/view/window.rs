@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_record::{HostSample, Reading};
 
 /// What was read at the end, each with what was read of the same at the beginning.
-pub(super) struct Window<'a> {
+pub(in super::super) struct Window<'a> {
     before: BTreeMap<(&'a str, &'a str), &'a HostSample>,
     after: &'a [HostSample],
 }
@@ -19,9 +19,14 @@ pub(super) struct Seen<'a> {
 }
 
 impl<'a> Window<'a> {
-    pub(super) fn between(before: &'a [HostSample], after: &'a [HostSample]) -> Self {
+    pub(in super::super) fn between(before: &'a [HostSample], after: &'a [HostSample]) -> Self {
         let key = |sample: &'a HostSample| ((sample.source.as_str(), sample.subject.as_str()), sample);
         Self { before: before.iter().map(key).collect(), after }
+    }
+
+    /// All samples of the end.
+    pub(super) fn after(&self) -> &'a [HostSample] {
+        self.after
     }
 
     /// The longest span between two reads of one thing.

@@ -1,0 +1,175 @@
+//! `plimsoll probe`, at home and over ssh.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::process::Stdio;
+
+use plimsoll_host::{Ssh, StreamError};
+use plimsoll_record::{HostSample, Reading};
+use plimsoll_testkit::{Nginx, Redis, Sshd, refused_address};
+use plimsoll_units::{Clock as _, RealClock};
+
+use crate::bench::{Bench, Target};
+
+/// The folder that the binary under test is in.
+fn binary_folder() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_plimsoll")).parent().unwrap()
+}
+
+#[test]
+fn one_look_shows_this_host_and_the_server_on_a_port() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let port = target.url("").rsplit_once(':').unwrap().1.to_owned();
+    let seen = bench.expect(0, &["probe", "--port", &port, "--every", "200ms"]).out;
+    for row in ["cpu", "cores", "memory", "tcp", "listener", "process"] {
+        assert!(seen.lines().any(|line| line[2..].starts_with(row)), "{row} in\n{seen}");
+    }
+    assert!(seen.contains(&format!("127.0.0.1:{port}")) && seen.contains(" plimsoll "), "{seen}");
+}
+
+/// Something that keeps one thread busy, ended when dropped.
+struct Busy(std::process::Child);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_busy_thread_is_shown_with_its_share_of_a_core() {
+    let bench = Bench::new();
+    let busy = Busy(std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap());
+    let pid = busy.0.id();
+    let seen = bench.expect(0, &["probe", "--pid", &pid.to_string(), "--every", "500ms"]).out;
+    let thread = seen.lines().find(|line| line.contains(&format!(" {pid}/{pid} sh ")));
+    assert!(thread.is_some_and(|line| line.contains(" % of a core")), "{seen}");
+}
+
+#[test]
+fn components_are_shown_and_those_that_do_not_tell_are_named() {
+    let (bench, nginx, redis) = (Bench::new(), Nginx::start().unwrap(), Redis::start(&[]).unwrap());
+    let stub = format!("nginx+http://{}/stub", nginx.address());
+    let gone = format!("memcached://{}", refused_address());
+    let redis = format!("redis://{}", redis.address());
+    let components = ["--component", &stub, "--component", &redis, "--component", &gone];
+    let seen = bench.expect(0, &[&["probe", "--every", "200ms"][..], &components].concat()).out;
+    assert!(seen.contains(" commands/s") && seen.contains(" requests/s"), "{seen}");
+    let line = seen.lines().find(|line| line.contains("memcached")).unwrap();
+    assert!(line.starts_with("! not read") && line.contains("could not connect"), "{line}");
+}
+
+#[test]
+fn a_port_that_nobody_listens_on_is_remarked() {
+    let bench = Bench::new();
+    let port = refused_address().port().to_string();
+    let called = bench.expect(0, &["probe", "--port", &port, "--every", "100ms"]);
+    assert!(called.err.contains(&format!("port {port}")), "{}", called.err);
+}
+
+#[test]
+fn a_stream_goes_on_until_its_input_is_closed() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["probe", "--stream", "--every", "100ms"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first: serde_json::Value = serde_json::from_str(&lines.next().unwrap()).unwrap();
+    assert_eq!(first["plimsoll_probe"], 1);
+    assert!(first["clock_ns"].as_u64().unwrap() <= RealClock.now().as_nanos());
+    let cpu = |line: &String| line.contains("\"source\":\"cpu\"");
+    let samples: Vec<String> = lines.by_ref().filter(cpu).take(3).collect();
+    let began = |line: &String| -> u64 {
+        let sample: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(sample["ok"]["total_ms"].as_u64().is_some(), "{sample}");
+        sample["began_ns"].as_u64().unwrap()
+    };
+    assert!(began(&samples[2]) >= began(&samples[0]) + 200_000_000, "100 ms apart at least");
+    drop(child.stdin.take());
+    lines.for_each(drop);
+    assert!(child.wait().unwrap().success(), "to be ended is how it ends");
+}
+
+#[test]
+fn a_stream_whose_reader_is_gone_ends() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["probe", "--stream", "--every", "100ms"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn what_is_no_component_is_refused_with_what_would_be() {
+    let bench = Bench::new();
+    let refused = |args: &[&str], part: &str| {
+        let called = bench.expect(2, args);
+        assert!(called.err.contains(part), "{args:?}: {}", called.err);
+    };
+    refused(&["probe", "--component", "ssh://web"], "no component but a host");
+    refused(&["probe", "--component", "telnet://web"], "redis://host:6379");
+    refused(&["probe", "--every", "1ms"], "100 ms");
+    refused(&["probe", "--port", "0"], "port");
+}
+
+fn login(sshd: &Sshd, configuration: &Path) -> Ssh {
+    let address = sshd.address();
+    let ssh = Ssh::new(None, &address.ip().to_string(), Some(address.port()));
+    ssh.through(&format!("ssh -F {}", configuration.display()))
+}
+
+#[test]
+fn another_machine_is_sampled_over_ssh() {
+    let (bench, origin) = (Bench::new(), RealClock.now());
+    let target = Target::start(&bench);
+    let port = target.url("").rsplit_once(':').unwrap().1.to_owned();
+    let sshd = Sshd::start(binary_folder()).unwrap();
+    let arguments = ["--port", &port, "--every", "100ms"].map(ToOwned::to_owned);
+    let mut remote = login(&sshd, &sshd.client_configuration()).asking(&arguments).start(origin).unwrap();
+    let mut samples: Vec<HostSample> = Vec::new();
+    let rounds = |samples: &[HostSample]| samples.iter().filter(|sample| sample.source == "cpu").count();
+    while rounds(&samples) < 3 {
+        samples.push(remote.next_sample().unwrap());
+    }
+    let now_ns = RealClock.now().nanos_since(origin);
+    assert!(samples.iter().all(|sample| sample.began_ns <= sample.ended_ns && sample.ended_ns <= now_ns));
+    let cpu: Vec<u64> =
+        samples.iter().filter(|sample| sample.source == "cpu").map(|sample| sample.ended_ns).collect();
+    assert!(cpu.is_sorted() && cpu[0] > 0, "{cpu:?}");
+    let listens =
+        |sample: &HostSample| sample.source == "listener" && sample.subject.ends_with(&format!(":{port}"));
+    assert!(samples.iter().any(listens), "its arguments reached it");
+    assert!(
+        samples.iter().any(|sample| matches!(&sample.reading, Reading::Ok(counters) if !counters.is_empty()))
+    );
+}
+
+#[test]
+fn a_login_that_fails_says_what_must_work() {
+    let sshd = Sshd::start(binary_folder()).unwrap();
+    let mut remote = login(&sshd, &sshd.stranger_configuration()).start(RealClock.now()).unwrap();
+    let error = remote.next_sample().unwrap_err();
+    assert!(matches!(error, StreamError::Login { .. }), "{error}");
+    let text = error.to_string();
+    assert!(text.contains("Permission denied") && text.contains("BatchMode=yes"), "{text}");
+    assert!(text.contains(&sshd.address().to_string()), "{text}");
+}
+
+#[test]
+fn a_machine_without_plimsoll_says_so() {
+    let empty = tempfile::tempdir().unwrap();
+    let sshd = Sshd::start(empty.path()).unwrap();
+    let mut remote = login(&sshd, &sshd.client_configuration()).start(RealClock.now()).unwrap();
+    let error = remote.next_sample().unwrap_err();
+    assert!(matches!(error, StreamError::NotInstalled { .. }), "{error}");
+}
+
+#[test]
+fn a_machine_that_does_not_answer_is_named() {
+    let address = refused_address();
+    let ssh = Ssh::new(None, "127.0.0.1", Some(address.port()));
+    let error = ssh.start(RealClock.now()).unwrap().next_sample().unwrap_err();
+    assert!(matches!(error, StreamError::Login { .. }), "{error}");
+    assert!(error.to_string().contains("refused"), "{error}");
+}
