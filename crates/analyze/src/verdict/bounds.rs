@@ -7,6 +7,9 @@ pub(crate) const BUSY: f64 = 0.90;
 /// lower there: what is missing is what the last slice of a period leaves.
 pub(crate) const BUSY_THROTTLED: f64 = 0.80;
 pub(crate) const THROTTLED: f64 = 0.5;
+/// From this part on a resource is used up for good: what is missing is within the 2 % to which a steady step is known and
+/// what the reads themselves are off by.
+pub(crate) const FULL: f64 = 0.97;
 /// Below this part a resource would carry 1.4 times the load, and is ruled out.
 pub(crate) const FREE: f64 = 0.70;
 /// Limits nearer to each other than this are not told apart: it is the tolerance of the plateau itself.

@@ -28,7 +28,10 @@ pub(super) enum Ground {
 /// The limit that the hosts show, or `None` if they show none.
 pub(super) fn limit(scene: &Scene<'_>, ground: Ground) -> Option<Verdict> {
     let found = match ground {
-        Ground::Plateau => at_end(scene).or_else(|| turned_away(scene)).or_else(|| waiting(scene)),
+        Ground::Plateau => {
+            let full = at_end(scene).map(|full| beside_a_pool(scene, full));
+            full.or_else(|| turned_away(scene)).or_else(|| waiting(scene))
+        }
         Ground::Failing => turned_away(scene).or_else(|| at_end(scene)),
         Ground::OneLevel => at_end(scene).or_else(|| turned_away(scene)),
     }?;
@@ -130,6 +133,20 @@ fn at_end(scene: &Scene<'_>) -> Option<Decided> {
 fn refusing(scene: &Scene<'_>) -> Option<Suspicion> {
     let first = refused::first(scene.case.steps)?;
     refused::suspicion(&Scene { step: first, ..*scene })
+}
+
+/// A pool that was seen itself is a rival of what is nearly used up: it may stop growth just before that does. It is one of
+/// what is quite used up as well, if requests wait on another host; on its own host they wait for what is used up.
+fn beside_a_pool(scene: &Scene<'_>, mut full: Decided) -> Decided {
+    let pool = pool::at_once(scene).map(|at_once| {
+        let queue = queue::find(scene, at_once.count.value);
+        pool::suspicion(scene, &queue, at_once)
+    });
+    let rival =
+        |pool: &Suspicion| pool.direct && (pool.host() != full.main.host() || full.main.share < bounds::FULL);
+    let pool = pool.filter(rival);
+    full.also.extend(pool);
+    full
 }
 
 /// Two limits whose throughputs lie within 5 % of each other.

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod capacity;
 #[cfg(test)]
+mod confidence;
+#[cfg(test)]
 mod generator;
 #[cfg(test)]
 mod level;
