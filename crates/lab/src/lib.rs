@@ -21,10 +21,10 @@ mod ready;
 mod service;
 mod tool;
 
-pub use plimsoll_sys::NetworkNamespace;
 pub use error::LabError;
 pub use fill::{Filled, fill_hosts};
 pub use group::{Capping, GroupPaths};
 pub use host::{LabHost, LabProcess};
 pub use lab::{Lab, LabOptions, LabSpec};
 pub use permission::{Standing, permit};
+pub use plimsoll_sys::NetworkNamespace;

@@ -22,9 +22,9 @@ mod synthetic;
 #[cfg(test)]
 mod table;
 #[cfg(test)]
-mod used_up;
-#[cfg(test)]
 mod topology;
+#[cfg(test)]
+mod used_up;
 #[cfg(test)]
 mod watch;
 #[cfg(test)]

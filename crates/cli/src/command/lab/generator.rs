@@ -98,7 +98,9 @@ fn watched(
         match looking.join() {
             Ok(Ok(())) => {}
             Ok(Err(error)) => remark(&format!("plimsoll: the lab's hosts could not be looked at: {error}")),
-            Err(_) => remark("plimsoll: what looks at the lab's hosts ended too early; the report says which samples there are"),
+            Err(_) => remark(
+                "plimsoll: what looks at the lab's hosts ended too early; the report says which samples there are",
+            ),
         }
         status
     })
