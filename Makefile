@@ -3,13 +3,22 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-bench demo test lint fmt clippy tidy bench fuzz
+.PHONY: help setup setup-lab setup-bench services diagnose demo test lint fmt clippy tidy bench fuzz
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what the tests need and is not there (nginx, wrk, Redis, MariaDB, sshd, a JDK, Go …)
 	@scripts/setup.sh
+
+setup-lab: setup services ## setup, and what the lab's scenarios need besides (Tomcat, the services of lab/services)
+	@scripts/setup.sh lab
+
+services: ## build the services of the lab's scenarios into lab/services/bin (needs Go)
+	@cd lab/services/go && GOBIN="$(CURDIR)/lab/services/bin" go install ./...
+
+diagnose: setup-lab ## run every scenario of the lab three times: what limits it, and what was found (about an hour)
+	$(CARGO) run --release --locked -- lab diagnose lab/scenarios --repeat 3
 
 setup-bench: setup ## install the tools Plimsoll is compared with (ab, hey, h2load, oha, k6)
 	@scripts/setup.sh bench

@@ -34,6 +34,8 @@ as_root() {
 missing_packages() {
     if [ "${1:-}" = demo ]; then
         return 0
+    elif [ "${1:-}" = lab ]; then
+        [ -x /usr/share/tomcat10/bin/catalina.sh ] || printf 'tomcat10\n'
     elif [ "${1:-}" = bench ]; then
         have ab || printf 'apache2-utils\n'
         have hey || printf 'hey\n'

@@ -48,8 +48,8 @@ pub fn fill_hosts(text: &str, hosts: &[(String, Ipv4Addr)]) -> Result<String, La
 fn no_services() -> LabError {
     LabError::Variable {
         variable: "services".to_owned(),
-        problem: "stands for a folder `services` beside the file's folder or in it, and there is none; set \
-                  PLIMSOLL_SERVICES to the folder"
+        problem: "stands for the built services, a folder `services/bin` beside the file's folder or in it, and there \
+                  is none; run `make services`, or set PLIMSOLL_SERVICES to another folder"
             .to_owned(),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plimsoll_plan::{Capacity, LabHostSpec, PlanHost, Ready};
+use plimsoll_plan::{Capacity, GeneratorSpec, LabHostSpec, PlanHost, Ready};
 use plimsoll_sys::{Cores, Enclosure, EnclosureSetup, NetworkNamespace};
 use tempfile::TempDir;
 
@@ -36,8 +36,8 @@ const NUMBERS_APART: u32 = 1000;
 pub struct LabSpec {
     /// Those that serve.
     pub hosts: Vec<LabHostSpec>,
-    /// What the generator's host has.
-    pub generator: Capacity,
+    /// The generator's host.
+    pub generator: GeneratorSpec,
 }
 
 /// How a lab is made.
@@ -253,7 +253,7 @@ impl Ground {
     }
 
     fn build(self, spec: &LabSpec, options: &LabOptions<'_>) -> Result<Lab, LabError> {
-        let capacities = spec.hosts.iter().map(|host| &host.capacity).chain([&spec.generator]);
+        let capacities = spec.hosts.iter().map(|host| &host.capacity).chain([&spec.generator.capacity]);
         let single_packets = capacities.clone().any(link::is_capped);
         let mut remarks = Vec::new();
         let mut hosts = Vec::new();
@@ -265,6 +265,9 @@ impl Ground {
             hosts.push(host);
         }
         let Some(generator) = hosts.pop() else { unreachable!("the generator is always among the hosts") };
+        if let Some(ports) = spec.generator.ports {
+            link::limit_ports(&generator.network()?, ports)?;
+        }
         let Self { hub, groups, folder, lease } = self;
         Ok(Lab { hosts, generator, hub, groups, folder, lease, remarks })
     }

@@ -4,10 +4,14 @@
 //! bytes of every packet rounded up to one amount (`mpu`), more than any has: then bytes count packets.
 
 use std::fmt::Write;
+use std::fs;
 use std::net::Ipv4Addr;
+use std::path::Path;
 
-use plimsoll_plan::Capacity;
+use plimsoll_plan::{Capacity, GeneratorSpec};
+use plimsoll_sys::NetworkNamespace;
 
+use crate::LabError;
 use crate::address::PREFIX;
 
 /// The interface of a host, as it is called within.
@@ -124,6 +128,14 @@ fn bandwidth_line(interface: &str, parent: &str, bits_per_sec: u64) -> String {
 pub(crate) fn is_capped(capacity: &Capacity) -> bool {
     let parts = [capacity.link_out_bits_per_sec, capacity.link_in_bits_per_sec, capacity.packets_per_sec];
     parts.iter().any(Option::is_some)
+}
+
+/// Leaves a network's connections only the first so many of the kernel's local ports.
+pub(crate) fn limit_ports(network: &NetworkNamespace, ports: u16) -> Result<(), LabError> {
+    let path = Path::new("/proc/sys/net/ipv4/ip_local_port_range");
+    let (first, last) = (GeneratorSpec::FIRST_PORT, GeneratorSpec::FIRST_PORT + (ports - 1));
+    let written = network.run(|| fs::write(path, format!("{first} {last}")));
+    written.and_then(|written| written).map_err(LabError::file("limit local ports by", path))
 }
 
 #[cfg(test)]

@@ -46,6 +46,13 @@ pub struct PlanFile {
 pub struct GeneratorSpec {
     /// What it has; what is not given is the machine's.
     pub capacity: Capacity,
+    /// The local ports that its connections may come from; `None` leaves the kernel's range.
+    pub ports: Option<u16>,
+}
+
+impl GeneratorSpec {
+    /// Where a given number of local ports begins: where the kernel's own range does.
+    pub const FIRST_PORT: u16 = 32_768;
 }
 
 /// A variant of a plan file.
@@ -124,7 +131,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
         slo: load::slo(&section)?,
         hosts: hosts.plan,
     };
-    let generator = GeneratorSpec { capacity: host::generator(&section)? };
+    let generator = host::generator(&section)?;
     let expect = expect::expect(&section)?;
     Ok(PlanFile { spec, lab_hosts: hosts.lab, generator, variants: Vec::new(), expect })
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use plimsoll_lab::{Lab, LabError, LabHost, LabOptions, LabSpec, Standing};
-use plimsoll_plan::{Capacity, LabHostSpec};
+use plimsoll_plan::{Capacity, GeneratorSpec, LabHostSpec};
 use plimsoll_sys::{Permission, namespace_permission};
 use tempfile::TempDir;
 
@@ -42,7 +42,7 @@ impl Stage {
     }
 
     pub(crate) fn up_within(&self, hosts: Vec<LabHostSpec>, within: Duration) -> Result<Lab, LabError> {
-        let spec = LabSpec { hosts, generator: Capacity::default() };
+        let spec = LabSpec { hosts, generator: GeneratorSpec::default() };
         let options = LabOptions {
             folder: self.folder.path(),
             services: None,

@@ -5,13 +5,15 @@ use std::str::FromStr;
 
 use toml::de::DeValue;
 
-use super::PlanFileError;
 use super::entry::Entry;
 use super::section::Section;
+use super::{GeneratorSpec, PlanFileError};
 use crate::{Capacity, PlanHost, Probe};
 
 const KEYS: [&str; 9] = ["name", "tier", "cores", "link", "packets", "memory", "run", "ready", "probe"];
-const GENERATOR_KEYS: [&str; 4] = ["cores", "link", "packets", "memory"];
+/// Local ports begin at [`GeneratorSpec::FIRST_PORT`] and end with all ports.
+const LOCAL_PORTS_MAX: u16 = u16::MAX - GeneratorSpec::FIRST_PORT;
+const GENERATOR_KEYS: [&str; 5] = ["cores", "link", "packets", "memory", "ports"];
 
 /// A host that a lab makes.
 #[derive(Debug, Clone, PartialEq)]
@@ -179,7 +181,15 @@ fn link(entry: Entry<'_, '_>) -> Result<(Option<u64>, Option<u64>), PlanFileErro
 }
 
 /// What the generator has in a lab.
-pub(super) fn generator(file: &Section<'_, '_>) -> Result<Capacity, PlanFileError> {
-    let section = file.section("generator", &GENERATOR_KEYS)?;
-    section.map_or(Ok(Capacity::default()), |section| capacity(&section))
+pub(super) fn generator(file: &Section<'_, '_>) -> Result<GeneratorSpec, PlanFileError> {
+    let Some(section) = file.section("generator", &GENERATOR_KEYS)? else { return Ok(GeneratorSpec::default()) };
+    let ports = section.get("ports").map(|ports| local_ports(&ports)).transpose()?;
+    Ok(GeneratorSpec { capacity: capacity(&section)?, ports })
+}
+
+fn local_ports(entry: &Entry<'_, '_>) -> Result<u16, PlanFileError> {
+    let count = u16::try_from(entry.count()?).ok();
+    count
+        .filter(|count| (1..=LOCAL_PORTS_MAX).contains(count))
+        .ok_or_else(|| entry.wrong(&format!("a number of local ports, from 1 to {LOCAL_PORTS_MAX}")))
 }

@@ -48,7 +48,7 @@ pub(super) fn up(
             case.name
         );
     }
-    let spec = LabSpec { hosts: case.file.lab_hosts.clone(), generator: case.file.generator.capacity };
+    let spec = LabSpec { hosts: case.file.lab_hosts.clone(), generator: case.file.generator };
     let own = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
     let options = LabOptions {
         folder: case.folder,

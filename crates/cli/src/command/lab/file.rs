@@ -75,10 +75,11 @@ impl LabFile {
 }
 
 impl Case<'_> {
-    /// The folder that `${services}` stands for: named by the environment, or beside the file's folder or one above.
+    /// The folder of built services that `${services}` stands for: named by the environment, or where `make services`
+    /// puts them, beside the file's folder or one above.
     pub(super) fn services(&self) -> Option<PathBuf> {
         let named = std::env::var_os(SERVICES).map(PathBuf::from);
-        let beside = self.folder.ancestors().take(3).map(|above| above.join("services"));
+        let beside = self.folder.ancestors().take(3).map(|above| above.join("services/bin"));
         named.into_iter().chain(beside).find(|folder| folder.is_dir())
     }
 }
