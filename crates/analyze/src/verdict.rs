@@ -133,16 +133,18 @@ fn deciding(case: &Case<'_>) -> usize {
 }
 
 /// The generator's own limit, which comes before all others: what it says of itself, and what was seen of its host.
-/// A reason that a target can give it too stands back where a host of the target's is at its end.
+/// A reason that a target can give it too, or that only delays, stands back where a host of the target's is at its end.
 fn own_limit(case: &Case<'_>, scene: &Scene<'_>) -> Option<Verdict> {
     let reasons = &case.generator.reasons;
     if reasons.is_empty() {
         return generator::host_limited(scene);
     }
     let shared = reasons.iter().all(generator::may_be_the_targets);
-    let of_target =
-        || decide::limit(scene, Ground::Plateau).filter(|found| found.confidence == Confidence::Measured);
-    let found = if shared { of_target() } else { None };
+    let delayed = reasons.iter().all(generator::only_delays);
+    let counts = |found: &Verdict| {
+        found.confidence == Confidence::Measured && (shared || delayed && found.limit.is_used_up())
+    };
+    let found = if delayed { decide::limit(scene, Ground::Plateau).filter(counts) } else { None };
     Some(found.unwrap_or_else(|| generator_limited(case)))
 }
 

@@ -57,6 +57,11 @@ impl Limit {
         Self::Unknown,
     ];
 
+    /// True for a limit that is a resource of which nothing was left, as its own counters show.
+    pub(crate) fn is_used_up(self) -> bool {
+        matches!(self, Self::Cpu | Self::Thread | Self::Quota | Self::Bandwidth | Self::Packets)
+    }
+
     /// The word for it in JSON and in plan files.
     pub fn name(self) -> &'static str {
         match self {

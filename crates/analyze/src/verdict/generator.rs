@@ -14,6 +14,16 @@ pub(super) fn may_be_the_targets(reason: &GeneratorReason) -> bool {
     matches!(reason, GeneratorReason::Retransmits { .. } | GeneratorReason::LittlesLaw { .. })
 }
 
+/// True for what delays requests without bounding how many are made: a worker that waits for its CPU, or sends late.
+/// Something of the target's that is used up all the same bounds the throughput, and to within what is left of it.
+pub(super) fn only_delays(reason: &GeneratorReason) -> bool {
+    let delays = matches!(
+        reason,
+        GeneratorReason::WorkerStarved { .. } | GeneratorReason::SendLag { .. } | GeneratorReason::Stolen { .. }
+    );
+    delays || may_be_the_targets(reason)
+}
+
 /// What of the generator's host was used up: a link, or the processors of its own control group. Its workers and its
 /// machine judge themselves.
 pub(super) fn host_limited(scene: &Scene<'_>) -> Option<Verdict> {
