@@ -7,6 +7,8 @@ use crate::batch_means::t_quantile;
 const STEPS_LEAST: usize = 3;
 /// The highest throughput must be so many times the lowest, or a slope is made of noise alone.
 const SPREAD_LEAST: f64 = 1.25;
+/// From here on a resource is as good as used up: what use would be with more of it cannot be seen.
+const FULL: f64 = 0.9;
 /// Huber's constant: 95 % of the efficiency of least squares where the noise is normal.
 const HUBER: f64 = 1.345;
 /// The median absolute deviation of a normal distribution, in standard deviations.
@@ -20,7 +22,8 @@ pub enum Law {
     Holds,
     /// It does not: something other than the requests uses it.
     Broken,
-    /// Throughput hardly differed between the steps, or there were too few of them.
+    /// Throughput hardly differed between the steps, or there were too few of them, or nothing was left of the resource
+    /// in any of them, so that its use could not grow.
     Untested,
 }
 
@@ -62,7 +65,9 @@ struct Line {
 /// X_max = X + (c − U)/D at the plateau. Its interval takes the ends of the interval of D, and the scatter of U about
 /// the line over D.
 pub(crate) fn demand(loads: &[Load], plateau: Load, capacity: Option<f64>) -> Option<Demand> {
-    match line(loads) {
+    let full = |load: &Load| capacity.is_some_and(|capacity| load.used >= FULL * capacity);
+    let line = if loads.iter().all(full) { None } else { line(loads) };
+    match line {
         Some(line) => Some(by_line(&line, plateau, capacity)),
         None if plateau.throughput_per_sec > 0.0 => Some(through_origin(plateau, capacity)),
         None => None,

@@ -164,8 +164,13 @@ fn with_hosts(base: Verdict, scene: &Scene<'_>, ground: Ground) -> Verdict {
     }
 }
 
-/// A target that was not pushed to its limit still shows what will stop it.
+/// A target that was not pushed to its limit still shows what will stop it. What is used up stops it already, whatever the
+/// last step gained: there is nothing left to gain.
 fn growing(base: Verdict, scene: &Scene<'_>) -> Verdict {
+    let stopped = |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_used_up();
+    if let Some(found) = decide::limit(scene, Ground::Plateau).filter(stopped) {
+        return found;
+    }
     let next_limit = if base.limit == Limit::None { decide::next(scene, &[]) } else { None };
     Verdict { next_limit, excluded: decide::looked_at(scene), ..base }
 }

@@ -70,6 +70,13 @@ impl<'a> Scene<'a> {
         self.seen.spans[self.step]
     }
 
+    /// When the step of the lowest throughput was measured.
+    pub(crate) fn lowest_span(&self) -> Option<Span> {
+        let steps = self.case.steps.iter().enumerate();
+        let lowest = steps.min_by(|a, b| a.1.throughput.value.total_cmp(&b.1.throughput.value))?;
+        self.seen.spans.get(lowest.0).copied()
+    }
+
     /// Its throughput in requests per second.
     pub(crate) fn throughput(&self) -> f64 {
         self.decisive().throughput.value

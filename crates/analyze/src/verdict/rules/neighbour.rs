@@ -3,6 +3,7 @@
 
 use plimsoll_units::count_text;
 
+use crate::hosts::{Track, name_of};
 use crate::verdict::bounds;
 use crate::verdict::phrase::percent;
 use crate::verdict::scene::{Scene, Suspicion};
@@ -25,9 +26,25 @@ fn others(scene: &Scene<'_>, host: &str) -> Option<(String, f64)> {
         .hosts
         .of(host, "neighbours")
         .filter_map(|(subject, track)| Some((subject, crate::usage::cpu_of(track, span)?)));
-    let cores: Vec<(&str, f64)> = cores.collect();
+    let cores: Vec<(&str, f64)> = cores.chain(strangers(scene, host)).collect();
     let busiest = cores.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     Some((busiest.0.to_owned(), cores.iter().map(|(_, cores)| cores).sum()))
+}
+
+/// Watched processes that requests are not seen to pass, and that use as much at the lowest load. Of a lab host every process
+/// is watched, whatever it is there for.
+fn strangers<'s>(scene: &'s Scene<'_>, host: &str) -> Vec<(&'s str, f64)> {
+    let tiers = scene.flow.tiers.iter().filter(|tier| tier.host == host);
+    let ours: Vec<&str> = tiers.map(|tier| tier.process.as_str()).collect();
+    if ours.is_empty() || ours.contains(&"") {
+        return Vec::new();
+    }
+    let stranger = |(subject, track): (&'s str, &Track<'_>)| {
+        let cores = crate::usage::cpu_of(track, scene.span())?;
+        let follows_load = crate::usage::cpu_of(track, scene.lowest_span()?)? < (1.0 - WAITED) * cores;
+        (!ours.contains(&name_of(subject)) && !follows_load).then_some((subject, cores))
+    };
+    scene.seen.hosts.of(host, "process").filter_map(stranger).collect()
 }
 
 /// The part of a host's CPU time that other guests of its machine took.

@@ -22,7 +22,7 @@ type cost struct {
 	pool                          *work.Pool
 	lock                          work.Lock
 	calls                         backend.Calls
-	answer                        []byte
+	answer, record                []byte
 }
 
 func main() {
@@ -34,6 +34,7 @@ func main() {
 	size := flag.Int("size", 2, "bytes of an answer")
 	pool := flag.Int("pool", 0, "requests worked on at once; 0 has no limit")
 	journal := flag.String("journal", "", "file to which each request appends a record that is flushed to disk")
+	record := flag.Int("record", 64, "bytes of that record")
 	call := flag.String("call", "", "URL that each request gets")
 	sqlDSN := flag.String("sql", "", "database that each request asks, as user:password@tcp(host:port)/name")
 	query := flag.String("query", "SELECT 1", "what it asks the database")
@@ -47,6 +48,7 @@ func main() {
 	c := &cost{
 		cpu: *cpu, sleep: *sleep, locked: *locked, lockedCPU: *lockedCPU, size: *size,
 		pool: work.NewPool(*pool), calls: calls, answer: []byte(strings.Repeat("x", *size)),
+		record: []byte(strings.Repeat("r", *record)),
 	}
 	if *journal != "" {
 		c.journal, err = work.OpenJournal(*journal)
@@ -101,7 +103,7 @@ func (c *cost) do(request *http.Request) error {
 		})
 	}
 	if c.journal != nil {
-		if err := c.journal.Append([]byte("a record\n")); err != nil {
+		if err := c.journal.Append(c.record); err != nil {
 			return err
 		}
 	}
