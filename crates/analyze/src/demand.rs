@@ -9,6 +9,9 @@ const STEPS_LEAST: usize = 3;
 const SPREAD_LEAST: f64 = 1.25;
 /// From here on a resource is as good as used up: what use would be with more of it cannot be seen.
 const FULL: f64 = 0.9;
+/// A server that is full from the first step on may still serve more under more load, for it sleeps and wakes less often
+/// for each request. Beyond this factor it was not the requests that filled it.
+const BATCHING_MOST: f64 = 3.0;
 /// Huber's constant: 95 % of the efficiency of least squares where the noise is normal.
 const HUBER: f64 = 1.345;
 /// The median absolute deviation of a normal distribution, in standard deviations.
@@ -23,7 +26,7 @@ pub enum Law {
     /// It does not: something other than the requests uses it.
     Broken,
     /// Throughput hardly differed between the steps, or there were too few of them, or nothing was left of the resource
-    /// in any of them, so that its use could not grow.
+    /// in most of them, so that its use could not grow.
     Untested,
 }
 
@@ -65,10 +68,12 @@ struct Line {
 /// X_max = X + (c − U)/D at the plateau. Its interval takes the ends of the interval of D, and the scatter of U about
 /// the line over D.
 pub(crate) fn demand(loads: &[Load], plateau: Load, capacity: Option<f64>) -> Option<Demand> {
-    let full = |load: &Load| capacity.is_some_and(|capacity| load.used >= FULL * capacity);
-    let line = if loads.iter().all(full) { None } else { line(loads) };
-    match line {
-        Some(line) => Some(by_line(&line, plateau, capacity)),
+    let full = |load: &&Load| capacity.is_some_and(|capacity| load.used >= FULL * capacity);
+    let batched = spread(loads).is_some_and(|(least, most)| most < BATCHING_MOST * least);
+    let mostly_full = batched && 2 * loads.iter().filter(full).count() > loads.len();
+    let law = line(loads).map(|line| by_line(&line, plateau, capacity));
+    match law.filter(|demand| demand.law == Law::Holds || !mostly_full) {
+        Some(demand) => Some(demand),
         None if plateau.throughput_per_sec > 0.0 => Some(through_origin(plateau, capacity)),
         None => None,
     }
@@ -101,9 +106,14 @@ fn by_line(line: &Line, plateau: Load, capacity: Option<f64>) -> Demand {
     Demand { per_request, idle: line.intercept.max(0.0), at_per_sec, law }
 }
 
-fn line(loads: &[Load]) -> Option<Line> {
+/// The lowest throughput and the highest.
+fn spread(loads: &[Load]) -> Option<(f64, f64)> {
     let xs = || loads.iter().map(|load| load.throughput_per_sec);
-    let (least, most) = (xs().fold(f64::INFINITY, f64::min), xs().fold(0.0, f64::max));
+    Some((xs().reduce(f64::min)?, xs().reduce(f64::max)?))
+}
+
+fn line(loads: &[Load]) -> Option<Line> {
+    let (least, most) = spread(loads)?;
     if loads.len() < STEPS_LEAST || most < SPREAD_LEAST * least {
         return None;
     }

@@ -142,7 +142,7 @@ fn own_limit(case: &Case<'_>, scene: &Scene<'_>) -> Option<Verdict> {
     let shared = reasons.iter().all(generator::may_be_the_targets);
     let delayed = reasons.iter().all(generator::only_delays);
     let counts = |found: &Verdict| {
-        found.confidence == Confidence::Measured && (shared || delayed && found.limit.is_used_up())
+        found.confidence == Confidence::Measured && (shared || delayed && found.limit.is_whatever_the_pace())
     };
     let found = if delayed { decide::limit(scene, Ground::Plateau).filter(counts) } else { None };
     Some(found.unwrap_or_else(|| generator_limited(case)))
@@ -167,7 +167,7 @@ fn with_hosts(base: Verdict, scene: &Scene<'_>, ground: Ground) -> Verdict {
 /// A target that was not pushed to its limit still shows what will stop it. What is used up stops it already, whatever the
 /// last step gained: there is nothing left to gain.
 fn growing(base: Verdict, scene: &Scene<'_>) -> Verdict {
-    let stopped = |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_used_up();
+    let stopped = |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_whatever_the_pace();
     if let Some(found) = decide::limit(scene, Ground::Plateau).filter(stopped) {
         return found;
     }

@@ -57,9 +57,13 @@ impl Limit {
         Self::Unknown,
     ];
 
-    /// True for a limit that is a resource of which nothing was left, as its own counters show.
-    pub(crate) fn is_used_up(self) -> bool {
-        matches!(self, Self::Cpu | Self::Thread | Self::Quota | Self::Bandwidth | Self::Packets)
+    /// True for a limit that holds however late requests are sent: a resource of which nothing was left, or a rate that
+    /// the target itself keeps to.
+    pub(crate) fn is_whatever_the_pace(self) -> bool {
+        matches!(
+            self,
+            Self::Cpu | Self::Thread | Self::Quota | Self::Bandwidth | Self::Packets | Self::Refused
+        )
     }
 
     /// The word for it in JSON and in plan files.
