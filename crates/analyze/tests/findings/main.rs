@@ -11,6 +11,7 @@ mod level;
 mod machine;
 #[cfg(test)]
 mod objective;
+mod proof;
 #[cfg(test)]
 mod queues;
 #[cfg(test)]
