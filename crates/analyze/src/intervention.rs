@@ -94,6 +94,7 @@ pub fn experiment(findings: &Findings) -> Result<(Raise, u32), String> {
     let step = repeated(findings)
         .ok_or("there is no level that could be loaded again: growth was not seen to stop at one")?;
     let (cap, resource) = cap_of(findings, step).ok_or_else(|| match limit {
+        Limit::Generator => "the load generator was the limit".to_owned(),
         Limit::None | Limit::Unknown => "no limit was named that could be raised".to_owned(),
         limit => format!("{} of {place} is nothing that a lab can raise", limit.name()),
     })?;

@@ -65,6 +65,7 @@ pub(crate) fn prove(
             observer.observe(&Progress::Raised(&raise));
             load_again(context, step, tape, observer)
         }
+        Err(_) if context.interrupted.load(Ordering::Relaxed) => Ok(()),
         Err(why) => {
             observer.observe(&Progress::NotTried(&why));
             Ok(())
