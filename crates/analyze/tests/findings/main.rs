@@ -11,6 +11,7 @@ mod level;
 mod machine;
 #[cfg(test)]
 mod objective;
+#[cfg(test)]
 mod proof;
 #[cfg(test)]
 mod queues;

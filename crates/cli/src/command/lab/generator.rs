@@ -148,11 +148,8 @@ fn wait(
     let (mut told, mut last) = (false, None);
     loop {
         if let Some(status) = process.try_wait().context("could not wait for the generator")? {
-            let rest: Vec<String> = spoken.said.iter().collect();
-            return Ok((
-                status,
-                rest.into_iter().filter(|line| lever::asked(line).is_none()).last().or(last),
-            ));
+            let rest = spoken.said.iter().filter(|line| lever::asked(line).is_none());
+            return Ok((status, rest.last().or(last)));
         }
         if interrupted.load(Ordering::Relaxed) && !told {
             told = true;
