@@ -4,11 +4,12 @@ use plimsoll_plan::{Load, Plan, UnreadablePlan};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
 
 use crate::hosts::Hosts;
+use crate::intervention::Intervention;
 use crate::knee::{knee, usable};
 use crate::slo::Reach;
 use crate::{
-    Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, UslFit, Verdict, flow, slo, summary,
-    usage, usl, verdict,
+    Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, UslFit, Verdict, flow, proof, slo,
+    summary, usage, usl, verdict,
 };
 
 /// A run that cannot be analysed.
@@ -32,6 +33,15 @@ pub enum AnalyzeError {
 /// # Errors
 /// When the stored plan or a histogram cannot be read.
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
+    let Some(intervention) = Intervention::of(run) else { return analyze_load(run) };
+    let mut findings = analyze_load(&intervention.before(run))?;
+    let again = analyze_load(&intervention.after(run))?;
+    proof::weigh(&mut findings, &intervention.outcome, &again);
+    Ok(findings)
+}
+
+/// The same of a run in which nothing was changed.
+fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     let plan = Plan::from_json(&run.manifest.plan)?;
     let steps = run.steps.iter().map(|step| summarize(run, &plan, step)).collect::<Result<Vec<_>, _>>()?;
     let ladder = matches!(plan.load, Load::Ladder { .. });

@@ -118,7 +118,7 @@ fn best(rungs: &[RungOutcome]) -> Option<RungOutcome> {
 ///
 /// With half widths u of a and v of b, the bounds are where (a − ρb)² = u² + ρ²v², that is at
 /// ρ = (ab ± √(a²b² − (a² − u²)(b² − v²))) / (b² − v²). There is no interval where b may be zero (v ≥ b).
-fn ratio(a: Estimate, b: Estimate) -> Option<Estimate> {
+pub(crate) fn ratio(a: Estimate, b: Estimate) -> Option<Estimate> {
     if b.value <= 0.0 {
         return None;
     }

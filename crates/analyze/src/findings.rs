@@ -1,11 +1,13 @@
 //! What was found: every figure and sentence of a report is made from these.
 
+mod proof;
 mod verdict;
 
 use plimsoll_plan::Slo;
 
 use crate::GeneratorHealth;
 
+pub use proof::{Proof, ProofOutcome};
 pub use verdict::{Confidence, EvidenceRow, Limit, NextLimit, Suspect, Verdict};
 
 /// A value with its 95 % confidence interval.

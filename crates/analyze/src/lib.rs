@@ -14,11 +14,13 @@ mod flow;
 mod generator;
 mod health;
 mod hosts;
+mod intervention;
 mod knee;
 pub mod ladder;
 mod moments;
 #[cfg(test)]
 mod noise;
+mod proof;
 mod proportion;
 mod quantile;
 mod requests;
@@ -42,6 +44,7 @@ pub use compare::{BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutco
 pub use demand::{Demand, Law};
 pub use findings::*;
 pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
+pub use intervention::{INTERVENTION, Raise, experiment};
 pub use resource::{Resource, ResourceKind};
 pub use table::{LawBreach, RowFinding, TableFindings, TableRow, TableTier, explain_table};
 pub use topology::{TierEdge, TierNode, Topology, topology};

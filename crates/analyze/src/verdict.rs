@@ -26,8 +26,9 @@ use crate::usage::Seen;
 use crate::{
     Confidence, EvidenceRow, GeneratorHealth, Knee, Limit, Moment, Resource, Steadiness, StepSummary, Verdict,
 };
-pub(crate) use bounds::{BUSY, TIE};
-pub(crate) use phrase::{joined, percent};
+pub(crate) use bounds::{BUSY, FREE, TIE};
+pub(crate) use generator::may_be_the_targets;
+pub(crate) use phrase::{bits_text, joined, percent};
 
 use decide::Ground;
 use failures::{all_failed, all_late, failing, failures, lost};
@@ -75,7 +76,7 @@ fn at(step: &StepSummary) -> String {
         .map_or_else(|| connections_text(step.connections), |rate| format!("{} requests/s", count_text(rate)))
 }
 
-fn connections_text(connections: u32) -> String {
+pub(crate) fn connections_text(connections: u32) -> String {
     let plural = if connections == 1 { "" } else { "s" };
     format!("{} connection{plural}", grouped(u64::from(connections)))
 }

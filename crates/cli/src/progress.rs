@@ -159,6 +159,10 @@ impl Observer for Display {
                     count_text(*throughput_per_sec)
                 ));
             }
+            Progress::Raised(raise) => self.tell(&format!("{raise}; the same load again")),
+            Progress::NotTried(why) => {
+                self.say(&format!("plimsoll: the verdict stays untried: {}", escape_control(why)));
+            }
             Progress::Happened(event) => self.say(&format!("plimsoll: {}", escape_control(&event.text))),
         }
     }

@@ -76,7 +76,7 @@ fn note_budget(connections: u32, tape: &mut Tape, observer: &mut dyn Observer) {
     observer.observe(&Progress::Happened(&event));
 }
 
-fn note_interruption(end: StepEnd, tape: &mut Tape, observer: &mut dyn Observer) {
+pub(crate) fn note_interruption(end: StepEnd, tape: &mut Tape, observer: &mut dyn Observer) {
     if end == StepEnd::Cut {
         let text = "interrupted: the last step is incomplete, what was measured is kept".to_owned();
         let event = tape.event(EventKind::Interrupted, text);

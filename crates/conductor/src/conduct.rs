@@ -18,6 +18,7 @@ use crate::climb::run_steps;
 use crate::hosts::{Hosts, Place, Watcher, watchers};
 use crate::observer::{Observer, Progress};
 use crate::prepare::{PrepareError, Prepared, prepare};
+use crate::prove::{Lever, prove};
 use crate::step::StepContext;
 use crate::tape::Tape;
 use crate::traffic::{Requests, ScenarioError};
@@ -59,6 +60,8 @@ pub struct RunOptions<'a> {
     pub feeds: Vec<Box<dyn Feed>>,
     /// Whether the hosts are looked at that the plan says how, and a target on this machine.
     pub probing: bool,
+    /// Who raises what limits when the load is over, so that the verdict is tried; `None` leaves it as it is.
+    pub lever: Option<&'a mut dyn Lever>,
 }
 
 /// Requests that a caller makes itself, and what belongs to its way of measuring them.
@@ -117,8 +120,13 @@ pub fn conduct(
     announce(&mut tape, &prepared, observer);
     let mut hosts = open_hosts(&prepared, &mut options, &mut tape);
     hosts.await_first(&mut tape, observer);
-    let context = context((&prepared, &requests), (began, driver), &options, hosts);
-    if let Err(error) = run_steps(&context, &mut tape, observer) {
+    let lever = options.lever.take();
+    let mut context = context((&prepared, &requests), (began, driver), &options, hosts);
+    let loaded = run_steps(&context, &mut tape, observer).and_then(|()| match lever {
+        Some(lever) => prove(&mut context, lever, &mut tape, observer),
+        None => Ok(()),
+    });
+    if let Err(error) = loaded {
         // A first step that failed leaves nothing to show; a later one leaves those before it.
         if tape.run().frames.is_empty() {
             return Err(error.into());

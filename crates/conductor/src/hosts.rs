@@ -90,6 +90,19 @@ impl Hosts {
         self.keep(news, tape, observer);
     }
 
+    /// Waits until anything comes, or this time is over, and takes it; false if nothing will come any more.
+    pub(crate) fn await_more(
+        &mut self,
+        patience: Duration,
+        tape: &mut Tape,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        let news = self.feeds.next_news(patience);
+        let more = news.is_some();
+        self.keep(news.unwrap_or_default(), tape, observer);
+        more
+    }
+
     /// Takes what comes until all have answered, or the time for that is over.
     pub(crate) fn await_answers(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
         let news = self.feeds.answers();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use plimsoll_analyze::Raise;
 use plimsoll_record::{Event, Manifest};
 use plimsoll_store::StoreError;
 
@@ -53,6 +54,10 @@ pub enum Progress<'a> {
         /// Requests that failed in it.
         failed: u64,
     },
+    /// What limits was raised, and the level of the plateau is loaded again.
+    Raised(&'a Raise),
+    /// The verdict was to be tried and could not be, and why.
+    NotTried(&'a str),
     /// Something happened.
     Happened(&'a Event),
 }

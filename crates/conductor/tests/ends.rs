@@ -72,6 +72,7 @@ fn run(plan: Plan, supplied: Option<Supplied>) -> (Outcome, f64) {
         supplied,
         feeds: Vec::new(),
         probing: false,
+        lever: None,
     };
     let mut ending = Ending::default();
     let outcome = conduct(plan, options, &mut ending).unwrap();

@@ -76,6 +76,7 @@ fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn Feed>>) -> (Run, Vec<String>) {
         supplied: None,
         feeds,
         probing: false,
+        lever: None,
     };
     let mut told = Told::default();
     let outcome = conduct(plan(&server, hosts), options, &mut told).unwrap();

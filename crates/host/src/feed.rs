@@ -197,6 +197,20 @@ impl Feeds {
         news
     }
 
+    /// As [`Feeds::news`], after anything has come, or the time to wait is over; `None` if nothing will come any more.
+    pub fn next_news(&mut self, patience: Duration) -> Option<Vec<News>> {
+        let mut news = self.news();
+        if news.is_empty() {
+            match self.receiver.recv_timeout(patience) {
+                Ok(message) => news.extend(self.take(message)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+            news.extend(self.news());
+        }
+        Some(news)
+    }
+
     /// As [`Feeds::news`], after every feed has told something, or failed, or the time to wait is over: another machine takes
     /// a while to begin.
     pub fn first_news(&mut self, patience: Duration) -> Vec<News> {

@@ -70,6 +70,17 @@ pub struct Lab {
     remarks: Vec<String>,
 }
 
+/// What a lab is made of.
+#[derive(Debug)]
+pub struct LabParts<'a> {
+    /// The hosts that serve.
+    pub hosts: &'a mut [LabHost],
+    /// The host of the generator.
+    pub generator: &'a LabHost,
+    /// The network from which every host can be reached.
+    pub network: &'a NetworkNamespace,
+}
+
 impl Lab {
     /// Makes the hosts, starts what runs on them and waits until all are ready.
     ///
@@ -99,6 +110,11 @@ impl Lab {
     /// The host of the generator.
     pub fn generator(&self) -> &LabHost {
         &self.generator
+    }
+
+    /// Its parts, each by itself: the generator makes load while hosts are changed.
+    pub fn parts(&mut self) -> LabParts<'_> {
+        LabParts { hosts: &mut self.hosts, generator: &self.generator, network: &self.hub }
     }
 
     /// The names of the hosts that serve, and their addresses.

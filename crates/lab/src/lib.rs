@@ -25,6 +25,6 @@ pub use error::LabError;
 pub use fill::{Filled, fill_hosts};
 pub use group::{Capping, GroupPaths};
 pub use host::{LabHost, LabProcess};
-pub use lab::{Lab, LabOptions, LabSpec};
+pub use lab::{Lab, LabOptions, LabParts, LabSpec};
 pub use permission::{Standing, permit};
 pub use plimsoll_sys::NetworkNamespace;

@@ -5,8 +5,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+mod cap;
 mod probe;
 
+pub use cap::Cap;
 pub use probe::Probe;
 
 /// The longest name of a host, in bytes.

@@ -25,7 +25,7 @@ pub use file::{
     Expect, Expected, GeneratorSpec, LabHostSpec, PlanFile, PlanFileError, Problem, Ready, UnknownSign,
     Variant,
 };
-pub use hosts::{Capacity, NamedProbe, PlanHost, PlanHostError, Probe};
+pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, PlanHostError, Probe};
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use plan::{Generator, Level, Load, Plan, RequestGroup, Rungs, UnreadablePlan};
 pub use profile::{ProfileError, RateProfile, Stage};

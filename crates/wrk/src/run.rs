@@ -105,6 +105,7 @@ fn measured_run(
         calibrations: &[],
         feeds: Vec::new(),
         probing: false,
+        lever: None,
     };
     let outcome = conduct(plan, run_options, &mut Narration::new(options, streams));
     let Outcome { run, .. } = outcome.map_err(|error| Failed::conducting(&error, &options.url))?;

@@ -1,6 +1,6 @@
 //! The finding about what limits the target.
 
-use super::Estimate;
+use super::{Estimate, Proof};
 
 /// What limits. `docs/verdict.md` tells what each value rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -172,6 +172,8 @@ pub struct Verdict {
     pub advice: Vec<String>,
     /// The verdict in one paragraph; empty where the load alone was looked at.
     pub text: String,
+    /// What became of the experiment on it, if there was one.
+    pub proof: Option<Proof>,
 }
 
 impl Verdict {
@@ -188,6 +190,7 @@ impl Verdict {
             excluded: Vec::new(),
             advice: Vec::new(),
             text: String::new(),
+            proof: None,
         }
     }
 

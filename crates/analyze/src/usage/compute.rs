@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Seen, resource};
 use crate::hosts::{Hosts, Span, Track, pid_of};
+use crate::verdict::TIE;
 use crate::{Resource, ResourceKind};
 
 /// A thread that was never busier than this is not worth a row of its own.
@@ -64,8 +65,16 @@ fn cores<'s>(seen: &'s Seen<'_>, host: &'s str) -> impl Iterator<Item = Resource
     })
 }
 
-/// Groups below the host's own that have a quota. A process tells its group's quota too, for where groups are not read.
+/// Quotas that are less than what the host has. A process of a lab's host is in the host's own group and tells its quota.
 fn quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
+    let has = cores_of(seen, host);
+    let mut quotas = all_quotas(seen, host);
+    quotas.retain(|quota| has.zip(quota.capacity).is_none_or(|(has, quota)| quota < (1.0 - TIE) * has));
+    quotas
+}
+
+/// Groups below the host's own that have a quota. A process tells its group's quota too, for where groups are not read.
+fn all_quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
     let group = |(path, track): (&str, &Track<'_>)| {
         let quota = quota_of(track).filter(|_| !path.is_empty())?;
         let used = seen.each(|span| track.per_sec("usage_us", span).map(|us| us / 1e6));

@@ -10,7 +10,7 @@ use crate::{
 
 /// True for what a target can cause as well: segments are lost on its link too, and a client waits where a server lets go
 /// of connections. Where a host is seen to be at its end, that comes first.
-pub(super) fn may_be_the_targets(reason: &GeneratorReason) -> bool {
+pub(crate) fn may_be_the_targets(reason: &GeneratorReason) -> bool {
     matches!(reason, GeneratorReason::Retransmits { .. } | GeneratorReason::LittlesLaw { .. })
 }
 

@@ -21,7 +21,7 @@ pub(super) fn cost(scene: &Scene<'_>, resource: &Resource) -> String {
 }
 
 /// Bits per second with the unit that people use: `200 Mbit/s`.
-pub(super) fn bits_text(bits_per_sec: f64) -> String {
+pub(crate) fn bits_text(bits_per_sec: f64) -> String {
     let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
     let unit = units.iter().find(|(size, _)| bits_per_sec >= *size).unwrap_or(&(1.0, "bit/s"));
     format!("{} {}", significant(bits_per_sec / unit.0), unit.1)

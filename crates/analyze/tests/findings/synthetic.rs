@@ -197,9 +197,10 @@ fn times(mean_ns: u64, count: u64) -> EncodedHistogram {
     EncodedHistogram::encode(&histogram)
 }
 
-/// A ladder over these levels.
+/// A ladder over these levels. One that comes twice in a row is loaded again.
 pub(crate) fn ladder(levels: &[Level], slo: Slo) -> Run {
-    let rungs = levels.iter().map(|level| u64::from(level.connections)).collect();
+    let mut rungs: Vec<u64> = levels.iter().map(|level| u64::from(level.connections)).collect();
+    rungs.dedup();
     run(LoadSpec::Ladder { rungs: Some(rungs), step_limit: None, budget: None }, levels, slo)
 }
 

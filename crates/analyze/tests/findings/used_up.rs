@@ -84,6 +84,17 @@ fn more_cores_alone_are_not_advised_where_one_thread_has_a_whole_one() {
 }
 
 #[test]
+fn the_quota_of_a_host_is_no_limit_beside_its_cpu_where_its_processes_tell_it_too() {
+    let process = ("web", "process", "7 nginx");
+    let watch = ladder().host("web", 0.5, 152e-6).process("web", "7 nginx", 152e-6);
+    let watch = watch.gauge(process, "quota_us", |_, _| 5_000.0).gauge(process, "period_us", |_, _| 10_000.0);
+    let verdict = watch.verdict();
+    assert_eq!(found(&verdict), (Limit::Cpu, "web", Confidence::Measured));
+    assert!(verdict.next_limit.as_ref().is_none_or(|next| next.limit != Limit::Quota), "{verdict:?}");
+    assert!(!verdict.text.contains("quota"), "{}", verdict.text);
+}
+
+#[test]
 fn a_quota_below_its_host_is_told_from_the_host() {
     let group = ("api", "cgroup", "/api/service");
     let watch = ladder()

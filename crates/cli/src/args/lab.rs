@@ -53,6 +53,9 @@ pub(crate) struct CaseArgs {
     /// Short steps: a first look, not a measurement
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Try the verdict: raise what limits by half, where that is a cap of the lab, and load the plateau's level again
+    #[arg(long)]
+    pub(crate) prove: bool,
     /// Folder for the run files
     #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
     pub(crate) out: PathBuf,
@@ -102,6 +105,9 @@ pub(crate) struct GeneratorArgs {
     /// Folder for the run file
     #[arg(long)]
     pub(crate) out: PathBuf,
+    /// Try the verdict: ask on standard output for a cap to be raised
+    #[arg(long)]
+    pub(crate) prove: bool,
     /// No progress on standard error
     #[arg(long)]
     pub(crate) quiet: bool,

@@ -5,6 +5,7 @@ mod diagnose;
 mod file;
 mod found;
 mod generator;
+mod lever;
 mod list;
 mod run;
 mod table;

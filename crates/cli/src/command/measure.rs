@@ -57,6 +57,7 @@ fn make_run(asked: Asked, command: &str, keep: &KeepArgs) -> anyhow::Result<Outc
         calibrations: &calibrations,
         feeds: Vec::new(),
         probing: asked.probing,
+        lever: None,
     };
     Ok(conduct(asked.plan, options, &mut Display::new(keep.quiet))?)
 }

@@ -284,6 +284,43 @@ fn without_root_a_lab_is_made_in_a_user_namespace_or_the_missing_permission_is_n
     assert!(fs::read_dir(bench.path("plimsoll-lab-of-65534")).map_or(0, Iterator::count) == 0);
 }
 
+/// Where a cap cannot be raised, that is said in place of what came of it.
+#[test]
+fn a_verdict_is_tried_and_the_run_file_says_what_came_of_it() {
+    let Some(bench) = lab(ONE) else { return };
+    let file = format!("{FILES}/scenarios/cpu-single.toml");
+    let called = bench.call(&["lab", "run", &file, "--prove", "--quick", "--json", "--out", "kept"]);
+    let run = called.json()["runs"][0].clone();
+    let kept = bench.run_file("kept");
+    let report = bench.call(&["report", kept.to_str().unwrap(), "--json"]).json();
+    let (verdict, proof) = (&report["verdict"], &report["verdict"]["proof"]);
+    assert_eq!((&run["confidence"], &run["text"]), (&verdict["confidence"], &verdict["text"]));
+    assert_eq!(report["steps"].as_array().unwrap().len(), 5, "the second load is no step of the ladder");
+    let text = verdict["text"].as_str().unwrap();
+    if proof.is_null() {
+        let told = called.err.contains("the verdict stays untried:");
+        assert!(told && verdict["confidence"] != "proven", "{text}\n{}", called.err);
+        return;
+    }
+    assert_eq!(
+        (&proof["host"], &proof["cap"], &proof["unit"]),
+        (&"api".into(), &"cores".into(), &"cores_milli".into())
+    );
+    assert_eq!((&proof["before"], &proof["after"]), (&400.into(), &600.into()));
+    assert!(proof["after_per_sec"].as_f64().unwrap() > 0.0, "{proof}");
+    assert!(text.contains("Tried: with 0.6 cores instead of 0.4 for api"), "{text}");
+    assert_eq!(proof["outcome"] == "proven", verdict["confidence"] == "proven", "{text}");
+    assert!(called.err.contains("0.6 cores instead of 0.4 for api; the same load again"), "{}", called.err);
+}
+
+#[test]
+fn a_run_that_shows_no_limit_leaves_nothing_to_try_and_says_so() {
+    let Some(bench) = lab(&ONE.replace("ladder = [1, 2]", "rate = 5")) else { return };
+    let called = bench.call(&["lab", "run", "one.toml", "--prove", "--quiet", "--json"]);
+    assert!(called.err.contains("the verdict stays untried: no limit was named"), "{}", called.err);
+    assert_ne!(called.json()["runs"][0]["confidence"], "proven");
+}
+
 /// The folder of this repository's lab files.
 const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab");
 

@@ -1,6 +1,8 @@
 //! What limits the target, and the findings that can be cited one by one.
 
-use plimsoll_analyze::{Estimate, EvidenceRow, Findings, Knee, NextLimit, Suspect, Usl, UslFit, Verdict};
+use plimsoll_analyze::{
+    Estimate, EvidenceRow, Findings, Knee, NextLimit, Proof, Suspect, Usl, UslFit, Verdict,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -75,6 +77,54 @@ impl NextLimitDocument {
     }
 }
 
+/// An experiment on the verdict: a cap of a lab's host was raised, and the same load made again.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct ProofDocument {
+    /// `proven`, `withdrawn` or `undecided`.
+    pub outcome: &'static str,
+    /// The host.
+    pub host: String,
+    /// What of it was raised: `cores`, `link_out`, `link_in`, `packets` or `memory`.
+    pub cap: &'static str,
+    /// The unit of its amounts.
+    pub unit: &'static str,
+    /// How much there was.
+    pub before: u64,
+    /// How much there is then.
+    pub after: u64,
+    /// Connections of the load.
+    pub connections: u32,
+    /// Its throughput before, requests per second.
+    pub before_per_sec: Option<f64>,
+    /// Its throughput then, requests per second; null if it was not made again.
+    pub after_per_sec: Option<f64>,
+    /// The second over the first.
+    pub ratio: Option<f64>,
+    /// The 95 % interval of that.
+    pub ratio_interval: Option<[f64; 2]>,
+    /// What the ratio should be by the verdict.
+    pub foretold_ratio: Option<f64>,
+}
+
+impl ProofDocument {
+    fn of(proof: &Proof) -> Self {
+        Self {
+            outcome: proof.outcome.name(),
+            host: proof.raise.host.clone(),
+            cap: proof.raise.cap.name(),
+            unit: proof.raise.cap.unit(),
+            before: proof.raise.before,
+            after: proof.raise.after,
+            connections: proof.connections,
+            before_per_sec: finite(proof.before_per_sec.value),
+            after_per_sec: proof.after_per_sec.and_then(|after| finite(after.value)),
+            ratio: proof.ratio.and_then(|ratio| finite(ratio.value)),
+            ratio_interval: proof.ratio.and_then(|ratio| bounds(ratio.interval)),
+            foretold_ratio: finite(proof.foretold_ratio),
+        }
+    }
+}
+
 /// What limits the target.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct VerdictDocument {
@@ -103,6 +153,8 @@ pub struct VerdictDocument {
     pub advice: Vec<String>,
     /// The verdict in one paragraph; empty where the load alone was looked at.
     pub text: String,
+    /// What became of the experiment on it; null if there was none.
+    pub proof: Option<ProofDocument>,
 }
 
 impl VerdictDocument {
@@ -120,6 +172,7 @@ impl VerdictDocument {
             excluded: verdict.excluded.clone(),
             advice: verdict.advice.clone(),
             text: verdict.text.clone(),
+            proof: verdict.proof.as_ref().map(ProofDocument::of),
         }
     }
 }

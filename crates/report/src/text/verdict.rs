@@ -1,6 +1,6 @@
 //! What limits the target, as far as it is known, and what to try next.
 
-use plimsoll_analyze::{Confidence, EvidenceRow, Findings, Limit, Verdict};
+use plimsoll_analyze::{Confidence, EvidenceRow, Findings, Limit, ProofOutcome, Verdict};
 use plimsoll_record::Run;
 use plimsoll_units::{count_text, escape_control, significant};
 
@@ -75,7 +75,9 @@ fn evidence_of(verdict: &Verdict) -> String {
     if verdict.evidence.is_empty() {
         return String::new();
     }
+    let withdrawn = verdict.proof.as_ref().is_some_and(|proof| proof.outcome == ProofOutcome::Withdrawn);
     let basis = match verdict.confidence {
+        _ if withdrawn => "withdrawn: raising it did not move throughput as predicted",
         Confidence::Proven => "proven: raising it moved throughput as predicted",
         Confidence::Measured => "measured",
         Confidence::Inferred => "inferred, by elimination",

@@ -3,18 +3,13 @@
 use plimsoll_units::{count_text, significant};
 
 use super::processor::is_busy;
-use crate::verdict::bounds;
 use crate::verdict::phrase::{cost, percent};
 use crate::verdict::scene::{Scene, Suspicion};
 use crate::{Law, Limit, Resource, ResourceKind};
 
 /// Groups at their quota on hosts that have more than it.
 pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
-    let below = |group: &&Resource| {
-        let has = scene.cpu(&group.host).and_then(|cpu| cpu.capacity);
-        has.zip(group.capacity).is_none_or(|(has, quota)| quota < (1.0 - bounds::TIE) * has)
-    };
-    let groups = scene.of_kind(ResourceKind::Quota).filter(below);
+    let groups = scene.of_kind(ResourceKind::Quota);
     groups.filter(|group| is_busy(scene, group)).map(|group| suspicion(scene, group)).collect()
 }
 

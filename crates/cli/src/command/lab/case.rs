@@ -74,7 +74,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Judged> {
     let mut lab = up(case, standing, interrupted, how.quiet)?;
     let plan = plan(case, &lab, how.quick)?;
-    let file = generator::run(&lab, &plan, how, interrupted)?;
+    let file = generator::run(&mut lab, &plan, how, interrupted)?;
     if let Err(error) = lab.alive() {
         tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
     }

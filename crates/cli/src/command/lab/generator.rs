@@ -1,20 +1,22 @@
 //! The generator of a lab: this program again, on the generator's host.
 
-use std::io::Read;
-use std::path::PathBuf;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use plimsoll_conductor::{RunOptions, conduct};
-use plimsoll_host::StreamFeed;
-use plimsoll_lab::{Lab, LabProcess};
+use plimsoll_conductor::{Lever, RunOptions, conduct};
+use plimsoll_host::{Host, StreamFeed};
+use plimsoll_lab::{Lab, LabParts, LabProcess, NetworkNamespace};
 use plimsoll_plan::Plan;
+use plimsoll_record::HostSample;
 
 use super::case::whole;
+use super::lever::{self, Asking, Levers};
 use super::watch;
 use crate::args::{CaseArgs, GeneratorArgs};
 use crate::command::measure::run_file_is_whole;
@@ -26,12 +28,13 @@ use crate::terminal::{remark, result};
 /// How often the generator is looked after: its end is no event that could be waited for beside Ctrl-C.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Makes the run of a frozen plan. The first line of standard output is the run file.
+/// Makes the run of a frozen plan. The last line of standard output is the run file.
 pub(super) fn generate(args: &GeneratorArgs) -> anyhow::Result<Exit> {
     let text = std::fs::read_to_string(&args.plan)
         .with_context(|| format!("could not read the plan {}", args.plan.display()))?;
     let plan = Plan::from_json(&text)?;
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let mut asking = Asking;
     let options = RunOptions {
         command: "lab",
         ask_first: false,
@@ -44,6 +47,7 @@ pub(super) fn generate(args: &GeneratorArgs) -> anyhow::Result<Exit> {
         calibrations: &[],
         feeds: vec![Box::new(StreamFeed::reader("the lab", Box::new(std::io::stdin())))],
         probing: false,
+        lever: args.prove.then_some(&mut asking as &mut dyn Lever),
     };
     let outcome = conduct(plan, options, &mut Display::new(args.quiet))?;
     if let Some(file) = &outcome.file {
@@ -54,47 +58,57 @@ pub(super) fn generate(args: &GeneratorArgs) -> anyhow::Result<Exit> {
 
 /// Runs a plan on the generator's host of a lab; gives the run file.
 pub(super) fn run(
-    lab: &Lab,
+    lab: &mut Lab,
     plan: &Plan,
     how: &CaseArgs,
     interrupted: &AtomicBool,
 ) -> anyhow::Result<PathBuf> {
     let path = lab.folder().join("plan.json");
     std::fs::write(&path, plan.to_json()).with_context(|| format!("could not write {}", path.display()))?;
-    let program = std::env::current_exe().context("could not tell where this program is")?;
-    let mut command = Command::new(program);
-    command.args(["lab", "generator", "--plan"]).arg(&path).arg("--out").arg(whole(&how.out)?);
-    if how.quiet {
-        command.arg("--quiet");
-    }
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let command = command(&path, how)?;
     let here = std::env::current_dir().context("could not tell the current folder")?;
-    let mut process = lab.generator().spawn(command, &here)?;
-    let status = watched(lab, plan, &mut process, interrupted)?;
-    let mut said = String::new();
-    if let Some(mut output) = process.stdout.take() {
-        output.read_to_string(&mut said).context("could not read what the generator said")?;
-    }
-    match said.lines().next() {
+    let (looked_at, capping) = (watch::hosts(lab, plan), lab.capping());
+    let LabParts { hosts, generator, network } = lab.parts();
+    let mut process = generator.spawn(command, &here)?;
+    let levers = Levers { hosts, capping };
+    let (status, said) = watched((looked_at, network), levers, &mut process, interrupted)?;
+    match said {
         Some(file) => Ok(PathBuf::from(file)),
         None => bail!("the generator made no run file ({status}); what it says stands above"),
     }
 }
 
-/// Looks at the hosts of the lab until the generator ends. What fails in looking costs the samples, not the run.
+fn command(plan: &Path, how: &CaseArgs) -> anyhow::Result<Command> {
+    let program = std::env::current_exe().context("could not tell where this program is")?;
+    let mut command = Command::new(program);
+    command.args(["lab", "generator", "--plan"]).arg(plan).arg("--out").arg(whole(&how.out)?);
+    let flags = [(how.quiet, "--quiet"), (how.prove, "--prove")];
+    command.args(flags.iter().filter(|(wanted, _)| *wanted).map(|(_, flag)| flag));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    Ok(command)
+}
+
+/// Looks at the hosts of the lab until the generator ends; gives what it said last. What fails in looking costs the
+/// samples, not the run.
 fn watched(
-    lab: &Lab,
-    plan: &Plan,
+    (hosts, network): (Vec<Host>, &NetworkNamespace),
+    levers: Levers<'_>,
     process: &mut LabProcess<'_>,
     interrupted: &AtomicBool,
-) -> anyhow::Result<ExitStatus> {
-    let Some(input) = process.stdin.take() else { return wait(process, interrupted) };
-    let (hosts, network) = (watch::hosts(lab, plan), lab.network());
+) -> anyhow::Result<(ExitStatus, Option<String>)> {
+    let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
+        bail!("the generator cannot be spoken with");
+    };
     thread::scope(|scope| {
-        let (running, ended) = mpsc::channel();
-        let looking = scope.spawn(move || watch::write_samples(hosts, network, input, ended));
-        let status = wait(process, interrupted);
-        drop(running);
+        let (answers, told) = mpsc::channel();
+        let (lines, said) = mpsc::channel();
+        let looking = scope.spawn(move || watch::write_samples(hosts, network, input, told));
+        scope.spawn(move || {
+            // Nobody takes the lines any more once the generator is given up.
+            let whole = BufReader::new(output).lines().map_while(Result::ok);
+            whole.map(|line| lines.send(line)).find(Result::is_err)
+        });
+        let ended = wait(process, Spoken { said, answers, levers }, interrupted);
         match looking.join() {
             Ok(Ok(())) => {}
             Ok(Err(error)) => remark(&format!("plimsoll: the lab's hosts could not be looked at: {error}")),
@@ -102,22 +116,51 @@ fn watched(
                 "plimsoll: what looks at the lab's hosts ended too early; the report says which samples there are",
             ),
         }
-        status
+        ended
     })
 }
 
-/// Waits for the end of the generator. It does not hear of Ctrl-C by itself: it leads a session of its own.
-fn wait(process: &mut LabProcess<'_>, interrupted: &AtomicBool) -> anyhow::Result<ExitStatus> {
-    let mut told = false;
+/// What the generator says and is told.
+struct Spoken<'a> {
+    said: Receiver<String>,
+    answers: Sender<HostSample>,
+    levers: Levers<'a>,
+}
+
+impl Spoken<'_> {
+    /// Does what a line asks for; gives any other line back.
+    fn heard(&mut self, line: String) -> Option<String> {
+        let Some(asked) = lever::asked(&line) else { return Some(line) };
+        let answer = self.levers.raise(&asked);
+        // Whoever would pass it on is gone only if the generator is, which then needs no answer.
+        self.answers.send(answer).ok();
+        None
+    }
+}
+
+/// Waits for the end of the generator and does what it asks for. It does not hear of Ctrl-C by itself: it leads a session of
+/// its own.
+fn wait(
+    process: &mut LabProcess<'_>,
+    mut spoken: Spoken<'_>,
+    interrupted: &AtomicBool,
+) -> anyhow::Result<(ExitStatus, Option<String>)> {
+    let (mut told, mut last) = (false, None);
     loop {
         if let Some(status) = process.try_wait().context("could not wait for the generator")? {
-            return Ok(status);
+            let rest = spoken.said.iter().filter(|line| lever::asked(line).is_none());
+            return Ok((status, rest.last().or(last)));
         }
         if interrupted.load(Ordering::Relaxed) && !told {
             told = true;
             // If it ended meanwhile, the next look shows it.
             process.interrupt().ok();
         }
-        thread::sleep(POLL);
+        match spoken.said.recv_timeout(POLL) {
+            Ok(line) => last = spoken.heard(line).or(last),
+            Err(RecvTimeoutError::Timeout) => {}
+            // It said its last word, and is about to end.
+            Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),
+        }
     }
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use plimsoll_host::{CgroupPaths, Component, Host, Watched, opening_line, sample_line};
 use plimsoll_lab::{GroupPaths, Lab, LabHost, NetworkNamespace, fill_hosts};
 use plimsoll_plan::{Plan, Probe};
+use plimsoll_record::HostSample;
 use plimsoll_units::Instant;
 
 /// The file tree of this machine, of which lab hosts are a part.
@@ -20,7 +21,7 @@ const ROOT: &str = "/";
 /// of them are interpolated.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Writes samples of the hosts until the sender of `ended` is dropped or nobody reads them any more.
+/// Writes samples of the hosts, and those it is given, until the sender of these is dropped or nobody reads them any more.
 ///
 /// # Errors
 /// When the lab's network, from within which components are asked, cannot be entered.
@@ -28,7 +29,7 @@ pub(super) fn write_samples(
     mut hosts: Vec<Host>,
     network: &NetworkNamespace,
     mut to: impl Write + Send,
-    ended: Receiver<()>,
+    told: Receiver<HostSample>,
 ) -> io::Result<()> {
     network.run(move || {
         let mut text = opening_line();
@@ -37,10 +38,15 @@ pub(super) fn write_samples(
             text.extend(samples.map(|sample| sample_line(&sample)));
             // A reader that is gone is a generator that has ended, which says all there is to say.
             let gone = to.write_all(text.as_bytes()).and_then(|()| to.flush()).is_err();
-            if gone || ended.recv_timeout(EVERY) != Err(RecvTimeoutError::Timeout) {
+            if gone {
                 return;
             }
             text.clear();
+            match told.recv_timeout(EVERY) {
+                Ok(sample) => text += &sample_line(&sample),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
         }
     })
 }

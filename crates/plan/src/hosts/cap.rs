@@ -1,0 +1,89 @@
+//! One part of what a host has, by itself: what can be raised while everything else stays.
+
+use super::Capacity;
+
+/// One cap of a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cap {
+    /// Processors.
+    Cores,
+    /// Bits per second that leave the host.
+    LinkOut,
+    /// Bits per second that reach the host.
+    LinkIn,
+    /// Packets per second, each way.
+    Packets,
+    /// Memory.
+    Memory,
+}
+
+impl Cap {
+    /// Every cap.
+    pub const ALL: [Self; 5] = [Self::Cores, Self::LinkOut, Self::LinkIn, Self::Packets, Self::Memory];
+
+    /// The word for it in run files and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cores => "cores",
+            Self::LinkOut => "link_out",
+            Self::LinkIn => "link_in",
+            Self::Packets => "packets",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The cap of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cap| cap.name() == name)
+    }
+
+    /// The unit of its amounts, which are whole numbers: thousandths of a processor, bits per second, packets per second,
+    /// bytes.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Cores => "cores_milli",
+            Self::LinkOut | Self::LinkIn => "bits_per_sec",
+            Self::Packets => "packets_per_sec",
+            Self::Memory => "bytes",
+        }
+    }
+
+    /// How much of it a host has, in its unit; `None` where it is not capped.
+    pub fn of(self, capacity: &Capacity) -> Option<u64> {
+        match self {
+            Self::Cores => capacity.cores.map(|cores| (cores * 1000.0).round() as u64),
+            Self::LinkOut => capacity.link_out_bits_per_sec,
+            Self::LinkIn => capacity.link_in_bits_per_sec,
+            Self::Packets => capacity.packets_per_sec,
+            Self::Memory => capacity.memory_bytes,
+        }
+    }
+
+    /// A capacity that says nothing but this amount.
+    pub fn alone(self, amount: u64) -> Capacity {
+        let nothing = Capacity::default();
+        match self {
+            Self::Cores => Capacity { cores: Some(amount as f64 / 1000.0), ..nothing },
+            Self::LinkOut => Capacity { link_out_bits_per_sec: Some(amount), ..nothing },
+            Self::LinkIn => Capacity { link_in_bits_per_sec: Some(amount), ..nothing },
+            Self::Packets => Capacity { packets_per_sec: Some(amount), ..nothing },
+            Self::Memory => Capacity { memory_bytes: Some(amount), ..nothing },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cap_is_found_by_its_name_and_in_a_capacity_that_is_only_it() {
+        for cap in Cap::ALL {
+            assert_eq!(Cap::named(cap.name()), Some(cap));
+            let has: Vec<Cap> =
+                Cap::ALL.into_iter().filter(|other| other.of(&cap.alone(1500)) == Some(1500)).collect();
+            assert_eq!(has, [cap]);
+        }
+        assert_eq!(Cap::named("threads"), None);
+    }
+}
