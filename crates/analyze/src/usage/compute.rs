@@ -10,9 +10,6 @@ use crate::{Resource, ResourceKind};
 /// A thread that was never busier than this is not worth a row of its own.
 const THREAD_LEAST: f64 = 0.2;
 
-/// Quotas are rounded to the kernel's units: closer than this to what the host has they are the same.
-const SAME_QUOTA: f64 = 0.02;
-
 /// Everything of a host that runs code.
 pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
     let mut resources: Vec<Resource> = cpu(seen, host).into_iter().collect();
@@ -84,10 +81,8 @@ fn all_quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
     if !groups.is_empty() {
         return groups;
     }
-    // The tightest quota above a process may be that of the whole host, which is the host's CPU and no quota of its own.
-    let below_host = |quota: &f64| cores_of(seen, host).is_none_or(|cores| *quota < (1.0 - SAME_QUOTA) * cores);
     let process = |(subject, track): (&str, &Track<'_>)| {
-        let quota = quota_of(track).filter(below_host)?;
+        let quota = quota_of(track)?;
         let used = seen.each(|span| cpu_of(track, span));
         Some(Resource { used, ..resource(ResourceKind::Quota, host, subject, Some(quota)) })
     };

@@ -3,6 +3,7 @@
 use plimsoll_units::count_text;
 
 use crate::demand::{Load, demand};
+use crate::hosts::GENERATOR;
 use crate::verdict::bounds;
 use crate::verdict::phrase::percent;
 use crate::verdict::scene::{Scene, Suspicion};
@@ -24,9 +25,9 @@ pub(in crate::verdict) fn part(step: &StepSummary) -> f64 {
     refusals(step) as f64 / (step.counts.ended().max(1)) as f64
 }
 
-/// Requests per second that were served.
+/// Requests per second that were served while the load was on.
 fn served_per_sec(step: &StepSummary) -> f64 {
-    step.throughput.value * step.success_ratio.unwrap_or(0.0)
+    step.counts.ok as f64 / (step.warmup_sec + step.measured_sec).max(f64::MIN_POSITIVE)
 }
 
 /// The step with the least load in which refusals are a policy.
@@ -53,7 +54,9 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>) -> Option<Suspicion> {
     let level = most <= (1.0 + LEVEL) * least;
     // A target that sheds load because it is full says 503 too; then it is what is full that limits.
     let full = scene.resources.iter().any(|resource| {
-        resource.kind.is_spent() && scene.share(resource).is_some_and(|share| share >= bounds::BUSY)
+        resource.kind.is_spent()
+            && resource.host != GENERATOR
+            && scene.share(resource).is_some_and(|share| share >= bounds::BUSY)
     });
     if refused < PART_LEAST || full || (count > 1 && !level && most > least * 1.5) {
         return None;
