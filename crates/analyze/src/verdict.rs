@@ -168,7 +168,8 @@ fn with_hosts(base: Verdict, scene: &Scene<'_>, ground: Ground) -> Verdict {
 /// A target that was not pushed to its limit still shows what will stop it. What is used up stops it already, whatever the
 /// last step gained: there is nothing left to gain.
 fn growing(base: Verdict, scene: &Scene<'_>) -> Verdict {
-    let stopped = |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_whatever_the_pace();
+    let stopped =
+        |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_whatever_the_pace();
     if let Some(found) = decide::limit(scene, Ground::Plateau).filter(stopped) {
         return found;
     }

@@ -4,12 +4,13 @@
 //! samples them and writes to the generator's standard input what it sees, in the form of `plimsoll probe --stream`.
 
 use std::io::{self, Write};
+use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use plimsoll_host::{CgroupPaths, Component, Host, Watched, opening_line, sample_line};
-use plimsoll_lab::{GroupPaths, Lab, LabHost, NetworkNamespace, fill_hosts};
+use plimsoll_lab::{GroupPaths, Lab, LabHost, NetworkNamespace};
 use plimsoll_plan::{Plan, Probe};
 use plimsoll_record::HostSample;
 use plimsoll_units::Instant;
@@ -70,10 +71,22 @@ fn watched(lab: &Lab, host: &LabHost, probes: &[Probe]) -> Host {
         &Watched::default(),
     );
     let addresses = lab.addresses();
-    let named = |probe: &Probe| fill_hosts(&probe.to_string(), &addresses).ok()?.parse::<Probe>().ok();
-    let components = probes.iter().filter_map(|probe| Component::of(&named(probe)?, Path::new(ROOT)));
+    let settled = probes.iter().filter_map(|probe| at_address(probe, &addresses));
+    let components = settled.filter_map(|probe| Component::of(&probe, Path::new(ROOT)));
     components.for_each(|component| watched.add_component(component));
     watched
+}
+
+/// A probe whose host goes by its address: only the lab's hosts know each other by name.
+fn at_address(probe: &Probe, hosts: &[(String, Ipv4Addr)]) -> Option<Probe> {
+    let settled = hosts.iter().fold(probe.to_string(), |text, (name, address)| {
+        ["//", "@"].iter().fold(text, |text, before| {
+            [":", "/"].iter().fold(text, |text, after| {
+                text.replace(&format!("{before}{name}{after}"), &format!("{before}{address}{after}"))
+            })
+        })
+    });
+    settled.parse().ok()
 }
 
 fn cgroup_paths(groups: &GroupPaths) -> CgroupPaths {
@@ -83,5 +96,19 @@ fn cgroup_paths(groups: &GroupPaths) -> CgroupPaths {
         cpuacct: groups.cpuacct.clone(),
         memory: groups.memory.clone(),
         pids: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_of_the_lab_in_a_probe_becomes_its_address() {
+        let hosts = [("web".to_owned(), Ipv4Addr::new(198, 18, 0, 2))];
+        let settled = |text: &str| at_address(&text.parse().unwrap(), &hosts).unwrap().to_string();
+        assert_eq!(settled("nginx+http://web/stub"), "nginx+http://198.18.0.2/stub");
+        assert_eq!(settled("redis://web:6379"), "redis://198.18.0.2:6379");
+        assert_eq!(settled("nginx+http://webs/web"), "nginx+http://webs/web");
     }
 }

@@ -5,6 +5,7 @@ package work
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 // Burn uses CPU time of the calling thread until d of it is gone. CPU time and not wall time is spent, so that a
 // thread that has to wait for a core does no less work.
 func Burn(d time.Duration) {
+	// The clock is that of a thread, which must not change in between.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	end := threadTime() + d
 	for threadTime() < end {
 		spin()
