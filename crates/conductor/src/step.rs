@@ -251,14 +251,14 @@ impl Measuring<'_, '_> {
     }
 
     fn lose_target(&mut self) {
-        self.tell_loss();
+        self.tell_loss("the run ended there");
         self.end_load(StepEnd::TargetLost);
     }
 
-    fn tell_loss(&mut self) {
+    /// Tells since when the target is gone, and what became of the load.
+    fn tell_loss(&mut self, load: &str) {
         let since_sec = self.watch.loss.refused_since_ns().unwrap_or_default() as f64 / 1e9;
-        let text =
-            format!("from {since_sec:.1} s on the target refused every connection; the run ended there");
+        let text = format!("from {since_sec:.1} s on the target refused every connection; {load}");
         let event = self.tape.event(EventKind::TargetLost, text);
         self.observer.observe(&Progress::Happened(&event));
     }
@@ -276,7 +276,7 @@ impl Measuring<'_, '_> {
         if self.context.peers.iter().any(takes_one) {
             self.watch.loss.is_back();
         } else {
-            self.tell_loss();
+            self.tell_loss("the load went on to its end");
             self.end = Some(StepEnd::TargetLost);
         }
     }
