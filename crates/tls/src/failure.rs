@@ -125,8 +125,17 @@ impl TlsFailure {
     }
 }
 
+/// True for a certificate that calls itself an authority, as those of `openssl req -x509` do. The library says so only
+/// after it found the time of the certificate right.
+pub(crate) fn is_authority(fault: &CertificateError) -> bool {
+    let CertificateError::Other(other) = fault else { return false };
+    matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+}
+
 fn of_certificate(fault: CertificateError) -> TlsFailure {
     match fault {
+        // A server that signed its own certificate needs to be trusted by name, whatever else it calls itself.
+        fault if is_authority(&fault) => TlsFailure::CertificateUntrusted,
         // A bad signature is what an authority leaves behind that was made anew under its old name.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => TlsFailure::CertificateUntrusted,
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFailure::CertificateExpired,
