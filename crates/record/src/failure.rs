@@ -278,8 +278,8 @@ pub const FAILURES: [FailureRow; 28] = [
         K::Unsent,
         "unsent",
         P::Send,
-        "due by the schedule, but never sent: no connection was free until the end",
-        "raise --max-connections, or lower the rate",
+        "due by the schedule, but never sent until the end",
+        "lower the rate; where every connection was taken, raise --max-connections, and where the generator itself was at its limit, use more workers (-t) or another machine",
     ),
 ];
 

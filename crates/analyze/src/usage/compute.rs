@@ -76,7 +76,8 @@ fn quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
         return groups;
     }
     // The tightest quota above a process may be that of the whole host, which is the host's CPU and no quota of its own.
-    let below_host = |quota: &f64| cores_of(seen, host).is_none_or(|cores| *quota < (1.0 - SAME_QUOTA) * cores);
+    let below_host =
+        |quota: &f64| cores_of(seen, host).is_none_or(|cores| *quota < (1.0 - SAME_QUOTA) * cores);
     let process = |(subject, track): (&str, &Track<'_>)| {
         let quota = quota_of(track).filter(below_host)?;
         let used = seen.each(|span| cpu_of(track, span));

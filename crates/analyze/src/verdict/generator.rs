@@ -19,7 +19,9 @@ pub(super) fn may_be_the_targets(reason: &GeneratorReason) -> bool {
 pub(super) fn only_delays(reason: &GeneratorReason) -> bool {
     let delays = matches!(
         reason,
-        GeneratorReason::WorkerStarved { .. } | GeneratorReason::SendLag { .. } | GeneratorReason::Stolen { .. }
+        GeneratorReason::WorkerStarved { .. }
+            | GeneratorReason::SendLag { .. }
+            | GeneratorReason::Stolen { .. }
     );
     delays || may_be_the_targets(reason)
 }
