@@ -246,7 +246,8 @@ impl Measuring<'_, '_> {
     /// What fails for the first time is told at once, with what helps.
     fn tell_remedies(&mut self, failed: &FailureCounts) {
         for row in self.watch.remedies.news(failed) {
-            let event = self.tape.event(EventKind::FailureSeen, first_seen(row));
+            let unix_socket = self.context.plan.network.unix.is_some();
+            let event = self.tape.event(EventKind::FailureSeen, first_seen(row, unix_socket));
             self.observer.observe(&Progress::Happened(&event));
         }
     }

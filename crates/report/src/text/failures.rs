@@ -57,7 +57,7 @@ pub(super) fn block(findings: &Findings) -> String {
 fn remedy(findings: &Findings, row: &FailureRow) -> &'static str {
     let unsent = |step: &&StepSummary| step.counts.failed.of(FailureKind::Unsent) > 0;
     let Some(step) = findings.steps.iter().find(unsent).filter(|_| row.kind == FailureKind::Unsent) else {
-        return row.remedy;
+        return row.remedy_over(findings.plan.network.unix.is_some());
     };
     let short_of_descriptors =
         |reason: &&GeneratorReason| matches!(reason, GeneratorReason::OutOfConnections { .. });

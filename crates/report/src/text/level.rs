@@ -173,8 +173,13 @@ fn time(run: &Run, step: &StepSummary) -> String {
 
 fn requests(step: &StepSummary) -> String {
     let counts = &step.counts;
+    // By their status, or because they failed a check.
+    let no_success = match counts.completed.saturating_sub(counts.ok) {
+        0 => String::new(),
+        count => format!(" · {} answered without success", grouped(count)),
+    };
     format!(
-        "{} due · {} sent · {} completed · {} ok · {} failed",
+        "{} due · {} sent · {} completed · {} ok{no_success} · {} failed",
         grouped(counts.intended),
         grouped(counts.sent),
         grouped(counts.completed),
