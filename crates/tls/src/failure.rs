@@ -152,9 +152,16 @@ fn of_certificate(fault: CertificateError) -> TlsFailure {
     }
 }
 
+/// The library gives a name with its kind around it: `DnsName("a.test")`, `IpAddress(127.0.0.1)`.
+fn bare(name: &str) -> &str {
+    let within = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    within.map_or(name, |name| name.trim_matches('"'))
+}
+
 /// The names of a certificate as a user reads them; a shared host may have hundreds.
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 4;
+    let names: Vec<&str> = names.iter().map(|name| bare(name)).collect();
     match names.len() {
         0 => "no name at all".into(),
         count if count <= SHOWN => names.join(", "),
