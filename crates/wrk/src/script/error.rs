@@ -41,7 +41,9 @@ pub enum ScriptError {
         cause: String,
     },
     /// What the first `request()` returned is not a sequence of whole HTTP/1.1 requests.
-    #[error("{reason} at {line}:{column}")]
+    #[error(
+        "the script's request() did not return whole HTTP/1.1 requests: {reason} at {line}:{column} of its text"
+    )]
     Request {
         /// What is wrong with the text.
         reason: &'static str,
