@@ -182,7 +182,9 @@ fn link(entry: Entry<'_, '_>) -> Result<(Option<u64>, Option<u64>), PlanFileErro
 
 /// What the generator has in a lab.
 pub(super) fn generator(file: &Section<'_, '_>) -> Result<GeneratorSpec, PlanFileError> {
-    let Some(section) = file.section("generator", &GENERATOR_KEYS)? else { return Ok(GeneratorSpec::default()) };
+    let Some(section) = file.section("generator", &GENERATOR_KEYS)? else {
+        return Ok(GeneratorSpec::default());
+    };
     let ports = section.get("ports").map(|ports| local_ports(&ports)).transpose()?;
     Ok(GeneratorSpec { capacity: capacity(&section)?, ports })
 }
