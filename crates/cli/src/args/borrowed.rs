@@ -110,13 +110,7 @@ const BORROWED: &[Borrowed] = &[
         "ab: quiet; hey: requests a second for each worker",
         Own(Clash::Rate, "--quiet, as in ab; a rate is one over all connections: -R RATE"),
     ),
-    row(
-        "-t",
-        Some("SECONDS"),
-        BOTH,
-        "ab: how long; hey: time for one request",
-        Own(Clash::Threads, THREADS),
-    ),
+    row("-t", Some("SECONDS"), BOTH, "ab: how long; hey: time for one request", Own(Clash::Threads, THREADS)),
     row(
         "-d",
         Some("BODY"),

@@ -62,7 +62,7 @@ fn a_target_killed_shortly_before_the_end_of_a_run_is_told_as_lost() {
     let text = called.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("refused every connection; the load went on to its end"), "{text}");
     assert!(!text.contains("the run ended there"), "{text}");
-    for window in ["until the target was lost, success", "over all 2 s of the load"] {
+    for window in ["until the target was lost, success", "over all 2.00 s of the load"] {
         assert!(text.contains(window), "{window}: {text}");
     }
 }
