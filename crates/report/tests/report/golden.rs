@@ -48,8 +48,10 @@ fn what_helps_against_requests_never_sent_depends_on_what_kept_them() {
     assert!(text.contains("of those sent, requests left"), "{text}");
     let busy = vec![GeneratorReason::WorkerBusy { worker: 0, ratio: 0.98 }];
     sample.findings.steps[0].generator.reasons = busy;
+    sample.findings.lower_bound = true;
     let text = in_one_line(&sample);
     assert!(!text.contains("--max-connections"), "{text}");
+    assert!(!text.contains("the target does not keep up"), "{text}");
     assert!(text.contains("lower the rate, use more workers (-t) if cores are free, or another"), "{text}");
 }
 
