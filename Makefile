@@ -3,7 +3,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-lab setup-bench services diagnose demo test lint fmt clippy tidy bench fuzz
+.PHONY: help setup setup-lab setup-bench services diagnose demo test lint fmt clippy tidy fuzz-targets bench fuzz
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,7 +27,7 @@ demo: ## build, load the built-in target, show table, figures and run file (need
 	@scripts/setup.sh demo
 	@scripts/demo.sh
 
-lint: fmt clippy tidy ## every check that needs no server: format, clippy, tidy
+lint: fmt clippy tidy fuzz-targets ## every check that needs no server: format, clippy, tidy, and that the fuzz targets compile
 
 fmt:
 	$(CARGO) fmt --all --check
@@ -37,6 +37,9 @@ clippy:
 
 tidy:
 	$(CARGO) test --locked --package plimsoll-testkit --test tidy
+
+fuzz-targets:
+	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
 
 test: setup lint ## lint, then every test
 	$(CARGO) test --locked --workspace --doc

@@ -86,12 +86,14 @@ pub(crate) fn health(evidence: &Evidence<'_>) -> GeneratorHealth {
         if evidence.send_lag.is_empty() { 0.0 } else { evidence.send_lag.value_at_quantile(quantile) as f64 }
     };
     let mut health = GeneratorHealth {
+        too_short: evidence.summary.measured_sec < bounds::WINDOW_LEAST_SEC,
         reasons: Vec::new(),
         cpu_sec: cpu_sec(|head| head.time.user_ns + head.time.system_ns),
         kernel_sec: cpu_sec(|head| head.time.system_ns),
         busiest_worker_ratio: highest(|load| load.cpu_ratio),
         starved_ratio: highest(|load| load.starved_ratio),
         send_lag_p50_ns: lag_ns(0.5),
+        backlog: rules::last_heads(evidence).iter().map(|head| head.backlog).sum(),
         send_lag_p99_ns: lag_ns(0.99),
         send_lag_bound_ns: evidence.summary.service.p50.ns.map(bounds::send_lag_ns),
         littles_law_error: law::law(evidence).map(law::Law::error),
@@ -102,7 +104,9 @@ pub(crate) fn health(evidence: &Evidence<'_>) -> GeneratorHealth {
         ceiling: None,
     };
     health.ceiling = ceiling(evidence, health.workers);
-    health.reasons = rules::reasons(evidence, &health);
+    if !health.too_short {
+        health.reasons = rules::reasons(evidence, &health);
+    }
     health
 }
 

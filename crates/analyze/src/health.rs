@@ -119,8 +119,11 @@ impl GeneratorReason {
     /// What helps.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::WorkerBusy { .. } | Self::BehindSchedule { .. } | Self::NearCeiling { .. } => {
+            Self::WorkerBusy { .. } | Self::NearCeiling { .. } => {
                 "the workers are busy: use more of them with -t if cores are free, or a larger machine"
+            }
+            Self::BehindSchedule { .. } => {
+                "this generator cannot send that many: lower the rate, use more workers with -t if cores are free, or another machine"
             }
             Self::WorkerStarved { .. } | Self::SendLag { .. } | Self::LittlesLaw { .. } => {
                 "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
@@ -193,6 +196,8 @@ pub struct CeilingUse {
 /// The generator's own health.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GeneratorHealth {
+    /// The measured window is too short for the check: nothing is known of the generator, and no reason is given.
+    pub too_short: bool,
     /// Empty when healthy.
     pub reasons: Vec<GeneratorReason>,
     /// CPU seconds of all workers, user and system.
@@ -205,6 +210,8 @@ pub struct GeneratorHealth {
     pub starved_ratio: f64,
     /// Median send lag in nanoseconds.
     pub send_lag_p50_ns: f64,
+    /// Requests of an open loop that were due and not sent when the measured window ended; the send lag is of the others.
+    pub backlog: u64,
     /// 99th percentile of send lag in nanoseconds.
     pub send_lag_p99_ns: f64,
     /// What it must not exceed, in nanoseconds; `None` where the median service time is not known.
@@ -225,7 +232,20 @@ pub struct GeneratorHealth {
 }
 
 impl GeneratorHealth {
-    /// True if nothing of the generator's own held the load back.
+    /// True if the generator's own time was what was short: its workers were busy, or did not get their CPU.
+    pub fn out_of_time(&self) -> bool {
+        let of_time = |reason: &GeneratorReason| {
+            !matches!(
+                reason,
+                GeneratorReason::OutOfResources { .. }
+                    | GeneratorReason::OutOfConnections { .. }
+                    | GeneratorReason::Retransmits { .. }
+            )
+        };
+        self.reasons.iter().any(of_time)
+    }
+
+    /// True if nothing of the generator's own is known to have held the load back.
     pub fn healthy(&self) -> bool {
         self.reasons.is_empty()
     }

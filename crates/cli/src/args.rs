@@ -9,6 +9,7 @@ mod calibrate;
 mod explain;
 mod lab;
 mod load;
+mod misplaced;
 mod network;
 pub(crate) mod plan_file;
 mod probe;
@@ -26,8 +27,10 @@ pub(crate) use lab::{
     CaseArgs, DiagnoseArgs, GeneratorArgs, LabArgs, LabCommand, LabRunArgs, ListArgs, UpArgs,
 };
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
+pub(crate) use misplaced::Misplaced;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
+pub(crate) use scenario::NotText;
 pub(crate) use watch::WatchArgs;
 
 const EXAMPLES: &str = "\
@@ -93,12 +96,19 @@ impl Args {
     /// Reads a line, which may hold options of ab and hey. What has no effect is remarked.
     ///
     /// # Errors
-    /// When an option of ab or hey cannot be taken as it is meant. A line that is wrong in itself ends the process.
-    pub(crate) fn read(line: Vec<String>) -> Result<(Self, Vec<String>), Refusal> {
+    /// When an option of ab or hey cannot be taken as it is meant, or one belongs to another command. A line that is
+    /// wrong in itself ends the process.
+    pub(crate) fn read(line: Vec<String>) -> anyhow::Result<(Self, Vec<String>)> {
         let mut root = Self::command();
         root.build();
         let Translated { line, remarks } = borrowed::translate(&root, line)?;
-        let args = Self::parse_from(line);
+        let args = match Self::try_parse_from(&line) {
+            Ok(args) => args,
+            Err(error) => match misplaced::misplaced(&error, &line) {
+                Some(misplaced) => return Err(misplaced.into()),
+                None => error.exit(),
+            },
+        };
         let remarks = if args.quiet() { Vec::new() } else { remarks };
         Ok((args, remarks))
     }

@@ -1,13 +1,18 @@
 //! Ctrl-C: once to end the run and keep it, twice to leave at once.
 
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use std::{process, thread};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::low_level::pipe;
 
 use crate::exit::Exit;
+use crate::terminal::remark;
 
 /// The flag that the first SIGINT or SIGTERM sets. A second one leaves at once; what was committed to the
 /// run file until then is kept.
@@ -18,5 +23,24 @@ pub(crate) fn interrupted() -> io::Result<Arc<AtomicBool>> {
         flag::register_conditional_shutdown(signal, Exit::Interrupted.code().into(), Arc::clone(&seen))?;
         flag::register(signal, Arc::clone(&seen))?;
     }
+    Ok(seen)
+}
+
+/// As [`interrupted`], for a process that runs scripts: one that does not come back is not waited for longer than
+/// `longest` after the first signal. What was measured is printed by then.
+pub(crate) fn interrupted_for(longest: Duration) -> io::Result<Arc<AtomicBool>> {
+    let seen = interrupted()?;
+    let (mut told, teller) = UnixStream::pair()?;
+    for signal in [SIGINT, SIGTERM] {
+        pipe::register(signal, teller.try_clone()?)?;
+    }
+    let wait = move || {
+        if told.read_exact(&mut [0]).is_ok() {
+            thread::sleep(longest);
+            remark("plimsoll: the script did not come back after the signal, and was ended");
+            process::exit(Exit::Interrupted.code().into());
+        }
+    };
+    thread::Builder::new().name("deadline".to_owned()).spawn(wait)?;
     Ok(seen)
 }

@@ -7,7 +7,7 @@ use plimsoll_lab::LabError;
 use plimsoll_plan::PlanError;
 use plimsoll_scenario::{RequestsError, TemplateError};
 
-use crate::args::{Refusal, plan_file};
+use crate::args::{Misplaced, NotText, Refusal, plan_file};
 use crate::command::explain::MappingError;
 use crate::command::lab;
 use crate::exit::Exit;
@@ -67,6 +67,8 @@ fn mistyped(error: &anyhow::Error) -> bool {
         || lab::mistyped(error)
         || error.is::<PlanError>()
         || error.is::<RequestsError>()
+        || error.is::<NotText>()
+        || error.is::<Misplaced>()
         || error.is::<TemplateError>()
         || error.is::<MappingError>()
 }

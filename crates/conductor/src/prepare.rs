@@ -140,7 +140,8 @@ fn answers(plan: &Plan, peers: Vec<Peer>, interrupted: &AtomicBool) -> Result<An
     match refusal {
         Some((peer, source)) if answers.open.is_empty() => {
             let row = plimsoll_engine::connect_failure(&source).row();
-            Err(PrepareError::Connect { kind: row.name, peer, source, remedy: row.remedy })
+            let remedy = row.remedy_over(peer.tcp().is_none());
+            Err(PrepareError::Connect { kind: row.name, peer, source, remedy })
         }
         _ => Ok(answers),
     }

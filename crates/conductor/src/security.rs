@@ -22,6 +22,15 @@ pub enum SecurityError {
         /// What the system said.
         source: io::Error,
     },
+    /// A certificate without its key.
+    #[error(
+        "`{path}`, given with --cert, holds no private key; name the file that does with --key, or put the key \
+         into the same file"
+    )]
+    NoKey {
+        /// The file of the certificate.
+        path: PathBuf,
+    },
     /// What the files hold cannot be used.
     #[error("{source}{files}")]
     Settings {
@@ -57,11 +66,19 @@ impl Security {
             resumption: spec.resumption,
             alpn: vec![protocol.to_vec()],
         };
-        let failed = |source| SecurityError::Settings { source, files: files(spec) };
+        let failed = |source| failed(spec, source);
         let name = ServerName::parse(&plan.target.host).map_err(failed)?;
         let client = Client::new(&settings).map_err(failed)?;
         let first = Client::new(&TlsSettings { resumption: false, ..settings }).map_err(failed)?;
         Ok(Some(Self { order: TlsOrder { client, name }, first }))
+    }
+}
+
+/// Names the files that an error is about.
+fn failed(spec: &TlsSpec, source: TlsError) -> SecurityError {
+    match (&spec.cert, source) {
+        (Some(path), TlsError::NoKey) if spec.key.is_none() => SecurityError::NoKey { path: path.clone() },
+        (_, source) => SecurityError::Settings { source, files: files(spec) },
     }
 }
 

@@ -26,6 +26,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// After the user has ended the run, answers under way are waited for at most this long.
 const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
 
+/// After that, workers whose requests are still being made are waited for at most this long.
+const LEAVE_INTERRUPTED: Duration = Duration::from_secs(1);
+
 /// How long the target may take to show that it is back.
 const LOOK_FOR_TARGET: Duration = Duration::from_secs(1);
 
@@ -89,6 +92,8 @@ struct Measuring<'a, 'b> {
     ends_on_time: Instant,
     end: Option<StepEnd>,
     ended_at: Instant,
+    /// When the user's wish to end the run ended the waiting for answers too.
+    abandoned_at: Option<Instant>,
     sampled_at: Instant,
     told_at: Instant,
     told_completed: u64,
@@ -137,6 +142,7 @@ pub(crate) fn run_step(
         last_ns: 0,
         end: None,
         ended_at: began,
+        abandoned_at: None,
         sampled_at: began,
         told_at: began,
         told_completed: 0,
@@ -240,7 +246,8 @@ impl Measuring<'_, '_> {
     /// What fails for the first time is told at once, with what helps.
     fn tell_remedies(&mut self, failed: &FailureCounts) {
         for row in self.watch.remedies.news(failed) {
-            let event = self.tape.event(EventKind::FailureSeen, first_seen(row));
+            let unix_socket = self.context.plan.network.unix.is_some();
+            let event = self.tape.event(EventKind::FailureSeen, first_seen(row, unix_socket));
             self.observer.observe(&Progress::Happened(&event));
         }
     }
@@ -251,14 +258,14 @@ impl Measuring<'_, '_> {
     }
 
     fn lose_target(&mut self) {
-        self.tell_loss();
+        self.tell_loss("the run ended there");
         self.end_load(StepEnd::TargetLost);
     }
 
-    fn tell_loss(&mut self) {
+    /// Tells since when the target is gone, and what became of the load.
+    fn tell_loss(&mut self, load: &str) {
         let since_sec = self.watch.loss.refused_since_ns().unwrap_or_default() as f64 / 1e9;
-        let text =
-            format!("from {since_sec:.1} s on the target refused every connection; the run ended there");
+        let text = format!("from {since_sec:.1} s on the target refused every connection; {load}");
         let event = self.tape.event(EventKind::TargetLost, text);
         self.observer.observe(&Progress::Happened(&event));
     }
@@ -276,7 +283,7 @@ impl Measuring<'_, '_> {
         if self.context.peers.iter().any(takes_one) {
             self.watch.loss.is_back();
         } else {
-            self.tell_loss();
+            self.tell_loss("the load went on to its end");
             self.end = Some(StepEnd::TargetLost);
         }
     }
@@ -315,10 +322,27 @@ impl Measuring<'_, '_> {
 
     /// The user wants the end: of the load at once, of the waiting soon.
     fn interrupt(&mut self, now: Instant) {
-        if self.end != Some(StepEnd::Cut) {
-            self.end_load(StepEnd::Cut);
-        } else if now.since(self.ended_at) >= DRAIN_INTERRUPTED {
-            self.running.abandon();
+        match self.abandoned_at {
+            _ if self.end != Some(StepEnd::Cut) => self.end_load(StepEnd::Cut),
+            None if now.since(self.ended_at) >= DRAIN_INTERRUPTED => {
+                self.abandoned_at = Some(now);
+                self.running.abandon();
+            }
+            Some(abandoned_at) if now.since(abandoned_at) >= LEAVE_INTERRUPTED => self.leave(),
+            _ => {}
+        }
+    }
+
+    /// A worker that calls a script cannot end before the script comes back, and that may be never.
+    fn leave(&mut self) {
+        let left = self.running.leave();
+        if left > 0 {
+            let text = format!(
+                "the script did not come back in {left} of {} threads; what these measured last is not counted",
+                self.workers
+            );
+            let event = self.tape.event(EventKind::StepFailed, text);
+            self.observer.observe(&Progress::Happened(&event));
         }
     }
 

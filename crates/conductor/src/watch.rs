@@ -34,8 +34,8 @@ impl Remedies {
 }
 
 /// A failure in words: its name, what it means, and after an arrow what helps.
-pub(crate) fn first_seen(row: &FailureRow) -> String {
-    format!("{}: {} → {}", row.name, row.meaning, row.remedy)
+pub(crate) fn first_seen(row: &FailureRow, unix_socket: bool) -> String {
+    format!("{}: {} → {}", row.name, row.meaning, row.remedy_over(unix_socket))
 }
 
 #[cfg(test)]
@@ -61,7 +61,9 @@ mod tests {
 
     #[test]
     fn what_helps_stands_after_the_arrow() {
-        let told = first_seen(FailureKind::ConnectRefused.row());
+        let over_unix = first_seen(FailureKind::ConnectRefused.row(), true);
+        assert!(over_unix.contains("this socket") && !over_unix.contains("port"), "{over_unix}");
+        let told = first_seen(FailureKind::ConnectRefused.row(), false);
         let (what, remedy) = told.split_once(" → ").unwrap();
         assert_eq!(what, "connect_refused: the target refused the connection");
         assert!(remedy.contains("is the server up"), "{remedy}");

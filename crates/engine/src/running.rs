@@ -71,6 +71,8 @@ pub struct Running {
     sealed: VecDeque<Frame>,
     empty: Vec<SyncSender<Box<LiveFrame>>>,
     threads: Vec<JoinHandle<()>>,
+    /// The workers are not waited for any more.
+    left: bool,
 }
 
 /// The workers begin together, this long after the first was started.
@@ -109,6 +111,7 @@ impl Running {
             sealed: VecDeque::new(),
             empty: Vec::new(),
             threads: Vec::new(),
+            left: false,
         };
         match rings(order)? {
             Some(rings) => {
@@ -199,6 +202,16 @@ impl Running {
         self.control.end_drain(RealClock.now());
     }
 
+    /// Waits no more for workers that do not end, because what makes their requests does not come back. They are left to
+    /// it: what they have not handed over is lost, and their threads end with the process at the latest.
+    ///
+    /// Gives the number of workers that have not ended.
+    pub fn leave(&mut self) -> usize {
+        self.abandon();
+        self.left = true;
+        self.threads.drain(..).filter(|thread| !thread.is_finished()).count()
+    }
+
     /// The next frame, waited for at most this long.
     ///
     /// # Errors
@@ -207,11 +220,13 @@ impl Running {
         if let Some(frame) = self.sealed.pop_front() {
             return Ok(Turn::Frame(Box::new(frame)));
         }
+        let longest = if self.left { Duration::ZERO } else { longest };
         match self.frames.recv_timeout(longest) {
             Ok(live) => {
                 self.take(live);
                 Ok(self.sealed.pop_front().map_or(Turn::Quiet, |frame| Turn::Frame(Box::new(frame))))
             }
+            Err(RecvTimeoutError::Timeout) if self.left => Ok(Turn::Ended),
             Err(RecvTimeoutError::Timeout) => Ok(Turn::Quiet),
             Err(RecvTimeoutError::Disconnected) => self.join().map(|()| Turn::Ended),
         }
@@ -235,6 +250,9 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        if self.left {
+            return;
+        }
         self.abandon();
         // A worker may wait for room to hand over its last frame.
         while self.frames.recv().is_ok() {}

@@ -127,6 +127,17 @@ impl MixedRequest {
         in_body || texts.any(|text| text.contains(OPENING))
     }
 
+    /// A length that the user's own header states of a body that is the same each time, and the body's own, if they differ:
+    /// servers wait for what does not come, or take the rest of the body for another request.
+    #[must_use]
+    pub fn misstated_length(&self) -> Option<(u64, u64)> {
+        let has_opening = |bytes: &[u8]| bytes.windows(OPENING.len()).any(|part| part == OPENING.as_bytes());
+        let stated = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        let stated = stated?.1.trim().parse().ok().filter(|_| !has_opening(&self.body))?;
+        let own = self.body.len() as u64;
+        (stated != own).then_some((stated, own))
+    }
+
     /// This request, if it is to go to the host of `target`.
     pub fn at(&self, target: &Target) -> Target {
         Target {

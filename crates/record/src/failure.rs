@@ -70,6 +70,29 @@ pub struct FailureRow {
     pub remedy: &'static str,
 }
 
+impl FailureRow {
+    /// What to look at or to do; over a unix socket there are no ports, routes and firewalls.
+    #[must_use]
+    pub fn remedy_over(&self, unix_socket: bool) -> &'static str {
+        match self.kind {
+            _ if !unix_socket => self.remedy,
+            K::ConnectRefused => {
+                "is the server up and listening on this socket? its file stays behind when a server ends"
+            }
+            K::ConnectTimedOut => "the server does not accept: look at its log, or raise --timeout",
+            K::ConnectReset => "a server that is going down: look at its log",
+            K::ConnectFailed => {
+                "may this user write to the socket's file, and is it a stream socket (ls -l FILE)?"
+            }
+            K::TlsHandshake => {
+                "does the socket speak TLS 1.2 or 1.3, and does it demand a client certificate (--cert, --key)? look at the server's log"
+            }
+            K::MalformedHead => "does the socket speak plain HTTP?",
+            _ => self.remedy,
+        }
+    }
+}
+
 const fn row(
     kind: FailureKind,
     name: &'static str,
@@ -278,8 +301,8 @@ pub const FAILURES: [FailureRow; 28] = [
         K::Unsent,
         "unsent",
         P::Send,
-        "due by the schedule, but never sent: no connection was free until the end",
-        "raise --max-connections, or lower the rate",
+        "due by the schedule, but never sent until the end",
+        "lower the rate; where every connection was taken, raise --max-connections, and where the generator itself was at its limit, use more workers (-t) or another machine",
     ),
 ];
 

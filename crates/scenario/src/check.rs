@@ -92,7 +92,9 @@ pub enum CheckError {
     )]
     Form(String),
     /// Not status codes.
-    #[error("`{0}` is no status; write a code such as 200, a class such as 2xx, or several: 200,204,3xx")]
+    #[error(
+        "`{0}` is no status; write a code from 100 to 599 such as 200, a class such as 2xx, or several: 200,204,3xx"
+    )]
     Status(String),
     /// Not a size.
     #[error("`{0}` is no size in bytes; write one such as 512, 10k or 1.5M")]

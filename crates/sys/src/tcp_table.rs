@@ -19,8 +19,9 @@ const REQUEST_BYTES: usize = 56;
 const ANSWER_BYTES: usize = 72;
 /// The type of both the request and its answers, `SOCK_DIAG_BY_FAMILY`.
 const BY_FAMILY: u16 = 20;
-/// The bits of the states ESTABLISHED, number 1 in the kernel's `tcp_states.h`, and LISTEN, number 10.
+/// The bits of the states ESTABLISHED, number 1 in the kernel's `tcp_states.h`, TIME_WAIT, number 6, and LISTEN, number 10.
 const ESTABLISHED: u32 = 1 << 1;
+const TIME_WAIT: u32 = 1 << 6;
 const LISTENING: u32 = 1 << 10;
 /// Parts of one answer that are read, of up to 32 KiB each: they hold some million sockets.
 const PARTS_MAX: usize = 4096;
@@ -88,6 +89,14 @@ impl TcpTable {
     /// When the kernel does not answer as it should.
     pub fn established(&mut self) -> io::Result<Vec<TcpSocket>> {
         self.all(ESTABLISHED)
+    }
+
+    /// All connections that were closed from this side first, and hold their port for a minute.
+    ///
+    /// # Errors
+    /// When the kernel does not answer as it should.
+    pub fn in_time_wait(&mut self) -> io::Result<Vec<TcpSocket>> {
+        self.all(TIME_WAIT)
     }
 
     /// A kernel without IPv6 refuses to tell of it, and has no such sockets.
@@ -216,6 +225,22 @@ mod tests {
             let ours = established.iter().find(|socket| socket.remote == local).unwrap();
             assert_eq!(ours.inode, inode(&client));
         }
+    }
+
+    #[test]
+    fn a_connection_that_was_closed_from_here_first_holds_its_port_in_time_wait() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let remote = listener.local_addr().unwrap();
+        let client = TcpStream::connect(remote).unwrap();
+        let local = client.local_addr().unwrap();
+        let (mut accepted, _) = listener.accept().unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        assert_eq!(std::io::Read::read(&mut accepted, &mut [0]).unwrap(), 0);
+        drop(accepted);
+        assert_eq!(std::io::Read::read(&mut &client, &mut [0]).unwrap(), 0, "both ends are closed");
+        drop(client);
+        let closed = TcpTable::open().unwrap().in_time_wait().unwrap();
+        assert!(closed.iter().any(|socket| (socket.local, socket.remote) == (local, remote)), "{closed:?}");
     }
 
     #[test]

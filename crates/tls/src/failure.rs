@@ -125,8 +125,17 @@ impl TlsFailure {
     }
 }
 
+/// True for a certificate that calls itself an authority, as those of `openssl req -x509` do. The library says so only
+/// after it found the time of the certificate right.
+pub(crate) fn is_authority(fault: &CertificateError) -> bool {
+    let CertificateError::Other(other) = fault else { return false };
+    matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+}
+
 fn of_certificate(fault: CertificateError) -> TlsFailure {
     match fault {
+        // A server that signed its own certificate needs to be trusted by name, whatever else it calls itself.
+        fault if is_authority(&fault) => TlsFailure::CertificateUntrusted,
         // A bad signature is what an authority leaves behind that was made anew under its old name.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => TlsFailure::CertificateUntrusted,
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFailure::CertificateExpired,
@@ -143,9 +152,16 @@ fn of_certificate(fault: CertificateError) -> TlsFailure {
     }
 }
 
+/// The library gives a name with its kind around it: `DnsName("a.test")`, `IpAddress(127.0.0.1)`.
+fn bare(name: &str) -> &str {
+    let within = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    within.map_or(name, |name| name.trim_matches('"'))
+}
+
 /// The names of a certificate as a user reads them; a shared host may have hundreds.
 fn list(names: &[String]) -> String {
     const SHOWN: usize = 4;
+    let names: Vec<&str> = names.iter().map(|name| bare(name)).collect();
     match names.len() {
         0 => "no name at all".into(),
         count if count <= SHOWN => names.join(", "),

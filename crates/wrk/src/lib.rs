@@ -10,4 +10,4 @@ pub mod script;
 pub mod stats;
 pub mod text;
 
-pub use run::{Streams, run};
+pub use run::{Streams, Watch, run};

@@ -11,8 +11,9 @@ mod remarks;
 mod request;
 mod traffic;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -26,6 +27,9 @@ use crate::text;
 use narration::Narration;
 use outcome::Failed;
 use traffic::Requests;
+
+/// Begins to watch for what ends a run before its time, and gives the flag that is set then.
+pub type Watch<'a> = &'a dyn Fn() -> io::Result<Arc<AtomicBool>>;
 
 /// Where the words of a run go. Nobody listening to them does not end a run, as with wrk.
 pub struct Streams<'a> {
@@ -64,13 +68,14 @@ fn interval(options: &Options) -> Duration {
 
 /// Makes the run that the options ask for, and prints it; gives the exit code.
 ///
-/// A set flag `interrupted` ends the load; what was measured until then is printed.
-pub fn run(options: &Options, tool_version: &str, interrupted: &AtomicBool, streams: &mut Streams<'_>) -> u8 {
+/// The flag that `watch` gives ends the load once it is set; what was measured until then is printed. Signals are watched
+/// for only when the script is loaded: nobody looks at a flag while the script's own text runs, and a signal ends it.
+pub fn run(options: &Options, tool_version: &str, watch: Watch<'_>, streams: &mut Streams<'_>) -> u8 {
     streams.print(&options.greeting);
     for warning in &options.warnings {
         streams.remark(warning);
     }
-    match measured_run(options, tool_version, interrupted, streams) {
+    match measured_run(options, tool_version, watch, streams) {
         Ok(code) => code,
         Err(Failed { code, words }) => {
             say(streams.err, &words);
@@ -82,10 +87,12 @@ pub fn run(options: &Options, tool_version: &str, interrupted: &AtomicBool, stre
 fn measured_run(
     options: &Options,
     tool_version: &str,
-    interrupted: &AtomicBool,
+    watch: Watch<'_>,
     streams: &mut Streams<'_>,
 ) -> Result<u8, Failed> {
     let mut requests = Requests::of(options)?;
+    let interrupted =
+        watch().map_err(|error| Failed::saying(&format!("could not watch for Ctrl-C: {error}")))?;
     if let Some(remark) = requests.remark() {
         streams.remark(&remark);
     }
@@ -95,7 +102,7 @@ fn measured_run(
         ask_first: false,
         csv: None,
         folder: None,
-        interrupted,
+        interrupted: &interrupted,
         tool_version,
         supplied: Some(Supplied {
             traffic: requests.traffic(),

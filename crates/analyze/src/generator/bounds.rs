@@ -1,5 +1,9 @@
 //! The bounds beyond which the generator is not healthy.
 
+/// A measured window shorter than this cannot be judged, in seconds. The kernel counts the time of CPUs in ticks, of 10 ms
+/// where they are longest (HZ = 100); one of them is a tenth of this window, which is as much as lies between a worker
+/// that counts as busy and a whole core.
+pub(crate) const WINDOW_LEAST_SEC: f64 = 0.1;
 /// A worker this busy has no room for another tenth of load, whatever the target does.
 pub(crate) const BUSY_RATIO: f64 = 0.90;
 /// A worker that waits this part of its time for a CPU sends late and notices answers late.

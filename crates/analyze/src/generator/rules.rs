@@ -93,7 +93,7 @@ fn out_of_connections(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
 }
 
 /// The frames of the last interval that was measured, in which an open loop has the most connections open.
-fn last_heads<'a>(evidence: &Evidence<'a>) -> Vec<&'a plimsoll_record::FrameHead> {
+pub(super) fn last_heads<'a>(evidence: &Evidence<'a>) -> Vec<&'a plimsoll_record::FrameHead> {
     let last = evidence.measured.iter().map(|head| head.interval).max();
     evidence.measured.iter().copied().filter(|head| Some(head.interval) == last).collect()
 }

@@ -123,6 +123,24 @@ fn stolen_time_that_no_worker_wanted_does_not_matter() {
 }
 
 #[test]
+fn a_window_too_short_for_the_clocks_is_not_judged() {
+    let mut run = single(Level { busy: 1.08, intervals: 2, ..Level::closed(16) });
+    let long = findings(&run);
+    assert!(!long.generator.too_short && !long.generator.healthy(), "100 ms are enough");
+    run.frames.retain(|frame| frame.head.interval == 0);
+    let short = findings(&run);
+    assert!(short.generator.too_short && short.generator.healthy(), "{:?}", short.generator.reasons);
+    assert!(!short.lower_bound && short.verdict.limit != Limit::Generator);
+}
+
+#[test]
+fn what_was_due_and_not_sent_is_told_beside_the_lag_of_what_was() {
+    let waiting = findings(&single(Level { backlog_growth: 5, ..Level::open(2000.0) })).generator;
+    assert_eq!(waiting.backlog, 2 * 5 * 100);
+    assert_eq!(findings(&single(Level::open(2000.0))).generator.backlog, 0);
+}
+
+#[test]
 fn every_worker_is_told_with_its_time_in_the_kernel() {
     let found = findings(&single(Level::closed(16))).generator;
     assert_eq!(found.by_worker.len(), 2);

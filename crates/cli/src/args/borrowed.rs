@@ -59,6 +59,7 @@ use Here::{Credentials, CredentialsOrAccept, Means, NoEffect, Own, Refused, Same
 
 const BOTH: &str = "ab, hey";
 const NO_PROXY: &str = "requests go through no proxy; --connect-to HOST:PORT sends them to another server";
+const THREADS: &str = "worker threads; how long is -d TIME, the time for one request --timeout TIME";
 const NO_HTML: &str = "there is no HTML; for tables export the run file: plimsoll export FILE --format csv";
 const NEGOTIATED: &str = "version and cipher of TLS are agreed on with the server, and the report names them";
 
@@ -109,13 +110,7 @@ const BORROWED: &[Borrowed] = &[
         "ab: quiet; hey: requests a second for each worker",
         Own(Clash::Rate, "--quiet, as in ab; a rate is one over all connections: -R RATE"),
     ),
-    row(
-        "-t",
-        Some("SECONDS"),
-        BOTH,
-        "ab: how long; hey: time for one request",
-        Own(Clash::Threads, "worker threads; how long is -d TIME, the time for one request --timeout TIME"),
-    ),
+    row("-t", Some("SECONDS"), BOTH, "ab: how long; hey: time for one request", Own(Clash::Threads, THREADS)),
     row(
         "-d",
         Some("BODY"),
@@ -166,6 +161,15 @@ const BORROWED: &[Borrowed] = &[
     row("-f", Some("VERSION"), "ab", "version of TLS", Refused(NEGOTIATED)),
     row("-Z", Some("CIPHERS"), "ab", "ciphers of TLS", Refused(NEGOTIATED)),
 ];
+
+/// Refuses more threads than connections: ab and hey mean seconds by this letter.
+///
+/// # Errors
+/// When there are more.
+pub(crate) fn refuse_idle_threads(threads: Option<u64>, connections: u32) -> Result<(), Refusal> {
+    let Some(threads) = threads.filter(|threads| *threads > u64::from(connections)) else { return Ok(()) };
+    Err(translate::clashing("-t", &clash::more_threads_than(connections, threads), THREADS))
+}
 
 /// The row of an option as it is typed.
 fn of(spelling: &str) -> Option<&'static Borrowed> {

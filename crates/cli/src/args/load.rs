@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::anyhow;
 use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, Slo};
 
+use super::borrowed::refuse_idle_threads;
 use super::scenario::with_plain_host;
 use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
 use super::{plan_file, values};
@@ -188,7 +189,11 @@ impl RunArgs {
         spec.connections_max = self.max_connections;
         spec.depth = self.pipeline;
         spec.hosts = self.watch.hosts();
-        Ok(Asked { plan: spec.freeze()?, csv, probing: !self.watch.no_probe })
+        let plan = spec.freeze()?;
+        if let Some(level) = plan.level() {
+            refuse_idle_threads(self.request.threads, level.connections())?;
+        }
+        Ok(Asked { plan, csv, probing: !self.watch.no_probe })
     }
 }
 

@@ -64,6 +64,11 @@ impl ScenarioArgs {
     }
 }
 
+/// A file of requests that is no text.
+#[derive(Debug, thiserror::Error)]
+#[error("`{}` is not UTF-8; a file of requests is text", .0.display())]
+pub(crate) struct NotText(PathBuf);
+
 /// The whole of a file, for errors called by what is in it.
 fn read(path: &Path, what: &str) -> anyhow::Result<Vec<u8>> {
     let text = if path == Path::new(STANDARD_INPUT) {
@@ -79,8 +84,7 @@ fn read(path: &Path, what: &str) -> anyhow::Result<Vec<u8>> {
 }
 
 fn requests(path: &Path) -> anyhow::Result<Vec<RequestSpec>> {
-    let text = String::from_utf8(read(path, "requests")?)
-        .map_err(|_| anyhow!("`{}` is not UTF-8; a file of requests is text", path.display()))?;
+    let text = String::from_utf8(read(path, "requests")?).map_err(|_| NotText(path.to_owned()))?;
     let typed = parse_requests(&text).with_context(|| path.display().to_string())?;
     typed.into_iter().map(request).collect()
 }

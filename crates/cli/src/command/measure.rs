@@ -31,6 +31,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 
 fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, keep)?;
+    warn_of_lengths(&asked.plan);
     let outcome = make_run(asked, command, keep)?;
     let findings = analyze(&outcome.run)?;
     result(&rendered(&outcome.run, &findings, keep.json)?)?;
@@ -60,6 +61,23 @@ fn make_run(asked: Asked, command: &str, keep: &KeepArgs) -> anyhow::Result<Outc
         lever: None,
     };
     Ok(conduct(asked.plan, options, &mut Display::new(keep.quiet))?)
+}
+
+/// A length that is wrong may be what is to be tested, so it is sent as typed; but that is said before the load.
+fn warn_of_lengths(plan: &Plan) {
+    for request in plan.mixed().iter() {
+        if let Some((stated, own)) = request.misstated_length() {
+            let of = if request.line > 0 {
+                format!(" of the request in line {}", request.line)
+            } else {
+                String::new()
+            };
+            remark(&format!(
+                "plimsoll: the header Content-Length{of} says {stated} bytes and the body has {own}: leave the header out, \
+                 unless servers are to be seen with it"
+            ));
+        }
+    }
 }
 
 /// The text or the JSON of a run, the same for a live and for a recorded one.

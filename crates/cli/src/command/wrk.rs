@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use plimsoll_wrk::options::{self, Exit, Options};
 use plimsoll_wrk::{Streams, run};
@@ -13,6 +14,9 @@ use crate::signals;
 
 /// wrk's own exit code where nothing can be run.
 const COULD_NOT_RUN: u8 = 1;
+
+/// How long after a signal a script may still run: long enough to drain the load, to print it, and to sum it up.
+const INTERRUPTED_LONGEST: Duration = Duration::from_secs(5);
 
 /// A call of wrk's command line.
 pub(crate) struct Called {
@@ -52,13 +56,9 @@ impl Called {
 
 fn make(options: &Options) -> u8 {
     let (mut out, mut err) = (io::stdout(), io::stderr());
-    match signals::interrupted() {
-        Ok(interrupted) => {
-            let mut streams = Streams { out: &mut out, err: &mut err };
-            run(options, env!("CARGO_PKG_VERSION"), &interrupted, &mut streams)
-        }
-        Err(error) => leave(&refusal(&format!("plimsoll: could not watch for Ctrl-C: {error}"))),
-    }
+    let mut streams = Streams { out: &mut out, err: &mut err };
+    let watch = || signals::interrupted_for(INTERRUPTED_LONGEST);
+    run(options, env!("CARGO_PKG_VERSION"), &watch, &mut streams)
 }
 
 fn refusal(words: &str) -> Exit {

@@ -62,6 +62,8 @@ fn a_clash_ends_with_code_2_and_what_has_no_effect_is_said() {
     };
     refused(&["run", "-q", "10", "-c", "5", &url], "-R 50 ");
     refused(&["run", "-d", "{\"a\":1}", &url], "-b BODY");
+    refused(&["run", "-t", "30", &url], "-d 30s or --timeout 30s");
+    refused(&["run", "-t", "3", "-c", "2", &url], "more than the 2 connections");
     refused(&["run", "-n", "5", "-c", "10", &url], "at most 5");
     refused(&["-c", "5", &url], "plimsoll run URL");
     let said = bench.expect(0, &["run", "-k", "-n", "5", &url]).err;

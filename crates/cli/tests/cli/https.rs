@@ -145,7 +145,7 @@ fn files_that_cannot_be_used_are_named() {
     refused(&["--cacert", "empty.pem"], &["empty.pem", "BEGIN CERTIFICATE"]);
     let certificate = nginx.certificate();
     let certificate = certificate.to_str().unwrap();
-    refused(&["--cert", certificate], &["--cert", certificate, "no private key"]);
+    refused(&["--cert", certificate], &["given with --cert", certificate, "no private key", "with --key"]);
     refused(&["--cert", certificate, "--key", "absent.key"], &["absent.key", "--key"]);
 }
 

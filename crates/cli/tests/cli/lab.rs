@@ -330,6 +330,22 @@ fn every_lab_file_of_this_repository_can_be_read() {
     assert!(listed.contains("proxy-cpu ") && !listed.contains(".toml"), "an error names its file: {listed}");
 }
 
+/// Of the scenarios those whose limits are caps and clocks: how fast this machine is, and what else it does, does not matter.
+#[test]
+fn scenarios_with_known_limits_are_diagnosed() {
+    let Some(bench) = lab(ONE) else { return };
+    let folder = format!("{FILES}/scenarios");
+    let only = ["pool-target", "link-out", "early-end"].map(|name| ["--only", name]);
+    let call = [&["lab", "diagnose", &folder, "--json"][..], only.as_flattened()].concat();
+    let called = bench.call(&call);
+    let found = called.json();
+    let scenarios = found["scenarios"].as_array().unwrap();
+    assert_eq!(scenarios.len(), 3, "{found}");
+    for scenario in scenarios {
+        assert_eq!(scenario["right"], true, "{scenario}\n{}", called.err);
+    }
+}
+
 #[test]
 fn a_proxy_that_is_listed_before_what_it_needs_becomes_ready() {
     let Some(bench) = lab(ONE) else { return };

@@ -59,7 +59,12 @@ fn a_target_killed_shortly_before_the_end_of_a_run_is_told_as_lost() {
     let server = BadServer::start(Script::KillAfter { requests: 170 });
     let url = format!("http://{}/", server.address());
     let called = bench.expect(1, &["run", &url, "-R", "100", "-d", "2s"]);
-    assert!(called.out.contains("refused every connection"), "{}", called.out);
+    let text = called.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("refused every connection; the load went on to its end"), "{text}");
+    assert!(!text.contains("the run ended there"), "{text}");
+    for window in ["until the target was lost, success", "over all 2.00 s of the load"] {
+        assert!(text.contains(window), "{window}: {text}");
+    }
 }
 
 #[test]

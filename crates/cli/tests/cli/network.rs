@@ -94,6 +94,11 @@ fn a_unix_socket_takes_the_place_of_the_host() {
     assert_eq!(document["steps"][0]["completed"], nginx.requests().unwrap() - before);
     let called = short_run(&bench, 1, "http://api.test/", &["--unix", "/nowhere/api.sock"]);
     assert!(called.err.contains("unix:/nowhere/api.sock"), "{}", called.err);
+    assert!(
+        called.err.contains("listening on this socket") && !called.err.contains("port"),
+        "{}",
+        called.err
+    );
     let called = short_run(&bench, 2, "http://a/", &["--unix", socket, "--source-ip", "127.0.0.1"]);
     assert!(called.err.contains("--source-ip"), "{}", called.err);
 }

@@ -260,6 +260,7 @@ fn mistakes_in_requests_variables_and_checks_end_with_code_2_before_any_connecti
     write("empty.csv", "user\n");
     write("hosts.txt", "http://127.0.0.1:1/\nhttp://127.0.0.1:2/\n");
     write("paths.txt", "/a\n");
+    std::fs::write(bench.path("latin.csv"), b"/caf\xe9\n/a\n").unwrap();
     write("broken.txt", "GET /a\nno header\n");
     write("template.txt", "GET /a\n\nGET /b/${cvs.user}\n");
     write("weights.txt", "# plimsoll: weight=0\n/a\n");
@@ -272,8 +273,11 @@ fn mistakes_in_requests_variables_and_checks_end_with_code_2_before_any_connecti
     refused(&[&url, "-H", "A: ${csv.user}"], &["header A", "--csv"]);
     refused(&[&url, "-H", "A: ${csv.usr}", "--csv", "rows.csv"], &["`usr`", "`user`"]);
     refused(&[&url, "--csv", "empty.csv"], &["empty.csv", "no row"]);
+    refused(&[&url, "--csv", "latin.csv"], &["latin.csv", "UTF-8"]);
+    refused(&[&url, "--requests", "latin.csv"], &["latin.csv", "UTF-8"]);
     refused(&[&url, "--csv-order", "random"], &["--csv"]);
     refused(&[&url, "--expect", "staus=200"], &["`staus=200` is no check"]);
+    refused(&[&url, "--expect", "status=999"], &["`999` is no status", "100 to 599"]);
     refused(&[&url, "--expect", "body~("], &["regular expression"]);
     refused(&["--requests", "hosts.txt"], &["http://127.0.0.1:1", "http://127.0.0.1:2", "line 2"]);
     refused(&["--requests", "paths.txt"], &["no request names its host"]);

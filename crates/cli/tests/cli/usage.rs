@@ -19,6 +19,20 @@ fn help_shows_examples_first() {
 }
 
 #[test]
+fn a_length_that_is_not_the_bodys_is_told_before_the_load() {
+    let bench = Bench::new();
+    let target = crate::bench::Target::start(&bench);
+    let url = target.url("/healthz");
+    let line =
+        |length: &'static str| ["run", &url, "-b", "hello", "-H", length, "-n", "1", "--timeout", "300ms"];
+    let said = bench.call(&line("Content-Length: 9")).err;
+    assert!(said.contains("Content-Length says 9 bytes and the body has 5"), "{said}");
+    assert!(!bench.call(&line("Content-Length: 5")).err.contains("Content-Length"));
+    let varied = ["run", &url, "-b", "${uuid}", "-H", "Content-Length: 9", "-n", "1", "--timeout", "300ms"];
+    assert!(!bench.call(&varied).err.contains("Content-Length"), "its length is known only when it is sent");
+}
+
+#[test]
 fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
     let bench = Bench::new();
     let refused = |args: &[&str], wanted: &str| {
@@ -41,6 +55,12 @@ fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
     refused(&["sweep", "http://127.0.0.1/", "--ladder", "5,3,3"], "comes twice");
     refused(&["http://127.0.0.1/", "--budget", "500ms"], "the budget is 500ms");
     refused(&["http://127.0.0.1/", "--success", "99.95"], "99.95%");
+    refused(&["run", "http://127.0.0.1/", "--ladder", "1,2"], "plimsoll sweep URL --ladder");
+    refused(&["http://127.0.0.1/", "--ladder", "1,2"], "plimsoll sweep URL --ladder");
+    refused(&["sweep", "http://127.0.0.1/", "-R", "2k"], "plimsoll run URL -R");
+    refused(&["sweep", "http://127.0.0.1/", "-d", "5s"], "--step TIME");
+    refused(&["sweep", "http://127.0.0.1/", "-c", "5"], "plimsoll run URL");
+    refused(&["run", "-V"], "plimsoll --version");
     refused(&["export", "x.plimsoll"], "--format");
     refused(&["calibrate", "--budget", "1s"], "2 s at least");
     refused(&["calibrate", "--driver", "sail"], "epoll");

@@ -82,6 +82,68 @@ fn ctrl_c_prints_what_was_measured_and_ends_with_0() {
     assert!(called.requests() > 0 && called.out.contains("Requests/sec:"), "{called:?}");
 }
 
+/// Starts a scripted run, waits until `reached` says so with what was printed, and sends one SIGTERM.
+fn end_by_one_signal(script: &str, url: &str, reached: impl Fn(&mut dyn BufRead, &mut String)) -> Called {
+    let caller = Caller::new();
+    let script = caller.script(script);
+    let mut command = caller.command("wrk");
+    command.args(["-t2", "-c2", "-d1s", "-s", &script, url]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut out, mut text) = (BufReader::new(child.stdout.take().unwrap()), String::new());
+    reached(&mut out, &mut text);
+    let sent = Command::new("kill").args(["-s", "TERM", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    out.read_to_string(&mut text).unwrap();
+    Called { out: text, ..Called::from(child.wait_with_output().unwrap()) }
+}
+
+/// Reads up to the line that begins with `begin`.
+fn read_to(begin: &str) -> impl Fn(&mut dyn BufRead, &mut String) {
+    move |out, text| {
+        let last = |text: &str| text.lines().last().is_some_and(|line| line.starts_with(begin));
+        while !last(text) {
+            assert!(out.read_line(text).unwrap() > 0, "no {begin} in {text}");
+        }
+    }
+}
+
+#[test]
+fn one_signal_ends_a_script_that_loops_before_the_load() {
+    let url = format!("http://{}/", refused_address());
+    let script = "io.write('looping\\n') io.flush() while true do end";
+    let called = end_by_one_signal(script, &url, read_to("looping"));
+    assert_eq!(called.code, -1, "ended by the signal itself: {called:?}");
+}
+
+#[test]
+fn one_signal_ends_a_script_that_loops_under_load_and_prints_what_was_measured() {
+    let nginx = Nginx::start().unwrap();
+    let url = format!("http://{}/", nginx.address());
+    let script = "local left = 50
+         function request()
+           left = left - 1
+           if left == 0 then io.write('looping\\n') io.flush() while true do end end
+           return wrk.format()
+         end
+         function done() print('done') end";
+    let called = end_by_one_signal(script, &url, read_to("looping"));
+    assert_eq!(called.code, 1, "{called:?}");
+    assert!(called.out.contains(" requests in ") && called.out.contains("Requests/sec:"), "{called:?}");
+    // The other thread may not have come to its loop by then.
+    assert!(called.err.contains("the script did not come back in "), "{called:?}");
+    assert!(!called.out.contains("done") && called.err.contains("done() was not called"), "{called:?}");
+}
+
+#[test]
+fn one_signal_ends_a_script_that_loops_after_the_load() {
+    let nginx = Nginx::start().unwrap();
+    let url = format!("http://{}/", nginx.address());
+    let script = "function done() io.write('looping\\n') io.flush() while true do end end";
+    let called = end_by_one_signal(script, &url, read_to("looping"));
+    assert_eq!(called.code, 130, "{called:?}");
+    assert!(called.requests() > 0, "{called:?}");
+}
+
 #[test]
 fn a_run_leaves_no_file_behind() {
     let (caller, nginx) = (Caller::new(), Nginx::start().unwrap());

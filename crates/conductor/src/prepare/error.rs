@@ -102,7 +102,12 @@ pub enum PrepareError {
     /// The user ended it before it began.
     #[error("interrupted before any load was made")]
     Interrupted,
-    /// The plan needs more than this machine gives.
-    #[error("{0}")]
-    Limit(Limit),
+    /// The plan needs more than this machine gives, of one thing or of several.
+    #[error("{}", in_words(.0))]
+    Limits(Vec<Limit>),
+}
+
+/// All limits that a plan meets, so that lifting the first does not only show the next.
+fn in_words(limits: &[Limit]) -> String {
+    limits.iter().map(ToString::to_string).collect::<Vec<_>>().join("; and ")
 }

@@ -132,7 +132,8 @@ impl<'a> Greeted<'a> {
 
 fn unanswered(peer: Peer, kind: FailureKind) -> PrepareError {
     let row = kind.row();
-    PrepareError::FirstRequest { kind: row.name, peer, meaning: row.meaning, remedy: row.remedy }
+    let remedy = row.remedy_over(peer.tcp().is_none());
+    PrepareError::FirstRequest { kind: row.name, peer, meaning: row.meaning, remedy }
 }
 
 /// Why a handshake did not come to its end.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use plimsoll_engine::OPENING_MAX;
 use plimsoll_plan::{IpRange, Level, Load, Network, Plan, Rungs};
 use plimsoll_record::Limits;
-use plimsoll_sys::Peer;
+use plimsoll_sys::{Peer, TcpTable};
 
 use super::PrepareError;
 use crate::limit::{Effect, Limit, Scarce};
@@ -32,9 +32,10 @@ pub(super) fn within_limits(
     place: Place<'_>,
 ) -> Result<(Plan, Vec<Limit>), PrepareError> {
     let workers = workers(&plan, limits, place);
-    let (plan, lowered) = within_connections(plan, limits, place)?;
-    let met = [lowered, backlog(&plan, workers, place), cores(workers, limits, place)];
-    Ok((plan, met.into_iter().flatten().collect()))
+    let (plan, mut met) = within_connections(plan, limits, place)?;
+    met.extend(backlog(&plan, workers, place));
+    met.extend(cores(workers, limits, place));
+    Ok((plan, met))
 }
 
 /// The connections that are asked for by number; an open end asks for one.
@@ -61,29 +62,41 @@ fn within_connections(
     mut plan: Plan,
     limits: &Limits,
     place: Place<'_>,
-) -> Result<(Plan, Option<Limit>), PrepareError> {
-    let descriptors = limits.connections();
-    let ports = ports(limits, place.peers, &plan.network);
-    let (scarce, available) =
-        if descriptors <= ports { (Scarce::Descriptors, descriptors) } else { (Scarce::Ports, ports) };
-    let limit = |needed, effect| {
-        let remedy = remedy(scarce, needed);
-        (needed > available).then_some(Limit { scarce, needed, available, effect, remedy })
+) -> Result<(Plan, Vec<Limit>), PrepareError> {
+    let waiting = in_time_wait(place.peers);
+    let ports = ports(limits, (place.peers, &waiting), &plan.network);
+    let available = [(Scarce::Descriptors, limits.connections()), (Scarce::Ports, ports)];
+    let met = |needed, effect| -> Vec<Limit> {
+        let short = available.into_iter().filter(|(_, available)| needed > *available);
+        let limit = |(scarce, available)| {
+            let remedy = remedy(scarce, needed, waiting.iter().sum());
+            Limit { scarce, needed, available, effect, remedy }
+        };
+        short.map(limit).collect()
     };
-    if let Some(limit) = limit(connections_asked(&plan.load), Effect::Refused) {
-        return Err(PrepareError::Limit(limit));
+    let refused = met(connections_asked(&plan.load), Effect::Refused);
+    if !refused.is_empty() {
+        return Err(PrepareError::Limits(refused));
     }
-    let Some(end) = open_end(&mut plan) else { return Ok((plan, None)) };
-    let lowered = limit((*end).into(), Effect::Lowered);
-    *end = u32::try_from(available).unwrap_or(u32::MAX).min(*end);
+    let Some(end) = open_end(&mut plan) else { return Ok((plan, Vec::new())) };
+    let lowered = met((*end).into(), Effect::Lowered);
+    let most = lowered.iter().map(|limit| limit.available).min().unwrap_or(u64::MAX);
+    *end = u32::try_from(most).unwrap_or(u32::MAX).min(*end);
     Ok((plan, lowered))
 }
 
-fn remedy(scarce: Scarce, connections: u64) -> String {
+fn remedy(scarce: Scarce, connections: u64, waiting: u64) -> String {
     match scarce {
-        Scarce::Ports => "use more source addresses with --source-ip, or widen the range with \
-                          sysctl -w net.ipv4.ip_local_port_range='1024 65535'"
-            .to_owned(),
+        Scarce::Ports => {
+            let again = match waiting {
+                0 => String::new(),
+                count => format!("wait a minute for the ports in TIME-WAIT ({count}), "),
+            };
+            format!(
+                "{again}use more source addresses with --source-ip, or widen the range with sysctl -w \
+                 net.ipv4.ip_local_port_range='1024 65535'"
+            )
+        }
         _ => {
             let descriptors = connections + Limits::DESCRIPTORS_OWN;
             format!(
@@ -93,15 +106,28 @@ fn remedy(scarce: Scarce, connections: u64) -> String {
     }
 }
 
-/// Connections that the local ports suffice for: each destination and each source has all of them anew.
-fn ports(limits: &Limits, peers: &[Peer], network: &Network) -> u64 {
-    let of = |peer: &Peer| match peer.tcp().map(|address| address.ip()) {
+/// For each peer the local ports that connections closed from here still hold to it. Where the kernel does not tell,
+/// none are known.
+fn in_time_wait(peers: &[Peer]) -> Vec<u64> {
+    let closed = TcpTable::open().and_then(|mut table| table.in_time_wait()).unwrap_or_default();
+    let to = |peer: &Peer| closed.iter().filter(|socket| Some(socket.remote) == peer.tcp()).count() as u64;
+    peers.iter().map(to).collect()
+}
+
+/// Connections that the local ports suffice for: each destination and each source has all of them anew, but for those
+/// that `waiting` says are still held.
+fn ports(limits: &Limits, (peers, waiting): (&[Peer], &[u64]), network: &Network) -> u64 {
+    let of = |(peer, waiting): (&Peer, &u64)| match peer.tcp().map(|address| address.ip()) {
         None => u64::MAX,
         Some(IpAddr::V4(ip)) if ip.is_loopback() && network.source_ips.is_empty() => u64::MAX,
-        Some(ip) => limits.ports.saturating_mul(sources(&network.source_ips, ip)),
+        Some(ip) => {
+            let all = limits.ports.saturating_mul(sources(&network.source_ips, ip));
+            all.saturating_sub(*waiting)
+        }
     };
     // Destinations get equal shares, so the one with the fewest ways bounds them all.
-    peers.iter().map(of).min().unwrap_or(u64::MAX).saturating_mul(peers.len() as u64)
+    let least = peers.iter().zip(waiting).map(of).min();
+    least.unwrap_or(u64::MAX).saturating_mul(peers.len() as u64)
 }
 
 fn sources(ranges: &[IpRange], destination: IpAddr) -> u64 {

@@ -40,18 +40,18 @@ fn peers(addresses: &[&str]) -> Vec<Peer> {
 }
 
 /// What becomes of a plan against targets elsewhere: the plan as it is run, and the limits it meets.
-fn limited(plan: Plan, limits: &Limits, addresses: &[&str]) -> Result<(Plan, Vec<Limit>), Limit> {
+fn limited(plan: Plan, limits: &Limits, addresses: &[&str]) -> Result<(Plan, Vec<Limit>), Vec<Limit>> {
     let peers = peers(addresses);
     within_limits(plan, limits, Place { peers: &peers, local: false }).map_err(|error| match error {
-        PrepareError::Limit(limit) => limit,
+        PrepareError::Limits(limits) => limits,
         other => panic!("{other}"),
     })
 }
 
 fn refused(plan: Plan, limits: &Limits, addresses: &[&str]) -> Limit {
-    let limit = limited(plan, limits, addresses).unwrap_err();
-    assert_eq!(limit.effect, Effect::Refused);
-    limit
+    let mut met = limited(plan, limits, addresses).unwrap_err();
+    assert_eq!((met.len(), met[0].effect), (1, Effect::Refused));
+    met.remove(0)
 }
 
 #[test]
@@ -69,6 +69,34 @@ fn more_connections_than_ports_are_refused_with_the_command_that_lifts_it() {
     assert_eq!((limit.scarce, limit.available), (Scarce::Ports, 28_232));
     let text = limit.to_string();
     assert!(text.contains("ip_local_port_range") && text.contains("--source-ip"), "{text}");
+}
+
+#[test]
+fn all_limits_that_refuse_a_plan_are_named_in_one_message() {
+    let met = limited(ladder(Some(vec![50_000])), &LIMITS, &["192.0.2.1:80"]).unwrap_err();
+    let text = PrepareError::Limits(met).to_string();
+    for part in ["ulimit -n 50064", "ip_local_port_range", "936", "28232"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn ports_that_closed_connections_still_hold_are_none_to_be_had() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let client = std::net::TcpStream::connect(address).unwrap();
+    let (mut accepted, _) = listener.accept().unwrap();
+    client.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(std::io::Read::read(&mut accepted, &mut [0]).unwrap(), 0);
+    drop(accepted);
+    assert_eq!(std::io::Read::read(&mut &client, &mut [0]).unwrap(), 0);
+    drop(client);
+    let limits = Limits { descriptors: 1_000_000, ..LIMITS };
+    let mut plan = ladder(Some(vec![28_232]));
+    plan.network.source_ips = vec!["127.0.0.1".parse().unwrap()];
+    let limit = refused(plan, &limits, &[&address.to_string()]);
+    assert_eq!((limit.scarce, limit.available), (Scarce::Ports, 28_231));
+    assert!(limit.to_string().contains("the ports in TIME-WAIT (1)"), "{limit}");
 }
 
 #[test]

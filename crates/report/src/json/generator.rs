@@ -11,6 +11,9 @@ use crate::reason;
 /// The load generator's check of itself.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GeneratorDocument {
+    /// False where the measured window is too short for the check (100 ms): then nothing is known, and `healthy` is
+    /// true for want of a reason against it.
+    pub judged: bool,
     /// False if the generator held the load back: throughput is a lower bound then.
     pub healthy: bool,
     /// Why it is not healthy, in words.
@@ -25,7 +28,7 @@ pub struct GeneratorDocument {
     pub busiest_worker_ratio: Option<f64>,
     /// The highest ratio of time any worker was ready and had no CPU, 0 to 1.
     pub starved_ratio: Option<f64>,
-    /// How late requests left.
+    /// How late the requests left that were sent.
     pub send_lag_ms: LagDocument,
     /// |N − X·R| / N: in a closed loop N is the mean of open connections times the requests under way on each and R the
     /// latency, in an open loop N is the mean of the requests under way and R the service time; null where the law
@@ -177,6 +180,7 @@ impl CeilingDocument {
 impl GeneratorDocument {
     pub(super) fn of(run: &Run, health: &GeneratorHealth) -> Self {
         Self {
+            judged: !health.too_short,
             healthy: health.healthy(),
             reasons: health.reasons.iter().map(reason::text).collect(),
             causes: health.reasons.iter().map(CauseDocument::of).collect(),

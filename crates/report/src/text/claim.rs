@@ -127,6 +127,9 @@ pub(super) fn settled(step: &StepSummary, lower_bound: bool) -> &'static str {
         Steadiness::Wide => {
             " Throughput did not settle to within ±2 % in that step: take the figure with its interval."
         }
+        Steadiness::Moving if step.rate_per_sec.is_some() && lower_bound => {
+            " More and more requests were waiting or under way: this generator does not keep up with this rate."
+        }
         Steadiness::Moving if step.rate_per_sec.is_some() => {
             " More and more requests were waiting or under way: the target does not keep up with this rate."
         }

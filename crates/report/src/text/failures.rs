@@ -1,11 +1,17 @@
 //! What failed, by name, with its meaning and what helps.
 
-use plimsoll_analyze::{Findings, wants_status};
+use plimsoll_analyze::{Findings, GeneratorReason, StepSummary, wants_status};
 use plimsoll_plan::Plan;
-use plimsoll_record::{Counts, FAILURES};
+use plimsoll_record::{Counts, FAILURES, FailureKind, FailureRow};
 use plimsoll_units::{escape_control, grouped, percent_text};
 
 use super::paragraph::wrapped;
+
+/// What helps against requests that were not sent because the workers had no time for them.
+const OUT_OF_TIME: &str = "the generator itself was at its limit, and more connections would not help: lower the rate, use more workers (-t) if cores are free, or another machine";
+
+/// What helps where the workers had time, and no connection was free.
+const OUT_OF_CONNECTIONS: &str = "no connection was free: raise --max-connections, or lower the rate";
 
 /// Failures by name, failed checks and unsuccessful statuses, the most frequent first.
 fn by_name(plan: &Plan, counts: &Counts) -> Vec<(String, u64)> {
@@ -41,13 +47,35 @@ pub(super) fn block(findings: &Findings) -> String {
     let mut sum = Counts::default();
     findings.steps.iter().for_each(|step| sum.merge(&step.counts));
     let mut remedies = Vec::new();
-    let lines: String =
-        by_name(&findings.plan, &sum).iter().map(|row| line(row, sum.ended(), &mut remedies)).collect();
+    let rows = by_name(&findings.plan, &sum);
+    let lines: String = rows.iter().map(|row| line(findings, row, sum.ended(), &mut remedies)).collect();
     if lines.is_empty() { lines } else { format!("Failed requests\n{lines}") }
 }
 
+/// What helps. Requests are never sent for want of connections, or of the generator's own time; its check of itself
+/// tells which.
+fn remedy(findings: &Findings, row: &FailureRow) -> &'static str {
+    let unsent = |step: &&StepSummary| step.counts.failed.of(FailureKind::Unsent) > 0;
+    let Some(step) = findings.steps.iter().find(unsent).filter(|_| row.kind == FailureKind::Unsent) else {
+        return row.remedy_over(findings.plan.network.unix.is_some());
+    };
+    let short_of_descriptors =
+        |reason: &&GeneratorReason| matches!(reason, GeneratorReason::OutOfConnections { .. });
+    match step.generator.reasons.iter().find(short_of_descriptors) {
+        Some(reason) => reason.remedy(),
+        None if step.generator.out_of_time() => OUT_OF_TIME,
+        None if step.generator.too_short => row.remedy,
+        None => OUT_OF_CONNECTIONS,
+    }
+}
+
 /// One kind with its meaning. What helps is said once, however many kinds share it.
-fn line((name, count): &(String, u64), ended: u64, remedies: &mut Vec<&str>) -> String {
+fn line(
+    findings: &Findings,
+    (name, count): &(String, u64),
+    ended: u64,
+    remedies: &mut Vec<&'static str>,
+) -> String {
     let share = percent_text(*count as f64 / ended.max(1) as f64);
     let seen = format!("{name}: {} ({share})", grouped(*count));
     let Some(row) = FAILURES.iter().find(|row| row.name == name) else {
@@ -59,9 +87,10 @@ fn line((name, count): &(String, u64), ended: u64, remedies: &mut Vec<&str>) -> 
         return wrapped("  ", "    ", &format!("{seen}, {what}"));
     };
     let meaning = wrapped("  ", "    ", &format!("{seen}, {}", row.meaning));
-    if remedies.contains(&row.remedy) {
+    let remedy = remedy(findings, row);
+    if remedies.contains(&remedy) {
         return meaning;
     }
-    remedies.push(row.remedy);
-    meaning + &wrapped("    → ", "      ", row.remedy)
+    remedies.push(remedy);
+    meaning + &wrapped("    → ", "      ", remedy)
 }

@@ -19,6 +19,10 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     if findings.steps.is_empty() {
         return String::new();
     }
+    if health.too_short {
+        let text = "Load generator: too short to judge, for which 100 ms at least have to be measured.";
+        return wrapped("", "  ", text);
+    }
     let state = if health.healthy() { "healthy".to_owned() } else { unhealthy(health) };
     let blocks = [
         wrapped("", "  ", &format!("Load generator: {state}. {}", figures(health))),
@@ -52,9 +56,11 @@ fn figures(health: &GeneratorHealth) -> String {
     let open = open.map(|ratio| format!(", {} of the connections were open on average", percent(ratio)));
     let law = health.littles_law_error.map(|error| format!(", Little's law holds within {}", percent(error)));
     let bound = health.send_lag_bound_ns.map(|ns| format!(" (of at most {})", duration_text(ns)));
+    // A request that waits for a connection to be free is not late by this, and neither is one that never left.
+    let of_those = if health.backlog > 0 { "of those sent, requests left" } else { "requests left" };
     format!(
         "{}, the busiest used {} of a core and waited for a CPU {} of the time; {} of CPU in all, {} of it in \
-         the kernel; requests left {} late at the median, {} at p99{}{}{}.",
+         the kernel; {of_those} {} late at the median, {} at p99{}{}{}.",
         count_of(health.workers, "worker"),
         percent(health.busiest_worker_ratio),
         percent(health.starved_ratio),

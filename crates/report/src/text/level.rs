@@ -25,7 +25,7 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
         return format!("{}No step was recorded.\n{}", origin::unsealed(run), origin::events(run));
     };
     let blocks = [
-        format!("{}{}", origin::unsealed(run), headline(findings, step)),
+        format!("{}{}", origin::unsealed(run), headline(run, findings, step)),
         counts(run, findings, step),
         times(findings, step),
         requests::table(&findings.plan, step),
@@ -42,15 +42,21 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
     blocks.join("\n")
 }
 
-fn headline(findings: &Findings, step: &StepSummary) -> String {
+fn headline(run: &Run, findings: &Findings, step: &StepSummary) -> String {
     let success = step.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
+    let (measured, whole) = windows(run, step);
+    let success = success + &whole;
     let throughput = match findings.answered_late() {
         true => claim::only_late(findings),
         false if step.steadiness == Steadiness::Ramp => {
             let mean = count_text(step.throughput.value);
-            format!("{}{mean} requests/s on average, success {success}.", bound(findings.lower_bound))
+            let bound = bound(findings.lower_bound);
+            format!("{bound}{mean} requests/s on average{measured}, success {success}.")
         }
-        false => format!("{}, success {success}.", throughput(step.throughput, findings.lower_bound)),
+        false => {
+            let throughput = throughput(step.throughput, findings.lower_bound);
+            format!("{throughput}{measured}, success {success}.")
+        }
     };
     let text = format!(
         "{} at {}: {throughput}{}{}",
@@ -62,8 +68,26 @@ fn headline(findings: &Findings, step: &StepSummary) -> String {
     wrapped("", "", &text)
 }
 
+/// For how long the load was on, whether or not the target was there.
+fn load_sec(run: &Run, step: &StepSummary) -> Option<f64> {
+    let record = run.steps.iter().find(|record| record.index == step.index)?;
+    Some(record.ended_ns.saturating_sub(record.began_ns) as f64 / 1e9)
+}
+
+/// What throughput and success are of, where a lost target makes them two windows: throughput is of the time in
+/// which the target was there, success of every request of the load.
+fn windows(run: &Run, step: &StepSummary) -> (String, String) {
+    match (step.lost_at_sec, load_sec(run, step)) {
+        (Some(_), Some(load_sec)) => (
+            format!(" over the {} until the target was lost", seconds(step.measured_sec)),
+            format!(" over all {} of the load", seconds(load_sec)),
+        ),
+        _ => Default::default(),
+    }
+}
+
 fn counts(run: &Run, findings: &Findings, step: &StepSummary) -> String {
-    let mut text = fact("load", &load(findings, step)) + &fact("time", &time(step));
+    let mut text = fact("load", &load(findings, step)) + &fact("time", &time(run, step));
     text.push_str(&fact("requests", &requests(step)));
     let status: Vec<String> =
         step.counts.status.iter().map(|(status, count)| format!("{status}: {}", grouped(count))).collect();
@@ -116,15 +140,23 @@ fn load(findings: &Findings, step: &StepSummary) -> String {
     }
 }
 
-fn time(step: &StepSummary) -> String {
+/// How the load ended.
+fn ending(run: &Run, step: &StepSummary) -> String {
     let end = match step.end {
-        StepEnd::Steady => "; ended when throughput was known",
-        StepEnd::TimeLimit => "; ended on time",
-        StepEnd::RequestLimit => "; ended after the number of requests asked for",
-        StepEnd::Stopped => "; ended when no worker had more to send",
-        StepEnd::Cut => "; cut short",
-        StepEnd::TargetLost => "",
+        StepEnd::Steady => "ended when throughput was known",
+        StepEnd::TimeLimit => "ended on time",
+        StepEnd::RequestLimit => "ended after the number of requests asked for",
+        StepEnd::Stopped => "ended when no worker had more to send",
+        StepEnd::Cut => "cut short",
+        StepEnd::TargetLost => {
+            let load_sec = load_sec(run, step).map(seconds);
+            return load_sec.map_or_else(String::new, |load| format!("; the load was on for {load}"));
+        }
     };
+    format!("; {end}")
+}
+
+fn time(run: &Run, step: &StepSummary) -> String {
     let until = if step.end == StepEnd::TargetLost { " until the target was lost" } else { "" };
     let warmup = if step.warmup_sec > 0.0 {
         format!("after {} of warm-up", seconds(step.warmup_sec))
@@ -132,16 +164,22 @@ fn time(step: &StepSummary) -> String {
         "no warm-up left out".to_owned()
     };
     format!(
-        "{} measured{until}, {warmup}, {} to drain{end}",
+        "{} measured{until}, {warmup}, {} to drain{}",
         seconds(step.measured_sec),
-        seconds(step.drain_sec)
+        seconds(step.drain_sec),
+        ending(run, step)
     )
 }
 
 fn requests(step: &StepSummary) -> String {
     let counts = &step.counts;
+    // By their status, or because they failed a check.
+    let no_success = match counts.completed.saturating_sub(counts.ok) {
+        0 => String::new(),
+        count => format!(" · {} answered without success", grouped(count)),
+    };
     format!(
-        "{} due · {} sent · {} completed · {} ok · {} failed",
+        "{} due · {} sent · {} completed · {} ok{no_success} · {} failed",
         grouped(counts.intended),
         grouped(counts.sent),
         grouped(counts.completed),

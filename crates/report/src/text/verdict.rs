@@ -45,7 +45,7 @@ fn generator_text(findings: &Findings) -> String {
 }
 
 fn generator_ruled_out(findings: &Findings) -> String {
-    if !findings.generator.healthy() {
+    if !findings.generator.healthy() || findings.generator.too_short {
         return String::new();
     }
     let busy = percent(findings.generator.busiest_worker_ratio);

@@ -35,6 +35,38 @@ fn a_lower_bound_carries_its_mark_and_its_reason_everywhere() {
     }
 }
 
+/// A report in one line, for its lines break where their width ends.
+fn in_one_line(sample: &Sample) -> String {
+    text::render(&sample.run, &sample.findings).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_helps_against_requests_never_sent_depends_on_what_kept_them() {
+    let mut sample = sample::behind();
+    let text = in_one_line(&sample);
+    assert!(text.contains("→ no connection was free: raise --max-connections"), "{text}");
+    assert!(text.contains("of those sent, requests left"), "{text}");
+    let busy = vec![GeneratorReason::WorkerBusy { worker: 0, ratio: 0.98 }];
+    sample.findings.steps[0].generator.reasons = busy;
+    sample.findings.lower_bound = true;
+    let text = in_one_line(&sample);
+    assert!(!text.contains("--max-connections"), "{text}");
+    assert!(!text.contains("the target does not keep up"), "{text}");
+    assert!(text.contains("lower the rate, use more workers (-t) if cores are free, or another"), "{text}");
+}
+
+#[test]
+fn a_generator_that_cannot_be_judged_is_told_without_figures_and_advice() {
+    let mut sample = sample::few();
+    let health = &mut sample.findings.generator;
+    (health.too_short, health.busiest_worker_ratio) = (true, 1.08);
+    let text = in_one_line(&sample);
+    assert!(text.contains("Load generator: too short to judge"), "{text}");
+    for figure in ["of a core", "108", "healthy", "waited for a CPU"] {
+        assert!(!text.contains(figure), "{figure}: {text}");
+    }
+}
+
 #[test]
 fn a_dead_target_is_told_with_the_name_of_its_failure() {
     check("answer_dead_target", &sample::dead());

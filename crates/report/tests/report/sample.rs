@@ -94,12 +94,14 @@ fn manifest(command: &str, plan: &Plan) -> Manifest {
 
 pub(super) fn health(busy: f64) -> GeneratorHealth {
     GeneratorHealth {
+        too_short: false,
         reasons: Vec::new(),
         cpu_sec: 4.13,
         kernel_sec: 3.21,
         busiest_worker_ratio: busy,
         starved_ratio: 0.004,
         send_lag_p50_ns: 2_100.0,
+        backlog: 0,
         send_lag_p99_ns: 41_000.0,
         send_lag_bound_ns: Some(2_370_000.0),
         littles_law_error: Some(0.003),
@@ -403,6 +405,7 @@ pub(super) fn behind() -> Sample {
     only.steadiness = Steadiness::Moving;
     only.generator.littles_law_error = None;
     only.generator.open_ratio = None;
+    only.generator.backlog = 3000;
     let advice = "watch the target's CPU, threads and pools while it is offered 2,000 requests/s";
     let slo = Slo { p99_ms: Some(500.0), ..Slo::default() };
     let mut sample = sample(

@@ -14,7 +14,7 @@ impl StatusPattern {
             let class = class.parse().ok().filter(|class| (1..=5).contains(class))?;
             return (text.len() == 3).then_some(Self::Class(class));
         }
-        let code = text.parse().ok().filter(|code| (100..=999).contains(code))?;
+        let code = text.parse().ok().filter(|code| (100..=599).contains(code))?;
         (text.len() == 3).then_some(Self::Code(code))
     }
 

@@ -153,10 +153,18 @@ fn what_is_no_check_says_what_would_be() {
     {
         assert!(error(text).contains("is no check; write status=200"), "{text}");
     }
-    for text in
-        ["status=", "status=20", "status=2x", "status=9xx", "status=+20", "status=0200", "status=200,"]
-    {
-        assert!(error(text).contains("is no status; write a code such as 200"), "{text}");
+    for text in [
+        "status=",
+        "status=20",
+        "status=600",
+        "status=999",
+        "status=2x",
+        "status=9xx",
+        "status=+20",
+        "status=0200",
+        "status=200,",
+    ] {
+        assert!(error(text).contains("is no status; write a code from 100 to 599 such as 200"), "{text}");
     }
     for text in ["size<", "size<x", "size=<1", "size<>1", "size<1.5", "size<-1", "size<0"] {
         assert!(error(text).contains("is no size in bytes"), "{text}");

@@ -10,7 +10,9 @@ use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, Server
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{DigitallySignedStruct, Error, SignatureScheme};
+
+use crate::failure;
 
 /// Lets in whom the roots vouch for.
 #[derive(Debug)]
@@ -25,11 +27,8 @@ impl Trusted {
     }
 }
 
-/// The library looks at a certificate's time before it looks at what it may be used for, so this error
-/// says that the time is right.
 fn is_authority(error: &Error) -> bool {
-    let Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
-    matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
+    matches!(error, Error::InvalidCertificate(fault) if failure::is_authority(fault))
 }
 
 impl ServerCertVerifier for Trusted {

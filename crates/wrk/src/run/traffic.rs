@@ -38,8 +38,10 @@ impl Threads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten().any(holds)
     }
 
-    fn take_all(&self) -> Vec<ThreadState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().filter_map(Option::take).collect()
+    /// Every thread; none if one has not come home.
+    fn take_all(&self) -> Option<Vec<ThreadState>> {
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *places).into_iter().collect()
     }
 }
 
@@ -119,7 +121,7 @@ impl Requests {
     /// Calls the script's `done` with the figures that were printed.
     pub(super) fn sum_up(&mut self, measured: &Measured) -> Result<(), ScriptError> {
         let Some(script) = &mut self.script else { return Ok(()) };
-        let threads = self.threads.take_all();
+        let threads = self.threads.take_all().ok_or(ScriptError::StillRunning)?;
         let (latency, rates) = (samples(&measured.latency_us()), samples(&measured.rates_per_sec()));
         script.done(threads, totals(measured), latency, rates)
     }

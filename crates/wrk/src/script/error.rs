@@ -24,6 +24,9 @@ pub enum ScriptError {
         /// Lua's own message, without a traceback.
         text: String,
     },
+    /// A thread of the script has not come back from a hook, and `done` could wait for it for ever.
+    #[error("done() was not called, because a thread of the script is still running")]
+    StillRunning,
     /// The name of the target has no address.
     #[error("unable to resolve {0}")]
     Resolve(#[from] Unresolved),
@@ -38,7 +41,9 @@ pub enum ScriptError {
         cause: String,
     },
     /// What the first `request()` returned is not a sequence of whole HTTP/1.1 requests.
-    #[error("{reason} at {line}:{column}")]
+    #[error(
+        "the script's request() did not return whole HTTP/1.1 requests: {reason} at {line}:{column} of its text"
+    )]
     Request {
         /// What is wrong with the text.
         reason: &'static str,

@@ -46,3 +46,12 @@ fn threads(value: &str) -> Option<String> {
     parse_duration(value).ok().filter(|_| parse_count(value).is_err())?;
     Some(format!("`{value}` is a time: write -d {value} or --timeout {value}"))
 }
+
+/// Why so many threads cannot have been meant: each has at least one connection.
+pub(super) fn more_threads_than(connections: u32, threads: u64) -> String {
+    let noun = if connections == 1 { "connection" } else { "connections" };
+    format!(
+        "`{threads}` is more than the {connections} {noun} that threads share: write -d {threads}s or --timeout \
+         {threads}s for a time, or raise -c"
+    )
+}

@@ -195,7 +195,7 @@ impl Reading<'_> {
     ) -> Result<(), Refusal> {
         let refusal = match row.map(|row| row.here) {
             Some(Here::Own(clash, means)) => {
-                clash.refuse(value, self.connections).map(|why| format!("{why}; here {typed} is: {means}"))
+                clash.refuse(value, self.connections).map(|why| clashing(typed, &why, means).0)
             }
             Some(Here::Same) if native.get_id() == "name" && value.parse::<u64>().is_ok() => Some(format!(
                 "-n is the name of the files here; {value} requests are plimsoll run URL -n {value}, a name of \
@@ -278,6 +278,11 @@ fn long(arg: &str) -> Option<(&'static Borrowed, Option<String>)> {
     let name = name.strip_prefix('-').filter(|name| name.starts_with('-')).unwrap_or(name);
     let row = BORROWED.iter().find(|row| row.spelling.len() > "-x".len() && row.spelling == name)?;
     Some((row, value.map(ToOwned::to_owned)))
+}
+
+/// A value of an option that means something else here.
+pub(super) fn clashing(typed: &str, why: &str, means: &str) -> Refusal {
+    Refusal(format!("{why}; here {typed} is: {means}"))
 }
 
 fn one_load(typed: &str) -> Refusal {
