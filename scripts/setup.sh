@@ -49,6 +49,7 @@ missing_packages() {
         have nghttpd || printf 'nghttp2-server\n'
         have openssl || printf 'openssl\n'
         have tc || printf 'iproute2\n'
+        have c++ || printf 'g++\n'
         have redis-server || printf 'redis-server\n'
         have memcached || printf 'memcached\n'
         have mariadbd || printf 'mariadb-server\n'

@@ -252,8 +252,11 @@ pub(super) fn next(scene: &Scene<'_>, named: &[(Limit, &str)]) -> Option<NextLim
 
 /// The resource of these hosts' others that is used most, in words; `None` if nothing is known of any.
 pub(super) fn busiest_elsewhere(scene: &Scene<'_>, but: &[(Limit, &str)]) -> Option<String> {
+    // A host's processors, threads and quotas are one thing seen three times.
+    let is_compute = |limit: Limit| matches!(limit, Limit::Cpu | Limit::Thread | Limit::Quota);
+    let alike = |a: Limit, b: Limit| a == b || is_compute(a) && is_compute(b);
     let other = |(resource, _): &(&Resource, f64)| {
-        !but.iter().any(|(limit, host)| *limit == resource.kind.limit() && *host == resource.host)
+        !but.iter().any(|(limit, host)| alike(*limit, resource.kind.limit()) && *host == resource.host)
     };
     let (resource, share) = by_share(scene).into_iter().find(other)?;
     Some(format!("{} was {} used", text::resource_text(resource), percent(share)))
