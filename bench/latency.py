@@ -43,7 +43,8 @@ def contenders(url, seconds):
            "-z", f"{seconds}s"]
     h2load = ["h2load", "--h1", "-t", 1, "-c", CONNECTIONS, "-D", seconds, "--rps", each,
               "--log-file", "h2load.log", url]
-    ours = [pinned.require_plimsoll(), "run", url, "-R", RATE_PER_SEC, "-d", f"{seconds}s", "-t", 1, "--json"]
+    ours = [pinned.require_plimsoll(), "run", url, "-R", RATE_PER_SEC, "-d", f"{seconds}s", "-t", 1,
+            "--no-probe", "--json"]
     return {
         "plimsoll -R": (ours, samples.plimsoll, tools.MEASURED),
         "oha -q": ([*oha, url], samples.oha, (0,)),

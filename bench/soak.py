@@ -114,7 +114,7 @@ def measure():
         return before
     pinned.require_descriptors(options.connections)
     driver = ["--driver", options.driver] if options.driver else []
-    load = ["-c", options.connections, "-d", f"{options.seconds}s", "-t", 1, *driver, "--json"]
+    load = ["-c", options.connections, "-d", f"{options.seconds}s", "-t", 1, *driver, "--no-probe", "--json"]
     with servers.nginx() as nginx, tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
         argv = [pinned.require_plimsoll(), "run", nginx.url(), *load]
         with client.running(argv, folder) as running:

@@ -71,7 +71,7 @@ def plimsoll(case, url, seconds, driver=None):
     insecure = [] if case.site == "plain" else ["--insecure"]
     pipeline = ["--pipeline", case.pipeline] if case.pipeline > 1 else []
     load = ["-c", case.connections, "-d", f"{seconds}s", "-t", 1]
-    return [pinned.PLIMSOLL, "run", url, *load, *chosen, *post, *streams, *insecure, *pipeline, "--json"]
+    return [pinned.PLIMSOLL, "run", url, *load, *chosen, *post, *streams, *insecure, *pipeline, "--no-probe", "--json"]
 
 
 def plimsoll_wrk(case, url, seconds):
