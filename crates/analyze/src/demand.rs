@@ -2,13 +2,12 @@
 
 use crate::Estimate;
 use crate::batch_means::t_quantile;
+use crate::verdict::BUSY;
 
 /// Fewer steps than these give no line with an interval.
 const STEPS_LEAST: usize = 3;
 /// The highest throughput must be so many times the lowest, or a slope is made of noise alone.
 const SPREAD_LEAST: f64 = 1.25;
-/// From here on a resource is as good as used up: what use would be with more of it cannot be seen.
-const FULL: f64 = 0.9;
 /// A server that is full from the first step on may still serve more under more load, for it sleeps and wakes less often
 /// for each request. Beyond this factor it was not the requests that filled it.
 const BATCHING_MOST: f64 = 3.0;
@@ -68,7 +67,7 @@ struct Line {
 /// X_max = X + (c − U)/D at the plateau. Its interval takes the ends of the interval of D, and the scatter of U about
 /// the line over D.
 pub(crate) fn demand(loads: &[Load], plateau: Load, capacity: Option<f64>) -> Option<Demand> {
-    let full = |load: &&Load| capacity.is_some_and(|capacity| load.used >= FULL * capacity);
+    let full = |load: &&Load| capacity.is_some_and(|capacity| load.used >= BUSY * capacity);
     let batched = spread(loads).is_some_and(|(least, most)| most < BATCHING_MOST * least);
     let mostly_full = batched && 2 * loads.iter().filter(full).count() > loads.len();
     let law = line(loads).map(|line| by_line(&line, plateau, capacity));

@@ -114,7 +114,7 @@ fn listening<'a>(hosts: &'a Hosts<'a>) -> Vec<Listening<'a>> {
 
 /// Where requests are in this run.
 pub(crate) fn flow(run: &Run, plan: &Plan, seen: &Seen<'_>) -> Flow {
-    let addresses = Addresses::of(run);
+    let addresses = Addresses::of(plan);
     let listening = listening(seen.hosts);
     let mut keys: BTreeSet<(&str, &str)> = listening.iter().map(|one| (one.host, one.process)).collect();
     for host in seen.hosts.names() {

@@ -190,8 +190,7 @@ fn components(hosts: &Hosts<'_>, name: &str, span: Span) -> Vec<ComponentLoad> {
 
 fn throttled(hosts: &Hosts<'_>, name: &str, span: Span) -> Vec<Throttled> {
     let one = |(group, track): (&str, &Track<'_>)| {
-        let periods = track.per_sec("periods", span).filter(|periods| *periods > 0.0)?;
-        let ratio = track.per_sec("throttled_periods", span)? / periods;
+        let ratio = track.throttled(span)?;
         (ratio > 0.0).then(|| Throttled { group: group.to_owned(), ratio })
     };
     hosts.of(name, "cgroup").filter_map(one).collect()

@@ -2,24 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_record::Run;
-use serde::Deserialize;
+use plimsoll_plan::Plan;
 
 use super::{Listening, is_any, split};
-
-/// What a plan says of its hosts, as far as it matters here.
-#[derive(Debug, Default, Deserialize)]
-struct Named {
-    #[serde(default)]
-    hosts: Vec<NamedHost>,
-}
-
-#[derive(Debug, Deserialize)]
-struct NamedHost {
-    name: String,
-    #[serde(default)]
-    address: Option<String>,
-}
 
 /// The names of hosts by their addresses, as the plan gives them.
 #[derive(Debug, Default)]
@@ -28,10 +13,9 @@ pub(super) struct Addresses {
 }
 
 impl Addresses {
-    /// Those of a run's plan.
-    pub(super) fn of(run: &Run) -> Self {
-        let named: Named = serde_json::from_str(&run.manifest.plan).unwrap_or_default();
-        let pairs = named.hosts.into_iter().filter_map(|host| Some((host.address?, host.name)));
+    /// Those of a plan.
+    pub(super) fn of(plan: &Plan) -> Self {
+        let pairs = plan.hosts.iter().filter_map(|host| Some((host.address?.to_string(), host.name.clone())));
         Self { names: pairs.collect() }
     }
 

@@ -56,6 +56,12 @@ impl<'a> Track<'a> {
         self.reads.iter().filter_map(move |read| Some((read.at_ns, *read.counters.get(name)? as f64)))
     }
 
+    /// The part of its periods in which a control group was held back; `None` if it had none, or they are not known.
+    pub(crate) fn throttled(&self, span: Span) -> Option<f64> {
+        let periods = self.per_sec("periods", span).filter(|periods| *periods > 0.0)?;
+        Some(self.per_sec("throttled_periods", span)? / periods)
+    }
+
     /// How fast a counter grew within a span, per second.
     ///
     /// A counter is taken to grow evenly between two reads of it. What lies between reads too far apart is left out, and

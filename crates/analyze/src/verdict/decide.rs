@@ -8,7 +8,6 @@ use super::rules::{
 };
 use super::scene::{Scene, Suspicion};
 use super::{bounds, text};
-use crate::hosts::GENERATOR;
 use crate::{Confidence, Limit, NextLimit, Resource, ResourceKind, Suspect, Verdict};
 
 /// No limit is told beyond so many times the throughput that was seen.
@@ -232,7 +231,7 @@ fn nearly(scene: &Scene<'_>, resource: &Resource) -> Suspicion {
 /// Resources by how much of them was used at the deciding step, those that the load spends.
 fn by_share<'s>(scene: &Scene<'s>) -> Vec<(&'s Resource, f64)> {
     let spent = |resource: &&Resource| resource.kind.is_spent() && resource.kind != ResourceKind::Core;
-    let ours = scene.resources.iter().filter(spent).filter(|resource| resource.host != GENERATOR);
+    let ours = scene.of_target().filter(spent);
     let mut shares: Vec<_> = ours.filter_map(|resource| Some((resource, scene.share(resource)?))).collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));
     shares

@@ -1,7 +1,7 @@
 //! What the rules look at, and what they say.
 
 use crate::flow::Flow;
-use crate::hosts::Span;
+use crate::hosts::{GENERATOR, Span};
 use crate::usage::Seen;
 use crate::{Estimate, EvidenceRow, Limit, Resource, ResourceKind, StepSummary};
 
@@ -97,12 +97,15 @@ impl<'a> Scene<'a> {
         resource.utilisation(self.step)
     }
 
-    /// The resources of one kind, those of the generator left out.
-    pub(crate) fn of_kind(&self, kind: ResourceKind) -> impl Iterator<Item = &'a Resource> {
+    /// The resources of all hosts but the generator's.
+    pub(crate) fn of_target(&self) -> impl Iterator<Item = &'a Resource> {
         let resources = self.resources;
-        resources
-            .iter()
-            .filter(move |resource| resource.kind == kind && resource.host != crate::hosts::GENERATOR)
+        resources.iter().filter(|resource| resource.host != GENERATOR)
+    }
+
+    /// Those of one kind.
+    pub(crate) fn of_kind(&self, kind: ResourceKind) -> impl Iterator<Item = &'a Resource> {
+        self.of_target().filter(move |resource| resource.kind == kind)
     }
 
     /// The CPU of a host.
@@ -137,8 +140,7 @@ impl<'a> Scene<'a> {
         let runs_code = matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota);
         let group =
             self.seen.hosts.track(&resource.host, "cgroup", &resource.detail).filter(|_| runs_code)?;
-        let periods = group.per_sec("periods", self.span()).filter(|periods| *periods > 0.0)?;
-        Some(group.per_sec("throttled_periods", self.span())? / periods)
+        group.throttled(self.span())
     }
 
     /// The names of the hosts that were looked at.
@@ -148,13 +150,11 @@ impl<'a> Scene<'a> {
 
     /// What is between free and busy, or free on average and held up in most periods, and so cannot be ruled out.
     pub(crate) fn nearly_full(&self) -> Vec<&'a Resource> {
-        let spent =
-            |resource: &&Resource| resource.kind.is_spent() && resource.host != crate::hosts::GENERATOR;
         let near = |resource: &&Resource| {
             let share = self.share(resource);
             let throttled = || self.throttled(resource).is_some_and(|ratio| ratio >= bounds::THROTTLED);
             share.is_some_and(|share| share < bounds::BUSY && (share >= bounds::FREE || throttled()))
         };
-        self.resources.iter().filter(spent).filter(near).collect()
+        self.of_target().filter(|resource| resource.kind.is_spent()).filter(near).collect()
     }
 }

@@ -12,6 +12,9 @@ use crate::{Limit, Resource, ResourceKind};
 /// Ready threads that got less than this part of what they wanted were kept from it.
 const WAITED: f64 = 0.5;
 
+/// A process that uses so much of it at the lowest throughput too does not work for the requests.
+const STEADY: f64 = 0.5;
+
 /// Hosts whose CPU the target wanted and did not get.
 pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
     let hosts = scene.hosts().into_iter();
@@ -41,7 +44,7 @@ fn strangers<'s>(scene: &'s Scene<'_>, host: &str) -> Vec<(&'s str, f64)> {
     }
     let stranger = |(subject, track): (&'s str, &Track<'_>)| {
         let cores = crate::usage::cpu_of(track, scene.span())?;
-        let follows_load = crate::usage::cpu_of(track, scene.lowest_span()?)? < (1.0 - WAITED) * cores;
+        let follows_load = crate::usage::cpu_of(track, scene.lowest_span()?)? < STEADY * cores;
         (!ours.contains(&name_of(subject)) && !follows_load).then_some((subject, cores))
     };
     scene.seen.hosts.of(host, "process").filter_map(stranger).collect()

@@ -3,7 +3,6 @@
 use plimsoll_units::count_text;
 
 use crate::demand::{Load, demand};
-use crate::hosts::GENERATOR;
 use crate::verdict::bounds;
 use crate::verdict::phrase::percent;
 use crate::verdict::scene::{Scene, Suspicion};
@@ -53,10 +52,8 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>) -> Option<Suspicion> {
     let (least, most, count) = stays_level(steps, scene.step)?;
     let level = most <= (1.0 + LEVEL) * least;
     // A target that sheds load because it is full says 503 too; then it is what is full that limits.
-    let full = scene.resources.iter().any(|resource| {
-        resource.kind.is_spent()
-            && resource.host != GENERATOR
-            && scene.share(resource).is_some_and(|share| share >= bounds::BUSY)
+    let full = scene.of_target().any(|resource| {
+        resource.kind.is_spent() && scene.share(resource).is_some_and(|share| share >= bounds::BUSY)
     });
     if refused < PART_LEAST || full || (count > 1 && !level && most > least * 1.5) {
         return None;
