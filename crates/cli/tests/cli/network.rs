@@ -1,7 +1,8 @@
 //! The way to the target: other hosts, sources and sockets, and the limits on the way.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -10,41 +11,51 @@ use plimsoll_testkit::Nginx;
 
 use crate::bench::{Bench, Called, Target};
 
-/// A server that keeps the heads of its requests, and where each connection comes from.
+/// A request as the server saw it.
+#[derive(Clone)]
+struct Seen {
+    /// Which connection brought it, in the order they were accepted. Its port does not tell: ports come again.
+    connection: usize,
+    from: SocketAddr,
+    head: String,
+}
+
+/// A server that keeps what it saw of each request.
 struct Witness {
     address: SocketAddr,
-    heads: Arc<Mutex<Vec<(SocketAddr, String)>>>,
+    seen: Arc<Mutex<Vec<Seen>>>,
 }
 
 impl Witness {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let heads = Arc::new(Mutex::new(Vec::new()));
-        let of_thread = Arc::clone(&heads);
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let of_thread = Arc::clone(&seen);
         thread::spawn(move || {
             // Ends with the test's process: nothing waits for it.
-            while let Ok((stream, from)) = listener.accept() {
-                let heads = Arc::clone(&of_thread);
-                thread::spawn(move || answer(stream, from, &heads));
+            for connection in 0.. {
+                let Ok((stream, from)) = listener.accept() else { return };
+                let seen = Arc::clone(&of_thread);
+                thread::spawn(move || answer(stream, connection, from, &seen));
             }
         });
-        Self { address, heads }
+        Self { address, seen }
     }
 
-    fn heads(&self) -> Vec<(SocketAddr, String)> {
-        self.heads.lock().unwrap().clone()
+    fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
     }
 }
 
-fn answer(mut stream: TcpStream, from: SocketAddr, heads: &Mutex<Vec<(SocketAddr, String)>>) {
+fn answer(mut stream: TcpStream, connection: usize, from: SocketAddr, seen: &Mutex<Vec<Seen>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         let head = String::from_utf8_lossy(&buffer[..count]).into_owned();
         let closes = head.contains("Connection: close");
-        heads.lock().unwrap().push((from, head));
-        let connection = if closes { "Connection: close\r\n" } else { "" };
-        let response = format!("HTTP/1.1 200 OK\r\n{connection}Content-Length: 2\r\n\r\nok");
+        seen.lock().unwrap().push(Seen { connection, from, head });
+        let field = if closes { "Connection: close\r\n" } else { "" };
+        let response = format!("HTTP/1.1 200 OK\r\n{field}Content-Length: 2\r\n\r\nok");
         if stream.write_all(response.as_bytes()).is_err() || closes {
             return;
         }
@@ -62,9 +73,13 @@ fn another_host_gets_the_load_and_the_request_keeps_the_urls() {
     let address = server.address.to_string();
     let called = short_run(&bench, 0, "http://api.test/x", &["--connect-to", &address]);
     assert!(called.err.contains(&address), "the address is told before the load: {}", called.err);
-    let heads = server.heads();
-    assert!(!heads.is_empty());
-    assert!(heads.iter().all(|(_, head)| head.contains("\r\nHost: api.test\r\n")), "{}", heads[0].1);
+    let seen = server.seen();
+    assert!(!seen.is_empty());
+    assert!(
+        seen.iter().all(|request| request.head.contains("\r\nHost: api.test\r\n")),
+        "{}",
+        seen[0].head
+    );
 }
 
 #[test]
@@ -120,9 +135,9 @@ fn connections_come_from_the_sources_that_are_named_and_only_from_own_addresses(
     let (bench, server) = (Bench::new(), Witness::start());
     let url = format!("http://{}/", server.address);
     short_run(&bench, 0, &url, &["--source-ip", "127.0.0.7,127.0.0.8-127.0.0.9"]);
-    let heads = server.heads();
-    assert!(heads.iter().all(|(from, _)| from.to_string().starts_with("127.0.0.")));
-    assert!(heads.iter().all(|(from, _)| !from.to_string().starts_with("127.0.0.1:")));
+    let sources: BTreeSet<IpAddr> = server.seen().iter().map(|request| request.from.ip()).collect();
+    let wanted = ["127.0.0.7", "127.0.0.8", "127.0.0.9"].map(|source| source.parse().unwrap());
+    assert!(!sources.is_empty() && sources.is_subset(&BTreeSet::from(wanted)), "{sources:?}");
     let called = short_run(&bench, 1, &url, &["--source-ip", "192.0.2.1"]);
     assert!(called.err.contains("192.0.2.1") && called.err.contains("ip address"), "{}", called.err);
     let called = short_run(&bench, 2, &url, &["--source-ip", "10.0.0.9-10.0.0.1"]);
@@ -134,10 +149,10 @@ fn without_keep_alive_each_request_has_a_connection_of_its_own() {
     let (bench, server) = (Bench::new(), Witness::start());
     let url = format!("http://{}/", server.address);
     short_run(&bench, 0, &url, &["--no-keepalive"]);
-    let heads = server.heads();
-    let connections: std::collections::HashSet<_> = heads.iter().map(|(from, _)| from).collect();
-    assert!(heads.len() > 2);
-    assert_eq!(connections.len(), heads.len());
+    let seen = server.seen();
+    let connections: BTreeSet<usize> = seen.iter().map(|request| request.connection).collect();
+    assert!(seen.len() > 2);
+    assert_eq!(connections.len(), seen.len());
 }
 
 /// Calls the binary with a lowered hard limit of descriptors.
