@@ -75,11 +75,7 @@ fn another_host_gets_the_load_and_the_request_keeps_the_urls() {
     assert!(called.err.contains(&address), "the address is told before the load: {}", called.err);
     let seen = server.seen();
     assert!(!seen.is_empty());
-    assert!(
-        seen.iter().all(|request| request.head.contains("\r\nHost: api.test\r\n")),
-        "{}",
-        seen[0].head
-    );
+    assert!(seen.iter().all(|request| request.head.contains("\r\nHost: api.test\r\n")), "{}", seen[0].head);
 }
 
 #[test]
