@@ -1,6 +1,8 @@
 //! `plimsoll probe`, at home and over ssh.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -143,6 +145,48 @@ fn another_machine_is_sampled_over_ssh() {
     assert!(
         samples.iter().any(|sample| matches!(&sample.reading, Reading::Ok(counters) if !counters.is_empty()))
     );
+}
+
+#[test]
+fn a_probe_over_ssh_follows_what_a_process_there_is_connected_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("redis.sock").to_str().unwrap().to_owned();
+    let redis = Redis::start(&["--unixsocket", &path]).unwrap();
+    let mut connections =
+        [connected(TcpStream::connect(redis.address())), connected(UnixStream::connect(&path))];
+    let front = TcpListener::bind("127.0.0.1:0").unwrap();
+    let sshd = Sshd::start(binary_folder()).unwrap();
+    let port = front.local_addr().unwrap().port().to_string();
+    let arguments = ["--port", &port, "--serving", "--every", "100ms"].map(ToOwned::to_owned);
+    let configured = login(&sshd, &sshd.client_configuration()).asking(&arguments);
+    let mut remote = configured.start(RealClock.now()).unwrap();
+    let mut missing = vec![
+        ("process".to_owned(), format!("{} redis-server", redis.pid())),
+        ("listener".to_owned(), redis.address().to_string()),
+        ("listener".to_owned(), format!("unix:{path}")),
+    ];
+    // It lists the processes every three seconds, and a run of tests makes a machine slow.
+    for _ in 0..100_000 {
+        let sample = remote.next_sample().unwrap();
+        assert!(
+            !sample.subject.ends_with(" sshd"),
+            "what the probe was started by serves only that: {sample:?}"
+        );
+        missing.retain(|(source, subject)| sample.source != *source || sample.subject != *subject);
+        if missing.is_empty() {
+            connections.iter_mut().for_each(|connection| connection.write_all(b"QUIT\r\n").unwrap());
+            return;
+        }
+    }
+    panic!("not seen: {missing:?}");
+}
+
+/// A connection that Redis has accepted: it has answered.
+fn connected<T: Read + Write + 'static>(connection: std::io::Result<T>) -> Box<dyn Write> {
+    let mut connection = connection.unwrap();
+    connection.write_all(b"PING\r\n").unwrap();
+    connection.read_exact(&mut [0; 7]).unwrap();
+    Box::new(connection)
 }
 
 #[test]
