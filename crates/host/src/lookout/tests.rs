@@ -4,13 +4,13 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
-use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 
 use plimsoll_record::{Counters, HostSample};
 
 use super::*;
 use crate::process_stat::tests::line;
+use crate::tcp_table::Socket;
 use crate::{CgroupPaths, Host};
 
 /// A machine's file tree.
@@ -191,7 +191,7 @@ fn a_port_that_nobody_listens_on_is_absent_and_one_that_nobody_may_see_into_is_a
     let process = |samples: Vec<HostSample>| {
         samples.into_iter().find(|one| one.source == "process").map(|one| (one.subject, one.reading)).unwrap()
     };
-    assert_eq!(process(samples(&mut machine.host(&port(81)))), (String::new(), Reading::Absent));
+    assert_eq!(process(samples(&mut machine.host(&port(81)))), ("".into(), Reading::Absent));
     machine.sockets(&["0: 00000000:0051 00000000:0000 0A 00000000:00000000 00:00000000 0 0 0 77 1 0"]);
     let seen = samples(&mut machine.host(&port(81)));
     assert_eq!(counters(&seen, "listener", "0.0.0.0:81").get("pid"), None);
@@ -259,19 +259,19 @@ fn a_dependency_behind_a_unix_socket_is_followed_and_told_with_its_path() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("behind.sock").to_str().unwrap().to_owned();
     let _redis = plimsoll_testkit::Redis::start(&["--unixsocket", &path]).unwrap();
-    let mut connection = UnixStream::connect(&path).unwrap();
-    connection.write_all(b"PING\r\n").unwrap();
-    assert!(connection.read(&mut [0; 1]).unwrap() == 1, "Redis has accepted");
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut host = Host::local("local", Path::new("/"), &port(listener.local_addr().unwrap().port()));
-    let samples = samples(&mut host);
+    let mut client = Command::new("redis-cli");
+    client.args(["-s", &path]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut client = Owned(client.spawn().unwrap());
+    client.0.stdin.as_mut().unwrap().write_all(b"PING\n").unwrap();
+    client.0.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+    let watched = Watched { pids: vec![client.0.id()], ..Watched::default() };
+    let samples = samples(&mut Host::local("local", Path::new("/"), &watched));
     let subject = format!("unix:{path}");
     let server = counters(&samples, "listener", &subject);
     assert!(server["queue_limit"] > 0 && server["established"] == 1, "{server:?}");
     assert!(subjects(&samples, "process").contains(&format!("{} redis-server", server["pid"]).as_str()));
-    let ours = format!("{} ", std::process::id());
-    let ours = subjects(&samples, "peers").into_iter().find(|subject| subject.starts_with(&ours)).unwrap();
-    assert_eq!(counters(&samples, "peers", ours)[subject.as_str()], 1);
+    let client = format!("{} redis-cli", client.0.id());
+    assert_eq!(counters(&samples, "peers", &client)[subject.as_str()], 1);
 }
 
 #[test]
