@@ -293,13 +293,16 @@ impl Lookout {
         chosen
     }
 
-    /// Adds the processes that serve other machines to those that are followed. What this one was started by serves it.
+    /// Adds the processes that serve other machines to those that are followed, but for the server that this one was
+    /// started by, with its children.
     fn add_serving(&mut self, now: Instant, sight: &Sight) {
-        let found = self.listeners(now, sight, &sight.serving());
         let ancestors = self.roster.ancestors(std::process::id());
+        let mut serving = sight.serving();
+        let found = self.listeners(now, sight, &serving);
+        serving.retain(|inode| !self.holders.of(*inode).iter().any(|pid| ancestors.contains(pid)));
+        let serves = |pid: &u32| serving.iter().any(|inode| self.holders.of(*inode).contains(pid));
         let started = |pid: u32| Some((pid, self.roster.entries().get(&pid)?.started_ticks));
-        let serving = found.into_iter().filter(|pid| !ancestors.contains(pid)).filter_map(started);
-        self.followed.extend(serving);
+        self.followed.extend(found.into_iter().filter(serves).filter_map(started));
     }
 
     /// The holders of listening sockets.
