@@ -33,6 +33,7 @@ class Case:
     pipeline: int = 1
     script: str = ""
     percentiles: bool = False
+    probed: bool = False
 
 
 CASES = (
@@ -52,11 +53,16 @@ CASES = (
     Case("pipeline-16", "GET small, 100 connections, pipelining 16", 100, (Goal("wrk", 0.80),), pipeline=16),
     Case("lua-100", "Lua request() for each request, 100 connections", 100, (Goal("wrk", 1.00),),
          script="request.lua"),
+    Case("probed-100", "GET small, 100 connections, the server's host looked at", 100,
+         (Goal("plimsoll --no-probe", 1.02),), ("plimsoll --no-probe",), probed=True),
 )
 BY_NAME = {case.name: case for case in CASES}
 
 
 def contenders(case, drivers):
-    """The peers, and Plimsoll once for each driver; wrk's command line lets Plimsoll choose its driver."""
+    """The peers, and Plimsoll once for each driver; wrk's command line lets Plimsoll choose its driver, as does
+    the case that compares Plimsoll with itself."""
+    if case.probed:
+        return [*case.peers, "plimsoll"]
     ours = ["plimsoll wrk"] if case.script else [f"plimsoll {driver}".strip() for driver in drivers]
     return [*case.peers, *ours]

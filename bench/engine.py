@@ -28,6 +28,7 @@ def one_run(case, nginx, contender, seconds):
         document = answers.plimsoll(ended)
         row["account"] = answers.plimsoll_account(document, row["whole_run"]["requests"])
         row["p50_us"] = document["steps"][0]["latency_ms"]["p50"] * 1000
+        row["probe_cores"] = sum(host["probe_cores"] or 0 for host in document["hosts"])
     elif case.percentiles:
         row["p50_us"] = answers.wrk_percentiles_ms(ended)["p50"] * 1000
     return row
@@ -72,7 +73,7 @@ def measure():
     drivers = [name for name in options.drivers.split(",") if name] or [""]
     contenders = cases.contenders(case, drivers)
     rows, failed = runs(case, contenders, options)
-    ours = [name for name in contenders if name.startswith("plimsoll")]
+    ours = [name for name in contenders if name not in case.peers]
     document = {"case": case.name, "title": case.title, "contenders": contenders,
                 "commands": commands(case, contenders, options), "goals": judge.judged(case, rows, ours),
                 "failed": failed, "runs": rows}

@@ -63,6 +63,7 @@ def table(case, rows, contenders):
     base = rounds.median(rows, first, "us_per_request")
     header = ["tool", "µs/request", f"× {first}", "requests/s", "of its core", "peak MiB"]
     header += ["p50 µs"] if case.percentiles else []
+    header += ["looking, of a core"] if case.probed else []
     lines = []
     for contender in contenders:
         cost = rounds.median(rows, contender, "us_per_request")
@@ -70,7 +71,9 @@ def table(case, rows, contenders):
         line = [contender, cell(cost, 2), cell(ratio, 2), cell(rounds.median(rows, contender, "requests_per_sec"), 0),
                 cell(rounds.median(rows, contender, "core_ratio"), 2),
                 cell(rounds.median(rows, contender, "peak_bytes"), 1, 2**-20)]
-        lines.append(line + ([cell(rounds.median(rows, contender, "p50_us"), 1)] if case.percentiles else []))
+        line += [cell(rounds.median(rows, contender, "p50_us"), 1)] if case.percentiles else []
+        line += [cell(rounds.median(rows, contender, "probe_cores"), 4)] if case.probed else []
+        lines.append(line)
     return markdown(header, lines)
 
 

@@ -1,32 +1,28 @@
 #!/usr/bin/env python3
 """What a probe costs the host it looks at: CPU time of `plimsoll probe --stream` beside 300 sleeping processes.
 
-It watches an nginx by its port, so that every source has something to tell. Its CPU time is the kernel's own, over all
-of its threads, from the second sample to the last. Ends with 3 when the goal was missed.
+It watches an nginx by its port, so that every source has something to tell: once idle, and once with 8000 connections
+from this machine, which are 16,000 sockets to look through. Its CPU time is the kernel's own, over all of its threads.
 """
 
-import argparse
 import contextlib
 import json
 import pathlib
+import socket
 import subprocess
-import sys
 
+import judge
 import pinned
+import results
+import rounds
 import servers
 
 PROCESSES = 300
 GOAL_RATIO = 0.005
-# The second sample is the first after the processes were found.
-WARM_SAMPLES = 2
-
-
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--plimsoll", type=pathlib.Path, help="another binary than target/release/plimsoll")
-    parser.add_argument("--seconds", type=int, default=30, help="samples that are taken, one each second")
-    parser.add_argument("--processes", type=int, default=PROCESSES)
-    return parser.parse_args()
+# The connections that are held open; each has its two ends here.
+SITUATIONS = {"idle": 0, "16,000 sockets": 8000}
+# The processes are found with the first samples, and what looking at them costs is known some seconds later.
+WARM_SAMPLES = 4
 
 
 def cpu_ns(pid):
@@ -45,7 +41,16 @@ def sleepers(count):
         yield
 
 
-def rounds(stream):
+@contextlib.contextmanager
+def connections(port, count):
+    """Connections that say nothing. nginx closes these after a minute, which is longer than is measured."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            stack.enter_context(contextlib.closing(socket.create_connection(("127.0.0.1", port), timeout=10)))
+        yield
+
+
+def sample_rounds(stream):
     """One item for each round of samples: a round begins with the first source."""
     first = None
     for line in stream:
@@ -58,14 +63,14 @@ def rounds(stream):
             yield sample["ended_ns"]
 
 
-def measure(binary, port, seconds):
+def cost(binary, port, seconds):
     """The probe's CPU time over time, a core being one."""
     probe = subprocess.Popen(
         [binary, "probe", "--stream", "--port", str(port)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=pinned.end_with_parent)
     try:
         began = None
-        for number, at_ns in enumerate(rounds(probe.stdout)):
+        for number, at_ns in enumerate(sample_rounds(probe.stdout)):
             if number == WARM_SAMPLES:
                 began = (at_ns, cpu_ns(probe.pid))
             if number == WARM_SAMPLES + seconds:
@@ -75,18 +80,42 @@ def measure(binary, port, seconds):
     raise pinned.BenchError("the probe ended before its samples were complete; see what it printed")
 
 
-def main():
-    asked = arguments()
-    binary = asked.plimsoll or pinned.require_plimsoll()
-    with servers.nginx() as nginx, sleepers(asked.processes):
-        ratio = measure(binary, nginx.ports["plain"], asked.seconds)
-    print(f"probe: {ratio:.3%} of a core beside {asked.processes} processes (goal: at most {GOAL_RATIO:.1%})")
-    return 0 if ratio <= GOAL_RATIO else 3
+def one_run(binary, situation, seconds):
+    """One situation for one round. Each has an nginx of its own: what one leaves waiting must not burden the next."""
+    with servers.nginx() as nginx, connections(nginx.ports["plain"], SITUATIONS[situation]):
+        return {"core_ratio": cost(binary, nginx.ports["plain"], seconds)}
+
+
+def measure():
+    """All rounds, then the table."""
+    parser = results.arguments(__doc__, rounds=3, seconds=15)
+    parser.add_argument("--plimsoll", default=str(pinned.PLIMSOLL), help="another binary")
+    options = parser.parse_args()
+    before = results.measured_before("probe", options)
+    if before is not None:
+        return before
+    pinned.require_descriptors(max(SITUATIONS.values()))
+    with sleepers(PROCESSES):
+        rows, failed = rounds.run(
+            options.rounds, list(SITUATIONS), lambda name: one_run(options.plimsoll, name, options.seconds))
+    found = {name: rounds.median(rows, name, "core_ratio") for name in SITUATIONS}
+    met = not failed and all(ratio is not None and ratio <= GOAL_RATIO for ratio in found.values())
+    document = {"found": found, "goal_ratio": GOAL_RATIO, "failed": failed, "runs": rows}
+    return results.save("probe", options, document, render(rows, found, failed), met)
+
+
+def render(rows, found, failed):
+    """A row for each situation."""
+    lines = []
+    for name, ratio in found.items():
+        all_rounds = rounds.of(rows, name, "core_ratio")
+        between = f"{min(all_rounds):.2%} to {max(all_rounds):.2%}" if all_rounds else "–"
+        word = "met" if ratio is not None and ratio <= GOAL_RATIO else "**missed**"
+        lines.append([name, "–" if ratio is None else f"{ratio:.2%}", between, f"≤ {GOAL_RATIO:.1%}", word])
+    header = ["nginx", "of a core", "rounds", "goal", "verdict"]
+    return (f"## Looking at a host with {PROCESSES} processes, once a second\n\n{judge.markdown(header, lines)}\n"
+            f"{judge.unmeasured(failed)}\n")
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except pinned.BenchError as error:
-        print(f"probe: {error}", file=sys.stderr)
-        sys.exit(1)
+    results.main(measure)

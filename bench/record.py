@@ -15,7 +15,7 @@ import judge
 import pinned
 import results
 
-ORDER = (*(case.name for case in cases.CASES), "latency", "knee", "soak-epoll", "soak-io_uring", "soak")
+ORDER = (*(case.name for case in cases.CASES), "latency", "knee", "probe", "soak-epoll", "soak-io_uring", "soak")
 RESULTS = pinned.ROOT / "bench" / "RESULTS.md"
 SECTION = re.compile(r"^## .*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -30,7 +30,7 @@ def documents(folder):
 def missing(folder):
     """Cases without a result; they are named, so that nobody takes silence for success."""
     return [case.name for case in cases.CASES if not (folder / f"{case.name}.json").exists()] + [
-        name for name in ("latency", "knee") if not (folder / f"{name}.json").exists()]
+        name for name in ("latency", "knee", "probe") if not (folder / f"{name}.json").exists()]
 
 
 def machine_line(found):

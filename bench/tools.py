@@ -63,15 +63,16 @@ def h2load(case, url, seconds):
     return ["h2load", "-t", 1, "-c", case.connections, "-D", seconds, *version, url]
 
 
-def plimsoll(case, url, seconds, driver=None):
-    """Closed loop, one worker."""
+def plimsoll(case, url, seconds, driver=None, looking=False):
+    """Closed loop, one worker; no other tool looks at hosts, so neither does Plimsoll beside them."""
     chosen = ["--driver", driver] if driver else []
     post = ["-m", "POST", "-b", f"@{BODY_FILE}", "-H", f"Content-Type: {JSON_TYPE}"] if case.post else []
     streams = ["--http2", "--streams", case.streams] if case.site == "h2" else []
     insecure = [] if case.site == "plain" else ["--insecure"]
     pipeline = ["--pipeline", case.pipeline] if case.pipeline > 1 else []
     load = ["-c", case.connections, "-d", f"{seconds}s", "-t", 1]
-    return [pinned.PLIMSOLL, "run", url, *load, *chosen, *post, *streams, *insecure, *pipeline, "--no-probe", "--json"]
+    blind = [] if looking else ["--no-probe"]
+    return [pinned.PLIMSOLL, "run", url, *load, *chosen, *post, *streams, *insecure, *pipeline, *blind, "--json"]
 
 
 def plimsoll_wrk(case, url, seconds):
@@ -90,6 +91,8 @@ def command(contender, case, url, seconds):
     _, _, form = contender.partition(" ")
     if form == "wrk":
         return plimsoll_wrk(case, url, seconds)
+    if case.probed:
+        return plimsoll(case, url, seconds, looking=form != "--no-probe")
     return plimsoll(case, url, seconds, form or None)
 
 

@@ -66,6 +66,9 @@ pub(crate) struct Flow {
     pub(crate) front: Vec<usize>,
 }
 
+/// What stands before the name of a unix socket.
+const UNIX: &str = "unix:";
+
 /// What listens on one address of one host.
 struct Listening<'a> {
     host: &'a str,
@@ -75,8 +78,11 @@ struct Listening<'a> {
     track: &'a Track<'a>,
 }
 
-/// An address and its port: `10.0.0.1:80`, `[::]:80`.
+/// An address and its port: `10.0.0.1:80`, `[::]:80`. The whole of `unix:/run/app.sock` is an address, which has no port.
 fn split(address: &str) -> Option<(&str, u16)> {
+    if address.starts_with(UNIX) {
+        return Some((address, 0));
+    }
     let (host, port) = address.rsplit_once(':')?;
     let host = host.trim_start_matches('[').trim_end_matches(']');
     // An IPv4 address seen through a socket of IPv6 is the same address.
@@ -122,8 +128,13 @@ pub(crate) fn flow(run: &Run, plan: &Plan, seen: &Seen<'_>) -> Flow {
     }
     let keys: Vec<(&str, &str)> = keys.into_iter().collect();
     let index = |host: &str, process: &str| keys.iter().position(|key| *key == (host, process));
-    let reach = |peer: &str| {
-        let found = addresses.listener(&listening, peer).and_then(|one| index(one.host, one.process));
+    let reach = |from: &str, peer: &str| {
+        let found = match peer.starts_with(UNIX) {
+            // It does not lead out of its host.
+            true => listening.iter().find(|one| one.host == from && one.address == peer),
+            false => addresses.listener(&listening, peer),
+        };
+        let found = found.and_then(|one| index(one.host, one.process));
         found.map_or_else(|| Peer::Outside(addresses.name(peer)), Peer::Tier)
     };
     let tiers = keys.iter().map(|(host, process)| tier(seen, host, process, &listening, &reach)).collect();
@@ -148,7 +159,7 @@ fn tier(
     host: &str,
     process: &str,
     listening: &[Listening<'_>],
-    reach: &impl Fn(&str) -> Peer,
+    reach: &impl Fn(&str, &str) -> Peer,
 ) -> Tier {
     let own = |one: &&Listening<'_>| one.host == host && one.process == process;
     let sum = |gauge: &str| {
@@ -167,7 +178,7 @@ fn tier(
     for track in &peers {
         for name in track.names().into_iter().filter(|name| split(name).is_some() && !name.contains(' ')) {
             let more = seen.each(|span| track.mean_listed(name, span));
-            let sum = out.entry(reach(name)).or_insert_with(|| vec![None; more.len()]);
+            let sum = out.entry(reach(host, name)).or_insert_with(|| vec![None; more.len()]);
             for (sum, more) in sum.iter_mut().zip(more) {
                 *sum = sum.zip(more).map(|(a, b)| a + b).or(*sum).or(more);
             }

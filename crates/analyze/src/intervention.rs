@@ -1,10 +1,9 @@
 //! The experiment that tries a verdict: what to raise, how that stands in a run, and which load came after it.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use plimsoll_plan::{Cap, Level, Load, RateProfile};
-use plimsoll_record::{HostSample, Reading, Run};
+use plimsoll_record::{Counters, HostSample, Reading, Run};
 use plimsoll_units::{bytes_text, count_text};
 
 use crate::proof::{Foretold, LEAST_TOLD, foretold};
@@ -40,12 +39,12 @@ impl Raise {
         Reading::Ok(amounts.map(|(when, amount)| (format!("{when}_{unit}"), amount)).into())
     }
 
-    fn of(sample: &HostSample, counters: &BTreeMap<String, u64>) -> Option<Self> {
+    fn of(sample: &HostSample, counters: &Counters) -> Option<Self> {
         let cap = Cap::named(&sample.subject)?;
         let amount = |when: &str| {
             counters.get(&format!("{when}_{}", cap.unit())).copied().filter(|amount| *amount > 0)
         };
-        Some(Self { host: sample.host.clone(), cap, before: amount("before")?, after: amount("after")? })
+        Some(Self { host: sample.host.to_string(), cap, before: amount("before")?, after: amount("after")? })
     }
 
     /// How many times as much there is afterwards.

@@ -47,7 +47,7 @@ pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, Work
 pub use intervention::{INTERVENTION, Raise, experiment};
 pub use resource::{Resource, ResourceKind};
 pub use table::{LawBreach, RowFinding, TableFindings, TableRow, TableTier, explain_table};
-pub use topology::{TierEdge, TierNode, Topology, topology};
+pub use topology::{Door, TierEdge, TierNode, Topology, topology};
 pub use wanted::wants_status;
 pub use watched::{
     ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, watched_hosts,

@@ -5,13 +5,12 @@
 //! an address is all there is, and the way ends.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
 
 use plimsoll_plan::Plan;
 use plimsoll_record::Run;
 
 use places::Places;
-use sockets::Sockets;
+use sockets::{Peer, Sockets};
 
 mod places;
 mod sockets;
@@ -35,12 +34,21 @@ pub struct TierNode {
     pub process: Option<String>,
     /// The process and its children, as far as they are known.
     pub pids: Vec<u32>,
-    /// The port on which it is reached.
-    pub port: u16,
+    /// Where it is reached.
+    pub door: Door,
     /// How many connections away from the load generator it is, from 1.
     pub depth: u32,
     /// What it is connected to.
     pub downstream: Vec<TierEdge>,
+}
+
+/// Where a process is reached by others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Door {
+    /// A TCP port.
+    Port(u16),
+    /// A unix socket: its path, or its name after an `@`.
+    Unix(String),
 }
 
 /// The connections from one tier to another.
@@ -56,7 +64,7 @@ pub struct TierEdge {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
     Process { host: String, pid: u32 },
-    Address { host: String, port: u16 },
+    Address { host: String, door: Door },
 }
 
 impl Topology {
@@ -80,7 +88,7 @@ pub fn topology(run: &Run, plan: &Plan) -> Topology {
     for address in &run.manifest.preflight.addresses {
         // A unix socket has no address that could be followed.
         if let Some(address) = sockets::address(address) {
-            walk.enter(address);
+            walk.enter(&Peer::Tcp(address));
         }
     }
     walk.follow_all();
@@ -95,7 +103,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn enter(&mut self, target: SocketAddr) {
+    fn enter(&mut self, target: &Peer) {
         let identity = self.identity(None, target);
         self.tier(identity, target, 1);
     }
@@ -113,8 +121,8 @@ impl Walk<'_> {
     fn follow(&mut self, index: usize) {
         let TierNode { host, pids, depth, .. } = self.topology.tiers[index].clone();
         for (peer, connections) in self.sockets.peers(&host, &pids) {
-            let identity = self.identity(Some(&host), peer);
-            let Some(to) = self.tier(identity, peer, depth + 1).filter(|to| *to != index) else { continue };
+            let identity = self.identity(Some(&host), &peer);
+            let Some(to) = self.tier(identity, &peer, depth + 1).filter(|to| *to != index) else { continue };
             let edges = &mut self.topology.tiers[index].downstream;
             match edges.iter_mut().find(|edge| edge.to == to) {
                 Some(edge) => edge.connections += connections,
@@ -123,15 +131,26 @@ impl Walk<'_> {
         }
     }
 
-    fn identity(&self, from: Option<&str>, address: SocketAddr) -> Identity {
-        match self.places.listener(from, address) {
+    fn identity(&self, from: Option<&str>, peer: &Peer) -> Identity {
+        let listener = match peer {
+            Peer::Tcp(address) => self.places.listener(from, *address),
+            // A unix socket does not lead out of its host.
+            Peer::Unix(name) => {
+                from.and_then(|host| Some((host.to_owned(), self.sockets.unix_listener(host, name)?)))
+            }
+        };
+        let host = || match peer {
+            Peer::Tcp(address) => self.places.host_name(from, *address),
+            Peer::Unix(_) => from.unwrap_or_default().to_owned(),
+        };
+        match listener {
             Some((host, pid)) => Identity::Process { host, pid },
-            None => Identity::Address { host: self.places.host_name(from, address), port: address.port() },
+            None => Identity::Address { host: host(), door: peer.door() },
         }
     }
 
     /// The index of a tier, which is added if it is new; `None` if there are too many.
-    fn tier(&mut self, identity: Identity, address: SocketAddr, depth: u32) -> Option<usize> {
+    fn tier(&mut self, identity: Identity, peer: &Peer, depth: u32) -> Option<usize> {
         if let Some(index) = self.known.get(&identity) {
             return Some(*index);
         }
@@ -144,8 +163,8 @@ impl Walk<'_> {
             }
             Identity::Address { host, .. } => (host.clone(), None, Vec::new()),
         };
-        let port = address.port();
-        self.topology.tiers.push(TierNode { host, process, pids, port, depth, downstream: Vec::new() });
+        let door = peer.door();
+        self.topology.tiers.push(TierNode { host, process, pids, door, depth, downstream: Vec::new() });
         self.known.insert(identity, self.topology.tiers.len() - 1);
         Some(self.topology.tiers.len() - 1)
     }

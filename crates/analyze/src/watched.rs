@@ -202,7 +202,8 @@ fn unread(samples: &[HostSample], name: &str) -> Vec<Unread> {
     for sample in samples.iter().filter(|sample| sample.host == name) {
         match &sample.reading {
             Reading::Failed(why) => {
-                let first = || Unread { source: sample.source.clone(), times: 0, read: 0, why: why.clone() };
+                let first =
+                    || Unread { source: sample.source.to_string(), times: 0, read: 0, why: why.clone() };
                 sources.entry(&sample.source).or_insert_with(first).times += 1;
             }
             Reading::Ok(_) => *read.entry(&sample.source).or_default() += 1,

@@ -156,11 +156,11 @@ fn declared(host: &PlanHost, now_ns: u64) -> Option<HostSample> {
     let levels: BTreeMap<String, u64> =
         levels.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
     (!levels.is_empty()).then(|| HostSample {
-        host: host.name.clone(),
-        source: "declared".to_owned(),
-        subject: String::new(),
+        host: host.name.as_str().into(),
+        source: "declared".into(),
+        subject: "".into(),
         began_ns: now_ns,
         ended_ns: now_ns,
-        reading: Reading::Ok(levels),
+        reading: Reading::Ok(levels.into()),
     })
 }

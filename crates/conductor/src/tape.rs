@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_record::{Event, EventKind, Frame, HostSample, Manifest, Run, Step};
+use plimsoll_record::{Event, EventKind, Frame, HostSample, Manifest, Run, Sharing, Step};
 use plimsoll_store::{RunWriter, StoreError};
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -14,6 +14,8 @@ const COMMIT_EVERY: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Tape {
     run: Run,
+    /// A long run must not hold each second's words anew.
+    sharing: Sharing,
     file: Option<(PathBuf, RunWriter)>,
     trouble: Option<StoreError>,
     origin: Instant,
@@ -23,8 +25,8 @@ pub(crate) struct Tape {
 impl Tape {
     /// A tape that begins now; it is kept in `file` if that is given.
     pub(crate) fn begin(manifest: Manifest, file: Option<&Path>, origin: Instant) -> Self {
-        let mut tape =
-            Self { run: empty_run(manifest), file: None, trouble: None, origin, committed: origin };
+        let (run, sharing) = (empty_run(manifest), Sharing::default());
+        let mut tape = Self { run, sharing, file: None, trouble: None, origin, committed: origin };
         if let Some(path) = file {
             match RunWriter::create(path, &tape.run.manifest, false) {
                 Ok(writer) => tape.file = Some((path.to_owned(), writer)),
@@ -73,7 +75,7 @@ impl Tape {
 
     pub(crate) fn host_sample(&mut self, sample: HostSample) {
         self.write(|writer| writer.host_sample(&sample));
-        self.run.hosts.push(sample);
+        self.run.hosts.push(self.sharing.share(sample));
     }
 
     pub(crate) fn event(&mut self, kind: EventKind, text: String) -> Event {

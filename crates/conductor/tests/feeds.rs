@@ -159,7 +159,7 @@ fn what_the_plan_knows_of_its_hosts_is_recorded_at_the_begin() {
         run(vec![PlanHost { capacity, ..PlanHost::named("web") }, PlanHost::named("api")], Vec::new());
     let [declared] = of(&run, "web")[..] else { panic!("one sample: {:?}", run.hosts) };
     let Reading::Ok(levels) = &declared.reading else { panic!("{declared:?}") };
-    let levels: Vec<(&str, u64)> = levels.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let levels: Vec<(&str, u64)> = levels.iter().map(|(name, value)| (name, *value)).collect();
     assert_eq!(levels, [("cores_milli", 250), ("link_out_bits_per_sec", 200_000_000)]);
     assert_eq!((declared.source.as_str(), of(&run, "api").len()), ("declared", 0));
 }

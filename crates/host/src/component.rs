@@ -105,7 +105,7 @@ impl Component {
 /// The reading that one attempt to ask a component comes to.
 fn told(attempt: Result<Counters, Trouble>) -> Reading {
     match attempt {
-        Ok(counters) => Reading::Ok(counters),
+        Ok(counters) => Reading::Ok(counters.into()),
         Err(trouble) => Reading::Failed(trouble.to_string()),
     }
 }

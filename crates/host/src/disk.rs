@@ -65,7 +65,7 @@ impl Source for Disk {
             Err(missing) => return of_host(Err(missing)),
         };
         let disks = text.lines().filter_map(device).filter(|(name, _)| self.is_disk(name));
-        disks.map(|(name, counters)| (name.to_owned(), Reading::Ok(counters))).collect()
+        disks.map(|(name, counters)| (name.to_owned(), Reading::Ok(counters.into()))).collect()
     }
 }
 

@@ -15,7 +15,7 @@ const ALL_EVERY: Duration = Duration::from_secs(2);
 const ALL_PARTS: u32 = 500;
 /// Those of the watched processes, for connections that are new.
 const WATCHED_EVERY: Duration = Duration::from_millis(100);
-const WATCHED_PARTS: u32 = 200;
+const WATCHED_PARTS: u32 = 1000;
 
 /// What is known of the sockets' holders. It is looked up once for each socket: a process rarely hands one over.
 #[derive(Debug)]

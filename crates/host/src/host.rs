@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_record::HostSample;
+use plimsoll_record::{HostSample, Text};
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::cgroup::{Cgroup, CgroupPaths};
@@ -32,7 +32,7 @@ use crate::watched::Watched;
 /// One host, with its sources.
 #[derive(Debug)]
 pub struct Host {
-    name: String,
+    name: Text,
     round: Round,
     sources: Vec<Box<dyn Source>>,
     /// Pages, each of which makes several sources.
@@ -74,7 +74,7 @@ impl Host {
 
     /// A host of which only its components are asked.
     pub fn elsewhere(name: &str) -> Self {
-        Self { name: name.to_owned(), round: Round::default(), sources: Vec::new(), pages: Vec::new() }
+        Self { name: name.into(), round: Round::default(), sources: Vec::new(), pages: Vec::new() }
     }
 
     /// A component on this host more.
@@ -153,8 +153,8 @@ impl Host {
             let ended_ns = RealClock.now().nanos_since(origin);
             samples.extend(told.into_iter().map(|(source, subject, reading)| HostSample {
                 host: name.clone(),
-                source: source.to_owned(),
-                subject,
+                source: source.into(),
+                subject: subject.into(),
                 began_ns,
                 ended_ns,
                 reading,

@@ -78,7 +78,7 @@ impl Source for Interface {
         }
         let told = |(name, mut counters): (&str, Counters)| {
             counters.extend(self.speed(name).map(|speed| ("speed_bits_per_sec".to_owned(), speed)));
-            (name.to_owned(), Reading::Ok(counters))
+            (name.to_owned(), Reading::Ok(counters.into()))
         };
         found.into_iter().map(told).collect()
     }

@@ -44,6 +44,7 @@ mod tcp;
 mod tcp_table;
 mod thread;
 mod threads;
+mod unix_table;
 mod waiting;
 mod watched;
 

@@ -1,19 +1,17 @@
 //! The queues of the ports that watched processes listen on.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 
 use plimsoll_record::Reading;
 
 use crate::lookout::{Lookout, SharedLookout};
-use crate::sight::Sight;
+use crate::sight::Load;
 use crate::source::{Counters, Missing, Source, of_host};
-use crate::tcp_table::Socket;
 
-/// Of each address that a watched process listens on: `pid` of the one that opened it, connections in its `queue` that
-/// nobody has accepted yet, `queue_limit` of them where that is told; connections that are `established`, accepted or
-/// not, and those of them with bytes that nobody has read yet, `unread`. All are levels; the last two are left out while
-/// there are so many connections that listing them has to wait.
+/// Of each address that a watched process listens on, also of a unix socket (`unix:/run/app.sock`): `pid` of the one that
+/// opened it, connections in its `queue` that nobody has accepted yet, `queue_limit` of them where that is told;
+/// connections that are `established`, accepted or not, and those of them with bytes that nobody has read yet, `unread`.
+/// All are levels; the last two are left out while there are so many connections that listing them has to wait.
 #[derive(Debug)]
 pub(crate) struct Listener {
     lookout: SharedLookout,
@@ -36,12 +34,14 @@ struct Queue {
 }
 
 impl Queue {
-    fn add(&mut self, socket: &Socket, holders: &[u32]) {
+    fn add(&mut self, holders: &[u32], (waiting, limit): (u64, Option<u64>), load: Load) {
         self.holders.extend(holders);
-        self.waiting += socket.unread;
-        if let Some(limit) = socket.queue_limit {
+        self.waiting += waiting;
+        if let Some(limit) = limit {
             *self.limit.get_or_insert(0) += limit;
         }
+        self.established += load.established;
+        self.unread += load.unread;
     }
 
     /// Processes that were given the socket by their parent hold it too: the one that opened it is nobody's child of
@@ -65,28 +65,31 @@ impl Queue {
 }
 
 /// The listeners to be told of.
-fn queues(lookout: &Lookout) -> Result<BTreeMap<SocketAddr, Queue>, Missing> {
+fn queues(lookout: &Lookout) -> Result<BTreeMap<String, Queue>, Missing> {
     let (sight, holders) = lookout.connections()?;
-    let mut queues: BTreeMap<SocketAddr, Queue> = BTreeMap::new();
-    for socket in sight.listening() {
+    let mut queues: BTreeMap<String, Queue> = BTreeMap::new();
+    let is_ours = |holders: &[u32]| holders.iter().any(|pid| lookout.members().contains_key(pid));
+    for (socket, load) in sight.listening() {
         let holders = holders.of(socket.inode);
-        let ours = holders.iter().any(|pid| lookout.members().contains_key(pid));
-        if ours || lookout.is_watched_port(socket.local.port()) {
-            queues.entry(socket.local).or_default().add(socket, holders);
+        if is_ours(holders) || lookout.is_watched_port(socket.local.port()) {
+            let queue = queues.entry(socket.local.to_string()).or_default();
+            queue.add(holders, (socket.unread, socket.queue_limit), load);
         }
     }
-    count_connections(sight, &mut queues);
+    for socket in sight.unix().listening() {
+        let holders = holders.of(socket.inode);
+        if is_ours(holders) {
+            let load = Load { established: socket.established, unread: socket.unread };
+            let queue = queues.entry(unix_address(&socket.name)).or_default();
+            queue.add(holders, (socket.queue, Some(socket.queue_limit)), load);
+        }
+    }
     Ok(queues)
 }
 
-fn count_connections(sight: &Sight, queues: &mut BTreeMap<SocketAddr, Queue>) {
-    for socket in sight.established().unwrap_or_default() {
-        let at = sight.listener_at(socket.local);
-        if let Some(queue) = at.and_then(|at| queues.get_mut(&at)) {
-            queue.established += 1;
-            queue.unread += u64::from(socket.unread > 0);
-        }
-    }
+/// How the address of a unix socket is told.
+pub(crate) fn unix_address(name: &str) -> String {
+    format!("unix:{name}")
 }
 
 impl Source for Listener {
@@ -100,10 +103,8 @@ impl Source for Listener {
             Ok(queues) => queues,
             Err(missing) => return of_host(Err(missing)),
         };
-        let looked = lookout.connections().is_ok_and(|(sight, _)| sight.established().is_some());
-        let told = |(at, queue): (SocketAddr, Queue)| {
-            (at.to_string(), Reading::Ok(queue.counters(&lookout, looked)))
-        };
+        let looked = lookout.connections().is_ok_and(|(sight, _)| sight.is_whole());
+        let told = |(at, queue): (String, Queue)| (at, Reading::Ok(queue.counters(&lookout, looked).into()));
         queues.into_iter().map(told).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! The lookout: finds the watched processes of a host, and keeps what several sources tell of them.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,8 +16,9 @@ use crate::round::Round;
 use crate::sight::Sight;
 use crate::small_files::SmallFiles;
 use crate::source::{Missing, missing, reading};
-use crate::tcp_table::{Socket, TcpTable};
+use crate::tcp_table::TcpTable;
 use crate::threads::Threads;
+use crate::unix_table::{UnixSockets, UnixTable};
 use crate::watched::Watched;
 
 /// Processes come and go, and connections to dependencies appear under load: the processes are found anew this often, in
@@ -24,7 +26,7 @@ use crate::watched::Watched;
 const DISCOVER_EVERY: Duration = Duration::from_secs(3);
 const DISCOVER_PARTS: u32 = 500;
 /// The list of connections is read with every sample, while that takes no more than this part of the time.
-const CONNECTIONS_PARTS: u32 = 100;
+const CONNECTIONS_PARTS: u32 = 500;
 /// Tiers that are followed from one to the next at once.
 const TIERS_MAX: usize = 8;
 /// Processes that are watched at most.
@@ -79,8 +81,11 @@ pub(crate) struct Lookout {
     everyone: bool,
     roster: Roster,
     table: TcpTable,
+    unix: UnixTable,
     holders: Holders,
     members: BTreeMap<u32, Member>,
+    /// Processes that belong to the watched ones, and are too many to be looked into.
+    crowd: BTreeSet<u32>,
     /// Processes that a watched one had a connection to, with their starts.
     followed: BTreeMap<u32, u64>,
     threads: BTreeMap<u32, (u64, Threads)>,
@@ -120,8 +125,10 @@ impl Lookout {
             everyone: net_pid.is_some(),
             roster: Roster::new(root, scope),
             table: TcpTable::new(root, net_pid),
+            unix: UnixTable::new(root, net_pid),
             holders: Holders::new(root),
             members: BTreeMap::new(),
+            crowd: BTreeSet::new(),
             followed: BTreeMap::new(),
             threads: BTreeMap::new(),
             sight: Ok(Sight::default()),
@@ -138,6 +145,11 @@ impl Lookout {
     /// The watched processes, in the order of their numbers.
     pub(crate) fn members(&self) -> &BTreeMap<u32, Member> {
         &self.members
+    }
+
+    /// Processes that belong to the watched ones, and are too many to be looked into.
+    pub(crate) fn crowd(&self) -> &BTreeSet<u32> {
+        &self.crowd
     }
 
     /// Their folders in `/proc`.
@@ -195,11 +207,11 @@ impl Lookout {
         }
         let listening = self.table.listening()?;
         if !self.connections.due(now) {
-            return Ok(Sight::new(listening, None));
+            return Ok(Sight::new(listening, None, UnixSockets::default()));
         }
         let began = RealClock.now();
         let established = self.table.established()?;
-        let sight = Sight::new(listening, Some(established));
+        let sight = Sight::new(listening, Some(established), self.unix.sockets());
         self.connections.done(now, now + RealClock.now().since(began));
         Ok(sight)
     }
@@ -219,10 +231,23 @@ impl Lookout {
             let (name, started_ticks) = (entry.name.clone(), entry.started_ticks);
             Some((*pid, Member { pid: *pid, parent: entry.parent, name, started_ticks }))
         };
-        self.members = chosen.iter().filter_map(member).take(MEMBERS_MAX).collect();
+        self.crowd = self.too_many(&chosen);
+        self.members = chosen.difference(&self.crowd).filter_map(member).collect();
         self.trouble = self.unseen(sight);
         let mut shared = self.shared_members.lock().unwrap_or_else(PoisonError::into_inner);
         *shared = self.members.values().cloned().collect();
+    }
+
+    /// Those of the chosen processes that cannot be looked into because there are too many: those that are somebody's
+    /// child and ran least.
+    fn too_many(&self, chosen: &BTreeSet<u32>) -> BTreeSet<u32> {
+        let rank = |pid: &u32| {
+            let entry = self.roster.entries().get(pid)?;
+            Some((chosen.contains(&entry.parent), Reverse(entry.cpu_ticks), *pid))
+        };
+        let mut ranked: Vec<(bool, Reverse<u64>, u32)> = chosen.iter().filter_map(rank).collect();
+        ranked.sort_unstable();
+        ranked.into_iter().skip(MEMBERS_MAX).map(|(.., pid)| pid).collect()
     }
 
     /// Why nobody is found although somebody must be there.
@@ -231,8 +256,8 @@ impl Lookout {
             Ok(sight) => sight,
             Err(missing) => return Some(missing.clone()),
         };
-        let port = sight.listening().iter().map(|socket| socket.local.port());
-        let port = port.into_iter().find(|port| self.is_watched_port(*port))?;
+        let mut ports = sight.listening().map(|(socket, _)| socket.local.port());
+        let port = ports.find(|port| self.is_watched_port(*port))?;
         self.members.is_empty().then(|| {
             Missing::Failed(format!(
                 "could not see which process listens on port {port}: its descriptors are closed to this user; \
@@ -252,9 +277,13 @@ impl Lookout {
     /// All processes that are to be watched.
     fn choose(&mut self, now: Instant, sight: &Sight) -> BTreeSet<u32> {
         let mut chosen = self.named();
-        let ports = |socket: &&Socket| self.watched.ports.contains(&socket.local.port());
-        let needed = sight.listening().iter().filter(ports).map(|socket| socket.inode).collect();
+        let listening = sight.listening().map(|(socket, _)| socket);
+        let asked = listening.filter(|socket| self.watched.ports.contains(&socket.local.port()));
+        let needed = asked.map(|socket| socket.inode).collect();
         chosen.extend(self.listeners(now, sight, &needed));
+        if self.watched.serving {
+            self.add_serving(now, sight);
+        }
         let roster = &self.roster;
         let same = |pid: u32| roster.entries().get(&pid).map(|entry| entry.started_ticks);
         self.followed.retain(|pid, started| same(*pid) == Some(*started));
@@ -264,11 +293,22 @@ impl Lookout {
         chosen
     }
 
+    /// Adds the processes that serve other machines to those that are followed, but for the server that this one was
+    /// started by, with its children.
+    fn add_serving(&mut self, now: Instant, sight: &Sight) {
+        let ancestors = self.roster.ancestors(std::process::id());
+        let mut serving = sight.serving();
+        let found = self.listeners(now, sight, &serving);
+        serving.retain(|inode| !self.holders.of(*inode).iter().any(|pid| ancestors.contains(pid)));
+        let serves = |pid: &u32| serving.iter().any(|inode| self.holders.of(*inode).contains(pid));
+        let started = |pid: u32| Some((pid, self.roster.entries().get(&pid)?.started_ticks));
+        self.followed.extend(found.into_iter().filter(serves).filter_map(started));
+    }
+
     /// The holders of listening sockets.
     fn listeners(&mut self, now: Instant, sight: &Sight, needed: &HashSet<u64>) -> Vec<u32> {
-        let listening = sight.listening().iter().map(|socket| socket.inode).collect();
         let roster = &self.roster;
-        self.holders.find(now, needed, &listening, roster.entries().keys().copied());
+        self.holders.find(now, needed, &sight.listening_inodes(), roster.entries().keys().copied());
         let holders = needed.iter().flat_map(|inode| self.holders.of(*inode)).copied();
         holders.filter(|pid| roster.is_watchable(*pid)).collect()
     }
@@ -299,8 +339,8 @@ impl Lookout {
     /// Finds the holders of the sockets in sight among the watched processes.
     fn find_holders(&mut self, now: Instant, sight: &mut Sight) {
         let mut inodes = sight.outbound_inodes();
-        inodes.extend(sight.listening().iter().map(|socket| socket.inode));
-        if sight.established().is_some() {
+        inodes.extend(sight.listening_inodes());
+        if sight.is_whole() {
             let roster = &self.roster;
             self.holders.keep(&inodes, |pid| roster.entries().contains_key(&pid));
         }

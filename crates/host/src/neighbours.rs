@@ -50,7 +50,8 @@ impl Neighbours {
 /// The CPU time of all processes that are not watched, in ticks.
 fn others(lookout: &Lookout) -> BTreeMap<u32, u64> {
     let all = lookout.roster().0.entries().iter();
-    let others = all.filter(|(pid, _)| !lookout.members().contains_key(pid));
+    let ours = |pid: &u32| lookout.members().contains_key(pid) || lookout.crowd().contains(pid);
+    let others = all.filter(|(pid, _)| !ours(pid));
     others.map(|(pid, entry)| (*pid, entry.cpu_ticks)).collect()
 }
 
@@ -72,7 +73,7 @@ impl Source for Neighbours {
         let told = self.told.iter().filter_map(|pid| Some((pid, roster.entries().get(pid)?)));
         let readings = told.map(|(pid, entry)| {
             let counters = Counters::from([("cpu_us".to_owned(), ticks_ms(entry.cpu_ticks) * 1000)]);
-            (format!("{pid} {}", entry.name), Reading::Ok(counters))
+            (format!("{pid} {}", entry.name), Reading::Ok(counters.into()))
         });
         let readings = readings.collect();
         self.before = now;

@@ -1,10 +1,10 @@
 //! Whom the watched processes have opened connections to.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 
 use plimsoll_record::Reading;
 
+use crate::listener::unix_address;
 use crate::lookout::{Lookout, SharedLookout};
 use crate::source::{Counters, Missing, Source, of_host};
 
@@ -12,7 +12,8 @@ use crate::source::{Counters, Missing, Source, of_host};
 const PEERS_MAX: usize = 64;
 
 /// Of each watched process that opened connections the number of those that are established, by the address of the other
-/// end. All are levels. While connections are so many that listing them has to wait, nothing is told.
+/// end, be it `10.0.0.1:80` or `unix:/run/app.sock`. All are levels. While connections are so many that listing them has to
+/// wait, nothing is told.
 #[derive(Debug)]
 pub(crate) struct Peers {
     lookout: SharedLookout,
@@ -27,25 +28,29 @@ impl Peers {
 }
 
 /// The number of connections to each peer.
-type Counts = BTreeMap<SocketAddr, u64>;
+type Counts = BTreeMap<String, u64>;
 
 /// The number of connections by process and peer; `None` while that is not known.
 fn connections(lookout: &Lookout) -> Result<Option<BTreeMap<u32, Counts>>, Missing> {
     let (sight, holders) = lookout.connections()?;
-    let Some(outbound) = sight.attributed_outbound() else { return Ok(None) };
-    let mut peers: BTreeMap<u32, Counts> = BTreeMap::new();
-    for socket in outbound {
-        if let Some(pid) = holders.of(socket.inode).iter().find(|pid| lookout.members().contains_key(pid)) {
-            *peers.entry(*pid).or_default().entry(socket.remote).or_default() += 1;
-        }
+    if !sight.is_attributed() {
+        return Ok(None);
     }
+    let mut peers: BTreeMap<u32, Counts> = BTreeMap::new();
+    let mut count = |inode: u64, peer: &dyn Fn() -> String| {
+        if let Some(pid) = holders.of(inode).iter().find(|pid| lookout.members().contains_key(pid)) {
+            *peers.entry(*pid).or_default().entry(peer()).or_default() += 1;
+        }
+    };
+    sight.outbound().for_each(|socket| count(socket.inode, &|| socket.remote.to_string()));
+    sight.unix().outbound().for_each(|(inode, listening)| count(inode, &|| unix_address(&listening.name)));
     Ok(Some(peers))
 }
 
 fn counters(peers: Counts) -> Counters {
-    let mut peers: Vec<(SocketAddr, u64)> = peers.into_iter().collect();
-    peers.sort_by_key(|(peer, count)| (std::cmp::Reverse(*count), *peer));
-    peers.into_iter().take(PEERS_MAX).map(|(peer, count)| (peer.to_string(), count)).collect()
+    let mut peers: Vec<(String, u64)> = peers.into_iter().collect();
+    peers.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+    peers.into_iter().take(PEERS_MAX).collect()
 }
 
 impl Source for Peers {
@@ -65,7 +70,7 @@ impl Source for Peers {
         let told = self.told.iter().filter_map(|pid| lookout.members().get(pid));
         told.map(|member| {
             let peers = peers.remove(&member.pid).unwrap_or_default();
-            (member.subject(), Reading::Ok(counters(peers)))
+            (member.subject(), Reading::Ok(counters(peers).into()))
         })
         .collect()
     }

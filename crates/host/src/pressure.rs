@@ -89,7 +89,7 @@ mod tests {
         let root = tree(&[("proc/pressure/cpu", CPU), ("proc/pressure/io", &io)]);
         let expected = [("cpu_some_us", 3_649_429_568), ("io_full_us", 7), ("io_some_us", 12)];
         let expected = expected.map(|(name, value)| (name.to_owned(), value));
-        assert_eq!(only(Pressure::new(root.path())), Reading::Ok(Counters::from(expected)));
+        assert_eq!(only(Pressure::new(root.path())), Reading::Ok(Counters::from(expected).into()));
     }
 
     #[test]

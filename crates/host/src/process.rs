@@ -127,6 +127,17 @@ fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<
     Some(counters)
 }
 
+/// What there is to say of processes that are not looked into because there are too many.
+fn crowded(lookout: &Lookout) -> Option<(String, Reading)> {
+    let (members, crowd) = (lookout.members().len(), lookout.crowd().len());
+    let why = format!(
+        "{} processes belong to what is watched, and only {members} of them are looked into, those that ran most; \
+         name those that matter by their numbers",
+        members + crowd
+    );
+    (crowd > 0).then_some((String::new(), Reading::Failed(why)))
+}
+
 impl Source for Process {
     fn name(&self) -> &'static str {
         "process"
@@ -156,8 +167,9 @@ impl Source for Process {
                 counters
                     .extend(limits.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
             }
-            readings.push((subject, Reading::Ok(counters)));
+            readings.push((subject, Reading::Ok(counters.into())));
         }
+        readings.extend(crowded(&lookout));
         readings
     }
 }

@@ -81,6 +81,16 @@ impl Roster {
         self.entries.get(&pid).is_some_and(|entry| !is_init(pid, &entry.name))
     }
 
+    /// A process, its parent, and so on.
+    pub(crate) fn ancestors(&self, pid: u32) -> BTreeSet<u32> {
+        let mut found = BTreeSet::new();
+        let mut next = Some(pid);
+        while let Some(pid) = next.filter(|pid| found.insert(*pid)) {
+            next = self.entries.get(&pid).map(|entry| entry.parent);
+        }
+        found
+    }
+
     /// Adds the children of these processes, and theirs.
     pub(crate) fn add_descendants(&self, pids: &mut BTreeSet<u32>) {
         loop {

@@ -4,33 +4,79 @@ use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr};
 
 use crate::tcp_table::Socket;
+use crate::unix_table::UnixSockets;
 
-/// Listeners, and the connections that are established.
+/// Connections of one listening socket's address that are established.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Load {
+    pub(crate) established: u64,
+    /// Those with bytes that nobody has read yet.
+    pub(crate) unread: u64,
+}
+
+/// Listeners, and the connections that are established. What is asked of each connection is found out once, for there
+/// may be ten thousands of them.
 #[derive(Debug, Default)]
 pub(crate) struct Sight {
     listening: Vec<Socket>,
     /// Where the listeners of each port are, by their index.
     ports: HashMap<u16, Vec<usize>>,
     established: Option<Vec<Socket>>,
+    /// The connections that lead to each listener.
+    loads: Vec<Load>,
+    /// The connections that were opened from here, by their index.
+    outbound: Vec<usize>,
+    unix: UnixSockets,
     attributed: bool,
 }
 
 impl Sight {
     /// `established` is `None` if the connections were not looked at.
-    pub(crate) fn new(listening: Vec<Socket>, established: Option<Vec<Socket>>) -> Self {
+    pub(crate) fn new(listening: Vec<Socket>, established: Option<Vec<Socket>>, unix: UnixSockets) -> Self {
         let mut ports: HashMap<u16, Vec<usize>> = HashMap::new();
         for (index, socket) in listening.iter().enumerate() {
             ports.entry(socket.local.port()).or_default().push(index);
         }
-        Self { listening, ports, established, attributed: false }
+        let loads = vec![Load::default(); listening.len()];
+        let mut sight = Self { listening, ports, loads, unix, ..Self::default() };
+        sight.sort_out(established.as_deref().unwrap_or_default());
+        sight.established = established;
+        sight
     }
 
-    pub(crate) fn listening(&self) -> &[Socket] {
-        &self.listening
+    /// What listens here does not connect from there: a connection whose own end no listener takes was opened from here.
+    fn sort_out(&mut self, established: &[Socket]) {
+        for (index, socket) in established.iter().enumerate() {
+            match self.taker(socket.local) {
+                Some(taker) => {
+                    let load = &mut self.loads[taker];
+                    load.established += 1;
+                    load.unread += u64::from(socket.unread > 0);
+                }
+                None => self.outbound.push(index),
+            }
+        }
     }
 
-    pub(crate) fn established(&self) -> Option<&[Socket]> {
-        self.established.as_deref()
+    /// The sockets that listen on TCP, each with its load; of several on one address, the first has the load of all.
+    pub(crate) fn listening(&self) -> impl Iterator<Item = (&Socket, Load)> {
+        self.listening.iter().zip(self.loads.iter().copied())
+    }
+
+    /// Those that listen on unix sockets, and the connections to them.
+    pub(crate) fn unix(&self) -> &UnixSockets {
+        &self.unix
+    }
+
+    /// All sockets that listen.
+    pub(crate) fn listening_inodes(&self) -> HashSet<u64> {
+        let unix = self.unix.listening().iter().map(|socket| socket.inode);
+        self.listening.iter().map(|socket| socket.inode).chain(unix).collect()
+    }
+
+    /// Whether the connections were looked at.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.established.is_some()
     }
 
     /// The holders of all outbound connections are known, as far as they are watched.
@@ -38,14 +84,18 @@ impl Sight {
         self.attributed = attributed;
     }
 
-    /// Connections that were opened from here; `None` if they were not looked at, or it is not known whose they are.
-    pub(crate) fn attributed_outbound(&self) -> Option<impl Iterator<Item = &Socket>> {
-        (self.attributed && self.established.is_some()).then(|| self.outbound())
+    /// Whether the connections were looked at, and it is known whose they are.
+    pub(crate) fn is_attributed(&self) -> bool {
+        self.attributed && self.is_whole()
     }
 
     /// The address of the listener that takes the connections to this address: the one bound to it, else the one bound to
     /// all addresses of its family, else to those of IPv6, which usually takes IPv4 too.
-    pub(crate) fn listener_at(&self, address: SocketAddr) -> Option<SocketAddr> {
+    fn listener_at(&self, address: SocketAddr) -> Option<SocketAddr> {
+        self.taker(address).map(|index| self.listening[index].local)
+    }
+
+    fn taker(&self, address: SocketAddr) -> Option<usize> {
         let rank = |ip: IpAddr| match ip {
             _ if ip == address.ip() => Some(0),
             _ if !ip.is_unspecified() => None,
@@ -53,22 +103,23 @@ impl Sight {
             IpAddr::V6(_) => Some(2),
             IpAddr::V4(_) => None,
         };
-        let candidates = self.ports.get(&address.port())?.iter().map(|index| self.listening[*index].local);
+        let candidates = self.ports.get(&address.port())?.iter();
         candidates
-            .filter_map(|local| Some((rank(local.ip())?, local)))
+            .filter_map(|index| Some((rank(self.listening[*index].local.ip())?, *index)))
             .min_by_key(|(rank, _)| *rank)
-            .map(|(_, local)| local)
+            .map(|(_, index)| index)
     }
 
-    /// What listens here does not connect from there: a connection whose own end no listener takes was opened from here.
-    fn outbound(&self) -> impl Iterator<Item = &Socket> {
-        let established = self.established.iter().flatten();
-        established.filter(|socket| self.listener_at(socket.local).is_none())
+    /// Connections over TCP that were opened from here.
+    pub(crate) fn outbound(&self) -> impl Iterator<Item = &Socket> {
+        let established = self.established.as_deref().unwrap_or_default();
+        self.outbound.iter().map(|index| &established[*index])
     }
 
     /// The sockets of connections that were opened from here.
     pub(crate) fn outbound_inodes(&self) -> HashSet<u64> {
-        self.outbound().map(|socket| socket.inode).filter(|inode| *inode != 0).collect()
+        let tcp = self.outbound().map(|socket| socket.inode).filter(|inode| *inode != 0);
+        tcp.chain(self.unix.outbound().map(|(inode, _)| inode)).collect()
     }
 
     /// The listeners on this machine that connections lead to which somebody `ours` opened. Whether the other end is
@@ -77,9 +128,26 @@ impl Sight {
         let outbound = self.outbound().filter(|socket| ours(socket.inode));
         let ends: HashSet<(SocketAddr, SocketAddr)> =
             outbound.map(|socket| (socket.remote, socket.local)).collect();
-        let here =
-            self.established.iter().flatten().filter(|socket| ends.contains(&(socket.local, socket.remote)));
+        let all = if ends.is_empty() { &[] } else { self.established.as_deref().unwrap_or_default() };
+        let here = all.iter().filter(|socket| ends.contains(&(socket.local, socket.remote)));
         let at: HashSet<SocketAddr> = here.filter_map(|socket| self.listener_at(socket.local)).collect();
+        let tcp =
+            self.listening.iter().filter(|socket| at.contains(&socket.local)).map(|socket| socket.inode);
+        let unix =
+            self.unix.outbound().filter(|(inode, _)| ours(*inode)).map(|(_, listening)| listening.inode);
+        tcp.chain(unix).collect()
+    }
+
+    /// The listeners that connections from other machines lead to.
+    pub(crate) fn serving(&self) -> HashSet<u64> {
+        let here: HashSet<(SocketAddr, SocketAddr)> =
+            self.outbound().map(|socket| (socket.remote, socket.local)).collect();
+        let from_elsewhere = |socket: &&Socket| {
+            !socket.remote.ip().is_loopback() && !here.contains(&(socket.local, socket.remote))
+        };
+        let established = self.established.iter().flatten().filter(from_elsewhere);
+        let at: HashSet<SocketAddr> =
+            established.filter_map(|socket| self.listener_at(socket.local)).collect();
         self.listening.iter().filter(|socket| at.contains(&socket.local)).map(|socket| socket.inode).collect()
     }
 }
@@ -97,7 +165,7 @@ mod tests {
     fn a_listener_of_the_address_itself_comes_before_one_of_all_addresses() {
         let listeners = [("0.0.0.0:80", 1), ("127.0.0.1:80", 2), ("[::]:81", 3), ("10.0.0.1:82", 4)];
         let listening = listeners.map(|(at, inode)| socket(at, "0.0.0.0:0", inode)).to_vec();
-        let sight = Sight::new(listening, None);
+        let sight = Sight::new(listening, None, UnixSockets::default());
         let at = |address: &str| sight.listener_at(address.parse().unwrap()).map(|found| found.to_string());
         assert_eq!(at("127.0.0.1:80").as_deref(), Some("127.0.0.1:80"));
         assert_eq!(at("10.0.0.9:80").as_deref(), Some("0.0.0.0:80"));
@@ -116,10 +184,13 @@ mod tests {
             socket("127.0.0.1:40002", "127.0.0.1:9000", 14),
             socket("127.0.0.1:9000", "127.0.0.1:40002", 15),
         ];
-        let sight = Sight::new(listening, Some(established));
+        let sight = Sight::new(listening, Some(established), UnixSockets::default());
         assert_eq!(sight.outbound_inodes(), [11, 13, 14].into());
         assert_eq!(sight.local_dependencies(|inode| inode == 11), [2].into());
         assert_eq!(sight.local_dependencies(|inode| inode == 13), [].into(), "port 80 of another machine");
         assert_eq!(sight.local_dependencies(|_| false), [].into());
+        assert_eq!(sight.serving(), [1].into(), "10.0.0.9 is another machine");
+        let loads: Vec<u64> = sight.listening().map(|(_, load)| load.established).collect();
+        assert_eq!(loads, [1, 2]);
     }
 }

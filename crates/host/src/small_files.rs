@@ -1,7 +1,8 @@
 //! Reading the small files of `/proc` often.
 
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use crate::process_stat::Stat;
@@ -23,7 +24,12 @@ impl SmallFiles {
     /// The text of a small file. What it holds that is no text becomes question marks in a process's name, which may hold
     /// anything.
     pub(crate) fn text(&mut self, file: &Path) -> io::Result<&str> {
-        let count = File::open(file)?.read(&mut self.buffer)?;
+        self.text_of(&File::open(file)?)
+    }
+
+    /// The text that a small file has now, which was opened before: to open it costs the kernel more than to read it.
+    pub(crate) fn text_of(&mut self, file: &File) -> io::Result<&str> {
+        let count = file.read_at(&mut self.buffer, 0)?;
         self.buffer[..count].iter_mut().filter(|byte| !byte.is_ascii()).for_each(|byte| *byte = b'?');
         std::str::from_utf8(&self.buffer[..count]).map_err(io::Error::other)
     }

@@ -38,7 +38,7 @@ pub(crate) type Counters = BTreeMap<String, u64>;
 /// The reading that a source's attempt comes to.
 pub(crate) fn reading(attempt: Result<Counters, Missing>) -> Reading {
     match attempt {
-        Ok(counters) => Reading::Ok(counters),
+        Ok(counters) => Reading::Ok(counters.into()),
         Err(Missing::Absent) => Reading::Absent,
         Err(Missing::Failed(why)) => Reading::Failed(why),
     }

@@ -5,10 +5,9 @@
 //! other line is one sample, with times of the same clock: `{"host","source","subject","began_ns","ended_ns"}` and one of
 //! `"ok":{…}`, `"absent":true` and `"failed":"why"`.
 
-use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read as _};
 
-use plimsoll_record::{HostSample, Reading};
+use plimsoll_record::{Counters, HostSample, Reading, Text};
 use plimsoll_units::{Clock, Instant, RealClock};
 use serde::{Deserialize, Serialize};
 
@@ -113,14 +112,14 @@ struct Opening {
 /// Every other line.
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
-    host: String,
-    source: String,
+    host: Text,
+    source: Text,
     #[serde(default)]
-    subject: String,
+    subject: Text,
     began_ns: u64,
     ended_ns: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    ok: Option<BTreeMap<String, u64>>,
+    ok: Option<Counters>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     absent: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -70,7 +70,7 @@ impl Source for BusyThreads {
             choose(threads, told);
             let thread = |tid: &u32| threads.all().get(tid).map(|thread| (*tid, thread));
             readings.extend(told.iter().filter_map(thread).map(|(tid, thread)| {
-                (format!("{pid}/{tid} {}", thread.name), Reading::Ok(counters(thread)))
+                (format!("{pid}/{tid} {}", thread.name), Reading::Ok(counters(thread).into()))
             }));
         }
         readings

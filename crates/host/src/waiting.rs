@@ -75,7 +75,8 @@ impl Source for Waiting {
         let names =
             watched.iter().filter(|(_, seen)| seen.is_closed()).map(|(member, _)| member.name.as_str());
         let failure = closed(&names.collect());
-        let told = watched.iter().map(|(member, seen)| (member.subject(), Reading::Ok(counters(seen))));
+        let told =
+            watched.iter().map(|(member, seen)| (member.subject(), Reading::Ok(counters(seen).into())));
         told.chain(failure).collect()
     }
 

@@ -10,6 +10,9 @@ pub struct Watched {
     pub pids: Vec<u32>,
     /// Names of programs as the kernel keeps them, which is the first fifteen bytes of a longer name.
     pub names: Vec<String>,
+    /// Whatever serves other machines, but for what this process was started by: where the load of this machine comes from
+    /// is not known, as on one that is looked at from afar.
+    pub serving: bool,
 }
 
 /// What the kernel keeps of a program's name (`TASK_COMM_LEN`, without the zero at its end).
@@ -18,7 +21,7 @@ const NAME_BYTES: usize = 15;
 impl Watched {
     /// Whether no process is named at all.
     pub fn is_empty(&self) -> bool {
-        self.ports.is_empty() && self.pids.is_empty() && self.names.is_empty()
+        self.ports.is_empty() && self.pids.is_empty() && self.names.is_empty() && !self.serving
     }
 
     /// Whether this process is named by its id or name.

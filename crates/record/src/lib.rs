@@ -6,6 +6,7 @@
 
 mod calibration;
 mod checks;
+mod counters;
 mod counts;
 mod event;
 mod failure;
@@ -14,10 +15,13 @@ mod histogram;
 mod host;
 mod manifest;
 mod run;
+mod sharing;
 mod tally;
+mod text;
 
 pub use calibration::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Pinning};
 pub use checks::CheckCounts;
+pub use counters::Counters;
 pub use counts::{Counts, FailureCounts, StatusCounts};
 pub use event::{Event, EventKind};
 pub use failure::{FAILURES, FailureKind, FailurePhase, FailureRow};
@@ -26,3 +30,5 @@ pub use histogram::{CorruptHistogram, EncodedHistogram, Histogram, latency_histo
 pub use host::{HostSample, Reading};
 pub use manifest::{FirstAnswer, FormatVersion, Limits, Machine, Manifest, Preflight, TlsUsed};
 pub use run::{Run, Step, StepEnd};
+pub use sharing::Sharing;
+pub use text::Text;

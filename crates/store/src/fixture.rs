@@ -174,9 +174,9 @@ pub(crate) fn open_step(index: u32) -> Step {
 
 fn sample(source: &str, subject: &str, began_ns: u64, reading: Reading) -> HostSample {
     HostSample {
-        host: "generator".to_owned(),
-        source: source.to_owned(),
-        subject: subject.to_owned(),
+        host: "generator".into(),
+        source: source.into(),
+        subject: subject.into(),
         began_ns,
         ended_ns: began_ns + 3,
         reading,
@@ -186,11 +186,11 @@ fn sample(source: &str, subject: &str, began_ns: u64, reading: Reading) -> HostS
 fn samples() -> Vec<HostSample> {
     let counters = BTreeMap::from([("steal_ms".to_owned(), 3), ("wrapped".to_owned(), u64::MAX)]);
     vec![
-        sample("cpu", "", 40, Reading::Ok(counters)),
+        sample("cpu", "", 40, Reading::Ok(counters.into())),
         sample("pressure", "", 20, Reading::Absent),
         sample("tcp", "", 30, Reading::Failed("/proc/net/snmp: permission denied".to_owned())),
-        sample("process", "1234 läd't", 10, Reading::Ok(BTreeMap::new())),
-        sample("cpu", "", 1_000_000_040, Reading::Ok(BTreeMap::from([("steal_ms".to_owned(), 8)]))),
+        sample("process", "1234 läd't", 10, Reading::Ok(BTreeMap::new().into())),
+        sample("cpu", "", 1_000_000_040, Reading::Ok([("steal_ms".to_owned(), 8)].into())),
     ]
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, FormatVersion, Frame, FrameHead, HostSample, Manifest, Phase, Reading,
-    Run, Step, StepEnd, TlsUsed, WorkerTime,
+    Run, Sharing, Step, StepEnd, TlsUsed, WorkerTime,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, Result, Row};
@@ -33,7 +33,7 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
         manifest: snapshot.query_row("SELECT * FROM manifest", [], manifest)?,
         steps: rows(&snapshot, "SELECT * FROM step ORDER BY step", step)?,
         frames: rows(&snapshot, "SELECT * FROM frame ORDER BY id", frame)?,
-        hosts: rows(&snapshot, "SELECT * FROM host_sample ORDER BY id", host_sample)?,
+        hosts: host_samples(&snapshot)?,
         events: rows(&snapshot, "SELECT * FROM event ORDER BY id", event)?,
     };
     if !run.manifest.sealed {
@@ -44,6 +44,13 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
 
 fn rows<T>(connection: &Connection, sql: &str, from_row: fn(&Row<'_>) -> Result<T>) -> Result<Vec<T>> {
     connection.prepare(sql)?.query_map([], from_row)?.collect()
+}
+
+fn host_samples(connection: &Connection) -> Result<Vec<HostSample>> {
+    let mut sharing = Sharing::default();
+    let mut rows = connection.prepare("SELECT * FROM host_sample ORDER BY id")?;
+    let samples = rows.query_map([], host_sample)?;
+    samples.map(|sample| sample.map(|sample| sharing.share(sample))).collect()
 }
 
 fn manifest(row: &Row<'_>) -> Result<Manifest> {
@@ -140,9 +147,9 @@ fn host_sample(row: &Row<'_>) -> Result<HostSample> {
         }
     };
     Ok(HostSample {
-        host: row.get("host")?,
-        source: row.get("source")?,
-        subject: row.get("subject")?,
+        host: row.get::<_, String>("host")?.into(),
+        source: row.get::<_, String>("source")?.into(),
+        subject: row.get::<_, String>("subject")?.into(),
         began_ns: row.get("began_ns")?,
         ended_ns: row.get("ended_ns")?,
         reading,

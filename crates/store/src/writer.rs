@@ -138,9 +138,9 @@ impl RunWriter {
         self.insert(
             INSERT_HOST_SAMPLE,
             params![
-                sample.host,
-                sample.source,
-                sample.subject,
+                sample.host.as_str(),
+                sample.source.as_str(),
+                sample.subject.as_str(),
                 sample.began_ns,
                 sample.ended_ns,
                 state,

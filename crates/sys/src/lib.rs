@@ -14,9 +14,11 @@ mod peer;
 mod poll;
 mod process;
 mod ring;
+mod sock_diag;
 mod socket;
 mod tcp_table;
 mod thread;
+mod unix_table;
 
 pub use backlog::accept_backlog;
 pub use cores::Cores;
@@ -36,3 +38,4 @@ pub use ring::{Arming, Completion, Gathering, Mishap, Ring, RingMemory};
 pub use socket::{Connection, Life, Listener, is_local};
 pub use tcp_table::{TcpSocket, TcpTable};
 pub use thread::{ThreadTime, allowed_cores, sharpen_timers, thread_time};
+pub use unix_table::{UnixSocket, UnixTable};

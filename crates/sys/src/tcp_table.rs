@@ -5,26 +5,18 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
 
-use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use crate::sock_diag::{SockDiag, number};
 
-/// Length of `struct nlmsghdr`.
-const HEADER_BYTES: usize = 16;
 /// Length of `struct inet_diag_req_v2`.
 const REQUEST_BYTES: usize = 56;
 /// Length of `struct inet_diag_msg`, without the attributes that may follow it.
 const ANSWER_BYTES: usize = 72;
-/// The type of both the request and its answers, `SOCK_DIAG_BY_FAMILY`.
-const BY_FAMILY: u16 = 20;
 /// The bits of the states ESTABLISHED, number 1 in the kernel's `tcp_states.h`, TIME_WAIT, number 6, and LISTEN, number 10.
 const ESTABLISHED: u32 = 1 << 1;
 const TIME_WAIT: u32 = 1 << 6;
 const LISTENING: u32 = 1 << 10;
-/// Parts of one answer that are read, of up to 32 KiB each: they hold some million sockets.
-const PARTS_MAX: usize = 4096;
 
 /// One TCP socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +35,7 @@ pub struct TcpSocket {
 
 /// Asks for the TCP sockets of one network namespace.
 #[derive(Debug)]
-pub struct TcpTable {
-    socket: OwnedFd,
-    buffer: Vec<u8>,
-    /// The number of the last request, which its answers carry.
-    asked: u32,
-}
+pub struct TcpTable(SockDiag);
 
 impl TcpTable {
     /// The sockets of this process's own namespace.
@@ -56,23 +43,15 @@ impl TcpTable {
     /// # Errors
     /// When the kernel gives no such socket.
     pub fn open() -> io::Result<Self> {
-        let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
-        let socket = net::socket_with(family, kind, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))?;
-        Ok(Self { socket, buffer: vec![0; 64 * 1024], asked: 0 })
+        SockDiag::open().map(Self)
     }
 
-    /// The sockets of another network namespace, named by a file such as `/proc/1234/ns/net`. A socket stays in the
-    /// namespace that it was made in, so that only a thread that ends at once has to go there.
+    /// The sockets of another network namespace, named by a file such as `/proc/1234/ns/net`.
     ///
     /// # Errors
     /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or gives no such socket.
     pub fn open_in(namespace: &Path) -> io::Result<Self> {
-        let namespace = std::fs::File::open(namespace)?;
-        let made = std::thread::Builder::new().name("namespace".to_owned()).spawn(move || {
-            move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
-            Self::open()
-        })?;
-        made.join().unwrap_or_else(|_| Err(io::Error::other("the thread in the namespace ended by a fault")))
+        SockDiag::open_in(namespace).map(Self)
     }
 
     /// All sockets that listen.
@@ -102,67 +81,22 @@ impl TcpTable {
     /// A kernel without IPv6 refuses to tell of it, and has no such sockets.
     fn all(&mut self, states: u32) -> io::Result<Vec<TcpSocket>> {
         let mut found = Vec::new();
-        self.dump(libc::AF_INET, states, &mut found)?;
-        match self.dump(libc::AF_INET6, states, &mut found) {
+        let mut ask = |family| self.0.dump(&request(family, states), |answer| found.extend(socket(answer)));
+        ask(libc::AF_INET as u8)?;
+        match ask(libc::AF_INET6 as u8) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(found),
         }
     }
-
-    fn dump(&mut self, family: i32, states: u32, found: &mut Vec<TcpSocket>) -> io::Result<()> {
-        self.asked = self.asked.wrapping_add(1);
-        net::send(&self.socket, &request(family as u8, states, self.asked), SendFlags::empty())?;
-        for _ in 0..PARTS_MAX {
-            let (count, _) = net::recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?;
-            if read_part(&self.buffer[..count], self.asked, found)? {
-                return Ok(());
-            }
-        }
-        Err(io::Error::other("the kernel's list of TCP sockets does not end"))
-    }
 }
 
 /// Asks for every TCP socket of a family in one of these states.
-fn request(family: u8, states: u32, asked: u32) -> [u8; HEADER_BYTES + REQUEST_BYTES] {
-    const LENGTH: usize = HEADER_BYTES + REQUEST_BYTES;
-    let mut request = [0; LENGTH];
-    let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
-    request[..4].copy_from_slice(&(LENGTH as u32).to_ne_bytes());
-    request[4..6].copy_from_slice(&BY_FAMILY.to_ne_bytes());
-    request[6..8].copy_from_slice(&flags.to_ne_bytes());
-    request[8..12].copy_from_slice(&asked.to_ne_bytes());
-    request[HEADER_BYTES] = family;
-    request[HEADER_BYTES + 1] = libc::IPPROTO_TCP as u8;
-    request[HEADER_BYTES + 4..HEADER_BYTES + 8].copy_from_slice(&states.to_ne_bytes());
+fn request(family: u8, states: u32) -> [u8; REQUEST_BYTES] {
+    let mut request = [0; REQUEST_BYTES];
+    request[0] = family;
+    request[1] = libc::IPPROTO_TCP as u8;
+    request[4..8].copy_from_slice(&states.to_ne_bytes());
     request
-}
-
-/// Reads the messages of one part that answer this request; true if it was the last one.
-fn read_part(mut part: &[u8], asked: u32, found: &mut Vec<TcpSocket>) -> io::Result<bool> {
-    while part.len() >= HEADER_BYTES {
-        let length = number(part, 0) as usize;
-        let kind = u16::from_ne_bytes([part[4], part[5]]);
-        if length < HEADER_BYTES || length > part.len() {
-            return Err(io::Error::from(io::ErrorKind::InvalidData));
-        }
-        match i32::from(kind) {
-            _ if number(part, 8) != asked => {}
-            libc::NLMSG_DONE => return Ok(true),
-            libc::NLMSG_ERROR => return Err(refusal(&part[HEADER_BYTES..length])),
-            _ if kind == BY_FAMILY => found.extend(socket(&part[HEADER_BYTES..length])),
-            _ => {}
-        }
-        part = part.get(length.next_multiple_of(4)..).unwrap_or_default();
-    }
-    Ok(false)
-}
-
-/// The error in a `struct nlmsgerr`, which stands there negated.
-fn refusal(message: &[u8]) -> io::Error {
-    if message.len() < 4 {
-        return io::Error::from(io::ErrorKind::InvalidData);
-    }
-    io::Error::from_raw_os_error((number(message, 0) as i32).saturating_neg())
 }
 
 /// One `struct inet_diag_msg`.
@@ -187,10 +121,6 @@ fn socket(answer: &[u8]) -> Option<TcpSocket> {
         send_queue: number(answer, 60),
         inode: number(answer, 68),
     })
-}
-
-fn number(bytes: &[u8], at: usize) -> u32 {
-    u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 #[cfg(test)]
@@ -253,17 +183,5 @@ mod tests {
             }
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
         }
-    }
-
-    #[test]
-    fn broken_answers_hold_no_sockets() {
-        let mut found = Vec::new();
-        for length in 0..200 {
-            for part in [vec![0xff; length], vec![0; length]] {
-                let whole = read_part(&part, 0, &mut found).is_ok();
-                assert_eq!(whole, length < HEADER_BYTES, "{length}");
-            }
-        }
-        assert_eq!(found, []);
     }
 }

@@ -1,6 +1,6 @@
 //! One source of one host over time.
 
-use std::collections::BTreeMap;
+use plimsoll_record::Counters;
 
 /// Two reads farther apart than this do not tell what was between them: hosts are read once a second, so more than one
 /// read is missing there.
@@ -34,7 +34,7 @@ impl Span {
 #[derive(Debug, Clone, Copy)]
 struct Read<'a> {
     at_ns: u64,
-    counters: &'a BTreeMap<String, u64>,
+    counters: &'a Counters,
 }
 
 /// The reads of one subject, in order of time.
@@ -44,7 +44,7 @@ pub(crate) struct Track<'a> {
 }
 
 impl<'a> Track<'a> {
-    pub(super) fn push(&mut self, at_ns: u64, counters: &'a BTreeMap<String, u64>) {
+    pub(super) fn push(&mut self, at_ns: u64, counters: &'a Counters) {
         self.reads.push(Read { at_ns, counters });
     }
 
@@ -133,7 +133,7 @@ impl<'a> Track<'a> {
 
     /// The names that were ever read, each once.
     pub(crate) fn names(&self) -> std::collections::BTreeSet<&'a str> {
-        self.reads.iter().flat_map(|read| read.counters.keys()).map(String::as_str).collect()
+        self.reads.iter().flat_map(|read| read.counters.keys()).collect()
     }
 }
 
@@ -143,9 +143,9 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    fn counters(values: &[(u64, u64)]) -> Vec<(u64, BTreeMap<String, u64>)> {
+    fn counters(values: &[(u64, u64)]) -> Vec<(u64, Counters)> {
         let one =
-            |(at_sec, value): &(u64, u64)| (at_sec * SECOND_NS, BTreeMap::from([("n".to_owned(), *value)]));
+            |(at_sec, value): &(u64, u64)| (at_sec * SECOND_NS, Counters::from([("n".to_owned(), *value)]));
         values.iter().map(one).collect()
     }
 

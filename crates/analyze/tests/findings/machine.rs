@@ -8,12 +8,12 @@ use plimsoll_record::{CalibratedLevel, Calibration, CalibrationKey, HostSample, 
 use crate::synthetic::{Level, cpu_sample, findings, single};
 
 fn sample(source: &str, at_sec: u64, reading: Reading) -> HostSample {
-    HostSample { source: source.to_owned(), reading, ..cpu_sample(at_sec * 1_000_000_000, 0, 0) }
+    HostSample { source: source.into(), reading, ..cpu_sample(at_sec * 1_000_000_000, 0, 0) }
 }
 
 fn counted(source: &str, at_sec: u64, counters: &[(&str, u64)]) -> HostSample {
     let counters: BTreeMap<String, u64> = counters.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
-    sample(source, at_sec, Reading::Ok(counters))
+    sample(source, at_sec, Reading::Ok(counters.into()))
 }
 
 /// A closed loop of five seconds that began a millisecond after the run, with these samples.

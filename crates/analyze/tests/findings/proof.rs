@@ -45,9 +45,9 @@ fn tried(watch: Watch, reading: Reading) -> Run {
     // The last step begins when the one before it is drained.
     let at_ns = run.steps[8].began_ns;
     run.hosts.push(HostSample {
-        host: "web".to_owned(),
-        source: INTERVENTION.to_owned(),
-        subject: "cores".to_owned(),
+        host: "web".into(),
+        source: INTERVENTION.into(),
+        subject: "cores".into(),
         began_ns: at_ns - INTERVAL_NS / 2,
         ended_ns: at_ns,
         reading,

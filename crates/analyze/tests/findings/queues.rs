@@ -48,7 +48,7 @@ fn a_process_that_opened_no_connections_is_listed_nowhere_and_waits_for_nobody()
     let mut run = with_door(proxied(32.0), 32.0).run();
     assert_eq!(found(&findings(&run).verdict), (Limit::Pool, "api", Confidence::Measured));
     let mut failed = run.hosts[0].clone();
-    (failed.host, failed.source) = ("api".to_owned(), "peers".to_owned());
+    (failed.host, failed.source) = ("api".into(), "peers".into());
     failed.reading = Reading::Failed("permission denied".to_owned());
     run.hosts.push(failed);
     assert_eq!(found(&findings(&run).verdict), (Limit::Pool, "api", Confidence::Inferred));

@@ -226,12 +226,12 @@ pub(crate) fn findings(run: &Run) -> Findings {
 pub(crate) fn cpu_sample(at_ns: u64, steal_ms: u64, total_ms: u64) -> HostSample {
     let counters = BTreeMap::from([("steal_ms".to_owned(), steal_ms), ("total_ms".to_owned(), total_ms)]);
     HostSample {
-        host: "generator".to_owned(),
-        source: "cpu".to_owned(),
-        subject: String::new(),
+        host: "generator".into(),
+        source: "cpu".into(),
+        subject: "".into(),
         began_ns: at_ns,
         ended_ns: at_ns,
-        reading: Reading::Ok(counters),
+        reading: Reading::Ok(counters.into()),
     }
 }
 

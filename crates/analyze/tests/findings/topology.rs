@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Topology, topology};
+use plimsoll_analyze::{Door, Topology, topology};
 use plimsoll_plan::{Plan, PlanHost};
 use plimsoll_record::{HostSample, Reading, Run};
 
@@ -11,10 +11,10 @@ use crate::synthetic::{Level, cpu_sample, single};
 fn sample(host: &str, source: &str, subject: &str, counters: &[(&str, u64)]) -> HostSample {
     let counters: BTreeMap<String, u64> = counters.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
     HostSample {
-        host: host.to_owned(),
-        source: source.to_owned(),
-        subject: subject.to_owned(),
-        reading: Reading::Ok(counters),
+        host: host.into(),
+        source: source.into(),
+        subject: subject.into(),
+        reading: Reading::Ok(counters.into()),
         ..cpu_sample(0, 0, 0)
     }
 }
@@ -57,7 +57,11 @@ fn told(topology: &Topology) -> Vec<String> {
     tiers
         .map(|tier| {
             let process = tier.process.as_deref().unwrap_or("?");
-            format!("{} {} {process}:{}{}", tier.depth, tier.host, tier.port, edges(&tier.downstream))
+            let door = match &tier.door {
+                Door::Port(port) => port.to_string(),
+                Door::Unix(path) => path.clone(),
+            };
+            format!("{} {} {process}:{door}{}", tier.depth, tier.host, edges(&tier.downstream))
         })
         .collect()
 }
@@ -91,6 +95,25 @@ fn a_chain_on_this_machine_is_followed_over_loopback() {
     assert_eq!(tiers.tiers[0].pids, [10, 11, 12]);
     let levels: Vec<usize> = tiers.levels().iter().map(Vec::len).collect();
     assert_eq!(levels, [1, 1, 2]);
+}
+
+#[test]
+fn a_unix_socket_leads_to_the_process_of_the_same_host_that_listens_on_it() {
+    let mut run = run(
+        "198.18.0.2:80",
+        false,
+        vec![
+            listener("web", "0.0.0.0:80", 10),
+            peers("web", "11 nginx", &[("unix:/run/x.sock", 6), ("unix:@gone", 1)]),
+            sample("web", "process", "10 nginx", &[]),
+            listener("other", "unix:/run/x.sock", 30),
+            listener("web", "unix:/run/x.sock", 20),
+            peers("web", "20 gunicorn", &[]),
+        ],
+    );
+    place(&mut run, "web", "198.18.0.2");
+    let expected = ["1 web nginx:80 -> 1x6 -> 2x1", "2 web gunicorn:/run/x.sock", "2 web ?:@gone"];
+    assert_eq!(told(&found(&run)), expected);
 }
 
 #[test]

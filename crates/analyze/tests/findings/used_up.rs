@@ -286,9 +286,9 @@ fn unwatched_hosts_leave_the_verdict_as_the_load_alone_tells_it() {
     let mut run = ladder().run();
     let alone = findings(&run).verdict;
     run.hosts.push(HostSample {
-        host: "web".to_owned(),
-        source: "cpu".to_owned(),
-        subject: String::new(),
+        host: "web".into(),
+        source: "cpu".into(),
+        subject: "".into(),
         began_ns: 0,
         ended_ns: 1,
         reading: Reading::Absent,

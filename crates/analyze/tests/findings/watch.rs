@@ -141,12 +141,12 @@ impl Watch {
         let mut run = self.run;
         for ((host, source, subject), reads) in self.reads {
             run.hosts.extend(reads.into_iter().map(|(at_ns, counters)| HostSample {
-                host: host.clone(),
-                source: source.clone(),
-                subject: subject.clone(),
+                host: host.as_str().into(),
+                source: source.as_str().into(),
+                subject: subject.as_str().into(),
                 began_ns: at_ns,
                 ended_ns: at_ns,
-                reading: Reading::Ok(counters),
+                reading: Reading::Ok(counters.into()),
             }));
         }
         run

@@ -12,10 +12,10 @@ const SECOND_NS: u64 = 1_000_000_000;
 fn sample(sec: u64, source: &str, subject: &str, counters: &[(&str, u64)]) -> HostSample {
     let counters: BTreeMap<String, u64> = counters.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
     HostSample {
-        host: "web".to_owned(),
-        source: source.to_owned(),
-        subject: subject.to_owned(),
-        reading: Reading::Ok(counters),
+        host: "web".into(),
+        source: source.into(),
+        subject: subject.into(),
+        reading: Reading::Ok(counters.into()),
         ..cpu_sample(sec * SECOND_NS, 0, 0)
     }
 }

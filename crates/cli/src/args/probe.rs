@@ -27,6 +27,9 @@ pub(crate) struct ProbeArgs {
     /// Look into the processes of this name; may be given several times
     #[arg(long = "name", value_name = "NAME")]
     pub(crate) names: Vec<String>,
+    /// Look into the processes that other machines are connected to, but for what this probe was started by
+    #[arg(long)]
+    pub(crate) serving: bool,
     /// Ask a component about itself; may be given several times
     ///
     /// nginx+http://host/stub_status, redis://[:password@]host:6379, memcached://host:11211,

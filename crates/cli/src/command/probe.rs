@@ -107,7 +107,12 @@ fn absent_ports(args: &ProbeArgs, samples: &[HostSample]) {
 }
 
 fn named(args: &ProbeArgs) -> Watched {
-    Watched { ports: args.ports.clone(), pids: args.pids.clone(), names: args.names.clone() }
+    Watched {
+        ports: args.ports.clone(),
+        pids: args.pids.clone(),
+        names: args.names.clone(),
+        serving: args.serving,
+    }
 }
 
 fn host(args: &ProbeArgs, watched: &Watched) -> Host {

@@ -1,6 +1,6 @@
 //! `plimsoll probe`, at home and over ssh.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -28,10 +28,10 @@ fn one_look_shows_this_host_and_the_server_on_a_port() {
     assert!(seen.contains(&format!("127.0.0.1:{port}")) && seen.contains(" plimsoll "), "{seen}");
 }
 
-/// Something that keeps one thread busy, ended when dropped.
-struct Busy(std::process::Child);
+/// A process, ended when dropped.
+struct Owned(std::process::Child);
 
-impl Drop for Busy {
+impl Drop for Owned {
     fn drop(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -41,7 +41,7 @@ impl Drop for Busy {
 #[test]
 fn a_busy_thread_is_shown_with_its_share_of_a_core() {
     let bench = Bench::new();
-    let busy = Busy(std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap());
+    let busy = Owned(std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap());
     let pid = busy.0.id();
     let seen = bench.expect(0, &["probe", "--pid", &pid.to_string(), "--every", "500ms"]).out;
     let thread = seen.lines().find(|line| line.contains(&format!(" {pid}/{pid} sh ")));
@@ -143,6 +143,37 @@ fn another_machine_is_sampled_over_ssh() {
     assert!(
         samples.iter().any(|sample| matches!(&sample.reading, Reading::Ok(counters) if !counters.is_empty()))
     );
+}
+
+#[test]
+fn a_probe_over_ssh_follows_what_a_process_there_is_connected_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("redis.sock").to_str().unwrap().to_owned();
+    let redis = Redis::start(&["--unixsocket", &path]).unwrap();
+    let mut client = std::process::Command::new("redis-cli");
+    client.args(["-s", &path]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut client = Owned(client.spawn().unwrap());
+    client.0.stdin.as_mut().unwrap().write_all(b"PING\n").unwrap();
+    client.0.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+    let sshd = Sshd::start(binary_folder()).unwrap();
+    let pid = client.0.id().to_string();
+    let arguments = ["--pid", &pid, "--serving", "--every", "100ms"].map(ToOwned::to_owned);
+    let configured = login(&sshd, &sshd.client_configuration()).asking(&arguments);
+    let mut remote = configured.start(RealClock.now()).unwrap();
+    let mut missing = vec![
+        ("process", format!("{} redis-server", redis.pid())),
+        ("listener", redis.address().to_string()),
+        ("listener", format!("unix:{path}")),
+    ];
+    // Processes are found every three seconds.
+    for _ in 0..100_000 {
+        let sample = remote.next_sample().unwrap();
+        missing.retain(|(source, subject)| sample.source != *source || sample.subject != *subject);
+        if missing.is_empty() {
+            return;
+        }
+    }
+    panic!("not seen: {missing:?}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! From the probes of a plan to feeds.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use plimsoll_host::{Component, Feed, Host, LocalFeed, Ssh, StreamFeed, Watched};
@@ -50,7 +50,7 @@ fn of_host(host: &PlanHost, target: Place) -> Vec<Watcher> {
         feed: Box::new(LocalFeed::new(&host.name, vec![local(host, port.filter(|_| target.local))])),
         is_component: false,
     });
-    let elsewhere = |probe| elsewhere(host, probe, port.filter(|_| !target.local));
+    let elsewhere = |probe| elsewhere(host, probe, target);
     here.into_iter().chain(host.probes.iter().filter_map(elsewhere)).collect()
 }
 
@@ -68,11 +68,20 @@ fn local(host: &PlanHost, target_port: Option<u16>) -> Host {
     Host::local(&host.name, Path::new(ROOT), &watched)
 }
 
+/// What another machine is to look into. If the target listens there, its process, and what that is connected to there;
+/// if not, or as long as that is not known, whatever serves other machines there, for one of them is of the target's.
+fn asked_of(host: &PlanHost, name: &str, target: Place) -> Vec<String> {
+    let address = target.address.filter(|_| !target.local);
+    let is = |ip: IpAddr| host.address == Some(ip) || name.parse() == Ok(ip);
+    let port = address.map(|address| vec!["--port".to_owned(), address.port().to_string()]);
+    let serving = (!address.is_some_and(|address| is(address.ip()))).then(|| "--serving".to_owned());
+    port.into_iter().flatten().chain(serving).collect()
+}
+
 /// What does not tell of this machine as a whole.
-fn elsewhere(host: &PlanHost, probe: &Probe, target_port: Option<u16>) -> Option<Watcher> {
+fn elsewhere(host: &PlanHost, probe: &Probe, target: Place) -> Option<Watcher> {
     if let Probe::Ssh { user, host: name, port } = probe {
-        // That machine may be the target's, whose process is then looked into.
-        let asked = target_port.map_or_else(Vec::new, |port| vec!["--port".to_owned(), port.to_string()]);
+        let asked = asked_of(host, name, target);
         let ssh = Ssh::new(user.as_deref(), name, *port).asking(&asked);
         let feed = StreamFeed::ssh(&probe.to_string(), ssh).of_host(&host.name);
         return Some(Watcher { feed: Box::new(feed), is_component: false });
@@ -81,4 +90,23 @@ fn elsewhere(host: &PlanHost, probe: &Probe, target_port: Option<u16>) -> Option
     asked.add_component(Component::of(probe, Path::new(ROOT))?);
     let feed = LocalFeed::new(&probe.to_string(), vec![asked]);
     Some(Watcher { feed: Box::new(feed), is_component: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_targets_machine_is_asked_for_its_port_and_others_for_what_serves() {
+        let elsewhere = Place { local: false, address: "192.0.2.1:80".parse().ok() };
+        let here = Place { local: true, address: "127.0.0.1:80".parse().ok() };
+        let asked = |name: &str, address: Option<&str>, target| {
+            let host = PlanHost { address: address.and_then(|ip| ip.parse().ok()), ..PlanHost::named("web") };
+            asked_of(&host, name, target).join(" ")
+        };
+        assert_eq!(asked("192.0.2.1", None, elsewhere), "--port 80");
+        assert_eq!(asked("web.example", Some("192.0.2.1"), elsewhere), "--port 80");
+        assert_eq!(asked("web.example", None, elsewhere), "--port 80 --serving", "it may be that machine");
+        assert_eq!(asked("192.0.2.2", None, here), "--serving");
+    }
 }

@@ -35,7 +35,7 @@ fn version_2_tells_all_from_one_folder_and_leaves_out_limits_that_are_not_set() 
         ("oom_kills", 2),
         ("processes", 5),
     ]);
-    assert_eq!(only(Cgroup::lab(root.path(), &paths)), Reading::Ok(expected));
+    assert_eq!(only(Cgroup::lab(root.path(), &paths)), Reading::Ok(expected.into()));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn version_1_tells_the_same_from_a_folder_for_each_controller() {
         ("memory_failures", 3),
         ("oom_kills", 2),
     ]);
-    assert_eq!(only(Cgroup::lab(root.path(), &paths)), Reading::Ok(expected));
+    assert_eq!(only(Cgroup::lab(root.path(), &paths)), Reading::Ok(expected.into()));
 }
 
 #[test]

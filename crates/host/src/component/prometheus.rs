@@ -59,7 +59,7 @@ fn sources(rows: &[Row<'_>], address: &str) -> Told {
     let (jvm, go) = (runtime::jvm(&index), runtime::go(&index));
     let named = [("jvm", jvm), ("go", go), ("prometheus", any::counters(rows))];
     let named = named.into_iter().filter(|(_, counters)| !counters.is_empty());
-    named.map(|(source, counters)| (source, address.to_owned(), Reading::Ok(counters))).collect()
+    named.map(|(source, counters)| (source, address.to_owned(), Reading::Ok(counters.into()))).collect()
 }
 
 /// The rows of a page by name.

@@ -1,6 +1,5 @@
 //! Hosts that this process looks at itself.
 
-use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use std::{io, thread};
@@ -61,12 +60,12 @@ impl LocalFeed {
         let now_ns = RealClock.now().nanos_since(outlet.origin());
         let cpu_us = thread_cpu_us() + self.hosts.iter().map(Host::threads_cpu_us).sum::<u64>();
         HostSample {
-            host: host.name().to_owned(),
-            source: "probe".to_owned(),
-            subject: self.name.clone(),
+            host: host.name().into(),
+            source: "probe".into(),
+            subject: self.name.as_str().into(),
             began_ns: now_ns,
             ended_ns: now_ns,
-            reading: Reading::Ok(BTreeMap::from([("cpu_us".to_owned(), cpu_us)])),
+            reading: Reading::Ok([("cpu_us".to_owned(), cpu_us)].into()),
         }
     }
 }

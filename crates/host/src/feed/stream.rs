@@ -4,7 +4,7 @@ use std::io::{self, BufReader, Read};
 use std::process::Command;
 use std::{fmt, thread};
 
-use plimsoll_record::HostSample;
+use plimsoll_record::{HostSample, Text};
 
 use super::{Feed, Line, Outlet};
 use crate::stream::{Remote, SampleStream, Ssh, StreamClock, StreamError};
@@ -73,7 +73,7 @@ fn pass_on(outlet: &Outlet, host: Option<&str>, mut next: impl FnMut() -> Result
             Ok(sample) => sample,
             Err(error) => return outlet.fail(error.to_string()),
         };
-        let host = host.map_or_else(|| sample.host.clone(), ToOwned::to_owned);
+        let host = host.map_or_else(|| sample.host.clone(), Text::from);
         if outlet.sample(HostSample { host, ..sample }).is_err() {
             return;
         }

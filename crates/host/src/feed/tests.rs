@@ -44,9 +44,9 @@ const LONG: Duration = Duration::from_secs(300);
 
 fn sample(source: &str) -> HostSample {
     HostSample {
-        host: "web".to_owned(),
-        source: source.to_owned(),
-        subject: String::new(),
+        host: "web".into(),
+        source: source.into(),
+        subject: "".into(),
         began_ns: 1,
         ended_ns: 2,
         reading: plimsoll_record::Reading::Absent,

@@ -6,11 +6,11 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::symlink;
 use std::process::{Child, Command, Stdio};
 
-use plimsoll_record::HostSample;
+use plimsoll_record::{Counters, HostSample};
 
 use super::*;
 use crate::process_stat::tests::line;
-use crate::source::Counters;
+use crate::tcp_table::Socket;
 use crate::{CgroupPaths, Host};
 
 /// A machine's file tree.
@@ -191,7 +191,7 @@ fn a_port_that_nobody_listens_on_is_absent_and_one_that_nobody_may_see_into_is_a
     let process = |samples: Vec<HostSample>| {
         samples.into_iter().find(|one| one.source == "process").map(|one| (one.subject, one.reading)).unwrap()
     };
-    assert_eq!(process(samples(&mut machine.host(&port(81)))), (String::new(), Reading::Absent));
+    assert_eq!(process(samples(&mut machine.host(&port(81)))), ("".into(), Reading::Absent));
     machine.sockets(&["0: 00000000:0051 00000000:0000 0A 00000000:00000000 00:00000000 0 0 0 77 1 0"]);
     let seen = samples(&mut machine.host(&port(81)));
     assert_eq!(counters(&seen, "listener", "0.0.0.0:81").get("pid"), None);
@@ -252,6 +252,56 @@ fn this_machine_shows_this_process_and_the_server_that_it_is_connected_to() {
         assert!(!matches!(sample.reading, Reading::Failed(_)), "{sample:?}");
     }
     drop(waiting);
+}
+
+#[test]
+fn a_dependency_behind_a_unix_socket_is_followed_and_told_with_its_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("behind.sock").to_str().unwrap().to_owned();
+    let _redis = plimsoll_testkit::Redis::start(&["--unixsocket", &path]).unwrap();
+    let mut client = Command::new("redis-cli");
+    client.args(["-s", &path]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut client = Owned(client.spawn().unwrap());
+    client.0.stdin.as_mut().unwrap().write_all(b"PING\n").unwrap();
+    client.0.stdout.as_mut().unwrap().read_exact(&mut [0; 5]).unwrap();
+    let watched = Watched { pids: vec![client.0.id()], ..Watched::default() };
+    let samples = samples(&mut Host::local("local", Path::new("/"), &watched));
+    let subject = format!("unix:{path}");
+    let server = counters(&samples, "listener", &subject);
+    assert!(server["queue_limit"] > 0 && server["established"] == 1, "{server:?}");
+    assert!(subjects(&samples, "process").contains(&format!("{} redis-server", server["pid"]).as_str()));
+    let client = format!("{} redis-cli", client.0.id());
+    assert_eq!(counters(&samples, "peers", &client)[subject.as_str()], 1);
+}
+
+#[test]
+fn whatever_serves_other_machines_is_found_without_a_port_and_followed() {
+    let machine = Machine::new();
+    let watched = Watched { serving: true, ..Watched::default() };
+    let seen = samples(&mut machine.host(&watched));
+    assert_eq!(subjects(&seen, "process"), ["10 proxy", "11 proxy", "40 app", "41 app"]);
+    machine.process(std::process::id(), "probe", 10, &[]);
+    let seen = samples(&mut machine.host(&watched));
+    assert_eq!(subjects(&seen, "process"), [""], "what started the probe serves only that");
+}
+
+#[test]
+fn processes_beyond_those_that_can_be_looked_into_are_told_of_and_are_no_neighbours() {
+    let machine = Machine::new();
+    for pid in 1000..1300 {
+        machine.process(pid, "backend", 40, &[]);
+    }
+    machine.write("proc/1299/stat", &line(1299, "backend", 'S', 40, 900));
+    let mut host = machine.host(&port(9000));
+    let seen = samples(&mut host);
+    let told = subjects(&seen, "process");
+    assert_eq!(told.iter().filter(|subject| !subject.is_empty()).count(), MEMBERS_MAX);
+    assert!(told.contains(&"40 app") && told.contains(&"1299 backend"), "it listens, or it ran most");
+    let failure = seen.iter().find(|one| one.source == "process" && one.subject.is_empty()).unwrap();
+    assert!(
+        matches!(&failure.reading, Reading::Failed(why) if why.contains("302 processes") && why.contains("256")),
+        "{failure:?}"
+    );
 }
 
 struct Owned(Child);

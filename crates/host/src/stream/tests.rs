@@ -1,12 +1,13 @@
+use std::collections::BTreeMap;
 use std::process::Command;
 
 use super::*;
 
 fn sample_of(reading: Reading) -> HostSample {
     HostSample {
-        host: "web".to_owned(),
-        source: "process".to_owned(),
-        subject: "12 a \"b\"\n".to_owned(),
+        host: "web".into(),
+        source: "process".into(),
+        subject: "12 a \"b\"\n".into(),
         began_ns: 5_000,
         ended_ns: 6_000,
         reading,
@@ -20,8 +21,12 @@ fn begin(text: &str, clock: StreamClock, origin: Instant) -> Result<SampleStream
 #[test]
 fn what_is_written_is_what_is_read() {
     let counters = BTreeMap::from([("cpu_us".to_owned(), u64::MAX), ("threads".to_owned(), 0)]);
-    let all =
-        [Reading::Ok(counters), Reading::Ok(BTreeMap::new()), Reading::Absent, Reading::Failed("no".into())];
+    let all = [
+        Reading::Ok(counters.into()),
+        Reading::Ok(BTreeMap::new().into()),
+        Reading::Absent,
+        Reading::Failed("no".into()),
+    ];
     let samples = all.map(sample_of);
     let text = opening_line() + &samples.each_ref().map(sample_line).concat();
     assert_eq!(text.lines().count(), 1 + samples.len(), "one line each, whatever is in it");

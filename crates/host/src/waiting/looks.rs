@@ -1,13 +1,14 @@
 //! The thread that looks where other threads stand.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use std::{fs, io};
 
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -23,6 +24,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const LOOK_PARTS: u32 = 500;
 /// Threads come and go; they are listed anew this often.
 const LIST_EVERY: Duration = Duration::from_secs(1);
+/// Up to so many threads have a file kept open each. More would be missed where the load needs the descriptors.
+const OPEN_MAX: usize = 64;
 
 /// What was seen of one process since it was first looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -128,10 +131,18 @@ fn add(seen: &mut BTreeMap<u32, Seen>, look: BTreeMap<u32, Seen>) {
 pub(super) struct Look {
     proc: PathBuf,
     files: SmallFiles,
-    /// The folders of the threads of each process, and when these were listed.
-    threads: BTreeMap<u32, (Instant, Vec<PathBuf>)>,
+    /// The threads of each process, and when these were listed.
+    threads: BTreeMap<u32, (Instant, Vec<Task>)>,
     /// Cores on which a thread was already found to run in this look.
     taken: BTreeSet<u32>,
+}
+
+/// A thread.
+#[derive(Debug)]
+struct Task {
+    folder: PathBuf,
+    /// What tells where it waits, kept open where threads are few.
+    wchan: Option<File>,
 }
 
 impl Look {
@@ -163,20 +174,30 @@ impl Look {
         for member in members {
             self.threads.entry(member.pid).or_insert_with(|| {
                 let folder = fs::read_dir(self.proc.join(format!("{}/task", member.pid)));
-                (now, folder.into_iter().flatten().flatten().map(|task| task.path()).collect())
+                let folders = folder.into_iter().flatten().flatten().map(|task| task.path());
+                (now, folders.map(|folder| Task { folder, wchan: None }).collect())
             });
+        }
+        self.open_few();
+    }
+
+    fn open_few(&mut self) {
+        let mut tasks: Vec<&mut Task> = self.threads.values_mut().flat_map(|(_, tasks)| tasks).collect();
+        if tasks.len() <= OPEN_MAX {
+            let closed = tasks.iter_mut().filter(|task| task.wchan.is_none());
+            closed.for_each(|task| task.wchan = File::open(task.folder.join("wchan")).ok());
         }
     }
 
     /// Where a thread waits is asked first: that costs the kernel less than its state, and mostly tells it too.
-    fn thread(&mut self, task: &Path, seen: &mut Seen) {
+    fn thread(&mut self, task: &Task, seen: &mut Seen) {
         let class = self.class(task);
         if let Some(class) = class.filter(|class| class.can_be_interrupted()) {
             *seen.classes.entry(class).or_default() += 1;
             return;
         }
         // A thread that ended meanwhile stands nowhere.
-        let Ok(Stat { state, core, .. }) = self.files.stat(task) else { return };
+        let Ok(Stat { state, core, .. }) = self.files.stat(&task.folder) else { return };
         match (state, class) {
             ('R', _) => self.ready(core, seen),
             ('D', _) => seen.disk += 1,
@@ -197,8 +218,12 @@ impl Look {
     }
 
     /// What a thread waits for; `None` if it does not wait, or this user may not know.
-    fn class(&mut self, task: &Path) -> Option<Class> {
-        let text = self.files.text(&task.join("wchan")).ok()?;
+    fn class(&mut self, task: &Task) -> Option<Class> {
+        let text = match &task.wchan {
+            Some(file) => self.files.text_of(file),
+            None => self.files.text(&task.folder.join("wchan")),
+        };
+        let text = text.ok()?;
         // Compilers add suffixes to the names of functions that they changed.
         let function = text.trim().split('.').next().unwrap_or_default();
         if function.is_empty() || function == "0" {
@@ -206,7 +231,7 @@ impl Look {
         }
         let known = Class::of(function);
         known.or_else(|| {
-            let text = self.files.text(&task.join("syscall")).ok();
+            let text = self.files.text(&task.folder.join("syscall")).ok();
             Some(Class::of_call(text.and_then(|text| text.split(' ').next()?.parse().ok())))
         })
     }

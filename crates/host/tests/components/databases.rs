@@ -82,7 +82,7 @@ fn mariadb_tells_its_questions_threads_and_limits_to_users_it_knows() {
     let all = ["threads_running", "innodb_row_lock_time_ms", "innodb_row_lock_waits", "innodb_data_fsyncs"];
     let rest = ["commits", "aborted_connects", "connection_errors_max_connections"];
     for name in all.iter().chain(&rest) {
-        assert!(second.contains_key(*name), "{name} of {second:?}");
+        assert!(second.contains_key(name), "{name} of {second:?}");
     }
     let why = Probed::new(Component::mariadb(&address, login("guess"))).failure();
     assert!(why.contains(Mariadb::USER) && why.contains("mariadb://user:password@host"), "{why}");

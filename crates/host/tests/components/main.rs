@@ -6,13 +6,12 @@ mod pages;
 mod runtimes;
 mod troubles;
 
-use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use plimsoll_host::{Component, Host};
-use plimsoll_record::{HostSample, Reading};
+use plimsoll_record::{Counters, HostSample, Reading};
 use plimsoll_units::Instant;
 
 /// A host with one component.
@@ -30,7 +29,7 @@ impl Probed {
     }
 
     /// The counters of a source that has one subject, which must be this one.
-    fn counters(&mut self, source: &str, subject: &str) -> BTreeMap<String, u64> {
+    fn counters(&mut self, source: &str, subject: &str) -> Counters {
         let mut samples = self.samples();
         samples.retain(|sample| sample.source == source);
         assert_eq!(samples.len(), 1, "{samples:?}");

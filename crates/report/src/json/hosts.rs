@@ -1,7 +1,8 @@
 //! The hosts that were looked at, and the tiers that requests pass.
 
 use plimsoll_analyze::{
-    ComponentLoad, FigureUnit, Findings, TierNode, Topology, Unread, WatchedHost, topology, watched_hosts,
+    ComponentLoad, Door, FigureUnit, Findings, TierNode, Topology, Unread, WatchedHost, topology,
+    watched_hosts,
 };
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
@@ -94,8 +95,10 @@ pub struct TierDocument {
     pub process: Option<String>,
     /// The process and its children, as far as they are known.
     pub pids: Vec<u32>,
-    /// The port on which it is reached.
-    pub port: u16,
+    /// The port on which it is reached; null where that is a unix socket.
+    pub port: Option<u16>,
+    /// The path of the unix socket on which it is reached; null where that is a port.
+    pub unix_socket: Option<String>,
     /// How many connections away from the generator it is, from 1.
     pub depth: u32,
     /// What it is connected to.
@@ -185,8 +188,12 @@ impl UnreadDocument {
 
 impl TierDocument {
     fn of(tier: TierNode) -> Self {
-        let TierNode { host, process, pids, port, depth, downstream } = tier;
+        let TierNode { host, process, pids, door, depth, downstream } = tier;
+        let (port, unix_socket) = match door {
+            Door::Port(port) => (Some(port), None),
+            Door::Unix(path) => (None, Some(path)),
+        };
         let edges = downstream.iter().map(|edge| EdgeDocument { to: edge.to, connections: edge.connections });
-        Self { host, process, pids, port, depth, downstream: edges.collect() }
+        Self { host, process, pids, port, unix_socket, depth, downstream: edges.collect() }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_analyze::{TierNode, Topology};
+use plimsoll_analyze::{Door, TierNode, Topology};
 use plimsoll_units::escape_control;
 
 use super::paragraph::wrapped;
@@ -35,10 +35,14 @@ fn level_text(level: &[&TierNode], with_hosts: bool) -> String {
     texts.join(" + ")
 }
 
-/// The process and its port; where nothing is looked at, the host and the port.
+/// The process and its port or unix socket; where nothing is looked at, the host and the port.
 fn name(tier: &TierNode) -> String {
     let host = || if tier.host.contains(':') { format!("[{}]", tier.host) } else { tier.host.clone() };
-    format!("{}:{}", tier.process.clone().unwrap_or_else(host), tier.port)
+    let name = tier.process.clone().unwrap_or_else(host);
+    match &tier.door {
+        Door::Port(port) => format!("{name}:{port}"),
+        Door::Unix(path) => format!("{name} (unix:{path})"),
+    }
 }
 
 fn group_text(name: &str, tiers: &[&TierNode], with_hosts: bool) -> String {
@@ -57,7 +61,14 @@ mod tests {
 
     fn tier(depth: u32, host: &str, process: Option<&str>, port: u16) -> TierNode {
         let process = process.map(ToOwned::to_owned);
-        TierNode { host: host.to_owned(), process, pids: Vec::new(), port, depth, downstream: Vec::new() }
+        TierNode {
+            host: host.to_owned(),
+            process,
+            pids: Vec::new(),
+            door: Door::Port(port),
+            depth,
+            downstream: Vec::new(),
+        }
     }
 
     #[test]
@@ -70,6 +81,14 @@ mod tests {
         ];
         let drawing = drawing(&Topology { tiers });
         assert_eq!(drawing, "Tiers: generator → nginx:80 → java:9000 ×2 → redis:6379\n");
+    }
+
+    #[test]
+    fn what_is_reached_by_a_unix_socket_is_told_with_its_path() {
+        let mut app = tier(2, "local", Some("gunicorn"), 0);
+        app.door = Door::Unix("/run/x.sock".to_owned());
+        let drawing = drawing(&Topology { tiers: vec![tier(1, "local", Some("nginx"), 80), app] });
+        assert_eq!(drawing, "Tiers: generator → nginx:80 → gunicorn (unix:/run/x.sock)\n");
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! Hosts that were looked at, as text and in the document.
 
-use std::collections::BTreeMap;
-
 use plimsoll_analyze::{Resource, ResourceKind};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Reading};
@@ -16,9 +14,9 @@ const PLATEAU: usize = 5;
 /// A sample at a second of the run.
 fn at(sec: u64, (host, source, subject): (&str, &str, &str), reading: Reading) -> HostSample {
     HostSample {
-        host: host.to_owned(),
-        source: source.to_owned(),
-        subject: subject.to_owned(),
+        host: host.into(),
+        source: source.into(),
+        subject: subject.into(),
         began_ns: sec * 1_000_000_000,
         ended_ns: sec * 1_000_000_000,
         reading,
@@ -30,7 +28,7 @@ fn each_second(key: (&str, &str, &str), growing: &[(&str, u64)], level: &[(&str,
     let of = |sec: u64| {
         let growing = growing.iter().map(|(name, by)| ((*name).to_owned(), by * sec));
         let all = growing.chain(level.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        at(sec, key, Reading::Ok(all.collect::<BTreeMap<String, u64>>()))
+        at(sec, key, Reading::Ok(all.collect()))
     };
     (0..=10).map(of).collect()
 }
@@ -140,7 +138,8 @@ fn the_document_has_a_row_for_each_resource_that_was_seen() {
     assert_eq!(
         document["tiers"][2],
         serde_json::json!({
-            "host": "api2", "process": null, "pids": [], "port": 9000, "depth": 2, "downstream": [],
+            "host": "api2", "process": null, "pids": [], "port": 9000, "unix_socket": null, "depth": 2,
+            "downstream": [],
         })
     );
 }

@@ -60,8 +60,8 @@ impl Levers<'_> {
             Ok(after) => Raise { after, ..asked.clone() }.reading(),
             Err(why) => Reading::Failed(why),
         };
-        let (host, subject) = (asked.host.clone(), asked.cap.name().to_owned());
-        HostSample { host, source: INTERVENTION.to_owned(), subject, began_ns, ended_ns: now_ns(), reading }
+        let (host, subject) = (asked.host.as_str().into(), asked.cap.name().into());
+        HostSample { host, source: INTERVENTION.into(), subject, began_ns, ended_ns: now_ns(), reading }
     }
 
     fn altered(&mut self, asked: &Raise) -> Result<u64, String> {

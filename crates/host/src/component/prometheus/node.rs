@@ -102,10 +102,10 @@ pub(super) fn sources(index: &Index<'_>) -> Told {
     told.push(("memory", String::new(), present(memory(index))));
     told.push(("sockets", String::new(), present(sockets(index))));
     for (device, counters) in by_device(index, DISK) {
-        told.push(("disk", device, Reading::Ok(counters)));
+        told.push(("disk", device, Reading::Ok(counters.into())));
     }
     for (device, counters) in interfaces(index) {
-        told.push(("interface", device, Reading::Ok(counters)));
+        told.push(("interface", device, Reading::Ok(counters.into())));
     }
     told
 }
@@ -116,7 +116,7 @@ fn reading<'a>(values: impl Iterator<Item = (&'a str, Option<u64>)>) -> Reading 
 
 /// A source of which the exporter tells nothing is one that its host does not have, or that it was told to leave out.
 fn present(counters: Counters) -> Reading {
-    if counters.is_empty() { Reading::Absent } else { Reading::Ok(counters) }
+    if counters.is_empty() { Reading::Absent } else { Reading::Ok(counters.into()) }
 }
 
 fn cpu(index: &Index<'_>, told: &mut Told) {
@@ -133,8 +133,8 @@ fn cpu(index: &Index<'_>, told: &mut Told) {
             *all.entry(mode.clone()).or_default() += *ms;
         }
     }
-    told.push(("cpu", String::new(), Reading::Ok(all)));
-    told.extend(cores.into_iter().map(|(core, times)| ("core", core.to_owned(), Reading::Ok(times))));
+    told.push(("cpu", String::new(), Reading::Ok(all.into())));
+    told.extend(cores.into_iter().map(|(core, times)| ("core", core.to_owned(), Reading::Ok(times.into()))));
 }
 
 fn memory(index: &Index<'_>) -> Counters {

@@ -4,7 +4,7 @@ fn told(page: &str) -> Told {
     sources(&rows(page).unwrap(), "10.0.0.1:8080")
 }
 
-fn counters<'a>(told: &'a Told, source: &str, subject: &str) -> &'a Counters {
+fn counters<'a>(told: &'a Told, source: &str, subject: &str) -> &'a plimsoll_record::Counters {
     let found = told.iter().find(|(name, of, _)| *name == source && of == subject);
     match found {
         Some((_, _, Reading::Ok(counters))) => counters,

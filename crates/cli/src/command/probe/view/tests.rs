@@ -6,12 +6,12 @@ use super::*;
 fn sample(at_ms: u64, source: &str, subject: &str, counters: &[(&str, u64)]) -> HostSample {
     let counters: BTreeMap<String, u64> = counters.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
     HostSample {
-        host: "web".to_owned(),
-        source: source.to_owned(),
-        subject: subject.to_owned(),
+        host: "web".into(),
+        source: source.into(),
+        subject: subject.into(),
         began_ns: at_ms * 1_000_000,
         ended_ns: at_ms * 1_000_000,
-        reading: Reading::Ok(counters),
+        reading: Reading::Ok(counters.into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_record::{HostSample, Reading};
+use plimsoll_record::{Counters, HostSample, Reading};
 
 /// What was read at the end, each with what was read of the same at the beginning.
 pub(in super::super) struct Window<'a> {
@@ -13,9 +13,9 @@ pub(in super::super) struct Window<'a> {
 /// One subject of one source.
 pub(super) struct Seen<'a> {
     pub(super) subject: &'a str,
-    now: &'a BTreeMap<String, u64>,
+    now: &'a Counters,
     /// The counters before, and the seconds since.
-    earlier: Option<(&'a BTreeMap<String, u64>, f64)>,
+    earlier: Option<(&'a Counters, f64)>,
 }
 
 impl<'a> Window<'a> {
@@ -81,11 +81,11 @@ impl Seen<'_> {
 
     /// The names of its counters.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.now.keys().map(String::as_str)
+        self.now.keys()
     }
 }
 
-fn counters(sample: &HostSample) -> Option<&BTreeMap<String, u64>> {
+fn counters(sample: &HostSample) -> Option<&Counters> {
     match &sample.reading {
         Reading::Ok(counters) => Some(counters),
         Reading::Absent | Reading::Failed(_) => None,

@@ -1,0 +1,167 @@
+//! The unix sockets of a network namespace, asked of the kernel by sock_diag(7): `/proc/net/unix` does not tell which two
+//! belong together.
+
+use std::io;
+use std::path::Path;
+
+use crate::sock_diag::{SockDiag, number};
+
+/// Length of `struct unix_diag_req`.
+const REQUEST_BYTES: usize = 24;
+/// Length of `struct unix_diag_msg`, before its attributes.
+const ANSWER_BYTES: usize = 16;
+/// Length of `struct nlattr`, before its value.
+const ATTRIBUTE_BYTES: usize = 4;
+/// The bits of the states ESTABLISHED, number 1 in the kernel's `tcp_states.h`, and LISTEN, number 10.
+const STATES: u32 = 1 << 1 | LISTENING;
+const LISTENING: u32 = 1 << 10;
+/// What is to be told, and under which numbers: `UDIAG_SHOW_NAME`, `_PEER` and `_RQLEN`; `UNIX_DIAG_NAME` and so on.
+const SHOWN: u32 = 0x01 | 0x04 | 0x10;
+const NAME: u16 = 0;
+const PEER: u16 = 2;
+const QUEUE: u16 = 4;
+
+/// One unix socket that listens or is connected, and keeps its bytes in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnixSocket {
+    /// It listens.
+    pub listening: bool,
+    /// Its path, or its name after an `@` where it has no file; what a listener accepts has the listener's. `None` for one
+    /// that nobody has given a name, as those that connect mostly are.
+    pub name: Option<String>,
+    /// Its inode, by which `/proc/PID/fd` names it; zero while no process has accepted it.
+    pub inode: u32,
+    /// The inode of the other end.
+    pub peer: Option<u32>,
+    /// Bytes that are not yet read; of one that listens, connections not yet accepted.
+    pub receive_queue: u32,
+    /// Of one that listens, how many connections may wait to be accepted.
+    pub queue_limit: u32,
+}
+
+/// Asks for the unix sockets of one network namespace.
+#[derive(Debug)]
+pub struct UnixTable(SockDiag);
+
+impl UnixTable {
+    /// The sockets of this process's own namespace.
+    ///
+    /// # Errors
+    /// When the kernel gives no such socket.
+    pub fn open() -> io::Result<Self> {
+        SockDiag::open().map(Self)
+    }
+
+    /// The sockets of another network namespace, named by a file such as `/proc/1234/ns/net`.
+    ///
+    /// # Errors
+    /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or gives no such socket.
+    pub fn open_in(namespace: &Path) -> io::Result<Self> {
+        SockDiag::open_in(namespace).map(Self)
+    }
+
+    /// All sockets that listen or are connected, but those of datagrams.
+    ///
+    /// # Errors
+    /// When the kernel does not answer as it should, or was built without this.
+    pub fn sockets(&mut self) -> io::Result<Vec<UnixSocket>> {
+        let mut found = Vec::new();
+        self.0.dump(&request(), |answer| found.extend(socket(answer)))?;
+        Ok(found)
+    }
+}
+
+fn request() -> [u8; REQUEST_BYTES] {
+    let mut request = [0; REQUEST_BYTES];
+    request[0] = libc::AF_UNIX as u8;
+    request[4..8].copy_from_slice(&STATES.to_ne_bytes());
+    request[12..16].copy_from_slice(&SHOWN.to_ne_bytes());
+    request
+}
+
+/// One `struct unix_diag_msg` with its attributes.
+fn socket(answer: &[u8]) -> Option<UnixSocket> {
+    if answer.len() < ANSWER_BYTES || i32::from(answer[1]) == libc::SOCK_DGRAM {
+        return None;
+    }
+    let listening = 1_u32.checked_shl(answer[2].into()) == Some(LISTENING);
+    let mut socket = UnixSocket { listening, inode: number(answer, 4), ..UnixSocket::default() };
+    let mut rest = &answer[ANSWER_BYTES..];
+    while rest.len() >= ATTRIBUTE_BYTES {
+        let length = usize::from(u16::from_ne_bytes([rest[0], rest[1]]));
+        let value = rest.get(ATTRIBUTE_BYTES..length)?;
+        match u16::from_ne_bytes([rest[2], rest[3]]) {
+            NAME => socket.name = name(value),
+            PEER if value.len() >= 4 => socket.peer = Some(number(value, 0)),
+            QUEUE if value.len() >= 8 => {
+                (socket.receive_queue, socket.queue_limit) = (number(value, 0), number(value, 4));
+            }
+            _ => {}
+        }
+        rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+    }
+    Some(socket)
+}
+
+/// A path ends with a zero or the value; a name without a file begins with a zero.
+fn name(value: &[u8]) -> Option<String> {
+    let (sign, name) = match value.split_first()? {
+        (0, name) => ("@", name),
+        _ => ("", value.split(|byte| *byte == 0).next()?),
+    };
+    Some(format!("{sign}{}", String::from_utf8_lossy(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsRawFd;
+    use std::os::unix::fs::MetadataExt as _;
+    use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+
+    use super::*;
+
+    fn inode(socket: &impl AsRawFd) -> u32 {
+        let link = format!("/proc/self/fd/{}", socket.as_raw_fd());
+        u32::try_from(std::fs::metadata(link).unwrap().ino()).unwrap()
+    }
+
+    #[test]
+    fn both_ends_of_a_connection_are_told_with_the_listener_between_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        let client = UnixStream::connect(&path).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        let waiting = UnixStream::connect(&path).unwrap();
+        let sockets = UnixTable::open().unwrap().sockets().unwrap();
+        let found = |inode: u32| sockets.iter().find(|socket| socket.inode == inode).unwrap();
+        let listens = found(inode(&listener));
+        assert!(listens.listening && listens.queue_limit > 1, "{listens:?}");
+        assert_eq!((listens.name.as_deref(), listens.receive_queue), (path.to_str(), 1));
+        let server = found(inode(&accepted));
+        assert_eq!((server.listening, server.name.as_deref()), (false, path.to_str()));
+        assert_eq!(server.peer, Some(inode(&client)));
+        let ours = found(inode(&client));
+        assert_eq!((ours.name.as_deref(), ours.peer), (None, Some(inode(&accepted))));
+        drop(waiting);
+    }
+
+    #[test]
+    fn a_name_without_a_file_begins_with_a_sign() {
+        use std::os::linux::net::SocketAddrExt as _;
+        let name = format!("plimsoll-{}", std::process::id());
+        let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        let sockets = UnixTable::open().unwrap().sockets().unwrap();
+        let found = sockets.iter().find(|socket| socket.inode == inode(&listener)).unwrap();
+        assert_eq!(found.name, Some(format!("@{name}")));
+    }
+
+    #[test]
+    fn broken_answers_are_no_sockets_or_have_no_attributes() {
+        for length in 0..100 {
+            let zeros = socket(&vec![0; length]);
+            assert!(zeros.is_none_or(|socket| socket.peer.is_none()), "{length}");
+            assert!(socket(&vec![0xff; length]).is_none_or(|socket| socket.name.is_none()), "{length}");
+        }
+    }
+}
