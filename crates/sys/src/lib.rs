@@ -6,6 +6,7 @@
 
 mod backlog;
 mod cores;
+mod group;
 mod limits;
 #[cfg(feature = "lua")]
 mod lua;
@@ -20,6 +21,7 @@ mod thread;
 
 pub use backlog::accept_backlog;
 pub use cores::Cores;
+pub use group::CgroupPaths;
 pub use limits::{
     ResourceLimits, accept_backlog_max, kernel_name, local_ports, out_of_descriptors, resource_limits,
 };
