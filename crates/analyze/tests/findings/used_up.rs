@@ -136,7 +136,11 @@ fn a_group_that_writes_as_much_as_it_may_is_disk_and_without_a_limit_it_is_not()
     };
     let capped = watch(Some(13.1e6)).verdict();
     assert_eq!(found(&capped), (Limit::Disk, "db", Confidence::Measured));
-    assert!(capped.text.contains("13.1 MB/s") && capped.text.contains("4.00 kB a request"), "{}", capped.text);
+    assert!(
+        capped.text.contains("13.1 MB/s") && capped.text.contains("4.00 kB a request"),
+        "{}",
+        capped.text
+    );
     assert_ne!(watch(Some(30e6)).verdict().limit, Limit::Disk, "half of it is left");
     assert_ne!(watch(None).verdict().limit, Limit::Disk);
 }

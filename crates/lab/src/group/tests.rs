@@ -19,9 +19,10 @@ impl Tree {
         fs::write(path, text).unwrap();
     }
 
-    /// Lines of mountinfo.
+    /// Lines of mountinfo, about folders that are there then.
     fn mounts(&self, kinds: &[(&str, &str)]) -> String {
         let line = |(folder, after): &(&str, &str)| {
+            fs::create_dir_all(self.0.path().join(folder)).unwrap();
             format!("30 23 0:27 / {} rw - {after}\n", self.0.path().join(folder).display())
         };
         kinds.iter().map(line).collect()
@@ -121,7 +122,7 @@ fn by_version_1_each_controller_has_its_group_and_takes_its_own_caps() {
     groups.make().unwrap();
     let (made, _) = groups.host("web", &own, &all_caps()).unwrap();
     assert_eq!(made.paths().folders().len(), 3);
-    let written = |path: &str| tree.text(&format!("{path}"));
+    let written = |path: &str| tree.text(path);
     assert_eq!(written("cpu/plimsoll-lab-0/web/cpu.cfs_quota_us"), "5000");
     assert_eq!(written("memory/plimsoll-lab-0/web/memory.limit_in_bytes"), "64000000");
     for way in ["read", "write"] {
@@ -134,7 +135,6 @@ fn by_version_1_each_controller_has_its_group_and_takes_its_own_caps() {
 fn a_cap_of_memory_or_disk_without_its_controller_is_an_error_that_says_what_it_takes() {
     let Some((own, _)) = on_disk() else { return };
     let tree = Tree::new();
-    fs::create_dir(tree.0.path().join("cpu")).unwrap();
     let groups = groups(&tree.mounts(&[("cpu", "cgroup cgroup rw,cpu")]), "1:cpu:/\n");
     groups.make().unwrap();
     let refused = |capacity| groups.host("web", &own, &capacity).unwrap_err().to_string();
