@@ -68,6 +68,9 @@ impl fmt::Display for Raise {
             Cap::Memory => {
                 write!(f, "{} of memory for {host} instead of {}", bytes_text(after), bytes_text(before))
             }
+            Cap::Disk => {
+                write!(f, "{}/s of the disk of {host} instead of {}/s", bytes_text(after), bytes_text(before))
+            }
         }
     }
 }
@@ -132,6 +135,7 @@ pub(crate) fn cap_of(findings: &Findings, step: usize) -> Option<(Cap, Option<&R
             let outward = link.kind == ResourceKind::BandwidthOut;
             Some((if outward { Cap::LinkOut } else { Cap::LinkIn }, Some(link)))
         }
+        Limit::Disk => Some((Cap::Disk, Some(fullest(&[ResourceKind::DiskRead, ResourceKind::DiskWrite])?))),
         Limit::Packets => Some((Cap::Packets, fullest(&[ResourceKind::PacketsOut, ResourceKind::PacketsIn]))),
         _ => None,
     }

@@ -22,7 +22,7 @@ pub(crate) struct Foretold {
     pub(crate) bound: Option<String>,
 }
 
-/// Throughput over that of this step, once a cap is raised: as many times as there is more of it, up to the lowest of what
+/// Throughput over that of this step, once a cap is raised: as many times as there is more of it (of memory, a tenth more), up to the lowest of what
 /// else bounds it. That is the next limit, the other way of the same link, the rate that is offered, and the load itself:
 /// by N ≤ X·S₀ so many connections give N/S₀ at most, where S₀ was not made by what is raised.
 pub(crate) fn foretold(
@@ -47,9 +47,12 @@ pub(crate) fn foretold(
         (most, format!("what {} can ask for", connections_text(now.connections)))
     });
     let bounds = [next, other_way, offered, load].into_iter().flatten();
+    // Half as much memory again does not fetch half as much again: how many pages stay depends on which are asked for. That
+    // something is gained is all that can be told.
+    let alone = if raise.cap == Cap::Memory { LEAST_TOLD } else { raise.ratio() };
     match bounds.min_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((ratio, bound)) if ratio < raise.ratio() => Foretold { ratio, bound: Some(bound) },
-        _ => Foretold { ratio: raise.ratio(), bound: None },
+        Some((ratio, bound)) if ratio < alone => Foretold { ratio, bound: Some(bound) },
+        _ => Foretold { ratio: alone, bound: None },
     }
 }
 
@@ -68,7 +71,8 @@ fn other_way<'a>(findings: &'a Findings, cap: Cap, raised: &Resource) -> Option<
             && other.kind != raised.kind
             && other.kind.limit() == raised.kind.limit()
     };
-    let other = findings.resources.iter().find(same_link).filter(|_| cap != Cap::Packets)?;
+    let other =
+        findings.resources.iter().find(same_link).filter(|_| !matches!(cap, Cap::Packets | Cap::Disk))?;
     Some((other.demand?.at_per_sec?.value, other))
 }
 

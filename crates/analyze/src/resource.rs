@@ -24,6 +24,10 @@ pub enum ResourceKind {
     PacketsIn,
     /// The time of a block device.
     Disk,
+    /// Bytes read from a disk that is capped.
+    DiskRead,
+    /// Bytes written to a disk that is capped.
+    DiskWrite,
     /// Memory.
     Memory,
     /// Descriptors of a process.
@@ -47,6 +51,8 @@ impl ResourceKind {
             Self::PacketsOut => "packets_out",
             Self::PacketsIn => "packets_in",
             Self::Disk => "disk",
+            Self::DiskRead => "disk_read",
+            Self::DiskWrite => "disk_write",
             Self::Memory => "memory",
             Self::Descriptors => "descriptors",
             Self::AcceptQueue => "accept_queue",
@@ -61,6 +67,7 @@ impl ResourceKind {
             Self::BandwidthOut | Self::BandwidthIn => "bits_per_sec",
             Self::PacketsOut | Self::PacketsIn => "packets_per_sec",
             Self::Disk => "ratio",
+            Self::DiskRead | Self::DiskWrite => "bytes_per_sec",
             Self::Memory => "bytes",
             Self::Descriptors => "descriptors",
             Self::AcceptQueue | Self::Connections => "connections",
@@ -75,7 +82,7 @@ impl ResourceKind {
             Self::Quota => Limit::Quota,
             Self::BandwidthOut | Self::BandwidthIn => Limit::Bandwidth,
             Self::PacketsOut | Self::PacketsIn => Limit::Packets,
-            Self::Disk => Limit::Disk,
+            Self::Disk | Self::DiskRead | Self::DiskWrite => Limit::Disk,
             Self::Memory => Limit::Memory,
             Self::Descriptors | Self::AcceptQueue | Self::Connections => Limit::Connections,
         }
@@ -87,6 +94,7 @@ impl ResourceKind {
         match self {
             Self::Cpu | Self::Core | Self::Thread | Self::Quota => true,
             Self::BandwidthOut | Self::BandwidthIn | Self::PacketsOut | Self::PacketsIn => true,
+            Self::DiskRead | Self::DiskWrite => true,
             Self::Disk | Self::Memory | Self::Descriptors | Self::AcceptQueue | Self::Connections => false,
         }
     }

@@ -1,6 +1,7 @@
 //! What was used of each resource of each host, step by step.
 
 mod compute;
+mod disk;
 mod held;
 mod network;
 
@@ -60,6 +61,7 @@ pub(crate) fn resources(seen: &Seen<'_>, steps: &[StepSummary]) -> Vec<Resource>
 fn of_host(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
     let mut resources = compute::resources(seen, host);
     resources.extend(network::resources(seen, host));
+    resources.extend(disk::resources(seen, host));
     resources.extend(held::resources(seen, host));
     resources
 }

@@ -64,6 +64,25 @@ pub struct RunOptions<'a> {
     pub lever: Option<&'a mut dyn Lever>,
 }
 
+impl<'a> RunOptions<'a> {
+    /// A run that keeps no file, asks nothing before its load and looks at no host, of a command of this version of the tool.
+    pub fn new(command: &'a str, tool_version: &'a str, interrupted: &'a AtomicBool) -> Self {
+        Self {
+            command,
+            ask_first: false,
+            csv: None,
+            folder: None,
+            interrupted,
+            tool_version,
+            supplied: None,
+            calibrations: &[],
+            feeds: Vec::new(),
+            probing: false,
+            lever: None,
+        }
+    }
+}
+
 /// Requests that a caller makes itself, and what belongs to its way of measuring them.
 #[derive(Debug, Clone)]
 pub struct Supplied {

@@ -144,14 +144,21 @@ impl Watched {
 
 /// What the plan says a host can do at most, as a sample of the source `declared`; `None` if it says nothing.
 fn declared(host: &PlanHost, now_ns: u64) -> Option<HostSample> {
-    let Capacity { cores, link_out_bits_per_sec, link_in_bits_per_sec, packets_per_sec, memory_bytes } =
-        host.capacity;
+    let Capacity {
+        cores,
+        link_out_bits_per_sec,
+        link_in_bits_per_sec,
+        packets_per_sec,
+        memory_bytes,
+        disk_bytes_per_sec,
+    } = host.capacity;
     let levels = [
         ("cores_milli", cores.map(|cores| (cores * 1000.0).round() as u64)),
         ("link_out_bits_per_sec", link_out_bits_per_sec),
         ("link_in_bits_per_sec", link_in_bits_per_sec),
         ("packets_per_sec", packets_per_sec),
         ("memory_bytes", memory_bytes),
+        ("disk_bytes_per_sec", disk_bytes_per_sec),
     ];
     let levels: BTreeMap<String, u64> =
         levels.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();

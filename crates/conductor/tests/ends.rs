@@ -61,19 +61,7 @@ impl Observer for Ending {
 
 fn run(plan: Plan, supplied: Option<Supplied>) -> (Outcome, f64) {
     let interrupted = AtomicBool::new(false);
-    let options = RunOptions {
-        csv: None,
-        calibrations: &[],
-        command: "run",
-        ask_first: false,
-        folder: None,
-        interrupted: &interrupted,
-        tool_version: "0",
-        supplied,
-        feeds: Vec::new(),
-        probing: false,
-        lever: None,
-    };
+    let options = RunOptions { supplied, ..RunOptions::new("run", "0", &interrupted) };
     let mut ending = Ending::default();
     let outcome = conduct(plan, options, &mut ending).unwrap();
     (outcome, ending.0)

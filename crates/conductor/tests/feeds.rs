@@ -65,19 +65,7 @@ impl Observer for Told {
 fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn Feed>>) -> (Run, Vec<String>) {
     let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
     let interrupted = AtomicBool::new(false);
-    let options = RunOptions {
-        csv: None,
-        calibrations: &[],
-        command: "run",
-        ask_first: false,
-        folder: None,
-        interrupted: &interrupted,
-        tool_version: "0",
-        supplied: None,
-        feeds,
-        probing: false,
-        lever: None,
-    };
+    let options = RunOptions { feeds, ..RunOptions::new("run", "0", &interrupted) };
     let mut told = Told::default();
     let outcome = conduct(plan(&server, hosts), options, &mut told).unwrap();
     (outcome.run, told.0)

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use plimsoll_record::Reading;
+use plimsoll_sys::CgroupPaths;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::lookout::SharedLookout;
@@ -14,55 +15,16 @@ use place::Place;
 
 pub(crate) use place::Quota;
 
+mod disk;
 mod files;
 pub(crate) mod place;
 
 /// Processes hardly ever change their group: it is looked for this often.
 const GROUPS_EVERY: Duration = Duration::from_secs(5);
 
-/// The folders of one control group: in version 2 one, in version 1 one for each controller. Those that are not there are
-/// not told of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CgroupPaths {
-    /// In the hierarchy of version 2.
-    pub unified: Option<PathBuf>,
-    /// In that of the controller `cpu` of version 1.
-    pub cpu: Option<PathBuf>,
-    /// In that of `cpuacct`.
-    pub cpuacct: Option<PathBuf>,
-    /// In that of `memory`.
-    pub memory: Option<PathBuf>,
-    /// In that of `pids`.
-    pub pids: Option<PathBuf>,
-}
-
-impl CgroupPaths {
-    /// The same folders in the file tree that begins at `root`.
-    pub(crate) fn below(&self, root: &Path) -> Self {
-        let below = |path: &Option<PathBuf>| {
-            path.as_deref().map(|path| root.join(path.strip_prefix("/").unwrap_or(path)))
-        };
-        Self {
-            unified: below(&self.unified),
-            cpu: below(&self.cpu),
-            cpuacct: below(&self.cpuacct),
-            memory: below(&self.memory),
-            pids: below(&self.pids),
-        }
-    }
-
-    /// Those of these folders that are not the same in `other`.
-    fn without(&self, other: &Self) -> Self {
-        let different =
-            |ours: &Option<PathBuf>, others: &Option<PathBuf>| ours.clone().filter(|_| ours != others);
-        Self {
-            unified: different(&self.unified, &other.unified),
-            cpu: different(&self.cpu, &other.cpu),
-            cpuacct: different(&self.cpuacct, &other.cpuacct),
-            memory: different(&self.memory, &other.memory),
-            pids: different(&self.pids, &other.pids),
-        }
-    }
+/// The same folders in the file tree that begins at `root`.
+pub(crate) fn below(paths: &CgroupPaths, root: &Path) -> CgroupPaths {
+    paths.map(|path| root.join(path.strip_prefix("/").unwrap_or(path)))
 }
 
 /// `usage_us` and the other counters of the host's own group, with an empty subject, and of the groups in which its
@@ -84,7 +46,7 @@ impl Cgroup {
 
     /// The group of a lab host, and no other.
     pub(crate) fn lab(root: &Path, own: &CgroupPaths) -> Self {
-        Self { root: root.to_owned(), own: own.below(root), watched: None, groups: None }
+        Self { root: root.to_owned(), own: below(own, root), watched: None, groups: None }
     }
 
     fn refresh_groups(&mut self) {

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use plimsoll_record::{HostSample, Text};
+use plimsoll_sys::CgroupPaths;
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use crate::cgroup::{Cgroup, CgroupPaths};
+use crate::cgroup::{self, Cgroup};
 use crate::component::{Component, Kind, Prometheus, Told};
 use crate::conntrack::Conntrack;
 use crate::cpu::{Cores, Cpu, stat_file};
@@ -97,7 +98,7 @@ impl Host {
     ) -> Self {
         let mut host = Self::elsewhere(name);
         host.add(Box::new(Cgroup::lab(root, cgroups)));
-        if let Some(folder) = &cgroups.below(root).unified {
+        if let Some(folder) = &cgroup::below(cgroups, root).unified {
             host.add(Box::new(Pressure::of_group(folder)));
         }
         let lookout = match net_pid {

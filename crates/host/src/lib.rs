@@ -48,11 +48,11 @@ mod unix_table;
 mod waiting;
 mod watched;
 
-pub use cgroup::CgroupPaths;
 pub use component::{Component, Login};
 pub use cpu_model::cpu_model;
 pub use cpu_times::{CpuTimes, Ran};
 pub use feed::{Closed, Feed, Feeds, Line, LocalFeed, News, Outlet, StreamFeed, Told};
 pub use host::Host;
+pub use plimsoll_sys::CgroupPaths;
 pub use stream::{Ender, Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line};
 pub use watched::Watched;

@@ -1,8 +1,9 @@
-//! Control groups: what a host's processes may use of processors and memory.
+//! Control groups: what a host's processes may use of processors, memory and a disk.
 //!
 //! Where version 2 has the controllers, each host is a group of it; where only version 1 has them, a group in each of its
 //! hierarchies. Where neither may be written, processors are capped by affinity alone, in whole ones.
 
+mod disk;
 mod hierarchy;
 
 use std::cell::Cell;
@@ -13,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use plimsoll_plan::Capacity;
-use plimsoll_sys::Cores;
+use plimsoll_sys::{CgroupPaths, Cores};
 
 use crate::LabError;
 use hierarchy::Hierarchies;
@@ -27,6 +28,9 @@ const QUOTA_US_MIN: f64 = 1_000.0;
 
 /// The longest period that the kernel takes.
 const PERIOD_US_MAX: f64 = 1_000_000.0;
+
+/// What a group of version 1 may have in swap: more than is charged to it at once.
+const SWAP_BYTES: u64 = 4 << 20;
 
 /// How long processes that were killed may take to leave their group.
 const EMPTY_WITHIN: Duration = Duration::from_secs(5);
@@ -52,19 +56,6 @@ impl std::fmt::Display for Capping {
     }
 }
 
-/// The folders of a host's control groups; `None` where there is no such group.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GroupPaths {
-    /// In the hierarchy of version 2; then there are no others.
-    pub unified: Option<PathBuf>,
-    /// In that of the controller `cpu` of version 1.
-    pub cpu: Option<PathBuf>,
-    /// In that of `cpuacct`.
-    pub cpuacct: Option<PathBuf>,
-    /// In that of `memory`.
-    pub memory: Option<PathBuf>,
-}
-
 /// The groups of a lab, one above those of its hosts in each hierarchy.
 #[derive(Debug)]
 pub(crate) struct LabGroups {
@@ -78,8 +69,10 @@ pub(crate) struct LabGroups {
 #[derive(Debug)]
 pub(crate) struct HostGroups {
     host: String,
-    paths: GroupPaths,
+    paths: CgroupPaths,
     folders: Vec<PathBuf>,
+    /// The host's own folder, by which its disk is known.
+    own: PathBuf,
     /// The processors that it is bound to, where that is the cap.
     cores: Option<Cores>,
     /// How many of this machine's come before its own.
@@ -98,7 +91,7 @@ impl LabGroups {
 
     /// The folders of the lab's own groups.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
-        self.hierarchies.bases().map(|base| base.join(&self.folder)).collect()
+        self.hierarchies.bases().folders().iter().map(|base| base.join(&self.folder)).collect()
     }
 
     /// Makes the lab's own groups.
@@ -110,16 +103,22 @@ impl LabGroups {
         Ok(())
     }
 
-    /// Makes the groups of a host and sets its caps; gives what was granted, which affinity rounds up.
-    pub(crate) fn host(&self, host: &str, capacity: &Capacity) -> Result<(HostGroups, Capacity), LabError> {
+    /// Makes the groups of a host, whose own folder is this one, and sets its caps; gives what was granted, which affinity
+    /// rounds up.
+    pub(crate) fn host(
+        &self,
+        host: &str,
+        own: &Path,
+        capacity: &Capacity,
+    ) -> Result<(HostGroups, Capacity), LabError> {
         let folders: Vec<PathBuf> = self.folders().iter().map(|folder| folder.join(host)).collect();
         for folder in &folders {
             fs::create_dir_all(folder).map_err(LabError::file("make the control group", folder))?;
         }
-        let below = |base: &PathBuf| base.join(&self.folder).join(host);
-        let paths = self.hierarchies.paths(below);
+        let paths = self.hierarchies.bases().map(|base| base.join(&self.folder).join(host));
         let first_core = self.dealt.get();
-        let mut groups = HostGroups { host: host.to_owned(), paths, folders, cores: None, first_core };
+        let (name, own) = (host.to_owned(), own.to_owned());
+        let mut groups = HostGroups { host: name, paths, folders, own, cores: None, first_core };
         let granted = groups.cap(capacity)?;
         self.dealt.set(first_core + groups.cores.map_or(0, |cores| cores.numbers().len()));
         Ok((groups, granted))
@@ -136,7 +135,7 @@ impl Drop for LabGroups {
 }
 
 impl HostGroups {
-    pub(crate) fn paths(&self) -> &GroupPaths {
+    pub(crate) fn paths(&self) -> &CgroupPaths {
         &self.paths
     }
 
@@ -161,6 +160,9 @@ impl HostGroups {
         }
         if let Some(bytes) = capacity.memory_bytes {
             self.cap_memory(bytes)?;
+        }
+        if let Some(bytes_per_sec) = capacity.disk_bytes_per_sec {
+            self.cap_disk(bytes_per_sec)?;
         }
         Ok(granted)
     }
@@ -201,11 +203,13 @@ impl HostGroups {
             let why = "no control group of memory may be written";
             return Err(LabError::NoMeans { host: self.host.clone(), what: "memory", why });
         };
+        // With room for hardly any swap: by version 1 it is memory alone whose limit is to be met, for that is counted.
+        let with_swap = (bytes + SWAP_BYTES).to_string();
         let bytes = bytes.to_string();
         // The kernel takes no limit of memory above that of memory and swap together, so one of the two orders works.
         let (memory, swap) = match self.paths.unified.is_some() {
             true => ("memory.max", ("memory.swap.max", "0")),
-            false => ("memory.limit_in_bytes", ("memory.memsw.limit_in_bytes", bytes.as_str())),
+            false => ("memory.limit_in_bytes", ("memory.memsw.limit_in_bytes", with_swap.as_str())),
         };
         let first = self.write(&folder.join(memory), &bytes);
         let (file, value) = swap;
@@ -213,6 +217,23 @@ impl HostGroups {
             self.write(&folder.join(file), value)?;
         }
         first.or_else(|_| self.write(&folder.join(memory), &bytes))
+    }
+
+    /// As many bytes a second may be read from the disk of the host's own folder, and as many written.
+    fn cap_disk(&self, bytes_per_sec: u64) -> Result<(), LabError> {
+        let no_means = |why| LabError::NoMeans { host: self.host.clone(), what: "disk", why };
+        let device = disk::device_of(&self.own).map_err(no_means)?;
+        match (&self.paths.unified, &self.paths.blkio) {
+            (Some(folder), _) if folder.join(disk::LIMIT_V2).exists() => {
+                let line = format!("{device} rbps={bytes_per_sec} wbps={bytes_per_sec}");
+                self.write(&folder.join(disk::LIMIT_V2), &line)
+            }
+            (None, Some(folder)) if folder.join(disk::LIMITS_V1[0]).exists() => {
+                let line = format!("{device} {bytes_per_sec}");
+                disk::LIMITS_V1.iter().try_for_each(|file| self.write(&folder.join(file), &line))
+            }
+            _ => Err(no_means(disk::NO_GROUP)),
+        }
     }
 
     fn write(&self, path: &Path, value: &str) -> Result<(), LabError> {
@@ -260,14 +281,4 @@ pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_share_is_dealt_out_in_short_periods_and_never_less_than_the_kernel_takes() {
-        assert_eq!(quota_us(0.5), (5_000, 10_000));
-        assert_eq!(quota_us(2.0), (20_000, 10_000));
-        assert_eq!(quota_us(0.05), (1_000, 20_000));
-        assert_eq!(quota_us(0.1), (1_000, 10_000));
-    }
-}
+mod tests;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use plimsoll_plan::Capacity;
-use plimsoll_sys::{Enclosure, NetworkNamespace};
+use plimsoll_sys::{CgroupPaths, Enclosure, NetworkNamespace};
 
-use crate::group::{GroupPaths, HostGroups};
+use crate::group::HostGroups;
 use crate::link::{self, INTERFACE, Way};
 use crate::permission::Standing;
 use crate::service::{Place, Service, search_path};
@@ -51,7 +51,7 @@ impl LabHost {
     }
 
     /// Its control groups.
-    pub fn groups(&self) -> &GroupPaths {
+    pub fn groups(&self) -> &CgroupPaths {
         self.groups.paths()
     }
 
@@ -95,6 +95,7 @@ impl LabHost {
         let now = &mut self.capacity;
         now.cores = granted.cores.or(now.cores);
         now.memory_bytes = granted.memory_bytes.or(now.memory_bytes);
+        now.disk_bytes_per_sec = granted.disk_bytes_per_sec.or(now.disk_bytes_per_sec);
         now.link_out_bits_per_sec = capacity.link_out_bits_per_sec.or(now.link_out_bits_per_sec);
         now.link_in_bits_per_sec = capacity.link_in_bits_per_sec.or(now.link_in_bits_per_sec);
         now.packets_per_sec = capacity.packets_per_sec.or(now.packets_per_sec);

@@ -306,7 +306,7 @@ impl Ground {
         };
         let failed = |reason: String| LabError::Namespaces { host: name.to_owned(), reason };
         let enclosure = Enclosure::create(&setup).map_err(|error| failed(error.to_string()))?;
-        let (groups, granted) = self.groups.host(name, capacity)?;
+        let (groups, granted) = self.groups.host(name, &folder, capacity)?;
         Ok(LabHost {
             name: name.to_owned(),
             address: address::host(self.lease.number(), index),

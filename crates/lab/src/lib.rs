@@ -23,8 +23,8 @@ mod tool;
 
 pub use error::LabError;
 pub use fill::{Filled, fill_hosts};
-pub use group::{Capping, GroupPaths};
+pub use group::Capping;
 pub use host::{LabHost, LabProcess};
 pub use lab::{Lab, LabOptions, LabParts, LabSpec};
 pub use permission::{Standing, permit};
-pub use plimsoll_sys::NetworkNamespace;
+pub use plimsoll_sys::{CgroupPaths, NetworkNamespace};

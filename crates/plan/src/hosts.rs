@@ -52,6 +52,9 @@ pub struct Capacity {
     /// Bytes of memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
+    /// Bytes per second that its disk reads, and as many that it writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disk_bytes_per_sec: Option<u64>,
 }
 
 /// Hosts or probes that cannot be taken as they are typed.
@@ -107,6 +110,7 @@ impl Capacity {
             ("link in", self.link_in_bits_per_sec),
             ("number of packets a second", self.packets_per_sec),
             ("memory", self.memory_bytes),
+            ("disk's speed", self.disk_bytes_per_sec),
         ];
         let zero = || counts.into_iter().find(|(_, value)| *value == Some(0));
         let cores = cores.map(|cores| ("number of cores", cores.to_string()));

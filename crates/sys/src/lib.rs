@@ -6,6 +6,7 @@
 
 mod backlog;
 mod cores;
+mod group;
 mod limits;
 #[cfg(feature = "lua")]
 mod lua;
@@ -22,6 +23,7 @@ mod unix_table;
 
 pub use backlog::accept_backlog;
 pub use cores::Cores;
+pub use group::CgroupPaths;
 pub use limits::{
     ResourceLimits, accept_backlog_max, kernel_name, local_ports, out_of_descriptors, resource_limits,
 };

@@ -98,21 +98,12 @@ fn measured_run(
     }
     let plan = plan::freeze(options, &requests)?;
     let run_options = RunOptions {
-        command: "wrk",
-        ask_first: false,
-        csv: None,
-        folder: None,
-        interrupted: &interrupted,
-        tool_version,
         supplied: Some(Supplied {
             traffic: requests.traffic(),
             interval: interval(options),
             outlasts_target: true,
         }),
-        calibrations: &[],
-        feeds: Vec::new(),
-        probing: false,
-        lever: None,
+        ..RunOptions::new("wrk", tool_version, &interrupted)
     };
     let outcome = conduct(plan, run_options, &mut Narration::new(options, streams));
     let Outcome { run, .. } = outcome.map_err(|error| Failed::conducting(&error, &options.url))?;

@@ -1,4 +1,4 @@
-//! What is held rather than spent: memory, descriptors, places in a queue, and the time of disks.
+//! What is held rather than spent: memory, descriptors, places in a queue.
 
 use super::{Seen, resource};
 use crate::hosts::Track;
@@ -12,8 +12,7 @@ const ALLOWING: [(&str, &str, &str); 2] = [
 
 /// Everything of a host that is held.
 pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let mut resources = disks(seen, host);
-    resources.extend(memory(seen, host));
+    let mut resources: Vec<Resource> = memory(seen, host).into_iter().collect();
     resources.extend(gauges(
         seen,
         host,
@@ -27,14 +26,6 @@ pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
         resources.extend(gauges(seen, host, source, open, most, ResourceKind::Connections));
     }
     resources
-}
-
-fn disks(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let one = |(device, track): (&str, &Track<'_>)| {
-        let used = seen.each(|span| track.per_sec("busy_ms", span).map(|ms| ms / 1e3));
-        Resource { used, ..resource(ResourceKind::Disk, host, device, Some(1.0)) }
-    };
-    seen.hosts.of(host, "disk").map(one).collect()
 }
 
 fn memory(seen: &Seen<'_>, host: &str) -> Option<Resource> {

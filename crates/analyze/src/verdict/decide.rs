@@ -115,6 +115,7 @@ fn at_end(scene: &Scene<'_>) -> Option<Decided> {
     all.retain(|busy| !short.iter().any(|memory| memory.host() == busy.host()));
     all.extend(short);
     all.extend(link::suspicions(scene));
+    all.extend(disk::used_up(scene));
     let neighbours: Vec<String> =
         all.iter().filter(|one| one.by_neighbour).map(|one| one.host().to_owned()).collect();
     all.retain(|one| {

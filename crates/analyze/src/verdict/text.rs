@@ -26,6 +26,8 @@ pub(super) fn resource_text(resource: &Resource) -> String {
         ResourceKind::PacketsOut => link("out of", "packets"),
         ResourceKind::PacketsIn => link("into", "packets"),
         ResourceKind::Disk => format!("the disk {} of {host}", resource.detail),
+        ResourceKind::DiskRead => format!("the reading of {} from its disk", resource.place()),
+        ResourceKind::DiskWrite => format!("the writing of {} to its disk", resource.place()),
         ResourceKind::Memory => format!("the memory of {host}"),
         ResourceKind::Descriptors => format!("the descriptors of {} on {host}", resource.detail),
         ResourceKind::AcceptQueue => format!("the accept queue of {} on {host}", resource.detail),
@@ -67,6 +69,7 @@ fn next_text(scene: &Scene<'_>, decided: &Decided, next: Option<&NextLimit>) -> 
         Limit::Thread => "With another thread at that work",
         Limit::Bandwidth | Limit::Packets => "With a wider link",
         Limit::Pool => "With a larger pool",
+        Limit::Disk => "With a faster disk",
         _ => "With more of it",
     };
     format!(

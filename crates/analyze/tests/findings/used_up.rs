@@ -126,6 +126,26 @@ fn links_are_told_by_way_and_by_packets() {
 }
 
 #[test]
+fn a_group_that_writes_as_much_as_it_may_is_disk_and_without_a_limit_it_is_not() {
+    let group = ("db", "cgroup", "");
+    let watch = |limit: Option<f64>| {
+        let watch = ladder().host("db", 1.0, 50e-6).counter(group, "disk_written_bytes", |_, x| 4_000.0 * x);
+        limit.into_iter().fold(watch, |watch, limit| {
+            watch.gauge(group, "disk_write_limit_bytes_per_sec", move |_, _| limit)
+        })
+    };
+    let capped = watch(Some(13.1e6)).verdict();
+    assert_eq!(found(&capped), (Limit::Disk, "db", Confidence::Measured));
+    assert!(
+        capped.text.contains("13.1 MB/s") && capped.text.contains("4.00 kB a request"),
+        "{}",
+        capped.text
+    );
+    assert_ne!(watch(Some(30e6)).verdict().limit, Limit::Disk, "half of it is left");
+    assert_ne!(watch(None).verdict().limit, Limit::Disk);
+}
+
+#[test]
 fn a_link_whose_speed_nobody_knows_is_never_full() {
     let watch =
         ladder().host("web", 1.0, 50e-6).counter(("web", "interface", "eth0"), "sent_bytes", |_, x| 1e6 * x);

@@ -92,9 +92,8 @@ pub(crate) struct DiagnoseArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// The folder to look in, with its folders `experiments` and `scenarios`
-    #[arg(default_value = "lab")]
-    pub(crate) folder: PathBuf,
+    /// The folder to look in, with its folders `experiments` and `scenarios`; the next `lab` from here upwards if none is named
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

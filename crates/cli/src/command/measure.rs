@@ -48,17 +48,12 @@ fn make_run(asked: Asked, command: &str, keep: &KeepArgs) -> anyhow::Result<Outc
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
     let calibrations = calibrations::known();
     let options = RunOptions {
-        command,
         ask_first: command == "answer",
         csv: asked.csv.as_deref(),
         folder: (!keep.no_files).then_some(keep.out.as_path()),
-        interrupted: &interrupted,
-        tool_version: env!("CARGO_PKG_VERSION"),
-        supplied: None,
         calibrations: &calibrations,
-        feeds: Vec::new(),
         probing: asked.probing,
-        lever: None,
+        ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
     };
     Ok(conduct(asked.plan, options, &mut Display::new(keep.quiet))?)
 }

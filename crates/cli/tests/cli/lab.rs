@@ -107,9 +107,10 @@ fn is_there(pid: &u32) -> bool {
 fn a_lab_that_is_up_says_how_to_enter_a_host_and_ctrl_c_leaves_nothing() {
     let Some(bench) = lab(ONE) else { return };
     let mut up = up(&bench, "one.toml");
-    let api = up.lines.iter().find(|line| line.starts_with("api ")).unwrap().clone();
-    assert!(api.contains("198.18.") && api.contains("0.5 cores") && api.contains("100 Mbit/s"), "{api}");
-    let (_, way_in) = api.split_once("nsenter").unwrap();
+    let index = up.lines.iter().position(|line| line.starts_with("api ")).unwrap();
+    let api = &up.lines[index];
+    assert!(api.contains("198.18.") && api.ends_with("0.5 cores, link 100 Mbit/s"), "{api}");
+    let (_, way_in) = up.lines[index + 1].split_once("nsenter").unwrap();
     let inside = format!("nsenter{way_in} hostname");
     let said = std::process::Command::new("/bin/sh").args(["-c", &inside]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "api", "{inside}");
@@ -218,10 +219,14 @@ fn the_list_tells_hosts_variants_and_what_is_expected() {
     let expects = "[expect]\neither = [\"cpu@api\", \"packets@api\"]\n[[variant]]\nname = \"v\"\n";
     fs::write(bench.path("lab/scenarios/one.toml"), format!("{ONE}{expects}")).unwrap();
     let listed = bench.expect(0, &["lab", "list"]).out;
-    assert!(
-        listed.contains("one ") && listed.contains("api, 1 variant  expects cpu@api and packets@api"),
-        "{listed}"
+    let lines: Vec<&str> = listed.lines().collect();
+    assert_eq!(
+        lines,
+        ["name  hosts  expects                  variants", "one   api    cpu@api and packets@api  v"]
     );
+    fs::write(bench.path("lab/bad.toml"), "[target]\nurk = 1\n").unwrap();
+    let called = bench.expect(0, &["lab", "list"]);
+    assert!(called.err.contains("bad.toml") && called.out == listed, "{}", called.err);
 }
 
 #[test]
@@ -326,8 +331,8 @@ const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab");
 
 #[test]
 fn every_lab_file_of_this_repository_can_be_read() {
-    let listed = Bench::new().expect(0, &["lab", "list", FILES]).out;
-    assert!(listed.contains("proxy-cpu ") && !listed.contains(".toml"), "an error names its file: {listed}");
+    let listed = Bench::new().expect(0, &["lab", "list", FILES]);
+    assert!(listed.out.contains("proxy-cpu ") && listed.err.is_empty(), "{}{}", listed.out, listed.err);
 }
 
 /// Of the scenarios those whose limits are caps and clocks: how fast this machine is, and what else it does, does not matter.
@@ -343,6 +348,33 @@ fn scenarios_with_known_limits_are_diagnosed() {
     assert_eq!(scenarios.len(), 3, "{found}");
     for scenario in scenarios {
         assert_eq!(scenario["right"], true, "{scenario}\n{}", called.err);
+    }
+}
+
+/// MariaDB as one host of a lab, asked as a user that has a password.
+#[test]
+fn the_password_of_a_probe_logs_in_and_stands_nowhere() {
+    let install = "mariadb-install-db --no-defaults --datadir=${tmp}/data --user=root --skip-test-db \
+                   --auth-root-authentication-method=normal >/dev/null 2>&1 && \
+                   echo \"CREATE USER 'ann'@'%' IDENTIFIED BY 'open-sesame';\" > ${tmp}/users.sql && \
+                   exec mariadbd --no-defaults --user=root --datadir=${tmp}/data --socket=${tmp}/s --pid-file=${tmp}/pid \
+                   --bind-address=0.0.0.0 --skip-name-resolve --init-file=${tmp}/users.sql";
+    let db = format!(
+        "[[host]]\nname = \"db\"\nprobe = \"mariadb://ann:open-sesame@db:3306\"\nrun = [\"\"\"{install}\"\"\"]\nready = \"tcp:3306\"\n"
+    );
+    let Some(bench) = lab(&format!("{ONE}{db}")) else { return };
+    let called = bench.call(&["lab", "run", "one.toml", "--json", "--out", "kept"]);
+    let kept = bench.run_file("kept");
+    let report = bench.call(&["report", kept.to_str().unwrap()]).out;
+    assert!(report.contains("mariadb") && report.contains("questions"), "{report}\n{}", called.err);
+    let bytes = fs::read(&kept).unwrap();
+    let holds = |text: &str| bytes.windows(text.len()).any(|part| part == text.as_bytes());
+    assert!(
+        holds("mariadb://ann@db") && !holds("open-sesame"),
+        "the run file keeps the probe without its password"
+    );
+    for said in [&called.out, &called.err, &report] {
+        assert!(!said.contains("open-sesame"), "{said}");
     }
 }
 

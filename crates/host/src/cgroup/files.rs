@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::source::{Counters, Missing, missing, strange, text};
 
-use super::CgroupPaths;
+use super::{CgroupPaths, disk};
 
 /// Version 1 says with a number near the largest that there is no limit.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
@@ -20,6 +20,7 @@ pub(super) fn counters(paths: &CgroupPaths) -> Result<Counters, Missing> {
         (&paths.cpu, Group::cpu),
         (&paths.cpuacct, Group::cpuacct),
         (&paths.memory, Group::memory),
+        (&paths.blkio, Group::blkio),
         (&paths.pids, Group::pids),
     ];
     for (folder, read) in folders {
@@ -85,7 +86,30 @@ impl Group {
         let events = self.text(&folder.join("memory.events")).unwrap_or_default();
         self.put("memory_failures", named(&events, "max"));
         self.put("oom_kills", named(&events, "oom_kill"));
+        self.refaults(folder);
         self.pids(folder);
+        let limits = self.text(&folder.join("io.max")).unwrap_or_default();
+        if let Some(limit) = disk::limit_v2(&limits) {
+            let stat = self.text(&folder.join("io.stat")).unwrap_or_default();
+            self.disk(&limit, disk::carried_v2(&stat, &limit));
+        }
+    }
+
+    fn blkio(&mut self, folder: &Path) {
+        let mut text =
+            |file: &str| self.text(&folder.join(format!("blkio.throttle.{file}"))).unwrap_or_default();
+        let (reads, writes) = (text("read_bps_device"), text("write_bps_device"));
+        if let Some(limit) = disk::limit_v1(&reads, &writes) {
+            let stat = text("io_service_bytes");
+            self.disk(&limit, disk::carried_v1(&stat, &limit));
+        }
+    }
+
+    fn disk(&mut self, limit: &disk::Limit<'_>, carried: disk::Ways) {
+        self.put("disk_read_bytes", carried.read);
+        self.put("disk_written_bytes", carried.written);
+        self.put("disk_read_limit_bytes_per_sec", limit.most.read);
+        self.put("disk_write_limit_bytes_per_sec", limit.most.written);
     }
 
     fn cpu(&mut self, folder: &Path) {
@@ -113,6 +137,14 @@ impl Group {
         self.put("memory_failures", failures);
         let control = self.text(&folder.join("memory.oom_control")).unwrap_or_default();
         self.put("oom_kills", named(&control, "oom_kill"));
+        self.refaults(folder);
+    }
+
+    /// Pages that were taken from the group and fetched again, of files and of memory.
+    fn refaults(&mut self, folder: &Path) {
+        let stat = self.text(&folder.join("memory.stat")).unwrap_or_default();
+        let kinds = ["workingset_refault_file", "workingset_refault_anon"].map(|kind| named(&stat, kind));
+        self.put("refaulted_pages", kinds.into_iter().flatten().reduce(|a, b| a + b));
     }
 
     fn pids(&mut self, folder: &Path) {

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::source::text;
+use plimsoll_sys::CgroupPaths;
 
-use super::CgroupPaths;
+use crate::source::text;
 
 /// How much CPU time a group may use in each period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,11 +34,9 @@ fn mount(root: &Path, controller: &str) -> Option<PathBuf> {
 
 /// The group at the top.
 pub(super) fn top(root: &Path) -> CgroupPaths {
-    let of = |controller| mount(root, controller);
-    let cpu = of("cpu");
     // Beside version 1 the hierarchy of version 2 has none of these controllers.
-    let unified = if cpu.is_some() { None } else { unified_mount(root) };
-    CgroupPaths { unified, cpu, cpuacct: of("cpuacct"), memory: of("memory"), pids: of("pids") }
+    let unified = || if mount(root, "cpu").is_some() { None } else { unified_mount(root) };
+    CgroupPaths::of(|controller| if controller.is_empty() { unified() } else { mount(root, controller) })
 }
 
 /// The group of a process, as far as its CPU time goes.
@@ -61,17 +59,10 @@ impl Place {
             lines.next().map(|(_, path)| Path::new(path.trim_start_matches('/')))
         };
         let top = top(root);
-        let of = |mount: &Option<PathBuf>, controller: &str| {
-            let (mount, path) = (mount.as_deref()?, line(controller)?);
+        let folders = CgroupPaths::of(|controller| {
+            let (mount, path) = (top.get(controller)?, line(controller)?);
             Some(Some(mount.join(path)).filter(|folder| folder.exists()).unwrap_or_else(|| mount.to_owned()))
-        };
-        let folders = CgroupPaths {
-            unified: of(&top.unified, ""),
-            cpu: of(&top.cpu, "cpu"),
-            cpuacct: of(&top.cpuacct, "cpuacct"),
-            memory: of(&top.memory, "memory"),
-            pids: of(&top.pids, "pids"),
-        };
+        });
         let (mount, folder) = match (&top.unified, &top.cpu) {
             (Some(mount), _) => (mount, folders.unified.as_ref()?),
             (None, mount) => (mount.as_ref()?, folders.cpu.as_ref()?),
@@ -86,7 +77,11 @@ impl Place {
         let name = |path: &Path| format!("/{}", path.display());
         let above = self.path.ancestors().skip(1).map(|path| (path, self.above(path)));
         let limited = above.filter(|(_, folders)| quota_of(folders).is_some());
-        let own = (name(&self.path), self.folders.without(&self.top));
+        let own = CgroupPaths::of(|controller| {
+            let folder = self.folders.get(controller)?;
+            (self.top.get(controller) != Some(folder)).then(|| folder.to_owned())
+        });
+        let own = (name(&self.path), own);
         std::iter::once(own).chain(limited.map(|(path, folders)| (name(path), folders))).collect()
     }
 

@@ -17,6 +17,11 @@ fn version_2_tells_all_from_one_folder_and_leaves_out_limits_that_are_not_set() 
         ("memory.max", "max\n"),
         ("memory.events", "low 0\nhigh 0\nmax 3\noom 1\noom_kill 2\n"),
         ("pids.current", "5\n"),
+        ("io.max", "254:0 rbps=max wbps=4000000 riops=max wiops=max\n"),
+        (
+            "io.stat",
+            "8:0 rbytes=1 wbytes=2 rios=1\n254:0 rbytes=30 wbytes=40 rios=1 wios=1 dbytes=0 dios=0\n",
+        ),
     ];
     let files: Vec<(String, &str)> =
         files.iter().map(|(name, text)| (format!("{at}/{name}"), *text)).collect();
@@ -34,6 +39,9 @@ fn version_2_tells_all_from_one_folder_and_leaves_out_limits_that_are_not_set() 
         ("memory_failures", 3),
         ("oom_kills", 2),
         ("processes", 5),
+        ("disk_read_bytes", 30),
+        ("disk_written_bytes", 40),
+        ("disk_write_limit_bytes_per_sec", 4_000_000),
     ]);
     assert_eq!(only(Cgroup::lab(root.path(), &paths)), Reading::Ok(expected.into()));
 }
@@ -48,6 +56,13 @@ fn version_1_tells_the_same_from_a_folder_for_each_controller() {
         ("cg/memory/web/memory.usage_in_bytes", "4096\n"),
         ("cg/memory/web/memory.limit_in_bytes", "9223372036854771712\n"),
         ("cg/memory/web/memory.failcnt", "3\n"),
+        ("cg/memory/web/memory.stat", "workingset_refault_anon 1\nworkingset_refault_file 6\n"),
+        ("cg/blkio/web/blkio.throttle.read_bps_device", "254:0 5000000\n"),
+        ("cg/blkio/web/blkio.throttle.write_bps_device", "254:0 4000000\n"),
+        (
+            "cg/blkio/web/blkio.throttle.io_service_bytes",
+            "8:0 Read 1\n254:0 Read 30\n254:0 Write 40\n254:0 Sync 70\nTotal 71\n",
+        ),
         ("cg/memory/web/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n"),
     ]);
     let of = |controller: &str| Some(format!("/cg/{controller}/web").into());
@@ -56,6 +71,7 @@ fn version_1_tells_the_same_from_a_folder_for_each_controller() {
         cpuacct: of("cpuacct"),
         memory: of("memory"),
         pids: of("pids"),
+        blkio: of("blkio"),
         ..CgroupPaths::default()
     };
     let expected = counted(&[
@@ -66,8 +82,22 @@ fn version_1_tells_the_same_from_a_folder_for_each_controller() {
         ("memory_bytes", 4_096),
         ("memory_failures", 3),
         ("oom_kills", 2),
+        ("refaulted_pages", 7),
+        ("disk_read_bytes", 30),
+        ("disk_written_bytes", 40),
+        ("disk_read_limit_bytes_per_sec", 5_000_000),
+        ("disk_write_limit_bytes_per_sec", 4_000_000),
     ]);
     assert_eq!(only(Cgroup::lab(root.path(), &paths)), Reading::Ok(expected.into()));
+}
+
+#[test]
+fn limits_of_several_disks_are_no_limit_of_one_and_without_any_nothing_is_counted() {
+    let two = disk::limit_v2("254:0 rbps=1 wbps=max\n8:0 rbps=max wbps=2\n");
+    assert_eq!((two, disk::limit_v1("254:0 1\n", "8:0 2\n")), (None, None));
+    assert_eq!((disk::limit_v2("254:0 rbps=max wbps=max riops=9\n"), disk::limit_v1("", "")), (None, None));
+    let one = disk::limit_v2("254:0 rbps=max wbps=max\n8:0 rbps=max wbps=2\n").unwrap();
+    assert_eq!(one.most, disk::Ways { read: None, written: Some(2) });
 }
 
 #[test]

@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::{Capping, GroupPaths};
+use plimsoll_sys::CgroupPaths;
 
-/// The controllers that a lab has a use for.
-const CONTROLLERS: [&str; 3] = ["cpu", "cpuacct", "memory"];
+use super::Capping;
+
+/// The controllers of version 1 that a lab has a use for.
+const CONTROLLERS_V1: [&str; 4] = ["cpu", "cpuacct", "memory", "blkio"];
+
+/// Those of version 2. Without one of the others than `cpu` there is no cap of its kind, which is said if one is asked for.
+const CONTROLLERS_V2: [&str; 3] = ["cpu", "memory", "io"];
 
 /// The folders below which a lab's groups are made: one of version 2, or one for each controller of version 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Hierarchies {
-    unified: Option<PathBuf>,
-    cpu: Option<PathBuf>,
-    cpuacct: Option<PathBuf>,
-    memory: Option<PathBuf>,
-}
+pub(super) struct Hierarchies(CgroupPaths);
 
 /// A mounted hierarchy.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,7 +68,8 @@ impl Hierarchies {
         Self::find(&mounts, &own)
     }
 
-    fn find(mounts: &str, own: &str) -> Self {
+    /// The same by the texts of `mountinfo` and `cgroup` of a process.
+    pub(super) fn find(mounts: &str, own: &str) -> Self {
         let mounts: Vec<Mount> = mounts.lines().filter_map(mount).collect();
         let unified = mounts.iter().find(|mount| mount.unified).and_then(|mount| {
             let own = mount.own_folder(own);
@@ -78,63 +79,51 @@ impl Hierarchies {
                 .map(Path::to_owned)
         });
         if unified.is_some() {
-            return Self { unified, ..Self::default() };
+            return Self(CgroupPaths { unified, ..CgroupPaths::default() });
         }
         let of = |controller: &str| {
-            let mount = mounts
-                .iter()
-                .find(|mount| !mount.unified && mount.options.iter().any(|one| one == controller))?;
+            let has = |mount: &&Mount| !mount.unified && mount.options.iter().any(|one| one == controller);
+            let mount = mounts.iter().find(has).filter(|_| CONTROLLERS_V1.contains(&controller))?;
             Some(mount.own_folder(own)).filter(|folder| is_writable(folder))
         };
-        let [cpu, cpuacct, memory] = CONTROLLERS.map(of);
-        Self { unified: None, cpu, cpuacct, memory }
+        Self(CgroupPaths::of(of))
     }
 
     pub(super) fn capping(&self) -> Capping {
-        match (&self.unified, &self.cpu) {
+        match (&self.0.unified, &self.0.cpu) {
             (Some(_), _) => Capping::GroupsV2,
             (None, Some(_)) => Capping::GroupsV1,
             (None, None) => Capping::Affinity,
         }
     }
 
-    /// The folders, each once: controllers may share a hierarchy.
-    pub(super) fn bases(&self) -> impl Iterator<Item = &PathBuf> {
-        let mut bases: Vec<&PathBuf> =
-            [&self.unified, &self.cpu, &self.cpuacct, &self.memory].into_iter().flatten().collect();
-        bases.sort();
-        bases.dedup();
-        bases.into_iter()
-    }
-
-    /// The folders of a group.
-    pub(super) fn paths(&self, below: impl Fn(&PathBuf) -> PathBuf) -> GroupPaths {
-        let of = |base: &Option<PathBuf>| base.as_ref().map(&below);
-        let [unified, cpu, cpuacct, memory] = [&self.unified, &self.cpu, &self.cpuacct, &self.memory].map(of);
-        GroupPaths { unified, cpu, cpuacct, memory }
+    /// The folders themselves.
+    pub(super) fn bases(&self) -> &CgroupPaths {
+        &self.0
     }
 
     /// Lets groups below this one have the controllers; version 1 has no such thing.
     pub(super) fn pass_on(&self, folder: &Path) -> io::Result<()> {
-        if self.unified.is_some() { pass_on(folder) } else { Ok(()) }
+        if self.0.unified.is_some() { pass_on(folder) } else { Ok(()) }
     }
 }
 
+/// Fails only if the controller `cpu` is not to be had.
 fn pass_on(folder: &Path) -> io::Result<()> {
     let file = folder.join("cgroup.subtree_control");
-    fs::write(&file, "+cpu")?;
-    // Without the controller of memory there is no cap of memory, which is said if one is asked for.
-    fs::write(&file, "+memory").ok();
-    Ok(())
+    let [cpu, others @ ..] = CONTROLLERS_V2.map(|controller| fs::write(&file, format!("+{controller}")));
+    drop(others);
+    cpu
 }
 
 /// Whether groups with a cap of processors can be made in a group of version 2. One that holds processes itself cannot
 /// pass controllers on, except the topmost.
 fn usable(folder: &Path) -> bool {
-    let passes_on = || {
+    let has_cpu = || {
         let control = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
-        control.split_whitespace().any(|one| one == "cpu") || pass_on(folder).is_ok()
+        control.split_whitespace().any(|one| one == "cpu")
     };
+    let passes_on = || pass_on(folder).is_ok() || has_cpu();
     is_writable(folder) && passes_on()
 }
 
@@ -166,7 +155,7 @@ mod tests {
     fn where_no_group_can_be_made_affinity_is_left() {
         let lines = format!("{SHARED}\n{UNIFIED}").replace("/sys/fs/cgroup", "/proc/none");
         assert_eq!(Hierarchies::find(&lines, OWN).capping(), Capping::Affinity);
-        assert_eq!(Hierarchies::find("", "").bases().count(), 0);
+        assert_eq!(Hierarchies::find("", "").bases().folders().len(), 0);
     }
 
     #[test]
@@ -175,7 +164,7 @@ mod tests {
         let lines = SHARED.replace("/sys/fs/cgroup/cpu,cpuacct", folder.path().to_str().unwrap());
         let found = Hierarchies::find(&lines, "4:cpu,cpuacct:/\n");
         assert_eq!(found.capping(), Capping::GroupsV1);
-        assert_eq!(found.bases().collect::<Vec<_>>(), [folder.path()]);
-        assert_eq!(found.paths(|base| base.join("a")).memory, None);
+        assert_eq!(found.bases().folders(), [folder.path()]);
+        assert_eq!(found.bases().memory, None);
     }
 }

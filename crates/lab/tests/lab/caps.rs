@@ -121,6 +121,46 @@ fn processors_are_capped_over_all_processes_of_a_host_and_the_cap_can_be_raised(
     assert_eq!(lab.hosts()[0].capacity().cores, Some(0.6));
 }
 
+/// Bytes a second that a service of the lab wrote and waited for, by its own clock.
+fn written_per_sec(lab: &Lab, name: &str, bytes: f64) -> f64 {
+    let file = lab.folder().join("0-web").join(name);
+    let taken = || fs::read_to_string(&file).ok().filter(|text| text.ends_with('\n'));
+    super::stage::until("the end of the writing", || taken().is_some());
+    let text = taken().unwrap();
+    let times: Vec<f64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
+    bytes / (times[1] - times[0])
+}
+
+#[test]
+fn what_is_written_to_disk_is_capped_and_the_cap_can_be_raised() {
+    let Some(stage) = Stage::new() else { return };
+    let one = "i=0; while [ $i -lt 40 ]; do \
+               dd if=/dev/zero of=${tmp}/file bs=50000 count=1 conv=notrunc,fsync 2>/dev/null; i=$((i+1)); done";
+    let timed =
+        |name: &str| format!("begun=$(date +%s.%N); {one}; echo $begun $(date +%s.%N) > ${{tmp}}/{name}");
+    let run =
+        format!("{}; while [ ! -e ${{tmp}}/go ]; do sleep 0.01; done; {}", timed("first"), timed("second"));
+    let mut writer = host("web", &[run.as_str()]);
+    writer.capacity.disk_bytes_per_sec = Some(1_000_000);
+    let mut lab = match stage.up(vec![writer]) {
+        Ok(lab) => lab,
+        Err(error) => {
+            let text = error.to_string();
+            assert!(text.contains("disk of host `web` cannot be capped here"), "{text}");
+            eprintln!("not shown: {text}");
+            return;
+        }
+    };
+    // Each write takes a little of the file system's own beside its bytes.
+    let capped = written_per_sec(&lab, "first", 2e6);
+    assert!(capped < 1.25e6, "{capped}");
+    let more = Capacity { disk_bytes_per_sec: Some(4_000_000), ..Capacity::default() };
+    lab.host_mut("web").unwrap().alter(&more).unwrap();
+    fs::write(lab.folder().join("0-web/go"), "").unwrap();
+    let raised = written_per_sec(&lab, "second", 2e6);
+    assert!(raised > 1.5 * capped && raised < 5e6, "{raised} after {capped}");
+}
+
 #[test]
 fn memory_beyond_the_cap_is_not_to_be_had() {
     let Some(stage) = Stage::new() else { return };

@@ -113,8 +113,9 @@ impl<'s, 'a> Entry<'s, 'a> {
         self.quantity(parse_bandwidth, "a bandwidth such as \"200Mbit\" or \"2.5Gbit\"")
     }
 
-    pub(super) fn bytes(&self) -> Result<u64, PlanFileError> {
-        self.quantity(parse_bytes, "an amount of memory such as \"256MB\" or \"1GiB\"")
+    /// Bytes, of whatever `wanted` says.
+    pub(super) fn bytes(&self, wanted: &str) -> Result<u64, PlanFileError> {
+        self.quantity(parse_bytes, wanted)
     }
 
     /// The values of a list, each with its own place.

@@ -10,9 +10,12 @@ use super::section::Section;
 use super::{GeneratorSpec, PlanFileError};
 use crate::{Capacity, PlanHost, Probe};
 
-const KEYS: [&str; 9] = ["name", "tier", "cores", "link", "packets", "memory", "run", "ready", "probe"];
+const KEYS: [&str; 10] =
+    ["name", "tier", "cores", "link", "packets", "memory", "disk", "run", "ready", "probe"];
 /// Local ports begin at [`GeneratorSpec::FIRST_PORT`] and end with all ports.
 const LOCAL_PORTS_MAX: u16 = u16::MAX - GeneratorSpec::FIRST_PORT;
+const MEMORY: &str = "an amount of memory such as \"256MB\" or \"1GiB\"";
+const DISK: &str = "the bytes a second that its disk reads and writes, such as \"4MB\" or \"512KiB\"";
 const GENERATOR_KEYS: [&str; 5] = ["cores", "link", "packets", "memory", "ports"];
 
 /// A host that a lab makes.
@@ -135,7 +138,8 @@ fn is_host_name(text: &str) -> bool {
 fn probes(entry: &Entry<'_, '_>) -> Result<Vec<Probe>, PlanFileError> {
     let read = |entry: &Entry<'_, '_>| {
         let text = entry.string()?;
-        text.parse().map_err(|error: crate::PlanHostError| entry.wrong(&format!("a probe: {error}")))
+        // What was typed stands in the error itself, there without a password.
+        text.parse().map_err(|error: crate::PlanHostError| entry.wrong_as("no probe", &error.to_string()))
     };
     entry.one_or_more()?.iter().map(read).collect()
 }
@@ -165,7 +169,8 @@ fn capacity(section: &Section<'_, '_>) -> Result<Capacity, PlanFileError> {
         link_out_bits_per_sec,
         link_in_bits_per_sec,
         packets_per_sec: section.get("packets").map(|packets| packets.count()).transpose()?,
-        memory_bytes: section.get("memory").map(|memory| memory.bytes()).transpose()?,
+        memory_bytes: section.get("memory").map(|memory| memory.bytes(MEMORY)).transpose()?,
+        disk_bytes_per_sec: section.get("disk").map(|disk| disk.bytes(DISK)).transpose()?,
     })
 }
 

@@ -99,7 +99,13 @@ impl<'s, 'a> Entry<'s, 'a> {
             DeValue::Boolean(value) => value.to_string(),
             other => kind(other).to_owned(),
         };
-        let problem = Problem::Wrong { key: self.path.clone(), found, wanted: wanted.to_owned() };
+        self.wrong_as(&found, wanted)
+    }
+
+    /// An error about this value, which is called `found`.
+    pub(super) fn wrong_as(&self, found: &str, wanted: &str) -> PlanFileError {
+        let problem =
+            Problem::Wrong { key: self.path.clone(), found: found.to_owned(), wanted: wanted.to_owned() };
         PlanFileError { line: self.line, problem }
     }
 }

@@ -31,6 +31,7 @@ tier  = "api"
 link  = { out = "1Gbit", in = "10Mbit" }
 packets = 2000
 memory = "256MB"
+disk = "4MB"
 probe = "none"
 run   = ["java -jar ${services}/spring-api.jar --server.port=9000"]
 ready = "/test/healthz:9000"
@@ -71,6 +72,7 @@ fn a_whole_file_becomes_a_plan_hosts_and_an_expectation() {
     assert_eq!(api.capacity.link_out_bits_per_sec, Some(1_000_000_000));
     assert_eq!(api.capacity.link_in_bits_per_sec, Some(10_000_000));
     assert_eq!((api.capacity.packets_per_sec, api.capacity.memory_bytes), (Some(2000), Some(256_000_000)));
+    assert_eq!(api.capacity.disk_bytes_per_sec, Some(4_000_000));
     assert_eq!(plan.hosts[0].tier.as_deref(), Some("nginx"));
     assert_eq!(plan.hosts[1].probes, [Probe::None]);
     let cpu = Expected { limit: "cpu".to_owned(), host: Some("web".to_owned()) };
@@ -100,6 +102,9 @@ fn a_value_that_its_key_cannot_have_says_what_it_could_have() {
     assert!(host("link = 200").contains("\"200Mbit\""));
     assert!(host("link = { up = \"1Mbit\" }").contains("`up` is not a key of [host.link]"));
     assert!(host("memory = \"many\"").contains("`many`") && host("packets = -1").contains("is -1"));
+    assert!(host("disk = \"fast\"").contains("`fast`") && host("disk = \"0MB\"").contains("`0MB`"));
+    let probe = host("probe = \"mariadb://ann:secret@db:port\"");
+    assert!(probe.contains("line 5: `host.probe` is no probe") && !probe.contains("secret"), "{probe}");
     assert!(host("ready = \"80\"").contains("\"tcp:80\""));
     assert!(host("probe = \"smoke\"").contains("smoke"));
     assert!(host("run = 3").contains("a text in quotes"));

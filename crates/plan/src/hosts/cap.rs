@@ -15,11 +15,14 @@ pub enum Cap {
     Packets,
     /// Memory.
     Memory,
+    /// Bytes per second that are read from disk, and as many that are written.
+    Disk,
 }
 
 impl Cap {
     /// Every cap.
-    pub const ALL: [Self; 5] = [Self::Cores, Self::LinkOut, Self::LinkIn, Self::Packets, Self::Memory];
+    pub const ALL: [Self; 6] =
+        [Self::Cores, Self::LinkOut, Self::LinkIn, Self::Packets, Self::Memory, Self::Disk];
 
     /// The word for it in run files and JSON.
     pub fn name(self) -> &'static str {
@@ -29,6 +32,7 @@ impl Cap {
             Self::LinkIn => "link_in",
             Self::Packets => "packets",
             Self::Memory => "memory",
+            Self::Disk => "disk",
         }
     }
 
@@ -38,13 +42,14 @@ impl Cap {
     }
 
     /// The unit of its amounts, which are whole numbers: thousandths of a processor, bits per second, packets per second,
-    /// bytes.
+    /// bytes, bytes per second.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Cores => "cores_milli",
             Self::LinkOut | Self::LinkIn => "bits_per_sec",
             Self::Packets => "packets_per_sec",
             Self::Memory => "bytes",
+            Self::Disk => "bytes_per_sec",
         }
     }
 
@@ -56,6 +61,7 @@ impl Cap {
             Self::LinkIn => capacity.link_in_bits_per_sec,
             Self::Packets => capacity.packets_per_sec,
             Self::Memory => capacity.memory_bytes,
+            Self::Disk => capacity.disk_bytes_per_sec,
         }
     }
 
@@ -68,6 +74,7 @@ impl Cap {
             Self::LinkIn => Capacity { link_in_bits_per_sec: Some(amount), ..nothing },
             Self::Packets => Capacity { packets_per_sec: Some(amount), ..nothing },
             Self::Memory => Capacity { memory_bytes: Some(amount), ..nothing },
+            Self::Disk => Capacity { disk_bytes_per_sec: Some(amount), ..nothing },
         }
     }
 }

@@ -73,6 +73,34 @@ impl Probe {
         matches!(self, Self::Local { .. } | Self::Pid(_))
     }
 
+    /// The same probe of hosts that go by their addresses, with its password: `address` tells what a name stands for. Names
+    /// that it does not know stay.
+    #[must_use]
+    pub fn settled(&self, address: impl Fn(&str) -> Option<IpAddr>) -> Self {
+        let place = |known: &HostPort| {
+            let host = address(&known.host).map_or_else(|| known.host.clone(), |found| found.to_string());
+            HostPort { host, port: known.port }
+        };
+        let page = |url: &str| {
+            host_of(url)
+                .and_then(|host| with_host(url, &host, address(&host)?))
+                .unwrap_or_else(|| url.to_owned())
+        };
+        match self {
+            Self::None | Self::Local { .. } | Self::Pid(_) | Self::Ssh { .. } | Self::Jvm(_) => self.clone(),
+            Self::Page(url) => Self::Page(page(url)),
+            Self::Nginx(url) => Self::Nginx(page(url)),
+            Self::Expvar(url) => Self::Expvar(page(url)),
+            Self::Memcached(known) => Self::Memcached(place(known)),
+            Self::Redis { password, address } => {
+                Self::Redis { password: password.clone(), address: place(address) }
+            }
+            Self::Mariadb { user, password, address } => {
+                Self::Mariadb { user: user.clone(), password: password.clone(), address: place(address) }
+            }
+        }
+    }
+
     /// The name of the host that it looks at, where none was given: that of its address, or [`PlanHost::LOCAL`] for this
     /// machine.
     pub fn host_name(&self) -> String {
@@ -102,11 +130,30 @@ fn host_of(url: &str) -> Option<String> {
     Some(uri.host()?.trim_start_matches('[').trim_end_matches(']').to_owned())
 }
 
+/// The URL with another host. Before the authority there is only the scheme, and a page's URL names no user.
+fn with_host(url: &str, host: &str, address: IpAddr) -> Option<String> {
+    let (scheme, rest) = url.split_once("://")?;
+    let after = rest.strip_prefix(host)?;
+    let text = if address.is_ipv6() { format!("[{address}]") } else { address.to_string() };
+    Some(format!("{scheme}://{text}{after}"))
+}
+
+/// What was typed, without the password that stands in it.
+fn without_password(text: &str) -> String {
+    let hidden = |(kind, rest): (&str, &str)| {
+        let (login, place) = rest.rsplit_once('@')?;
+        let (user, _) = login.split_once(':')?;
+        Some(format!("{kind}://{user}:…@{place}"))
+    };
+    text.split_once("://").and_then(hidden).unwrap_or_else(|| text.to_owned())
+}
+
 /// The URL of a page, if it is one that can be asked for.
 fn page(url: &str) -> Result<String, String> {
-    let uri: Uri = url.parse().map_err(|error| format!("`{url}` is not a URL ({error})"))?;
+    let shown = without_password(url);
+    let uri: Uri = url.parse().map_err(|error| format!("`{shown}` is not a URL ({error})"))?;
     if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(format!("`{url}` begins neither with http:// nor with https://"));
+        return Err(format!("`{shown}` begins neither with http:// nor with https://"));
     }
     let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
     if authority.contains('@') {
@@ -208,7 +255,7 @@ impl FromStr for Probe {
 
     fn from_str(text: &str) -> Result<Self, PlanHostError> {
         let text = text.trim();
-        parsed(text).map_err(|reason| PlanHostError::Probe { text: text.to_owned(), reason })
+        parsed(text).map_err(|reason| PlanHostError::Probe { text: without_password(text), reason })
     }
 }
 

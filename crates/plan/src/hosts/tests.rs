@@ -52,6 +52,34 @@ fn a_password_is_used_and_neither_printed_nor_stored() {
 }
 
 #[test]
+fn a_name_in_a_probe_becomes_an_address_and_its_password_stays() {
+    let settled = |text: &str| {
+        let known = |name: &str| match name {
+            "web" => Some("198.18.0.2".parse().unwrap()),
+            "six" => Some("2001:db8::1".parse().unwrap()),
+            _ => None,
+        };
+        probe(text).settled(known)
+    };
+    assert_eq!(settled("mariadb://ann:w@rd@web"), probe("mariadb://ann:w@rd@198.18.0.2:3306"));
+    assert_eq!(settled("redis://:word@web:1"), probe("redis://:word@198.18.0.2:1"));
+    assert_eq!(settled("memcached://six"), probe("memcached://[2001:db8::1]:11211"));
+    assert_eq!(settled("nginx+http://web/web"), probe("nginx+http://198.18.0.2/web"));
+    assert_eq!(settled("http://six:9100/metrics"), probe("http://[2001:db8::1]:9100/metrics"));
+    for other in ["expvar+http://webs/web", "redis://db:6379", "local:80", "ssh://web"] {
+        assert_eq!(settled(other), probe(other));
+    }
+}
+
+#[test]
+fn an_error_about_a_probe_does_not_tell_its_password() {
+    for text in ["mariadb://ann:secret@db:port", "http://ann:secret@web/", "oracle://ann:secret@db"] {
+        let error = text.parse::<Probe>().unwrap_err().to_string();
+        assert!(error.contains("ann:…@") && !error.contains("secret"), "{error}");
+    }
+}
+
+#[test]
 fn what_is_no_probe_is_refused_with_the_reason() {
     let refused = |text: &str, part: &str| {
         let error = text.parse::<Probe>().unwrap_err().to_string();

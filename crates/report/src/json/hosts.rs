@@ -39,7 +39,7 @@ pub struct UsageDocument {
     /// Its connections.
     pub connections: u32,
     /// What was used: `cpu`, `core`, `thread`, `quota`, `bandwidth_out`, `bandwidth_in`, `packets_out`, `packets_in`, `disk`,
-    /// `memory`, `descriptors`, `accept_queue`, `connections`.
+    /// `disk_read`, `disk_write`, `memory`, `descriptors`, `accept_queue`, `connections`.
     pub resource: &'static str,
     /// What of the host: a core, a thread, an interface, a device; empty for the host itself.
     pub of: String,

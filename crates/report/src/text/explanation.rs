@@ -64,6 +64,7 @@ fn amount(kind: ResourceKind, value: f64) -> String {
         "bits_per_sec" => format!("{}bit/s", bytes_text(value).trim_end_matches('B')),
         "packets_per_sec" => format!("{} packets/s", count_text(value)),
         "bytes" => bytes_text(value),
+        "bytes_per_sec" => format!("{}/s", bytes_text(value)),
         "ratio" => String::new(),
         _ => count_text(value),
     }
@@ -74,6 +75,7 @@ fn cost(kind: ResourceKind, demand: Demand) -> String {
     match kind.unit() {
         "cores" => duration_text(each * 1e9),
         "bits_per_sec" => bytes_text(each / 8.0),
+        "bytes_per_sec" => bytes_text(each),
         _ => significant(each),
     }
 }

@@ -154,7 +154,14 @@ impl<'a> Used<'a> {
                 format!("{} {}{} {noun}", row.detail, level_text(*used), of(row, level_text))
             })
         });
-        disks.chain(held).collect()
+        let capped = [(ResourceKind::DiskRead, "read"), (ResourceKind::DiskWrite, "written")];
+        let capped = capped.into_iter().flat_map(|(kind, done)| {
+            let rows = self.rows_of(kind).filter(nearly(PART_NOTED));
+            rows.map(move |(row, used)| {
+                format!("disk {}/s{}/s {done}", bytes_text(*used), of(row, bytes_text))
+            })
+        });
+        disks.chain(capped).chain(held).collect()
     }
 }
 

@@ -1,12 +1,61 @@
-//! `disk`: requests wait for a block device.
+//! `disk`: requests wait for a block device, or a control group reads or writes as much as it may.
 
-use plimsoll_units::significant;
+use plimsoll_units::{bytes_text, count_text, significant};
 
 use crate::hosts::name_of;
 use crate::verdict::bounds;
 use crate::verdict::phrase::percent;
 use crate::verdict::scene::{Scene, Suspicion};
-use crate::{Law, Limit, ResourceKind};
+use crate::{Law, Limit, Resource, ResourceKind};
+
+/// Control groups that read or write as many bytes as they may.
+pub(in crate::verdict) fn used_up(scene: &Scene<'_>) -> Vec<Suspicion> {
+    let full = |disk: &&Resource| scene.share(disk).is_some_and(|share| share >= bounds::BUSY);
+    [ResourceKind::DiskRead, ResourceKind::DiskWrite]
+        .into_iter()
+        .flat_map(|way| scene.of_kind(way).filter(full))
+        .map(|disk| capped(scene, disk))
+        .collect()
+}
+
+fn capped(scene: &Scene<'_>, disk: &Resource) -> Suspicion {
+    let share = scene.share(disk).unwrap_or_default();
+    let (may, done) = match disk.kind {
+        ResourceKind::DiskRead => ("may be read from it", "read"),
+        _ => ("may be written to it", "written"),
+    };
+    let whole = bytes_text(disk.capacity.unwrap_or_default());
+    let each = disk
+        .demand
+        .map_or_else(String::new, |demand| format!(" ({} a request)", bytes_text(demand.per_request.value)));
+    let sentence = format!(
+        "the disk of {} is the limit: {} of the {whole}/s that {may} were used at {} requests/s{each}",
+        disk.host,
+        percent(share),
+        count_text(scene.throughput()),
+    );
+    let used = disk.used[scene.step].unwrap_or_default();
+    let what = format!("bytes/s {done} by {}", disk.place());
+    Suspicion {
+        share,
+        at_per_sec: disk.demand.and_then(|demand| demand.at_per_sec),
+        // Where throughput hardly differed the threads that wait tell whose bytes they are.
+        direct: match disk.demand.map(|demand| demand.law) {
+            Some(Law::Holds) => true,
+            Some(Law::Untested) => {
+                waiting(scene, &disk.host).is_some_and(|(_, threads)| threads >= bounds::DISK_WAITING)
+            }
+            Some(Law::Broken) | None => false,
+        },
+        evidence: vec![scene.row(what, used, disk.capacity)],
+        advice: vec![format!(
+            "let requests need fewer bytes of the disk (batch, cache, smaller records), or raise the cap of {} by half, and \
+             repeat the load",
+            disk.host
+        )],
+        ..Suspicion::new(Limit::Disk, disk.place(), sentence)
+    }
+}
 
 /// Hosts whose processes stood waiting for a disk.
 pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {

@@ -115,7 +115,10 @@ fn pages_per_request(scene: &Scene<'_>, host: &str) -> Option<f64> {
         group.and_then(|group| group.per_sec("memory_failures", span)).is_some_and(|rate| rate > 0.0);
     let processes = scene.seen.hosts.of(host, "process");
     let faults = processes.filter_map(|(_, track)| track.per_sec("major_faults", span)).reduce(|a, b| a + b);
-    let fetched = swapped.into_iter().chain(faults.filter(|_| at_limit)).reduce(f64::max)?;
+    // What is read without being mapped is no fault of the process, and fetched again all the same.
+    let refaults = group.and_then(|group| group.per_sec("refaulted_pages", span));
+    let again = faults.into_iter().chain(refaults).filter(|_| at_limit);
+    let fetched = swapped.into_iter().chain(again).reduce(f64::max)?;
     (scene.throughput() > 0.0).then(|| fetched / scene.throughput())
 }
 

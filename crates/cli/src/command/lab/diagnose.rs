@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::case;
 use super::file::{Case, LabFile, files_in};
 use super::found::{Judged, expected_json};
-use super::table::{Row, render};
+use super::table::{Row, render, score};
 use crate::args::DiagnoseArgs;
 use crate::exit::Exit;
 use crate::signals;
@@ -131,9 +131,7 @@ impl Scenarios<'_> {
         };
         remark(&match outcome {
             Outcome::Judged(judged) => {
-                let found = &judged.found;
-                let (limit, host) = (&found.named.limit, &found.named.host);
-                format!("{mark}: {}: {limit}@{host} ({})", judged.name, found.confidence)
+                format!("{mark}: {}: {} ({})", judged.name, judged.found.words(), judged.found.confidence)
             }
             Outcome::Failed(name, _, why) => format!("{mark}: {name}: could not be run: {why}"),
         });
@@ -145,8 +143,6 @@ fn rendered(outcomes: &[Outcome], as_json: bool) -> anyhow::Result<String> {
         let scenarios: Vec<Value> = outcomes.iter().map(Outcome::json).collect();
         return Ok(serde_json::to_string_pretty(&json!({ "scenarios": scenarios }))? + "\n");
     }
-    let judged = outcomes.iter().filter_map(Outcome::right);
-    let (right, all) = judged.fold((0, 0), |(right, all), one| (right + usize::from(one), all + 1));
     let table = render(&outcomes.iter().map(Outcome::row).collect::<Vec<_>>());
-    Ok(format!("{table}\n{right} of {all} right\n"))
+    Ok(table + &score(outcomes.iter().map(Outcome::right)))
 }

@@ -87,6 +87,12 @@ impl Found {
         }
     }
 
+    /// What is named, as an expectation could be typed.
+    pub(super) fn words(&self) -> String {
+        let Named { limit, host } = &self.named;
+        if host.is_empty() { limit.clone() } else { format!("{limit}@{host}") }
+    }
+
     /// Whether it is what was expected. Of several that are too close to be told apart all must be named, in any order.
     fn is(&self, expected: &Expect) -> bool {
         let named = |one: &Expected| self.named.is(one) || self.also.iter().any(|other| other.is(one));

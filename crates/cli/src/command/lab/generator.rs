@@ -36,18 +36,11 @@ pub(super) fn generate(args: &GeneratorArgs) -> anyhow::Result<Exit> {
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
     let mut asking = Asking;
     let options = RunOptions {
-        command: "lab",
-        ask_first: false,
-        csv: None,
         folder: Some(&args.out),
-        interrupted: &interrupted,
-        tool_version: env!("CARGO_PKG_VERSION"),
-        supplied: None,
-        // What the machine can do at most is not what this host can.
-        calibrations: &[],
         feeds: vec![Box::new(StreamFeed::reader("the lab", Box::new(std::io::stdin())))],
-        probing: false,
         lever: args.prove.then_some(&mut asking as &mut dyn Lever),
+        // Without calibrations: what the machine can do at most is not what this host can.
+        ..RunOptions::new("lab", env!("CARGO_PKG_VERSION"), &interrupted)
     };
     let outcome = conduct(plan, options, &mut Display::new(args.quiet))?;
     if let Some(file) = &outcome.file {

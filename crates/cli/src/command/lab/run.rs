@@ -9,7 +9,7 @@ use serde_json::json;
 use super::case;
 use super::file::LabFile;
 use super::found::Judged;
-use super::table::{Row, render, words};
+use super::table::{Row, render, score, words};
 use crate::args::LabRunArgs;
 use crate::command::{measure, recorded};
 use crate::exit::Exit;
@@ -22,7 +22,7 @@ pub(super) fn run(args: &LabRunArgs, standing: Standing) -> anyhow::Result<Exit>
     let cases = file.cases();
     let mut judged: Vec<Judged> = Vec::new();
     for (index, case) in cases.iter().enumerate() {
-        if !args.how.quiet {
+        if !args.how.quiet && cases.len() > 1 {
             remark(&format!("{} ({} of {})", case.name, index + 1, cases.len()));
         }
         let one = case::run(case, standing, &args.how, &interrupted)?;
@@ -45,13 +45,14 @@ fn rendered(judged: &[Judged], as_json: bool) -> anyhow::Result<String> {
         return Ok(serde_json::to_string_pretty(&json!({ "runs": runs }))? + "\n");
     }
     let [only] = judged else {
-        return Ok(render(&judged.iter().map(Row::Judged).collect::<Vec<_>>()));
+        let table = render(&judged.iter().map(Row::Judged).collect::<Vec<_>>());
+        return Ok(table + &score(judged.iter().map(Judged::right)));
     };
     let (run, findings) = recorded::read(&only.file)?;
     let report = measure::rendered(&run, &findings, false)?;
-    let expected = only.expected.as_ref().map_or_else(String::new, |expected| {
-        let outcome = if only.right() == Some(true) { "as expected" } else { "NOT as expected" };
-        format!("\n{outcome}: {}\n", words(expected))
+    let expected = only.expected.as_ref().map_or_else(String::new, |expected| match only.right() {
+        Some(true) => format!("\nas expected: {}\n", words(expected)),
+        _ => format!("\nNOT as expected: {} instead of {}\n", only.found.words(), words(expected)),
     });
     Ok(report + &expected)
 }

@@ -28,16 +28,27 @@ pub(super) enum Row<'a> {
 pub(super) fn render(rows: &[Row<'_>]) -> String {
     let mut lines = vec![HEADER.map(ToOwned::to_owned)];
     lines.extend(rows.iter().map(cells));
+    aligned(&lines, &NUMBERS)
+}
+
+/// Lines of columns, those of numbers to the right.
+pub(super) fn aligned<const N: usize>(lines: &[[String; N]], numbers: &[usize]) -> String {
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..HEADER.len()).map(width).collect();
-    let line = |cells: &[String; 8]| {
-        let padded = cells.iter().enumerate().map(|(column, cell)| match NUMBERS.contains(&column) {
+    let widths: Vec<usize> = (0..N).map(width).collect();
+    let line = |cells: &[String; N]| {
+        let padded = cells.iter().enumerate().map(|(column, cell)| match numbers.contains(&column) {
             true => format!("{cell:>width$}", width = widths[column]),
             false => format!("{cell:<width$}", width = widths[column]),
         });
         padded.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
     };
     lines.iter().map(line).collect()
+}
+
+/// How many of those that expect something were right, after the table; nothing if none does.
+pub(super) fn score(judged: impl Iterator<Item = Option<bool>>) -> String {
+    let (right, all) = judged.flatten().fold((0, 0), |(right, all), one| (right + usize::from(one), all + 1));
+    if all == 0 { String::new() } else { format!("\n{right} of {all} right\n") }
 }
 
 fn cells(row: &Row<'_>) -> [String; 8] {

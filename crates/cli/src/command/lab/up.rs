@@ -11,6 +11,7 @@ use plimsoll_units::{bytes_text, count_text};
 
 use super::case;
 use super::file::LabFile;
+use super::table::aligned;
 use crate::args::UpArgs;
 use crate::exit::Exit;
 use crate::signals;
@@ -32,7 +33,7 @@ pub(super) fn up(args: &UpArgs, standing: Standing) -> anyhow::Result<Exit> {
         anyhow!("{} has no variant `{}`", args.file, args.variant.clone().unwrap_or_default())
     })?;
     let mut lab = case::up(case, standing, &interrupted, args.quiet)?;
-    result(&shown(&lab, standing))?;
+    result(&shown(&lab, &case.file.spec.url, standing))?;
     if !args.quiet {
         remark("Ctrl-C ends the lab and everything in it");
     }
@@ -43,26 +44,35 @@ pub(super) fn up(args: &UpArgs, standing: Standing) -> anyhow::Result<Exit> {
     Ok(Exit::Held)
 }
 
-fn shown(lab: &Lab, standing: Standing) -> String {
-    let hosts = lab.hosts().iter().chain([lab.generator()]);
-    let lines: String = hosts.map(|host| line(host, standing)).collect();
-    format!("{lines}CPU is capped by {}\n", lab.capping())
-}
-
-fn line(host: &LabHost, standing: Standing) -> String {
-    let (name, address) = (host.name(), host.address());
-    format!("{name:<12}  {address:<14}  {:<40}  {}\n", capacity(host.capacity()), host.way_in(standing))
+fn shown(lab: &Lab, url: &str, standing: Standing) -> String {
+    let hosts: Vec<&LabHost> = lab.hosts().iter().chain([lab.generator()]).collect();
+    let rows: Vec<[String; 3]> = hosts
+        .iter()
+        .map(|host| [host.name().to_owned(), host.address().to_string(), capacity(host.capacity())])
+        .collect();
+    let table = aligned(&rows, &[]);
+    let ways = hosts.iter().map(|host| format!("    {}\n", host.way_in(standing)));
+    let lines: String = table.lines().zip(ways).map(|(line, way)| format!("{line}\n{way}")).collect();
+    format!(
+        "{lines}target {url}, to be reached from the generator's host\nCPU is capped by {}\n",
+        lab.capping()
+    )
 }
 
 /// What a host has, as far as that is capped.
 fn capacity(capacity: &Capacity) -> String {
     let bits = |bits: u64| format!("{}bit/s", bytes_text(bits as f64).trim_end_matches('B'));
+    let (out, inward) = (capacity.link_out_bits_per_sec, capacity.link_in_bits_per_sec);
+    let both = out.filter(|_| out == inward);
     let parts = [
         capacity.cores.map(|cores| if cores == 1.0 { "1 core".to_owned() } else { format!("{cores} cores") }),
-        capacity.link_out_bits_per_sec.map(|out| format!("out {}", bits(out))),
-        capacity.link_in_bits_per_sec.map(|inward| format!("in {}", bits(inward))),
+        both.map(|both| format!("link {}", bits(both))),
+        out.filter(|_| both.is_none()).map(|out| format!("link out {}", bits(out))),
+        inward.filter(|_| both.is_none()).map(|inward| format!("link in {}", bits(inward))),
         capacity.packets_per_sec.map(|packets| format!("{} packets/s", count_text(packets as f64))),
-        capacity.memory_bytes.map(|bytes| bytes_text(bytes as f64)),
+        capacity.memory_bytes.map(|bytes| format!("memory {}", bytes_text(bytes as f64))),
+        capacity.disk_bytes_per_sec.map(|bytes| format!("disk {}/s", bytes_text(bytes as f64))),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let caps = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if caps.is_empty() { "no caps".to_owned() } else { caps }
 }

@@ -4,13 +4,12 @@
 //! samples them and writes to the generator's standard input what it sees, in the form of `plimsoll probe --stream`.
 
 use std::io::{self, Write};
-use std::net::Ipv4Addr;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use plimsoll_host::{CgroupPaths, Component, Host, Watched, opening_line, sample_line};
-use plimsoll_lab::{GroupPaths, Lab, LabHost, NetworkNamespace};
+use plimsoll_host::{Component, Host, Watched, opening_line, sample_line};
+use plimsoll_lab::{Lab, LabHost, NetworkNamespace};
 use plimsoll_plan::{Plan, Probe};
 use plimsoll_record::HostSample;
 use plimsoll_units::Instant;
@@ -63,52 +62,16 @@ pub(super) fn hosts(lab: &Lab, plan: &Plan) -> Vec<Host> {
 
 /// One host, with the components that the plan names beside it.
 fn watched(lab: &Lab, host: &LabHost, probes: &[Probe]) -> Host {
-    let mut watched = Host::lab(
-        host.name(),
-        Path::new(ROOT),
-        Some(host.pid()),
-        &cgroup_paths(host.groups()),
-        &Watched::default(),
-    );
+    let mut watched =
+        Host::lab(host.name(), Path::new(ROOT), Some(host.pid()), host.groups(), &Watched::default());
     let addresses = lab.addresses();
-    let settled = probes.iter().filter_map(|probe| at_address(probe, &addresses));
-    let components = settled.filter_map(|probe| Component::of(&probe, Path::new(ROOT)));
+    // Only the lab's hosts know each other by name.
+    let address = |name: &str| {
+        let known = addresses.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        known.map(|(_, address)| (*address).into())
+    };
+    let components =
+        probes.iter().filter_map(|probe| Component::of(&probe.settled(address), Path::new(ROOT)));
     components.for_each(|component| watched.add_component(component));
     watched
-}
-
-/// A probe whose host goes by its address: only the lab's hosts know each other by name.
-fn at_address(probe: &Probe, hosts: &[(String, Ipv4Addr)]) -> Option<Probe> {
-    let settled = hosts.iter().fold(probe.to_string(), |text, (name, address)| {
-        ["//", "@"].iter().fold(text, |text, before| {
-            [":", "/"].iter().fold(text, |text, after| {
-                text.replace(&format!("{before}{name}{after}"), &format!("{before}{address}{after}"))
-            })
-        })
-    });
-    settled.parse().ok()
-}
-
-fn cgroup_paths(groups: &GroupPaths) -> CgroupPaths {
-    CgroupPaths {
-        unified: groups.unified.clone(),
-        cpu: groups.cpu.clone(),
-        cpuacct: groups.cpuacct.clone(),
-        memory: groups.memory.clone(),
-        pids: None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_host_of_the_lab_in_a_probe_becomes_its_address() {
-        let hosts = [("web".to_owned(), Ipv4Addr::new(198, 18, 0, 2))];
-        let settled = |text: &str| at_address(&text.parse().unwrap(), &hosts).unwrap().to_string();
-        assert_eq!(settled("nginx+http://web/stub"), "nginx+http://198.18.0.2/stub");
-        assert_eq!(settled("redis://web:6379"), "redis://198.18.0.2:6379");
-        assert_eq!(settled("nginx+http://webs/web"), "nginx+http://webs/web");
-    }
 }

@@ -1,0 +1,61 @@
+//! The disk of a host: which device it is, and the files by which a control group caps it.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The cap of a group of version 2, both ways.
+pub(super) const LIMIT_V2: &str = "io.max";
+
+/// The caps of a group of version 1, one for each way.
+pub(super) const LIMITS_V1: [&str; 2] = ["blkio.throttle.read_bps_device", "blkio.throttle.write_bps_device"];
+
+/// Why there is no cap without a group for it.
+pub(super) const NO_GROUP: &str = "it takes a control group that may be written (controller io of version 2, or blkio of \
+                                   version 1) and a kernel with CONFIG_BLK_DEV_THROTTLING";
+
+/// The numbers of the device that a folder is on, in the form `254:0` in which control groups take them.
+///
+/// # Errors
+/// Why it is on none, in words.
+pub(super) fn device_of(folder: &Path) -> Result<String, &'static str> {
+    let number = fs::metadata(folder).map_err(|_| "the lab's own folder cannot be looked at")?.dev();
+    let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
+    whole_device(Path::new("/sys/dev/block"), &format!("{major}:{minor}")).ok_or(
+        "the lab's own folder is on no disk of its own but in memory or on layers; set TMPDIR to a folder on a disk, \
+         or leave `disk` out",
+    )
+}
+
+/// The device itself, or the one that it is a partition of: only whole devices are capped. `devices` is the folder that
+/// lists block devices by their numbers.
+fn whole_device(devices: &Path, number: &str) -> Option<String> {
+    let device: PathBuf = fs::canonicalize(devices.join(number)).ok()?;
+    if !device.join("partition").exists() {
+        return Some(number.to_owned());
+    }
+    let whole = fs::read_to_string(device.parent()?.join("dev")).ok()?;
+    Some(whole.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_partition_stands_for_its_disk_and_what_is_no_device_for_nothing() {
+        let tree = tempfile::tempdir().unwrap();
+        let (disk, devices) = (tree.path().join("sda"), tree.path().join("block"));
+        fs::create_dir_all(disk.join("sda1")).unwrap();
+        fs::create_dir(&devices).unwrap();
+        fs::write(disk.join("dev"), "8:0\n").unwrap();
+        fs::write(disk.join("sda1/partition"), "1\n").unwrap();
+        symlink(&disk, devices.join("8:0")).unwrap();
+        symlink(disk.join("sda1"), devices.join("8:1")).unwrap();
+        assert_eq!(whole_device(&devices, "8:0").as_deref(), Some("8:0"));
+        assert_eq!(whole_device(&devices, "8:1").as_deref(), Some("8:0"));
+        assert_eq!(whole_device(&devices, "0:25"), None, "a file system in memory");
+    }
+}
