@@ -11,7 +11,7 @@ help: ## list these targets
 setup: ## install what the tests need and is not there (nginx, wrk, Redis, MariaDB, sshd, a JDK, Go …)
 	@scripts/setup.sh
 
-setup-lab: setup services ## setup, and what the lab's scenarios need besides (Tomcat, the services of lab/services)
+setup-lab: setup services ## setup, and what the scenarios of the lab need besides (servers, the services of lab/services)
 	@scripts/setup.sh lab
 
 services: ## build the services of the lab's scenarios into lab/services/bin (needs Go)

@@ -36,6 +36,13 @@ missing_packages() {
         return 0
     elif [ "${1:-}" = lab ]; then
         [ -x /usr/share/tomcat10/bin/catalina.sh ] || printf 'tomcat10\n'
+        have haproxy || printf 'haproxy\n'
+        have lighttpd || printf 'lighttpd\n'
+        have apache2 || printf 'apache2-bin\n'
+        have gunicorn || printf 'gunicorn\n'
+        have puma || printf 'puma\n'
+        have node || printf 'nodejs\n'
+        compgen -G '/usr/sbin/php-fpm*' >/dev/null || printf 'php-fpm\n'
     elif [ "${1:-}" = bench ]; then
         have ab || printf 'apache2-utils\n'
         have hey || printf 'hey\n'
@@ -116,6 +123,9 @@ services_of() {
     mariadb-server) printf 'mariadb.service\n' ;;
     prometheus-node-exporter) printf 'prometheus-node-exporter.service\n' ;;
     openssh-server) printf 'ssh.service\n' ;;
+    haproxy) printf 'haproxy.service\n' ;;
+    lighttpd) printf 'lighttpd.service\n' ;;
+    php-fpm) printf 'php8.2-fpm.service\n' ;;
     esac
 }
 

@@ -1,0 +1,3 @@
+<?php
+usleep(40000);
+echo "waited";
