@@ -73,6 +73,7 @@ fn run(plan: Plan, supplied: Option<Supplied>) -> (Outcome, f64) {
         feeds: Vec::new(),
         probing: false,
         lever: None,
+        mates: None,
     };
     let mut ending = Ending::default();
     let outcome = conduct(plan, options, &mut ending).unwrap();

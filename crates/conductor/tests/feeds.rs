@@ -77,6 +77,7 @@ fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn Feed>>) -> (Run, Vec<String>) {
         feeds,
         probing: false,
         lever: None,
+        mates: None,
     };
     let mut told = Told::default();
     let outcome = conduct(plan(&server, hosts), options, &mut told).unwrap();

@@ -113,6 +113,7 @@ fn measured_run(
         feeds: Vec::new(),
         probing: false,
         lever: None,
+        mates: None,
     };
     let outcome = conduct(plan, run_options, &mut Narration::new(options, streams));
     let Outcome { run, .. } = outcome.map_err(|error| Failed::conducting(&error, &options.url))?;

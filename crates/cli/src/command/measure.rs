@@ -59,6 +59,7 @@ fn make_run(asked: Asked, command: &str, keep: &KeepArgs) -> anyhow::Result<Outc
         feeds: Vec::new(),
         probing: asked.probing,
         lever: None,
+        mates: None,
     };
     Ok(conduct(asked.plan, options, &mut Display::new(keep.quiet))?)
 }

@@ -13,7 +13,7 @@ use crate::{Capacity, PlanHost, Probe};
 const KEYS: [&str; 9] = ["name", "tier", "cores", "link", "packets", "memory", "run", "ready", "probe"];
 /// Local ports begin at [`GeneratorSpec::FIRST_PORT`] and end with all ports.
 const LOCAL_PORTS_MAX: u16 = u16::MAX - GeneratorSpec::FIRST_PORT;
-const GENERATOR_KEYS: [&str; 5] = ["cores", "link", "packets", "memory", "ports"];
+const GENERATOR_KEYS: [&str; 6] = ["count", "cores", "link", "packets", "memory", "ports"];
 
 /// A host that a lab makes.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +129,7 @@ fn is_host_name(text: &str) -> bool {
     let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     let plain = bytes.len() <= 63 && bytes.iter().all(|byte| inner(*byte));
-    plain && ends(bytes.first()) && ends(bytes.last()) && !text.eq_ignore_ascii_case(PlanHost::GENERATOR)
+    plain && ends(bytes.first()) && ends(bytes.last()) && !PlanHost::is_generator(text)
 }
 
 fn probes(entry: &Entry<'_, '_>) -> Result<Vec<Probe>, PlanFileError> {
@@ -186,7 +186,14 @@ pub(super) fn generator(file: &Section<'_, '_>) -> Result<GeneratorSpec, PlanFil
         return Ok(GeneratorSpec::default());
     };
     let ports = section.get("ports").map(|ports| local_ports(&ports)).transpose()?;
-    Ok(GeneratorSpec { capacity: capacity(&section)?, ports })
+    let count = section.get("count").map(|count| generators(&count)).transpose()?.unwrap_or(1);
+    Ok(GeneratorSpec { count, capacity: capacity(&section)?, ports })
+}
+
+fn generators(entry: &Entry<'_, '_>) -> Result<u32, PlanFileError> {
+    let most = GeneratorSpec::COUNT_MAX;
+    let count = u32::try_from(entry.count()?).ok().filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| entry.wrong(&format!("a number of hosts that make the load, from 1 to {most}")))
 }
 
 fn local_ports(entry: &Entry<'_, '_>) -> Result<u16, PlanFileError> {

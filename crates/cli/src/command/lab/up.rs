@@ -44,7 +44,7 @@ pub(super) fn up(args: &UpArgs, standing: Standing) -> anyhow::Result<Exit> {
 }
 
 fn shown(lab: &Lab, standing: Standing) -> String {
-    let hosts = lab.hosts().iter().chain([lab.generator()]);
+    let hosts = lab.hosts().iter().chain(lab.generators());
     let lines: String = hosts.map(|host| line(host, standing)).collect();
     format!("{lines}CPU is capped by {}\n", lab.capping())
 }
