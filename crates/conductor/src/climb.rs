@@ -20,7 +20,7 @@ pub(crate) fn run_steps(
     tape: &mut Tape,
     observer: &mut dyn Observer,
 ) -> Result<(), EngineError> {
-    match &context.plan.load {
+    match &context.means.plan.load {
         Load::Single { level, duration, .. } => {
             let task = StepTask { index: 0, level: level.clone(), limit: *duration, until_known: false };
             let end = run_step(context, task, &mut Watch::default(), tape, observer)?;
@@ -47,7 +47,7 @@ fn climb(
     tape: &mut Tape,
     observer: &mut dyn Observer,
 ) -> Result<(), EngineError> {
-    let success = context.plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
+    let success = context.means.plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
     let mut done: Vec<Rung> = Vec::new();
     let mut watch = Watch::default();
     while let Next::Climb(connections) = ladder::next(steps.rungs, success, &done) {

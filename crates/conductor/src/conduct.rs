@@ -16,6 +16,8 @@ use plimsoll_units::{Clock, Instant, RealClock};
 use crate::budget::Budget;
 use crate::climb::run_steps;
 use crate::hosts::{Hosts, Place, Watcher, watchers};
+use crate::load::Means;
+use crate::mates::{Mates, MatesError};
 use crate::observer::{Observer, Progress};
 use crate::prepare::{PrepareError, Prepared, prepare};
 use crate::prove::{Lever, prove};
@@ -35,6 +37,9 @@ pub enum ConductError {
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The other generators of the run failed.
+    #[error(transparent)]
+    Mates(#[from] MatesError),
 }
 
 /// How a run is made, apart from its plan.
@@ -62,6 +67,8 @@ pub struct RunOptions<'a> {
     pub probing: bool,
     /// Who raises what limits when the load is over, so that the verdict is tried; `None` leaves it as it is.
     pub lever: Option<&'a mut dyn Lever>,
+    /// Other generators, which make the load together with this process.
+    pub mates: Option<Mates>,
 }
 
 impl<'a> RunOptions<'a> {
@@ -79,6 +86,7 @@ impl<'a> RunOptions<'a> {
             feeds: Vec::new(),
             probing: false,
             lever: None,
+            mates: None,
         }
     }
 }
@@ -140,7 +148,8 @@ pub fn conduct(
     let mut hosts = open_hosts(&prepared, &mut options, &mut tape);
     hosts.await_first(&mut tape, observer);
     let lever = options.lever.take();
-    let mut context = context((&prepared, &requests), (began, driver), &options, hosts);
+    let mates = options.mates.take();
+    let mut context = context((&prepared, &requests), (began, driver), &options, (hosts, mates));
     let loaded = run_steps(&context, &mut tape, observer).and_then(|()| match lever {
         Some(lever) => prove(&mut context, lever, &mut tape, observer),
         None => Ok(()),
@@ -209,7 +218,7 @@ fn context<'a>(
     (prepared, requests): (&'a Prepared, &'a Requests),
     (began, driver): (Instant, DriverKind),
     options: &'a RunOptions<'_>,
-    hosts: Hosts,
+    (hosts, mates): (Hosts, Option<Mates>),
 ) -> StepContext<'a> {
     let plan = &prepared.plan;
     let budget = match &plan.load {
@@ -217,16 +226,11 @@ fn context<'a>(
         Load::Single { .. } => None,
     };
     let supplied = options.supplied.as_ref();
+    let means = Means::of(prepared, requests, driver, hosts.origin());
     StepContext {
-        plan,
-        peers: &prepared.peers,
-        requests,
-        tls: prepared.security.as_ref().map(|security| &security.order),
-        interval: supplied.map_or_else(|| plan.interval(), |supplied| supplied.interval),
+        means: Means { interval: supplied.map_or(means.interval, |supplied| supplied.interval), ..means },
+        mates: mates.map(RefCell::new),
         outlasts_target: supplied.is_some_and(|supplied| supplied.outlasts_target),
-        workers: prepared.workers,
-        driver,
-        origin: hosts.origin(),
         budget: Budget::new(began, budget),
         interrupted: options.interrupted,
         hosts: RefCell::new(hosts),

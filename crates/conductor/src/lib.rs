@@ -14,7 +14,9 @@ mod hosts;
 mod limit;
 mod line;
 mod link;
+mod load;
 mod lost;
+mod mates;
 mod observer;
 mod prepare;
 mod prove;
@@ -30,6 +32,7 @@ pub use calibration::{
 };
 pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
 pub use limit::{Effect, Limit, Scarce};
+pub use mates::{Mates, MatesError, assist};
 pub use observer::{Observer, Progress};
 pub use prepare::PrepareError;
 pub use prove::Lever;

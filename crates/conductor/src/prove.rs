@@ -127,7 +127,7 @@ fn load_again(
     else {
         return Ok(());
     };
-    let (level, limit, until_known) = match &context.plan.load {
+    let (level, limit, until_known) = match &context.means.plan.load {
         Load::Single { level, duration, .. } => (level.clone(), *duration, false),
         Load::Ladder { depth, step_limit, .. } => {
             (Level::Closed { connections, depth: *depth }, *step_limit, true)

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use plimsoll_analyze::measured_to_the_last_answer;
 use plimsoll_analyze::steady::step_is_known;
-use plimsoll_engine::{EngineError, Running, StepOrder, TlsOrder, Turn};
-use plimsoll_plan::{DriverKind, Level, Load, Plan, RateProfile};
+use plimsoll_engine::{EngineError, Turn};
+use plimsoll_plan::{Level, RateProfile};
 use plimsoll_record::{EventKind, FailureCounts, Frame, Phase, Step, StepEnd};
-use plimsoll_sys::Peer;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::budget::Budget;
 use crate::hosts::Hosts;
+use crate::load::{Load, Means, requests_max};
+use crate::mates::Mates;
 use crate::observer::{Observer, Progress};
 use crate::reach::{reach, route};
 use crate::tape::Tape;
-use crate::traffic::Requests;
 use crate::watch::{Watch, first_seen};
 
 /// How often the signals and deadlines are looked at while no frame comes.
@@ -40,18 +40,11 @@ const TELL_EVERY: Duration = Duration::from_millis(500);
 
 /// What stays the same in all steps of a run.
 pub(crate) struct StepContext<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) peers: &'a [Peer],
-    pub(crate) requests: &'a Requests,
-    /// How connections are encrypted, if they are.
-    pub(crate) tls: Option<&'a TlsOrder>,
-    /// The longest interval of one frame.
-    pub(crate) interval: Duration,
+    pub(crate) means: Means<'a>,
+    /// The other generators, if there are any.
+    pub(crate) mates: Option<RefCell<Mates>>,
     /// The load goes on although the target refuses every connection.
     pub(crate) outlasts_target: bool,
-    pub(crate) workers: u32,
-    pub(crate) driver: DriverKind,
-    pub(crate) origin: Instant,
     pub(crate) budget: Budget,
     pub(crate) interrupted: &'a AtomicBool,
     pub(crate) hosts: RefCell<Hosts>,
@@ -83,8 +76,7 @@ struct Measuring<'a, 'b> {
     task: StepTask,
     tape: &'a mut Tape,
     observer: &'a mut dyn Observer,
-    running: Running,
-    workers: u32,
+    load: Load<'a>,
     /// Where this step's frames begin among the run's.
     first_frame: usize,
     watch: &'a mut Watch,
@@ -114,10 +106,10 @@ pub(crate) fn run_step(
     tape: &mut Tape,
     observer: &mut dyn Observer,
 ) -> Result<StepEnd, EngineError> {
-    let workers = context.workers.min(task.connections());
     note_edge(context, tape, observer);
-    let running = Running::start(&order(context, &task, workers))?;
-    let began = running.began();
+    let load =
+        Load::start(&context.means, context.mates.as_ref(), (task.index, task.level.clone(), task.limit))?;
+    let began = load.began();
     // Not asked of the load, which may have ended by now if it is short.
     let ends = began + task.limit;
     tape.step(step_record(context, &task, (began, ends, ends), StepEnd::Cut));
@@ -126,7 +118,7 @@ pub(crate) fn run_step(
         connections: task.connections(),
         rate_per_sec: task.rate_per_sec(),
         limit: task.limit,
-        requests_max: requests_max(context.plan),
+        requests_max: requests_max(context.means.plan),
     });
     let first_frame = tape.run().frames.len();
     let mut measuring = Measuring {
@@ -134,8 +126,7 @@ pub(crate) fn run_step(
         task,
         tape,
         observer,
-        running,
-        workers,
+        load,
         first_frame,
         watch,
         ends_on_time: ends,
@@ -162,37 +153,6 @@ fn note_edge(context: &StepContext<'_>, tape: &mut Tape, observer: &mut dyn Obse
     hosts.await_answers(tape, observer);
 }
 
-fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder {
-    StepOrder {
-        step: task.index,
-        level: task.level.clone(),
-        duration: task.limit,
-        destinations: context.peers.to_vec(),
-        sources: context.plan.network.source_ips.clone(),
-        traffic: context.requests.of_step(task.index),
-        depth: task.level.depth(),
-        requests_max: requests_max(context.plan),
-        streams: context.plan.http2,
-        tls: context.tls.cloned(),
-        requests: u16::try_from(context.plan.requests.len()).unwrap_or(u16::MAX),
-        workers,
-        timeout: context.plan.generator.timeout,
-        connections_max: context.plan.generator.connections_max,
-        interval: context.interval,
-        seed: context.plan.generator.seed,
-        driver: Some(context.driver),
-        origin: context.origin,
-    }
-}
-
-/// A load of one level may be limited by the number of its requests.
-fn requests_max(plan: &Plan) -> Option<u64> {
-    match plan.load {
-        Load::Single { requests_max, .. } => requests_max,
-        Load::Ladder { .. } => None,
-    }
-}
-
 /// The record of a step with the instants at which it began, its load ended and its last answer came.
 fn step_record(
     context: &StepContext<'_>,
@@ -205,9 +165,9 @@ fn step_record(
         connections: task.connections(),
         depth: task.level.depth(),
         rate_per_sec: task.rate_per_sec(),
-        began_ns: began.nanos_since(context.origin),
-        ended_ns: ended.nanos_since(context.origin),
-        drained_ns: drained.max(ended).nanos_since(context.origin),
+        began_ns: began.nanos_since(context.means.origin),
+        ended_ns: ended.nanos_since(context.means.origin),
+        drained_ns: drained.max(ended).nanos_since(context.means.origin),
         end,
     }
 }
@@ -216,7 +176,7 @@ impl Measuring<'_, '_> {
     /// Takes in frames until every worker has ended.
     fn watch_to_the_end(&mut self) -> Result<(), EngineError> {
         loop {
-            match self.running.next(LOOK_EVERY)? {
+            match self.load.next(LOOK_EVERY)? {
                 Turn::Frame(frame) => self.take(*frame),
                 Turn::Quiet => {}
                 Turn::Ended => return Ok(()),
@@ -246,7 +206,7 @@ impl Measuring<'_, '_> {
     /// What fails for the first time is told at once, with what helps.
     fn tell_remedies(&mut self, failed: &FailureCounts) {
         for row in self.watch.remedies.news(failed) {
-            let unix_socket = self.context.plan.network.unix.is_some();
+            let unix_socket = self.context.means.plan.network.unix.is_some();
             let event = self.tape.event(EventKind::FailureSeen, first_seen(row, unix_socket));
             self.observer.observe(&Progress::Happened(&event));
         }
@@ -254,7 +214,7 @@ impl Measuring<'_, '_> {
 
     fn known(&self) -> bool {
         let frames = &self.tape.run().frames[self.first_frame..];
-        step_is_known(frames.iter().map(|frame| &frame.head), self.workers)
+        step_is_known(frames.iter().map(|frame| &frame.head), self.load.workers())
     }
 
     fn lose_target(&mut self) {
@@ -277,10 +237,10 @@ impl Measuring<'_, '_> {
         if settled || self.watch.loss.refused_since_ns().is_none() {
             return;
         }
-        let sources = &self.context.plan.network.source_ips;
+        let sources = &self.context.means.plan.network.source_ips;
         let takes_one =
             |peer| reach(&route(peer, sources), LOOK_FOR_TARGET, self.context.interrupted).is_ok();
-        if self.context.peers.iter().any(takes_one) {
+        if self.context.means.peers.iter().any(takes_one) {
             self.watch.loss.is_back();
         } else {
             self.tell_loss("the load went on to its end");
@@ -290,9 +250,9 @@ impl Measuring<'_, '_> {
 
     fn look_around(&mut self) {
         let now = RealClock.now();
-        if self.end.is_none() && now >= self.running.load_ends() {
+        if self.end.is_none() && now >= self.load.load_ends() {
             self.end = Some(self.own_end());
-            self.ended_at = self.running.load_ends();
+            self.ended_at = self.load.load_ends();
             self.note_end();
         }
         self.context.hosts.borrow_mut().take_in(self.tape, self.observer);
@@ -300,7 +260,7 @@ impl Measuring<'_, '_> {
             self.interrupt(now);
         }
         if self.context.budget.over(now) {
-            self.running.abandon();
+            self.load.abandon();
         }
         if now.since(self.sampled_at) >= SAMPLE_EVERY {
             self.sampled_at = now;
@@ -313,8 +273,8 @@ impl Measuring<'_, '_> {
 
     /// Why a load ended that nobody ended: its requests were all sent, or its time was over.
     fn own_end(&self) -> StepEnd {
-        let early = self.running.load_ends() < self.ends_on_time;
-        match requests_max(self.context.plan) {
+        let early = self.load.load_ends() < self.ends_on_time;
+        match requests_max(self.context.means.plan) {
             Some(_) if early => StepEnd::RequestLimit,
             _ => StepEnd::TimeLimit,
         }
@@ -326,7 +286,7 @@ impl Measuring<'_, '_> {
             _ if self.end != Some(StepEnd::Cut) => self.end_load(StepEnd::Cut),
             None if now.since(self.ended_at) >= DRAIN_INTERRUPTED => {
                 self.abandoned_at = Some(now);
-                self.running.abandon();
+                self.load.abandon();
             }
             Some(abandoned_at) if now.since(abandoned_at) >= LEAVE_INTERRUPTED => self.leave(),
             _ => {}
@@ -335,11 +295,11 @@ impl Measuring<'_, '_> {
 
     /// A worker that calls a script cannot end before the script comes back, and that may be never.
     fn leave(&mut self) {
-        let left = self.running.leave();
+        let left = self.load.leave();
         if left > 0 {
             let text = format!(
                 "the script did not come back in {left} of {} threads; what these measured last is not counted",
-                self.workers
+                self.load.workers()
             );
             let event = self.tape.event(EventKind::StepFailed, text);
             self.observer.observe(&Progress::Happened(&event));
@@ -347,8 +307,8 @@ impl Measuring<'_, '_> {
     }
 
     fn end_load(&mut self, end: StepEnd) {
-        self.running.end_load();
-        self.ended_at = self.running.load_ends();
+        self.load.end_load();
+        self.ended_at = self.load.load_ends();
         self.end = Some(end);
         self.note_end();
     }
@@ -365,27 +325,27 @@ impl Measuring<'_, '_> {
         self.told_completed = self.completed;
         self.told_at = now;
         if self.end.is_none() {
-            let elapsed = now.since(self.running.began());
+            let elapsed = now.since(self.load.began());
             let (ended, failed) = (self.answered + self.failed, self.failed);
             self.observer.observe(&Progress::Moment { elapsed, throughput_per_sec, ended, failed });
         }
     }
 
-    /// Requests that could not be made end the load of their worker; why is told once.
-    fn tell_fault(&mut self) {
-        if let Some(fault) = self.running.fault().map(ToString::to_string) {
-            let event = self.tape.event(EventKind::StepFailed, fault);
+    /// Requests that could not be made end the load of their worker, and other generators may fail; why is told once.
+    fn tell_troubles(&mut self) {
+        for trouble in self.load.troubles() {
+            let event = self.tape.event(EventKind::StepFailed, trouble);
             self.observer.observe(&Progress::Happened(&event));
         }
     }
 
     fn close(mut self, began: Instant) -> StepEnd {
-        self.tell_fault();
+        self.tell_troubles();
         self.look_for_target();
-        let last_answer = self.context.origin + Duration::from_nanos(self.last_ns);
+        let last_answer = self.context.means.origin + Duration::from_nanos(self.last_ns);
         // All workers may have ended while the load could have gone on: then it ended with the last of them.
-        let stopped = RealClock.now() < self.running.load_ends();
-        let ended = if stopped { last_answer } else { self.running.load_ends() };
+        let stopped = RealClock.now() < self.load.load_ends();
+        let ended = if stopped { last_answer } else { self.load.load_ends() };
         let by_itself = if stopped { StepEnd::Stopped } else { self.own_end() };
         let end = self.end.unwrap_or(by_itself);
         self.note_counters();

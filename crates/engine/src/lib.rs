@@ -24,7 +24,7 @@ mod worker;
 pub use classify::{connect_failure, malformed_failure};
 pub use drive::choice::available_driver;
 pub use layers::tls_failure;
-pub use order::{OPENING_MAX, StepOrder, TlsOrder};
+pub use order::{Company, OPENING_MAX, StepOrder, TlsOrder};
 pub use running::{EngineError, Running, Turn};
 pub use traffic::{
     Answer, BODY_KEPT_MOST_BYTES, Curiosity, FixedRequest, Judgement, Note, RequestMaker, RequestSource,

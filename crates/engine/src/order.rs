@@ -25,6 +25,18 @@ pub struct TlsOrder {
     pub name: ServerName,
 }
 
+/// The place of this process among several that make one load together: each makes the share of its own workers, as if
+/// all were threads of one process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Company {
+    /// Workers of the processes before this one.
+    pub workers_before: u32,
+    /// Workers of all processes together.
+    pub workers: u32,
+    /// When the load begins, in all of them.
+    pub begins: Instant,
+}
+
 /// One step, ready to be run: nothing in it needs looking up or checking any more.
 #[derive(Debug, Clone)]
 pub struct StepOrder {
@@ -50,8 +62,10 @@ pub struct StepOrder {
     pub streams: bool,
     /// How connections are encrypted, if they are.
     pub tls: Option<TlsOrder>,
-    /// Worker threads.
+    /// Worker threads of this process.
     pub workers: u32,
+    /// The other processes that make the same load, if there are any.
+    pub company: Option<Company>,
     /// The longest time to connect, and the longest from sending a request to its last byte.
     pub timeout: Duration,
     /// The most connections over all workers.
@@ -75,6 +89,14 @@ impl StepOrder {
             Traffic::Fixed(request) if self.depth == 1 => Arc::clone(&request.bytes),
             Traffic::Fixed(request) => request.bytes.repeat(usize::from(self.depth)).into(),
         }
+    }
+
+    /// The share of the whole load that the worker of this number in this process has.
+    pub(crate) fn shard(&self, worker: u32) -> Shard {
+        self.company.map_or(Shard { index: worker, of: self.workers }, |company| Shard {
+            index: company.workers_before + worker,
+            of: company.workers,
+        })
     }
 
     /// What the requests of one worker come from.

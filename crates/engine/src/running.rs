@@ -66,6 +66,8 @@ pub struct Running {
     control: Arc<Control>,
     began: Instant,
     driver: DriverKind,
+    /// Workers of other processes, whose numbers come before those of ours.
+    workers_before: u32,
     frames: Receiver<Box<LiveFrame>>,
     /// Frames that came together with one that was given already.
     sealed: VecDeque<Frame>,
@@ -92,12 +94,13 @@ fn rings(order: &StepOrder) -> Result<Option<Vec<Uring>>, EngineError> {
 }
 
 impl Running {
-    /// Starts the workers. The load begins a few milliseconds later, at the same instant in all of them.
+    /// Starts the workers. The load begins a few milliseconds later, or when the order says, at the same instant in all
+    /// of them.
     ///
     /// # Errors
     /// When a thread or its set of sockets cannot be made.
     pub fn start(order: &StepOrder) -> Result<Self, EngineError> {
-        let began = RealClock.now() + HEAD_START;
+        let began = order.company.map_or_else(|| RealClock.now() + HEAD_START, |company| company.begins);
         // A request may be sent at the last moment, on a connection still to be opened, and take all its time.
         let drain = SEND_GRACE + order.timeout * 2;
         let control = Arc::new(Control::new(began + order.duration, drain, order.requests_max));
@@ -107,6 +110,7 @@ impl Running {
             control,
             began,
             driver,
+            workers_before: order.company.map_or(0, |company| company.workers_before),
             frames,
             sealed: VecDeque::new(),
             empty: Vec::new(),
@@ -133,8 +137,8 @@ impl Running {
         drivers: impl Iterator<Item = io::Result<D>>,
     ) -> Result<(), EngineError> {
         for (index, driver) in (0..).zip(drivers) {
-            let shard = Shard { index, of: order.workers };
-            let started = driver.and_then(|driver| self.start_worker(order, shard, full.clone(), driver));
+            let started =
+                driver.and_then(|driver| self.start_worker(order, order.shard(index), full.clone(), driver));
             started.map_err(|source| {
                 self.control.end_drain(RealClock.now());
                 EngineError::Start { worker: index, workers: order.workers, source }
@@ -235,7 +239,8 @@ impl Running {
     /// Seals the frames of one interval and gives their memory back to the worker.
     fn take(&mut self, live: Box<LiveFrame>) {
         self.sealed.extend(live.seal());
-        if let Some(give_back) = self.empty.get(live.head.worker as usize)
+        let place = live.head.worker.saturating_sub(self.workers_before) as usize;
+        if let Some(give_back) = self.empty.get(place)
             && give_back.try_send(live).is_err()
         {
             // The worker has ended and needs no frame any more.

@@ -31,6 +31,7 @@ fn churn(server: &BadServer, driver: DriverKind) -> u64 {
         streams: false,
         tls: None,
         workers: 1,
+        company: None,
         timeout: Duration::from_secs(10),
         connections_max: 20,
         interval: Duration::from_millis(20),

@@ -36,7 +36,7 @@ const NUMBERS_APART: u32 = 1000;
 pub struct LabSpec {
     /// Those that serve.
     pub hosts: Vec<LabHostSpec>,
-    /// The generator's host.
+    /// Those that make the load.
     pub generator: GeneratorSpec,
 }
 
@@ -62,7 +62,7 @@ pub struct LabOptions<'a> {
 pub struct Lab {
     // The order is that of their ends: hosts before what they are built on, and the lease, which says what there is, last.
     hosts: Vec<LabHost>,
-    generator: LabHost,
+    generators: Vec<LabHost>,
     hub: NetworkNamespace,
     groups: LabGroups,
     folder: TempDir,
@@ -75,8 +75,8 @@ pub struct Lab {
 pub struct LabParts<'a> {
     /// The hosts that serve.
     pub hosts: &'a mut [LabHost],
-    /// The host of the generator.
-    pub generator: &'a LabHost,
+    /// The hosts that make the load, at least one.
+    pub generators: &'a [LabHost],
     /// The network from which every host can be reached.
     pub network: &'a NetworkNamespace,
 }
@@ -87,7 +87,7 @@ impl Lab {
     /// # Errors
     /// When that fails; then nothing is left. The error holds the last lines of what failed.
     pub fn up(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
-        let count = spec.hosts.len() + 1;
+        let count = spec.hosts.len() + spec.generator.count as usize;
         if count > address::HOSTS_MAX {
             return Err(LabError::TooManyHosts { most: address::HOSTS_MAX, count });
         }
@@ -107,14 +107,14 @@ impl Lab {
         self.hosts.iter_mut().find(|host| host.name == name)
     }
 
-    /// The host of the generator.
-    pub fn generator(&self) -> &LabHost {
-        &self.generator
+    /// The hosts that make the load, at least one.
+    pub fn generators(&self) -> &[LabHost] {
+        &self.generators
     }
 
     /// Its parts, each by itself: the generator makes load while hosts are changed.
     pub fn parts(&mut self) -> LabParts<'_> {
-        LabParts { hosts: &mut self.hosts, generator: &self.generator, network: &self.hub }
+        LabParts { hosts: &mut self.hosts, generators: &self.generators, network: &self.hub }
     }
 
     /// The names of the hosts that serve, and their addresses.
@@ -233,7 +233,7 @@ impl Patience {
 impl Drop for Lab {
     fn drop(&mut self) {
         // All at once: each host's own end waits for its processes.
-        self.hosts.iter().chain([&self.generator]).for_each(|host| host.enclosure.kill());
+        self.hosts.iter().chain(&self.generators).for_each(|host| host.enclosure.kill());
     }
 }
 
@@ -254,7 +254,7 @@ impl Ground {
         }
         let folder = own_folder(&mut lease)?;
         groups.make()?;
-        let named = spec.hosts.iter().map(|host| host.name.as_str()).chain([PlanHost::GENERATOR]);
+        let named = spec.hosts.iter().map(|host| host.name.clone()).chain(spec.generator.names());
         let hosts =
             hosts_text(named.enumerate().map(|(index, name)| (name, address::host(lease.number(), index))));
         let path = folder.path().join("hosts");
@@ -269,23 +269,24 @@ impl Ground {
     }
 
     fn build(self, spec: &LabSpec, options: &LabOptions<'_>) -> Result<Lab, LabError> {
-        let capacities = spec.hosts.iter().map(|host| &host.capacity).chain([&spec.generator.capacity]);
-        let single_packets = capacities.clone().any(link::is_capped);
+        let own = spec.hosts.iter().map(|host| (host.name.clone(), &host.capacity));
+        let all: Vec<(String, &Capacity)> =
+            own.chain(spec.generator.names().map(|name| (name, &spec.generator.capacity))).collect();
+        let single_packets = all.iter().any(|(_, capacity)| link::is_capped(capacity));
         let mut remarks = Vec::new();
         let mut hosts = Vec::new();
-        let names = spec.hosts.iter().map(|host| host.name.as_str()).chain([PlanHost::GENERATOR]);
-        for (index, (name, capacity)) in names.zip(capacities).enumerate() {
-            let host = self.host(index, name, capacity, options)?;
+        for (index, (name, capacity)) in all.into_iter().enumerate() {
+            let host = self.host(index, &name, capacity, options)?;
             self.connect(index, &host, single_packets)?;
             remarks.extend(remark(&host, capacity));
             hosts.push(host);
         }
-        let Some(generator) = hosts.pop() else { unreachable!("the generator is always among the hosts") };
+        let generators = hosts.split_off(spec.hosts.len());
         if let Some(ports) = spec.generator.ports {
-            link::limit_ports(&generator.network()?, ports)?;
+            generators.iter().try_for_each(|host| link::limit_ports(&host.network()?, ports))?;
         }
         let Self { hub, groups, folder, lease } = self;
-        Ok(Lab { hosts, generator, hub, groups, folder, lease, remarks })
+        Ok(Lab { hosts, generators, hub, groups, folder, lease, remarks })
     }
 
     fn host(
@@ -301,7 +302,7 @@ impl Ground {
             name: name.to_owned(),
             files: vec![(self.folder.path().join("hosts"), PathBuf::from("/etc/hosts"))],
             // The generator's files go where the user wants them, which may be below /run.
-            own_runtime: name != PlanHost::GENERATOR,
+            own_runtime: !PlanHost::is_generator(name),
             numbers_after: (index as u32 + 1) * NUMBERS_APART,
         };
         let failed = |reason: String| LabError::Namespaces { host: name.to_owned(), reason };
@@ -347,7 +348,7 @@ fn open_folder(folder: &Path, mode: u32) -> Result<(), LabError> {
 }
 
 /// The content of `/etc/hosts` on every host.
-fn hosts_text<'a>(hosts: impl Iterator<Item = (&'a str, Ipv4Addr)>) -> String {
+fn hosts_text(hosts: impl Iterator<Item = (String, Ipv4Addr)>) -> String {
     let lines = hosts.map(|(name, address)| format!("{address} {name}\n"));
     "127.0.0.1 localhost\n::1 localhost\n".to_owned() + &lines.collect::<String>()
 }

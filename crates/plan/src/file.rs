@@ -17,7 +17,7 @@ mod tests;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::{Capacity, Network, PlanSpec, ScenarioSpec, TlsSpec, TransportSpec};
+use crate::{Capacity, Network, PlanHost, PlanSpec, ScenarioSpec, TlsSpec, TransportSpec};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
@@ -41,16 +41,37 @@ pub struct PlanFile {
     pub expect: Option<Expect>,
 }
 
-/// The generator as a host of a lab.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// The generator as a host of a lab, or several of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GeneratorSpec {
-    /// What it has; what is not given is the machine's.
+    /// How many hosts make the load together.
+    pub count: u32,
+    /// What each has; what is not given is the machine's.
     pub capacity: Capacity,
     /// The local ports that its connections may come from; `None` leaves the kernel's range.
     pub ports: Option<u16>,
 }
 
+impl Default for GeneratorSpec {
+    /// One, with all that the machine has.
+    fn default() -> Self {
+        Self { count: 1, capacity: Capacity::default(), ports: None }
+    }
+}
+
 impl GeneratorSpec {
+    /// The most hosts that make a load together.
+    pub const COUNT_MAX: u32 = 16;
+
+    /// The names of the hosts: `generator`, `generator2` …
+    pub fn names(&self) -> impl Iterator<Item = String> + use<> {
+        let name = |number| match number {
+            1 => PlanHost::GENERATOR.to_owned(),
+            number => format!("{}{number}", PlanHost::GENERATOR),
+        };
+        (1..=self.count).map(name)
+    }
+
     /// Where a given number of local ports begins: where the kernel's own range does.
     pub const FIRST_PORT: u16 = 32_768;
 }

@@ -124,6 +124,12 @@ impl PlanHost {
     /// The name of the machine that makes the load, which no host of a plan has.
     pub const GENERATOR: &str = "generator";
 
+    /// True for the names of machines that make the load: `generator`, `generator2` …
+    pub fn is_generator(name: &str) -> bool {
+        let lower = name.to_ascii_lowercase();
+        lower.strip_prefix(Self::GENERATOR).is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+
     /// A host of this name of which nothing else is known.
     pub fn named(name: &str) -> Self {
         Self {
@@ -150,7 +156,7 @@ impl PlanHost {
     }
 
     fn check(&self) -> Result<(), PlanHostError> {
-        if !is_name(&self.name) || self.name == Self::GENERATOR {
+        if !is_name(&self.name) || Self::is_generator(&self.name) {
             return Err(PlanHostError::Name(self.name.clone()));
         }
         if self.probes.len() > 1 && self.probes.contains(&Probe::None) {

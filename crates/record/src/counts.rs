@@ -90,7 +90,7 @@ impl FailureCounts {
 ///
 /// Over a whole step `intended = completed + failed`: every request that was due is accounted for.
 /// Within one frame the two sides differ by what was in flight at its edges.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Requests that were due: by the schedule, or because a connection was free for the next.
     pub intended: u64,

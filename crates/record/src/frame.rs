@@ -15,7 +15,7 @@ pub enum Phase {
 }
 
 /// What a worker's thread cost during one frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkerTime {
     /// CPU time of the thread in user mode, in nanoseconds.
     pub user_ns: u64,
@@ -32,7 +32,7 @@ pub struct WorkerTime {
 /// `connections` and `time`, and among the counts `reconnects`, `connects`, `handshakes` and `resumed`. These
 /// are zero in the frames of the other requests, which are left out where nothing was counted. All frames of one
 /// worker and interval begin and end together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameHead {
     /// Index of the step.
     pub step: u32,
@@ -73,7 +73,7 @@ impl FrameHead {
 }
 
 /// A sealed frame: the counts, and the histograms in the form they are stored in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// Everything but the histograms.
     pub head: FrameHead,

@@ -1,5 +1,7 @@
 //! Histograms of times, live and encoded.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +27,7 @@ pub fn latency_histogram() -> Histogram {
 pub struct CorruptHistogram(String);
 
 /// A histogram in HdrHistogram's V2 encoding (uncompressed), as it stands in a run file.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EncodedHistogram(Vec<u8>);
 
 impl EncodedHistogram {
@@ -61,6 +63,20 @@ impl EncodedHistogram {
         let decoded: Histogram =
             Deserializer::new().deserialize(&mut self.0.as_slice()).map_err(|error| corrupt(&error))?;
         sum.add(&decoded).map_err(|error| corrupt(&error))
+    }
+}
+
+/// As text, in base 64: the form in which frames go from one process to another.
+impl Serialize for EncodedHistogram {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64_STANDARD.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for EncodedHistogram {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+        BASE64_STANDARD.decode(text.as_bytes()).map(Self).map_err(serde::de::Error::custom)
     }
 }
 

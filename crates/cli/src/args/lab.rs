@@ -107,6 +107,12 @@ pub(crate) struct GeneratorArgs {
     /// Try the verdict: ask on standard output for a cap to be raised
     #[arg(long)]
     pub(crate) prove: bool,
+    /// Socket on which the generators of the run meet
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) meet: Option<PathBuf>,
+    /// Lead so many other generators, which come to the socket
+    #[arg(long, requires = "meet", default_value_t = 0)]
+    pub(crate) mates: usize,
     /// No progress on standard error
     #[arg(long)]
     pub(crate) quiet: bool,

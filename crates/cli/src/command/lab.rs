@@ -7,6 +7,7 @@ mod found;
 mod generator;
 mod lever;
 mod list;
+mod mates;
 mod run;
 mod table;
 mod up;

@@ -1,5 +1,6 @@
 //! `plimsoll lab`, and plan files. Where labs are not permitted the tests of them say so and show nothing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::chown;
@@ -181,6 +182,49 @@ fn ctrl_c_ends_a_run_keeps_it_and_leaves_nothing() {
     assert!(lines.any(|line| line.starts_with("wrote ")), "what was measured is kept");
     assert_eq!(up.child.wait().unwrap().code(), Some(130));
     assert!(folders(&bench).is_empty());
+}
+
+/// The addresses that nginx logged, one for each request.
+fn logged(path: &Path) -> Vec<String> {
+    fs::read_to_string(path).unwrap().lines().map(ToOwned::to_owned).collect()
+}
+
+#[test]
+fn several_generators_make_one_load_and_every_request_is_counted_once() {
+    let text = r#"
+[target]
+url = "http://web/"
+[load]
+ladder = [1, 7]
+step = "600ms"
+[generator]
+count = 3
+[[host]]
+name = "web"
+run = ["nginx -p ${tmp} -c ${dir}/nginx.conf"]
+ready = "tcp:80"
+"#;
+    let Some(bench) = lab(text) else { return };
+    let log = bench.path("access.log");
+    let conf = format!(
+        "daemon off; user root; pid nginx.pid; error_log stderr; events {{ }} http {{ access_log off; \
+         log_format from '$remote_addr'; server {{ listen 80; \
+         location / {{ access_log {} from; return 200 ok; }} }} }}",
+        log.display()
+    );
+    fs::write(bench.path("nginx.conf"), conf).unwrap();
+    let called = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet"]);
+    let file = called.json()["runs"][0]["file"].as_str().unwrap().to_owned();
+    let report = bench.expect(0, &["report", &file, "--json"]).json();
+    let completed = |step: usize| report["steps"][step]["completed"].as_u64().unwrap() as usize;
+    let logged = logged(&log);
+    assert_eq!(logged.len(), completed(0) + completed(1), "{}", report["steps"]);
+    let alone: BTreeSet<&String> = logged[..completed(0)].iter().collect();
+    assert_eq!(alone.len(), 1, "one connection is that of the first");
+    let together: BTreeSet<&String> = logged[completed(0)..].iter().collect();
+    assert_eq!(together.len(), 3);
+    let events = report["events"].to_string();
+    assert!(!events.contains("after the others") && !events.contains("is gone"), "{events}");
 }
 
 #[test]

@@ -148,6 +148,7 @@ impl<'a> Bench<'a> {
             streams: false,
             tls: None,
             workers,
+            company: None,
             timeout: TIMEOUT,
             interval: length / FRAMES,
             seed: 1,

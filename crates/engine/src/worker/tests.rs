@@ -63,6 +63,7 @@ fn order(address: SocketAddr, level: Level, duration: Duration) -> StepOrder {
         streams: false,
         tls: None,
         workers: 1,
+        company: None,
         timeout: Duration::from_secs(10),
         connections_max: 4,
         interval: Duration::from_millis(10),

@@ -24,6 +24,7 @@ pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
         streams: false,
         tls: None,
         workers: 1,
+        company: None,
         timeout: Duration::from_secs(10),
         connections_max: 100,
         interval: Duration::from_millis(50),

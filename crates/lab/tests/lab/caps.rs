@@ -65,7 +65,7 @@ fn a_link_is_capped_each_way_by_its_own_cap_and_can_be_widened() {
 fn a_link_of_100_mbit_carries_what_its_headers_leave() {
     let Some(stage) = Stage::new() else { return };
     let lab = stage.up(vec![idle("web", link(100_000_000, 100_000_000))]).unwrap();
-    let bits = bytes_per_sec(&lab.hosts()[0], lab.generator(), 20_000_000) * 8.0;
+    let bits = bytes_per_sec(&lab.hosts()[0], &lab.generators()[0], 20_000_000) * 8.0;
     assert!(bits < 100e6 * 0.97 && bits > 60e6, "{bits}");
 }
 
@@ -78,11 +78,11 @@ fn packets_are_capped_and_counted_as_a_cable_has_them() {
     let before = packets_sent(web);
     let bytes = 3_000_000;
     // A full packet carries 1448 bytes beside the headers and the time stamp.
-    let full = bytes_per_sec(web, lab.generator(), bytes) / 1448.0;
+    let full = bytes_per_sec(web, &lab.generators()[0], bytes) / 1448.0;
     near(full, 1000.0);
     let packets = packets_sent(web) - before;
     assert!(packets as usize >= bytes / 1448, "{packets} packets for {bytes} bytes");
-    near(bytes_per_sec(lab.generator(), web, bytes) / 1448.0, 1000.0);
+    near(bytes_per_sec(&lab.generators()[0], web, bytes) / 1448.0, 1000.0);
 }
 
 /// Cores' worth of time that a host used while a second passed.

@@ -27,7 +27,7 @@ fn hosts_know_each_other_by_name_and_see_only_themselves() {
     let [web, api] = lab.hosts() else { panic!("two hosts") };
     assert_ne!(web.address(), api.address());
     assert_eq!(says(web, "hostname"), "web");
-    let looked_up = says(lab.generator(), "getent ahostsv4 api | head -n1");
+    let looked_up = says(&lab.generators()[0], "getent ahostsv4 api | head -n1");
     assert!(looked_up.starts_with(&api.address().to_string()), "{looked_up}");
     assert!(says(web, "ls /proc | grep -c '^[0-9]*$'").parse::<u32>().unwrap() < 10);
     assert_eq!(says(web, "cat /proc/net/dev | grep -c :"), "2", "loopback and one link");

@@ -16,7 +16,7 @@ const KEYS: [&str; 10] =
 const LOCAL_PORTS_MAX: u16 = u16::MAX - GeneratorSpec::FIRST_PORT;
 const MEMORY: &str = "an amount of memory such as \"256MB\" or \"1GiB\"";
 const DISK: &str = "the bytes a second that its disk reads and writes, such as \"4MB\" or \"512KiB\"";
-const GENERATOR_KEYS: [&str; 5] = ["cores", "link", "packets", "memory", "ports"];
+const GENERATOR_KEYS: [&str; 7] = ["count", "cores", "link", "packets", "memory", "disk", "ports"];
 
 /// A host that a lab makes.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,7 +132,7 @@ fn is_host_name(text: &str) -> bool {
     let ends = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     let plain = bytes.len() <= 63 && bytes.iter().all(|byte| inner(*byte));
-    plain && ends(bytes.first()) && ends(bytes.last()) && !text.eq_ignore_ascii_case(PlanHost::GENERATOR)
+    plain && ends(bytes.first()) && ends(bytes.last()) && !PlanHost::is_generator(text)
 }
 
 fn probes(entry: &Entry<'_, '_>) -> Result<Vec<Probe>, PlanFileError> {
@@ -191,7 +191,14 @@ pub(super) fn generator(file: &Section<'_, '_>) -> Result<GeneratorSpec, PlanFil
         return Ok(GeneratorSpec::default());
     };
     let ports = section.get("ports").map(|ports| local_ports(&ports)).transpose()?;
-    Ok(GeneratorSpec { capacity: capacity(&section)?, ports })
+    let count = section.get("count").map(|count| generators(&count)).transpose()?.unwrap_or(1);
+    Ok(GeneratorSpec { count, capacity: capacity(&section)?, ports })
+}
+
+fn generators(entry: &Entry<'_, '_>) -> Result<u32, PlanFileError> {
+    let most = GeneratorSpec::COUNT_MAX;
+    let count = u32::try_from(entry.count()?).ok().filter(|count| (1..=most).contains(count));
+    count.ok_or_else(|| entry.wrong(&format!("a number of hosts that make the load, from 1 to {most}")))
 }
 
 fn local_ports(entry: &Entry<'_, '_>) -> Result<u16, PlanFileError> {

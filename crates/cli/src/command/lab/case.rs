@@ -123,7 +123,8 @@ fn settle_target(plan: &mut Plan, hosts: &[(String, Ipv4Addr)]) -> Result<(), No
 /// others, as for any target on this machine.
 fn workers(lab: &Lab) -> u32 {
     let all = std::thread::available_parallelism().map_or(1, usize::from) as u32;
-    let given = lab.generator().capacity().cores.map(|cores| cores.ceil() as u32);
+    let cores = lab.generators().first().and_then(|host| host.capacity().cores);
+    let given = cores.map(|cores| cores.ceil() as u32);
     given.unwrap_or(all.div_ceil(2)).clamp(1, all)
 }
 

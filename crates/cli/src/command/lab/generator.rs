@@ -11,12 +11,13 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use plimsoll_conductor::{Lever, RunOptions, conduct};
 use plimsoll_host::{Host, StreamFeed};
-use plimsoll_lab::{Lab, LabParts, LabProcess, NetworkNamespace};
+use plimsoll_lab::{Lab, LabHost, LabParts, LabProcess, NetworkNamespace};
 use plimsoll_plan::Plan;
 use plimsoll_record::HostSample;
 
 use super::case::whole;
 use super::lever::{self, Asking, Levers};
+use super::mates;
 use super::watch;
 use crate::args::{CaseArgs, GeneratorArgs};
 use crate::command::measure::run_file_is_whole;
@@ -34,11 +35,17 @@ pub(super) fn generate(args: &GeneratorArgs) -> anyhow::Result<Exit> {
         .with_context(|| format!("could not read the plan {}", args.plan.display()))?;
     let plan = Plan::from_json(&text)?;
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let mates = match &args.meet {
+        None => None,
+        Some(socket) if args.mates == 0 => return mates::assist_at(socket, plan, &interrupted),
+        Some(socket) => Some(mates::lead(socket, args.mates, &interrupted)?),
+    };
     let mut asking = Asking;
     let options = RunOptions {
         folder: Some(&args.out),
         feeds: vec![Box::new(StreamFeed::reader("the lab", Box::new(std::io::stdin())))],
         lever: args.prove.then_some(&mut asking as &mut dyn Lever),
+        mates,
         // Without calibrations: what the machine can do at most is not what this host can.
         ..RunOptions::new("lab", env!("CARGO_PKG_VERSION"), &interrupted)
     };
@@ -57,12 +64,16 @@ pub(super) fn run(
     interrupted: &AtomicBool,
 ) -> anyhow::Result<PathBuf> {
     let path = lab.folder().join("plan.json");
+    let socket = lab.folder().join("generators.sock");
     std::fs::write(&path, plan.to_json()).with_context(|| format!("could not write {}", path.display()))?;
-    let command = command(&path, how)?;
     let here = std::env::current_dir().context("could not tell the current folder")?;
     let (looked_at, capping) = (watch::hosts(lab, plan), lab.capping());
-    let LabParts { hosts, generator, network } = lab.parts();
-    let mut process = generator.spawn(command, &here)?;
+    let LabParts { hosts, generators, network } = lab.parts();
+    let [leader, others @ ..] = generators else { bail!("the lab has no generator") };
+    let order = Order { plan: &path, socket: (!others.is_empty()).then_some(&socket), how };
+    let mut process = leader.spawn(order.leader(others.len())?, &here)?;
+    // They end with the leader; dropped, they are killed.
+    let _others = order.mates(others, &here)?;
     let levers = Levers { hosts, capping };
     let (status, said) = watched((looked_at, network), levers, &mut process, interrupted)?;
     match said {
@@ -71,14 +82,46 @@ pub(super) fn run(
     }
 }
 
-fn command(plan: &Path, how: &CaseArgs) -> anyhow::Result<Command> {
-    let program = std::env::current_exe().context("could not tell where this program is")?;
-    let mut command = Command::new(program);
-    command.args(["lab", "generator", "--plan"]).arg(plan).arg("--out").arg(whole(&how.out)?);
-    let flags = [(how.quiet, "--quiet"), (how.prove, "--prove")];
-    command.args(flags.iter().filter(|(wanted, _)| *wanted).map(|(_, flag)| flag));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    Ok(command)
+/// What the processes on the generators' hosts are told.
+struct Order<'a> {
+    plan: &'a Path,
+    /// Where they meet, if there are several.
+    socket: Option<&'a PathBuf>,
+    how: &'a CaseArgs,
+}
+
+impl Order<'_> {
+    fn command(&self) -> anyhow::Result<Command> {
+        let program = std::env::current_exe().context("could not tell where this program is")?;
+        let mut command = Command::new(program);
+        command.args(["lab", "generator", "--plan"]).arg(self.plan).arg("--out").arg(whole(&self.how.out)?);
+        if let Some(socket) = self.socket {
+            command.arg("--meet").arg(socket);
+        }
+        Ok(command)
+    }
+
+    fn leader(&self, mates: usize) -> anyhow::Result<Command> {
+        let mut command = self.command()?;
+        if mates > 0 {
+            command.arg("--mates").arg(mates.to_string());
+        }
+        let flags = [(self.how.quiet, "--quiet"), (self.how.prove, "--prove")];
+        command.args(flags.iter().filter(|(wanted, _)| *wanted).map(|(_, flag)| flag));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        Ok(command)
+    }
+
+    /// Starts a process on each of the hosts.
+    fn mates<'a>(&self, hosts: &'a [LabHost], folder: &Path) -> anyhow::Result<Vec<LabProcess<'a>>> {
+        let mut processes = Vec::new();
+        for host in hosts {
+            let mut command = self.command()?;
+            command.stdin(Stdio::null()).stdout(Stdio::null());
+            processes.push(host.spawn(command, folder)?);
+        }
+        Ok(processes)
+    }
 }
 
 /// Looks at the hosts of the lab until the generator ends; gives what it said last. What fails in looking costs the

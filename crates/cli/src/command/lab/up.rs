@@ -45,7 +45,7 @@ pub(super) fn up(args: &UpArgs, standing: Standing) -> anyhow::Result<Exit> {
 }
 
 fn shown(lab: &Lab, url: &str, standing: Standing) -> String {
-    let hosts: Vec<&LabHost> = lab.hosts().iter().chain([lab.generator()]).collect();
+    let hosts: Vec<&LabHost> = lab.hosts().iter().chain(lab.generators()).collect();
     let rows: Vec<[String; 3]> = hosts
         .iter()
         .map(|host| [host.name().to_owned(), host.address().to_string(), capacity(host.capacity())])

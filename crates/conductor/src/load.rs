@@ -1,0 +1,203 @@
+//! The load of one step, by this process alone or together with others.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use plimsoll_engine::{Company, EngineError, Running, StepOrder, TlsOrder, Turn};
+use plimsoll_plan::{DriverKind, Level, Load as PlanLoad, Plan};
+use plimsoll_sys::Peer;
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::mates::{Mates, News, StepWish};
+use crate::prepare::Prepared;
+use crate::traffic::Requests;
+
+/// With others the load begins this long after they were told to: they start their workers meanwhile.
+const HEAD_START: Duration = Duration::from_millis(40);
+
+/// With what a process makes the load of every step of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Means<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) peers: &'a [Peer],
+    pub(crate) requests: &'a Requests,
+    /// How connections are encrypted, if they are.
+    pub(crate) tls: Option<&'a TlsOrder>,
+    /// The longest interval of one frame.
+    pub(crate) interval: Duration,
+    /// Worker threads of this process.
+    pub(crate) workers: u32,
+    pub(crate) driver: DriverKind,
+    /// When the run began.
+    pub(crate) origin: Instant,
+}
+
+impl<'a> Means<'a> {
+    pub(crate) fn of(
+        prepared: &'a Prepared,
+        requests: &'a Requests,
+        driver: DriverKind,
+        origin: Instant,
+    ) -> Self {
+        Self {
+            plan: &prepared.plan,
+            peers: &prepared.peers,
+            requests,
+            tls: prepared.security.as_ref().map(|security| &security.order),
+            interval: prepared.plan.interval(),
+            workers: prepared.workers,
+            driver,
+            origin,
+        }
+    }
+
+    /// The order of a step of this index, level and longest time, for so many workers of this process.
+    pub(crate) fn order(
+        &self,
+        (step, level, duration): (u32, Level, Duration),
+        workers: u32,
+        company: Option<Company>,
+    ) -> StepOrder {
+        StepOrder {
+            step,
+            duration,
+            destinations: self.peers.to_vec(),
+            sources: self.plan.network.source_ips.clone(),
+            traffic: self.requests.of_step(step),
+            depth: level.depth(),
+            level,
+            requests_max: requests_max(self.plan),
+            streams: self.plan.http2,
+            tls: self.tls.cloned(),
+            requests: u16::try_from(self.plan.requests.len()).unwrap_or(u16::MAX),
+            workers,
+            company,
+            timeout: self.plan.generator.timeout,
+            connections_max: self.plan.generator.connections_max,
+            interval: self.interval,
+            seed: self.plan.generator.seed,
+            driver: Some(self.driver),
+            origin: self.origin,
+        }
+    }
+}
+
+/// A load of one level may be limited by the number of its requests.
+pub(crate) fn requests_max(plan: &Plan) -> Option<u64> {
+    match plan.load {
+        PlanLoad::Single { requests_max, .. } => requests_max,
+        PlanLoad::Ladder { .. } => None,
+    }
+}
+
+/// The load of a step while it is on. Dropping it ends the load here.
+#[derive(Debug)]
+pub(crate) struct Load<'a> {
+    running: Running,
+    mates: Option<&'a RefCell<Mates>>,
+    /// Workers of all processes.
+    workers: u32,
+    /// Our own workers have ended.
+    own_ended: bool,
+    /// What went wrong elsewhere and has not been told.
+    troubles: Vec<String>,
+}
+
+impl<'a> Load<'a> {
+    /// Starts the workers, here and elsewhere.
+    pub(crate) fn start(
+        means: &Means<'_>,
+        mates: Option<&'a RefCell<Mates>>,
+        task: (u32, Level, Duration),
+    ) -> Result<Self, EngineError> {
+        let connections = task.1.connections();
+        let all = means.workers + mates.map_or(0, |mates| mates.borrow().workers());
+        let workers = all.min(connections);
+        let own = means.workers.min(workers);
+        let company = mates.map(|mates| together(means, &mut mates.borrow_mut(), (own, workers), &task));
+        let running = Running::start(&means.order(task, own, company))?;
+        Ok(Self { running, mates, workers, own_ended: false, troubles: Vec::new() })
+    }
+
+    /// Workers of all processes that take part.
+    pub(crate) fn workers(&self) -> u32 {
+        self.workers
+    }
+
+    pub(crate) fn began(&self) -> Instant {
+        self.running.began()
+    }
+
+    pub(crate) fn load_ends(&self) -> Instant {
+        self.running.load_ends()
+    }
+
+    /// What went wrong since it was last asked for, in words.
+    pub(crate) fn troubles(&mut self) -> Vec<String> {
+        let own = self.own_ended.then(|| self.running.fault().map(ToString::to_string)).flatten();
+        self.troubles.drain(..).chain(own).collect()
+    }
+
+    pub(crate) fn end_load(&self) {
+        self.running.end_load();
+        self.with_mates(Mates::end_load);
+    }
+
+    pub(crate) fn abandon(&self) {
+        self.running.abandon();
+        self.with_mates(Mates::abandon);
+    }
+
+    /// Waits no more for workers of this process that do not end; gives their number.
+    pub(crate) fn leave(&mut self) -> usize {
+        self.with_mates(Mates::abandon);
+        self.running.leave()
+    }
+
+    fn with_mates(&self, tell: impl FnOnce(&mut Mates)) {
+        if let Some(mates) = self.mates {
+            tell(&mut mates.borrow_mut());
+        }
+    }
+
+    /// The next frame of any process, waited for about this long at most.
+    pub(crate) fn next(&mut self, longest: Duration) -> Result<Turn, EngineError> {
+        let patience = if self.own_ended { longest } else { Duration::ZERO };
+        if let Some(frame) = self.of_mates(patience) {
+            return Ok(frame);
+        }
+        if self.own_ended {
+            let at_work = self.mates.is_some_and(|mates| mates.borrow().at_work());
+            return Ok(if at_work { Turn::Quiet } else { Turn::Ended });
+        }
+        let turn = self.running.next(longest)?;
+        if matches!(turn, Turn::Ended) {
+            self.own_ended = true;
+            return Ok(if self.mates.is_some() { Turn::Quiet } else { Turn::Ended });
+        }
+        Ok(turn)
+    }
+
+    /// A frame of the others; what else they say is noted.
+    fn of_mates(&mut self, patience: Duration) -> Option<Turn> {
+        match self.mates?.borrow_mut().next(patience) {
+            News::Frame(frame) => return Some(Turn::Frame(frame)),
+            News::Trouble(text) => self.troubles.push(text),
+            News::Quiet => {}
+        }
+        None
+    }
+}
+
+/// Tells the others to begin with us.
+fn together(
+    means: &Means<'_>,
+    mates: &mut Mates,
+    (own, workers): (u32, u32),
+    task: &(u32, Level, Duration),
+) -> Company {
+    let begins = RealClock.now() + HEAD_START;
+    let (step, level, limit) = task.clone();
+    mates.begin(own, &StepWish { step, level, limit, workers, begins, origin: means.origin });
+    Company { workers_before: 0, workers, begins }
+}

@@ -1,0 +1,109 @@
+//! A generator that another one leads.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_engine::{Company, EngineError, Running, Turn, available_driver};
+use plimsoll_plan::Plan;
+use plimsoll_units::{Clock, RealClock};
+
+use super::wire::{Lines, StepShare, Wish, Word, say};
+use crate::conduct::ConductError;
+use crate::load::Means;
+use crate::prepare::prepare;
+use crate::traffic::Requests;
+
+/// How often the leader's wishes are looked for while no frame comes.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+/// Makes shares of the steps of `plan` as the leader at the other end of `leader` wishes, until that is gone.
+///
+/// # Errors
+/// When the load cannot be made here; the leader is told why.
+pub fn assist(
+    plan: Plan,
+    csv: Option<&[u8]>,
+    version: &str,
+    leader: &UnixStream,
+    interrupted: &AtomicBool,
+) -> Result<(), ConductError> {
+    let made = make_shares(plan, csv, version, leader, interrupted);
+    if let Err(error) = &made {
+        // A leader that is gone needs no reason.
+        say(leader, &Word::Failed { why: error.to_string() }).ok();
+    }
+    made
+}
+
+fn make_shares(
+    plan: Plan,
+    csv: Option<&[u8]>,
+    version: &str,
+    leader: &UnixStream,
+    interrupted: &AtomicBool,
+) -> Result<(), ConductError> {
+    let requests = Requests::of(&plan, csv)?;
+    let prepared = prepare(plan, None, interrupted)?;
+    let driver = available_driver(prepared.plan.generator.driver)?;
+    let means = Means::of(&prepared, &requests, driver, RealClock.now());
+    let lost = |error: io::Error| ConductError::Mates(error.into());
+    let wishes = wishes(leader).map_err(lost)?;
+    say(leader, &Word::Ready { version: version.to_owned(), workers: means.workers }).map_err(lost)?;
+    while let Ok(wish) = wishes.recv() {
+        // Any other wish comes too late: the step is over.
+        if let Wish::Begin(share) = wish {
+            let fault = make_share(&means, share, leader, &wishes)?;
+            say(leader, &Word::Ended { fault }).map_err(lost)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the leader says, until it is gone.
+fn wishes(leader: &UnixStream) -> io::Result<Receiver<Wish>> {
+    let mut lines = Lines::of(leader)?;
+    let (told, wishes) = mpsc::channel();
+    thread::Builder::new().name("leader".to_owned()).spawn(move || {
+        while let Ok(Some(wish)) = lines.next() {
+            if told.send(wish).is_err() {
+                return;
+            }
+        }
+    })?;
+    Ok(wishes)
+}
+
+/// One share from its first request to its last answer; gives what went wrong, if something did.
+fn make_share(
+    means: &Means<'_>,
+    share: StepShare,
+    leader: &UnixStream,
+    wishes: &Receiver<Wish>,
+) -> Result<Option<String>, EngineError> {
+    let company =
+        Company { workers_before: share.workers_before, workers: share.workers, begins: share.begins };
+    let means = Means { origin: share.origin, ..means.clone() };
+    let task = (share.step, share.level, share.limit);
+    let mut running = Running::start(&means.order(task, share.own_workers, Some(company)))?;
+    let late_ns = RealClock.now().nanos_since(share.begins);
+    let mut heard = say(leader, &Word::Began { late_ns }).is_ok();
+    loop {
+        match running.next(LOOK_EVERY)? {
+            Turn::Frame(frame) => heard &= say(leader, &Word::Frame(frame)).is_ok(),
+            Turn::Quiet => {}
+            Turn::Ended => return Ok(running.fault().map(ToString::to_string)),
+        }
+        match wishes.try_recv() {
+            Ok(Wish::EndLoad) => running.end_load(),
+            Ok(Wish::Abandon) | Err(TryRecvError::Disconnected) => running.abandon(),
+            Ok(Wish::Begin(_)) | Err(TryRecvError::Empty) => {}
+        }
+        if !heard {
+            running.abandon();
+        }
+    }
+}
