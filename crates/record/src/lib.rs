@@ -7,6 +7,7 @@
 mod calibration;
 mod checks;
 mod counts;
+mod cpu_profile;
 mod event;
 mod failure;
 mod frame;
@@ -19,6 +20,7 @@ mod tally;
 pub use calibration::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Pinning};
 pub use checks::CheckCounts;
 pub use counts::{Counts, FailureCounts, StatusCounts};
+pub use cpu_profile::{CpuProfile, ProfileForm, ProfileOutcome};
 pub use event::{Event, EventKind};
 pub use failure::{FAILURES, FailureKind, FailurePhase, FailureRow};
 pub use frame::{Frame, FrameHead, Phase, WorkerTime};
