@@ -14,7 +14,7 @@ use plimsoll_units::{Clock, RealClock};
 use crate::budget::Budget;
 use crate::climb::note_interruption;
 use crate::observer::{Observer, Progress};
-use crate::step::{StepContext, StepTask, run_step};
+use crate::step::{StepContext, StepTask, requests_max, run_step};
 use crate::tape::Tape;
 use crate::watch::Watch;
 
@@ -133,7 +133,8 @@ fn load_again(
             (Level::Closed { connections, depth: *depth }, *step_limit, true)
         }
     };
-    let task = StepTask { index, level, limit, until_known };
+    let requests_max = requests_max(context.plan);
+    let task = StepTask { index, level, limit, until_known, requests_max, ended_by: None };
     let end = run_step(context, task, &mut Watch::default(), tape, observer)?;
     note_interruption(end, tape, observer);
     Ok(())

@@ -1,6 +1,7 @@
 //! One step: its load is held until it is known, or until something ends it.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -65,6 +66,10 @@ pub(crate) struct StepTask {
     pub(crate) limit: Duration,
     /// End the step as soon as its throughput is known.
     pub(crate) until_known: bool,
+    /// End the step after so many requests.
+    pub(crate) requests_max: Option<u64>,
+    /// End the step as soon as this is set.
+    pub(crate) ended_by: Option<Arc<AtomicBool>>,
 }
 
 impl StepTask {
@@ -126,7 +131,7 @@ pub(crate) fn run_step(
         connections: task.connections(),
         rate_per_sec: task.rate_per_sec(),
         limit: task.limit,
-        requests_max: requests_max(context.plan),
+        requests_max: task.requests_max,
     });
     let first_frame = tape.run().frames.len();
     let mut measuring = Measuring {
@@ -171,7 +176,7 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
         sources: context.plan.network.source_ips.clone(),
         traffic: context.requests.of_step(task.index),
         depth: task.level.depth(),
-        requests_max: requests_max(context.plan),
+        requests_max: task.requests_max,
         streams: context.plan.http2,
         tls: context.tls.cloned(),
         requests: u16::try_from(context.plan.requests.len()).unwrap_or(u16::MAX),
@@ -186,7 +191,7 @@ fn order(context: &StepContext<'_>, task: &StepTask, workers: u32) -> StepOrder 
 }
 
 /// A load of one level may be limited by the number of its requests.
-fn requests_max(plan: &Plan) -> Option<u64> {
+pub(crate) fn requests_max(plan: &Plan) -> Option<u64> {
     match plan.load {
         Load::Single { requests_max, .. } => requests_max,
         Load::Ladder { .. } => None,
@@ -295,6 +300,11 @@ impl Measuring<'_, '_> {
             self.ended_at = self.running.load_ends();
             self.note_end();
         }
+        if self.end.is_none()
+            && self.task.ended_by.as_ref().is_some_and(|ended| ended.load(Ordering::Relaxed))
+        {
+            self.end_load(StepEnd::TimeLimit);
+        }
         self.context.hosts.borrow_mut().take_in(self.tape, self.observer);
         if self.context.interrupted.load(Ordering::Relaxed) {
             self.interrupt(now);
@@ -314,7 +324,7 @@ impl Measuring<'_, '_> {
     /// Why a load ended that nobody ended: its requests were all sent, or its time was over.
     fn own_end(&self) -> StepEnd {
         let early = self.running.load_ends() < self.ends_on_time;
-        match requests_max(self.context.plan) {
+        match self.task.requests_max {
             Some(_) if early => StepEnd::RequestLimit,
             _ => StepEnd::TimeLimit,
         }
