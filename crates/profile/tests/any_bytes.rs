@@ -1,5 +1,4 @@
 //! Whatever a server or a program writes, a profile is read or refused, and its sums agree.
-#![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
 
 #[path = "any_bytes/agreement.rs"]
 mod agreement;
