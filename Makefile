@@ -3,7 +3,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-lab setup-bench services diagnose demo test lint fmt clippy tidy fuzz-targets bench fuzz
+.PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy fuzz-targets bench fuzz
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,9 +41,12 @@ tidy:
 fuzz-targets:
 	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
 
-test: setup lint ## lint, then every test
+test: setup lint test-services ## lint, then every test
 	$(CARGO) test --locked --workspace --doc
 	$(CARGO) test --locked --workspace --lib --bins --tests
+
+test-services: ## the tests of lab/services (needs Go)
+	@cd lab/services/go && go test ./...
 
 bench: setup-bench ## compare with other tools (about an hour, resumable); DATE=YYYY-MM-DD records it
 	@bench/run.sh $(if $(DATE),--date $(DATE))

@@ -6,6 +6,7 @@ use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
 use crate::hosts::Hosts;
 use crate::intervention::Intervention;
 use crate::knee::{knee, usable};
+use crate::profiled;
 use crate::slo::Reach;
 use crate::{
     Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, UslFit, Verdict, flow, proof, slo,
@@ -33,10 +34,18 @@ pub enum AnalyzeError {
 /// # Errors
 /// When the stored plan or a histogram cannot be read.
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
-    let Some(intervention) = Intervention::of(run) else { return analyze_load(run) };
-    let mut findings = analyze_load(&intervention.before(run))?;
-    let again = analyze_load(&intervention.after(run))?;
-    proof::weigh(&mut findings, &intervention.outcome, &again);
+    let load = profiled::load(run);
+    let mut findings = match Intervention::of(&load) {
+        None => analyze_load(&load)?,
+        Some(intervention) => {
+            let mut findings = analyze_load(&intervention.before(&load))?;
+            let again = analyze_load(&intervention.after(&load))?;
+            proof::weigh(&mut findings, &intervention.outcome, &again);
+            findings
+        }
+    };
+    let held = profiled::held(run).map(|step| summarize(run, &findings.plan, step));
+    findings.profiled = held.collect::<Result<_, _>>()?;
     Ok(findings)
 }
 
@@ -54,7 +63,18 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     let case = verdict::Case { plan: &plan, steps: &steps, knee: knee.as_ref(), generator: &generator };
     let (resources, verdict) = judged(run, &case);
     let lower_bound = !generator.healthy() || verdict.limit == Limit::Generator;
-    Ok(Findings { plan, steps, generator, knee, usl, slo, resources, verdict, lower_bound })
+    Ok(Findings {
+        plan,
+        steps,
+        generator,
+        knee,
+        usl,
+        slo,
+        resources,
+        verdict,
+        lower_bound,
+        profiled: Vec::new(),
+    })
 }
 
 /// What was used of the hosts, and what limits.

@@ -260,6 +260,8 @@ pub struct Findings {
     pub resources: Vec<crate::Resource>,
     /// What limits.
     pub verdict: Verdict,
+    /// The steps that were held for CPU profiles; no other finding rests on them.
+    pub profiled: Vec<StepSummary>,
     /// True if the figures are lower bounds because the generator was the limit: print «≥».
     pub lower_bound: bool,
 }

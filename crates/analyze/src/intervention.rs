@@ -3,7 +3,7 @@
 use std::fmt;
 
 use plimsoll_plan::{Cap, Level, Load, RateProfile};
-use plimsoll_record::{Counters, HostSample, Reading, Run};
+use plimsoll_record::{Counters, HostSample, Reading, Run, Step};
 use plimsoll_units::{bytes_text, count_text};
 
 use crate::proof::{Foretold, LEAST_TOLD, foretold};
@@ -164,28 +164,29 @@ impl Intervention {
 
     /// The run as it was up to then, as if it had ended there.
     pub(crate) fn before(&self, run: &Run) -> Run {
-        let mut first = with_steps(run, |began_ns| began_ns < self.began_ns);
+        let mut first = with_steps(run, |step| step.began_ns < self.began_ns);
         first.hosts.retain(|sample| sample.began_ns < self.began_ns);
         first
     }
 
     /// The load that was made after it, by itself.
     pub(crate) fn after(&self, run: &Run) -> Run {
-        let mut second = with_steps(run, |began_ns| began_ns >= self.ended_ns);
+        let mut second = with_steps(run, |step| step.began_ns >= self.ended_ns);
         second.hosts.retain(|sample| sample.source != INTERVENTION);
         second
     }
 }
 
-/// A run with only the steps that began at such times, and their frames.
-fn with_steps(run: &Run, wanted: impl Fn(u64) -> bool) -> Run {
-    let steps: Vec<_> = run.steps.iter().filter(|step| wanted(step.began_ns)).cloned().collect();
+/// A run with only such steps, and their frames.
+pub(crate) fn with_steps(run: &Run, wanted: impl Fn(&Step) -> bool) -> Run {
+    let steps: Vec<_> = run.steps.iter().filter(|step| wanted(step)).cloned().collect();
     let of_steps = |frame: &&plimsoll_record::Frame| steps.iter().any(|step| step.index == frame.head.step);
     Run {
         manifest: run.manifest.clone(),
         frames: run.frames.iter().filter(of_steps).cloned().collect(),
         hosts: run.hosts.clone(),
         events: run.events.clone(),
+        profiles: run.profiles.clone(),
         steps,
     }
 }

@@ -20,6 +20,7 @@ pub mod ladder;
 mod moments;
 #[cfg(test)]
 mod noise;
+mod profiled;
 mod proof;
 mod proportion;
 mod quantile;
@@ -45,6 +46,7 @@ pub use demand::{Demand, Law};
 pub use findings::*;
 pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
 pub use intervention::{INTERVENTION, Raise, experiment};
+pub use profiled::level_to_profile;
 pub use resource::{Resource, ResourceKind};
 pub use table::{LawBreach, RowFinding, TableFindings, TableRow, TableTier, explain_table};
 pub use topology::{Door, TierEdge, TierNode, Topology, topology};

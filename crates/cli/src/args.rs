@@ -13,6 +13,7 @@ mod misplaced;
 mod network;
 pub(crate) mod plan_file;
 mod probe;
+mod profile;
 mod request;
 mod scenario;
 mod transport;
@@ -29,6 +30,7 @@ pub(crate) use lab::{
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
 pub(crate) use misplaced::Misplaced;
 pub(crate) use probe::ProbeArgs;
+pub(crate) use profile::ProfileArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 pub(crate) use scenario::NotText;
 pub(crate) use watch::WatchArgs;
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// What limits, of a recorded run or of a table of measurements, with all evidence
     Explain(ExplainArgs),
+    /// The CPU profile of a recorded run: where the time of a request goes
+    Profile(ProfileArgs),
     /// How much load this machine can make at most; later runs are judged by it
     Calibrate(CalibrateArgs),
     /// Hosts with known limits on this machine: make them, load them, name what limits them

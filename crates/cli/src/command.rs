@@ -11,6 +11,7 @@ mod judge;
 pub(crate) mod lab;
 mod measure;
 mod probe;
+mod profile;
 mod recorded;
 mod target;
 pub(crate) mod wrk;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Export(export)) => recorded::export(&export),
         Some(Command::Explain(explain)) => explain::explain(&explain),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
+        Some(Command::Profile(args)) => profile::profile(&args),
         Some(Command::Lab(lab)) => lab::lab(&lab),
         Some(Command::Probe(args)) => probe::probe(&args),
         Some(Command::Target(target)) => target::target(&target),

@@ -159,6 +159,13 @@ impl Observer for Display {
                     count_text(*throughput_per_sec)
                 ));
             }
+            Progress::Profiling { source, time } => {
+                let time = duration_text(time.as_secs_f64() * 1e9);
+                self.tell(&format!(
+                    "the plateau once more, for a CPU profile of {time}: {}",
+                    escape_control(source)
+                ));
+            }
             Progress::Raised(raise) => self.tell(&format!("{raise}; the same load again")),
             Progress::NotTried(why) => {
                 self.say(&format!("plimsoll: the verdict stays untried: {}", escape_control(why)));

@@ -21,8 +21,15 @@ pub(crate) fn run_steps(
     observer: &mut dyn Observer,
 ) -> Result<(), EngineError> {
     match &context.means.plan.load {
-        Load::Single { level, duration, .. } => {
-            let task = StepTask { index: 0, level: level.clone(), limit: *duration, until_known: false };
+        Load::Single { level, duration, requests_max } => {
+            let task = StepTask {
+                index: 0,
+                level: level.clone(),
+                limit: *duration,
+                until_known: false,
+                requests_max: *requests_max,
+                ended_by: None,
+            };
             let end = run_step(context, task, &mut Watch::default(), tape, observer)?;
             note_interruption(end, tape, observer);
             Ok(())
@@ -57,7 +64,7 @@ fn climb(
         };
         let level = Level::Closed { connections, depth: steps.depth };
         let index = done.len() as u32;
-        let task = StepTask { index, level, limit, until_known: true };
+        let task = StepTask { index, level, limit, until_known: true, requests_max: None, ended_by: None };
         let end = run_step(context, task, &mut watch, tape, observer)?;
         note_interruption(end, tape, observer);
         if matches!(end, StepEnd::Cut | StepEnd::TargetLost) || context.interrupted.load(Ordering::Relaxed) {

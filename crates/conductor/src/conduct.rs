@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use plimsoll_engine::{EngineError, Traffic, available_driver};
 use plimsoll_host::Feed;
-use plimsoll_plan::{DriverKind, Load, Plan};
+use plimsoll_plan::{DriverKind, Plan};
 use plimsoll_record::{Calibration, Event, EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
 use plimsoll_sys::Peer;
@@ -20,6 +20,7 @@ use crate::load::Means;
 use crate::mates::{Mates, MatesError};
 use crate::observer::{Observer, Progress};
 use crate::prepare::{PrepareError, Prepared, prepare};
+use crate::profile::{ProfileError, Profiling, budget_of_load, hold};
 use crate::prove::{Lever, prove};
 use crate::step::StepContext;
 use crate::tape::Tape;
@@ -34,6 +35,9 @@ pub enum ConductError {
     /// The plan's requests cannot be sent as they were typed.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
+    /// The CPU profile that the plan asks for cannot be taken.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -143,17 +147,22 @@ pub fn conduct(
     let first = if options.ask_first { requests.first() } else { None };
     let prepared = prepare(plan, first.as_ref(), options.interrupted)?;
     let driver = available_driver(prepared.plan.generator.driver)?;
+    let profiling = Profiling::of(&prepared)?;
+    let budget = budget_of_load(&prepared.plan, profiling.as_ref());
     let mut tape = open_tape(&prepared, driver, &options);
     announce(&mut tape, &prepared, observer);
     let mut hosts = open_hosts(&prepared, &mut options, &mut tape);
     hosts.await_first(&mut tape, observer);
     let lever = options.lever.take();
     let mates = options.mates.take();
-    let mut context = context((&prepared, &requests), (began, driver), &options, (hosts, mates));
-    let loaded = run_steps(&context, &mut tape, observer).and_then(|()| match lever {
-        Some(lever) => prove(&mut context, lever, &mut tape, observer),
-        None => Ok(()),
-    });
+    let mut context = context((&prepared, &requests), (began, driver, budget), &options, (hosts, mates));
+    let mut loaded = run_steps(&context, &mut tape, observer);
+    if let (Ok(()), Some(profiling)) = (&loaded, &profiling) {
+        loaded = hold(&mut context, profiling, &mut tape, observer);
+    }
+    if let (Ok(()), Some(lever)) = (&loaded, lever) {
+        loaded = prove(&mut context, lever, &mut tape, observer);
+    }
     if let Err(error) = loaded {
         // A first step that failed leaves nothing to show; a later one leaves those before it.
         if tape.run().frames.is_empty() {
@@ -216,15 +225,10 @@ fn open_hosts(prepared: &Prepared, options: &mut RunOptions<'_>, tape: &mut Tape
 
 fn context<'a>(
     (prepared, requests): (&'a Prepared, &'a Requests),
-    (began, driver): (Instant, DriverKind),
+    (began, driver, budget): (Instant, DriverKind, Option<Duration>),
     options: &'a RunOptions<'_>,
     (hosts, mates): (Hosts, Option<Mates>),
 ) -> StepContext<'a> {
-    let plan = &prepared.plan;
-    let budget = match &plan.load {
-        Load::Ladder { budget, .. } => *budget,
-        Load::Single { .. } => None,
-    };
     let supplied = options.supplied.as_ref();
     let means = Means::of(prepared, requests, driver, hosts.origin());
     StepContext {

@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use plimsoll_engine::{Company, EngineError, Running, StepOrder, TlsOrder, Turn};
-use plimsoll_plan::{DriverKind, Level, Load as PlanLoad, Plan};
+use plimsoll_plan::{DriverKind, Plan};
 use plimsoll_sys::Peer;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::mates::{Mates, News, StepWish};
 use crate::prepare::Prepared;
+use crate::step::StepTask;
 use crate::traffic::Requests;
 
 /// With others the load begins this long after they were told to: they start their workers meanwhile.
@@ -51,22 +52,17 @@ impl<'a> Means<'a> {
         }
     }
 
-    /// The order of a step of this index, level and longest time, for so many workers of this process.
-    pub(crate) fn order(
-        &self,
-        (step, level, duration): (u32, Level, Duration),
-        workers: u32,
-        company: Option<Company>,
-    ) -> StepOrder {
+    /// The order of a step, for so many workers of this process.
+    pub(crate) fn order(&self, task: &StepTask, workers: u32, company: Option<Company>) -> StepOrder {
         StepOrder {
-            step,
-            duration,
+            step: task.index,
+            duration: task.limit,
             destinations: self.peers.to_vec(),
             sources: self.plan.network.source_ips.clone(),
-            traffic: self.requests.of_step(step),
-            depth: level.depth(),
-            level,
-            requests_max: requests_max(self.plan),
+            traffic: self.requests.of_step(task.index),
+            depth: task.level.depth(),
+            level: task.level.clone(),
+            requests_max: task.requests_max,
             streams: self.plan.http2,
             tls: self.tls.cloned(),
             requests: u16::try_from(self.plan.requests.len()).unwrap_or(u16::MAX),
@@ -79,14 +75,6 @@ impl<'a> Means<'a> {
             driver: Some(self.driver),
             origin: self.origin,
         }
-    }
-}
-
-/// A load of one level may be limited by the number of its requests.
-pub(crate) fn requests_max(plan: &Plan) -> Option<u64> {
-    match plan.load {
-        PlanLoad::Single { requests_max, .. } => requests_max,
-        PlanLoad::Ladder { .. } => None,
     }
 }
 
@@ -108,13 +96,13 @@ impl<'a> Load<'a> {
     pub(crate) fn start(
         means: &Means<'_>,
         mates: Option<&'a RefCell<Mates>>,
-        task: (u32, Level, Duration),
+        task: &StepTask,
     ) -> Result<Self, EngineError> {
-        let connections = task.1.connections();
+        let connections = task.level.connections();
         let all = means.workers + mates.map_or(0, |mates| mates.borrow().workers());
         let workers = all.min(connections);
         let own = means.workers.min(workers);
-        let company = mates.map(|mates| together(means, &mut mates.borrow_mut(), (own, workers), &task));
+        let company = mates.map(|mates| together(means, &mut mates.borrow_mut(), (own, workers), task));
         let running = Running::start(&means.order(task, own, company))?;
         Ok(Self { running, mates, workers, own_ended: false, troubles: Vec::new() })
     }
@@ -190,14 +178,10 @@ impl<'a> Load<'a> {
 }
 
 /// Tells the others to begin with us.
-fn together(
-    means: &Means<'_>,
-    mates: &mut Mates,
-    (own, workers): (u32, u32),
-    task: &(u32, Level, Duration),
-) -> Company {
+fn together(means: &Means<'_>, mates: &mut Mates, (own, workers): (u32, u32), task: &StepTask) -> Company {
     let begins = RealClock.now() + HEAD_START;
-    let (step, level, limit) = task.clone();
-    mates.begin(own, &StepWish { step, level, limit, workers, begins, origin: means.origin });
+    let (step, level, limit) = (task.index, task.level.clone(), task.limit);
+    let (interval, origin) = (means.interval, means.origin);
+    mates.begin(own, &StepWish { step, level, limit, workers, begins, interval, origin });
     Company { workers_before: 0, workers, begins }
 }

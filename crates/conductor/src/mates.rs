@@ -270,6 +270,7 @@ pub(crate) struct StepWish {
     /// Workers of all generators that take part.
     pub(crate) workers: u32,
     pub(crate) begins: Instant,
+    pub(crate) interval: Duration,
     pub(crate) origin: Instant,
 }
 
@@ -283,6 +284,7 @@ impl StepWish {
             own_workers,
             workers: self.workers,
             begins: self.begins,
+            interval: self.interval,
             origin: self.origin,
         }
     }

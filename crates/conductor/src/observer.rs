@@ -54,6 +54,13 @@ pub enum Progress<'a> {
         /// Requests that failed in it.
         failed: u64,
     },
+    /// The level of the plateau is held for a CPU profile.
+    Profiling {
+        /// Where it comes from.
+        source: &'a str,
+        /// How long it takes.
+        time: Duration,
+    },
     /// What limits was raised, and the level of the plateau is loaded again.
     Raised(&'a Raise),
     /// The verdict was to be tried and could not be, and why.

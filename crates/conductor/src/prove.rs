@@ -127,13 +127,13 @@ fn load_again(
     else {
         return Ok(());
     };
-    let (level, limit, until_known) = match &context.means.plan.load {
-        Load::Single { level, duration, .. } => (level.clone(), *duration, false),
+    let (level, limit, until_known, requests_max) = match &context.means.plan.load {
+        Load::Single { level, duration, requests_max } => (level.clone(), *duration, false, *requests_max),
         Load::Ladder { depth, step_limit, .. } => {
-            (Level::Closed { connections, depth: *depth }, *step_limit, true)
+            (Level::Closed { connections, depth: *depth }, *step_limit, true, None)
         }
     };
-    let task = StepTask { index, level, limit, until_known };
+    let task = StepTask { index, level, limit, until_known, requests_max, ended_by: None };
     let end = run_step(context, task, &mut Watch::default(), tape, observer)?;
     note_interruption(end, tape, observer);
     Ok(())

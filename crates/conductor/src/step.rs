@@ -1,6 +1,7 @@
 //! One step: its load is held until it is known, or until something ends it.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::budget::Budget;
 use crate::hosts::Hosts;
-use crate::load::{Load, Means, requests_max};
+use crate::load::{Load, Means};
 use crate::mates::Mates;
 use crate::observer::{Observer, Progress};
 use crate::reach::{reach, route};
@@ -58,6 +59,10 @@ pub(crate) struct StepTask {
     pub(crate) limit: Duration,
     /// End the step as soon as its throughput is known.
     pub(crate) until_known: bool,
+    /// End the step after so many requests.
+    pub(crate) requests_max: Option<u64>,
+    /// End the step as soon as this is set.
+    pub(crate) ended_by: Option<Arc<AtomicBool>>,
 }
 
 impl StepTask {
@@ -107,8 +112,7 @@ pub(crate) fn run_step(
     observer: &mut dyn Observer,
 ) -> Result<StepEnd, EngineError> {
     note_edge(context, tape, observer);
-    let load =
-        Load::start(&context.means, context.mates.as_ref(), (task.index, task.level.clone(), task.limit))?;
+    let load = Load::start(&context.means, context.mates.as_ref(), &task)?;
     let began = load.began();
     // Not asked of the load, which may have ended by now if it is short.
     let ends = began + task.limit;
@@ -118,7 +122,7 @@ pub(crate) fn run_step(
         connections: task.connections(),
         rate_per_sec: task.rate_per_sec(),
         limit: task.limit,
-        requests_max: requests_max(context.means.plan),
+        requests_max: task.requests_max,
     });
     let first_frame = tape.run().frames.len();
     let mut measuring = Measuring {
@@ -255,6 +259,11 @@ impl Measuring<'_, '_> {
             self.ended_at = self.load.load_ends();
             self.note_end();
         }
+        if self.end.is_none()
+            && self.task.ended_by.as_ref().is_some_and(|ended| ended.load(Ordering::Relaxed))
+        {
+            self.end_load(StepEnd::TimeLimit);
+        }
         self.context.hosts.borrow_mut().take_in(self.tape, self.observer);
         if self.context.interrupted.load(Ordering::Relaxed) {
             self.interrupt(now);
@@ -274,7 +283,7 @@ impl Measuring<'_, '_> {
     /// Why a load ended that nobody ended: its requests were all sent, or its time was over.
     fn own_end(&self) -> StepEnd {
         let early = self.load.load_ends() < self.ends_on_time;
-        match requests_max(self.context.means.plan) {
+        match self.task.requests_max {
             Some(_) if early => StepEnd::RequestLimit,
             _ => StepEnd::TimeLimit,
         }

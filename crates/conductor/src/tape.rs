@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_record::{Event, EventKind, Frame, HostSample, Manifest, Run, Sharing, Step};
+use plimsoll_record::{CpuProfile, Event, EventKind, Frame, HostSample, Manifest, Run, Sharing, Step};
 use plimsoll_store::{RunWriter, StoreError};
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -78,6 +78,14 @@ impl Tape {
         self.run.hosts.push(self.sharing.share(sample));
     }
 
+    pub(crate) fn profile(&mut self, profile: CpuProfile) {
+        self.write(|writer| writer.profile(&profile));
+        match self.run.profiles.iter_mut().find(|known| known.step == profile.step) {
+            Some(known) => *known = profile,
+            None => self.run.profiles.push(profile),
+        }
+    }
+
     pub(crate) fn event(&mut self, kind: EventKind, text: String) -> Event {
         let event = Event { at_ns: RealClock.now().nanos_since(self.origin), kind, text };
         self.write(|writer| writer.event(&event));
@@ -109,5 +117,12 @@ impl Tape {
 }
 
 fn empty_run(manifest: Manifest) -> Run {
-    Run { manifest, steps: Vec::new(), frames: Vec::new(), hosts: Vec::new(), events: Vec::new() }
+    Run {
+        manifest,
+        steps: Vec::new(),
+        frames: Vec::new(),
+        hosts: Vec::new(),
+        events: Vec::new(),
+        profiles: Vec::new(),
+    }
 }

@@ -23,6 +23,7 @@ mod redis;
 mod trouble;
 
 pub use mariadb::Login;
+pub use page::page_agent;
 pub(crate) use prometheus::{Prometheus, Told};
 use trouble::Trouble;
 

@@ -17,7 +17,7 @@ mod tests;
 
 use toml::de::{DeTable, DeValue};
 
-use crate::{Capacity, Network, PlanHost, PlanSpec, ScenarioSpec, TlsSpec, TransportSpec};
+use crate::{Capacity, Network, PlanHost, PlanSpec, ProfileSpec, ScenarioSpec, TlsSpec, TransportSpec};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
@@ -37,6 +37,8 @@ pub struct PlanFile {
     pub generator: GeneratorSpec,
     /// The same with other values here and there.
     pub variants: Vec<Variant>,
+    /// The CPU profile to be taken at the plateau. In a lab its URL may name hosts as `${host:NAME}`.
+    pub profile: Option<ProfileSpec>,
     /// What the verdict should be, if the file is a test.
     pub expect: Option<Expect>,
 }
@@ -86,7 +88,8 @@ pub struct Variant {
 }
 
 /// The keys of a file, and those of a variant.
-const KEYS: [&str; 8] = ["name", "target", "load", "slo", "generator", "host", "expect", "variant"];
+const KEYS: [&str; 9] =
+    ["name", "target", "load", "profile", "slo", "generator", "host", "expect", "variant"];
 
 impl PlanFile {
     /// Reads a plan file.
@@ -97,7 +100,7 @@ impl PlanFile {
     pub fn parse(text: &str) -> Result<Self, PlanFileError> {
         let root = DeTable::parse(text).map_err(|error| PlanFileError::syntax(text, &error))?.into_inner();
         let mut file = read(text, &root)?;
-        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..7])?;
+        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..8])?;
         for variant in variants {
             let name = variant.needed("name")?.name()?;
             if file.variants.iter().any(|known| known.name == name) {
@@ -153,8 +156,8 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
         hosts: hosts.plan,
     };
     let generator = host::generator(&section)?;
-    let expect = expect::expect(&section)?;
-    Ok(PlanFile { spec, lab_hosts: hosts.lab, generator, variants: Vec::new(), expect })
+    let (profile, expect) = (load::profile(&section)?, expect::expect(&section)?);
+    Ok(PlanFile { spec, lab_hosts: hosts.lab, generator, variants: Vec::new(), profile, expect })
 }
 
 /// What a value is called in an error.

@@ -7,7 +7,8 @@ use sha2::{Digest, Sha256};
 
 use crate::requests::hex;
 use crate::{
-    ArrivalProcess, CsvFile, DriverKind, MixedRequest, Network, PlanHost, RateProfile, Slo, Target, TlsSpec,
+    ArrivalProcess, CsvFile, DriverKind, MixedRequest, Network, PlanHost, ProfileOrder, RateProfile, Slo,
+    Target, TlsSpec,
 };
 
 /// The interval of one frame where a number of requests ends the run.
@@ -158,6 +159,9 @@ pub struct Plan {
     /// The hosts that the run crosses, as far as they are named. A target on this machine is looked at without.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<PlanHost>,
+    /// The CPU profile to be taken at the plateau when the load is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<ProfileOrder>,
 }
 
 /// A stored plan that cannot be read.

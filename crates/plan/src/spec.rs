@@ -270,6 +270,7 @@ impl PlanSpec {
             generator,
             slo,
             hosts,
+            profile: None,
         };
         volume::check(&plan.mixed(), &plan.target.authority(), depth)?;
         Ok(plan)

@@ -8,6 +8,7 @@ mod calibration;
 mod checks;
 mod counters;
 mod counts;
+mod cpu_profile;
 mod event;
 mod failure;
 mod frame;
@@ -23,6 +24,7 @@ pub use calibration::{CalibratedLevel, CalibratedRate, Calibration, CalibrationK
 pub use checks::CheckCounts;
 pub use counters::Counters;
 pub use counts::{Counts, FailureCounts, StatusCounts};
+pub use cpu_profile::{CpuProfile, ProfileForm, ProfileOutcome};
 pub use event::{Event, EventKind};
 pub use failure::{FAILURES, FailureKind, FailurePhase, FailureRow};
 pub use frame::{Frame, FrameHead, Phase, WorkerTime};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Frame, HostSample, Manifest};
+use crate::{CpuProfile, Event, Frame, HostSample, Manifest};
 
 /// Why a step's load ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,8 @@ pub struct Run {
     pub hosts: Vec<HostSample>,
     /// What happened, in the order it did.
     pub events: Vec<Event>,
+    /// The CPU profiles that were taken, each in a step that was held for it.
+    pub profiles: Vec<CpuProfile>,
 }
 
 impl Run {

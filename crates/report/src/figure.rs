@@ -4,6 +4,7 @@
 mod axis;
 mod canvas;
 mod chart;
+mod flame;
 mod font;
 mod legend;
 mod look;
@@ -14,6 +15,7 @@ mod series;
 mod speeds;
 
 use chart::Chart;
+pub use flame::flame;
 pub use series::{Caption, RungPoint, Series};
 
 /// One figure in both forms.

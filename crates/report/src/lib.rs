@@ -12,7 +12,10 @@ pub mod csv;
 pub mod dat;
 pub mod figure;
 pub mod json;
+mod profiled;
 pub mod reason;
 mod span;
 pub mod text;
 mod watched;
+
+pub use profiled::{NoProfile, Order, ProfiledRun};

@@ -15,6 +15,7 @@ mod level;
 mod moments;
 mod origin;
 mod paragraph;
+mod profile;
 mod requests;
 mod scalability;
 mod slo;
@@ -26,6 +27,7 @@ mod verdict;
 pub use calibration::calibration;
 pub use comparison::comparison;
 pub use explanation::{explanation, table_explanation};
+pub use profile::{profile, profile_difference};
 
 use plimsoll_analyze::Findings;
 use plimsoll_plan::Load;
@@ -80,6 +82,7 @@ fn sweep(run: &Run, findings: &Findings) -> String {
 fn rest(run: &Run, findings: &Findings) -> String {
     let blocks = [
         scalability::line(findings),
+        profile::block(run, findings),
         hosts::block(run, findings),
         generator::block(run, findings),
         verdict::evidence(findings),

@@ -6,6 +6,7 @@ mod report {
     mod figures;
     mod golden;
     mod hosts;
+    mod profile;
     mod rows;
     mod sample;
     mod variants;

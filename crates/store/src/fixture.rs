@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use plimsoll_plan::{LoadSpec, PlanSpec, ScenarioSpec, Slo};
 use plimsoll_record::{
-    CalibratedLevel, Calibration, CalibrationKey, Counts, EncodedHistogram, Event, EventKind, FailureKind,
-    FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits, Machine, Manifest, Phase, Preflight,
-    Reading, Run, Step, StepEnd, TlsUsed, WorkerTime, latency_histogram,
+    CalibratedLevel, Calibration, CalibrationKey, Counts, CpuProfile, EncodedHistogram, Event, EventKind,
+    FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits, Machine, Manifest, Phase,
+    Preflight, ProfileForm, ProfileOutcome, Reading, Run, Step, StepEnd, TlsUsed, WorkerTime,
+    latency_histogram,
 };
 
 use crate::RunWriter;
@@ -210,6 +211,28 @@ fn events() -> Vec<Event> {
     .collect()
 }
 
+/// A profile of each outcome, each of a step of its own.
+fn profiles() -> Vec<CpuProfile> {
+    let outcomes = [
+        ProfileOutcome::Taken(vec![0x1f, 0x8b, 0, 255]),
+        ProfileOutcome::Failed("«refused»".to_owned()),
+        ProfileOutcome::UnderWay,
+    ];
+    let forms = [ProfileForm::Pprof, ProfileForm::Perf, ProfileForm::Perf];
+    (2..)
+        .zip(forms)
+        .zip(outcomes)
+        .map(|((step, form), outcome)| CpuProfile {
+            step,
+            source: format!("http://10.0.0.1/{step}"),
+            form,
+            began_ns: 7,
+            ended_ns: 70 + u64::from(step),
+            outcome,
+        })
+        .collect()
+}
+
 /// Frames arrive as the workers send them, which is not in the order of any of their fields.
 pub(crate) fn run() -> Run {
     let ends = [StepEnd::Steady, StepEnd::TimeLimit, StepEnd::Cut, StepEnd::TargetLost, StepEnd::Stopped];
@@ -226,6 +249,7 @@ pub(crate) fn run() -> Run {
         ],
         hosts: samples(),
         events: events(),
+        profiles: profiles(),
     }
 }
 
@@ -238,6 +262,10 @@ pub(crate) fn record(writer: &mut RunWriter, run: &Run) {
     run.frames.iter().for_each(|frame| writer.frame(frame).unwrap());
     run.hosts.iter().for_each(|sample| writer.host_sample(sample).unwrap());
     run.events.iter().for_each(|event| writer.event(event).unwrap());
+    for profile in &run.profiles {
+        writer.profile(&CpuProfile { outcome: ProfileOutcome::UnderWay, ..profile.clone() }).unwrap();
+        writer.profile(profile).unwrap();
+    }
 }
 
 /// A sealed run file of [`run`] at `path`.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use plimsoll_record::{
-    Counts, EncodedHistogram, Event, FormatVersion, Frame, FrameHead, HostSample, Manifest, Phase, Reading,
-    Run, Sharing, Step, StepEnd, TlsUsed, WorkerTime,
+    Counts, CpuProfile, EncodedHistogram, Event, FormatVersion, Frame, FrameHead, HostSample, Manifest,
+    Phase, ProfileOutcome, Reading, Run, Sharing, Step, StepEnd, TlsUsed, WorkerTime,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, Result, Row};
@@ -35,11 +35,21 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
         frames: rows(&snapshot, "SELECT * FROM frame ORDER BY id", frame)?,
         hosts: host_samples(&snapshot)?,
         events: rows(&snapshot, "SELECT * FROM event ORDER BY id", event)?,
+        profiles: profiles(&snapshot)?,
     };
     if !run.manifest.sealed {
         end_open_steps(&mut run, &rows(&snapshot, OPEN_STEPS, |row| row.get(0))?);
     }
     Ok(run)
+}
+
+/// The profiles; none in a file of format 1.0, which had no table for them.
+fn profiles(connection: &Connection) -> Result<Vec<CpuProfile>> {
+    if connection.table_exists(None, "profile")? {
+        rows(connection, "SELECT * FROM profile ORDER BY step", profile)
+    } else {
+        Ok(Vec::new())
+    }
 }
 
 fn rows<T>(connection: &Connection, sql: &str, from_row: fn(&Row<'_>) -> Result<T>) -> Result<Vec<T>> {
@@ -140,11 +150,7 @@ fn host_sample(row: &Row<'_>) -> Result<HostSample> {
         "ok" => Reading::Ok(json(row, "counters")?),
         "absent" => Reading::Absent,
         "failed" => Reading::Failed(row.get("failure")?),
-        _ => {
-            let reason = format!("state is `{state}`; expected ok, absent or failed");
-            let column = row.as_ref().column_index("state")?;
-            return Err(rusqlite::Error::FromSqlConversionFailure(column, Type::Text, reason.into()));
-        }
+        _ => return Err(wrong_state(row, &state, "ok, absent or failed")?),
     };
     Ok(HostSample {
         host: row.get::<_, String>("host")?.into(),
@@ -154,6 +160,30 @@ fn host_sample(row: &Row<'_>) -> Result<HostSample> {
         ended_ns: row.get("ended_ns")?,
         reading,
     })
+}
+
+fn profile(row: &Row<'_>) -> Result<CpuProfile> {
+    let state: String = row.get("state")?;
+    let outcome = match state.as_str() {
+        "under_way" => ProfileOutcome::UnderWay,
+        "taken" => ProfileOutcome::Taken(row.get("content")?),
+        "failed" => ProfileOutcome::Failed(row.get("failure")?),
+        _ => return Err(wrong_state(row, &state, "under_way, taken or failed")?),
+    };
+    Ok(CpuProfile {
+        step: row.get("step")?,
+        source: row.get("source")?,
+        form: word(row, "form")?,
+        began_ns: row.get("began_ns")?,
+        ended_ns: row.get("ended_ns")?,
+        outcome,
+    })
+}
+
+fn wrong_state(row: &Row<'_>, state: &str, expected: &str) -> Result<rusqlite::Error> {
+    let reason = format!("state is `{state}`; expected {expected}");
+    let column = row.as_ref().column_index("state")?;
+    Ok(rusqlite::Error::FromSqlConversionFailure(column, Type::Text, reason.into()))
 }
 
 fn event(row: &Row<'_>) -> Result<Event> {

@@ -90,6 +90,17 @@ CREATE TABLE event (
   kind  TEXT NOT NULL,
   text  TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE profile (
+  step     INTEGER PRIMARY KEY,
+  source   TEXT NOT NULL,
+  form     TEXT NOT NULL,
+  began_ns INTEGER NOT NULL,
+  ended_ns INTEGER NOT NULL,
+  state    TEXT NOT NULL CHECK (state IN ('under_way', 'taken', 'failed')),
+  content  BLOB CHECK ((content IS NOT NULL) = (state = 'taken')),
+  failure  TEXT CHECK ((failure IS NOT NULL) = (state = 'failed'))
+) STRICT;
 ";
 
 #[cfg(test)]
@@ -118,7 +129,7 @@ mod tests {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(TABLES).unwrap();
         let tables = texts(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table'");
-        assert_eq!(tables.len(), 5);
+        assert_eq!(tables.len(), 6);
         for table in tables {
             let columns = texts(&connection, &format!("SELECT name FROM pragma_table_info('{table}')"));
             assert_eq!(documented_columns(&table), columns, "{table}");

@@ -6,7 +6,9 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_record::{EncodedHistogram, Event, Frame, HostSample, Manifest, Reading, Step};
+use plimsoll_record::{
+    CpuProfile, EncodedHistogram, Event, Frame, HostSample, Manifest, ProfileOutcome, Reading, Step,
+};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params};
 
 use crate::access::companion;
@@ -31,6 +33,10 @@ const INSERT_FRAME: &str = "INSERT INTO frame (step, worker, request, interval, 
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample (host, source, subject, began_ns, ended_ns, state, counters, failure) \
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+const UPSERT_PROFILE: &str = "INSERT INTO profile (step, source, form, began_ns, ended_ns, state, content, failure) \
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) \
+    ON CONFLICT (step) DO UPDATE SET source = excluded.source, form = excluded.form, began_ns = excluded.began_ns, \
+    ended_ns = excluded.ended_ns, state = excluded.state, content = excluded.content, failure = excluded.failure";
 const INSERT_EVENT: &str = "INSERT INTO event (at_ns, kind, text) VALUES (?, ?, ?)";
 
 /// Writes one run file.
@@ -156,6 +162,31 @@ impl RunWriter {
     /// When the file cannot be written.
     pub fn event(&mut self, event: &Event) -> Result<(), StoreError> {
         self.insert(INSERT_EVENT, params![event.at_ns, Word(&event.kind), event.text])
+    }
+
+    /// Writes a CPU profile: first when it begins, so that its step is known for what it is, and again when it is there.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn profile(&mut self, profile: &CpuProfile) -> Result<(), StoreError> {
+        let (state, content, failure) = match &profile.outcome {
+            ProfileOutcome::UnderWay => ("under_way", None, None),
+            ProfileOutcome::Taken(content) => ("taken", Some(content), None),
+            ProfileOutcome::Failed(why) => ("failed", None, Some(why)),
+        };
+        self.insert(
+            UPSERT_PROFILE,
+            params![
+                profile.step,
+                profile.source,
+                Word(&profile.form),
+                profile.began_ns,
+                profile.ended_ns,
+                state,
+                content,
+                failure
+            ],
+        )
     }
 
     /// Makes everything so far readable for others, and safe from the death of this process.

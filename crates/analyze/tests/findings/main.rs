@@ -12,6 +12,8 @@ mod machine;
 #[cfg(test)]
 mod objective;
 #[cfg(test)]
+mod profiled;
+#[cfg(test)]
 mod proof;
 #[cfg(test)]
 mod queues;

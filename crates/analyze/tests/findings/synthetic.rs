@@ -259,7 +259,14 @@ fn run(load: LoadSpec, levels: &[Level], slo: Slo) -> Run {
         });
         began_ns = drained_ns;
     }
-    Run { manifest: manifest(load, slo), steps, frames, hosts: Vec::new(), events: Vec::<Event>::new() }
+    Run {
+        manifest: manifest(load, slo),
+        steps,
+        frames,
+        hosts: Vec::new(),
+        events: Vec::<Event>::new(),
+        profiles: Vec::new(),
+    }
 }
 
 fn manifest(load: LoadSpec, slo: Slo) -> Manifest {

@@ -91,6 +91,7 @@ Examples:
   plimsoll run http://127.0.0.1:8080/api -m POST -b @order.json -H 'Content-Type: application/json'
   plimsoll run http://127.0.0.1:8080/api -b '{\"id\": \"${uuid}\"}' --expect status=201     another body each time
   plimsoll run http://127.0.0.1:8080 --requests shop.txt --csv users.csv     several requests, with rows of a file
+  plimsoll run http://127.0.0.1:8080/api -c 64 --profile http://127.0.0.1:8080/debug/pprof/profile   where its CPU time goes
   plimsoll run -f plan.toml                                         URL, load and conditions from a plan file")]
 pub(crate) struct RunArgs {
     /// The URL that gets the load; without a scheme, http:// is meant. --requests or --file may stand for it
@@ -149,7 +150,8 @@ impl AnswerArgs {
         let slo = self.slo.slo().or(Slo::REFERENCE);
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
         spec.hosts = self.watch.hosts();
-        Ok(Asked { plan: spec.freeze()?, csv, probing: !self.watch.no_probe })
+        let plan = self.watch.profiled(spec.freeze()?, None)?;
+        Ok(Asked { plan, csv, probing: !self.watch.no_probe })
     }
 }
 
@@ -163,7 +165,8 @@ impl SweepArgs {
         let slo = self.slo.slo();
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
         spec.hosts = self.watch.hosts();
-        Ok(Asked { plan: spec.freeze()?, csv, probing: !self.watch.no_probe })
+        let plan = self.watch.profiled(spec.freeze()?, None)?;
+        Ok(Asked { plan, csv, probing: !self.watch.no_probe })
     }
 }
 
@@ -189,7 +192,7 @@ impl RunArgs {
         spec.connections_max = self.max_connections;
         spec.depth = self.pipeline;
         spec.hosts = self.watch.hosts();
-        let plan = spec.freeze()?;
+        let plan = self.watch.profiled(spec.freeze()?, None)?;
         if let Some(level) = plan.level() {
             refuse_idle_threads(self.request.threads, level.connections())?;
         }

@@ -54,14 +54,15 @@ fn complete(file: &mut PlanFile, folder: &Path, stem: Option<&str>) -> anyhow::R
 
 /// The plan of a file whose hosts all exist already.
 pub(super) fn asked(path: &Path, keep: &KeepArgs, watch: &WatchArgs) -> anyhow::Result<Asked> {
-    let PlanFile { mut spec, lab_hosts, .. } = read(path)?;
+    let PlanFile { mut spec, lab_hosts, profile, .. } = read(path)?;
     if let Some(host) = lab_hosts.into_iter().find(|host| !host.run.is_empty()) {
         let file = path.display().to_string();
         return Err(MadeInLab { host: host.name, file }.into());
     }
     spec.name = keep.name.clone().or(spec.name);
     spec.hosts.extend(watch.hosts());
-    Ok(Asked { plan: spec.freeze()?, csv: None, probing: !watch.no_probe })
+    let plan = watch.profiled(spec.freeze()?, profile.as_ref())?;
+    Ok(Asked { plan, csv: None, probing: !watch.no_probe })
 }
 
 /// True if what a plan file says is wrong.

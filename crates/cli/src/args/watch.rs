@@ -1,6 +1,10 @@
 //! Flags about the hosts that are looked at while a load is made.
 
-use plimsoll_plan::{NamedProbe, PlanHost, PlanHostError};
+use std::time::Duration;
+
+use plimsoll_plan::{NamedProbe, Plan, PlanHost, PlanHostError, ProfileSpec, Profiler, ProfilerError};
+
+use super::values;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Hosts")]
@@ -18,6 +22,20 @@ pub(crate) struct WatchArgs {
     /// Look at no host but the load generator itself
     #[arg(long, conflicts_with = "probes")]
     pub(crate) no_probe: bool,
+    /// Take a CPU profile of the target at the plateau, when the load is over
+    ///
+    /// http://HOST:PORT/debug/pprof/profile for a page of pprof, as Go programs have; perf for the processes that serve
+    /// the target's port on this machine, perf:PID or perf::PORT for others. The level of the plateau is held once more
+    /// meanwhile, so that no figure is of a target that was being profiled. `plimsoll profile` shows all of it.
+    #[arg(long, value_name = "SOURCE", value_parser = profiler)]
+    pub(crate) profile: Option<Profiler>,
+    /// How long the profile takes, at most a sixth of --budget
+    #[arg(long, value_name = "TIME", default_value = "10s", requires = "profile", value_parser = values::duration)]
+    pub(crate) profile_time: Duration,
+}
+
+fn profiler(text: &str) -> Result<Profiler, ProfilerError> {
+    text.parse()
 }
 
 fn probe(text: &str) -> Result<NamedProbe, PlanHostError> {
@@ -28,5 +46,19 @@ impl WatchArgs {
     /// The hosts as a plan says them.
     pub(crate) fn hosts(&self) -> Vec<PlanHost> {
         PlanHost::gathered(self.probes.iter().cloned())
+    }
+
+    /// The plan with the profile that is asked for here, or else in its file.
+    pub(super) fn profiled(
+        &self,
+        mut plan: Plan,
+        in_file: Option<&ProfileSpec>,
+    ) -> Result<Plan, ProfilerError> {
+        let typed = self
+            .profile
+            .as_ref()
+            .map(|profiler| ProfileSpec { source: profiler.to_string(), time: self.profile_time });
+        plan.profile = typed.as_ref().or(in_file).map(ProfileSpec::freeze).transpose()?;
+        Ok(plan)
     }
 }

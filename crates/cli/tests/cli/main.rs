@@ -21,6 +21,7 @@ mod lab;
 mod loss;
 mod network;
 mod probe;
+mod profile;
 mod recorded;
 mod run;
 mod scenario;

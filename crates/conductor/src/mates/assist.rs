@@ -15,6 +15,7 @@ use super::wire::{Lines, StepShare, Wish, Word, say};
 use crate::conduct::ConductError;
 use crate::load::Means;
 use crate::prepare::prepare;
+use crate::step::StepTask;
 use crate::traffic::Requests;
 
 /// How often the leader's wishes are looked for while no frame comes.
@@ -86,9 +87,16 @@ fn make_share(
 ) -> Result<Option<String>, EngineError> {
     let company =
         Company { workers_before: share.workers_before, workers: share.workers, begins: share.begins };
-    let means = Means { origin: share.origin, ..means.clone() };
-    let task = (share.step, share.level, share.limit);
-    let mut running = Running::start(&means.order(task, share.own_workers, Some(company)))?;
+    let means = Means { origin: share.origin, interval: share.interval, ..means.clone() };
+    let task = StepTask {
+        index: share.step,
+        level: share.level,
+        limit: share.limit,
+        until_known: false,
+        requests_max: None,
+        ended_by: None,
+    };
+    let mut running = Running::start(&means.order(&task, share.own_workers, Some(company)))?;
     let late_ns = RealClock.now().nanos_since(share.begins);
     let mut heard = say(leader, &Word::Began { late_ns }).is_ok();
     loop {

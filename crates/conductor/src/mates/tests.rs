@@ -28,7 +28,15 @@ fn ready(workers: u32) -> Word {
 fn wish(workers: u32) -> StepWish {
     let level = Level::Closed { connections: 9, depth: 1 };
     let (begins, origin) = (Instant::from_nanos(90), Instant::from_nanos(7));
-    StepWish { step: 3, level, limit: Duration::from_secs(2), workers, begins, origin }
+    StepWish {
+        step: 3,
+        level,
+        limit: Duration::from_secs(2),
+        workers,
+        begins,
+        interval: Duration::from_millis(50),
+        origin,
+    }
 }
 
 /// The next thing worth telling.

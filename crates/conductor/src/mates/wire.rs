@@ -40,6 +40,8 @@ pub(super) struct StepShare {
     /// Workers of all generators together that take part.
     pub(super) workers: u32,
     pub(super) begins: Instant,
+    /// The longest interval of one frame.
+    pub(super) interval: Duration,
     /// When the run began.
     pub(super) origin: Instant,
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustls::crypto::aws_lc_rs::default_provider;
 use rustls_native_certs::load_native_certs;
@@ -26,18 +27,7 @@ pub(super) struct Page {
 impl Page {
     /// A page by its URL; `what` names the server in errors.
     pub(super) fn new(what: &str, url: &str) -> Self {
-        let config = Agent::config_builder()
-            .timeout_global(Some(DEADLINE))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .max_redirects_will_error(false)
-            // What stands in `http_proxy` is meant for the web: the way to a probed server is the direct one.
-            .proxy(None)
-            .max_idle_connections_per_host(1)
-            .tls_config(security(url))
-            .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
-            .build();
-        Self { agent: config.into(), url: url.to_owned(), place: format!("{what} at {url}") }
+        Self { agent: page_agent(url, DEADLINE), url: url.to_owned(), place: format!("{what} at {url}") }
     }
 
     /// The same server's page at another path, over the same connection.
@@ -89,6 +79,23 @@ impl Page {
             other => Trouble::Broken { place, reason: other.to_string() },
         }
     }
+}
+
+/// Who asks for pages of a server that is looked at, and waits so long for the whole of an answer. The way there is direct,
+/// redirects are not followed, and every status is an answer.
+pub fn page_agent(url: &str, deadline: Duration) -> Agent {
+    let config = Agent::config_builder()
+        .timeout_global(Some(deadline))
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .max_redirects_will_error(false)
+        // What stands in `http_proxy` is meant for the web.
+        .proxy(None)
+        .max_idle_connections_per_host(1)
+        .tls_config(security(url))
+        .user_agent(concat!("plimsoll/", env!("CARGO_PKG_VERSION")))
+        .build();
+    config.into()
 }
 
 /// How a page over HTTPS is trusted: by the system's authorities, as a browser would. They are read only for such a page.

@@ -5,9 +5,10 @@ use std::time::Duration;
 use super::PlanFileError;
 use super::entry::Entry;
 use super::section::Section;
-use crate::{ArrivalProcess, LoadSpec, RateProfile, Slo, Stage};
+use crate::{ArrivalProcess, LoadSpec, ProfileSpec, RateProfile, Slo, Stage};
 
 const LOAD_KEYS: [&str; 4] = ["ladder", "rate", "search", "step"];
+const PROFILE_KEYS: [&str; 2] = ["source", "time"];
 const SLO_KEYS: [&str; 3] = ["p99", "success", "qps"];
 
 /// How long a rate is held, and a rung at most, where nothing is said.
@@ -65,6 +66,14 @@ fn rates(entry: &Entry<'_, '_>, step: Duration) -> Result<LoadSpec, PlanFileErro
 
 fn held(rate: f64, duration: Duration) -> Stage {
     Stage { from_per_sec: rate, to_per_sec: rate, duration }
+}
+
+/// The profile at the plateau. Its source is checked when the names of hosts in it are filled in.
+pub(super) fn profile(file: &Section<'_, '_>) -> Result<Option<ProfileSpec>, PlanFileError> {
+    let Some(section) = file.section("profile", &PROFILE_KEYS)? else { return Ok(None) };
+    let time = section.get("time").map(|time| time.duration()).transpose()?;
+    let source = section.needed("source")?.string()?;
+    Ok(Some(ProfileSpec { source, time: time.unwrap_or(ProfileSpec::TIME_DEFAULT) }))
 }
 
 /// The conditions; what is not given is not judged.

@@ -10,7 +10,7 @@ use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grou
 use super::amount::{NOT_KNOWN_NOTE, any_unknown, bound, counted, load_of, percentile, seconds, throughput};
 use super::paragraph::{fact, wrapped};
 use super::table::Table;
-use super::{claim, failures, generator, hosts, moments, origin, requests, slo, verdict};
+use super::{claim, failures, generator, hosts, moments, origin, profile, requests, slo, verdict};
 use crate::span;
 
 /// More stages than these are only counted.
@@ -31,6 +31,7 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
         requests::table(&findings.plan, step),
         moments::table(step),
         verdict::limit(run, findings) + &slo::block(findings),
+        profile::block(run, findings),
         hosts::block(run, findings),
         generator::block(run, findings),
         verdict::evidence(findings),

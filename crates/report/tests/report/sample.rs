@@ -229,9 +229,17 @@ fn sample(command: &str, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) 
         slo: None,
         resources: Vec::new(),
         verdict,
+        profiled: Vec::new(),
         lower_bound: false,
     };
-    let run = Run { manifest, steps: Vec::new(), frames: Vec::new(), hosts: Vec::new(), events: Vec::new() };
+    let run = Run {
+        manifest,
+        steps: Vec::new(),
+        frames: Vec::new(),
+        hosts: Vec::new(),
+        events: Vec::new(),
+        profiles: Vec::new(),
+    };
     Sample { run, findings }
 }
 

@@ -196,3 +196,14 @@ fn a_file_cut_short_anywhere_is_an_error_and_never_a_shorter_run() {
         assert!(named, "{kept_bytes} bytes: {error:?}");
     }
 }
+
+#[test]
+fn a_file_of_the_format_without_profiles_reads_as_a_run_without_any() {
+    let (_folder, path) = place("run.plimsoll");
+    let run = fixture::recorded(&path);
+    let older = "DROP TABLE profile; UPDATE manifest SET format_minor = 0";
+    Connection::open(&path).unwrap().execute_batch(older).unwrap();
+    let read = read(&path).unwrap();
+    assert!(read.profiles.is_empty() && !run.profiles.is_empty());
+    assert_eq!(read.steps, run.steps);
+}

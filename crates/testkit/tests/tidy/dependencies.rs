@@ -21,6 +21,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("analyze", 2),
     ("target", 2),
     ("lab", 2),
+    ("profile", 2),
     ("conductor", 3),
     ("report", 3),
     ("wrk", 4),

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use plimsoll_lab::{Lab, LabOptions, LabSpec, Standing, fill_hosts};
-use plimsoll_plan::{HostPort, LoadSpec, Plan, PlanSpec, RateProfile, ResolveEntry};
+use plimsoll_plan::{
+    HostPort, LoadSpec, Plan, PlanSpec, ProfileOrder, ProfileSpec, RateProfile, ResolveEntry,
+};
 
 use super::file::Case;
 use super::found::Judged;
@@ -24,6 +26,9 @@ const QUICK_STEP: Duration = Duration::from_secs(2);
 
 /// The longest time of a quick run that searches for its own end.
 const QUICK_BUDGET: Duration = Duration::from_secs(20);
+
+/// How long a profile takes in a quick pass.
+const QUICK_PROFILE: Duration = Duration::from_secs(2);
 
 /// A file whose target is none of its hosts.
 #[derive(Debug, thiserror::Error)]
@@ -100,8 +105,22 @@ fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Plan> {
     }
     let mut plan = spec.freeze().with_context(|| case.name.clone())?;
     plan.generator.workers = plan.generator.workers.or(Some(workers(lab)));
+    plan.profile = profile(case, &addresses, quick)?;
     settle_target(&mut plan, &addresses)?;
     Ok(plan)
+}
+
+/// The profile that a case asks for, of hosts by their addresses.
+fn profile(
+    case: &Case<'_>,
+    addresses: &[(String, Ipv4Addr)],
+    quick: bool,
+) -> anyhow::Result<Option<ProfileOrder>> {
+    let Some(typed) = &case.file.profile else { return Ok(None) };
+    let source = fill_hosts(&typed.source, addresses)?;
+    let time = if quick { typed.time.min(QUICK_PROFILE) } else { typed.time };
+    let order = ProfileSpec { source, time }.freeze().with_context(|| case.name.clone())?;
+    Ok(Some(order))
 }
 
 /// The target's name stands for its address, whatever a resolver would say.

@@ -1,0 +1,65 @@
+//! A CPU profile from a page, such as Go's `/debug/pprof/profile`.
+
+use std::time::Duration;
+
+use plimsoll_host::page_agent;
+use plimsoll_record::ProfileForm;
+
+use super::GRACE;
+use super::error::ProfileError;
+
+/// A profile may be this long as it is sent.
+const BYTES_MAX: u64 = 64 << 20;
+
+/// How much of what a server says is passed on.
+const SAID_CHARS: usize = 120;
+
+/// The page of a profile.
+#[derive(Debug, Clone)]
+pub(super) struct Page {
+    url: String,
+}
+
+impl Page {
+    pub(super) fn new(url: &str) -> Self {
+        Self { url: url.to_owned() }
+    }
+
+    pub(super) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Asks for a profile of so long, in whole seconds, and waits for it.
+    pub(super) fn take(&self, time: Duration) -> Result<Vec<u8>, ProfileError> {
+        let seconds = time.as_millis().div_ceil(1000);
+        let joint = if self.url.contains('?') { '&' } else { '?' };
+        let asked = format!("{}{joint}seconds={seconds}", self.url);
+        let unreachable = |error: ureq::Error| match error {
+            ureq::Error::Timeout(_) => ProfileError::Late(GRACE),
+            other => ProfileError::Unreachable { url: self.url.clone(), reason: other.to_string() },
+        };
+        let mut answer = page_agent(&self.url, time + GRACE).get(&asked).call().map_err(unreachable)?;
+        let status = answer.status().as_u16();
+        let body = answer.body_mut().with_config().limit(BYTES_MAX).read_to_vec().map_err(unreachable)?;
+        if status != 200 {
+            return Err(self.refused(status, &body));
+        }
+        // A profile without a sample is right for a target that is idle, as it is before the load.
+        let read = plimsoll_profile::parse(ProfileForm::Pprof, &body);
+        read.map_err(|reason| ProfileError::NoProfile { source_name: self.url.clone(), reason })?;
+        Ok(body)
+    }
+
+    fn refused(&self, status: u16, body: &[u8]) -> ProfileError {
+        let text = String::from_utf8_lossy(body);
+        let said: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said: String = said.chars().take(SAID_CHARS).collect();
+        let advice = match status {
+            404 => "; Go serves it where net/http/pprof is imported, at /debug/pprof/profile",
+            _ if said.contains("WriteTimeout") => "; ask for less with --profile-time",
+            _ if said.contains("already in use") => "; somebody else takes one just now",
+            _ => "",
+        };
+        ProfileError::Refused { url: self.url.clone(), status, said, advice }
+    }
+}

@@ -1,0 +1,187 @@
+//! What takes a CPU profile of the target at the plateau.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use http::Uri;
+use serde::{Deserialize, Serialize};
+
+/// The shortest and the longest time of a profile: servers take whole seconds, and their writes time out at some time.
+const TIME_LEAST: Duration = Duration::from_secs(1);
+const TIME_MOST: Duration = Duration::from_secs(300);
+
+/// What takes the profile. It is typed, printed and stored in one form.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Profiler {
+    /// The page of a CPU profile in pprof's form, which takes `?seconds=N`.
+    Page(String),
+    /// `perf` on this machine.
+    Perf(Profiled),
+}
+
+/// Which processes `perf` looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profiled {
+    /// Those that serve the target's port, on this machine.
+    Target,
+    /// This process.
+    Pid(u32),
+    /// Those that listen on this port, and their children.
+    Port(u16),
+}
+
+/// A profile that cannot be taken as it is typed.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfilerError {
+    /// The source is not one.
+    #[error(
+        "`{text}` is no source of a profile: {reason}; write http://HOST:PORT/debug/pprof/profile, perf, perf:PID or \
+         perf::PORT"
+    )]
+    Source {
+        /// What was typed.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The time is out of range.
+    #[error("the time of a profile is {0:?}; it must be at least 1 s and at most 5 minutes")]
+    Time(Duration),
+}
+
+impl FromStr for Profiler {
+    type Err = ProfilerError;
+
+    fn from_str(text: &str) -> Result<Self, ProfilerError> {
+        let text = text.trim();
+        parsed(text).map_err(|reason| ProfilerError::Source { text: text.to_owned(), reason })
+    }
+}
+
+fn parsed(text: &str) -> Result<Profiler, String> {
+    if text == "perf" {
+        return Ok(Profiler::Perf(Profiled::Target));
+    }
+    match text.strip_prefix("perf:") {
+        Some(rest) => perf(rest).map(Profiler::Perf),
+        None => page(text).map(Profiler::Page),
+    }
+}
+
+/// `PID`, or `:PORT`.
+fn perf(text: &str) -> Result<Profiled, String> {
+    if let Some(port) = text.strip_prefix(':') {
+        let number = port.parse().ok().filter(|port| *port > 0);
+        return number.map(Profiled::Port).ok_or_else(|| format!("`{port}` is not a port"));
+    }
+    let number = text.parse().ok().filter(|pid| *pid > 0);
+    number.map(Profiled::Pid).ok_or_else(|| format!("`{text}` is not the number of a process"))
+}
+
+fn page(text: &str) -> Result<String, String> {
+    let uri: Uri = text.parse().map_err(|error| format!("it is not a URL ({error})"))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err("it begins neither with http:// nor with https://".to_owned());
+    }
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err("its URL carries a user name, and run files would keep the password".to_owned());
+    }
+    if uri.query().is_some_and(|query| query.split('&').any(|part| part.starts_with("seconds="))) {
+        return Err("how many seconds it takes is not for its URL to say".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+impl fmt::Display for Profiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Page(url) => f.write_str(url),
+            Self::Perf(Profiled::Target) => f.write_str("perf"),
+            Self::Perf(Profiled::Pid(pid)) => write!(f, "perf:{pid}"),
+            Self::Perf(Profiled::Port(port)) => write!(f, "perf::{port}"),
+        }
+    }
+}
+
+impl TryFrom<String> for Profiler {
+    type Error = ProfilerError;
+
+    fn try_from(text: String) -> Result<Self, ProfilerError> {
+        text.parse()
+    }
+}
+
+impl From<Profiler> for String {
+    fn from(profiler: Profiler) -> Self {
+        profiler.to_string()
+    }
+}
+
+/// A profile that a plan asks for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileOrder {
+    /// What takes it.
+    pub profiler: Profiler,
+    /// For how long.
+    pub time: Duration,
+}
+
+/// The same as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProfileSpec {
+    /// What takes it.
+    pub source: String,
+    /// For how long.
+    pub time: Duration,
+}
+
+impl ProfileSpec {
+    /// For how long a profile is taken where nothing is said.
+    pub const TIME_DEFAULT: Duration = Duration::from_secs(10);
+
+    /// Checks it.
+    ///
+    /// # Errors
+    /// When the source is none, or the time out of range.
+    pub fn freeze(&self) -> Result<ProfileOrder, ProfilerError> {
+        if !(TIME_LEAST..=TIME_MOST).contains(&self.time) {
+            return Err(ProfilerError::Time(self.time));
+        }
+        Ok(ProfileOrder { profiler: self.source.parse()?, time: self.time })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_printed_as_it_is_typed() {
+        for text in ["http://10.0.0.1:8080/debug/pprof/profile?x=1", "perf", "perf:12", "perf::8080"] {
+            assert_eq!(text.parse::<Profiler>().unwrap().to_string(), text);
+        }
+        assert_eq!("perf::80".parse::<Profiler>().unwrap(), Profiler::Perf(Profiled::Port(80)));
+    }
+
+    #[test]
+    fn what_is_no_source_is_refused_with_those_that_are() {
+        let wrong = [
+            "",
+            "perf:",
+            "perf:nginx",
+            "perf::0",
+            "/debug/pprof",
+            "ftp://a/b",
+            "http://me:x@a/b",
+            "http://a/b?seconds=5",
+        ];
+        for text in wrong {
+            let error = text.parse::<Profiler>().unwrap_err().to_string();
+            assert!(error.contains("perf::PORT"), "{error}");
+        }
+        let short = ProfileSpec { source: "perf".to_owned(), time: Duration::from_millis(500) };
+        assert!(short.freeze().unwrap_err().to_string().contains("at least 1 s"));
+    }
+}

@@ -1,0 +1,36 @@
+//! CPU profiles as stacks of functions, and what they say per request.
+//!
+//! A profile is parsed from what a run keeps of it: the protobuf of pprof as the server sent it, or the text of `perf
+//! script`. Both become [`Stacks`], and everything told of a profile is made from these. Pure: no file, no clock.
+
+mod cost;
+mod difference;
+mod error;
+mod flame;
+mod gzip;
+mod per_request;
+mod perf;
+mod pprof;
+mod stacks;
+
+pub use cost::{Cost, FunctionCost};
+pub use difference::{Change, difference};
+pub use error::ProfileError;
+pub use flame::{Flame, flame};
+pub use gzip::pack;
+pub use per_request::{Micros, PerRequest};
+pub use stacks::{FRAMES_MAX, Stacks};
+
+use plimsoll_record::ProfileForm;
+
+/// Reads a profile in the form in which a run keeps it.
+///
+/// # Errors
+/// When it is damaged, not of this form, too large, or holds no CPU time.
+pub fn parse(form: ProfileForm, content: &[u8]) -> Result<Stacks, ProfileError> {
+    let content = gzip::unpacked(content)?;
+    match form {
+        ProfileForm::Pprof => pprof::parse(&content),
+        ProfileForm::Perf => perf::parse(&content),
+    }
+}

@@ -1,0 +1,219 @@
+//! The protobuf of pprof, as Go's `/debug/pprof/profile` and many other servers write it.
+//!
+//! The messages are those of <https://github.com/google/pprof/blob/main/proto/profile.proto>, with the fields that are
+//! needed here. Texts are kept as bytes: a name that is no UTF-8 is no reason to refuse the rest.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use prost::Message;
+
+use crate::{Cost, ProfileError, Stacks};
+
+#[derive(Clone, PartialEq, Message)]
+struct Profile {
+    #[prost(message, repeated, tag = "1")]
+    sample_type: Vec<ValueType>,
+    #[prost(message, repeated, tag = "2")]
+    sample: Vec<Sample>,
+    #[prost(message, repeated, tag = "4")]
+    location: Vec<Location>,
+    #[prost(message, repeated, tag = "5")]
+    function: Vec<Function>,
+    #[prost(bytes = "vec", repeated, tag = "6")]
+    string_table: Vec<Vec<u8>>,
+    #[prost(int64, tag = "10")]
+    duration_nanos: i64,
+    #[prost(int64, tag = "12")]
+    period: i64,
+}
+
+/// What one of the values of a sample is; both are numbers of texts.
+#[derive(Clone, Copy, PartialEq, Message)]
+struct ValueType {
+    #[prost(int64, tag = "1")]
+    kind: i64,
+    #[prost(int64, tag = "2")]
+    unit: i64,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Sample {
+    /// The innermost first.
+    #[prost(uint64, repeated, tag = "1")]
+    location_id: Vec<u64>,
+    #[prost(int64, repeated, tag = "2")]
+    value: Vec<i64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Location {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(uint64, tag = "3")]
+    address: u64,
+    /// More than one where functions were inlined; the innermost first.
+    #[prost(message, repeated, tag = "4")]
+    line: Vec<Line>,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct Line {
+    #[prost(uint64, tag = "1")]
+    function_id: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Message)]
+struct Function {
+    #[prost(uint64, tag = "1")]
+    id: u64,
+    #[prost(int64, tag = "2")]
+    name: i64,
+}
+
+/// Which of a sample's values is CPU time, and which counts samples.
+struct Columns {
+    cpu: usize,
+    samples: Option<usize>,
+}
+
+pub(crate) fn parse(content: &[u8]) -> Result<Stacks, ProfileError> {
+    let profile = Profile::decode(content)?;
+    let columns = profile.columns()?;
+    let mut stacks = Stacks::default();
+    if let Some(span) = u64::try_from(profile.duration_nanos).ok().filter(|span_ns| *span_ns > 0) {
+        stacks.set_span(Duration::from_nanos(span));
+    }
+    let locations = profile.locations(&mut stacks)?;
+    for sample in &profile.sample {
+        let mut frames = Vec::with_capacity(sample.location_id.len());
+        for id in &sample.location_id {
+            let functions = locations.get(id);
+            frames.extend(functions.ok_or(ProfileError::Dangling { what: "location", id: *id })?);
+        }
+        let cost = profile.cost(sample, &columns);
+        if cost.samples > 0 {
+            stacks.add(&frames, cost);
+        }
+    }
+    Ok(stacks)
+}
+
+impl Profile {
+    fn text(&self, number: i64) -> Result<String, ProfileError> {
+        let text = usize::try_from(number).ok().and_then(|number| self.string_table.get(number));
+        let text = text.ok_or(ProfileError::Dangling { what: "text", id: number as u64 })?;
+        Ok(String::from_utf8_lossy(text).into_owned())
+    }
+
+    fn columns(&self) -> Result<Columns, ProfileError> {
+        let kinds = self.sample_type.iter().map(|kind| Ok((self.text(kind.kind)?, self.text(kind.unit)?)));
+        let kinds: Vec<(String, String)> = kinds.collect::<Result<_, ProfileError>>()?;
+        let place = |kind: &str, unit: &str| kinds.iter().position(|(k, u)| k == kind && u == unit);
+        let cpu = place("cpu", "nanoseconds").ok_or_else(|| {
+            let told: Vec<&str> = kinds.iter().map(|(kind, _)| kind.as_str()).collect();
+            ProfileError::NotCpu {
+                told: if told.is_empty() { "nothing".to_owned() } else { told.join(", ") },
+            }
+        })?;
+        Ok(Columns { cpu, samples: place("samples", "count") })
+    }
+
+    /// The functions of each location, the innermost first.
+    fn locations(&self, stacks: &mut Stacks) -> Result<HashMap<u64, Vec<u32>>, ProfileError> {
+        let mut functions = HashMap::with_capacity(self.function.len());
+        for function in &self.function {
+            functions.insert(function.id, stacks.number(&self.text(function.name)?));
+        }
+        let mut locations = HashMap::with_capacity(self.location.len());
+        for location in &self.location {
+            let mut frames = Vec::with_capacity(location.line.len().max(1));
+            for Line { function_id: id } in &location.line {
+                let function = functions.get(id);
+                frames.push(*function.ok_or(ProfileError::Dangling { what: "function", id: *id })?);
+            }
+            if frames.is_empty() {
+                frames.push(stacks.number(&format!("{:#x}", location.address)));
+            }
+            locations.insert(location.id, frames);
+        }
+        Ok(locations)
+    }
+
+    /// A profile that does not count its samples says after how much CPU time it takes one.
+    fn cost(&self, sample: &Sample, columns: &Columns) -> Cost {
+        let value = |column: usize| sample.value.get(column).and_then(|value| u64::try_from(*value).ok());
+        let cpu_ns = value(columns.cpu).unwrap_or_default();
+        let period = u64::try_from(self.period).unwrap_or_default().max(1);
+        let samples = columns.samples.and_then(value).unwrap_or_else(|| cpu_ns.div_ceil(period));
+        Cost { samples, cpu_ns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two samples in `main` → `serve` with `write` inlined into `serve` in the second.
+    fn profile() -> Profile {
+        let texts = ["", "samples", "count", "cpu", "nanoseconds", "main", "serve", "write"];
+        let line = |function_id| Line { function_id };
+        Profile {
+            sample_type: vec![ValueType { kind: 1, unit: 2 }, ValueType { kind: 3, unit: 4 }],
+            sample: vec![
+                Sample { location_id: vec![2, 1], value: vec![3, 30_000_000] },
+                Sample { location_id: vec![3, 1], value: vec![1, 10_000_000] },
+            ],
+            location: vec![
+                Location { id: 1, address: 16, line: vec![line(1)] },
+                Location { id: 2, address: 32, line: vec![line(2)] },
+                Location { id: 3, address: 48, line: vec![line(3), line(2)] },
+            ],
+            function: (1..=3).map(|id| Function { id, name: id as i64 + 4 }).collect(),
+            string_table: texts.iter().map(|text| text.as_bytes().to_vec()).collect(),
+            duration_nanos: 1_500_000_000,
+            period: 10_000_000,
+        }
+    }
+
+    #[test]
+    fn inlined_functions_are_frames_of_their_own() {
+        let stacks = parse(&profile().encode_to_vec()).unwrap();
+        let seen: Vec<(Vec<&str>, Cost)> = stacks.iter().collect();
+        let cost = |samples| Cost { samples, cpu_ns: samples * 10_000_000 };
+        assert_eq!(seen, [(vec!["main", "serve"], cost(3)), (vec!["main", "serve", "write"], cost(1))]);
+        assert_eq!(stacks.span(), Some(Duration::from_millis(1500)));
+    }
+
+    #[test]
+    fn without_a_count_samples_follow_from_the_period() {
+        let mut profile = profile();
+        profile.sample_type.remove(0);
+        for sample in &mut profile.sample {
+            sample.value.remove(0);
+        }
+        assert_eq!(parse(&profile.encode_to_vec()).unwrap().total().samples, 4);
+    }
+
+    #[test]
+    fn a_location_without_symbols_is_named_by_its_address() {
+        let mut profile = profile();
+        profile.location[1].line.clear();
+        let stacks = parse(&profile.encode_to_vec()).unwrap();
+        assert!(stacks.functions().iter().any(|function| function.name == "0x20"));
+    }
+
+    #[test]
+    fn what_is_no_cpu_profile_is_refused_by_what_it_is() {
+        let mut heap = profile();
+        heap.string_table[3] = b"alloc_space".to_vec();
+        let error = parse(&heap.encode_to_vec()).unwrap_err().to_string();
+        assert!(error.contains("samples, alloc_space") && error.contains("CPU"), "{error}");
+        let mut cut = profile();
+        cut.function.pop();
+        let error = parse(&cut.encode_to_vec()).unwrap_err().to_string();
+        assert!(error.contains("function 3"), "{error}");
+        let page = parse(b"<html>not found</html>").unwrap_err().to_string();
+        assert!(page.contains("/debug/pprof/profile"), "{page}");
+    }
+}

@@ -1,0 +1,120 @@
+//! The stacks of a profile: who called whom, and how long the CPU was there.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use crate::{Cost, FunctionCost};
+
+/// Frames of a stack that are kept, the innermost ones. Profilers keep fewer: Go 128, perf 127.
+pub const FRAMES_MAX: usize = 512;
+
+/// A profile: each stack of functions that was seen, and what was spent in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stacks {
+    names: Vec<String>,
+    numbers: HashMap<String, u32>,
+    /// Stacks from the outermost function to the innermost, by the functions' numbers.
+    stacks: BTreeMap<Vec<u32>, Cost>,
+    span: Option<Duration>,
+}
+
+impl Stacks {
+    /// How long was looked, if the profile says so.
+    pub fn span(&self) -> Option<Duration> {
+        self.span
+    }
+
+    /// All of it.
+    pub fn total(&self) -> Cost {
+        let mut total = Cost::default();
+        self.stacks.values().for_each(|cost| total += *cost);
+        total
+    }
+
+    /// The functions, those with the most cumulative time first.
+    pub fn functions(&self) -> Vec<FunctionCost<'_>> {
+        let mut costs = vec![(Cost::default(), Cost::default()); self.names.len()];
+        for (stack, cost) in &self.stacks {
+            if let Some(innermost) = stack.last() {
+                costs[*innermost as usize].0 += *cost;
+            }
+            let mut functions = stack.clone();
+            functions.sort_unstable();
+            functions.dedup();
+            functions.iter().for_each(|function| costs[*function as usize].1 += *cost);
+        }
+        let mut functions: Vec<FunctionCost<'_>> = (self.names.iter())
+            .zip(costs)
+            .map(|(name, (flat, cumulative))| FunctionCost { name, flat, cumulative })
+            .filter(|function| function.cumulative.samples > 0)
+            .collect();
+        functions.sort_by(|a, b| {
+            let key = |function: &FunctionCost<'_>| (function.cumulative.cpu_ns, function.flat.cpu_ns);
+            key(b).cmp(&key(a)).then_with(|| a.name.cmp(b.name))
+        });
+        functions
+    }
+
+    /// Each stack, outermost function first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Vec<&str>, Cost)> {
+        let name = |number: &u32| self.names[*number as usize].as_str();
+        self.stacks.iter().map(move |(stack, cost)| (stack.iter().map(name).collect(), *cost))
+    }
+
+    pub(crate) fn set_span(&mut self, span: Duration) {
+        self.span = Some(span);
+    }
+
+    /// The number of a function.
+    pub(crate) fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// Adds what was spent in a stack, given from its innermost function to its outermost.
+    pub(crate) fn add(&mut self, innermost_first: &[u32], cost: Cost) {
+        let kept = &innermost_first[..innermost_first.len().min(FRAMES_MAX)];
+        *self.stacks.entry(kept.iter().rev().copied().collect()).or_default() += cost;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stacks(all: &[(&[&str], u64)]) -> Stacks {
+        let mut stacks = Stacks::default();
+        for (outermost_first, samples) in all {
+            let numbers: Vec<u32> = outermost_first.iter().rev().map(|name| stacks.number(name)).collect();
+            stacks.add(&numbers, Cost { samples: *samples, cpu_ns: samples * 10 });
+        }
+        stacks
+    }
+
+    #[test]
+    fn a_function_that_calls_itself_is_counted_once_a_sample() {
+        let stacks = stacks(&[(&["main", "next", "next", "work"], 2), (&["main", "next"], 1)]);
+        let functions = stacks.functions();
+        let names: Vec<_> = functions.iter().map(|function| function.name).collect();
+        assert_eq!(names, ["next", "main", "work"], "of two that hold all, the one that ran itself first");
+        assert_eq!(functions[0].cumulative, Cost { samples: 3, cpu_ns: 30 });
+        assert_eq!(functions[0].flat, Cost { samples: 1, cpu_ns: 10 });
+        assert_eq!(stacks.total(), functions[1].cumulative);
+    }
+
+    #[test]
+    fn of_an_endless_stack_the_innermost_frames_are_kept() {
+        let mut stacks = Stacks::default();
+        let (deep, leaf) = (stacks.number("deep"), stacks.number("leaf"));
+        let mut frames = vec![leaf];
+        frames.extend([deep].repeat(10 * FRAMES_MAX));
+        stacks.add(&frames, Cost { samples: 1, cpu_ns: 1 });
+        let (kept, _) = stacks.iter().next().unwrap();
+        assert_eq!((kept.len(), kept[FRAMES_MAX - 1]), (FRAMES_MAX, "leaf"));
+    }
+}

@@ -1,0 +1,41 @@
+//! Where the CPU time of a target went while it was under load.
+
+use serde::{Deserialize, Serialize};
+
+/// How a profile is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProfileForm {
+    /// The protobuf of pprof, as the server sent it.
+    Pprof,
+    /// What `perf script` says of each sample: its period in nanoseconds, and its frames with symbol and file.
+    Perf,
+}
+
+/// What became of a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProfileOutcome {
+    /// The run ended before it was there.
+    UnderWay,
+    /// It was taken: its content, which may be packed by gzip.
+    Taken(Vec<u8>),
+    /// It could not be taken; the text says why.
+    Failed(String),
+}
+
+/// One CPU profile, and the step that was held for it. That step is no part of the load that is judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuProfile {
+    /// Index of the step that was held while it was taken.
+    pub step: u32,
+    /// Where it came from: the URL, or `perf` with the processes.
+    pub source: String,
+    /// How it is written.
+    pub form: ProfileForm,
+    /// When taking it began, in nanoseconds since the run began.
+    pub began_ns: u64,
+    /// When it was there, in nanoseconds since the run began.
+    pub ended_ns: u64,
+    /// What became of it.
+    pub outcome: ProfileOutcome,
+}

@@ -1,0 +1,83 @@
+package middleware
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+)
+
+// Dump prints heads and bodies of each request and its answer, laid out for reading. It keeps a copy of both bodies in
+// memory: what is good for looking at one request costs most of the CPU under load.
+func Dump(out io.Writer) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		request, err := keepBody(c.Request)
+		if err != nil {
+			c.AbortWithStatus(http.StatusBadRequest)
+			return
+		}
+		writer := &copyingWriter{ResponseWriter: c.Writer}
+		c.Writer = writer
+		head := readable(c.Request.Header)
+		c.Next()
+		fmt.Fprintf(out, "[dump] %s %s %d\nRequest-Header: %s\nRequest-Body: %s\nResponse-Header: %s\nResponse-Body: %s\n",
+			c.Request.Method, c.Request.URL.Path, writer.Status(), head, readableBody(request),
+			readable(writer.Header()), readableBody(writer.copy.Bytes()))
+	}
+}
+
+// The whole body, which the handlers can read again.
+func keepBody(request *http.Request) ([]byte, error) {
+	if request.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(request.Body)
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	return body, err
+}
+
+// Headers as indented JSON; those of several values as one text.
+func readable(header http.Header) []byte {
+	fields := make(map[string]string, len(header))
+	for name, values := range header {
+		fields[name] = strings.Join(values, ", ")
+	}
+	text, err := json.MarshalIndent(fields, "", "    ")
+	if err != nil {
+		return []byte(err.Error())
+	}
+	return text
+}
+
+// A body of JSON is parsed and laid out anew; any other is printed as it is.
+func readableBody(body []byte) []byte {
+	var value any
+	if json.Unmarshal(body, &value) != nil {
+		return body
+	}
+	text, err := json.MarshalIndent(value, "", "    ")
+	if err != nil {
+		return body
+	}
+	return text
+}
+
+// Writes through, and keeps a copy.
+type copyingWriter struct {
+	gin.ResponseWriter
+	copy bytes.Buffer
+}
+
+func (w *copyingWriter) Write(part []byte) (int, error) {
+	w.copy.Write(part)
+	return w.ResponseWriter.Write(part)
+}
+
+func (w *copyingWriter) WriteString(part string) (int, error) {
+	w.copy.WriteString(part)
+	return w.ResponseWriter.WriteString(part)
+}
