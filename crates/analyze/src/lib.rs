@@ -10,7 +10,6 @@ mod brief;
 mod compare;
 mod demand;
 mod findings;
-mod flow;
 mod generator;
 mod health;
 mod hosts;
@@ -23,6 +22,7 @@ mod noise;
 mod proof;
 mod proportion;
 mod quantile;
+mod remedy;
 mod requests;
 mod resource;
 mod series;
@@ -45,9 +45,10 @@ pub use demand::{Demand, Law};
 pub use findings::*;
 pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
 pub use intervention::{INTERVENTION, Raise, experiment};
+pub use remedy::remedy;
 pub use resource::{Resource, ResourceKind};
 pub use table::{LawBreach, RowFinding, TableFindings, TableRow, TableTier, explain_table};
-pub use topology::{TierEdge, TierNode, Topology, topology};
+pub use topology::{TierEdge, TierNode, Topology};
 pub use wanted::wants_status;
 pub use watched::{
     ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, watched_hosts,

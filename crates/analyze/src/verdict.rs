@@ -19,9 +19,9 @@ use plimsoll_plan::{Load, Plan};
 use plimsoll_record::StepEnd;
 use plimsoll_units::{count_text, grouped};
 
-use crate::flow::Flow;
 use crate::knee::{counts_for_capacity, whole};
 use crate::summary::answered_late;
+use crate::topology::Flow;
 use crate::usage::Seen;
 use crate::{
     Confidence, EvidenceRow, GeneratorHealth, Knee, Limit, Moment, Resource, Steadiness, StepSummary, Verdict,

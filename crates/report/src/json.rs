@@ -104,7 +104,7 @@ pub fn document(run: &Run, findings: &Findings) -> Document {
         steps: findings.steps.iter().map(|step| StepDocument::of(run, findings, step)).collect(),
         generator: GeneratorDocument::of(run, &findings.generator),
         hosts: hosts::hosts(run, findings),
-        tiers: hosts::tiers(run, findings),
+        tiers: hosts::tiers(findings),
         events: run.events.iter().map(EventDocument::of).collect(),
         findings: verdict::findings(findings),
         answer: AnswerDocument::of(findings),

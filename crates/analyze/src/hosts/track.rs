@@ -126,6 +126,11 @@ impl<'a> Track<'a> {
         self.gauges(name, span).into_iter().reduce(f64::max)
     }
 
+    /// The highest reading of a gauge in the whole run.
+    pub(crate) fn most_ever(&self, name: &str) -> Option<f64> {
+        self.values(name).map(|(_, value)| value).reduce(f64::max)
+    }
+
     /// The last reading of something that does not change.
     pub(crate) fn last(&self, name: &str) -> Option<f64> {
         self.values(name).last().map(|(_, value)| value)

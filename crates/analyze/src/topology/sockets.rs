@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use plimsoll_record::{HostSample, Reading};
+use super::places::Listener;
+use crate::hosts::{Hosts, Span, Track};
 
 /// An address with a port; one of IPv4 that is written as one of IPv6 is the same.
 pub(super) fn address(text: &str) -> Option<SocketAddr> {
@@ -24,40 +25,52 @@ fn process(subject: &str) -> Option<(u32, &str)> {
 /// A process: its host and number.
 type Key<'a> = (&'a str, u32);
 
-/// Everything that was seen, of each the last or the most.
+/// Who listens on one address of a host.
+#[derive(Debug)]
+struct Door<'a> {
+    pid: Option<u32>,
+    track: &'a Track<'a>,
+}
+
+/// Connections of one process to one address.
+#[derive(Debug)]
+struct Peer<'a> {
+    track: &'a Track<'a>,
+    /// The address as the host wrote it.
+    written: &'a str,
+    /// The most connections at a time.
+    most: u64,
+}
+
+/// Everything that was seen, in order.
 #[derive(Debug, Default)]
 pub(super) struct Sockets<'a> {
-    /// Who listens.
-    listeners: BTreeMap<(&'a str, SocketAddr), u32>,
+    doors: BTreeMap<(&'a str, SocketAddr), Door<'a>>,
     /// What processes are called.
     names: BTreeMap<Key<'a>, &'a str>,
-    /// What processes are connected to, with the most connections at a time.
-    peers: BTreeMap<Key<'a>, BTreeMap<SocketAddr, u64>>,
+    /// What processes are connected to.
+    peers: BTreeMap<Key<'a>, BTreeMap<SocketAddr, Peer<'a>>>,
     /// For each process that listens, itself and those of its name that do not.
     families: BTreeMap<Key<'a>, BTreeSet<u32>>,
 }
 
 impl<'a> Sockets<'a> {
-    pub(super) fn seen(samples: &'a [HostSample]) -> Self {
+    pub(super) fn seen(hosts: &'a Hosts<'a>) -> Self {
         let mut seen = Self::default();
-        for sample in samples {
-            if let Reading::Ok(counters) = &sample.reading {
-                match sample.source.as_str() {
-                    "listener" => seen.listener(&sample.host, &sample.subject, counters),
-                    "peers" => seen.peer(&sample.host, &sample.subject, counters),
-                    "process" => seen.name(&sample.host, &sample.subject),
-                    _ => {}
-                }
-            }
+        for host in hosts.names() {
+            hosts.of(host, "waiting").for_each(|(subject, _)| seen.name(host, subject));
+            hosts.of(host, "process").for_each(|(subject, _)| seen.name(host, subject));
+            hosts.of(host, "listener").for_each(|(subject, track)| seen.door(host, subject, track));
+            hosts.of(host, "peers").for_each(|(subject, track)| seen.peers_of(host, subject, track));
         }
         seen.gather_families();
         seen
     }
 
-    fn listener(&mut self, host: &'a str, subject: &str, counters: &BTreeMap<String, u64>) {
-        let pid = counters.get("pid").and_then(|pid| u32::try_from(*pid).ok());
-        if let (Some(address), Some(pid)) = (address(subject), pid) {
-            self.listeners.insert((host, address), pid);
+    fn door(&mut self, host: &'a str, subject: &str, track: &'a Track<'a>) {
+        let pid = track.last("pid").map(|pid| pid as u32);
+        if let Some(address) = address(subject) {
+            self.doors.insert((host, address), Door { pid, track });
         }
     }
 
@@ -67,15 +80,15 @@ impl<'a> Sockets<'a> {
         }
     }
 
-    fn peer(&mut self, host: &'a str, subject: &'a str, counters: &'a BTreeMap<String, u64>) {
+    fn peers_of(&mut self, host: &'a str, subject: &'a str, track: &'a Track<'a>) {
         self.name(host, subject);
         let Some((pid, _)) = process(subject) else { return };
         let peers = self.peers.entry((host, pid)).or_default();
-        for (peer, count) in counters {
+        for written in track.names() {
+            let most = track.most_ever(written).unwrap_or(0.0) as u64;
             // Other keys say more about the same connections.
-            if let Some(peer) = address(peer).filter(|_| *count > 0) {
-                let most = peers.entry(peer).or_default();
-                *most = (*most).max(*count);
+            if let Some(address) = address(written).filter(|_| most > 0) {
+                peers.insert(address, Peer { track, written, most });
             }
         }
     }
@@ -84,7 +97,7 @@ impl<'a> Sockets<'a> {
     /// came before them, for children come after their parent; or else to any of their name.
     fn gather_families(&mut self) {
         let listening: BTreeSet<Key<'a>> =
-            self.listeners.iter().map(|((host, _), pid)| (*host, *pid)).collect();
+            self.doors.iter().filter_map(|((host, _), door)| Some((*host, door.pid?))).collect();
         self.families = listening.iter().map(|key| (*key, BTreeSet::from([key.1]))).collect();
         for ((host, pid), name) in self.names.iter().filter(|(key, _)| !listening.contains(key)) {
             let alike = |key: &&Key<'a>| key.0 == *host && self.names.get(*key) == Some(name);
@@ -95,10 +108,14 @@ impl<'a> Sockets<'a> {
         }
     }
 
-    /// The listeners of a host on a port, with their process.
-    pub(super) fn listeners(&self, port: u16) -> impl Iterator<Item = (&'a str, SocketAddr, u32)> {
-        let on_port = self.listeners.iter().filter(move |((_, address), _)| address.port() == port);
-        on_port.map(|((host, address), pid)| (*host, *address, *pid))
+    /// What listens on a port, on any host.
+    pub(super) fn listeners(&self, port: u16) -> impl Iterator<Item = Listener> {
+        let on_port = self.doors.iter().filter(move |((_, address), _)| address.port() == port);
+        on_port.map(|((host, address), door)| Listener {
+            host: (*host).to_owned(),
+            address: *address,
+            pid: door.pid,
+        })
     }
 
     /// What a process is called.
@@ -111,12 +128,37 @@ impl<'a> Sockets<'a> {
         self.families.get(&(host, pid)).into_iter().flatten().copied().collect()
     }
 
+    /// What is known of all doors of some processes, and of the one at this address.
+    pub(super) fn doors(&self, host: &str, pids: &[u32], at: Option<SocketAddr>) -> Vec<&'a Track<'a>> {
+        let ours = |(key, door): &(&(&str, SocketAddr), &Door<'_>)| {
+            key.0 == host && (door.pid.is_some_and(|pid| pids.contains(&pid)) || Some(key.1) == at)
+        };
+        self.doors.iter().filter(ours).map(|(_, door)| door.track).collect()
+    }
+
+    /// True if the host listed what any of these processes are connected to.
+    pub(super) fn lists_peers(&self, host: &str, pids: &[u32]) -> bool {
+        pids.iter().any(|pid| self.peers.contains_key(&(host, *pid)))
+    }
+
     /// What processes of a host are connected to, in the order of addresses, with the most connections at a time.
     pub(super) fn peers(&self, host: &str, pids: &[u32]) -> BTreeMap<SocketAddr, u64> {
         let mut sum = BTreeMap::new();
-        for (peer, count) in pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))).flatten() {
-            *sum.entry(*peer).or_default() += count;
+        for (address, peer) in pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))).flatten() {
+            *sum.entry(*address).or_default() += peer.most;
         }
         sum
+    }
+
+    /// How many connections these processes had to an address while a step was measured.
+    pub(super) fn connections(
+        &self,
+        host: &str,
+        pids: &[u32],
+        address: SocketAddr,
+        span: Span,
+    ) -> Option<f64> {
+        let of_pids = pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))?.get(&address));
+        of_pids.filter_map(|peer| peer.track.mean_listed(peer.written, span)).reduce(|a, b| a + b)
     }
 }

@@ -1,7 +1,7 @@
 //! What the rules look at, and what they say.
 
-use crate::flow::Flow;
 use crate::hosts::{GENERATOR, Span};
+use crate::topology::Flow;
 use crate::usage::Seen;
 use crate::{Estimate, EvidenceRow, Limit, Resource, ResourceKind, StepSummary};
 

@@ -28,7 +28,7 @@ fn proxied(workers: f64) -> Watch {
         .gauge(NGINX, "10.0.0.3:9000", |step, _| connections(step))
 }
 
-/// The target is at 127.0.0.1:8080, which leads to nginx.
+/// The target is at 10.0.0.2:8080, which leads to nginx.
 fn with_door(watch: Watch, workers: f64) -> Watch {
     watch.listener("api", "10.0.0.3:9000", 8, move |step, _| waiting(step, workers))
 }

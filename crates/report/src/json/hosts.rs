@@ -1,7 +1,7 @@
 //! The hosts that were looked at, and the tiers that requests pass.
 
 use plimsoll_analyze::{
-    ComponentLoad, FigureUnit, Findings, TierNode, Topology, Unread, WatchedHost, topology, watched_hosts,
+    ComponentLoad, FigureUnit, Findings, TierNode, Unread, WatchedHost, watched_hosts,
 };
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
@@ -119,10 +119,9 @@ pub(super) fn hosts(run: &Run, findings: &Findings) -> Vec<HostDocument> {
 }
 
 /// All tiers that were found; none where no more than the target's address is known.
-pub(super) fn tiers(run: &Run, findings: &Findings) -> Vec<TierDocument> {
-    let Topology { tiers } =
-        Some(topology(run, &findings.plan)).filter(Topology::is_known).unwrap_or_default();
-    tiers.into_iter().map(TierDocument::of).collect()
+pub(super) fn tiers(findings: &Findings) -> Vec<TierDocument> {
+    let known = Some(&findings.topology).filter(|topology| topology.is_known());
+    known.into_iter().flat_map(|topology| &topology.tiers).map(TierDocument::of).collect()
 }
 
 impl HostDocument {
@@ -184,8 +183,8 @@ impl UnreadDocument {
 }
 
 impl TierDocument {
-    fn of(tier: TierNode) -> Self {
-        let TierNode { host, process, pids, port, depth, downstream } = tier;
+    fn of(tier: &TierNode) -> Self {
+        let TierNode { host, process, pids, port, depth, downstream } = tier.clone();
         let edges = downstream.iter().map(|edge| EdgeDocument { to: edge.to, connections: edge.connections });
         Self { host, process, pids, port, depth, downstream: edges.collect() }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Resource, ResourceKind};
+use plimsoll_analyze::{Resource, ResourceKind, TierEdge, TierNode, Topology};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Reading};
 use plimsoll_report::{json, text};
@@ -42,6 +42,17 @@ fn resource(kind: ResourceKind, (host, detail): (&str, &str), used: f64, capacit
     Resource { kind, host, detail, capacity, used: used_by_step, demand: None }
 }
 
+fn tier(depth: u32, host: &str, process: Option<(u32, &str)>, port: u16, edges: &[(usize, u64)]) -> TierNode {
+    TierNode {
+        host: host.to_owned(),
+        process: process.map(|(_, name)| name.to_owned()),
+        pids: process.map(|(pid, _)| pid).into_iter().collect(),
+        port,
+        depth,
+        downstream: edges.iter().map(|(to, connections)| TierEdge { to: *to, connections: *connections }).collect(),
+    }
+}
+
 /// nginx on one host before two APIs, of which one was looked at, and a database that nobody looks at.
 pub(super) fn watched(command: &str) -> Sample {
     let mut sample = sample::healthy(command);
@@ -69,6 +80,13 @@ pub(super) fn watched(command: &str) -> Sample {
         )],
     ]
     .concat();
+    let tiers = vec![
+        tier(1, "web", Some((12, "nginx")), 80, &[(1, 16), (2, 17)]),
+        tier(2, "api1", Some((7, "java")), 9000, &[(3, 4)]),
+        tier(2, "api2", None, 9000, &[]),
+        tier(3, "198.18.0.9", None, 3306, &[]),
+    ];
+    sample.findings.topology = Topology { tiers };
     let web = ("web", "");
     sample.findings.resources = vec![
         resource(ResourceKind::Cpu, web, 0.495, Some(0.5)),

@@ -112,5 +112,5 @@ pub(in crate::verdict) fn by_turns(scene: &Scene<'_>, queue: &Queue, at_once: At
             Some(1.0),
         ),
     ];
-    Some(suspicion(scene, &tier.host, &tier.process, sentence, evidence))
+    Some(suspicion(scene, &tier.node.host, tier.process(), sentence, evidence))
 }

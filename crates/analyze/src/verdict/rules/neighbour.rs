@@ -37,8 +37,8 @@ fn others(scene: &Scene<'_>, host: &str) -> Option<(String, f64)> {
 /// Watched processes that requests are not seen to pass, and that use as much at the lowest load. Of a lab host every process
 /// is watched, whatever it is there for.
 fn strangers<'s>(scene: &'s Scene<'_>, host: &str) -> Vec<(&'s str, f64)> {
-    let tiers = scene.flow.tiers.iter().filter(|tier| tier.host == host);
-    let ours: Vec<&str> = tiers.map(|tier| tier.process.as_str()).collect();
+    let tiers = scene.flow.tiers.iter().filter(|tier| tier.is_looked_at() && tier.node.host == host);
+    let ours: Vec<&str> = tiers.map(|tier| tier.process()).collect();
     if ours.is_empty() || ours.contains(&"") {
         return Vec::new();
     }

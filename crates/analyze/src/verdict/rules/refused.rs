@@ -95,18 +95,16 @@ fn host(place: &str) -> &str {
 /// Refusals reach the load from the tier that makes them; those behind it never see what was refused. The deepest host
 /// whose packets grow with the refusals is where they come from.
 fn deepest_that_refuses(scene: &Scene<'_>) -> String {
-    let front = scene.flow.front.iter().map(|tier| &scene.flow.tiers[*tier]).next();
+    let mut here = scene.flow.front();
+    let front = here.first().map(|tier| &scene.flow.tiers[*tier]);
     let mut place = front.map_or_else(|| scene.case.plan.target.authority(), |tier| tier.place());
-    let mut here = scene.flow.front.clone();
     for _ in 0..scene.flow.tiers.len() {
         let next: Vec<usize> = here
             .iter()
             .flat_map(|tier| &scene.flow.tiers[*tier].out)
-            .filter_map(|flow| match flow.to {
-                crate::flow::Peer::Tier(tier) if !here.contains(&tier) => Some(tier),
-                _ => None,
-            })
-            .filter(|tier| sees_refusals(scene, &scene.flow.tiers[*tier].host))
+            .map(|flow| flow.to)
+            .filter(|tier| scene.flow.tiers[*tier].is_looked_at() && !here.contains(tier))
+            .filter(|tier| sees_refusals(scene, &scene.flow.tiers[*tier].node.host))
             .collect();
         let Some(first) = next.first() else { return place };
         place = scene.flow.tiers[*first].place();
