@@ -1,8 +1,6 @@
 //! The hosts that were looked at, and the tiers that requests pass.
 
-use plimsoll_analyze::{
-    ComponentLoad, FigureUnit, Findings, TierNode, Unread, WatchedHost, watched_hosts,
-};
+use plimsoll_analyze::{ComponentLoad, FigureUnit, Findings, TierNode, Unread, WatchedHost, watched_hosts};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
 use schemars::JsonSchema;

@@ -49,7 +49,10 @@ fn tier(depth: u32, host: &str, process: Option<(u32, &str)>, port: u16, edges: 
         pids: process.map(|(pid, _)| pid).into_iter().collect(),
         port,
         depth,
-        downstream: edges.iter().map(|(to, connections)| TierEdge { to: *to, connections: *connections }).collect(),
+        downstream: edges
+            .iter()
+            .map(|(to, connections)| TierEdge { to: *to, connections: *connections })
+            .collect(),
     }
 }
 
