@@ -133,7 +133,9 @@ impl Walk<'_> {
     fn tier(&mut self, from: Option<&str>, address: SocketAddr, depth: u32) -> Option<usize> {
         let listener = self.places.listener(from, address);
         let identity = match &listener {
-            Some(Listener { host, pid: Some(pid), .. }) => Identity::Process { host: host.clone(), pid: *pid },
+            Some(Listener { host, pid: Some(pid), .. }) => {
+                Identity::Process { host: host.clone(), pid: *pid }
+            }
             Some(Listener { host, .. }) => Identity::Address { host: host.clone(), port: address.port() },
             None => Identity::Address { host: self.places.host_name(from, address), port: address.port() },
         };

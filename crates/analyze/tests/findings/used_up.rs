@@ -203,14 +203,16 @@ fn threads_that_wait_for_a_cpu_their_host_has_left_point_below_it() {
 }
 
 #[test]
-fn all_steps_at_the_plateau_still_tell_if_the_processes_account_for_the_use() {
+fn what_is_full_in_all_steps_may_be_full_without_load_too() {
     let levels: Vec<Level> = [50, 100, 200, 400].map(|n| Level::at(n, 3200.0)).to_vec();
     let watch = || Watch::over(&levels).host("api", 1.0, 305e-6);
-    assert_eq!(
-        found(&watch().process("api", "8 java", 300e-6).verdict()),
-        (Limit::Cpu, "api", Confidence::Measured)
-    );
+    let with_process = watch().process("api", "8 java", 300e-6).verdict();
+    assert_eq!(found(&with_process), (Limit::Cpu, "api", Confidence::Inferred));
     assert_eq!(found(&watch().verdict()), (Limit::Cpu, "api", Confidence::Inferred));
+    // A thread that sleeps until the next request is there does not poll.
+    let sleeping = watch().process("api", "8 java", 300e-6);
+    let sleeping = sleeping.counter(("api", "process", "8 java"), "voluntary_switches", |_, x| 0.3 * x);
+    assert_eq!(found(&sleeping.verdict()), (Limit::Cpu, "api", Confidence::Measured));
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(in crate::verdict) struct Queue {
     /// Requests that were seen waiting at the door of these tiers, of those that must wait somewhere; `None` where the
     /// door was not seen.
     pub(in crate::verdict) at_the_door: Option<f64>,
+    /// Requests under way that are not at that door; `None` where the door was not seen.
+    pub(in crate::verdict) inside: Option<f64>,
     /// Connections out of these tiers at the highest step, where it was seen; those to other tiers and outside.
     pub(in crate::verdict) out: Option<f64>,
 }
@@ -49,13 +51,15 @@ pub(in crate::verdict) fn find(scene: &Scene<'_>, served_at_once: f64) -> Queue 
     let (low, high) = ends(scene);
     let waiting = must_wait(scene, high, served_at_once);
     let mut here = scene.flow.front();
-    let mut best = Queue { tiers: here.clone(), outside: None, at_the_door: None, out: None };
+    let mut best = Queue { tiers: here.clone(), outside: None, at_the_door: None, inside: None, out: None };
     // A request passes no tier twice, so that as many rounds as there are tiers are enough.
     for _ in 0..=scene.flow.tiers.len() {
-        let door = at_the_door(scene, &here, high).map(|held| held / waiting.max(1.0));
+        let held = at_the_door(scene, &here, high);
+        let door = held.map(|held| held / waiting.max(1.0));
+        let inside = held.map(|held| under_way(scene, high) - held);
         let next = passed_to(scene, &here, low, high);
         let out = flowing_out(scene, &here, high);
-        best = Queue { tiers: here.clone(), outside: None, at_the_door: door, out };
+        best = Queue { tiers: here.clone(), outside: None, at_the_door: door, inside, out };
         let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR);
         let deeper = next.tiers.iter().any(|tier| {
             let held = at_the_door(scene, &[*tier], high);
@@ -75,12 +79,8 @@ pub(in crate::verdict) fn find(scene: &Scene<'_>, served_at_once: f64) -> Queue 
 /// Requests at the door of tiers: not accepted, or not read.
 fn at_the_door(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Option<f64> {
     let of_tier = |tier: &Tier| {
-        let (unread, queue) = (tier.unread[step], tier.queue[step]);
-        if unread.is_none() && queue.is_none() {
-            None
-        } else {
-            Some(unread.unwrap_or(0.0) + queue.unwrap_or(0.0))
-        }
+        // A connection that is not accepted yet and has sent its request is in both.
+        tier.unread[step].into_iter().chain(tier.queue[step]).reduce(f64::max)
     };
     tiers.iter().filter_map(|tier| of_tier(&scene.flow.tiers[*tier])).reduce(|a, b| a + b)
 }

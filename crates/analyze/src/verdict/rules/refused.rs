@@ -44,6 +44,14 @@ fn stays_level(steps: &[StepSummary], first: usize) -> Option<(f64, f64, usize)>
     Some((served().reduce(f64::min)?, served().reduce(f64::max)?, with_refusals.len()))
 }
 
+/// As much was served before there were refusals: something else had stopped growth by then, and what waited too long for it
+/// may be what is refused.
+fn was_level_before(steps: &[StepSummary], level_per_sec: f64) -> bool {
+    let accepted =
+        steps.iter().filter(|step| part(step) < PART_LEAST && crate::knee::counts_for_capacity(step));
+    accepted.map(served_per_sec).any(|served| served >= (1.0 - bounds::TIE) * level_per_sec)
+}
+
 /// Refusals as a policy. `scene.step` must be the first step that has them.
 pub(in crate::verdict) fn suspicion(scene: &Scene<'_>) -> Option<Suspicion> {
     let steps = scene.case.steps;
@@ -70,8 +78,11 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>) -> Option<Suspicion> {
         .resources
         .iter()
         .any(|resource| resource.kind == ResourceKind::Cpu && resource.host == host(&place));
+    let before = was_level_before(steps, least);
+    let pool = before.then(|| Suspicion::new(Limit::Pool, &place, String::new()));
     Some(Suspicion {
-        direct: level && count > 1 && watched,
+        direct: level && count > 1 && watched && !before,
+        beside: pool.into_iter().collect(),
         evidence: vec![
             scene.row("answers of status 429 or 503", refused, Some(1.0)),
             scene.row(
