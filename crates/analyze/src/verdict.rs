@@ -188,9 +188,7 @@ fn growing(base: Verdict, scene: &Scene<'_>) -> Verdict {
     if !scene.is_long_enough() {
         return too_short(base, scene);
     }
-    let stopped =
-        |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_whatever_the_pace();
-    if let Some(found) = decide::limit(scene, Ground::Plateau).filter(stopped) {
+    if let Some(found) = decide::used_up(scene) {
         return found;
     }
     let next_limit = if base.limit == Limit::None { decide::next(scene, &[]) } else { None };

@@ -150,14 +150,33 @@ fn at_end(scene: &Scene<'_>) -> Option<Decided> {
         let filled = other.direct || other.at_per_sec.is_some();
         let fuller = !other.direct && other.share > main.share;
         if filled {
-            is_tie(scene, &main, other) || fuller
+            is_no_later(scene, &main, other) || fuller
         } else {
-            !main.direct && is_tie(scene, &main, other)
+            !main.direct && is_no_later(scene, &main, other)
         }
     };
     let mut also: Vec<Suspicion> = all.filter(rival).collect();
     also.append(&mut main.beside);
     Some(Decided { main, also })
+}
+
+/// Nothing is left of what limits, whatever a growing load still gained: no more than limits are told apart by, or but the last
+/// slice of a quota that was out in most periods.
+pub(super) fn used_up(scene: &Scene<'_>) -> Option<Verdict> {
+    let nothing_left = |full: &Decided| {
+        let held_up = || {
+            let groups = scene.of_target().filter(|resource| resource.kind.limit() == full.main.limit);
+            let mut ours = groups.filter(|resource| resource.host == full.main.host());
+            ours.any(|group| scene.throttled(group).is_some_and(|part| part >= bounds::THROTTLED))
+        };
+        full.main.share * (1.0 + bounds::TIE) >= 1.0 || held_up()
+    };
+    if at_end(scene).is_some_and(|full| !nothing_left(&full)) {
+        return None;
+    }
+    let whatever_the_pace =
+        |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_whatever_the_pace();
+    limit(scene, Ground::Plateau).filter(whatever_the_pace)
 }
 
 /// Refusals, judged at the first step that has them: beyond it refusing alone may use something up.
@@ -185,14 +204,14 @@ fn beside_a_pool(scene: &Scene<'_>, mut full: Decided) -> Decided {
     full
 }
 
-/// Two limits whose throughputs lie within 5 % of each other.
-fn is_tie(scene: &Scene<'_>, main: &Suspicion, other: &Suspicion) -> bool {
+/// A limit that is met at a throughput at most 5 % above that of another, or before it.
+fn is_no_later(scene: &Scene<'_>, main: &Suspicion, other: &Suspicion) -> bool {
     let at = |suspicion: &Suspicion| {
         let reached = scene.throughput() / suspicion.share.max(f64::MIN_POSITIVE);
         suspicion.at_per_sec.map_or(reached, |at| at.value)
     };
     let (a, b) = (at(main), at(other));
-    (a - b).abs() <= bounds::TIE * a.max(b)
+    b - a <= bounds::TIE * a.max(b)
 }
 
 /// Connections or requests were turned away.

@@ -233,6 +233,20 @@ fn a_ladder_that_still_grows_has_no_limit_but_a_next_one() {
 }
 
 #[test]
+fn a_ladder_that_still_grows_is_not_stopped_by_what_has_a_tenth_left() {
+    let verdict = |cpu_sec: f64| {
+        Watch::over(&pool_levels(16.0, 0.005, 8))
+            .host("api", 1.0, cpu_sec)
+            .process("api", "9 api", cpu_sec)
+            .verdict()
+    };
+    let left = verdict(565e-6);
+    assert_eq!(left.limit, Limit::None);
+    assert_eq!(left.next_limit.map(|next| next.limit), Some(Limit::Cpu));
+    assert_eq!(found(&verdict(615e-6)), (Limit::Cpu, "api", Confidence::Measured));
+}
+
+#[test]
 fn the_generators_own_link_is_the_generator() {
     let verdict = ladder().host("web", 1.0, 50e-6).link("generator", 100e6, 200.0, 3_800.0).verdict();
     assert_eq!(found(&verdict), (Limit::Generator, "generator", Confidence::Measured));
