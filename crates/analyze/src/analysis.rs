@@ -9,8 +9,8 @@ use crate::knee::{knee, usable};
 use crate::profiled;
 use crate::slo::Reach;
 use crate::{
-    Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, UslFit, Verdict, flow, proof, slo,
-    summary, usage, usl, verdict,
+    Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, Topology, UslFit, Verdict, proof, slo,
+    summary, topology, usage, usl, verdict,
 };
 
 /// A run that cannot be analysed.
@@ -61,7 +61,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     let growing = ladder && !knee.is_some_and(|knee| knee.reached);
     let slo = slo::check(plan.slo, &steps, Reach { healthy: generator.healthy(), growing });
     let case = verdict::Case { plan: &plan, steps: &steps, knee: knee.as_ref(), generator: &generator };
-    let (resources, verdict) = judged(run, &case);
+    let (topology, resources, verdict) = judged(run, &case);
     let lower_bound = !generator.healthy() || verdict.limit == Limit::Generator;
     Ok(Findings {
         plan,
@@ -70,6 +70,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
         knee,
         usl,
         slo,
+        topology,
         resources,
         verdict,
         lower_bound,
@@ -77,17 +78,17 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     })
 }
 
-/// What was used of the hosts, and what limits.
-fn judged(run: &Run, case: &verdict::Case<'_>) -> (Vec<Resource>, Verdict) {
+/// What requests pass, what was used of the hosts, and what limits.
+fn judged(run: &Run, case: &verdict::Case<'_>) -> (Topology, Vec<Resource>, Verdict) {
     let hosts = Hosts::new(&run.hosts);
     let spans = usage::spans(run, case.steps);
     let machine_cores = f64::from(run.manifest.machine.limits.cores);
     let seen = usage::Seen { hosts: &hosts, spans: &spans, machine_cores };
     let resources = usage::resources(&seen, case.steps);
-    let flow = flow::flow(run, case.plan, &seen);
+    let flow = topology::flow(run, case.plan, &seen);
     let watched = verdict::Watched { seen: &seen, resources: &resources, flow: &flow };
     let verdict = verdict::verdict(case, &watched);
-    (resources, verdict)
+    (flow.topology(), resources, verdict)
 }
 
 fn summarize(run: &Run, plan: &Plan, step: &Step) -> Result<StepSummary, AnalyzeError> {

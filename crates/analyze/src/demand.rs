@@ -10,7 +10,7 @@ const STEPS_LEAST: usize = 3;
 const SPREAD_LEAST: f64 = 1.25;
 /// A server that is full from the first step on may still serve more under more load, for it sleeps and wakes less often
 /// for each request. Beyond this factor it was not the requests that filled it.
-const BATCHING_MOST: f64 = 3.0;
+pub(crate) const BATCHING_MOST: f64 = 3.0;
 /// Huber's constant: 95 % of the efficiency of least squares where the noise is normal.
 const HUBER: f64 = 1.345;
 /// The median absolute deviation of a normal distribution, in standard deviations.

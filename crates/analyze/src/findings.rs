@@ -256,6 +256,8 @@ pub struct Findings {
     pub usl: Option<UslFit>,
     /// The SLO, if one was asked for.
     pub slo: Option<SloCheck>,
+    /// The processes that requests pass, as far as they were seen.
+    pub topology: crate::Topology,
     /// What was used of each resource of the hosts that were looked at, the generator's included.
     pub resources: Vec<crate::Resource>,
     /// What limits.

@@ -10,7 +10,6 @@ mod brief;
 mod compare;
 mod demand;
 mod findings;
-mod flow;
 mod generator;
 mod health;
 mod hosts;
@@ -24,6 +23,7 @@ mod profiled;
 mod proof;
 mod proportion;
 mod quantile;
+mod remedy;
 mod requests;
 mod resource;
 mod series;
@@ -47,9 +47,10 @@ pub use findings::*;
 pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
 pub use intervention::{INTERVENTION, Raise, experiment};
 pub use profiled::level_to_profile;
+pub use remedy::remedy;
 pub use resource::{Resource, ResourceKind};
 pub use table::{LawBreach, RowFinding, TableFindings, TableRow, TableTier, explain_table};
-pub use topology::{Door, TierEdge, TierNode, Topology, topology};
+pub use topology::{Door, TierEdge, TierNode, Topology};
 pub use wanted::wants_status;
 pub use watched::{
     ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, watched_hosts,

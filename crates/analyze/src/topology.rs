@@ -3,17 +3,24 @@
 //! Hosts tell who listens and what their processes are connected to (samples `listener` and `peers`). The target's
 //! address leads to a listener, its process to the addresses that it is connected to, and so on. Where nothing is looked at,
 //! an address is all there is, and the way ends.
+//!
+//! One walk gives both: the tiers as reports draw them, and how many connections lead through each of them step by step,
+//! from which the verdict tells where requests wait.
+
+mod flow;
+mod places;
+mod sockets;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use plimsoll_plan::Plan;
 use plimsoll_record::Run;
 
-use places::Places;
-use sockets::{Peer, Sockets};
-
-mod places;
-mod sockets;
+use crate::usage::Seen;
+pub(crate) use flow::{Flow, Tier};
+use flow::{Outflow, at_the_door};
+use places::{Listener, Places};
+use sockets::{Address, Sockets};
 
 /// The most tiers that are followed: a process that is connected to half the world is not worth more.
 const TIERS_MAX: usize = 64;
@@ -80,92 +87,101 @@ impl Topology {
     }
 }
 
-/// The processes that the requests of a run passed; the plan is the one it was made from.
-pub fn topology(run: &Run, plan: &Plan) -> Topology {
-    let sockets = Sockets::seen(&run.hosts);
+/// The processes that the requests of a run passed, and the connections between them in each step.
+pub(crate) fn flow(run: &Run, plan: &Plan, seen: &Seen<'_>) -> Flow {
+    let sockets = Sockets::seen(seen.hosts);
     let places = Places { plan, local: run.manifest.preflight.local, sockets: &sockets };
-    let mut walk = Walk { sockets: &sockets, places, known: BTreeMap::new(), topology: Topology::default() };
+    let mut walk = Walk { seen, sockets: &sockets, places, known: BTreeMap::new(), tiers: Vec::new() };
     for address in &run.manifest.preflight.addresses {
         // A unix socket has no address that could be followed.
         if let Some(address) = sockets::address(address) {
-            walk.enter(&Peer::Tcp(address));
+            walk.tier(None, &Address::Tcp(address), 1);
         }
     }
     walk.follow_all();
-    walk.topology
+    Flow { tiers: walk.tiers }
 }
 
 struct Walk<'a> {
+    seen: &'a Seen<'a>,
     sockets: &'a Sockets<'a>,
     places: Places<'a>,
     known: BTreeMap<Identity, usize>,
-    topology: Topology,
+    tiers: Vec<Tier>,
 }
 
 impl Walk<'_> {
-    fn enter(&mut self, target: &Peer) {
-        let identity = self.identity(None, target);
-        self.tier(identity, target, 1);
-    }
-
     /// Breadth first, so that each tier's depth is the shortest way to it.
     fn follow_all(&mut self) {
-        let mut waiting: VecDeque<usize> = (0..self.topology.tiers.len()).collect();
+        let mut waiting: VecDeque<usize> = (0..self.tiers.len()).collect();
         while let Some(index) = waiting.pop_front() {
-            let before = self.topology.tiers.len();
+            let before = self.tiers.len();
             self.follow(index);
-            waiting.extend(before..self.topology.tiers.len());
+            waiting.extend(before..self.tiers.len());
         }
     }
 
     fn follow(&mut self, index: usize) {
-        let TierNode { host, pids, depth, .. } = self.topology.tiers[index].clone();
-        for (peer, connections) in self.sockets.peers(&host, &pids) {
-            let identity = self.identity(Some(&host), &peer);
-            let Some(to) = self.tier(identity, &peer, depth + 1).filter(|to| *to != index) else { continue };
-            let edges = &mut self.topology.tiers[index].downstream;
-            match edges.iter_mut().find(|edge| edge.to == to) {
-                Some(edge) => edge.connections += connections,
-                None => edges.push(TierEdge { to, connections }),
+        let TierNode { host, pids, depth, .. } = self.tiers[index].node.clone();
+        for (peer, most) in self.sockets.peers(&host, &pids) {
+            let Some(to) = self.tier(Some(&host), &peer, depth + 1) else {
+                // What is beyond the last tier that is followed is not counted, so that the rest is not all.
+                self.tiers[index].out_known = false;
+                continue;
+            };
+            if to != index {
+                let more = self.seen.each(|span| self.sockets.connections(&host, &pids, &peer, span));
+                self.tiers[index].lead_to(to, most, Outflow { to, connections: more });
             }
         }
     }
 
-    fn identity(&self, from: Option<&str>, peer: &Peer) -> Identity {
-        let listener = match peer {
-            Peer::Tcp(address) => self.places.listener(from, *address),
-            // A unix socket does not lead out of its host.
-            Peer::Unix(name) => {
-                from.and_then(|host| Some((host.to_owned(), self.sockets.unix_listener(host, name)?)))
+    /// The index of the tier behind an address as seen from a host, or from the generator; it is added if it is new.
+    /// `None` if there are too many.
+    fn tier(&mut self, from: Option<&str>, address: &Address, depth: u32) -> Option<usize> {
+        let listener = self.places.listener(from, address);
+        let identity = match &listener {
+            Some(Listener { host, pid: Some(pid), .. }) => {
+                Identity::Process { host: host.clone(), pid: *pid }
             }
+            Some(Listener { host, .. }) => Identity::Address { host: host.clone(), door: address.door() },
+            None => Identity::Address { host: self.places.host_name(from, address), door: address.door() },
         };
-        let host = || match peer {
-            Peer::Tcp(address) => self.places.host_name(from, *address),
-            Peer::Unix(_) => from.unwrap_or_default().to_owned(),
-        };
-        match listener {
-            Some((host, pid)) => Identity::Process { host, pid },
-            None => Identity::Address { host: host(), door: peer.door() },
-        }
-    }
-
-    /// The index of a tier, which is added if it is new; `None` if there are too many.
-    fn tier(&mut self, identity: Identity, peer: &Peer, depth: u32) -> Option<usize> {
         if let Some(index) = self.known.get(&identity) {
             return Some(*index);
         }
-        if self.topology.tiers.len() >= TIERS_MAX {
+        if self.tiers.len() >= TIERS_MAX {
             return None;
         }
-        let (host, process, pids) = match &identity {
+        self.tiers.push(self.new_tier(&identity, listener.as_ref(), address, depth));
+        self.known.insert(identity, self.tiers.len() - 1);
+        Some(self.tiers.len() - 1)
+    }
+
+    fn new_tier(
+        &self,
+        identity: &Identity,
+        listener: Option<&Listener>,
+        address: &Address,
+        depth: u32,
+    ) -> Tier {
+        let (host, process, pids) = match identity {
             Identity::Process { host, pid } => {
-                (host.clone(), self.sockets.process(host, *pid), self.sockets.family(host, *pid))
+                (host, self.sockets.process(host, *pid), self.sockets.family(host, *pid))
             }
-            Identity::Address { host, .. } => (host.clone(), None, Vec::new()),
+            Identity::Address { host, .. } => (host, None, Vec::new()),
         };
-        let door = peer.door();
-        self.topology.tiers.push(TierNode { host, process, pids, door, depth, downstream: Vec::new() });
-        self.known.insert(identity, self.topology.tiers.len() - 1);
-        Some(self.topology.tiers.len() - 1)
+        let (host, door) = (host.clone(), address.door());
+        let tracks = self.sockets.doors(&host, &pids, listener.map(|listener| &listener.address));
+        let (unread, queue) =
+            (at_the_door(self.seen, &tracks, "unread"), at_the_door(self.seen, &tracks, "queue"));
+        let listed = self.sockets.lists_peers(&host, &pids);
+        let readable = || self.seen.hosts.failure(&host, "peers").is_none();
+        // Hosts list the processes that have opened connections, beside their listeners' state: one whose listener was seen
+        // and that is not listed has opened none.
+        let out_known = listed || !pids.is_empty() && unread.iter().any(Option::is_some) && readable();
+        let outside = listener.is_none().then(|| self.places.name_of(address));
+        let node = TierNode { host, process, pids, door, depth, downstream: Vec::new() };
+        Tier { node, outside, unread, queue, out: Vec::new(), out_known }
     }
 }

@@ -6,6 +6,7 @@
 //! to try.
 
 mod advice;
+mod attribution;
 mod bounds;
 mod decide;
 mod failures;
@@ -19,9 +20,9 @@ use plimsoll_plan::{Load, Plan};
 use plimsoll_record::StepEnd;
 use plimsoll_units::{count_text, grouped};
 
-use crate::flow::Flow;
 use crate::knee::{counts_for_capacity, whole};
 use crate::summary::answered_late;
+use crate::topology::Flow;
 use crate::usage::Seen;
 use crate::{
     Confidence, EvidenceRow, GeneratorHealth, Knee, Limit, Moment, Resource, Steadiness, StepSummary, Verdict,
@@ -149,8 +150,24 @@ fn own_limit(case: &Case<'_>, scene: &Scene<'_>) -> Option<Verdict> {
     Some(found.unwrap_or_else(|| generator_limited(case)))
 }
 
+/// A window too short to tell anything of hosts: whatever they seem to show may be one tick of their clocks.
+fn too_short(base: Verdict, scene: &Scene<'_>) -> Verdict {
+    if scene.hosts().is_empty() && base.limit == Limit::Unknown {
+        return base;
+    }
+    let place = scene.case.target();
+    let mut evidence = base.evidence;
+    let what = "time measured in s, against the least that tells anything of hosts or of a rate";
+    evidence.insert(0, scene.row(what, scene.decisive().measured_sec, Some(bounds::WINDOW_LEAST_SEC)));
+    let advice = vec![advice::TOO_SHORT.to_owned()];
+    Verdict { evidence, advice, ..Verdict::new(Limit::Unknown, place, Confidence::Unknown) }
+}
+
 /// What the hosts tell of a target that was pushed to its limit, with what the load tells behind it.
 fn with_hosts(base: Verdict, scene: &Scene<'_>, ground: Ground) -> Verdict {
+    if !scene.is_long_enough() {
+        return too_short(base, scene);
+    }
     if base.limit != Limit::Unknown {
         return base;
     }
@@ -168,9 +185,10 @@ fn with_hosts(base: Verdict, scene: &Scene<'_>, ground: Ground) -> Verdict {
 /// A target that was not pushed to its limit still shows what will stop it. What is used up stops it already, whatever the
 /// last step gained: there is nothing left to gain.
 fn growing(base: Verdict, scene: &Scene<'_>) -> Verdict {
-    let stopped =
-        |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_whatever_the_pace();
-    if let Some(found) = decide::limit(scene, Ground::Plateau).filter(stopped) {
+    if !scene.is_long_enough() {
+        return too_short(base, scene);
+    }
+    if let Some(found) = decide::used_up(scene) {
         return found;
     }
     let next_limit = if base.limit == Limit::None { decide::next(scene, &[]) } else { None };

@@ -22,6 +22,9 @@ pub enum EventKind {
     StepFailed,
     /// A host, or something on it, could not be looked at, or not any longer.
     ProbeFailed,
+    /// Something that this version has no word for, in a file of a newer one: its text tells what.
+    #[serde(other)]
+    Other,
 }
 
 /// Something that happened once during a run.

@@ -1,7 +1,7 @@
 //! The run and its findings as one JSON document, schema `plimsoll/run/1`.
 //!
-//! Numbers are given in full; what is not known is `null`, never zero. `docs/run.schema.json` is generated
-//! from the types here. Within one schema name fields are added, never renamed or removed.
+//! Numbers are given in full; what is not known is `null`, never zero. `docs/run.schema.json`, and for `plimsoll explain`
+//! `docs/explanation.schema.json` and `docs/table.schema.json`, are generated from the types here. Within one schema name fields are added, never renamed or removed.
 
 mod answer;
 mod calibration;
@@ -22,7 +22,10 @@ use serde::Serialize;
 
 pub use answer::{AnswerDocument, SloDocument};
 pub use calibration::calibration;
-pub use explanation::{ResourceDocument, explanation, table_explanation};
+pub use explanation::{
+    BreachDocument, DemandDocument, ExplanationDocument, ResourceDocument, RowDocument, TableDocument,
+    explanation, explanation_schema, table_explanation, table_schema,
+};
 pub use generator::{
     CauseDocument, CeilingDocument, GeneratorDocument, LagDocument, MachineLoadDocument, WorkerDocument,
 };
@@ -104,7 +107,7 @@ pub fn document(run: &Run, findings: &Findings) -> Document {
         steps: findings.steps.iter().map(|step| StepDocument::of(run, findings, step)).collect(),
         generator: GeneratorDocument::of(run, &findings.generator),
         hosts: hosts::hosts(run, findings),
-        tiers: hosts::tiers(run, findings),
+        tiers: hosts::tiers(findings),
         events: run.events.iter().map(EventDocument::of).collect(),
         findings: verdict::findings(findings),
         answer: AnswerDocument::of(findings),

@@ -66,9 +66,10 @@ impl<'a> Track<'a> {
     ///
     /// A counter is taken to grow evenly between two reads of it. What lies between reads too far apart is left out, and
     /// with less than half of the span covered, or a counter that fell (what it counts was started again), nothing is known.
+    /// Nor is it where most of what the reads are apart lies outside the span: it is another time's then.
     pub(crate) fn per_sec(&self, name: &str, span: Span) -> Option<f64> {
         let values: Vec<(u64, f64)> = self.values(name).collect();
-        let (mut grown, mut covered_sec) = (0.0, 0.0);
+        let (mut grown, mut covered_sec, mut read_sec) = (0.0, 0.0, 0.0);
         for pair in values.windows(2) {
             let (before, after) = (pair[0], pair[1]);
             let between = Span { from_ns: before.0, to_ns: after.0 };
@@ -81,9 +82,12 @@ impl<'a> Track<'a> {
                 }
                 grown += (after.1 - before.1) * shared.seconds() / between.seconds();
                 covered_sec += shared.seconds();
+                read_sec += between.seconds();
             }
         }
-        let enough = covered_sec > 0.0 && covered_sec >= COVERED_LEAST * span.seconds();
+        let enough = covered_sec > 0.0
+            && covered_sec >= COVERED_LEAST * span.seconds()
+            && covered_sec >= COVERED_LEAST * read_sec;
         enough.then(|| grown / covered_sec)
     }
 
@@ -124,6 +128,11 @@ impl<'a> Track<'a> {
     /// The highest reading of a gauge within a span.
     pub(crate) fn most(&self, name: &str, span: Span) -> Option<f64> {
         self.gauges(name, span).into_iter().reduce(f64::max)
+    }
+
+    /// The highest reading of a gauge in the whole run.
+    pub(crate) fn most_ever(&self, name: &str) -> Option<f64> {
+        self.values(name).map(|(_, value)| value).reduce(f64::max)
     }
 
     /// The last reading of something that does not change.
@@ -173,6 +182,7 @@ mod tests {
         assert_eq!(per_sec(&reads, 0.0, 4.0), None, "a quarter was seen");
         assert_eq!(per_sec(&[(0, 5)], 0.0, 1.0), None, "one read is no difference");
         assert_eq!(per_sec(&[(0, 50), (1, 3)], 0.0, 1.0), None, "it was started again");
+        assert_eq!(per_sec(&[(0, 0), (1, 90)], 0.2, 0.6), None, "most of it is of another time");
     }
 
     #[test]

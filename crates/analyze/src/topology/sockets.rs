@@ -3,12 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 
-use plimsoll_record::{Counters, HostSample, Reading};
-
 use super::Door;
-
-/// What stands before the name of a unix socket.
-const UNIX: &str = "unix:";
+use super::places::Listener;
+use crate::hosts::{Hosts, Span, Track};
 
 /// An address with a port; one of IPv4 that is written as one of IPv6 is the same.
 pub(super) fn address(text: &str) -> Option<SocketAddr> {
@@ -20,15 +17,18 @@ pub(super) fn address(text: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(address.ip().to_canonical(), address.port()))
 }
 
-/// The other end of connections.
+/// What stands before the name of a unix socket.
+const UNIX: &str = "unix:";
+
+/// Where a connection leads.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Peer {
+pub(super) enum Address {
     Tcp(SocketAddr),
-    /// The name of a unix socket on the same host.
+    /// The name of a unix socket, which does not lead out of its host.
     Unix(String),
 }
 
-impl Peer {
+impl Address {
     /// An address such as `10.0.0.1:80` or `unix:/run/app.sock`.
     fn parse(text: &str) -> Option<Self> {
         match text.strip_prefix(UNIX) {
@@ -54,45 +54,53 @@ fn process(subject: &str) -> Option<(u32, &str)> {
 /// A process: its host and number.
 type Key<'a> = (&'a str, u32);
 
-/// Everything that was seen, of each the last or the most.
+/// Who listens on one address of a host.
+#[derive(Debug)]
+struct Listening<'a> {
+    pid: Option<u32>,
+    track: &'a Track<'a>,
+}
+
+/// Connections of one process to one address.
+#[derive(Debug)]
+struct Peer<'a> {
+    track: &'a Track<'a>,
+    /// The address as the host wrote it.
+    written: &'a str,
+    /// The most connections at a time.
+    most: u64,
+}
+
+/// Everything that was seen, in order.
 #[derive(Debug, Default)]
 pub(super) struct Sockets<'a> {
-    /// Who listens.
-    listeners: BTreeMap<(&'a str, SocketAddr), u32>,
-    /// Who listens on unix sockets, by host and name.
-    unix_listeners: BTreeMap<(&'a str, &'a str), u32>,
+    doors: BTreeMap<(&'a str, Address), Listening<'a>>,
     /// What processes are called.
     names: BTreeMap<Key<'a>, &'a str>,
-    /// What processes are connected to, with the most connections at a time.
-    peers: BTreeMap<Key<'a>, BTreeMap<Peer, u64>>,
+    /// What processes are connected to.
+    peers: BTreeMap<Key<'a>, BTreeMap<Address, Peer<'a>>>,
     /// For each process that listens, itself and those of its name that do not.
     families: BTreeMap<Key<'a>, BTreeSet<u32>>,
 }
 
 impl<'a> Sockets<'a> {
-    pub(super) fn seen(samples: &'a [HostSample]) -> Self {
+    pub(super) fn seen(hosts: &'a Hosts<'a>) -> Self {
         let mut seen = Self::default();
-        for sample in samples {
-            if let Reading::Ok(counters) = &sample.reading {
-                match sample.source.as_str() {
-                    "listener" => seen.listener(&sample.host, &sample.subject, counters),
-                    "peers" => seen.peer(&sample.host, &sample.subject, counters),
-                    "process" => seen.name(&sample.host, &sample.subject),
-                    _ => {}
-                }
-            }
+        for host in hosts.names() {
+            hosts.of(host, "waiting").for_each(|(subject, _)| seen.name(host, subject));
+            hosts.of(host, "process").for_each(|(subject, _)| seen.name(host, subject));
+            hosts.of(host, "listener").for_each(|(subject, track)| seen.door(host, subject, track));
+            hosts.of(host, "peers").for_each(|(subject, track)| seen.peers_of(host, subject, track));
         }
         seen.gather_families();
         seen
     }
 
-    fn listener(&mut self, host: &'a str, subject: &'a str, counters: &Counters) {
-        let pid = counters.get("pid").and_then(|pid| u32::try_from(*pid).ok());
-        match (subject.strip_prefix(UNIX), address(subject), pid) {
-            (Some(name), _, Some(pid)) => self.unix_listeners.insert((host, name), pid),
-            (None, Some(address), Some(pid)) => self.listeners.insert((host, address), pid),
-            _ => None,
-        };
+    fn door(&mut self, host: &'a str, subject: &str, track: &'a Track<'a>) {
+        let pid = track.last("pid").map(|pid| pid as u32);
+        if let Some(address) = Address::parse(subject) {
+            self.doors.insert((host, address), Listening { pid, track });
+        }
     }
 
     fn name(&mut self, host: &'a str, subject: &'a str) {
@@ -101,15 +109,15 @@ impl<'a> Sockets<'a> {
         }
     }
 
-    fn peer(&mut self, host: &'a str, subject: &'a str, counters: &'a Counters) {
+    fn peers_of(&mut self, host: &'a str, subject: &'a str, track: &'a Track<'a>) {
         self.name(host, subject);
         let Some((pid, _)) = process(subject) else { return };
         let peers = self.peers.entry((host, pid)).or_default();
-        for (peer, count) in counters {
+        for written in track.names() {
+            let most = track.most_ever(written).unwrap_or(0.0) as u64;
             // Other keys say more about the same connections.
-            if let Some(peer) = Peer::parse(peer).filter(|_| *count > 0) {
-                let most = peers.entry(peer).or_default();
-                *most = (*most).max(*count);
+            if let Some(address) = Address::parse(written).filter(|_| most > 0) {
+                peers.insert(address, Peer { track, written, most });
             }
         }
     }
@@ -117,9 +125,8 @@ impl<'a> Sockets<'a> {
     /// Of a server of several processes one is told to listen. The others belong to the process of their name that listens and
     /// came before them, for children come after their parent; or else to any of their name.
     fn gather_families(&mut self) {
-        let tcp = self.listeners.iter().map(|((host, _), pid)| (*host, *pid));
-        let unix = self.unix_listeners.iter().map(|((host, _), pid)| (*host, *pid));
-        let listening: BTreeSet<Key<'a>> = tcp.chain(unix).collect();
+        let listening: BTreeSet<Key<'a>> =
+            self.doors.iter().filter_map(|((host, _), door)| Some((*host, door.pid?))).collect();
         self.families = listening.iter().map(|key| (*key, BTreeSet::from([key.1]))).collect();
         for ((host, pid), name) in self.names.iter().filter(|(key, _)| !listening.contains(key)) {
             let alike = |key: &&Key<'a>| key.0 == *host && self.names.get(*key) == Some(name);
@@ -130,15 +137,21 @@ impl<'a> Sockets<'a> {
         }
     }
 
-    /// The listeners of a host on a port, with their process.
-    pub(super) fn listeners(&self, port: u16) -> impl Iterator<Item = (&'a str, SocketAddr, u32)> {
-        let on_port = self.listeners.iter().filter(move |((_, address), _)| address.port() == port);
-        on_port.map(|((host, address), pid)| (*host, *address, *pid))
+    /// What listens on a TCP port, on any host.
+    pub(super) fn listeners(&self, port: u16) -> impl Iterator<Item = Listener> {
+        let on_port = move |address: &Address| matches!(address, Address::Tcp(one) if one.port() == port);
+        let found = self.doors.iter().filter(move |((_, address), _)| on_port(address));
+        found.map(|((host, address), door)| Listener {
+            host: (*host).to_owned(),
+            address: address.clone(),
+            pid: door.pid,
+        })
     }
 
-    /// The process of a host that listens on a unix socket.
-    pub(super) fn unix_listener(&self, host: &str, name: &str) -> Option<u32> {
-        self.unix_listeners.get(&(host, name)).copied()
+    /// What listens on a unix socket of a host.
+    pub(super) fn unix_listener(&self, host: &str, address: &Address) -> Option<Listener> {
+        let found = self.doors.iter().find(|(key, _)| key.0 == host && key.1 == *address);
+        found.map(|(_, door)| Listener { host: host.to_owned(), address: address.clone(), pid: door.pid })
     }
 
     /// What a process is called.
@@ -151,12 +164,31 @@ impl<'a> Sockets<'a> {
         self.families.get(&(host, pid)).into_iter().flatten().copied().collect()
     }
 
+    /// What is known of all doors of some processes, and of the one at this address.
+    pub(super) fn doors(&self, host: &str, pids: &[u32], at: Option<&Address>) -> Vec<&'a Track<'a>> {
+        let ours = |(key, door): &(&(&str, Address), &Listening<'_>)| {
+            key.0 == host && (door.pid.is_some_and(|pid| pids.contains(&pid)) || Some(&key.1) == at)
+        };
+        self.doors.iter().filter(ours).map(|(_, door)| door.track).collect()
+    }
+
+    /// True if the host listed what any of these processes are connected to.
+    pub(super) fn lists_peers(&self, host: &str, pids: &[u32]) -> bool {
+        pids.iter().any(|pid| self.peers.contains_key(&(host, *pid)))
+    }
+
     /// What processes of a host are connected to, in the order of addresses, with the most connections at a time.
-    pub(super) fn peers(&self, host: &str, pids: &[u32]) -> BTreeMap<Peer, u64> {
+    pub(super) fn peers(&self, host: &str, pids: &[u32]) -> BTreeMap<Address, u64> {
         let mut sum = BTreeMap::new();
-        for (peer, count) in pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))).flatten() {
-            *sum.entry(peer.clone()).or_default() += count;
+        for (address, peer) in pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))).flatten() {
+            *sum.entry(address.clone()).or_default() += peer.most;
         }
         sum
+    }
+
+    /// How many connections these processes had to an address while a step was measured.
+    pub(super) fn connections(&self, host: &str, pids: &[u32], address: &Address, span: Span) -> Option<f64> {
+        let of_pids = pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))?.get(address));
+        of_pids.filter_map(|peer| peer.track.mean_listed(peer.written, span)).reduce(|a, b| a + b)
     }
 }

@@ -10,6 +10,8 @@ pub(super) const NOTHING_ENDED: &str =
 pub(super) const SWEEP: &str = "one level of load cannot tell a limit: run plimsoll sweep with the same URL to see where throughput stops growing";
 pub(super) const HIGHER_RATE: &str = "this rate is kept up with: raise -R to find the one that is not";
 
+pub(super) const TOO_SHORT: &str = "what was measured is too short to tell a limit: give the load more time (-d, --step), or more requests (-n)";
+
 pub(super) const LONGER_RUN: &str =
     "an answer takes longer than the load was on: give it more time, with a longer -d";
 pub(super) const LONGER_STEPS: &str =

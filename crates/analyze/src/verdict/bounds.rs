@@ -7,6 +7,12 @@ pub(crate) const BUSY: f64 = 0.90;
 /// lower there: what is missing is what the last slice of a period leaves.
 pub(crate) const BUSY_THROTTLED: f64 = 0.80;
 pub(crate) const THROTTLED: f64 = 0.5;
+/// Ready threads that got less than this part of the CPU they wanted were kept from it: one half, since what is missing
+/// then costs more than what a second worker, or twice the CPU, would give.
+pub(crate) const KEPT: f64 = 0.5;
+/// A process or a resource whose use is at least this part of what it is at the plateau, at a throughput at which it would
+/// have far less to do, is used whatever the load.
+pub(crate) const STEADY: f64 = 0.5;
 /// From this part on a resource is used up for good: what is missing is within the 2 % to which a steady step is known and
 /// what the reads themselves are off by.
 pub(crate) const FULL: f64 = 0.97;
@@ -29,3 +35,7 @@ pub(crate) const PASSED_ON: f64 = 0.8;
 pub(crate) const SAME_SIZE: f64 = 0.2;
 /// The part of new connections that must find the accept queue full to be more than the burst of a step's begin.
 pub(crate) const OVERFLOWN: f64 = 0.01;
+/// A window shorter than this tells nothing of hosts, in seconds. The kernel counts the time of CPUs in ticks of 10 ms, of
+/// which one more or less may lie between two reads: that must stay within what two limits are told apart by. It also is
+/// two periods of a quota by default.
+pub(crate) const WINDOW_LEAST_SEC: f64 = 0.010 / TIE;

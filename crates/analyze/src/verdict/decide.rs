@@ -26,16 +26,30 @@ pub(super) enum Ground {
 
 /// The limit that the hosts show, or `None` if they show none.
 pub(super) fn limit(scene: &Scene<'_>, ground: Ground) -> Option<Verdict> {
+    if !scene.is_long_enough() {
+        return None;
+    }
     let found = match ground {
-        Ground::Plateau => {
-            let full = at_end(scene).map(|full| beside_a_pool(scene, full));
-            full.or_else(|| turned_away(scene)).or_else(|| waiting(scene))
-        }
+        Ground::Plateau => match at_end(scene) {
+            Some(full) if full.main.whatever_the_load => {
+                match turned_away(scene).or_else(|| waiting(scene)) {
+                    Some(found) => Some(found.beside_busy(full)),
+                    None => Some(full),
+                }
+            }
+            // What is served stays level whatever refusing costs, and be it a thread's whole time.
+            Some(full) if !full.main.direct => {
+                let refused = refusing(scene).filter(|refused| refused.direct).map(Decided::alone);
+                refused.or_else(|| Some(beside_a_pool(scene, full)))
+            }
+            Some(full) => Some(beside_a_pool(scene, full)),
+            None => turned_away(scene).or_else(|| waiting(scene)),
+        },
         Ground::Failing => turned_away(scene).or_else(|| at_end(scene)),
         Ground::OneLevel => at_end(scene).or_else(|| turned_away(scene)),
     }?;
     let mut verdict = found.verdict(scene);
-    if ground == Ground::OneLevel && verdict.confidence == Confidence::Measured {
+    if ground == Ground::OneLevel {
         verdict.confidence = Confidence::Inferred;
         verdict.advice.push(super::advice::SWEEP.to_owned());
     }
@@ -49,8 +63,16 @@ pub(super) struct Decided {
 }
 
 impl Decided {
-    fn alone(main: Suspicion) -> Self {
-        Self { main, also: Vec::new() }
+    fn alone(mut main: Suspicion) -> Self {
+        let also = std::mem::take(&mut main.beside);
+        Self { main, also }
+    }
+
+    /// Beside what is busy whatever the load, and may be the limit only if the load is not what it seems.
+    fn beside_busy(mut self, busy: Self) -> Self {
+        self.also.push(busy.main);
+        self.also.extend(busy.also);
+        self
     }
 
     /// The limits that are named, with their hosts.
@@ -90,7 +112,8 @@ fn suspect(scene: &Scene<'_>, suspicion: &Suspicion) -> Suspect {
 /// One rule speaks for one limit of one host.
 fn once_each(mut all: Vec<Suspicion>) -> Vec<Suspicion> {
     all.sort_by(|a, b| {
-        (b.direct, b.share).partial_cmp(&(a.direct, a.share)).unwrap_or(std::cmp::Ordering::Equal)
+        let rank = |one: &Suspicion| (one.direct, !one.whatever_the_load, one.share);
+        rank(b).partial_cmp(&rank(a)).unwrap_or(std::cmp::Ordering::Equal)
     });
     let mut kept: Vec<Suspicion> = Vec::new();
     for suspicion in all {
@@ -122,11 +145,39 @@ fn at_end(scene: &Scene<'_>) -> Option<Decided> {
         one.limit != Limit::Cpu || one.by_neighbour || !neighbours.iter().any(|host| host == one.host())
     });
     let mut all = once_each(all).into_iter();
-    let main = all.next()?;
-    // What is busy whatever the load is no rival of what the load fills.
-    let rival = |other: &Suspicion| (other.direct || !main.direct) && is_tie(scene, &main, other);
-    let also: Vec<Suspicion> = all.filter(rival).collect();
+    let mut main = all.next()?;
+    // What is busy whatever the load is no rival of what the load fills; its use tells no throughput.
+    let rival = |other: &Suspicion| {
+        let filled = other.direct || other.at_per_sec.is_some();
+        let fuller = !other.direct && other.share > main.share;
+        if filled {
+            is_no_later(scene, &main, other) || fuller
+        } else {
+            !main.direct && is_no_later(scene, &main, other)
+        }
+    };
+    let mut also: Vec<Suspicion> = all.filter(rival).collect();
+    also.append(&mut main.beside);
     Some(Decided { main, also })
+}
+
+/// Nothing is left of what limits, whatever a growing load still gained: no more than limits are told apart by, or but the last
+/// slice of a quota that was out in most periods.
+pub(super) fn used_up(scene: &Scene<'_>) -> Option<Verdict> {
+    let nothing_left = |full: &Decided| {
+        let held_up = || {
+            let groups = scene.of_target().filter(|resource| resource.kind.limit() == full.main.limit);
+            let mut ours = groups.filter(|resource| resource.host == full.main.host());
+            ours.any(|group| scene.throttled(group).is_some_and(|part| part >= bounds::THROTTLED))
+        };
+        full.main.share * (1.0 + bounds::TIE) >= 1.0 || held_up()
+    };
+    if at_end(scene).is_some_and(|full| !nothing_left(&full)) {
+        return None;
+    }
+    let whatever_the_pace =
+        |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_whatever_the_pace();
+    limit(scene, Ground::Plateau).filter(whatever_the_pace)
 }
 
 /// Refusals, judged at the first step that has them: beyond it refusing alone may use something up.
@@ -137,8 +188,13 @@ fn refusing(scene: &Scene<'_>) -> Option<Suspicion> {
 
 /// A pool that was seen itself is a rival of what is nearly used up: it may stop growth just before that does. It is one of
 /// what is quite used up as well, if requests wait on another host; on its own host they wait for what is used up.
+/// And as many workers as compute all the time are no pool beside their own threads.
 fn beside_a_pool(scene: &Scene<'_>, mut full: Decided) -> Decided {
-    let pool = pool::at_once(scene).map(|at_once| {
+    let is_threads = |at_once: pool::AtOnce| {
+        let computing = thread::computing(scene, at_once);
+        full.main.limit == Limit::Thread && computing.is_some_and(|same| same.place == full.main.place)
+    };
+    let pool = pool::at_once(scene).filter(|at_once| !is_threads(*at_once)).map(|at_once| {
         let queue = queue::find(scene, at_once.count.value);
         pool::suspicion(scene, &queue, at_once)
     });
@@ -149,14 +205,14 @@ fn beside_a_pool(scene: &Scene<'_>, mut full: Decided) -> Decided {
     full
 }
 
-/// Two limits whose throughputs lie within 5 % of each other.
-fn is_tie(scene: &Scene<'_>, main: &Suspicion, other: &Suspicion) -> bool {
+/// A limit that is met at a throughput at most 5 % above that of another, or before it.
+fn is_no_later(scene: &Scene<'_>, main: &Suspicion, other: &Suspicion) -> bool {
     let at = |suspicion: &Suspicion| {
         let reached = scene.throughput() / suspicion.share.max(f64::MIN_POSITIVE);
         suspicion.at_per_sec.map_or(reached, |at| at.value)
     };
     let (a, b) = (at(main), at(other));
-    (a - b).abs() <= bounds::TIE * a.max(b)
+    b - a <= bounds::TIE * a.max(b)
 }
 
 /// Connections or requests were turned away.
@@ -179,8 +235,11 @@ fn waiting(scene: &Scene<'_>) -> Option<Decided> {
     let depends = dependency::suspicion(scene, &queue, at_once.count.value);
     let by_turns = lock::by_turns(scene, &queue, at_once);
     let named = first_of(memory::suspicions(scene)).or_else(|| first_of(disk::suspicions(scene)));
-    let named = named.or_else(|| first_of(lock::by_cpu(scene))).or(by_turns);
-    let (main, mut also) = match (named, depends) {
+    // Where throughput grew in proportion up to more than turns are taken by, one core in use is chance.
+    let turns = || !(at_once.straight == Some(true) && at_once.count.value > lock::TURNS_MOST);
+    let shared = || first_of(lock::by_cpu(scene)).filter(|_| turns());
+    let named = named.or_else(shared).or_else(|| thread::computing(scene, at_once)).or(by_turns);
+    let (mut main, mut also) = match (named, depends) {
         (Some(named), _) => (named, Vec::new()),
         (None, Some(depends)) if depends.share >= 1.0 => (depends, Vec::new()),
         (None, Some(depends)) => (pool, vec![depends]),
@@ -191,7 +250,7 @@ fn waiting(scene: &Scene<'_>) -> Option<Decided> {
         (None, None) => (pool, Vec::new()),
     };
     also.extend(scene.nearly_full().into_iter().map(|resource| nearly(scene, resource)));
-    let mut main = main;
+    also.append(&mut main.beside);
     main.direct &= unseen(scene).is_empty();
     Some(Decided { main, also })
 }

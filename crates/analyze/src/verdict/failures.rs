@@ -5,7 +5,7 @@ use plimsoll_record::FailureKind;
 
 use super::generator::generator_row;
 use super::{Case, advice, at, row};
-use crate::{Confidence, EvidenceRow, Limit, StepSummary, Verdict, wants_status};
+use crate::{Confidence, EvidenceRow, Limit, StepSummary, Verdict, remedy, wants_status};
 
 /// The kind of failure that struck most often in a step.
 fn main_failure(step: &StepSummary) -> Option<(FailureKind, u64)> {
@@ -38,7 +38,7 @@ pub(super) fn failures(case: &Case<'_>, step: &StepSummary) -> (Vec<EvidenceRow>
             Some(ended),
             at(step),
         ));
-        advice.push(kind.row().remedy.to_owned());
+        advice.push(remedy(case.plan, std::slice::from_ref(step), kind.row()).to_owned());
     }
     if let Some((status, count)) = status {
         rows.push(row(format!("responses of status {status}"), count as f64, Some(ended), at(step)));

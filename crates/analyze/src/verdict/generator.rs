@@ -29,6 +29,9 @@ pub(super) fn only_delays(reason: &GeneratorReason) -> bool {
 /// What of the generator's host was used up: a link, or the processors of its own control group. Its workers and its
 /// machine judge themselves.
 pub(super) fn host_limited(scene: &Scene<'_>) -> Option<Verdict> {
+    if !scene.is_long_enough() {
+        return None;
+    }
     let own_group = scene.seen.hosts.track(GENERATOR, "cgroup", "").is_some();
     let judged = |resource: &&Resource| match resource.kind {
         ResourceKind::Cpu => own_group,
@@ -55,9 +58,10 @@ pub(super) fn host_limited(scene: &Scene<'_>) -> Option<Verdict> {
     })
 }
 
-/// What the generator's own clocks and counters show is measured; what follows from a law is inferred.
+/// What the generator's own clocks and counters show is measured; what follows from a law, or what a target or the network
+/// between causes as well, is inferred.
 pub(super) fn generator_limited(case: &Case<'_>) -> Verdict {
-    let seen = |reason: &GeneratorReason| !matches!(reason, GeneratorReason::LittlesLaw { .. });
+    let seen = |reason: &GeneratorReason| !may_be_the_targets(reason);
     let reasons = &case.generator.reasons;
     let confidence = if reasons.iter().any(seen) { Confidence::Measured } else { Confidence::Inferred };
     let place = case

@@ -1,7 +1,9 @@
 //! What the rules look at, and what they say.
 
-use crate::flow::Flow;
+use std::collections::BTreeSet;
+
 use crate::hosts::{GENERATOR, Span};
+use crate::topology::Flow;
 use crate::usage::Seen;
 use crate::{Estimate, EvidenceRow, Limit, Resource, ResourceKind, StepSummary};
 
@@ -33,6 +35,10 @@ pub(crate) struct Suspicion {
     pub(crate) by_neighbour: bool,
     pub(crate) evidence: Vec<EvidenceRow>,
     pub(crate) advice: Vec<String>,
+    /// True if it is used whatever the load, as by threads that poll without pause: being full then tells nothing.
+    pub(crate) whatever_the_load: bool,
+    /// What cannot be told from it by what it is.
+    pub(crate) beside: Vec<Suspicion>,
     /// What was seen, fit to begin the verdict's text.
     pub(crate) sentence: String,
 }
@@ -47,6 +53,8 @@ impl Suspicion {
             size: None,
             direct: false,
             by_neighbour: false,
+            whatever_the_load: false,
+            beside: Vec::new(),
             evidence: Vec::new(),
             advice: Vec::new(),
             sentence,
@@ -68,13 +76,6 @@ impl<'a> Scene<'a> {
     /// When it was measured.
     pub(crate) fn span(&self) -> Span {
         self.seen.spans[self.step]
-    }
-
-    /// When the step of the lowest throughput was measured.
-    pub(crate) fn lowest_span(&self) -> Option<Span> {
-        let steps = self.case.steps.iter().enumerate();
-        let lowest = steps.min_by(|a, b| a.1.throughput.value.total_cmp(&b.1.throughput.value))?;
-        self.seen.spans.get(lowest.0).copied()
     }
 
     /// Its throughput in requests per second.
@@ -125,14 +126,14 @@ impl<'a> Scene<'a> {
         tracks.filter_map(|(_, track)| crate::usage::cpu_of(track, span)).reduce(|a, b| a + b)
     }
 
-    /// The watched process of a host that used most CPU, by name, with the cores it used.
-    pub(crate) fn busiest_process(&self, host: &str) -> Option<(&'a str, f64)> {
-        let span = self.span();
-        let cores = |(subject, track): (&'a str, &crate::hosts::Track<'a>)| {
-            Some((crate::hosts::name_of(subject), crate::usage::cpu_of(track, span)?))
-        };
-        let all = self.seen.hosts.of(host, "process").filter_map(cores);
-        all.max_by(|a, b| a.1.total_cmp(&b.1))
+    /// Watched processes of a host by name, with the cores that all of one name used, the busiest first.
+    pub(crate) fn processes(&self, host: &str) -> Vec<(&'a str, f64)> {
+        let names: BTreeSet<&str> =
+            self.seen.hosts.of(host, "process").map(|(subject, _)| crate::hosts::name_of(subject)).collect();
+        let cores = |name: &'a str| Some((name, self.cores_of_processes(host, Some(name), self.span())?));
+        let mut all: Vec<(&str, f64)> = names.into_iter().filter_map(cores).collect();
+        all.sort_by(|a, b| b.1.total_cmp(&a.1));
+        all
     }
 
     /// The part of its periods in which the control group of a resource was out of quota.

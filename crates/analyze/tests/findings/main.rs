@@ -7,6 +7,8 @@ mod confidence;
 #[cfg(test)]
 mod generator;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod level;
 mod machine;
 #[cfg(test)]

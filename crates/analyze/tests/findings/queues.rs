@@ -28,7 +28,7 @@ fn proxied(workers: f64) -> Watch {
         .gauge(NGINX, "10.0.0.3:9000", |step, _| connections(step))
 }
 
-/// The target is at 127.0.0.1:8080, which leads to nginx.
+/// The target is at 10.0.0.2:8080, which leads to nginx.
 fn with_door(watch: Watch, workers: f64) -> Watch {
     watch.listener("api", "10.0.0.3:9000", 8, move |step, _| waiting(step, workers))
 }
@@ -335,7 +335,7 @@ fn connections_that_nginx_does_not_handle_are_connections() {
 /// A limit of 1,000 requests/s: what is more is refused at once.
 fn limited_by_policy() -> Vec<Level> {
     let level = |n: u32| {
-        let offered = (f64::from(n) * 500.0).min(16_000.0);
+        let offered = (f64::from(n) * 450.0).min(16_000.0);
         Level { refused: (1.0 - 1000.0 / offered).max(0.0), ..Level::at(n, offered) }
     };
     (0..8).map(|power| level(1 << power)).collect()

@@ -305,9 +305,9 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
             calibration: None,
         },
         preflight: Preflight {
-            addresses: vec!["127.0.0.1:8080".to_owned()],
-            address: "127.0.0.1:8080".to_owned(),
-            local: true,
+            addresses: vec!["10.0.0.2:8080".to_owned()],
+            address: "10.0.0.2:8080".to_owned(),
+            local: false,
             resolve_ns: 1,
             connect_ns: 1,
             first: None,

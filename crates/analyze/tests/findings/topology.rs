@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Door, Topology, topology};
+use plimsoll_analyze::{Door, Topology};
 use plimsoll_plan::{Plan, PlanHost};
 use plimsoll_record::{HostSample, Reading, Run};
 
-use crate::synthetic::{Level, cpu_sample, single};
+use crate::synthetic::{Level, cpu_sample, findings, single};
 
 fn sample(host: &str, source: &str, subject: &str, counters: &[(&str, u64)]) -> HostSample {
     let counters: BTreeMap<String, u64> = counters.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
@@ -45,7 +45,7 @@ fn place(run: &mut Run, name: &str, address: &str) {
 
 /// The tiers of a run.
 fn found(run: &Run) -> Topology {
-    topology(run, &Plan::from_json(&run.manifest.plan).unwrap())
+    findings(run).topology
 }
 
 /// `2 web nginx:80 -> 1x4` and so on: depth, host, process and port, and edges with their connections.

@@ -223,14 +223,16 @@ fn threads_that_wait_for_a_cpu_their_host_has_left_point_below_it() {
 }
 
 #[test]
-fn all_steps_at_the_plateau_still_tell_if_the_processes_account_for_the_use() {
+fn what_is_full_in_all_steps_may_be_full_without_load_too() {
     let levels: Vec<Level> = [50, 100, 200, 400].map(|n| Level::at(n, 3200.0)).to_vec();
     let watch = || Watch::over(&levels).host("api", 1.0, 305e-6);
-    assert_eq!(
-        found(&watch().process("api", "8 java", 300e-6).verdict()),
-        (Limit::Cpu, "api", Confidence::Measured)
-    );
+    let with_process = watch().process("api", "8 java", 300e-6).verdict();
+    assert_eq!(found(&with_process), (Limit::Cpu, "api", Confidence::Inferred));
     assert_eq!(found(&watch().verdict()), (Limit::Cpu, "api", Confidence::Inferred));
+    // A thread that sleeps until the next request is there does not poll.
+    let sleeping = watch().process("api", "8 java", 300e-6);
+    let sleeping = sleeping.counter(("api", "process", "8 java"), "voluntary_switches", |_, x| 0.3 * x);
+    assert_eq!(found(&sleeping.verdict()), (Limit::Cpu, "api", Confidence::Measured));
 }
 
 #[test]
@@ -248,6 +250,20 @@ fn a_ladder_that_still_grows_has_no_limit_but_a_next_one() {
     let next = verdict.next_limit.unwrap();
     assert_eq!((next.limit, next.place.as_str()), (Limit::Cpu, "api"));
     assert!((next.at_per_sec.value / 2475.0 - 1.0).abs() < 0.05, "{next:?}");
+}
+
+#[test]
+fn a_ladder_that_still_grows_is_not_stopped_by_what_has_a_tenth_left() {
+    let verdict = |cpu_sec: f64| {
+        Watch::over(&pool_levels(16.0, 0.005, 8))
+            .host("api", 1.0, cpu_sec)
+            .process("api", "9 api", cpu_sec)
+            .verdict()
+    };
+    let left = verdict(565e-6);
+    assert_eq!(left.limit, Limit::None);
+    assert_eq!(left.next_limit.map(|next| next.limit), Some(Limit::Cpu));
+    assert_eq!(found(&verdict(615e-6)), (Limit::Cpu, "api", Confidence::Measured));
 }
 
 #[test]

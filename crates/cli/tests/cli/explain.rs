@@ -14,7 +14,16 @@ fn explained(name: &str, maps: &[&str]) -> Value {
     let file = case(name);
     let mut args = vec!["explain", "--csv", &file, "--json"];
     maps.iter().for_each(|map| args.extend(["--map", map]));
-    Bench::new().expect(0, &args).json()
+    let found = Bench::new().expect(0, &args).json();
+    satisfies(&found, include_str!("../../../../docs/table.schema.json"));
+    found
+}
+
+/// Every document is as its published schema says.
+fn satisfies(document: &Value, schema: &str) {
+    let validator = jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap();
+    let errors: Vec<String> = validator.iter_errors(document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
 }
 
 const TWO_APIS: [&str; 7] = [
@@ -138,6 +147,7 @@ fn a_recorded_run_is_explained_with_the_verdict_it_had() {
     let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
     let again = bench.expect(0, &["explain", &file, "--json"]).json();
     assert_eq!(again["verdict"], live["verdict"]);
+    satisfies(&again, include_str!("../../../../docs/explanation.schema.json"));
     let text = bench.expect(0, &["explain", &file]).out;
     assert!(text.starts_with("What limits it:") && text.contains("Evidence"), "{text}");
 }

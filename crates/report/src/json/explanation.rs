@@ -72,32 +72,60 @@ impl ResourceDocument {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct Explanation {
-    schema: &'static str,
-    verdict: VerdictDocument,
-    resources: Vec<ResourceDocument>,
+/// What limits the target of a run, with the resources that say so.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "A Plimsoll run, explained")]
+pub struct ExplanationDocument {
+    /// Always `plimsoll/explanation/1`.
+    pub schema: &'static str,
+    /// What limits.
+    pub verdict: VerdictDocument,
+    /// All resources of all hosts that were looked at.
+    pub resources: Vec<ResourceDocument>,
 }
 
-#[derive(Debug, Serialize)]
-struct RowDocument {
-    label: String,
-    verdict: VerdictDocument,
-    littles_law: Option<BreachDocument>,
+/// What was found in one row of a table.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct RowDocument {
+    /// The name of the row; empty if it has none.
+    pub label: String,
+    /// What limits in it; always inferred, or unknown.
+    pub verdict: VerdictDocument,
+    /// How the row breaks Little's law; null if it does not, or if too little of it is known.
+    pub littles_law: Option<BreachDocument>,
 }
 
-#[derive(Debug, Serialize)]
-struct BreachDocument {
-    under_way: Option<f64>,
-    connections: Option<f64>,
-    meaning: String,
+/// A row whose connections, throughput and response time do not fit together.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct BreachDocument {
+    /// Requests under way: throughput times response time.
+    pub under_way: Option<f64>,
+    /// Connections, by the table.
+    pub connections: Option<f64>,
+    /// What that means, in words.
+    pub meaning: String,
 }
 
-#[derive(Debug, Serialize)]
-struct TableDocument {
-    schema: &'static str,
-    rows: Vec<RowDocument>,
-    conclusions: Vec<String>,
+/// What was found in a table that somebody else measured.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(title = "A table of measurements, explained by Plimsoll")]
+pub struct TableDocument {
+    /// Always `plimsoll/table/1`.
+    pub schema: &'static str,
+    /// The rows that have a throughput, in the table's order.
+    pub rows: Vec<RowDocument>,
+    /// What several rows say together, in words.
+    pub conclusions: Vec<String>,
+}
+
+/// The JSON schema of an explanation, as published.
+pub fn explanation_schema() -> serde_json::Value {
+    schemars::schema_for!(ExplanationDocument).to_value()
+}
+
+/// The JSON schema of what is found in a table, as published.
+pub fn table_schema() -> serde_json::Value {
+    schemars::schema_for!(TableDocument).to_value()
 }
 
 impl RowDocument {
@@ -120,7 +148,7 @@ fn text(document: &impl Serialize) -> Result<String, serde_json::Error> {
 /// # Errors
 /// When it cannot be written as JSON, which nothing found should meet.
 pub fn explanation(findings: &Findings) -> Result<String, serde_json::Error> {
-    text(&Explanation {
+    text(&ExplanationDocument {
         schema: RUN_SCHEMA,
         verdict: VerdictDocument::of(&findings.verdict),
         resources: findings.resources.iter().map(ResourceDocument::of).collect(),

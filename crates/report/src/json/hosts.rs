@@ -1,8 +1,7 @@
 //! The hosts that were looked at, and the tiers that requests pass.
 
 use plimsoll_analyze::{
-    ComponentLoad, Door, FigureUnit, Findings, TierNode, Topology, Unread, WatchedHost, topology,
-    watched_hosts,
+    ComponentLoad, Door, FigureUnit, Findings, TierNode, Unread, WatchedHost, watched_hosts,
 };
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
@@ -122,10 +121,9 @@ pub(super) fn hosts(run: &Run, findings: &Findings) -> Vec<HostDocument> {
 }
 
 /// All tiers that were found; none where no more than the target's address is known.
-pub(super) fn tiers(run: &Run, findings: &Findings) -> Vec<TierDocument> {
-    let Topology { tiers } =
-        Some(topology(run, &findings.plan)).filter(Topology::is_known).unwrap_or_default();
-    tiers.into_iter().map(TierDocument::of).collect()
+pub(super) fn tiers(findings: &Findings) -> Vec<TierDocument> {
+    let known = Some(&findings.topology).filter(|topology| topology.is_known());
+    known.into_iter().flat_map(|topology| &topology.tiers).map(TierDocument::of).collect()
 }
 
 impl HostDocument {
@@ -187,8 +185,8 @@ impl UnreadDocument {
 }
 
 impl TierDocument {
-    fn of(tier: TierNode) -> Self {
-        let TierNode { host, process, pids, door, depth, downstream } = tier;
+    fn of(tier: &TierNode) -> Self {
+        let TierNode { host, process, pids, door, depth, downstream } = tier.clone();
         let (port, unix_socket) = match door {
             Door::Port(port) => (Some(port), None),
             Door::Unix(path) => (None, Some(path)),

@@ -1,17 +1,11 @@
 //! What failed, by name, with its meaning and what helps.
 
-use plimsoll_analyze::{Findings, GeneratorReason, StepSummary, wants_status};
+use plimsoll_analyze::{Findings, remedy, wants_status};
 use plimsoll_plan::Plan;
-use plimsoll_record::{Counts, FAILURES, FailureKind, FailureRow};
+use plimsoll_record::{Counts, FAILURES};
 use plimsoll_units::{escape_control, grouped, percent_text};
 
 use super::paragraph::wrapped;
-
-/// What helps against requests that were not sent because the workers had no time for them.
-const OUT_OF_TIME: &str = "the generator itself was at its limit, and more connections would not help: lower the rate, use more workers (-t) if cores are free, or another machine";
-
-/// What helps where the workers had time, and no connection was free.
-const OUT_OF_CONNECTIONS: &str = "no connection was free: raise --max-connections, or lower the rate";
 
 /// Failures by name, failed checks and unsuccessful statuses, the most frequent first.
 fn by_name(plan: &Plan, counts: &Counts) -> Vec<(String, u64)> {
@@ -52,23 +46,6 @@ pub(super) fn block(findings: &Findings) -> String {
     if lines.is_empty() { lines } else { format!("Failed requests\n{lines}") }
 }
 
-/// What helps. Requests are never sent for want of connections, or of the generator's own time; its check of itself
-/// tells which.
-fn remedy(findings: &Findings, row: &FailureRow) -> &'static str {
-    let unsent = |step: &&StepSummary| step.counts.failed.of(FailureKind::Unsent) > 0;
-    let Some(step) = findings.steps.iter().find(unsent).filter(|_| row.kind == FailureKind::Unsent) else {
-        return row.remedy_over(findings.plan.network.unix.is_some());
-    };
-    let short_of_descriptors =
-        |reason: &&GeneratorReason| matches!(reason, GeneratorReason::OutOfConnections { .. });
-    match step.generator.reasons.iter().find(short_of_descriptors) {
-        Some(reason) => reason.remedy(),
-        None if step.generator.out_of_time() => OUT_OF_TIME,
-        None if step.generator.too_short => row.remedy,
-        None => OUT_OF_CONNECTIONS,
-    }
-}
-
 /// One kind with its meaning. What helps is said once, however many kinds share it.
 fn line(
     findings: &Findings,
@@ -87,7 +64,7 @@ fn line(
         return wrapped("  ", "    ", &format!("{seen}, {what}"));
     };
     let meaning = wrapped("  ", "    ", &format!("{seen}, {}", row.meaning));
-    let remedy = remedy(findings, row);
+    let remedy = remedy(&findings.plan, &findings.steps, row);
     if remedies.contains(&remedy) {
         return meaning;
     }

@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{
     ComponentFigure, ComponentLoad, FigureUnit, Findings, Resource, ResourceKind, Throttled, Unread,
-    WatchedHost, topology, watched_hosts,
+    WatchedHost, watched_hosts,
 };
 use plimsoll_record::Run;
 use plimsoll_units::{bytes_text, count_text, escape_control, grouped, significant};
@@ -29,7 +29,7 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     let Some(position) = told_step(findings) else { return String::new() };
     let hosts = watched_hosts(run, &findings.steps, position);
     let texts: String = hosts.iter().map(|host| host_text(findings, position, host)).collect();
-    let tiers = tiers::drawing(&topology(run, &findings.plan));
+    let tiers = tiers::drawing(&findings.topology);
     if texts.is_empty() {
         return tiers;
     }

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use plimsoll_analyze::{TableRow, explain_table};
 use plimsoll_report::json;
 
 use super::hosts;
 use super::sample::{self, Sample};
 use super::variants;
 
-const SCHEMA_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/run.schema.json");
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
 fn samples() -> Vec<Sample> {
     vec![
@@ -32,16 +33,42 @@ fn value_of(sample: &Sample) -> serde_json::Value {
 }
 
 #[test]
-fn the_published_schema_is_the_one_of_this_code() {
-    let current = serde_json::to_string_pretty(&json::schema()).unwrap() + "\n";
-    if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        std::fs::write(SCHEMA_PATH, &current).unwrap();
+fn the_published_schemas_are_those_of_this_code() {
+    let schemas = [
+        ("run", json::schema()),
+        ("explanation", json::explanation_schema()),
+        ("table", json::table_schema()),
+    ];
+    for (name, schema) in schemas {
+        let path = Path::new(DOCS).join(format!("{name}.schema.json"));
+        let current = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(&path, &current).unwrap();
+        }
+        let published = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            published == current,
+            "docs/{name}.schema.json is stale; regenerate it: UPDATE_SCHEMA=1 cargo test -p plimsoll-report schema"
+        );
     }
-    let published = std::fs::read_to_string(Path::new(SCHEMA_PATH)).unwrap_or_default();
-    assert!(
-        published == current,
-        "docs/run.schema.json is stale; regenerate it: UPDATE_SCHEMA=1 cargo test -p plimsoll-report schema"
-    );
+}
+
+#[test]
+fn every_explanation_satisfies_the_published_schema() {
+    let validator = jsonschema::validator_for(&json::explanation_schema()).unwrap();
+    for sample in samples() {
+        let value = serde_json::from_str(&json::explanation(&sample.findings).unwrap()).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+    }
+    let table = jsonschema::validator_for(&json::table_schema()).unwrap();
+    let row = TableRow { label: "a".to_owned(), throughput_per_sec: 100.0, ..TableRow::default() };
+    let found = explain_table(&[row], None);
+    let mut value: serde_json::Value =
+        serde_json::from_str(&json::table_explanation(&found).unwrap()).unwrap();
+    assert!(table.is_valid(&value), "{value:#}");
+    value["rows"][0]["verdict"]["limit"] = 7.into();
+    assert!(!table.is_valid(&value));
 }
 
 #[test]

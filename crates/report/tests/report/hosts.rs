@@ -1,6 +1,6 @@
 //! Hosts that were looked at, as text and in the document.
 
-use plimsoll_analyze::{Resource, ResourceKind};
+use plimsoll_analyze::{Door, Resource, ResourceKind, TierEdge, TierNode, Topology};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Reading};
 use plimsoll_report::{json, text};
@@ -40,6 +40,20 @@ fn resource(kind: ResourceKind, (host, detail): (&str, &str), used: f64, capacit
     Resource { kind, host, detail, capacity, used: used_by_step, demand: None }
 }
 
+fn tier(depth: u32, host: &str, process: Option<(u32, &str)>, port: u16, edges: &[(usize, u64)]) -> TierNode {
+    TierNode {
+        host: host.to_owned(),
+        process: process.map(|(_, name)| name.to_owned()),
+        pids: process.map(|(pid, _)| pid).into_iter().collect(),
+        door: Door::Port(port),
+        depth,
+        downstream: edges
+            .iter()
+            .map(|(to, connections)| TierEdge { to: *to, connections: *connections })
+            .collect(),
+    }
+}
+
 /// nginx on one host before two APIs, of which one was looked at, and a database that nobody looks at.
 pub(super) fn watched(command: &str) -> Sample {
     let mut sample = sample::healthy(command);
@@ -67,6 +81,13 @@ pub(super) fn watched(command: &str) -> Sample {
         )],
     ]
     .concat();
+    let tiers = vec![
+        tier(1, "web", Some((12, "nginx")), 80, &[(1, 16), (2, 17)]),
+        tier(2, "api1", Some((7, "java")), 9000, &[(3, 4)]),
+        tier(2, "api2", None, 9000, &[]),
+        tier(3, "198.18.0.9", None, 3306, &[]),
+    ];
+    sample.findings.topology = Topology { tiers };
     let web = ("web", "");
     sample.findings.resources = vec![
         resource(ResourceKind::Cpu, web, 0.495, Some(0.5)),

@@ -227,6 +227,7 @@ fn sample(command: &str, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) 
         knee: None,
         usl: None,
         slo: None,
+        topology: plimsoll_analyze::Topology::default(),
         resources: Vec::new(),
         verdict,
         profiled: Vec::new(),

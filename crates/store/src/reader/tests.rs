@@ -3,7 +3,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use plimsoll_record::Manifest;
+use plimsoll_record::{EventKind, Manifest};
 use tempfile::TempDir;
 
 use super::*;
@@ -182,6 +182,17 @@ fn damage_is_reported_as_damage() {
         let error = read(&path).unwrap_err();
         assert!(matches!(error, StoreError::Damaged { .. }), "{sql}: {error}");
     }
+}
+
+#[test]
+fn an_event_without_a_known_word_is_read_with_its_text() {
+    let (_folder, path) = place("run.plimsoll");
+    let run = fixture::recorded(&path);
+    edit(&path, "UPDATE event SET kind = 'moon_rose' WHERE id = (SELECT min(id) FROM event)");
+    let read = read(&path).unwrap();
+    assert_eq!(read.events[0].kind, EventKind::Other);
+    assert_eq!(read.events[0].text, run.events[0].text);
+    assert_eq!(read.events[1..], run.events[1..]);
 }
 
 #[test]

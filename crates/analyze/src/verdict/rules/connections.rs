@@ -6,7 +6,7 @@ use plimsoll_units::{count_text, significant};
 use crate::hosts::{Span, Track, name_of};
 use crate::verdict::bounds;
 use crate::verdict::scene::{Scene, Suspicion};
-use crate::{EvidenceRow, Limit, ResourceKind, StepSummary};
+use crate::{EvidenceRow, Limit, Resource, ResourceKind, StepSummary};
 
 /// A process that has all but this many of its descriptors open has none to give: some are kept back.
 const DESCRIPTORS_LEFT: f64 = 2.0;
@@ -51,11 +51,17 @@ fn suspicion(place: String, sentence: String, evidence: Vec<EvidenceRow>, advice
     }
 }
 
+/// What is held at any load, as connections that are kept ready, did not stop growth when it was met.
+fn was_lower(held: &Resource, bound: f64) -> bool {
+    held.used.len() == 1 || held.used.iter().flatten().any(|used| *used < bound)
+}
+
 fn descriptors(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
     let at_limit = |(index, step, _): (usize, &StepSummary, Span)| {
         scene.of_kind(ResourceKind::Descriptors).filter(|process| process.host == host).find_map(|process| {
             let (open, limit) = (process.used[index]?, process.capacity?);
-            (open >= limit - DESCRIPTORS_LEFT).then(|| (process, open, limit, crate::verdict::at(step)))
+            (open >= limit - DESCRIPTORS_LEFT && was_lower(process, limit - DESCRIPTORS_LEFT))
+                .then(|| (process, open, limit, crate::verdict::at(step)))
         })
     };
     let (process, open, limit, at) = stopped(scene).find_map(at_limit)?;
@@ -122,7 +128,7 @@ fn allowed(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
     let full =
         scene.of_kind(ResourceKind::Connections).filter(|server| server.host == host).find_map(|server| {
             let (open, most) = (server.used[scene.step]?, server.capacity?);
-            (open >= most - 1.0).then_some((server, open, most))
+            (open >= most - 1.0 && was_lower(server, most - 1.0)).then_some((server, open, most))
         });
     let (server, open, most) = full?;
     let sentence = format!(

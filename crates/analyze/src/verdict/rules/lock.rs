@@ -20,7 +20,13 @@ const THREAD_LEAST: f64 = 0.05;
 
 /// Processes whose threads share one core between them on a host that has more.
 pub(in crate::verdict) fn by_cpu(scene: &Scene<'_>) -> Vec<Suspicion> {
-    scene.hosts().into_iter().filter_map(|host| one_core(scene, host)).collect()
+    let mut found: Vec<Suspicion> =
+        scene.hosts().into_iter().filter_map(|host| one_core(scene, host)).collect();
+    for lock in &mut found {
+        // A runtime that lets one of its threads run at a time looks like it: it can use one core.
+        lock.beside = vec![Suspicion::new(Limit::Thread, &lock.place, String::new())];
+    }
+    found
 }
 
 fn one_core(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
@@ -112,5 +118,7 @@ pub(in crate::verdict) fn by_turns(scene: &Scene<'_>, queue: &Queue, at_once: At
             Some(1.0),
         ),
     ];
-    Some(suspicion(scene, &tier.host, &tier.process, sentence, evidence))
+    let mut found = suspicion(scene, &tier.node.host, tier.process(), sentence, evidence);
+    found.advice.push(super::pool::held_back(scene));
+    Some(found)
 }

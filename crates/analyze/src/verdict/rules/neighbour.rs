@@ -3,17 +3,16 @@
 
 use plimsoll_units::count_text;
 
+use super::thread::Wanted;
 use crate::hosts::{Track, name_of};
 use crate::verdict::bounds;
 use crate::verdict::phrase::percent;
 use crate::verdict::scene::{Scene, Suspicion};
 use crate::{Limit, Resource, ResourceKind};
 
-/// Ready threads that got less than this part of what they wanted were kept from it.
-const WAITED: f64 = 0.5;
-
-/// A process that uses so much of it at the lowest throughput too does not work for the requests.
-const STEADY: f64 = 0.5;
+/// What the commands of the load generator are called, where it runs on the host itself: it follows the load without
+/// serving it.
+const GENERATORS: [&str; 2] = ["plimsoll", "wrk"];
 
 /// Hosts whose CPU the target wanted and did not get.
 pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
@@ -21,31 +20,43 @@ pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
     hosts.filter_map(|host| on_busy(scene, host).or_else(|| on_idle(scene, host))).collect()
 }
 
-/// The processes that are not watched and used most of a host's CPU, and how much all of them used, in cores.
-fn others(scene: &Scene<'_>, host: &str) -> Option<(String, f64)> {
-    let span = scene.span();
-    let cores = scene
-        .seen
-        .hosts
-        .of(host, "neighbours")
-        .filter_map(|(subject, track)| Some((subject, crate::usage::cpu_of(track, span)?)));
-    let cores: Vec<(&str, f64)> = cores.chain(strangers(scene, host)).collect();
-    let busiest = cores.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    Some((busiest.0.to_owned(), cores.iter().map(|(_, cores)| cores).sum()))
+/// A process that serves no requests.
+struct Stranger<'a> {
+    subject: &'a str,
+    cores: f64,
+    /// True if it is seen not to: it uses as much at the lowest load.
+    certain: bool,
 }
 
-/// Watched processes that requests are not seen to pass, and that use as much at the lowest load. Of a lab host every process
-/// is watched, whatever it is there for.
-fn strangers<'s>(scene: &'s Scene<'_>, host: &str) -> Vec<(&'s str, f64)> {
-    let tiers = scene.flow.tiers.iter().filter(|tier| tier.host == host);
-    let ours: Vec<&str> = tiers.map(|tier| tier.process.as_str()).collect();
+/// Processes of a host that are not watched, but for those that follow the load: a server behind a unix socket, or one
+/// started for each request, is not found by its connections and works for the requests all the same.
+fn unwatched<'s>(scene: &'s Scene<'_>, host: &str) -> Vec<Stranger<'s>> {
+    let stranger = |(subject, track): (&'s str, &Track<'_>)| {
+        let cores = crate::usage::cpu_of(track, scene.span())?;
+        let generator = GENERATORS.contains(&name_of(subject));
+        let follows = scene.follows_load(track).filter(|_| !generator);
+        (follows != Some(true)).then_some(Stranger {
+            subject,
+            cores,
+            certain: generator || follows.is_some(),
+        })
+    };
+    scene.seen.hosts.of(host, "neighbours").filter_map(stranger).collect()
+}
+
+/// Watched processes that requests are not seen to pass, and that use as much at the lowest load, or never sleep. Of a lab
+/// host every process is watched, whatever it is there for.
+fn strangers<'s>(scene: &'s Scene<'_>, host: &str) -> Vec<Stranger<'s>> {
+    let tiers = scene.flow.tiers.iter().filter(|tier| tier.is_looked_at() && tier.node.host == host);
+    let ours: Vec<&str> = tiers.map(|tier| tier.process()).collect();
     if ours.is_empty() || ours.contains(&"") {
         return Vec::new();
     }
     let stranger = |(subject, track): (&'s str, &Track<'_>)| {
         let cores = crate::usage::cpu_of(track, scene.span())?;
-        let follows_load = crate::usage::cpu_of(track, scene.lowest_span()?)? < STEADY * cores;
-        (!ours.contains(&name_of(subject)) && !follows_load).then_some((subject, cores))
+        let works = scene.follows_load(track).or_else(|| scene.sleeps(track)).unwrap_or(true);
+        let strange = !ours.contains(&name_of(subject)) && !works;
+        strange.then_some(Stranger { subject, cores, certain: true })
     };
     scene.seen.hosts.of(host, "process").filter_map(stranger).collect()
 }
@@ -64,12 +75,21 @@ fn waited(scene: &Scene<'_>, host: &str) -> Option<f64> {
     tracks.filter_map(|(_, track)| Some(track.per_sec("run_wait_us", span)? / 1e6)).reduce(|a, b| a + b)
 }
 
+/// The part of the CPU time they wanted that the watched processes of a host did not get.
+pub(super) fn kept(scene: &Scene<'_>, host: &str) -> Option<f64> {
+    let (waited, ours) = (waited(scene, host)?, scene.cores_of_processes(host, None, scene.span())?);
+    Some(waited / (waited + ours).max(f64::MIN_POSITIVE))
+}
+
 /// The CPU is busy, and would not be without the others.
 fn on_busy(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
     let cpu = scene.cpu(host).filter(|cpu| super::processor::is_busy(scene, cpu))?;
     let (share, capacity) = (scene.share(cpu)?, cpu.capacity?);
-    let (name, by_others) =
-        others(scene, host).map_or((String::new(), 0.0), |(name, cores)| (name, cores / capacity));
+    let others: Vec<Stranger<'_>> =
+        unwatched(scene, host).into_iter().chain(strangers(scene, host)).collect();
+    let by_others = others.iter().map(|other| other.cores).sum::<f64>() / capacity;
+    let busiest = others.iter().max_by(|a, b| a.cores.total_cmp(&b.cores));
+    let name = busiest.map_or_else(String::new, |busiest| busiest.subject.to_owned());
     let by_guests = stolen(scene, host).unwrap_or(0.0);
     if share - by_others - by_guests >= bounds::FREE {
         return None;
@@ -79,15 +99,15 @@ fn on_busy(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
     } else {
         (name, by_others)
     };
-    Some(suspicion(scene, cpu, &who, part))
+    let mut found = suspicion(scene, cpu, &who, part);
+    found.direct &= others.iter().all(|other| other.certain || other.cores < bounds::TIE * capacity);
+    Some(found)
 }
 
 fn suspicion(scene: &Scene<'_>, cpu: &Resource, who: &str, part: f64) -> Suspicion {
     let host = &cpu.host;
     let share = scene.share(cpu).unwrap_or_default();
-    let waited = waited(scene, host);
-    let ours = scene.cores_of_processes(host, None, scene.span());
-    let kept = waited.zip(ours).map(|(waited, ours)| waited / (waited + ours).max(f64::MIN_POSITIVE));
+    let kept = kept(scene, host);
     let sentence = format!(
         "the CPU of {host} is the limit, and a neighbour takes it: {} was busy at {} requests/s, {} with {who}",
         percent(share),
@@ -108,7 +128,7 @@ fn suspicion(scene: &Scene<'_>, cpu: &Resource, who: &str, part: f64) -> Suspici
     Suspicion {
         share,
         by_neighbour: true,
-        direct: kept.is_some_and(|kept| kept >= WAITED / 2.0),
+        direct: kept.is_some_and(|kept| kept >= bounds::KEPT / 2.0),
         evidence,
         advice: vec![format!("move {who} away from {host}, or the target, and repeat the load")],
         ..Suspicion::new(Limit::Cpu, format!("{host}: {who}"), sentence)
@@ -118,15 +138,21 @@ fn suspicion(scene: &Scene<'_>, cpu: &Resource, who: &str, part: f64) -> Suspici
 /// The host has CPU left by its own account, and its threads wait for it all the same: the machine below has none.
 fn on_idle(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
     let idle = scene.cpu_share(host).is_none_or(|share| share < bounds::BUSY);
-    let (waited, ours) = (waited(scene, host)?, scene.cores_of_processes(host, None, scene.span())?);
-    let kept = waited / (waited + ours).max(f64::MIN_POSITIVE);
-    let wanted = scene.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host).any(|thread| {
-        let track = scene.seen.hosts.track(host, "thread", &thread.detail);
-        let waits = track.and_then(|track| track.per_sec("run_wait_us", scene.span())).map(|us| us / 1e6);
-        thread.used[scene.step].zip(waits).is_some_and(|(used, waits)| used + waits >= bounds::BUSY)
+    let kept = kept(scene, host)?;
+    let mut threads = scene.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host);
+    let wanted = threads.any(|thread| Wanted::of(scene, thread).is_some_and(Wanted::is_at_end));
+    // A group that is out of quota keeps its own threads waiting.
+    let groups = scene.of_target().filter(|resource| {
+        resource.host == host && matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota)
     });
-    if !idle || !wanted || kept < WAITED {
+    let throttled = |group: &Resource| scene.throttled(group).is_some_and(|part| part >= bounds::THROTTLED);
+    let mut quotas = groups.filter(|group| throttled(group) || is_full_quota(scene, group));
+    let held_up = quotas.next().is_some();
+    if !idle || !wanted || held_up || kept < bounds::KEPT {
         return None;
+    }
+    if let Some(cores) = full_cores(scene, host) {
+        return Some(confined(scene, host, cores, kept));
     }
     let sentence = format!(
         "the CPU of the machine below {host} is the limit: threads of the target were ready and had none for {} of the \
@@ -146,4 +172,34 @@ fn on_idle(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
         )],
         ..Suspicion::new(Limit::Cpu, format!("{host}: a neighbour"), sentence)
     })
+}
+
+fn is_full_quota(scene: &Scene<'_>, group: &Resource) -> bool {
+    group.kind == ResourceKind::Quota && super::processor::is_busy(scene, group)
+}
+
+/// How many of a host's cores are busy while others are not.
+fn full_cores(scene: &Scene<'_>, host: &str) -> Option<usize> {
+    let cores = scene.of_kind(ResourceKind::Core).filter(|core| core.host == host);
+    let full = cores.filter(|core| scene.share(core).is_some_and(|share| share >= bounds::BUSY)).count();
+    (full > 0).then_some(full)
+}
+
+/// Threads wait for cores that are full beside others that idle: they may not run there.
+fn confined(scene: &Scene<'_>, host: &str, cores: usize, kept: f64) -> Suspicion {
+    let plural = if cores == 1 { "" } else { "s" };
+    let sentence = format!(
+        "the cores that the target may use on {host} are the limit: {cores} core{plural} of it were full, and its threads \
+         were ready and had none for {} of the time they wanted one, while others idled",
+        percent(kept)
+    );
+    let what = format!("time that the target's threads on {host} were ready and had no CPU");
+    Suspicion {
+        evidence: vec![scene.row(what, kept, Some(1.0))],
+        advice: vec![format!(
+            "look at which cores the target on {host} may use (taskset, cpuset, CPUAffinity), give it more of them, and \
+             repeat the load"
+        )],
+        ..Suspicion::new(Limit::Cpu, host, sentence)
+    }
 }

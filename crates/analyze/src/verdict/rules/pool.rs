@@ -80,7 +80,7 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: A
         interval: at_once.count.interval.map(|(low, high)| (each(low), each(high))),
     };
     let place = tiers.first().map_or_else(|| sole_place(scene), |tier| tier.place());
-    let names: Vec<String> = tiers.iter().map(|tier| tier.place()).collect();
+    let names = by_place(tiers.iter().map(|tier| tier.place()));
     let whose = if names.is_empty() { place.clone() } else { joined(&names) };
     let apiece = if tiers.len() > 1 { " each" } else { "" };
     let sentence = format!(
@@ -106,18 +106,43 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: A
             Some(at_once.count.value),
         )
     }));
+    let direct = at_once.straight == Some(true) && is_seen(queue, at_once.count.value);
+    let raise = format!(
+        "raise the pool in {whose} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
+         throughput should grow by half, or up to the next limit",
+        whole(size.value),
+        whole(1.5 * size.value)
+    );
     Suspicion {
         size: Some(size),
-        direct: at_once.straight == Some(true) && is_seen(queue, at_once.count.value),
+        direct,
         evidence,
-        advice: vec![format!(
-            "raise the pool in {whose} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
-             throughput should grow by half, or up to the next limit",
-            whole(size.value),
-            whole(1.5 * size.value)
-        )],
+        advice: [raise].into_iter().chain((!direct).then(|| held_back(scene))).collect(),
         ..Suspicion::new(Limit::Pool, place, sentence)
     }
+}
+
+/// What holds throughput down without being busy, and is neither a pool nor a lock.
+pub(super) fn held_back(scene: &Scene<'_>) -> String {
+    format!(
+        "if nothing there is set to that, look for a rate limit that delays requests, or a link that is shaped on the way: \
+         either holds throughput at {} requests/s whatever the load",
+        count_text(scene.throughput())
+    )
+}
+
+/// Places, each once: several servers of one name on one host are told as so many of it.
+fn by_place(places: impl Iterator<Item = String>) -> Vec<String> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for place in places {
+        match counts.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((place, 1)),
+        }
+    }
+    let told =
+        |(place, count): (String, usize)| if count > 1 { format!("{count} × {place}") } else { place };
+    counts.into_iter().map(told).collect()
 }
 
 /// Workers come in whole numbers, and one at least.
@@ -125,10 +150,14 @@ fn whole(count: f64) -> String {
     grouped(count.round().max(1.0) as u64)
 }
 
-/// The queue was seen at the door of the pool, or connections out of it are as many as it has.
+/// The queue was seen at the door of the pool, and all but as many as it has were there; or connections out of it are as
+/// many as it has. Where more requests are past the door than are served at once, they wait for something behind it, be it
+/// over a way that is no TCP connection.
 fn is_seen(queue: &Queue, count: f64) -> bool {
-    let at_door = queue.at_the_door.is_some_and(|part| part >= bounds::AT_THE_DOOR);
-    let counted = queue.out.is_some_and(|out| (out / count - 1.0).abs() <= bounds::SAME_SIZE);
+    let as_many = |seen: f64| (seen / count - 1.0).abs() <= bounds::SAME_SIZE;
+    let at_door = queue.at_the_door.is_some_and(|part| part >= bounds::AT_THE_DOOR)
+        && queue.inside.is_some_and(as_many);
+    let counted = queue.out.is_some_and(as_many);
     let nothing_beyond = queue.out == Some(0.0);
     !queue.tiers.is_empty() && ((at_door && nothing_beyond) || counted)
 }

@@ -24,24 +24,18 @@ pub(super) fn is_busy(scene: &Scene<'_>, resource: &Resource) -> bool {
 
 /// The law holds over the ladder; or throughput hardly differed and the watched processes account for the use.
 fn used_by_requests(scene: &Scene<'_>, resource: &Resource) -> bool {
-    match resource.demand.map(|demand| demand.law) {
-        Some(Law::Holds) => true,
-        Some(Law::Untested) => {
-            let ours = scene.cores_of_processes(&resource.host, None, scene.span());
-            let used = resource.used[scene.step];
-            ours.zip(used).is_some_and(|(ours, used)| ours >= bounds::PASSED_ON * used)
-        }
-        Some(Law::Broken) | None => false,
-    }
+    let by_ours = || {
+        let ours = scene.cores_of_processes(&resource.host, None, scene.span());
+        ours.zip(resource.used[scene.step]).is_some_and(|(ours, used)| ours >= bounds::PASSED_ON * used)
+    };
+    let holds = resource.demand.is_some_and(|demand| demand.law == Law::Holds);
+    scene.is_used_by_requests(resource) && (holds || by_ours())
 }
 
 fn host(scene: &Scene<'_>, resource: &Resource) -> Suspicion {
     let share = scene.share(resource).unwrap_or_default();
     let capacity = resource.capacity.unwrap_or_default();
-    let process = scene.busiest_process(&resource.host);
-    let whose = process.map_or_else(String::new, |(name, cores)| {
-        format!(", most of it by {name} ({} cores)", significant(cores))
-    });
+    let whose = whose(scene, &resource.host, share * capacity);
     let sentence = format!(
         "the CPU of {} is the limit: {} of its {} was used at {} requests/s{}{whose}",
         resource.host,
@@ -59,9 +53,31 @@ fn host(scene: &Scene<'_>, resource: &Resource) -> Suspicion {
         share,
         at_per_sec: resource.demand.and_then(|demand| demand.at_per_sec),
         direct: used_by_requests(scene, resource),
+        whatever_the_load: is_spun(scene, resource),
         evidence,
         advice: vec![advice(scene, &resource.host)],
         ..Suspicion::new(Limit::Cpu, resource.host.clone(), sentence)
+    }
+}
+
+/// Full at any load, and nobody of the target waits for it: it is given up by whoever has it, as by threads that poll.
+fn is_spun(scene: &Scene<'_>, resource: &Resource) -> bool {
+    let broken = resource.demand.is_some_and(|demand| demand.law == Law::Broken);
+    broken && super::neighbour::kept(scene, &resource.host).is_some_and(|kept| kept < bounds::KEPT / 2.0)
+}
+
+/// Who used most of it, and whether that is the greater part.
+fn whose(scene: &Scene<'_>, host: &str, all: f64) -> String {
+    let processes = scene.processes(host);
+    let Some((name, cores)) = processes.first().filter(|(_, cores)| *cores > 0.0) else {
+        return String::new();
+    };
+    let part = cores / all.max(f64::MIN_POSITIVE);
+    let cores = significant(*cores);
+    if part > 0.5 {
+        format!(", most of it by {name} ({cores} cores)")
+    } else {
+        format!(", {} of that by {name} ({cores} cores), of what is watched there the busiest", percent(part))
     }
 }
 

@@ -4,7 +4,7 @@
 //! the load. It holds them if they wait at its own door, not read or not accepted. The place of the queue is the deepest
 //! tier that requests reach and do not leave.
 
-use crate::flow::{Peer, Tier};
+use crate::topology::Tier;
 use crate::verdict::bounds;
 use crate::verdict::scene::Scene;
 
@@ -18,6 +18,8 @@ pub(in crate::verdict) struct Queue {
     /// Requests that were seen waiting at the door of these tiers, of those that must wait somewhere; `None` where the
     /// door was not seen.
     pub(in crate::verdict) at_the_door: Option<f64>,
+    /// Requests under way that are not at that door; `None` where the door was not seen.
+    pub(in crate::verdict) inside: Option<f64>,
     /// Connections out of these tiers at the highest step, where it was seen; those to other tiers and outside.
     pub(in crate::verdict) out: Option<f64>,
 }
@@ -48,17 +50,16 @@ fn must_wait(scene: &Scene<'_>, high: usize, served_at_once: f64) -> f64 {
 pub(in crate::verdict) fn find(scene: &Scene<'_>, served_at_once: f64) -> Queue {
     let (low, high) = ends(scene);
     let waiting = must_wait(scene, high, served_at_once);
-    let mut here = scene.flow.front.clone();
-    if here.is_empty() && scene.flow.tiers.len() == 1 {
-        here = vec![0];
-    }
-    let mut best = Queue { tiers: here.clone(), outside: None, at_the_door: None, out: None };
+    let mut here = scene.flow.front();
+    let mut best = Queue { tiers: here.clone(), outside: None, at_the_door: None, inside: None, out: None };
     // A request passes no tier twice, so that as many rounds as there are tiers are enough.
     for _ in 0..=scene.flow.tiers.len() {
-        let door = at_the_door(scene, &here, high).map(|held| held / waiting.max(1.0));
+        let held = at_the_door(scene, &here, high);
+        let door = held.map(|held| held / waiting.max(1.0));
+        let inside = held.map(|held| under_way(scene, high) - held);
         let next = passed_to(scene, &here, low, high);
         let out = flowing_out(scene, &here, high);
-        best = Queue { tiers: here.clone(), outside: None, at_the_door: door, out };
+        best = Queue { tiers: here.clone(), outside: None, at_the_door: door, inside, out };
         let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR);
         let deeper = next.tiers.iter().any(|tier| {
             let held = at_the_door(scene, &[*tier], high);
@@ -78,12 +79,8 @@ pub(in crate::verdict) fn find(scene: &Scene<'_>, served_at_once: f64) -> Queue 
 /// Requests at the door of tiers: not accepted, or not read.
 fn at_the_door(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Option<f64> {
     let of_tier = |tier: &Tier| {
-        let (unread, queue) = (tier.unread[step], tier.queue[step]);
-        if unread.is_none() && queue.is_none() {
-            None
-        } else {
-            Some(unread.unwrap_or(0.0) + queue.unwrap_or(0.0))
-        }
+        // A connection that is not accepted yet and has sent its request is in both.
+        tier.unread[step].into_iter().chain(tier.queue[step]).reduce(f64::max)
     };
     tiers.iter().filter_map(|tier| of_tier(&scene.flow.tiers[*tier])).reduce(|a, b| a + b)
 }
@@ -105,11 +102,11 @@ struct Next {
 }
 
 /// Connections out of these tiers by where they lead, at one step.
-fn shares(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Vec<(Peer, f64)> {
-    let mut all: std::collections::BTreeMap<Peer, f64> = std::collections::BTreeMap::new();
+fn shares(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f64)> {
+    let mut all: std::collections::BTreeMap<usize, f64> = std::collections::BTreeMap::new();
     for flow in tiers.iter().flat_map(|tier| &scene.flow.tiers[*tier].out) {
         if let Some(connections) = flow.connections[step] {
-            *all.entry(flow.to.clone()).or_default() += connections;
+            *all.entry(flow.to).or_default() += connections;
         }
     }
     all.into_iter().collect()
@@ -117,27 +114,19 @@ fn shares(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Vec<(Peer, f64)> {
 
 fn passed_to(scene: &Scene<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
     let shares = shares(scene, tiers, high);
-    let inner = |peer: &Peer| matches!(peer, Peer::Tier(tier) if !tiers.contains(tier));
-    let to_tiers: f64 = shares.iter().filter(|(peer, _)| inner(peer)).map(|(_, count)| count).sum();
-    let outer = shares.iter().filter(|(peer, _)| matches!(peer, Peer::Outside(_)));
+    let tier = |index: &usize| &scene.flow.tiers[*index];
+    let inner = |index: &usize| tier(index).is_looked_at() && !tiers.contains(index);
+    let to_tiers: f64 = shares.iter().filter(|(to, _)| inner(to)).map(|(_, count)| count).sum();
+    let outer = shares.iter().filter_map(|(to, count)| Some((tier(to).outside.as_ref()?, *count)));
     let outer = outer.max_by(|a, b| a.1.total_cmp(&b.1));
-    let outside_most = outer.map_or(0.0, |(_, count)| *count);
-    let most = to_tiers.max(outside_most);
+    let outside_most = outer.map_or(0.0, |(_, count)| count);
     let to_outside = outside_most > to_tiers;
-    let next: Vec<usize> = shares
-        .iter()
-        .filter_map(|(peer, count)| match peer {
-            Peer::Tier(tier) if inner(peer) && *count >= 0.5 * to_tiers / shares.len() as f64 => Some(*tier),
-            _ => None,
-        })
-        .collect();
+    let least = 0.5 * to_tiers / shares.len() as f64;
+    let next = shares.iter().filter(|(to, count)| !to_outside && inner(to) && *count >= least);
     Next {
-        outside: outer.filter(|_| to_outside).and_then(|(peer, _)| match peer {
-            Peer::Outside(name) => Some(name.clone()),
-            Peer::Tier(_) => None,
-        }),
-        tiers: if to_outside { Vec::new() } else { next },
-        passes: passes(scene, tiers, most, low, high),
+        tiers: next.map(|(to, _)| *to).collect(),
+        outside: outer.filter(|_| to_outside).map(|(name, _)| name.clone()),
+        passes: passes(scene, tiers, to_tiers.max(outside_most), low, high),
     }
 }
 

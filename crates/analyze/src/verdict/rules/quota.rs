@@ -39,7 +39,8 @@ fn suspicion(scene: &Scene<'_>, group: &Resource) -> Suspicion {
     Suspicion {
         share,
         at_per_sec: group.demand.and_then(|demand| demand.at_per_sec),
-        direct: group.demand.is_some_and(|demand| demand.law != Law::Broken),
+        direct: scene.is_used_by_requests(group),
+        whatever_the_load: group.demand.is_some_and(|demand| demand.law == Law::Broken),
         evidence,
         advice: vec![format!(
             "raise the CPU quota of {} by half, to {} cores, and repeat the load with -c {}",

@@ -44,6 +44,14 @@ fn stays_level(steps: &[StepSummary], first: usize) -> Option<(f64, f64, usize)>
     Some((served().reduce(f64::min)?, served().reduce(f64::max)?, with_refusals.len()))
 }
 
+/// As much was served before there were refusals: something else had stopped growth by then, and what waited too long for it
+/// may be what is refused.
+fn was_level_before(steps: &[StepSummary], level_per_sec: f64) -> bool {
+    let accepted =
+        steps.iter().filter(|step| part(step) < PART_LEAST && crate::knee::counts_for_capacity(step));
+    accepted.map(served_per_sec).any(|served| served >= (1.0 - bounds::TIE) * level_per_sec)
+}
+
 /// Refusals as a policy. `scene.step` must be the first step that has them.
 pub(in crate::verdict) fn suspicion(scene: &Scene<'_>) -> Option<Suspicion> {
     let steps = scene.case.steps;
@@ -70,8 +78,11 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>) -> Option<Suspicion> {
         .resources
         .iter()
         .any(|resource| resource.kind == ResourceKind::Cpu && resource.host == host(&place));
+    let before = was_level_before(steps, least);
+    let pool = before.then(|| Suspicion::new(Limit::Pool, &place, String::new()));
     Some(Suspicion {
-        direct: level && count > 1 && watched,
+        direct: level && count > 1 && watched && !before,
+        beside: pool.into_iter().collect(),
         evidence: vec![
             scene.row("answers of status 429 or 503", refused, Some(1.0)),
             scene.row(
@@ -95,18 +106,16 @@ fn host(place: &str) -> &str {
 /// Refusals reach the load from the tier that makes them; those behind it never see what was refused. The deepest host
 /// whose packets grow with the refusals is where they come from.
 fn deepest_that_refuses(scene: &Scene<'_>) -> String {
-    let front = scene.flow.front.iter().map(|tier| &scene.flow.tiers[*tier]).next();
+    let mut here = scene.flow.front();
+    let front = here.first().map(|tier| &scene.flow.tiers[*tier]);
     let mut place = front.map_or_else(|| scene.case.plan.target.authority(), |tier| tier.place());
-    let mut here = scene.flow.front.clone();
     for _ in 0..scene.flow.tiers.len() {
         let next: Vec<usize> = here
             .iter()
             .flat_map(|tier| &scene.flow.tiers[*tier].out)
-            .filter_map(|flow| match flow.to {
-                crate::flow::Peer::Tier(tier) if !here.contains(&tier) => Some(tier),
-                _ => None,
-            })
-            .filter(|tier| sees_refusals(scene, &scene.flow.tiers[*tier].host))
+            .map(|flow| flow.to)
+            .filter(|tier| scene.flow.tiers[*tier].is_looked_at() && !here.contains(tier))
+            .filter(|tier| sees_refusals(scene, &scene.flow.tiers[*tier].node.host))
             .collect();
         let Some(first) = next.first() else { return place };
         place = scene.flow.tiers[*first].place();

@@ -1,0 +1,102 @@
+//! Whether it is requests that use what is used.
+
+use super::bounds;
+use super::scene::Scene;
+use crate::demand::BATCHING_MOST;
+use crate::hosts::{Span, Track, pid_of};
+use crate::usage::cpu_of;
+use crate::{Demand, Law, Resource, ResourceKind};
+
+/// A thread that serves requests one by one sleeps until the next is there. Where so few are under way that it must, it does
+/// so once in a hundred of its requests at least, also if it is held up for long in between; one that polls never does.
+const SLEEPS_LEAST: f64 = 0.01;
+/// The part of what is used that the threads that were looked at must account for to speak for all.
+const LOOKED_AT_LEAST: f64 = 0.5;
+
+impl Scene<'_> {
+    /// True if the deciding step was measured for long enough that reads of hosts tell something of it.
+    pub(crate) fn is_long_enough(&self) -> bool {
+        self.decisive().measured_sec >= bounds::WINDOW_LEAST_SEC
+    }
+
+    /// The step of the lowest throughput: its index, and its throughput.
+    fn lowest(&self) -> Option<(usize, f64)> {
+        let steps = self.case.steps.iter().map(|step| step.throughput.value).enumerate();
+        steps.filter(|(_, throughput)| *throughput > 0.0).min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Whether what a process uses follows the load; `None` where the steps do not tell. At the lowest throughput a request
+    /// may cost some times as much, for a server sleeps and wakes more often; where there is too much of it for that
+    /// too, what was used there must be far less.
+    pub(crate) fn follows_load(&self, track: &Track<'_>) -> Option<bool> {
+        let (lowest, throughput) = self.lowest()?;
+        let now = cpu_of(track, self.span())?;
+        let then = cpu_of(track, self.seen.spans[lowest])?;
+        if then < bounds::STEADY * now {
+            return Some(true);
+        }
+        let far_less_to_do = BATCHING_MOST * throughput <= bounds::STEADY * self.throughput();
+        far_less_to_do.then_some(false)
+    }
+
+    /// Where fewest requests are under way: when, and the throughput.
+    fn fewest(&self) -> Option<(usize, Span, f64)> {
+        let steps = self.case.steps.iter().enumerate();
+        let (index, step) =
+            steps.min_by_key(|(_, step)| u64::from(step.connections) * u64::from(step.depth))?;
+        Some((index, self.seen.spans[index], step.throughput.value))
+    }
+
+    /// Whether a process slept while it waited for requests, where fewest are under way; `None` if that was not counted.
+    pub(crate) fn sleeps(&self, track: &Track<'_>) -> Option<bool> {
+        let (_, span, throughput) = self.fewest()?;
+        Some(track.per_sec("voluntary_switches", span)? >= SLEEPS_LEAST * throughput)
+    }
+
+    /// The threads that use a resource, and processes of one thread whose threads were not looked at.
+    fn threads_of(&self, resource: &Resource) -> Vec<&Track<'_>> {
+        let hosts = self.seen.hosts;
+        let host = resource.host.as_str();
+        let looked_at = |pid| hosts.of(host, "thread").any(|(subject, _)| pid_of(subject) == pid);
+        let alone = hosts.of(host, "process").filter(move |(subject, track)| {
+            track.last("threads") == Some(1.0) && !looked_at(pid_of(subject))
+        });
+        let all = hosts.of(host, "thread").chain(alone);
+        let meant = |subject: &str| resource.kind != ResourceKind::Thread || subject == resource.detail;
+        all.filter(|(subject, _)| meant(subject)).map(|(_, track)| track).collect()
+    }
+
+    /// True if the threads that use a resource sleep between requests where few are under way: what they use is for these.
+    fn is_slept_between(&self, resource: &Resource) -> bool {
+        let Some((step, span, throughput)) = self.fewest() else { return false };
+        let Some(used) = resource.used[step].filter(|used| *used > 0.0) else { return false };
+        let load =
+            |track: &&Track<'_>| Some((cpu_of(track, span)?, track.per_sec("voluntary_switches", span)?));
+        let threads = self.threads_of(resource);
+        let threads: Vec<(f64, f64)> = threads.iter().filter_map(load).collect();
+        let all: f64 = threads.iter().map(|(cores, _)| cores).sum();
+        // Each serves requests in proportion to what it uses.
+        let awake = |(cores, sleeps): &&(f64, f64)| *sleeps < SLEEPS_LEAST * throughput * cores / all;
+        let awake: f64 = threads.iter().filter(awake).map(|(cores, _)| cores).sum();
+        all >= LOOKED_AT_LEAST * used && awake <= (1.0 - bounds::PASSED_ON) * used
+    }
+
+    /// True if requests are what uses a resource: its use grew with them to more than would be free, or it was seen with room
+    /// left at a lower load, or its threads sleep between requests. Threads that poll without pause fill a core at any
+    /// load, and give it up for work.
+    pub(crate) fn is_used_by_requests(&self, resource: &Resource) -> bool {
+        let shares = (0..self.case.steps.len()).filter_map(|step| resource.utilisation(step));
+        let least = shares.reduce(f64::min).unwrap_or(1.0);
+        let by_requests = |demand: Demand| {
+            let (used, capacity) = (resource.used[self.step]?, resource.capacity?);
+            Some((used - demand.idle) / capacity)
+        };
+        let grew = |demand: Demand| match demand.law {
+            Law::Holds => by_requests(demand).is_some_and(|share| share >= bounds::FREE),
+            Law::Untested => least < bounds::FREE,
+            Law::Broken => false,
+        };
+        let unbroken = resource.demand.filter(|demand| demand.law != Law::Broken);
+        unbroken.is_some_and(|demand| grew(demand) || self.is_slept_between(resource))
+    }
+}
