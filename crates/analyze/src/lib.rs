@@ -17,6 +17,7 @@ mod hosts;
 mod intervention;
 mod knee;
 pub mod ladder;
+mod machines;
 mod moments;
 #[cfg(test)]
 mod noise;
@@ -45,6 +46,7 @@ pub use demand::{Demand, Law};
 pub use findings::*;
 pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
 pub use intervention::{INTERVENTION, Raise, experiment};
+pub use machines::*;
 pub use resource::{Resource, ResourceKind};
 pub use table::{LawBreach, RowFinding, TableFindings, TableRow, TableTier, explain_table};
 pub use topology::{TierEdge, TierNode, Topology, topology};

@@ -11,6 +11,7 @@ mod lab;
 mod load;
 mod misplaced;
 mod network;
+mod plan;
 pub(crate) mod plan_file;
 mod probe;
 mod request;
@@ -28,6 +29,7 @@ pub(crate) use lab::{
 };
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
 pub(crate) use misplaced::Misplaced;
+pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 pub(crate) use scenario::NotText;
@@ -46,6 +48,7 @@ Examples:
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
   plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll                     what limits, and why
+  plimsoll plan plimsoll-runs/api-20260101-120000.plimsoll --target 100k          machines per tier
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
 
 const AFTER: &str = "\
@@ -82,6 +85,8 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// What limits, of a recorded run or of a table of measurements, with all evidence
     Explain(ExplainArgs),
+    /// How many machines each tier needs for a target rate, from recorded runs or a table of measurements
+    Plan(PlanArgs),
     /// How much load this machine can make at most; later runs are judged by it
     Calibrate(CalibrateArgs),
     /// Hosts with known limits on this machine: make them, load them, name what limits them

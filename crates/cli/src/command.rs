@@ -6,12 +6,14 @@ use crate::terminal::remark;
 
 mod calibrate;
 mod diff;
-pub(crate) mod explain;
+mod explain;
 mod judge;
 pub(crate) mod lab;
 mod measure;
+pub(crate) mod plan;
 mod probe;
 mod recorded;
+pub(crate) mod table_file;
 mod target;
 pub(crate) mod wrk;
 
@@ -25,6 +27,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Report(report)) => recorded::report(&report),
         Some(Command::Export(export)) => recorded::export(&export),
         Some(Command::Explain(explain)) => explain::explain(&explain),
+        Some(Command::Plan(args)) => plan::plan(&args),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
         Some(Command::Lab(lab)) => lab::lab(&lab),
         Some(Command::Probe(args)) => probe::probe(&args),

@@ -8,6 +8,7 @@ mod calibration;
 mod explanation;
 mod generator;
 mod hosts;
+mod machines;
 mod moment;
 mod origin;
 mod plan;
@@ -30,6 +31,7 @@ pub use hosts::{
     ComponentDocument, EdgeDocument, FigureDocument, HostDocument, TierDocument, UnreadDocument,
     UsageDocument,
 };
+pub use machines::*;
 pub use moment::MomentDocument;
 pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument, TlsDocument, ToolDocument};
 pub use request::RequestDocument;

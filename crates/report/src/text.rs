@@ -12,6 +12,7 @@ mod failures;
 mod generator;
 mod hosts;
 mod level;
+mod machines;
 mod moments;
 mod origin;
 mod paragraph;
@@ -26,6 +27,7 @@ mod verdict;
 pub use calibration::calibration;
 pub use comparison::comparison;
 pub use explanation::{explanation, table_explanation};
+pub use machines::machines;
 
 use plimsoll_analyze::Findings;
 use plimsoll_plan::Load;
