@@ -4,9 +4,11 @@
 //! one was, and again by a better rule later. No clock, no file, no randomness. Every formula is derived
 //! where it stands, with its source; `docs/method.md` tells them in one piece.
 
+mod ablation;
 mod analysis;
 mod batch_means;
 mod brief;
+mod calls;
 mod compare;
 mod demand;
 mod findings;
@@ -31,6 +33,7 @@ mod slo;
 pub mod steady;
 mod summary;
 mod table;
+mod tiers;
 mod topology;
 mod trend;
 mod usage;
@@ -39,8 +42,10 @@ mod verdict;
 mod wanted;
 mod watched;
 
+pub use ablation::*;
 pub use analysis::{AnalyzeError, analyze};
 pub use brief::measured_to_the_last_answer;
+pub use calls::io_calls_per_sec;
 pub use compare::{BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutcome, compare, rungs_of};
 pub use demand::{Demand, Law};
 pub use findings::*;
@@ -49,6 +54,7 @@ pub use intervention::{INTERVENTION, Raise, experiment};
 pub use machines::*;
 pub use resource::{Resource, ResourceKind};
 pub use table::{LawBreach, RowFinding, TableFindings, TableRow, TableTier, explain_table};
+pub use tiers::{Efficiency, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use topology::{TierEdge, TierNode, Topology, topology};
 pub use wanted::wants_status;
 pub use watched::{

@@ -4,6 +4,7 @@ use crate::args::{Args, Command};
 use crate::exit::Exit;
 use crate::terminal::remark;
 
+pub(crate) mod ablate;
 mod calibrate;
 mod diff;
 mod explain;
@@ -15,6 +16,7 @@ mod probe;
 mod recorded;
 pub(crate) mod table_file;
 mod target;
+mod tiers;
 pub(crate) mod wrk;
 
 /// Runs the command that the line asks for.
@@ -28,6 +30,8 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Export(export)) => recorded::export(&export),
         Some(Command::Explain(explain)) => explain::explain(&explain),
         Some(Command::Plan(args)) => plan::plan(&args),
+        Some(Command::Tiers(args)) => tiers::tiers(&args),
+        Some(Command::Ablate(args)) => ablate::ablate(&args),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
         Some(Command::Lab(lab)) => lab::lab(&lab),
         Some(Command::Probe(args)) => probe::probe(&args),

@@ -9,7 +9,7 @@ use plimsoll_scenario::{RequestsError, TemplateError};
 
 use crate::args::{Misplaced, NotText, Refusal, plan_file};
 use crate::command::table_file::MappingError;
-use crate::command::{lab, plan};
+use crate::command::{ablate, lab, plan};
 use crate::exit::Exit;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
@@ -72,6 +72,7 @@ fn mistyped(error: &anyhow::Error) -> bool {
         || error.is::<TemplateError>()
         || error.is::<MappingError>()
         || plan::mistyped(error)
+        || ablate::mistyped(error)
 }
 
 #[cfg(test)]

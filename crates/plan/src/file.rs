@@ -11,6 +11,7 @@ mod host;
 mod load;
 mod overlay;
 mod section;
+mod switch;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use crate::{Capacity, Network, PlanSpec, ScenarioSpec, TlsSpec, TransportSpec};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
+pub use switch::{Positions, Switch, Turn};
 use section::{Section, line_of};
 
 /// The longest time for one request of a plan file: that of the command line.
@@ -39,6 +41,8 @@ pub struct PlanFile {
     pub variants: Vec<Variant>,
     /// What the verdict should be, if the file is a test.
     pub expect: Option<Expect>,
+    /// What is turned on and off to see what it costs.
+    pub switches: Vec<Switch>,
 }
 
 /// The generator as a host of a lab.
@@ -65,7 +69,7 @@ pub struct Variant {
 }
 
 /// The keys of a file, and those of a variant.
-const KEYS: [&str; 8] = ["name", "target", "load", "slo", "generator", "host", "expect", "variant"];
+const KEYS: [&str; 9] = ["name", "target", "load", "slo", "generator", "host", "expect", "switch", "variant"];
 
 impl PlanFile {
     /// Reads a plan file.
@@ -76,7 +80,7 @@ impl PlanFile {
     pub fn parse(text: &str) -> Result<Self, PlanFileError> {
         let root = DeTable::parse(text).map_err(|error| PlanFileError::syntax(text, &error))?.into_inner();
         let mut file = read(text, &root)?;
-        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..7])?;
+        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..8])?;
         for variant in variants {
             let name = variant.needed("name")?.name()?;
             if file.variants.iter().any(|known| known.name == name) {
@@ -133,7 +137,8 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
     };
     let generator = host::generator(&section)?;
     let expect = expect::expect(&section)?;
-    Ok(PlanFile { spec, lab_hosts: hosts.lab, generator, variants: Vec::new(), expect })
+    let switches = switch::switches(&section)?;
+    Ok(PlanFile { spec, lab_hosts: hosts.lab, generator, variants: Vec::new(), expect, switches })
 }
 
 /// What a value is called in an error.

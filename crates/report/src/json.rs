@@ -3,6 +3,7 @@
 //! Numbers are given in full; what is not known is `null`, never zero. `docs/run.schema.json` is generated
 //! from the types here. Within one schema name fields are added, never renamed or removed.
 
+mod ablation;
 mod answer;
 mod calibration;
 mod explanation;
@@ -14,6 +15,7 @@ mod origin;
 mod plan;
 mod request;
 mod step;
+mod tier_rows;
 mod verdict;
 
 use plimsoll_analyze::Findings;
@@ -21,6 +23,7 @@ use plimsoll_record::Run;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use ablation::*;
 pub use answer::{AnswerDocument, SloDocument};
 pub use calibration::calibration;
 pub use explanation::{ResourceDocument, explanation, table_explanation};
@@ -37,6 +40,7 @@ pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument,
 pub use request::RequestDocument;
 pub(crate) use request::failed_checks;
 pub use step::{StepDocument, TimesDocument, TimesIntervals};
+pub use tier_rows::*;
 pub use verdict::{EvidenceDocument, FindingDocument, NextLimitDocument, SuspectDocument, VerdictDocument};
 
 /// The name of the schema.
