@@ -97,6 +97,8 @@ pub struct Interaction {
 pub struct Ledger {
     /// Which state of the code it is of.
     pub group: Option<String>,
+    /// All switches, in the order of settings.
+    pub switches: Vec<String>,
     /// How combinations were chosen.
     pub design: Design,
     /// The switches, the dearest first.
@@ -149,6 +151,7 @@ pub fn ledger(trials: &Trials) -> Ledger {
     let untold = trials.switches.iter().filter(|name| !told(name)).cloned().collect();
     Ledger {
         group: trials.group.clone(),
+        switches: trials.switches.clone(),
         design: design::recognised(&cells, count),
         interactions: interactions(&known, &trials.switches, &costs),
         order: fixing::order(&cells, &costs, &trials.switches),

@@ -73,9 +73,9 @@ pub struct TierScaling {
 impl TierScaling {
     /// What so many machines would make if each made as much as with the fewest.
     pub fn ideal_per_sec(&self, machines: u32) -> f64 {
-        self.points.first().map_or(0.0, |(few, throughput, _)| {
-            throughput.value * f64::from(machines) / f64::from(*few)
-        })
+        self.points
+            .first()
+            .map_or(0.0, |(few, throughput, _)| throughput.value * f64::from(machines) / f64::from(*few))
     }
 }
 
@@ -140,8 +140,9 @@ fn beside(row: &TierRow, tier: &str) -> String {
 
 fn row(name: &str, findings: &Findings) -> Option<TierRow> {
     let steps = findings.steps.iter().enumerate().filter(|(_, step)| step.throughput.value > 0.0);
-    let by_throughput =
-        |a: &(usize, &StepSummary), b: &(usize, &StepSummary)| a.1.throughput.value.total_cmp(&b.1.throughput.value);
+    let by_throughput = |a: &(usize, &StepSummary), b: &(usize, &StepSummary)| {
+        a.1.throughput.value.total_cmp(&b.1.throughput.value)
+    };
     let (position, step) = steps.max_by(by_throughput)?;
     let verdict = &findings.verdict;
     let tier_of_host = |host: &str| tier_of(findings, host).to_owned();

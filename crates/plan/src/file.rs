@@ -22,8 +22,8 @@ use crate::{Capacity, Network, PlanSpec, ScenarioSpec, TlsSpec, TransportSpec};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
-pub use switch::{Positions, Switch, Turn};
 use section::{Section, line_of};
+pub use switch::{Positions, Switch, Turn};
 
 /// The longest time for one request of a plan file: that of the command line.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);

@@ -15,8 +15,8 @@ mod scaling;
 mod series;
 mod speeds;
 
-use bars::BarChart;
 pub use bars::Bar;
+use bars::BarChart;
 use canvas::Sheet;
 use plimsoll_analyze::TierScaling;
 pub use series::{Caption, RungPoint, Series};

@@ -2,12 +2,14 @@
 
 #[cfg(test)]
 mod report {
+    mod comparisons;
     mod document;
     mod figures;
     mod golden;
     mod hosts;
     mod rows;
     mod sample;
+    mod schemas;
     mod variants;
     mod watched;
 }

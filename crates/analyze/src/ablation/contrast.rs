@@ -1,7 +1,7 @@
 //! Sums of times of combinations, with what is known of them.
 
-use super::noise::Noise;
 use super::Cell;
+use super::noise::Noise;
 use crate::Estimate;
 use crate::batch_means::t_quantile;
 
@@ -32,7 +32,8 @@ impl Contrast<'_> {
 pub(super) fn beside(terms: &[(&Cell, f64)]) -> Vec<Option<f64>> {
     let count = terms.first().map_or(0, |(cell, _)| cell.beside.len());
     let sum = |index: usize| {
-        let figure = |(cell, weight): &(&Cell, f64)| Some(weight * cell.beside.get(index).copied().flatten()?);
+        let figure =
+            |(cell, weight): &(&Cell, f64)| Some(weight * cell.beside.get(index).copied().flatten()?);
         terms.iter().map(figure).sum::<Option<f64>>()
     };
     (0..count).map(sum).collect()

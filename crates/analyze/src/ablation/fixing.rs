@@ -20,8 +20,10 @@ pub(super) fn order(cells: &[Cell], costs: &[SwitchCost], names: &[String]) -> V
     let Some(first) = cells.iter().max_by_key(on) else { return Vec::new() };
     let (mut settings, mut time_sec) = (first.settings.clone(), first.time_sec.value);
     let mut steps = Vec::new();
-    let mut left: Vec<&SwitchCost> =
-        costs.iter().filter(|cost| cost.cost_sec.value > 0.0 && settings.get(cost.switch) == Some(&true)).collect();
+    let mut left: Vec<&SwitchCost> = costs
+        .iter()
+        .filter(|cost| cost.cost_sec.value > 0.0 && settings.get(cost.switch) == Some(&true))
+        .collect();
     while !left.is_empty() {
         let after = |cost: &SwitchCost| {
             let off = with(&settings, cost.switch, false);

@@ -32,7 +32,8 @@ impl Noise {
         for _ in 0..PASSES {
             let settings = |trial: &Trial| trial.settings.clone();
             cells = means(&logs, settings, |trial| rounds.get(&trial.round).copied().unwrap_or(0.0));
-            rounds = means(&logs, |trial| trial.round, |trial| cells.get(&trial.settings).copied().unwrap_or(0.0));
+            rounds =
+                means(&logs, |trial| trial.round, |trial| cells.get(&trial.settings).copied().unwrap_or(0.0));
             let middle = rounds.values().sum::<f64>() / rounds.len().max(1) as f64;
             rounds.values_mut().for_each(|round| *round -= middle);
         }
@@ -56,7 +57,8 @@ impl Noise {
             let own: Vec<&Trial> = trials.iter().filter(|trial| trial.settings == *settings).collect();
             let count = own.len() as u32;
             let value = log.exp();
-            let half = self.known().map(|(cv, degrees)| t_quantile(degrees) * cv * value / f64::from(count).sqrt());
+            let half =
+                self.known().map(|(cv, degrees)| t_quantile(degrees) * cv * value / f64::from(count).sqrt());
             Cell {
                 settings: settings.clone(),
                 count,
@@ -86,7 +88,8 @@ fn means<K: Ord>(
 fn beside(trials: &[&Trial]) -> Vec<Option<f64>> {
     let count = trials.iter().map(|trial| trial.beside.len()).max().unwrap_or(0);
     let mean = |index: usize| {
-        let seen: Vec<f64> = trials.iter().filter_map(|trial| trial.beside.get(index).copied().flatten()).collect();
+        let seen: Vec<f64> =
+            trials.iter().filter_map(|trial| trial.beside.get(index).copied().flatten()).collect();
         (!seen.is_empty()).then(|| seen.iter().sum::<f64>() / seen.len() as f64)
     };
     (0..count).map(mean).collect()

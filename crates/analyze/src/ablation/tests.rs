@@ -14,7 +14,8 @@ fn trials(switches: usize, rounds: u32, noise: f64, seed: u64) -> Trials {
         let mood = 1.0 + 0.1 * f64::from(round);
         for settings in settings_of(Design::of(switches), switches) {
             let own: f64 = settings.iter().zip(costs).filter(|(on, _)| **on).map(|(_, cost)| cost).sum();
-            let extra = if settings[1] && settings[2] { 100e-6 } else { 0.0 };
+            let extra =
+                if settings.get(1) == Some(&true) && settings.get(2) == Some(&true) { 100e-6 } else { 0.0 };
             let time_sec = (100e-6 + own + extra) * mood * (1.0 + noise * source.normal());
             let calls = settings.iter().filter(|on| **on).count() as f64;
             let beside = vec![Some(4.0 + calls)];
@@ -113,8 +114,11 @@ fn a_later_state_is_held_against_the_last_one_with_the_same_switches() {
     };
     let both: &[bool] = &[true, true];
     let one: &[bool] = &[true, false];
-    let ledgers =
-        [state("start", &[(both, 100.0), (one, 500.0)]), state("first", &[(both, 200.0)]), state("second", &[(both, 400.0)])];
+    let ledgers = [
+        state("start", &[(both, 100.0), (one, 500.0)]),
+        state("first", &[(both, 200.0)]),
+        state("second", &[(both, 400.0)]),
+    ];
     let replays = replays(&ledgers, &["a".to_owned(), "b".to_owned()]);
     let read: Vec<(Option<&str>, (f64, f64))> =
         replays.iter().map(|replay| (replay.from.as_deref(), replay.time_sec)).collect();

@@ -59,7 +59,8 @@ fn told(measured: &Measured, stem: Option<&str>, args: &AblateArgs) -> anyhow::R
 fn figure(stem: &str, ledger: &Ledger, connections: Option<f64>) -> anyhow::Result<Vec<Output>> {
     let bars: Vec<Bar> = ledger.costs.iter().map(bar).collect();
     let runs: u32 = ledger.cells.iter().map(|cell| cell.count).sum();
-    let load = connections.map_or_else(String::new, |connections| format!("{} connections · ", count_text(connections)));
+    let load = connections
+        .map_or_else(String::new, |connections| format!("{} connections · ", count_text(connections)));
     let group = ledger.group.as_ref().map_or_else(String::new, |group| format!(", {group}"));
     let caption = Caption {
         title: format!("What each switch costs a request{group}"),

@@ -42,7 +42,8 @@ fn recorded_run(path: &Path) -> anyhow::Result<Run> {
 fn from_file(file: &str, args: &TiersArgs) -> anyhow::Result<Exit> {
     let read = named(file)?;
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
-    let how = CaseArgs { quick: args.quick, prove: false, out: args.out.clone(), json: false, quiet: args.quiet };
+    let how =
+        CaseArgs { quick: args.quick, prove: false, out: args.out.clone(), json: false, quiet: args.quiet };
     let maker = Maker::new(read, &how, &interrupted);
     let (runs, failed) = made(&maker, args, &interrupted);
     if runs.is_empty() {
@@ -84,7 +85,8 @@ fn made(maker: &Maker<'_>, args: &TiersArgs, interrupted: &AtomicBool) -> (Vec<R
 
 /// Prints the table and draws the figures; true if these are there.
 fn told(runs: &[Run], name: &str, args: &TiersArgs) -> anyhow::Result<bool> {
-    let named: Vec<(&str, &Findings)> = runs.iter().map(|(name, findings)| (name.as_str(), findings)).collect();
+    let named: Vec<(&str, &Findings)> =
+        runs.iter().map(|(name, findings)| (name.as_str(), findings)).collect();
     let rows = tier_rows(&named);
     let scalings = scalings(&rows);
     result(&if args.json { json::tier_rows(&rows, &scalings)? } else { text::tier_rows(&rows) })?;
@@ -107,7 +109,10 @@ fn figures(stem: &str, name: &str, scalings: &[TierScaling]) -> anyhow::Result<V
         let again = scalings[..index].iter().filter(|other| other.tier == scaling.tier).count();
         let number = if again == 0 { String::new() } else { format!("_{}", again + 1) };
         let drawn = figure::tier_scaling(name, scaling)?;
-        outputs.extend(Output::figure(&format!("{stem}_scaling_{}{number}", scaling.tier.replace('/', "-")), drawn));
+        outputs.extend(Output::figure(
+            &format!("{stem}_scaling_{}{number}", scaling.tier.replace('/', "-")),
+            drawn,
+        ));
     }
     Ok(outputs)
 }

@@ -9,7 +9,8 @@ use crate::bench::{Bench, Target};
 fn filters() -> Value {
     let table = format!("{}/tests/cases/filters-ablation.csv", env!("CARGO_MANIFEST_DIR"));
     let switches = "switch=memcached,local_cache,perf_record,log,whitelist";
-    let args = ["ablate", "--csv", &table, "--map", switches, "--map", "qps=qps", "--map", "group=step", "--json"];
+    let args =
+        ["ablate", "--csv", &table, "--map", switches, "--map", "qps=qps", "--map", "group=step", "--json"];
     Bench::new().expect(0, &args).json()
 }
 
@@ -32,7 +33,10 @@ fn the_published_filters_cost_what_their_report_concludes() {
     // A call for the whitelist costs 1.04 ms by itself and twice that beside the other two.
     let contexts = cost(start, "whitelist")["contexts"].as_array().unwrap();
     let costs: Vec<f64> = contexts.iter().map(|context| context["cost_us"].as_f64().unwrap()).collect();
-    assert!(costs.iter().any(|cost| (cost - 1044.0).abs() < 1.0) && costs.iter().any(|cost| (cost - 2083.0).abs() < 1.0));
+    assert!(
+        costs.iter().any(|cost| (cost - 1044.0).abs() < 1.0)
+            && costs.iter().any(|cost| (cost - 2083.0).abs() < 1.0)
+    );
     // Nothing was run twice, so that nothing is claimed to interact.
     assert_eq!((&start["noise"], start["interactions"].as_array().unwrap().len()), (&Value::Null, 0));
     assert_eq!(start["order"][0]["switch"], "log");
@@ -43,13 +47,20 @@ fn the_steps_of_the_report_are_replayed() {
     let found = filters();
     let step = |to: &str, on: usize| {
         let steps = found["steps"].as_array().unwrap();
-        steps.iter().find(|step| step["to"] == to && step["on"].as_array().unwrap().len() == on).unwrap().clone()
+        steps
+            .iter()
+            .find(|step| step["to"] == to && step["on"].as_array().unwrap().len() == on)
+            .unwrap()
+            .clone()
     };
     let whitelist = step("2 whitelist cached 10 s", 3);
     assert!((whitelist["before_us"].as_f64().unwrap() - 1111.0).abs() < 1.0, "{whitelist}");
     assert!((whitelist["after_us"].as_f64().unwrap() - 90.9).abs() < 0.1, "{whitelist}");
     let last = step("4 log batched 200", 5);
-    assert_eq!((&last["from"], last["after_us"].as_f64().unwrap().round() as i64), (&"4 log batched 100".into(), 100));
+    assert_eq!(
+        (&last["from"], last["after_us"].as_f64().unwrap().round() as i64),
+        (&"4 log batched 100".into(), 100)
+    );
 }
 
 #[test]
@@ -67,7 +78,10 @@ fn a_table_reads_as_text_and_what_is_mistyped_is_told() {
     ablate(2, &[]);
     fs::write(bench.path("t.csv"), "cache,log,qps\n1,1,100\n1,0,200\n0,1,50\n").unwrap();
     let text = ablate(0, &["switch=cache,log"]).out;
-    assert!(text.contains("−10,000") && text.contains("5,000") && text.contains("mend in this order: log"), "{text}");
+    assert!(
+        text.contains("−10,000") && text.contains("5,000") && text.contains("mend in this order: log"),
+        "{text}"
+    );
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 

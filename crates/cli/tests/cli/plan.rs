@@ -43,21 +43,31 @@ fn tier<'a>(plan: &'a Value, name: &str) -> &'a Value {
 fn from_rows_up_to_50k_the_link_of_one_nginx_stops_growth_first() {
     let plan = planned(&["--rows-to", "50k"]);
     let first = &plan["growth"]["stops"][0];
-    assert_eq!((&first["tier"], &first["limit"], &first["machines"]), (&"nginx".into(), &"bandwidth".into(), &1.0.into()));
+    assert_eq!(
+        (&first["tier"], &first["limit"], &first["machines"]),
+        (&"nginx".into(), &"bandwidth".into(), &1.0.into())
+    );
     // The author saw it at 70K, when in and out were past what the link is sold for.
     let at = first["at_per_sec"].as_f64().unwrap();
     assert!((50_000.0..71_000.0).contains(&at), "{at}");
     let nginx = tier(&plan, "nginx");
-    assert_eq!((&nginx["machines"], &nginx["needs"][0]["limit"]), (&3.into(), &"bandwidth".into()), "as the author has it");
+    assert_eq!(
+        (&nginx["machines"], &nginx["needs"][0]["limit"]),
+        (&3.into(), &"bandwidth".into()),
+        "as the author has it"
+    );
 }
 
 #[test]
 fn the_whole_table_gives_about_the_machines_that_its_author_gives() {
     let plan = planned(&[]);
     // 3 nginx, 10 Tomcat, 8 Dubbo, and several Redis by their one thread.
-    for (name, limit, least, most) in
-        [("nginx", "bandwidth", 3, 3), ("tomcat", "cpu", 9, 13), ("dubbo", "cpu", 7, 9), ("redis", "thread", 5, 8)]
-    {
+    for (name, limit, least, most) in [
+        ("nginx", "bandwidth", 3, 3),
+        ("tomcat", "cpu", 9, 13),
+        ("dubbo", "cpu", 7, 9),
+        ("redis", "thread", 5, 8),
+    ] {
         let tier = tier(&plan, name);
         let machines = tier["machines"].as_u64().unwrap();
         assert!((least..=most).contains(&machines), "{name}: {machines}");
@@ -70,7 +80,14 @@ fn the_whole_table_gives_about_the_machines_that_its_author_gives() {
 
 #[test]
 fn a_group_can_be_picked_and_machines_changed() {
-    let plan = planned(&["--group", "4 business tomcat", "--what-if", "nginx.link=2x", "--what-if", "tomcat.cores=2x"]);
+    let plan = planned(&[
+        "--group",
+        "4 business tomcat",
+        "--what-if",
+        "nginx.link=2x",
+        "--what-if",
+        "tomcat.cores=2x",
+    ]);
     let machines = |plan: &Value, name: &str| tier(plan, name)["machines"].as_u64().unwrap();
     let changed = &plan["what_if"];
     assert_eq!(changed["change"], "nginx.link=2x, tomcat.cores=2x");

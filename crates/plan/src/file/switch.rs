@@ -76,7 +76,8 @@ fn turn(section: &Section<'_, '_>) -> Result<Turn, PlanFileError> {
     let host = section.get("host").map(|host| host.string()).transpose()?;
     let way = WAYS.iter().find_map(|way| Some((*way, section.get(way)?)));
     let Some((way, entry)) = way else {
-        let why = "a switch turns a `header`, a part of the `query`, a variable of `env`, or calls a `command`";
+        let why =
+            "a switch turns a `header`, a part of the `query`, a variable of `env`, or calls a `command`";
         return Err(section.missing("header", why));
     };
     match way {
@@ -154,7 +155,9 @@ mod tests {
         assert_eq!((log.at(true), log.at(false)), (Some("X-Log: on"), None));
         let Turn::Environment { host, positions } = &switches[1].turn else { panic!("{switches:?}") };
         assert_eq!((host.as_str(), positions.at(false)), ("web", Some("CACHE=0")));
-        assert!(matches!(&switches[2].turn, Turn::Command { host: None, positions } if positions.on.is_none()));
+        assert!(
+            matches!(&switches[2].turn, Turn::Command { host: None, positions } if positions.on.is_none())
+        );
     }
 
     #[test]
@@ -166,6 +169,8 @@ mod tests {
         assert!(wrong("header = \"A: b\"\nquery = \"a=b\"").contains("two different things"));
         assert!(wrong("query = { on = \"a=1\", off = \"a=1\" }").contains("differ"));
         assert!(wrong("colour = 1").contains("colour"));
-        assert!(wrong("query = \"a=1\"\n[[switch]]\nname = \"a\"\nquery = \"b=1\"").contains("no other switch"));
+        assert!(
+            wrong("query = \"a=1\"\n[[switch]]\nname = \"a\"\nquery = \"b=1\"").contains("no other switch")
+        );
     }
 }

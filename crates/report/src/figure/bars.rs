@@ -60,7 +60,8 @@ impl Scale {
         let most = bars.iter().map(|bar| ends(bar).1).fold(0.0, f64::max);
         let least = bars.iter().map(|bar| -ends(bar).0).fold(0.0, f64::max);
         let wide = Axis::from_zero("", most.max(least));
-        let (right, left) = if most >= least { (wide.clone(), least) } else { (Axis::from_zero("", most), least) };
+        let (right, left) =
+            if most >= least { (wide.clone(), least) } else { (Axis::from_zero("", most), least) };
         // Both sides have the same ticks, as far as each of them goes.
         let steps = |reach: f64| (reach * 1.02 / wide.step).ceil();
         let below = Axis { top: steps(left) * wide.step, last_tick: steps(left) * wide.step, ..wide.clone() };

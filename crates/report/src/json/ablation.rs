@@ -151,7 +151,8 @@ fn figures(names: &[String], values: &[Option<f64>]) -> Vec<FigureOfSwitch> {
 
 impl LedgerDocument {
     fn of(ledger: &Ledger, switches: &[String]) -> Self {
-        let named = |places: &[usize]| places.iter().filter_map(|place| switches.get(*place).cloned()).collect();
+        let named =
+            |places: &[usize]| places.iter().filter_map(|place| switches.get(*place).cloned()).collect();
         let costs = ledger.costs.iter().map(|cost| CostDocument {
             switch: cost.name.clone(),
             cost_us: us(cost.cost_sec.value),

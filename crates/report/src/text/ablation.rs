@@ -1,15 +1,18 @@
 //! The ledger of switches.
 
 use plimsoll_analyze::{Cell, Context, Design, Estimate, Ledger, Replay, SwitchCost};
-use plimsoll_units::{count_text, escape_control, percent_text, significant};
+use plimsoll_units::{count_text, escape_control, grouped, significant};
 
+use super::amount::counted;
 use super::paragraph::{point, wrapped};
 use super::table::Table;
 
 /// The ledgers of the states of a service, one after another, and what each step between them came to. `connections` is what all
 /// runs were made with, if that is known.
 pub fn ablation(ledgers: &[Ledger], replays: &[Replay], connections: Option<f64>) -> String {
-    let mut blocks: Vec<String> = ledgers.iter().map(|ledger| state(ledger, connections)).collect();
+    let tells = |ledger: &&Ledger| !ledger.costs.is_empty() || ledgers.len() == 1;
+    let told = ledgers.iter().filter(tells);
+    let mut blocks: Vec<String> = told.map(|ledger| state(ledger, connections)).collect();
     if !replays.is_empty() {
         blocks.push(steps(replays));
     }
@@ -74,12 +77,19 @@ fn heading(ledger: &Ledger, connections: Option<f64>) -> String {
         }
         Design::Given => format!("{} combinations", ledger.cells.len()),
     };
-    let noise = ledger.noise.map_or_else(String::new, |(cv, _)| format!("; one run differs from the next by {}", percent(cv)));
-    let stays = connections.filter(|connections| *connections > 1.0).map_or_else(String::new, |connections| {
-        format!("; a request stays {} times as long, as many are under way", count_text(connections))
-    });
+    let noise = ledger
+        .noise
+        .map_or_else(String::new, |(cv, _)| format!("; one run differs from the next by {}", percent(cv)));
+    let stays =
+        connections.filter(|connections| *connections > 1.0).map_or_else(String::new, |connections| {
+            format!(
+                "; a request stays {} times as long, for so many are under way",
+                grouped(connections.round() as u64)
+            )
+        });
     format!(
-        "what each switch adds to a request, in µs of 1/QPS, from {runs} runs of {design}{noise}{stays}."
+        "what each switch adds to a request, in µs of 1/QPS, from {} of {design}{noise}{stays}.",
+        counted(u64::from(runs), "run")
     )
 }
 
@@ -101,10 +111,14 @@ fn table(ledger: &Ledger) -> String {
     let mut table = Table::new(&header);
     for cost in &ledger.costs {
         let (alone, last) = ends(cost, switches);
-        let context = |context: Option<&Context>| context.map_or_else(String::new, |one| us(one.cost_sec.value));
+        let context =
+            |context: Option<&Context>| context.map_or_else(String::new, |one| us(one.cost_sec.value));
         let mut cells = vec![us(cost.cost_sec.value), interval(cost.cost_sec), context(alone), context(last)];
         let figure = |figure: &Option<f64>| figure.map_or_else(|| "?".to_owned(), signed);
-        cells.extend((0..ledger.beside.len()).map(|index| cost.beside.get(index).map_or_else(|| "?".to_owned(), figure)));
+        cells.extend(
+            (0..ledger.beside.len())
+                .map(|index| cost.beside.get(index).map_or_else(|| "?".to_owned(), figure)),
+        );
         cells.push(escape_control(&cost.name));
         table.row(cells);
     }
@@ -116,37 +130,41 @@ fn signed(value: f64) -> String {
     if value < 0.0 && text != "0" { format!("−{text}") } else { text }
 }
 
+/// The switches that are on.
+fn names(ledger: &Ledger, on: &[bool]) -> String {
+    let names = ledger.switches.iter().zip(on).filter(|(_, on)| **on);
+    let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+    if names.is_empty() { "everything off".to_owned() } else { names.join(" + ") }
+}
+
 /// The combinations with most and fewest switches on, and whether single costs account for the difference.
 fn extremes(ledger: &Ledger) -> Vec<String> {
     let on = |cell: &&Cell| cell.settings.iter().filter(|on| **on).count();
     let ends = ledger.cells.iter().min_by_key(on).zip(ledger.cells.iter().max_by_key(on));
     let Some((few, many)) = ends.filter(|(few, many)| few != many) else { return Vec::new() };
     let told = |cell: &Cell| {
-        let names = ledger.costs.iter().filter(|cost| cell.settings.get(cost.switch) == Some(&true));
-        let mut names: Vec<(usize, &str)> = names.map(|cost| (cost.switch, cost.name.as_str())).collect();
-        names.sort_unstable();
-        let names = names.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(" + ");
-        let names = if names.is_empty() { "everything off".to_owned() } else { names };
         format!(
-            "with {names} a request takes {} µs ({} requests/s)",
+            "with {} a request takes {} µs ({} requests/s)",
+            names(ledger, &cell.settings),
             us(cell.time_sec.value),
             count_text(1.0 / cell.time_sec.value)
         )
     };
-    let added = ledger.costs.iter().filter(|cost| few.settings.get(cost.switch) != many.settings.get(cost.switch));
-    let sum: f64 = added.map(|cost| cost.cost_sec.value).sum();
+    let differs = |switch: usize| few.settings.get(switch) != many.settings.get(switch);
+    let added: Vec<&SwitchCost> = ledger.costs.iter().filter(|cost| differs(cost.switch)).collect();
+    let all_told = added.len() == (0..ledger.switches.len()).filter(|switch| differs(*switch)).count();
+    let sum: f64 = added.iter().map(|cost| cost.cost_sec.value).sum();
     let difference = many.time_sec.value - few.time_sec.value;
-    vec![format!(
-        "{}; {}; the costs one by one add up to {} of the {} µs between them",
-        told(many),
-        told(few),
-        percent_text_of(sum / difference),
-        us(difference)
-    )]
-}
-
-fn percent_text_of(ratio: f64) -> String {
-    if ratio.is_finite() { format!("{:.0} %", 100.0 * ratio) } else { percent_text(0.0) }
+    let sum = if all_told && difference != 0.0 {
+        format!(
+            "; the costs one by one add up to {:.0} % of the {} µs between them",
+            100.0 * sum / difference,
+            us(difference)
+        )
+    } else {
+        String::new()
+    };
+    vec![format!("{}; {}{sum}", told(many), told(few))]
 }
 
 /// Switches whose cost was seen to differ between settings of the others by a factor of 1.5 or more, where no interval could
@@ -157,9 +175,9 @@ fn contexts(ledger: &Ledger) -> Vec<String> {
         return Vec::new();
     }
     let names = |context: &Context| {
-        let name = |index: &usize| ledger.costs.iter().find(|cost| cost.switch == *index).map(|cost| cost.name.clone());
-        let names: Vec<String> = context.others_on.iter().filter_map(name).collect();
-        if names.is_empty() { "nothing else".to_owned() } else { names.join(" + ") }
+        let on = |switch: usize| context.others_on.contains(&switch);
+        let on: Vec<bool> = (0..ledger.switches.len()).map(on).collect();
+        names(ledger, &on)
     };
     let apart = |cost: &SwitchCost| {
         let by = |a: &&Context, b: &&Context| a.cost_sec.value.total_cmp(&b.cost_sec.value);

@@ -8,7 +8,15 @@ use super::table::Table;
 
 /// A row of each run.
 pub fn tier_rows(rows: &[TierRow]) -> String {
-    let mut table = Table::new(&["run", "QPS", "conns", "mean", "scales", "what limits", "machines: CPU, Mbit/s in and out"]);
+    let mut table = Table::new(&[
+        "run",
+        "QPS",
+        "conns",
+        "mean",
+        "scales",
+        "what limits",
+        "machines: CPU, Mbit/s in and out",
+    ]);
     rows.iter().for_each(|row| table.row(cells(row)));
     let note = if rows.iter().any(|row| row.efficiency.is_some()) {
         let text = "«scales» is throughput a machine against the run with the fewest machines of that tier and all else equal.";
@@ -23,7 +31,8 @@ fn cells(row: &TierRow) -> Vec<String> {
     let at_least = if row.lower_bound { "≥ " } else { "" };
     let scales = row.efficiency.as_ref().map_or_else(String::new, |efficiency| {
         let ratio = efficiency.ratio;
-        let half = ratio.interval.map_or_else(String::new, |(low, high)| format!(" ± {:.0}", 50.0 * (high - low)));
+        let half =
+            ratio.interval.map_or_else(String::new, |(low, high)| format!(" ± {:.0}", 50.0 * (high - low)));
         format!("{:.0}{half} %", 100.0 * ratio.value)
     });
     vec![

@@ -27,7 +27,9 @@ const FAILED_MOST: u32 = 3;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UnfitPlan {
     /// No switches.
-    #[error("{0} has no switches; add [[switch]] tables, each with a name and a header, query, env or command")]
+    #[error(
+        "{0} has no switches; add [[switch]] tables, each with a name and a header, query, env or command"
+    )]
     NoSwitch(String),
     /// Not one number of connections.
     #[error(
@@ -36,7 +38,9 @@ pub(crate) enum UnfitPlan {
     )]
     Load,
     /// A switch of a host that is not made.
-    #[error("switch `{switch}` is of the host `{host}`, which {file} does not make; its environment can only be set there")]
+    #[error(
+        "switch `{switch}` is of the host `{host}`, which {file} does not make; its environment can only be set there"
+    )]
     Host {
         /// The switch.
         switch: String,
@@ -57,14 +61,23 @@ struct Task {
 pub(super) fn run(file: &str, args: &AblateArgs) -> anyhow::Result<Exit> {
     let read = named(file)?;
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
-    let how = CaseArgs { quick: args.quick, prove: false, out: args.out.clone(), json: false, quiet: args.quiet };
+    let how =
+        CaseArgs { quick: args.quick, prove: false, out: args.out.clone(), json: false, quiet: args.quiet };
     let maker = Maker::new(read, &how, &interrupted);
     let plan = fit(maker.content(), maker.name())?;
     let stem = format!("{}-{}", maker.name(), stamp());
     let switches: Vec<String> = plan.switches.iter().map(|switch| switch.name.clone()).collect();
     let mut table = Table::new(&args.out, &stem, &switches);
     let measured = Measured { switches, ..Measured::default() };
-    let mut experiment = Experiment { maker: &maker, plan, table: &mut table, measured, args, interrupted: &interrupted, failed: 0 };
+    let mut experiment = Experiment {
+        maker: &maker,
+        plan,
+        table: &mut table,
+        measured,
+        args,
+        interrupted: &interrupted,
+        failed: 0,
+    };
     experiment.all();
     let (measured, failed) = (experiment.measured, experiment.failed);
     if measured.states.is_empty() {
@@ -136,7 +149,9 @@ impl Experiment<'_> {
                     return;
                 }
                 if failed_in_a_row >= FAILED_MOST {
-                    remark(&format!("plimsoll: {failed_in_a_row} runs in a row failed; the rest is left out"));
+                    remark(&format!(
+                        "plimsoll: {failed_in_a_row} runs in a row failed; the rest is left out"
+                    ));
                     return;
                 }
             }
@@ -195,7 +210,11 @@ impl Experiment<'_> {
                 Err(error) => {
                     self.failed += 1;
                     *failed_in_a_row += 1;
-                    tell_error(&error.context(format!("round {}, {}", task.round + 1, self.on(&task.settings))));
+                    tell_error(&error.context(format!(
+                        "round {}, {}",
+                        task.round + 1,
+                        self.on(&task.settings)
+                    )));
                 }
             }
             if self.ended() || *failed_in_a_row >= FAILED_MOST {
@@ -218,7 +237,9 @@ impl Experiment<'_> {
             count_text(outcome.throughput_per_sec)
         ));
         if outcome.at_most {
-            remark("plimsoll: the load generator was the limit: what that combination takes is less than is told");
+            remark(
+                "plimsoll: the load generator was the limit: what that combination takes is less than is told",
+            );
         }
     }
 
@@ -265,7 +286,8 @@ struct Order {
 
 impl Order {
     fn new(seed: Option<u64>) -> Self {
-        let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64);
+        let clock =
+            || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64);
         Self { state: seed.unwrap_or_else(clock) }
     }
 
@@ -284,7 +306,8 @@ impl Order {
             shuffled.swap(last, (self.next() % (last as u64 + 1)) as usize);
         }
         let environments: Vec<Vec<bool>> = shuffled.iter().map(|settings| environment(settings)).collect();
-        let rank = |settings: &Vec<bool>| environments.iter().position(|other| *other == environment(settings));
+        let rank =
+            |settings: &Vec<bool>| environments.iter().position(|other| *other == environment(settings));
         shuffled.sort_by_key(rank);
         shuffled
     }

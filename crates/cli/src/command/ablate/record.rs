@@ -4,8 +4,8 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use plimsoll_analyze::{Trial, io_calls_per_sec};
 use plimsoll_analyze::{Findings, ResourceKind, StepSummary};
+use plimsoll_analyze::{Trial, io_calls_per_sec};
 use plimsoll_record::Run;
 
 use super::table::{BESIDE, SWITCH};
@@ -48,7 +48,8 @@ impl Outcome {
 
     /// The other figures in the order of these names.
     pub(super) fn in_order(&self, names: &[String]) -> Vec<Option<f64>> {
-        let value = |name: &String| self.beside.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
+        let value =
+            |name: &String| self.beside.iter().find(|(known, _)| known == name).map(|(_, value)| *value);
         names.iter().map(value).collect()
     }
 }
@@ -56,7 +57,8 @@ impl Outcome {
 /// What a request takes of each host: CPU in µs, IO calls, and packets both ways.
 fn beside(run: &Run, findings: &Findings, (position, step): (usize, &StepSummary)) -> Vec<(String, f64)> {
     let each = |amount: f64| amount / step.throughput.value;
-    let hosts = findings.resources.iter().filter(|resource| resource.host != "generator" && resource.detail != "lo");
+    let hosts =
+        findings.resources.iter().filter(|resource| resource.host != "generator" && resource.detail != "lo");
     let mut figures: Vec<(String, f64)> = Vec::new();
     for resource in hosts {
         let Some(used) = resource.used.get(position).copied().flatten() else { continue };
@@ -126,8 +128,11 @@ impl Table {
 }
 
 fn cells(trial: &Trial, outcome: &Outcome, file: &Path) -> Vec<String> {
-    let fixed =
-        [outcome.connections.to_string(), outcome.throughput_per_sec.to_string(), outcome.mean_ms.to_string()];
+    let fixed = [
+        outcome.connections.to_string(),
+        outcome.throughput_per_sec.to_string(),
+        outcome.mean_ms.to_string(),
+    ];
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     std::iter::once(trial.round.map_or_else(String::new, |round| (round + 1).to_string()))
         .chain(trial.settings.iter().map(|on| u8::from(*on).to_string()))

@@ -15,7 +15,9 @@ pub(super) const BESIDE: &str = "beside:";
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ColumnError {
     /// Not a meaning and a column.
-    #[error("--map `{0}` is no MEANING=COLUMN with a meaning of switch, qps, connections, round, group or beside")]
+    #[error(
+        "--map `{0}` is no MEANING=COLUMN with a meaning of switch, qps, connections, round, group or beside"
+    )]
     Form(String),
     /// Not a column of the table.
     #[error("the table has no column `{column}`; it has {known}")]
@@ -85,7 +87,8 @@ impl Columns {
         for map in maps {
             let form = || ColumnError::Form(map.clone());
             let (meaning, names) = map.split_once('=').ok_or_else(form)?;
-            let several = || names.split(',').map(|name| place(header, name.trim())).collect::<Result<Vec<_>, _>>();
+            let several =
+                || names.split(',').map(|name| place(header, name.trim())).collect::<Result<Vec<_>, _>>();
             match meaning {
                 "switch" => columns.switches.extend(several()?),
                 "beside" => columns.beside.extend(several()?),
@@ -145,8 +148,12 @@ impl Measured {
 }
 
 fn group(columns: &Columns, record: &StringRecord) -> Option<String> {
-    let cells: Vec<&str> =
-        columns.groups.iter().filter_map(|place| record.get(*place)).filter(|cell| !cell.is_empty()).collect();
+    let cells: Vec<&str> = columns
+        .groups
+        .iter()
+        .filter_map(|place| record.get(*place))
+        .filter(|cell| !cell.is_empty())
+        .collect();
     (!cells.is_empty()).then(|| cells.join(", "))
 }
 

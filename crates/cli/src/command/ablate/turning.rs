@@ -71,7 +71,10 @@ mod tests {
     fn switches_turn_headers_queries_environments_and_commands() {
         let file = PlanFile::parse(FILE).unwrap();
         let on = turned(&file, &[true; 4]);
-        assert_eq!((on.spec.headers, on.spec.url), (vec!["X-Log: 1".into()], "http://web/a?b=1&cache=1".into()));
+        assert_eq!(
+            (on.spec.headers, on.spec.url),
+            (vec!["X-Log: 1".into()], "http://web/a?b=1&cache=1".into())
+        );
         assert_eq!(on.lab_hosts[0].run, ["export NAME='it'\\''s'; exec serve"]);
         let off = turned(&file, &[false; 4]);
         assert_eq!((off.spec.headers, off.spec.url), (vec!["X-Log: 0".into()], "http://web/a?b=1".into()));

@@ -105,8 +105,10 @@ impl Bed<'_> {
                 host.spawn(command, &maker.file.folder)?.wait().context("could not wait for it")?
             }
             (Self::Outside(_), Some(name)) => {
-                bail!("the host `{name}` is not made here, so that no command can be called on it; leave `host` out, and \
-                       write how to reach it into the command")
+                bail!(
+                    "the host `{name}` is not made here, so that no command can be called on it; leave `host` out, and \
+                       write how to reach it into the command"
+                )
             }
             (Self::Lab(_, maker) | Self::Outside(maker), None) => {
                 command.current_dir(&maker.file.folder).status().context("could not start it")?
@@ -135,4 +137,3 @@ fn outside(name: &str, file: &PlanFile, maker: &Maker<'_>) -> anyhow::Result<Pat
     let outcome = measure::make_run(asked, "sweep", &keep, maker.interrupted)?;
     outcome.file.context("the run left no file")
 }
-
