@@ -59,8 +59,7 @@ fn told(measured: &Measured, stem: Option<&str>, args: &AblateArgs) -> anyhow::R
 fn figure(stem: &str, ledger: &Ledger, connections: Option<f64>) -> anyhow::Result<Vec<Output>> {
     let bars: Vec<Bar> = ledger.costs.iter().map(bar).collect();
     let runs: u32 = ledger.cells.iter().map(|cell| cell.count).sum();
-    let load = connections
-        .map_or_else(String::new, |connections| format!("{} connections · ", count_text(connections)));
+    let load = connections.map_or_else(String::new, |connections| format!("{connections:.0} connections · "));
     let group = ledger.group.as_ref().map_or_else(String::new, |group| format!(", {group}"));
     let caption = Caption {
         title: format!("What each switch costs a request{group}"),
@@ -73,7 +72,8 @@ fn figure(stem: &str, ledger: &Ledger, connections: Option<f64>) -> anyhow::Resu
 fn bar(cost: &plimsoll_analyze::SwitchCost) -> Bar {
     let us = |sec: f64| sec * 1e6;
     let value = us(cost.cost_sec.value);
-    let sign = if value < 0.0 { "−" } else { "" };
+    // The font of figures has no minus sign but the hyphen.
+    let sign = if value < 0.0 { "-" } else { "" };
     Bar {
         name: cost.name.clone(),
         value,

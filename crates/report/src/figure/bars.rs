@@ -17,7 +17,7 @@ const VALUE_ROOM: f64 = 150.0;
 const TOP: f64 = 100.0;
 const BOTTOM: f64 = HEIGHT - 74.0;
 /// The widest row, so that one bar does not fill the sheet.
-const ROW_MOST: f64 = 74.0;
+const ROW_MOST: f64 = 110.0;
 /// The part of a row that its bar takes.
 const BAR_PART: f64 = 0.56;
 
@@ -104,7 +104,8 @@ impl BarChart<'_> {
         (above, below): (&Axis, &Axis),
         end: f64,
     ) -> Result<(), FigureError> {
-        let left = below.ticks().into_iter().skip(1).map(|(value, text)| (-value, format!("−{text}")));
+        // The embedded font has no minus sign but the hyphen.
+        let left = below.ticks().into_iter().skip(1).map(|(value, text)| (-value, format!("-{text}")));
         for (value, text) in above.ticks().into_iter().chain(left) {
             let x = scale.x(value);
             canvas.line((x, TOP), (x, end), GRID, 1.0)?;

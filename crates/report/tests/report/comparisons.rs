@@ -13,7 +13,7 @@ fn a_ledger_is_drawn_with_costs_and_savings_to_both_sides() {
     let caption = Caption { title: "What each switch costs".to_owned(), detail: "64 connections".to_owned() };
     let bars = [bar("log", 2833.0, Some((2700.0, 2960.0))), bar("cache", -1567.0, None)];
     let drawn = figure::ledger(&caption, "µs", &bars).unwrap();
-    for text in ["What each switch costs", "log", "cache", "2833 µs", "−1,000"] {
+    for text in ["What each switch costs", "log", "cache", "2833 µs", "-1,000"] {
         assert!(drawn.svg.contains(text), "{text}: {}", drawn.svg);
     }
     assert!(drawn.png.starts_with(b"\x89PNG"));
