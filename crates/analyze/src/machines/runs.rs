@@ -25,6 +25,7 @@ pub fn observe_runs(runs: &[Named<'_>]) -> Observed {
             let known = observed.tier(&tier);
             known.carries(throughput_per_sec, hosts.len() as f64, name);
             known.demands.extend(demands(name, findings, &hosts, position));
+            known.doubts.extend(others_use(name, findings, &hosts));
             if hosts.iter().any(|host| *host == findings.verdict.host()) {
                 judge(known, name, findings, throughput_per_sec);
                 known.demands.extend(pool(name, findings, step, hosts.len()));
@@ -134,6 +135,25 @@ fn demands(name: &str, findings: &Findings, hosts: &[&str], position: usize) -> 
         }
     }
     sums
+}
+
+/// Resources that something else than the requests uses.
+fn others_use(name: &str, findings: &Findings, hosts: &[&str]) -> Option<String> {
+    let broken = |resource: &&Resource| resource.demand.is_some_and(|demand| demand.law == Law::Broken);
+    let own = findings.resources.iter().filter(|resource| hosts.contains(&resource.host.as_str()));
+    let mut words: Vec<&str> = own
+        .filter(|resource| resource.detail != "lo")
+        .filter(broken)
+        .filter_map(|resource| Some(kind_of(resource.kind)?.0.words()))
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    (!words.is_empty()).then(|| {
+        format!(
+            "in {name} the use of its {} does not grow with throughput: something else uses it, and nothing is planned by it",
+            words.join(" and its ")
+        )
+    })
 }
 
 fn added(a: Estimate, b: Estimate) -> Estimate {

@@ -197,7 +197,6 @@ impl WhatIf {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
 

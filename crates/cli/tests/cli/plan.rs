@@ -136,9 +136,14 @@ fn a_recorded_run_is_planned_by_what_was_seen_of_its_host() {
     let plan = bench.expect(0, &["plan", &file, "--target", "100k", "--json"]).json();
     let tier = &plan["tiers"][0];
     assert!(tier["machines"].as_u64().unwrap() > 1, "{plan}");
-    let cpu = tier["needs"].as_array().unwrap().iter().find(|need| need["resource"] == "cpu").unwrap();
-    // The generator shares the machine, so that more is used than the target burns.
-    assert!(cpu["per_request"].as_f64().unwrap() > 250e-6, "{cpu}");
+    // Its threads burn 300 µs a request between them. The CPU of the machine is another's too: where that drowns the
+    // target's, it is left out and told.
+    let needs = tier["needs"].as_array().unwrap();
+    let burns = |need: &&Value| need["resource"] == "cpu" || need["resource"] == "thread";
+    let most = needs.iter().filter(burns).filter_map(|need| need["per_request"].as_f64()).fold(0.0, f64::max);
+    assert!(most > 50e-6, "{tier}");
+    let by_cpu = needs.iter().any(|need| need["resource"] == "cpu");
+    assert!(by_cpu || tier["doubts"].to_string().contains("does not grow"), "{tier}");
     let text = bench.expect(0, &["plan", &file, "--target", "100k"]).out;
     assert!(text.contains("a request takes"), "{text}");
 }

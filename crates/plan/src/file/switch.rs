@@ -135,7 +135,6 @@ fn is_variable(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
     use crate::PlanFile;
