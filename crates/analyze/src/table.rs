@@ -32,6 +32,12 @@ pub struct TableTier {
     pub link_bits_per_sec: Option<f64>,
     /// What the link of each machine carries both ways together, where it is sold so.
     pub link_both_bits_per_sec: Option<f64>,
+    /// Packets per second that reach each machine.
+    pub in_packets_per_sec: Option<f64>,
+    /// Packets per second that leave each machine.
+    pub out_packets_per_sec: Option<f64>,
+    /// Packets per second that the link of each machine carries each way.
+    pub link_packets_per_sec: Option<f64>,
     /// Requests per second that it served when it was measured alone.
     pub alone_per_sec: Option<f64>,
 }
@@ -82,7 +88,7 @@ pub struct TableFindings {
 }
 
 impl TableTier {
-    fn count(&self) -> f64 {
+    pub(crate) fn count(&self) -> f64 {
         self.instances.unwrap_or(1.0)
     }
 
@@ -94,7 +100,7 @@ impl TableTier {
 
 impl TableRow {
     /// The tiers that take part.
-    fn present(&self) -> impl Iterator<Item = &TableTier> {
+    pub(crate) fn present(&self) -> impl Iterator<Item = &TableTier> {
         self.tiers.iter().filter(|tier| tier.is_there())
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+mod ablate;
 mod borrowed;
 mod calibrate;
 mod explain;
@@ -11,15 +12,18 @@ mod lab;
 mod load;
 mod misplaced;
 mod network;
+mod plan;
 pub(crate) mod plan_file;
 mod probe;
 mod profile;
 mod request;
 mod scenario;
+mod tiers;
 mod transport;
 mod values;
 mod watch;
 
+pub(crate) use ablate::AblateArgs;
 pub(crate) use borrowed::Refusal;
 use borrowed::Translated;
 pub(crate) use calibrate::CalibrateArgs;
@@ -29,10 +33,12 @@ pub(crate) use lab::{
 };
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
 pub(crate) use misplaced::Misplaced;
+pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use profile::ProfileArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
 pub(crate) use scenario::NotText;
+pub(crate) use tiers::TiersArgs;
 pub(crate) use watch::WatchArgs;
 
 const EXAMPLES: &str = "\
@@ -48,6 +54,9 @@ Examples:
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
   plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll                     what limits, and why
+  plimsoll plan plimsoll-runs/api-20260101-120000.plimsoll --target 100k          machines per tier
+  plimsoll tiers -f shop.toml                        the variants of a plan file: what limits each, how tiers scale
+  plimsoll ablate -f shop.toml                       what each [[switch]] of a plan file costs a request
   plimsoll wrk -t2 -c100 -d30s --latency -s script.lua http://127.0.0.1:8080/     wrk's and wrk2's own command line";
 
 const AFTER: &str = "\
@@ -86,6 +95,12 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// The CPU profile of a recorded run: where the time of a request goes
     Profile(ProfileArgs),
+    /// How many machines each tier needs for a target rate, from recorded runs or a table of measurements
+    Plan(PlanArgs),
+    /// Tier by tier: the variants of a plan file side by side, what limits each, how well tiers scale out
+    Tiers(TiersArgs),
+    /// What each of several switches costs a request: on and off, in turn, repeated
+    Ablate(AblateArgs),
     /// How much load this machine can make at most; later runs are judged by it
     Calibrate(CalibrateArgs),
     /// Hosts with known limits on this machine: make them, load them, name what limits them

@@ -4,16 +4,20 @@ use crate::args::{Args, Command};
 use crate::exit::Exit;
 use crate::terminal::remark;
 
+pub(crate) mod ablate;
 mod calibrate;
 mod diff;
-pub(crate) mod explain;
+mod explain;
 mod judge;
 pub(crate) mod lab;
 mod measure;
+pub(crate) mod plan;
 mod probe;
 mod profile;
 mod recorded;
+pub(crate) mod table_file;
 mod target;
+mod tiers;
 pub(crate) mod wrk;
 
 /// Runs the command that the line asks for.
@@ -26,6 +30,9 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Report(report)) => recorded::report(&report),
         Some(Command::Export(export)) => recorded::export(&export),
         Some(Command::Explain(explain)) => explain::explain(&explain),
+        Some(Command::Plan(args)) => plan::plan(&args),
+        Some(Command::Tiers(args)) => tiers::tiers(&args),
+        Some(Command::Ablate(args)) => ablate::ablate(&args),
         Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
         Some(Command::Profile(args)) => profile::profile(&args),
         Some(Command::Lab(lab)) => lab::lab(&lab),

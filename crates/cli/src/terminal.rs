@@ -8,8 +8,8 @@ use plimsoll_plan::PlanError;
 use plimsoll_scenario::{RequestsError, TemplateError};
 
 use crate::args::{Misplaced, NotText, Refusal, plan_file};
-use crate::command::explain::MappingError;
-use crate::command::lab;
+use crate::command::table_file::MappingError;
+use crate::command::{ablate, lab, plan};
 use crate::exit::Exit;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
@@ -71,6 +71,8 @@ fn mistyped(error: &anyhow::Error) -> bool {
         || error.is::<Misplaced>()
         || error.is::<TemplateError>()
         || error.is::<MappingError>()
+        || plan::mistyped(error)
+        || ablate::mistyped(error)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod host;
 mod load;
 mod overlay;
 mod section;
+mod switch;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
 use section::{Section, line_of};
+pub use switch::{Positions, Switch, Turn};
 
 /// The longest time for one request of a plan file: that of the command line.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
@@ -41,6 +43,8 @@ pub struct PlanFile {
     pub profile: Option<ProfileSpec>,
     /// What the verdict should be, if the file is a test.
     pub expect: Option<Expect>,
+    /// What is turned on and off to see what it costs.
+    pub switches: Vec<Switch>,
 }
 
 /// The generator as a host of a lab, or several of them.
@@ -88,8 +92,8 @@ pub struct Variant {
 }
 
 /// The keys of a file, and those of a variant.
-const KEYS: [&str; 9] =
-    ["name", "target", "load", "profile", "slo", "generator", "host", "expect", "variant"];
+const KEYS: [&str; 10] =
+    ["name", "target", "load", "profile", "slo", "generator", "host", "expect", "switch", "variant"];
 
 impl PlanFile {
     /// Reads a plan file.
@@ -157,7 +161,8 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
     };
     let generator = host::generator(&section)?;
     let (profile, expect) = (load::profile(&section)?, expect::expect(&section)?);
-    Ok(PlanFile { spec, lab_hosts: hosts.lab, generator, variants: Vec::new(), profile, expect })
+    let (switches, variants) = (switch::switches(&section)?, Vec::new());
+    Ok(PlanFile { spec, lab_hosts: hosts.lab, generator, variants, profile, expect, switches })
 }
 
 /// What a value is called in an error.

@@ -2,6 +2,7 @@
 //! concurrency, and the success ratio over concurrency, for one run or for two side by side.
 
 mod axis;
+mod bars;
 mod canvas;
 mod chart;
 mod flame;
@@ -11,11 +12,15 @@ mod look;
 mod plot;
 mod raster;
 mod ratios;
+mod scaling;
 mod series;
 mod speeds;
 
-use chart::Chart;
+pub use bars::Bar;
+use bars::BarChart;
+use canvas::Sheet;
 pub use flame::flame;
+use plimsoll_analyze::TierScaling;
 pub use series::{Caption, RungPoint, Series};
 
 /// One figure in both forms.
@@ -73,7 +78,23 @@ pub fn diff_successrate(caption: &Caption, a: &Series, b: &Series) -> Result<Fig
     render(&ratios::chart(caption, &[a, b]))
 }
 
-fn render(chart: &Chart) -> Result<Figure, FigureError> {
+/// What each item of a ledger costs, as bars; `axis` says what their lengths are.
+///
+/// # Errors
+/// When drawing fails, which only a damaged build does.
+pub fn ledger(caption: &Caption, axis: &str, bars: &[Bar]) -> Result<Figure, FigureError> {
+    render(&BarChart { title: &caption.title, detail: &caption.detail, axis, bars })
+}
+
+/// Throughput over the machines of a tier, beside the line of growth in proportion.
+///
+/// # Errors
+/// When drawing fails, which only a damaged build does.
+pub fn tier_scaling(title: &str, scaling: &TierScaling) -> Result<Figure, FigureError> {
+    render(&scaling::chart(title, scaling))
+}
+
+fn render(chart: &impl Sheet) -> Result<Figure, FigureError> {
     font::register()?;
     Ok(Figure { svg: canvas::svg(chart)?, png: raster::png(chart)? })
 }

@@ -3,16 +3,19 @@
 //! Numbers are given in full; what is not known is `null`, never zero. `docs/run.schema.json`, and for `plimsoll explain`
 //! `docs/explanation.schema.json` and `docs/table.schema.json`, are generated from the types here. Within one schema name fields are added, never renamed or removed.
 
+mod ablation;
 mod answer;
 mod calibration;
 mod explanation;
 mod generator;
 mod hosts;
+mod machines;
 mod moment;
 mod origin;
 mod plan;
 mod request;
 mod step;
+mod tier_rows;
 mod verdict;
 
 use plimsoll_analyze::Findings;
@@ -20,6 +23,7 @@ use plimsoll_record::Run;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use ablation::*;
 pub use answer::{AnswerDocument, SloDocument};
 pub use calibration::calibration;
 pub use explanation::{
@@ -33,11 +37,13 @@ pub use hosts::{
     ComponentDocument, EdgeDocument, FigureDocument, HostDocument, TierDocument, UnreadDocument,
     UsageDocument,
 };
+pub use machines::*;
 pub use moment::MomentDocument;
 pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument, TlsDocument, ToolDocument};
 pub use request::RequestDocument;
 pub(crate) use request::failed_checks;
 pub use step::{StepDocument, TimesDocument, TimesIntervals};
+pub use tier_rows::*;
 pub use verdict::{EvidenceDocument, FindingDocument, NextLimitDocument, SuspectDocument, VerdictDocument};
 
 /// The name of the schema.

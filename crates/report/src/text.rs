@@ -3,6 +3,7 @@
 //! The forms differ in order and detail: an answer begins with the sentences a tired reader needs, a sweep
 //! with its table, a single level with its counts. Text that came from a server is escaped.
 
+mod ablation;
 mod amount;
 mod calibration;
 mod claim;
@@ -12,6 +13,7 @@ mod failures;
 mod generator;
 mod hosts;
 mod level;
+mod machines;
 mod moments;
 mod origin;
 mod paragraph;
@@ -21,13 +23,17 @@ mod scalability;
 mod slo;
 mod steps;
 mod table;
+mod tier_rows;
 mod tiers;
 mod verdict;
 
+pub use ablation::ablation;
 pub use calibration::calibration;
 pub use comparison::comparison;
 pub use explanation::{explanation, table_explanation};
+pub use machines::machines;
 pub use profile::{profile, profile_difference};
+pub use tier_rows::tier_rows;
 
 use plimsoll_analyze::Findings;
 use plimsoll_plan::Load;

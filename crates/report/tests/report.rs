@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod report {
+    mod comparisons;
     mod document;
     mod figures;
     mod golden;
@@ -9,6 +10,7 @@ mod report {
     mod profile;
     mod rows;
     mod sample;
+    mod schemas;
     mod variants;
     mod watched;
 }

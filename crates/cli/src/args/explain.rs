@@ -27,6 +27,8 @@ Meanings of columns (MEANING=COLUMN; a number in place of a column stands for it
   TIER.in_mbit, TIER.out_mbit     Mbit/s into and out of each machine
   TIER.link_mbit       what its link carries each way
   TIER.link_both_mbit  what its link carries both ways together
+  TIER.in_packets, TIER.out_packets   packets per second into and out of each machine
+  TIER.link_packets    what its link carries of them each way
   TIER.qps             requests per second of one of them, measured alone
 
 docs/verdict.md tells what is concluded from which.")]

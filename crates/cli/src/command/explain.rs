@@ -1,23 +1,19 @@
 //! `plimsoll explain`: what limits, from a run or from a table of measurements.
 
-mod mapping;
-mod table;
-
 use plimsoll_analyze::explain_table;
 use plimsoll_report::{json, text};
 
 use super::recorded;
+use super::table_file::{self, Mapping};
 use crate::args::ExplainArgs;
 use crate::exit::Exit;
 use crate::terminal::result;
-use mapping::Mapping;
-pub(crate) use mapping::MappingError;
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let explained = match (&args.file, &args.csv) {
         (_, Some(csv)) => {
             let mapping = Mapping::parse(&args.map)?;
-            let rows = table::read(csv, &mapping)?;
+            let rows = table_file::read(csv, &mapping)?;
             let found = explain_table(&rows, mapping.front.as_deref());
             if args.json { json::table_explanation(&found)? } else { text::table_explanation(&found) }
         }

@@ -1,5 +1,6 @@
 //! The commands about labs: making hosts, loading them, judging what is found.
 
+pub(crate) mod bed;
 mod case;
 mod diagnose;
 mod file;

@@ -1,5 +1,7 @@
 //! The commands that make load: the whole answer, a sweep, one run.
 
+use std::sync::atomic::AtomicBool;
+
 use anyhow::Context;
 use plimsoll_analyze::{Findings, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
@@ -32,7 +34,8 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, keep)?;
     warn_of_lengths(&asked.plan);
-    let outcome = make_run(asked, command, keep)?;
+    let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let outcome = make_run(asked, command, keep, &interrupted)?;
     let findings = analyze(&outcome.run)?;
     result(&rendered(&outcome.run, &findings, keep.json)?)?;
     // Where everything is goes to standard error: the report itself must not depend on where it is kept.
@@ -44,8 +47,13 @@ fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow
     Ok(if all_is_kept { judge::exit(&outcome.run, &findings, strict) } else { Exit::CouldNotRun })
 }
 
-fn make_run(asked: Asked, command: &str, keep: &KeepArgs) -> anyhow::Result<Outcome> {
-    let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+/// Makes one run and keeps it.
+pub(super) fn make_run(
+    asked: Asked,
+    command: &str,
+    keep: &KeepArgs,
+    interrupted: &AtomicBool,
+) -> anyhow::Result<Outcome> {
     let calibrations = calibrations::known();
     let options = RunOptions {
         ask_first: command == "answer",

@@ -6,6 +6,7 @@
     reason = "in tests, a failed step is the failure"
 )]
 
+mod ablate;
 mod answer;
 mod bench;
 mod borrowed;
@@ -20,11 +21,13 @@ mod https;
 mod lab;
 mod loss;
 mod network;
+mod plan;
 mod probe;
 mod profile;
 mod recorded;
 mod run;
 mod scenario;
 mod sweep;
+mod tiers;
 mod usage;
 mod wrk_https;

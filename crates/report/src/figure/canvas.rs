@@ -8,7 +8,6 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
 use super::FigureError;
-use super::chart::Chart;
 use super::font::FAMILY;
 use super::look::{Look, PAPER, Shape};
 
@@ -57,8 +56,14 @@ pub(super) struct Canvas<'a, DB: DrawingBackend> {
     letter_drop: f64,
 }
 
-/// The chart as an SVG document.
-pub(super) fn svg(chart: &Chart) -> Result<String, FigureError> {
+/// Something that is drawn on a whole sheet.
+pub(super) trait Sheet {
+    /// Draws all of it.
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), FigureError>;
+}
+
+/// The sheet as an SVG document.
+pub(super) fn svg(chart: &impl Sheet) -> Result<String, FigureError> {
     let mut text = String::new();
     {
         let area = SVGBackend::with_string(&mut text, (WIDTH as u32, HEIGHT as u32)).into_drawing_area();
@@ -67,15 +72,15 @@ pub(super) fn svg(chart: &Chart) -> Result<String, FigureError> {
     Ok(text)
 }
 
-/// Draws the chart on a backend `scale` times as large as the sheet.
+/// Draws the sheet on a backend `scale` times as large as the sheet.
 pub(super) fn draw<DB: DrawingBackend>(
-    chart: &Chart,
+    chart: &impl Sheet,
     area: &DrawingArea<DB, Shift>,
     scale: f64,
     letter_drop: f64,
 ) -> Result<(), FigureError> {
     area.fill(&PAPER).map_err(refused)?;
-    super::plot::draw(chart, &Canvas { area, scale, letter_drop })?;
+    chart.draw(&Canvas { area, scale, letter_drop })?;
     area.present().map_err(refused)
 }
 

@@ -43,6 +43,9 @@ pub(super) struct Line {
     pub(super) labels_below: bool,
 }
 
+/// What the rungs of a ladder are.
+pub(super) const CONNECTIONS: &str = "concurrency (connections)";
+
 /// A whole figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
@@ -50,6 +53,8 @@ pub(super) struct Chart {
     pub(super) detail: String,
     /// The rungs that any of the lines has, lowest first.
     pub(super) rungs: Vec<u32>,
+    /// What the rungs are.
+    pub(super) rung_label: &'static str,
     pub(super) left: Axis,
     pub(super) right: Option<Axis>,
     /// The lines of each run; a run's lines share one row of the legend.

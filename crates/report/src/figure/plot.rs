@@ -8,7 +8,7 @@ use plimsoll_units::grouped;
 
 use super::FigureError;
 use super::axis::Axis;
-use super::canvas::{Canvas, HEIGHT, Lettering, Spot, WIDTH};
+use super::canvas::{Canvas, HEIGHT, Lettering, Sheet, Spot, WIDTH};
 use super::chart::{Chart, Line, Mark, Side};
 use super::legend;
 use super::look::{FAINT, FRAME, GRID, INK};
@@ -74,8 +74,13 @@ impl Frame {
     }
 }
 
-/// Draws the whole figure.
-pub(super) fn draw<DB: DrawingBackend>(chart: &Chart, canvas: &Canvas<DB>) -> Result<(), FigureError> {
+impl Sheet for Chart {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), FigureError> {
+        draw(self, canvas)
+    }
+}
+
+fn draw<DB: DrawingBackend>(chart: &Chart, canvas: &Canvas<DB>) -> Result<(), FigureError> {
     let frame = Frame::of(chart);
     captions(chart, canvas)?;
     legend::draw(chart, canvas, LEGEND_TOP)?;
@@ -160,7 +165,7 @@ fn rung_axis<DB: DrawingBackend>(
         }
     }
     let middle = ((frame.left + frame.right) / 2.0, frame.bottom + 52.0);
-    canvas.text(middle, "concurrency (connections)", Lettering::new(AXIS_SIZE, INK))
+    canvas.text(middle, chart.rung_label, Lettering::new(AXIS_SIZE, INK))
 }
 
 fn draw_line<DB: DrawingBackend>(

@@ -3,8 +3,7 @@
 use plotters::prelude::{BitMapBackend, IntoDrawingArea};
 
 use super::FigureError;
-use super::canvas::{self, HEIGHT, WIDTH};
-use super::chart::Chart;
+use super::canvas::{self, HEIGHT, Sheet, WIDTH};
 
 /// How many pixels each way are averaged into one.
 const OVERSAMPLING: usize = 3;
@@ -12,8 +11,8 @@ const OVERSAMPLING: usize = 3;
 const LETTER_DROP: f64 = 0.14;
 const CHANNELS: usize = 3;
 
-/// The chart as a PNG image.
-pub(super) fn png(chart: &Chart) -> Result<Vec<u8>, FigureError> {
+/// The sheet as a PNG image.
+pub(super) fn png(chart: &impl Sheet) -> Result<Vec<u8>, FigureError> {
     let (width, height) = (WIDTH as usize, HEIGHT as usize);
     let large = (width * OVERSAMPLING, height * OVERSAMPLING);
     let mut pixels = vec![0; large.0 * large.1 * CHANNELS];

@@ -3,7 +3,7 @@
 use plimsoll_units::{grouped, percent_text};
 
 use super::axis::Axis;
-use super::chart::{Chart, Line, Mark, Side, notes_of, rungs_of, title_of};
+use super::chart::{CONNECTIONS, Chart, Line, Mark, Side, notes_of, rungs_of, title_of};
 use super::look::Place;
 use super::series::{Caption, RungPoint, Series};
 
@@ -16,6 +16,7 @@ pub(super) fn chart(caption: &Caption, series: &[&Series]) -> Chart {
         title: title_of(caption, "Success rate"),
         detail: caption.detail.clone(),
         rungs: rungs_of(series),
+        rung_label: CONNECTIONS,
         left: Axis::percent("success (% of all requests that ended)"),
         right: None,
         notes: notes_of(&runs),

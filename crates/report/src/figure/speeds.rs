@@ -4,7 +4,7 @@ use plimsoll_analyze::Estimate;
 use plimsoll_units::{count_text, grouped};
 
 use super::axis::Axis;
-use super::chart::{Chart, Line, Mark, Side, highest, notes_of, rungs_of, title_of};
+use super::chart::{CONNECTIONS, Chart, Line, Mark, Side, highest, notes_of, rungs_of, title_of};
 use super::look::Place;
 use super::series::{Caption, RungPoint, Series};
 
@@ -19,6 +19,7 @@ pub(super) fn chart(caption: &Caption, series: &[&Series]) -> Chart {
         title: title_of(caption, "QPS and mean response time"),
         detail: caption.detail.clone(),
         rungs: rungs_of(series),
+        rung_label: CONNECTIONS,
         left,
         right: Some(right),
         notes: notes_of(&runs),

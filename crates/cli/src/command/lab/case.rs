@@ -89,7 +89,7 @@ pub(super) fn run(
 }
 
 /// The plan of a case as it is run in this lab.
-fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Plan> {
+pub(super) fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Plan> {
     let mut spec: PlanSpec = case.file.spec.clone();
     spec.name = Some(case.name.replace('/', "-"));
     let addresses = lab.addresses();
@@ -147,7 +147,8 @@ fn workers(lab: &Lab) -> u32 {
     given.unwrap_or(all.div_ceil(2)).clamp(1, all)
 }
 
-fn quicken(load: &mut LoadSpec) {
+/// Shortens a load to a first look.
+pub(super) fn quicken(load: &mut LoadSpec) {
     match load {
         LoadSpec::Ladder { step_limit, budget, .. } => {
             *step_limit = step_limit.map(|limit| limit.min(QUICK_STEP));

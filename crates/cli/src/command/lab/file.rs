@@ -15,7 +15,7 @@ const SERVICES: &str = "PLIMSOLL_SERVICES";
 
 /// A lab file.
 #[derive(Debug)]
-pub(super) struct LabFile {
+pub(crate) struct LabFile {
     /// Its folder, which `${dir}` stands for.
     pub(super) folder: PathBuf,
     pub(super) content: PlanFile,

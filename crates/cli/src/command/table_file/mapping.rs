@@ -55,10 +55,10 @@ pub(super) struct Entry {
 
 /// All of them.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Mapping {
+pub(crate) struct Mapping {
     pub(super) labels: Vec<String>,
     pub(super) groups: Vec<String>,
-    pub(super) front: Option<String>,
+    pub(crate) front: Option<String>,
     pub(super) entries: Vec<Entry>,
 }
 
@@ -72,7 +72,7 @@ const ROW_MEANINGS: [(&str, SetRow); 7] = [
     ("cores", |row, value| row.cores = Some(value)),
 ];
 
-const TIER_MEANINGS: [(&str, SetTier); 8] = [
+const TIER_MEANINGS: [(&str, SetTier); 11] = [
     ("instances", |tier, value| tier.instances = Some(value)),
     ("cpu_percent", |tier, value| tier.cpu_ratio = Some(value / 100.0)),
     ("core_percent", |tier, value| tier.core_ratio = Some(value / 100.0)),
@@ -80,6 +80,9 @@ const TIER_MEANINGS: [(&str, SetTier); 8] = [
     ("out_mbit", |tier, value| tier.out_bits_per_sec = Some(value * 1e6)),
     ("link_mbit", |tier, value| tier.link_bits_per_sec = Some(value * 1e6)),
     ("link_both_mbit", |tier, value| tier.link_both_bits_per_sec = Some(value * 1e6)),
+    ("in_packets", |tier, value| tier.in_packets_per_sec = Some(value)),
+    ("out_packets", |tier, value| tier.out_packets_per_sec = Some(value)),
+    ("link_packets", |tier, value| tier.link_packets_per_sec = Some(value)),
     ("qps", |tier, value| tier.alone_per_sec = Some(value)),
 ];
 
@@ -103,7 +106,7 @@ impl Mapping {
     ///
     /// # Errors
     /// When one of them is no `MEANING=COLUMN`, its meaning is not known, or none is of the throughput.
-    pub(super) fn parse(typed: &[String]) -> Result<Self, MappingError> {
+    pub(crate) fn parse(typed: &[String]) -> Result<Self, MappingError> {
         let mut mapping = Self::default();
         for text in typed {
             let (meaning, column) = text.split_once('=').ok_or_else(|| MappingError::Form(text.clone()))?;

@@ -1,4 +1,6 @@
-//! Reading a table of measurements.
+//! Tables of measurements that somebody else made: reading them, and what their columns mean.
+
+mod mapping;
 
 use std::path::Path;
 
@@ -6,7 +8,8 @@ use anyhow::{Context, bail};
 use csv::StringRecord;
 use plimsoll_analyze::TableRow;
 
-use super::mapping::{Entry, Mapping, MappingError, Origin, Place};
+use mapping::{Entry, Origin, Place};
+pub(crate) use mapping::{Mapping, MappingError};
 
 /// The rows of a table. A row without a throughput was not measured, and is left out; a cell that is empty is not known.
 ///

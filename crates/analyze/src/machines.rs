@@ -1,0 +1,141 @@
+//! How many machines each tier needs for a target rate, and what each number rests on.
+//!
+//! machines = ⌈λ·D / (c·U − U₀)⌉ over everything that a tier can run out of: D is what a request uses of it in all machines of
+//! the tier together, c what one machine has, U the share of it that may be used, U₀ what one machine uses without
+//! requests (Denning and Buzen 1978; the utilisation law turned round). The largest of them is the tier's number.
+
+mod demand;
+mod growth;
+mod observed;
+mod runs;
+mod scaling;
+mod table;
+mod what_if;
+
+pub use demand::{DemandUnit, TierDemand, TierResource};
+pub use growth::{Growth, Stop};
+pub use observed::{Carried, Observed, ObservedTier};
+pub use runs::observe_runs;
+pub use scaling::Scaling;
+pub use table::observe_table;
+pub use what_if::{Change, ChangedPart, WhatIf, WhatIfError};
+
+/// What is to be carried, and how full machines may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Goal {
+    /// Requests per second.
+    pub target_per_sec: f64,
+    /// The share of a machine's capacity that may be used, above 0 and at most 1.
+    pub utilisation: f64,
+}
+
+/// A number of machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Machines {
+    /// How many.
+    pub count: u64,
+    /// The number at both ends of the interval of what a request uses, where that is known.
+    pub range: Option<(u64, u64)>,
+    /// True where more may be needed: the tier was never seen near its load, or is stopped by something that this number
+    /// does not rest on.
+    pub at_least: bool,
+}
+
+/// What one resource of a tier asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Need {
+    /// The resource, and what a request uses of it.
+    pub demand: TierDemand,
+    /// Machines by it, not yet rounded up.
+    pub machines: f64,
+    /// The same at both ends of the interval of the demand.
+    pub range: Option<(f64, f64)>,
+}
+
+/// One tier of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TierPlan {
+    /// Its name.
+    pub tier: String,
+    /// How many machines it needs; `None` where nothing tells.
+    pub machines: Option<Machines>,
+    /// What each of its resources asks for, the one that decides first.
+    pub needs: Vec<Need>,
+    /// What it was seen to carry, at most.
+    pub carried: Option<Carried>,
+    /// How it scaled where several counts were measured.
+    pub scaling: Option<Scaling>,
+    /// What is not known, or to be taken with care: a sentence each.
+    pub doubts: Vec<String>,
+}
+
+/// The machines for a target rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MachinePlan {
+    /// What was asked for.
+    pub goal: Goal,
+    /// The tiers, in the order in which requests meet them as far as that was told.
+    pub tiers: Vec<TierPlan>,
+    /// Where growth stops with the machines that were measured.
+    pub growth: Option<Growth>,
+    /// What holds for all of it.
+    pub remarks: Vec<String>,
+}
+
+/// The machines that what was observed asks for.
+pub fn plan_machines(observed: &Observed, goal: Goal) -> MachinePlan {
+    MachinePlan {
+        goal,
+        tiers: observed.tiers.iter().map(|tier| tier_plan(tier, goal)).collect(),
+        growth: observed.growth.clone(),
+        remarks: observed.remarks.clone(),
+    }
+}
+
+fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
+    let mut needs: Vec<Need> = tier.demands.iter().filter_map(|demand| need(demand, goal)).collect();
+    needs.sort_by(|a, b| b.machines.total_cmp(&a.machines));
+    let mut doubts = tier.doubts.clone();
+    doubts.extend(tier.demands.iter().filter_map(|demand| demand.doubt(goal)));
+    let never_near = needs.first().is_some_and(|need| need.demand.used_most < goal.utilisation);
+    if let Some(need) = needs.first().filter(|_| never_near) {
+        doubts.push(format!(
+            "it was never seen fuller than {:.0} % of its {}, so that whatever else stops it was not met: this is the least it \
+             needs",
+            100.0 * need.demand.used_most,
+            need.demand.resource.words()
+        ));
+    }
+    let by_law = tier.scaling.as_ref().and_then(|scaling| scaling.machines(goal));
+    let machines = needs.first().map(|need| {
+        let count = need.machines.ceil().max(1.0) as u64;
+        let range = need.range.map(|(low, high)| (low.ceil().max(1.0) as u64, high.ceil().max(1.0) as u64));
+        Machines {
+            count: count.max(by_law.unwrap_or(0)),
+            range,
+            at_least: never_near || tier.stopped_otherwise,
+        }
+    });
+    if let Some((scaling, machines)) = tier.scaling.as_ref().zip(machines) {
+        doubts.extend(scaling.doubt(machines.count));
+    }
+    TierPlan {
+        tier: tier.name.clone(),
+        machines,
+        needs,
+        carried: tier.carried.clone(),
+        scaling: tier.scaling.clone(),
+        doubts,
+    }
+}
+
+/// ⌈⌉ comes later: how many machines a demand asks for; `None` where the capacity is not known or idling uses it up.
+fn need(demand: &TierDemand, goal: Goal) -> Option<Need> {
+    let left = demand.capacity.map(|capacity| capacity * goal.utilisation - demand.idle)?;
+    let by = |per_request: f64| goal.target_per_sec * per_request / left;
+    (left > 0.0).then(|| Need {
+        demand: demand.clone(),
+        machines: by(demand.per_request.value),
+        range: demand.per_request.interval.map(|(low, high)| (by(low.max(0.0)), by(high))),
+    })
+}

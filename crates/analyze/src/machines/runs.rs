@@ -1,0 +1,269 @@
+//! What recorded runs tell of their tiers.
+
+use std::collections::BTreeMap;
+
+use super::{DemandUnit, Growth, Observed, Scaling, Stop, TierDemand, TierResource};
+use crate::{Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, StepSummary};
+
+/// The name of resources of the machine that makes the load, which no tier is.
+const GENERATOR: &str = crate::hosts::GENERATOR;
+
+/// A run with what it is called.
+type Named<'a> = (&'a str, &'a Findings);
+
+/// What runs tell: each with its name. Hosts of one tier are taken together; a host without a tier is one by itself.
+pub fn observe_runs(runs: &[Named<'_>]) -> Observed {
+    let mut observed = Observed::default();
+    let mut measured: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    for (name, findings) in runs {
+        let Some((position, step)) = best(findings) else {
+            observed.remarks.push(format!("{name} has no step with answers, and tells nothing."));
+            continue;
+        };
+        let throughput_per_sec = step.throughput.value;
+        for (tier, hosts) in tiers(findings) {
+            let known = observed.tier(&tier);
+            known.carries(throughput_per_sec, hosts.len() as f64, name);
+            known.demands.extend(demands(name, findings, &hosts, position));
+            known.doubts.extend(others_use(name, findings, &hosts));
+            if hosts.iter().any(|host| *host == findings.verdict.host()) {
+                judge(known, name, findings, throughput_per_sec);
+                known.demands.extend(pool(name, findings, step, hosts.len()));
+                measured.entry(tier).or_default().push((hosts.len() as f64, throughput_per_sec));
+            }
+        }
+        observed.remarks.extend(remark(name, findings));
+    }
+    for tier in &mut observed.tiers {
+        tier.demands = TierDemand::dearest(std::mem::take(&mut tier.demands));
+        tier.scaling = measured.remove(&tier.name).and_then(Scaling::of);
+        if tier.demands.is_empty() {
+            tier.doubts.push("nothing was seen of what a request uses of it".to_owned());
+        }
+    }
+    observed.growth = growth(runs);
+    observed
+}
+
+fn remark(name: &str, findings: &Findings) -> Option<String> {
+    let text = match findings.verdict.limit {
+        _ if findings.lower_bound => "the load generator was the limit: what was not met there is not known",
+        Limit::None => "the target was not pushed to its limit: what would have stopped it is not known",
+        _ => return None,
+    };
+    Some(format!("In {name} {text}."))
+}
+
+/// The step of the highest throughput, and where it stands.
+fn best(findings: &Findings) -> Option<(usize, &StepSummary)> {
+    let steps = findings.steps.iter().enumerate().filter(|(_, step)| step.throughput.value > 0.0);
+    steps.max_by(|a, b| a.1.throughput.value.total_cmp(&b.1.throughput.value))
+}
+
+/// The tiers of a run with their hosts, those of the plan in its order.
+fn tiers(findings: &Findings) -> Vec<(String, Vec<&str>)> {
+    let named = |host: &str| findings.plan.hosts.iter().find(|known| known.name == host);
+    let seen = findings.resources.iter().map(|resource| resource.host.as_str());
+    let planned = findings.plan.hosts.iter().map(|host| host.name.as_str());
+    let mut tiers: Vec<(String, Vec<&str>)> = Vec::new();
+    for host in planned.chain(seen).filter(|host| *host != GENERATOR) {
+        let tier = named(host).and_then(|known| known.tier.as_deref()).unwrap_or(host);
+        match tiers.iter_mut().find(|(name, _)| name == tier) {
+            Some((_, hosts)) if hosts.contains(&host) => {}
+            Some((_, hosts)) => hosts.push(host),
+            None => tiers.push((tier.to_owned(), vec![host])),
+        }
+    }
+    tiers
+}
+
+/// What a resource is called here, and its unit. One core by itself says nothing of a machine: the kernel moves work about.
+fn kind_of(kind: ResourceKind) -> Option<(TierResource, DemandUnit)> {
+    match kind {
+        ResourceKind::Cpu => Some((TierResource::Cpu, DemandUnit::Cores)),
+        ResourceKind::Thread => Some((TierResource::Thread, DemandUnit::Cores)),
+        ResourceKind::Quota => Some((TierResource::Quota, DemandUnit::Cores)),
+        ResourceKind::BandwidthIn => Some((TierResource::BandwidthIn, DemandUnit::Bits)),
+        ResourceKind::BandwidthOut => Some((TierResource::BandwidthOut, DemandUnit::Bits)),
+        ResourceKind::PacketsIn => Some((TierResource::PacketsIn, DemandUnit::Packets)),
+        ResourceKind::PacketsOut => Some((TierResource::PacketsOut, DemandUnit::Packets)),
+        _ => None,
+    }
+}
+
+/// The resources of one host that count, each kind once: of several threads or interfaces the one that was used most.
+fn of_host<'a>(findings: &'a Findings, host: &str, position: usize) -> Vec<(&'a Resource, Demand)> {
+    let mut kept: Vec<(&Resource, Demand)> = Vec::new();
+    let of_host = findings.resources.iter().filter(|resource| resource.host == host);
+    for resource in of_host.filter(|resource| kind_of(resource.kind).is_some() && resource.detail != "lo") {
+        let Some(demand) = resource.demand.filter(|demand| demand.law != Law::Broken) else { continue };
+        let used = |resource: &Resource| resource.used.get(position).copied().flatten().unwrap_or(0.0);
+        match kept.iter_mut().find(|(other, _)| other.kind == resource.kind) {
+            Some(other) if used(resource) > used(other.0) => *other = (resource, demand),
+            Some(_) => {}
+            None => kept.push((resource, demand)),
+        }
+    }
+    kept
+}
+
+/// What a request uses of a tier: the sum over its hosts, kind by kind. The ends of the intervals are added up, which makes
+/// the sum's too wide rather than too narrow.
+fn demands(name: &str, findings: &Findings, hosts: &[&str], position: usize) -> Vec<TierDemand> {
+    let mut sums: Vec<TierDemand> = Vec::new();
+    for (resource, demand) in hosts.iter().flat_map(|host| of_host(findings, host, position)) {
+        let Some((kind, unit)) = kind_of(resource.kind) else { continue };
+        let steps = 0..resource.used.len();
+        let used_most = steps.filter_map(|step| resource.utilisation(step)).fold(0.0, f64::max);
+        match sums.iter_mut().find(|sum| sum.resource == kind) {
+            Some(sum) => {
+                sum.per_request = added(sum.per_request, demand.per_request);
+                sum.idle = sum.idle.max(demand.idle);
+                sum.used_most = sum.used_most.max(used_most);
+                sum.capacity = sum.capacity.zip(resource.capacity).map(|(a, b)| a.min(b));
+            }
+            None => sums.push(TierDemand {
+                resource: kind,
+                detail: resource.detail.clone(),
+                unit,
+                per_request: demand.per_request,
+                idle: demand.idle,
+                capacity: resource.capacity,
+                used_most,
+                origin: name.to_owned(),
+            }),
+        }
+    }
+    sums
+}
+
+/// Resources that something else than the requests uses.
+fn others_use(name: &str, findings: &Findings, hosts: &[&str]) -> Option<String> {
+    let broken = |resource: &&Resource| resource.demand.is_some_and(|demand| demand.law == Law::Broken);
+    let own = findings.resources.iter().filter(|resource| hosts.contains(&resource.host.as_str()));
+    let mut words: Vec<&str> = own
+        .filter(|resource| resource.detail != "lo")
+        .filter(broken)
+        .filter_map(|resource| Some(kind_of(resource.kind)?.0.words()))
+        .collect();
+    words.sort_unstable();
+    words.dedup();
+    (!words.is_empty()).then(|| {
+        format!(
+            "in {name} the use of its {} does not grow with throughput: something else uses it, and nothing is planned by it",
+            words.join(" and its ")
+        )
+    })
+}
+
+fn added(a: Estimate, b: Estimate) -> Estimate {
+    let interval = a.interval.zip(b.interval).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
+    Estimate { value: a.value + b.value, interval }
+}
+
+/// The pool that the verdict found: K workers on each host held for K·hosts/X of a request.
+fn pool(name: &str, findings: &Findings, step: &StepSummary, hosts: usize) -> Option<TierDemand> {
+    let size = findings.verdict.size.filter(|_| findings.verdict.limit == Limit::Pool)?;
+    let held = |throughput_per_sec: f64| size.value * hosts as f64 / throughput_per_sec;
+    Some(TierDemand {
+        resource: TierResource::Pool,
+        detail: String::new(),
+        unit: DemandUnit::Workers,
+        per_request: Estimate {
+            value: held(step.throughput.value),
+            interval: step
+                .throughput
+                .interval
+                .filter(|(low, _)| *low > 0.0)
+                .map(|(low, high)| (held(high), held(low))),
+        },
+        idle: 0.0,
+        capacity: Some(size.value),
+        used_most: 1.0,
+        origin: name.to_owned(),
+    })
+}
+
+/// A tier that is stopped by something else than what is planned by needs that mended, not machines.
+fn judge(tier: &mut super::ObservedTier, name: &str, findings: &Findings, throughput_per_sec: f64) {
+    let verdict = &findings.verdict;
+    let planned = matches!(
+        verdict.limit,
+        Limit::Cpu | Limit::Thread | Limit::Quota | Limit::Bandwidth | Limit::Packets | Limit::Pool
+    );
+    if planned || matches!(verdict.limit, Limit::Generator | Limit::None) {
+        return;
+    }
+    tier.stopped_otherwise = true;
+    tier.doubts.push(format!(
+        "{name} was stopped at {} requests/s by `{}` at {}, which is not among what is counted here: mend that first",
+        plimsoll_units::count_text(throughput_per_sec),
+        verdict.limit.name(),
+        verdict.place
+    ));
+}
+
+/// Machines that were busy at the best step of a run.
+fn busy(findings: &Findings) -> f64 {
+    let Some((position, _)) = best(findings) else { return 0.0 };
+    let most = |host: &str| {
+        let shares = of_host(findings, host, position);
+        shares.iter().filter_map(|(resource, _)| resource.utilisation(position)).fold(0.0, f64::max)
+    };
+    tiers(findings).iter().flat_map(|(_, hosts)| hosts).map(|host| most(host)).sum()
+}
+
+/// Growth starts from the run in which most machines were busy, as in a table.
+fn growth(runs: &[Named<'_>]) -> Option<Growth> {
+    let (name, findings) = runs.iter().max_by(|a, b| busy(a.1).total_cmp(&busy(b.1)))?;
+    let (position, step) = best(findings)?;
+    let mut stops = Vec::new();
+    for (tier, hosts) in tiers(findings) {
+        for (resource, demand) in hosts.iter().flat_map(|host| of_host(findings, host, position)) {
+            stops.extend(stop(&tier, hosts.len(), (resource, demand), position));
+        }
+        if hosts.contains(&findings.verdict.host()) {
+            stops.extend(pool_stop(&tier, findings, step, hosts.len()));
+        }
+    }
+    Growth::of(step.throughput.value, name, stops)
+}
+
+fn stop(
+    tier: &str,
+    machines: usize,
+    (resource, demand): (&Resource, Demand),
+    position: usize,
+) -> Option<Stop> {
+    let (kind, unit) = kind_of(resource.kind)?;
+    let detail = if resource.detail.is_empty() { String::new() } else { resource.place() };
+    Some(Stop {
+        tier: tier.to_owned(),
+        resource: kind,
+        detail,
+        machines: machines as f64,
+        unit,
+        used: resource.used.get(position).copied().flatten()?,
+        capacity: resource.capacity?,
+        per_request: demand.per_request,
+        seen: true,
+        scaled: None,
+    })
+}
+
+fn pool_stop(tier: &str, findings: &Findings, step: &StepSummary, hosts: usize) -> Option<Stop> {
+    let demand = pool("", findings, step, hosts)?;
+    let capacity = demand.capacity?;
+    Some(Stop {
+        tier: tier.to_owned(),
+        resource: TierResource::Pool,
+        detail: String::new(),
+        machines: hosts as f64,
+        unit: DemandUnit::Workers,
+        used: capacity,
+        capacity,
+        per_request: demand.per_request,
+        seen: true,
+        scaled: None,
+    })
+}

@@ -1,0 +1,82 @@
+//! How throughput followed the number of a tier's machines.
+
+use super::Goal;
+use crate::usl::{self, Load};
+use crate::{Usl, UslFit};
+
+/// Machines are not planned by the law beyond so many times the most that were measured.
+const EXTRAPOLATION_MOST: f64 = 2.0;
+
+/// Growth by more than in proportion, beyond what measuring is off by.
+const PROPORTIONAL_MOST: f64 = 1.1;
+
+/// Throughput over the number of machines of one tier, where it was this tier that limited.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scaling {
+    /// Machines and requests per second, the fewest machines first.
+    pub points: Vec<(f64, f64)>,
+    /// The Universal Scalability Law over machines, where six counts or more were measured and it fits.
+    pub usl: Option<Usl>,
+}
+
+impl Scaling {
+    /// The scaling by these points; of several of one count the highest is taken. `None` for fewer than two counts.
+    pub(super) fn of(mut measured: Vec<(f64, f64)>) -> Option<Self> {
+        measured.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        measured.dedup_by(|later, kept| later.0 == kept.0);
+        if measured.len() < 2 {
+            return None;
+        }
+        let load = |(machines, throughput_per_sec): &(f64, f64)| Load {
+            connections: *machines,
+            throughput_per_sec: *throughput_per_sec,
+            interval_per_sec: None,
+        };
+        let usl = match usl::fit(&measured.iter().map(load).collect::<Vec<_>>()) {
+            UslFit::Fitted(usl) => Some(usl),
+            UslFit::TooFewSteps(_) | UslFit::Poor => None,
+        };
+        Some(Self { points: measured, usl })
+    }
+
+    /// Throughput a machine with the most of them over that with the fewest: 1 for growth in proportion.
+    pub fn efficiency(&self) -> f64 {
+        let each = |point: Option<&(f64, f64)>| point.map_or(1.0, |(machines, per_sec)| per_sec / machines);
+        each(self.points.last()) / each(self.points.first())
+    }
+
+    /// The fewest and the most machines that were measured.
+    pub fn span(&self) -> (f64, f64) {
+        let machines = |point: Option<&(f64, f64)>| point.map_or(0.0, |point| point.0);
+        (machines(self.points.first()), machines(self.points.last()))
+    }
+
+    /// The fewest machines that carry the target at the wanted utilisation by the law, as far as it may be followed.
+    pub(super) fn machines(&self, goal: Goal) -> Option<u64> {
+        let usl = self.usl?;
+        let most = (EXTRAPOLATION_MOST * self.span().1).floor() as u64;
+        let carried = |machines: f64| {
+            let waiting = usl.alpha.value * (machines - 1.0);
+            let coherence = usl.beta.value * machines * (machines - 1.0);
+            usl.gamma.value * machines / (1.0 + waiting + coherence)
+        };
+        (1..=most).find(|machines| carried(*machines as f64) * goal.utilisation >= goal.target_per_sec)
+    }
+
+    /// What is to be said of a count of machines by what was measured.
+    pub(super) fn doubt(&self, count: u64) -> Option<String> {
+        let (few, most) = self.span();
+        if self.efficiency() > PROPORTIONAL_MOST {
+            return Some(format!(
+                "from {few:.0} to {most:.0} machines throughput grew more than in proportion, which machines alone do not do: \
+                 something else changed between them"
+            ));
+        }
+        (count as f64 > EXTRAPOLATION_MOST * most).then(|| {
+            format!(
+                "at most {most:.0} machines of it were measured: that {count} share the load as well is taken on trust beyond {:.0}",
+                EXTRAPOLATION_MOST * most
+            )
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! The same plan with other machines: twice the cores, a wider link, a larger pool, without a tier.
+
+use std::fmt;
+use std::str::FromStr;
+
+use plimsoll_units::{parse_bandwidth, parse_count};
+
+use super::{DemandUnit, Growth, Observed, Stop, TierDemand, TierResource};
+
+/// What of a machine is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangedPart {
+    /// Its processors.
+    Cores,
+    /// Its link, each way.
+    Link,
+    /// The packets its link carries, each way.
+    Packets,
+    /// The workers of its pool.
+    Pool,
+}
+
+/// How.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// So many times what it has.
+    Times(ChangedPart, f64),
+    /// So much, in the part's unit.
+    Amount(ChangedPart, f64),
+    /// The tier is left out.
+    Drop,
+}
+
+/// One change of one tier, as it was typed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhatIf {
+    /// The tier.
+    pub tier: String,
+    /// What is changed.
+    pub change: Change,
+    text: String,
+}
+
+/// A change that cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WhatIfError {
+    /// Not a change.
+    #[error(
+        "`{0}` is no change; write TIER.cores=2x, TIER.link=2.5Gbit, TIER.packets=500k, TIER.pool=64 or TIER=drop"
+    )]
+    Form(String),
+    /// No such tier.
+    #[error("`{text}`: there is no tier `{tier}`; there are {known}")]
+    Tier {
+        /// As typed.
+        text: String,
+        /// The tier.
+        tier: String,
+        /// Those that are there.
+        known: String,
+    },
+    /// Nothing is known of what would change.
+    #[error("`{0}`: nothing was seen of that, so that nothing can be told of more of it")]
+    Unseen(String),
+    /// An amount where only shares are known.
+    #[error(
+        "`{0}`: how many cores a machine has is not known here; write how many times as many, such as 2x"
+    )]
+    OnlyTimes(String),
+}
+
+impl ChangedPart {
+    fn is_of(self, resource: TierResource) -> bool {
+        match self {
+            Self::Cores => resource == TierResource::Cpu,
+            Self::Link => matches!(
+                resource,
+                TierResource::BandwidthIn | TierResource::BandwidthOut | TierResource::BandwidthBoth
+            ),
+            Self::Packets => matches!(resource, TierResource::PacketsIn | TierResource::PacketsOut),
+            Self::Pool => resource == TierResource::Pool,
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "cores" | "cpu" => Some(Self::Cores),
+            "link" | "bandwidth" => Some(Self::Link),
+            "packets" => Some(Self::Packets),
+            "pool" => Some(Self::Pool),
+            _ => None,
+        }
+    }
+
+    fn amount(self, text: &str) -> Option<f64> {
+        let value = match self {
+            Self::Cores => text.parse().ok(),
+            Self::Link => parse_bandwidth(text).ok().map(|bits| bits as f64),
+            Self::Packets | Self::Pool => parse_count(text).ok().map(|count| count as f64),
+        };
+        value.filter(|value: &f64| value.is_finite() && *value > 0.0)
+    }
+}
+
+impl FromStr for WhatIf {
+    type Err = WhatIfError;
+
+    fn from_str(text: &str) -> Result<Self, WhatIfError> {
+        let wrong = || WhatIfError::Form(text.to_owned());
+        let (place, value) = text.split_once('=').ok_or_else(wrong)?;
+        let made = |tier: &str, change| Self { tier: tier.trim().to_owned(), change, text: text.to_owned() };
+        if value.trim() == "drop" {
+            return Ok(made(place, Change::Drop));
+        }
+        let (tier, part) = place.rsplit_once('.').ok_or_else(wrong)?;
+        let part = ChangedPart::named(part.trim()).ok_or_else(wrong)?;
+        let times = value.trim().strip_suffix('x').and_then(|number| number.parse::<f64>().ok());
+        let change = match times.filter(|times| times.is_finite() && *times > 0.0) {
+            Some(times) => Change::Times(part, times),
+            None => Change::Amount(part, part.amount(value.trim()).ok_or_else(wrong)?),
+        };
+        Ok(made(tier, change))
+    }
+}
+
+impl fmt::Display for WhatIf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl WhatIf {
+    /// What would have been observed with this change, as far as the law of use tells.
+    ///
+    /// # Errors
+    /// When the tier is not there, or nothing is known of what is changed.
+    pub fn applied(&self, observed: &Observed) -> Result<Observed, WhatIfError> {
+        let mut changed = observed.clone();
+        let Some(index) = changed.tiers.iter().position(|tier| tier.name == self.tier) else {
+            let known: Vec<&str> = observed.tiers.iter().map(|tier| tier.name.as_str()).collect();
+            let (text, tier) = (self.text.clone(), self.tier.clone());
+            return Err(WhatIfError::Tier { text, tier, known: known.join(", ") });
+        };
+        let mut stops = changed.growth.take().map(|growth| (growth.from_per_sec, growth.at, growth.stops));
+        if self.change == Change::Drop {
+            changed.tiers.remove(index);
+            changed.remarks.push(format!(
+                "Without {}: what it does for the others (connections kept ready, waiting for slow clients, encryption) falls \
+                 to them, and what that costs is not known.",
+                self.tier
+            ));
+        } else {
+            self.change_demands(&mut changed.tiers[index].demands)?;
+        }
+        if let Some((_, _, stops)) = &mut stops {
+            self.change_stops(stops);
+        }
+        changed.growth = stops.and_then(|(from, at, stops)| Growth::of(from, &at, stops));
+        Ok(changed)
+    }
+
+    /// The capacity after the change, where this resource is what is changed.
+    fn capacity(&self, resource: TierResource, capacity: f64) -> Option<f64> {
+        match self.change {
+            Change::Times(part, times) if part.is_of(resource) => Some(capacity * times),
+            Change::Amount(part, amount) if part.is_of(resource) => Some(amount),
+            _ => None,
+        }
+    }
+
+    fn change_demands(&self, demands: &mut [TierDemand]) -> Result<(), WhatIfError> {
+        let mut seen = false;
+        for demand in demands {
+            let before = demand.capacity.unwrap_or(0.0);
+            let Some(after) = self.capacity(demand.resource, before) else { continue };
+            if matches!(self.change, Change::Amount(..)) && demand.unit == DemandUnit::MachineShare {
+                return Err(WhatIfError::OnlyTimes(self.text.clone()));
+            }
+            if after > 0.0 {
+                seen = true;
+                demand.used_most *= before / after;
+                demand.capacity = Some(after);
+            }
+        }
+        if seen { Ok(()) } else { Err(WhatIfError::Unseen(self.text.clone())) }
+    }
+
+    fn change_stops(&self, stops: &mut Vec<Stop>) {
+        if self.change == Change::Drop {
+            stops.retain(|stop| stop.tier != self.tier);
+        }
+        for stop in stops.iter_mut().filter(|stop| stop.tier == self.tier) {
+            stop.capacity = self.capacity(stop.resource, stop.capacity).unwrap_or(stop.capacity);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+
+    #[test]
+    fn changes_are_read_as_they_are_typed() {
+        let change = |text: &str| text.parse::<WhatIf>().map(|what_if| (what_if.tier, what_if.change));
+        assert_eq!(change("web.cores=2x").unwrap(), ("web".into(), Change::Times(ChangedPart::Cores, 2.0)));
+        assert_eq!(
+            change("a.b.link=2.5Gbit").unwrap(),
+            ("a.b".into(), Change::Amount(ChangedPart::Link, 2.5e9))
+        );
+        assert_eq!(change("db.pool=64").unwrap(), ("db".into(), Change::Amount(ChangedPart::Pool, 64.0)));
+        assert_eq!(change("proxy=drop").unwrap(), ("proxy".into(), Change::Drop));
+        for wrong in ["web", "web=2x", "web.cores=0x", "web.colour=2x", "web.link=much", "web.cores=-1"] {
+            assert!(matches!(change(wrong), Err(WhatIfError::Form(_))), "{wrong}");
+        }
+    }
+}

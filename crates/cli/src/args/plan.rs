@@ -1,0 +1,66 @@
+//! Flags of `plimsoll plan`.
+
+use std::path::PathBuf;
+
+use plimsoll_analyze::WhatIf;
+
+use super::values;
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll plan plimsoll-runs/shop-20260101-120000.plimsoll --target 20k
+  plimsoll plan one.plimsoll two.plimsoll four.plimsoll --target 20k --utilisation 60%
+  plimsoll plan shop.plimsoll --target 20k --what-if web.cores=2x --what-if proxy=drop
+  plimsoll plan --csv tiers.csv --target 100k --map qps=qps --map label=note --map group=phase \\
+      --map nginx.instances=nginx --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_both_mbit=1500")]
+#[command(after_help = "\
+The columns of a table mean what `plimsoll explain --help` says; docs/plan.md tells how each number is found.
+
+What-ifs: TIER.cores=2x or =4 · TIER.link=2x or =2.5Gbit · TIER.packets=500k · TIER.pool=64 · TIER=drop")]
+pub(crate) struct PlanArgs {
+    /// Run files; several may be of different numbers of machines
+    #[arg(required_unless_present = "csv", conflicts_with = "csv")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Requests per second to plan for
+    #[arg(long, value_name = "RATE", value_parser = positive_rate)]
+    pub(crate) target: f64,
+    /// A table of measurements instead of runs: comma-separated, with a header
+    #[arg(long, value_name = "FILE", requires = "map")]
+    pub(crate) csv: Option<PathBuf>,
+    /// What a column of the table means
+    #[arg(long, value_name = "MEANING=COLUMN", requires = "csv")]
+    pub(crate) map: Vec<String>,
+    /// Only the rows of this group; may be given several times
+    #[arg(long, value_name = "NAME", requires = "csv")]
+    pub(crate) group: Vec<String>,
+    /// Only rows of at most so many requests per second
+    #[arg(long, value_name = "RATE", requires = "csv", value_parser = positive_rate)]
+    pub(crate) rows_to: Option<f64>,
+    /// How full a machine may be: a ratio, or per cent
+    #[arg(long, visible_alias = "utilization", value_name = "RATIO", default_value = "70%", value_parser = share)]
+    pub(crate) utilisation: f64,
+    /// What of a machine is to stay free, in place of --utilisation
+    #[arg(long, value_name = "RATIO", conflicts_with = "utilisation", value_parser = values::ratio)]
+    pub(crate) headroom: Option<f64>,
+    /// The same with other machines, beside the plan; may be given several times, which changes all of it at once
+    #[arg(long, value_name = "CHANGE")]
+    pub(crate) what_if: Vec<WhatIf>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn positive_rate(text: &str) -> Result<f64, String> {
+    let rate = values::rate(text).map_err(|error| error.to_string())?;
+    if rate > 0.0 { Ok(rate) } else { Err(format!("`{text}` is no rate above 0 such as 500 or 100k")) }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = values::ratio(text)?;
+    if share > 0.0 {
+        Ok(share)
+    } else {
+        Err(format!("`{text}` leaves nothing to be used; write a ratio above 0"))
+    }
+}

@@ -1,0 +1,72 @@
+//! `plimsoll tiers`. Where labs are not permitted the tests of them say so and show nothing.
+
+use std::fs;
+
+use crate::bench::{Bench, Target};
+
+/// A file whose variants give the tier one and two hosts of half a core; all are asked through the first, which passes nothing on,
+/// so that only what is told of them is looked at.
+const SCALED: &str = r#"
+name = "scaled"
+[target]
+url = "http://api1:8080/healthz"
+[load]
+ladder = [4]
+step = "400ms"
+[[host]]
+name = "api1"
+tier = "api"
+cores = 0.3
+run = ["exec plimsoll target --listen 0.0.0.0 --port 8080"]
+ready = "/healthz:8080"
+[[variant]]
+name = "two"
+[[variant.host]]
+name = "api2"
+tier = "api"
+cores = 0.3
+run = ["exec plimsoll target --listen 0.0.0.0 --port 8080"]
+ready = "/healthz:8080"
+"#;
+
+fn permitted() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let bits = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
+    let permitted = u64::from_str_radix(bits.trim(), 16).unwrap() & (1 << 21) != 0;
+    if !permitted {
+        eprintln!("not shown: this test makes a lab, which needs CAP_SYS_ADMIN");
+    }
+    permitted
+}
+
+#[test]
+fn variants_of_a_file_are_rows_and_a_tier_that_grows_has_a_figure() {
+    if !permitted() {
+        return;
+    }
+    let bench = Bench::new();
+    fs::write(bench.path("scaled.toml"), SCALED).unwrap();
+    let called = bench.expect(0, &["tiers", "-f", "scaled.toml", "--name", "fig", "--json"]);
+    let found = called.json();
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!((rows.len(), &rows[1]["name"]), (2, &"two".into()));
+    assert_eq!((&rows[0]["tiers"][0]["machines"], &rows[1]["tiers"][0]["machines"]), (&1.into(), &2.into()));
+    // The second host is not asked: a tier that does not grow by it scales to about a half.
+    let efficiency = rows[1]["efficiency"].as_f64().unwrap();
+    assert!((0.2..0.9).contains(&efficiency), "{efficiency}");
+    assert_eq!(found["scalings"][0]["points"].as_array().unwrap().len(), 2);
+    let figure = fs::read_to_string(bench.path("plimsoll-runs/fig_scaling_api.svg")).unwrap();
+    assert!(figure.contains("Scaling of api") && figure.contains("machines"), "{figure}");
+}
+
+#[test]
+fn recorded_runs_are_laid_side_by_side() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    bench.expect(0, &["sweep", &target.url("/healthz"), "--ladder", "1,2", "--step", "300ms", "--quiet"]);
+    let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
+    let text = bench.expect(0, &["tiers", &file]).out;
+    assert!(text.contains("QPS") && text.contains("what limits"), "{text}");
+    bench.expect(2, &["tiers"]);
+    bench.expect(1, &["tiers", "absent.plimsoll"]);
+}

@@ -1,0 +1,175 @@
+//! The switches of a plan file: what is turned on and off to see what it costs.
+
+use toml::de::DeValue;
+
+use super::PlanFileError;
+use super::entry::Entry;
+use super::section::Section;
+
+const KEYS: [&str; 6] = ["name", "header", "query", "env", "command", "host"];
+/// The ways to turn something on, of which a switch has one.
+const WAYS: [&str; 4] = ["header", "query", "env", "command"];
+
+/// A switch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Switch {
+    /// Its name.
+    pub name: String,
+    /// How it is turned.
+    pub turn: Turn,
+}
+
+/// How a switch is turned on and off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Turn {
+    /// A header of each request, `Name: value`.
+    Header(Positions),
+    /// A part of the query of each request, `name=value`.
+    Query(Positions),
+    /// A variable of the environment of what a lab's host runs, `NAME=value`; the host is started again.
+    Environment {
+        /// The host.
+        host: String,
+        /// The variable.
+        positions: Positions,
+    },
+    /// A shell command that is called before the load.
+    Command {
+        /// The lab's host on which it is called; `None` for this machine.
+        host: Option<String>,
+        /// The command.
+        positions: Positions,
+    },
+}
+
+/// What stands for on and for off; `None` where nothing is said or done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Positions {
+    /// On.
+    pub on: Option<String>,
+    /// Off.
+    pub off: Option<String>,
+}
+
+impl Positions {
+    /// What stands for one of both.
+    pub fn at(&self, on: bool) -> Option<&str> {
+        if on { self.on.as_deref() } else { self.off.as_deref() }
+    }
+}
+
+pub(super) fn switches(file: &Section<'_, '_>) -> Result<Vec<Switch>, PlanFileError> {
+    let mut switches: Vec<Switch> = Vec::new();
+    for section in file.sections("switch", &KEYS)? {
+        let name = section.needed("name")?;
+        let text = name.name()?;
+        if switches.iter().any(|known| known.name == text) {
+            return Err(name.wrong("a name that no other switch has"));
+        }
+        switches.push(Switch { name: text, turn: turn(&section)? });
+    }
+    Ok(switches)
+}
+
+fn turn(section: &Section<'_, '_>) -> Result<Turn, PlanFileError> {
+    section.at_most_one(&WAYS)?;
+    let host = section.get("host").map(|host| host.string()).transpose()?;
+    let way = WAYS.iter().find_map(|way| Some((*way, section.get(way)?)));
+    let Some((way, entry)) = way else {
+        let why =
+            "a switch turns a `header`, a part of the `query`, a variable of `env`, or calls a `command`";
+        return Err(section.missing("header", why));
+    };
+    match way {
+        "header" => Ok(Turn::Header(positions(&entry, "a header such as \"X-Log: off\"", is_header)?)),
+        "query" => Ok(Turn::Query(positions(&entry, "a part of a query such as \"log=off\"", is_pair)?)),
+        "env" => {
+            let why = "the variable is of what this host runs";
+            let host = host.ok_or_else(|| section.missing("host", why))?;
+            let positions = positions(&entry, "a variable such as \"LOG=off\"", is_variable)?;
+            Ok(Turn::Environment { host, positions })
+        }
+        _ => Ok(Turn::Command { host, positions: positions(&entry, "a shell command", |_| true)? }),
+    }
+}
+
+/// One text is for on; a table has `on` and `off`, of which one may be left out.
+fn positions(
+    entry: &Entry<'_, '_>,
+    wanted: &str,
+    is_right: fn(&str) -> bool,
+) -> Result<Positions, PlanFileError> {
+    let text = |entry: Entry<'_, '_>| {
+        let text = entry.string().map_err(|_| entry.wrong(wanted))?;
+        if is_right(&text) { Ok(text) } else { Err(entry.wrong(wanted)) }
+    };
+    if !matches!(entry.value, DeValue::Table(_)) {
+        return Ok(Positions { on: Some(text(entry.clone())?), off: None });
+    }
+    let section = entry.clone().section(&["on", "off"])?;
+    let positions = Positions {
+        on: section.get("on").map(text).transpose()?,
+        off: section.get("off").map(text).transpose()?,
+    };
+    if positions.on == positions.off {
+        return Err(entry.wrong("a table whose `on` and `off` differ, such as { on = \"…\", off = \"…\" }"));
+    }
+    Ok(positions)
+}
+
+fn is_header(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(name, _)| !name.trim().is_empty())
+}
+
+fn is_pair(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c == '#' || c == '?')
+}
+
+fn is_variable(text: &str) -> bool {
+    let name = |text: &str| {
+        let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        text.chars().all(letters) && !text.starts_with(|c: char| c.is_ascii_digit()) && !text.is_empty()
+    };
+    text.split_once('=').is_some_and(|(before, _)| name(before))
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+    use crate::PlanFile;
+
+    fn read(switches: &str) -> Result<Vec<Switch>, String> {
+        let text = format!("[target]\nurl = \"http://web/\"\n{switches}");
+        PlanFile::parse(&text).map(|file| file.switches).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_switch_has_one_way_and_two_positions() {
+        let text = "[[switch]]\nname = \"log\"\nheader = \"X-Log: on\"\n[[switch]]\nname = \"cache\"\nhost = \"web\"\n\
+                    env = { on = \"CACHE=1\", off = \"CACHE=0\" }\n[[switch]]\nname = \"pin\"\n\
+                    command = { off = \"taskset -pc 0-1 1\" }\n";
+        let switches = read(text).unwrap();
+        let Turn::Header(log) = &switches[0].turn else { panic!("{switches:?}") };
+        assert_eq!((log.at(true), log.at(false)), (Some("X-Log: on"), None));
+        let Turn::Environment { host, positions } = &switches[1].turn else { panic!("{switches:?}") };
+        assert_eq!((host.as_str(), positions.at(false)), ("web", Some("CACHE=0")));
+        assert!(
+            matches!(&switches[2].turn, Turn::Command { host: None, positions } if positions.on.is_none())
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_switch_is_told_with_its_line() {
+        let wrong = |switch: &str| read(&format!("[[switch]]\nname = \"a\"\n{switch}")).unwrap_err();
+        assert!(wrong("").contains("`switch.header` is missing"), "{}", wrong(""));
+        assert!(wrong("header = \"X-Log\"").starts_with("line 5"), "{}", wrong("header = \"X-Log\""));
+        assert!(wrong("env = \"A=1\"").contains("`switch.host` is missing"));
+        assert!(wrong("header = \"A: b\"\nquery = \"a=b\"").contains("two different things"));
+        assert!(wrong("query = { on = \"a=1\", off = \"a=1\" }").contains("differ"));
+        assert!(wrong("colour = 1").contains("colour"));
+        assert!(
+            wrong("query = \"a=1\"\n[[switch]]\nname = \"a\"\nquery = \"b=1\"").contains("no other switch")
+        );
+    }
+}

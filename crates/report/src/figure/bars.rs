@@ -1,0 +1,142 @@
+//! A ledger as bars: one row for each item, from zero to both sides.
+
+use plotters::prelude::DrawingBackend;
+use plotters::style::text_anchor::HPos;
+
+use super::FigureError;
+use super::axis::Axis;
+use super::canvas::{Canvas, HEIGHT, Lettering, Sheet, WIDTH};
+use super::look::{BLUE, FAINT, FRAME, GRID, INK, RED};
+
+const TITLE_SIZE: f64 = 25.0;
+const DETAIL_SIZE: f64 = 17.0;
+const NAME_SIZE: f64 = 18.0;
+const TICK_SIZE: f64 = 16.0;
+const NAME_ROOM: f64 = 250.0;
+const VALUE_ROOM: f64 = 150.0;
+const TOP: f64 = 100.0;
+const BOTTOM: f64 = HEIGHT - 74.0;
+/// The widest row, so that one bar does not fill the sheet.
+const ROW_MOST: f64 = 110.0;
+/// The part of a row that its bar takes.
+const BAR_PART: f64 = 0.56;
+
+/// One bar.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// What it is of.
+    pub name: String,
+    /// Its length; negative to the left.
+    pub value: f64,
+    /// Both ends of its interval, where it is known.
+    pub interval: Option<(f64, f64)>,
+    /// The value as a text.
+    pub label: String,
+}
+
+/// A figure of bars.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct BarChart<'a> {
+    pub(super) title: &'a str,
+    pub(super) detail: &'a str,
+    /// What the lengths are, with their unit.
+    pub(super) axis: &'a str,
+    pub(super) bars: &'a [Bar],
+}
+
+/// Where values stand between the names and the labels.
+struct Scale {
+    zero: f64,
+    /// Pixels of one unit.
+    unit: f64,
+}
+
+impl Scale {
+    fn of(bars: &[Bar]) -> (Self, Axis, Axis) {
+        let ends = |bar: &Bar| {
+            let (low, high) = bar.interval.unwrap_or((bar.value, bar.value));
+            (low.min(bar.value), high.max(bar.value))
+        };
+        let most = bars.iter().map(|bar| ends(bar).1).fold(0.0, f64::max);
+        let least = bars.iter().map(|bar| -ends(bar).0).fold(0.0, f64::max);
+        let wide = Axis::from_zero("", most.max(least));
+        let (right, left) =
+            if most >= least { (wide.clone(), least) } else { (Axis::from_zero("", most), least) };
+        // Both sides have the same ticks, as far as each of them goes.
+        let steps = |reach: f64| (reach * 1.02 / wide.step).ceil();
+        let below = Axis { top: steps(left) * wide.step, last_tick: steps(left) * wide.step, ..wide.clone() };
+        let above = Axis { top: steps(most) * wide.step, last_tick: steps(most) * wide.step, ..right };
+        let width = WIDTH - NAME_ROOM - VALUE_ROOM;
+        let unit = width / (above.top + below.top).max(f64::MIN_POSITIVE);
+        (Self { zero: NAME_ROOM + below.top * unit, unit }, above, below)
+    }
+
+    fn x(&self, value: f64) -> f64 {
+        self.zero + value * self.unit
+    }
+}
+
+impl Sheet for BarChart<'_> {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), FigureError> {
+        let caption = |y, text: &str, lettering: Lettering| {
+            let text = canvas.fitted(text, lettering.size, WIDTH - 80.0);
+            canvas.text((WIDTH / 2.0, y), &text, lettering)
+        };
+        caption(30.0, self.title, Lettering::new(TITLE_SIZE, INK))?;
+        caption(62.0, self.detail, Lettering::new(DETAIL_SIZE, FAINT))?;
+        let (scale, above, below) = Scale::of(self.bars);
+        let row = ((BOTTOM - TOP) / self.bars.len().max(1) as f64).min(ROW_MOST);
+        let end = TOP + row * self.bars.len() as f64;
+        self.ticks(canvas, &scale, (&above, &below), end)?;
+        for (index, bar) in self.bars.iter().enumerate() {
+            self.bar(canvas, &scale, bar, TOP + (index as f64 + 0.5) * row, row * BAR_PART / 2.0)?;
+        }
+        canvas.line((scale.zero, TOP), (scale.zero, end), FRAME, 1.5)?;
+        caption(end + 52.0, self.axis, Lettering::new(NAME_SIZE, INK))
+    }
+}
+
+impl BarChart<'_> {
+    fn ticks<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        scale: &Scale,
+        (above, below): (&Axis, &Axis),
+        end: f64,
+    ) -> Result<(), FigureError> {
+        // The embedded font has no minus sign but the hyphen.
+        let left = below.ticks().into_iter().skip(1).map(|(value, text)| (-value, format!("-{text}")));
+        for (value, text) in above.ticks().into_iter().chain(left) {
+            let x = scale.x(value);
+            canvas.line((x, TOP), (x, end), GRID, 1.0)?;
+            canvas.text((x, end + 18.0), &text, Lettering::new(TICK_SIZE, FAINT))?;
+        }
+        Ok(())
+    }
+
+    /// Costs are red, savings blue.
+    fn bar<DB: DrawingBackend>(
+        &self,
+        canvas: &Canvas<DB>,
+        scale: &Scale,
+        bar: &Bar,
+        y: f64,
+        half: f64,
+    ) -> Result<(), FigureError> {
+        let color = if bar.value < 0.0 { BLUE } else { RED };
+        let (from, to) = (scale.zero.min(scale.x(bar.value)), scale.zero.max(scale.x(bar.value)));
+        canvas.fill((from, y - half), (to, y + half), color)?;
+        let reach = bar.interval.map_or(to, |(_, high)| to.max(scale.x(high)));
+        if let Some((low, high)) = bar.interval {
+            let (low, high) = (scale.x(low), scale.x(high));
+            canvas.line((low, y), (high, y), INK, 1.5)?;
+            for x in [low, high] {
+                canvas.line((x, y - half / 2.0), (x, y + half / 2.0), INK, 1.5)?;
+            }
+        }
+        let name = canvas.fitted(&bar.name, NAME_SIZE, NAME_ROOM - 40.0);
+        canvas.text((NAME_ROOM - 20.0, y), &name, Lettering::new(NAME_SIZE, INK).anchored(HPos::Right))?;
+        let label = Lettering::new(TICK_SIZE, INK).anchored(HPos::Left);
+        canvas.text((reach + 8.0, y), &bar.label, label)
+    }
+}

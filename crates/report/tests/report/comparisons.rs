@@ -1,0 +1,72 @@
+//! Figures of ledgers and of scaling, and how tables of tiers read.
+
+use plimsoll_analyze::{Confidence, Efficiency, Estimate, Limit, TierRow, TierScaling, TierUse};
+use plimsoll_report::figure::{self, Bar, Caption};
+use plimsoll_report::text;
+
+fn bar(name: &str, value: f64, interval: Option<(f64, f64)>) -> Bar {
+    Bar { name: name.to_owned(), value, interval, label: format!("{value} µs") }
+}
+
+#[test]
+fn a_ledger_is_drawn_with_costs_and_savings_to_both_sides() {
+    let caption = Caption { title: "What each switch costs".to_owned(), detail: "64 connections".to_owned() };
+    let bars = [bar("log", 2833.0, Some((2700.0, 2960.0))), bar("cache", -1567.0, None)];
+    let drawn = figure::ledger(&caption, "µs", &bars).unwrap();
+    for text in ["What each switch costs", "log", "cache", "2833 µs", "-1,000"] {
+        assert!(drawn.svg.contains(text), "{text}: {}", drawn.svg);
+    }
+    assert!(drawn.png.starts_with(b"\x89PNG"));
+    // One that costs nothing, and none at all, are drawn as well.
+    figure::ledger(&caption, "µs", &[bar("none", 0.0, None)]).unwrap();
+    figure::ledger(&caption, "µs", &[]).unwrap();
+}
+
+fn estimate(value: f64) -> Estimate {
+    Estimate { value, interval: Some((0.99 * value, 1.01 * value)) }
+}
+
+#[test]
+fn scaling_is_drawn_beside_the_ideal_line() {
+    let points =
+        vec![(1, estimate(1000.0), false), (2, estimate(1900.0), false), (4, estimate(3200.0), true)];
+    let scaling = TierScaling { tier: "tomcat".to_owned(), beside: "1 nginx".to_owned(), points };
+    let drawn = figure::tier_scaling("shop", &scaling).unwrap();
+    for text in ["Scaling of tomcat: shop", "beside 1 nginx", "machines", "1,900 (95 %)", "in proportion"] {
+        assert!(drawn.svg.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn a_row_tells_tiers_what_limits_and_how_it_scales() {
+    let nginx = TierUse {
+        tier: "nginx".to_owned(),
+        machines: 1,
+        cpu_ratio: Some(0.4),
+        in_bits_per_sec: Some(684e6),
+        out_bits_per_sec: Some(702e6),
+        link_ratio: Some(0.92),
+    };
+    let tomcat =
+        TierUse { tier: "tomcat".to_owned(), machines: 6, cpu_ratio: Some(0.85), ..TierUse::default() };
+    let ratio = Estimate { value: 0.93, interval: Some((0.91, 0.95)) };
+    let row = TierRow {
+        name: "six".to_owned(),
+        tiers: vec![nginx, tomcat],
+        throughput: estimate(50_000.0),
+        connections: 700,
+        mean_latency_ns: 14e6,
+        limit: Limit::Cpu,
+        limiting_tier: "tomcat".to_owned(),
+        confidence: Confidence::Measured,
+        lower_bound: true,
+        efficiency: Some(Efficiency { tier: "tomcat".to_owned(), from: 1, ratio }),
+    };
+    let text = text::tier_rows(&[row]);
+    for part in
+        ["≥ 50,000", "14.0 ms", "93 ± 2 %", "cpu@tomcat measured", "1 nginx: 40 % 684/702 (92 % of link)"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+}

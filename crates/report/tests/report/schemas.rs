@@ -1,0 +1,117 @@
+//! The published schemas of documents other than a run's, and documents that satisfy them.
+
+use plimsoll_analyze::{
+    Goal, TableRow, TableTier, Trial, Trials, explain_table, ledger, observe_runs, observe_table,
+    plan_machines, replays, scalings, tier_rows,
+};
+use plimsoll_report::json;
+use serde_json::Value;
+
+use super::hosts;
+
+/// Each published file with the schema of this code.
+fn schemas() -> [(&'static str, Value); 3] {
+    [
+        ("plan.schema.json", json::plan_schema()),
+        ("ablation.schema.json", json::ablation_schema()),
+        ("tiers.schema.json", json::tiers_schema()),
+    ]
+}
+
+#[test]
+fn the_published_schemas_are_those_of_this_code() {
+    for (name, schema) in schemas() {
+        let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+        let current = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(&path, &current).unwrap();
+        }
+        let published = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            published == current,
+            "docs/{name} is stale; regenerate it: UPDATE_SCHEMA=1 cargo test -p plimsoll-report schemas"
+        );
+    }
+}
+
+fn satisfies(schema: &Value, document: &str) {
+    let validator = jsonschema::validator_for(schema).unwrap();
+    let value: Value = serde_json::from_str(document).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let mut wrong = value;
+    wrong["schema"] = 1.into();
+    assert!(!validator.is_valid(&wrong));
+}
+
+fn rows() -> Vec<TableRow> {
+    let row = |count: f64, per_sec: f64| TableRow {
+        label: format!("{count} web"),
+        throughput_per_sec: per_sec,
+        tiers: vec![
+            TableTier {
+                name: "web".to_owned(),
+                instances: Some(count),
+                cpu_ratio: Some(0.95),
+                ..TableTier::default()
+            },
+            TableTier { name: "db".to_owned(), instances: Some(1.0), ..TableTier::default() },
+        ],
+        ..TableRow::default()
+    };
+    vec![row(1.0, 1000.0), row(2.0, 1900.0), row(3.0, 2700.0)]
+}
+
+#[test]
+fn plans_of_tables_and_of_runs_satisfy_their_schema() {
+    let goal = Goal { target_per_sec: 10_000.0, utilisation: 0.7 };
+    let rows = rows();
+    let observed = observe_table(&rows, &explain_table(&rows, None));
+    let changed = "web.cores=2x".parse::<plimsoll_analyze::WhatIf>().unwrap().applied(&observed).unwrap();
+    let (plan, changed) = (plan_machines(&observed, goal), plan_machines(&changed, goal));
+    satisfies(&json::plan_schema(), &json::machines(&plan, Some(("web.cores=2x", &changed))).unwrap());
+    let sample = hosts::watched("answer");
+    let observed = observe_runs(&[("api", &sample.findings)]);
+    satisfies(&json::plan_schema(), &json::machines(&plan_machines(&observed, goal), None).unwrap());
+}
+
+#[test]
+fn ledgers_satisfy_their_schema() {
+    let trial = |settings: [bool; 2], round: u32, per_sec: f64| Trial {
+        settings: settings.to_vec(),
+        round: Some(round),
+        throughput_per_sec: per_sec + f64::from(round),
+        beside: vec![Some(1.0), None],
+    };
+    let all = |round: u32| {
+        [
+            trial([false, false], round, 1000.0),
+            trial([true, false], round, 500.0 + 7.0 * f64::from(round)),
+            trial([false, true], round, 800.0),
+            trial([true, true], round, 300.0),
+        ]
+    };
+    let switches = vec!["a".to_owned(), "b".to_owned()];
+    let beside = vec!["CPU µs api".to_owned(), "packets api".to_owned()];
+    let state = |group: &str| {
+        let trials = (0..3).flat_map(all).collect();
+        ledger(&Trials {
+            group: Some(group.to_owned()),
+            switches: switches.clone(),
+            beside: beside.clone(),
+            trials,
+        })
+    };
+    let ledgers = [state("before"), state("after")];
+    let steps = replays(&ledgers, &switches);
+    assert_eq!(steps.len(), 4);
+    satisfies(&json::ablation_schema(), &json::ablation(&switches, &ledgers, &steps, Some(64.0)).unwrap());
+}
+
+#[test]
+fn rows_of_tiers_satisfy_their_schema() {
+    let sample = hosts::watched("answer");
+    let rows = tier_rows(&[("one", &sample.findings), ("two", &sample.findings)]);
+    assert_eq!(rows.len(), 2);
+    satisfies(&json::tiers_schema(), &json::tier_rows(&rows, &scalings(&rows)).unwrap());
+}
