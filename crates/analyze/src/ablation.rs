@@ -26,6 +26,8 @@ pub struct Trial {
     pub round: Option<u32>,
     /// Requests per second.
     pub throughput_per_sec: f64,
+    /// True if the load generator was the limit, so that a request takes less than this says.
+    pub at_most: bool,
     /// Other figures of the same request, in the order of their names; `None` where they were not seen.
     pub beside: Vec<Option<f64>>,
 }
@@ -111,6 +113,8 @@ pub struct Ledger {
     pub order: Vec<FixStep>,
     /// The combinations.
     pub cells: Vec<Cell>,
+    /// Runs in which the load generator was the limit: their combinations take less than is told.
+    pub at_most: u32,
     /// The names of the other figures.
     pub beside: Vec<String>,
     /// One standard deviation of a run as a part of its time, and the degrees of freedom it is known with; `None` without
@@ -157,6 +161,7 @@ pub fn ledger(trials: &Trials) -> Ledger {
         order: fixing::order(&cells, &costs, &trials.switches),
         untold,
         costs,
+        at_most: trials.trials.iter().filter(|trial| trial.at_most).count() as u32,
         beside: trials.beside.clone(),
         noise: noise.known(),
         cells,

@@ -97,6 +97,7 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
     needs.sort_by(|a, b| b.machines.total_cmp(&a.machines));
     let mut doubts = tier.doubts.clone();
     doubts.extend(tier.demands.iter().filter_map(|demand| demand.doubt(goal)));
+    doubts.extend(TierDemand::without_capacity(&tier.demands, goal));
     let never_near = needs.first().is_some_and(|need| need.demand.used_most < goal.utilisation);
     if let Some(need) = needs.first().filter(|_| never_near) {
         doubts.push(format!(

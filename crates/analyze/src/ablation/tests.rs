@@ -17,7 +17,13 @@ fn trials(switches: usize, rounds: u32, noise: f64, seed: u64) -> Trials {
             let time_sec = (100e-6 + own + extra) * mood * (1.0 + noise * source.normal());
             let calls = settings.iter().filter(|on| **on).count() as f64;
             let beside = vec![Some(4.0 + calls)];
-            all.push(Trial { settings, round: Some(round), throughput_per_sec: 1.0 / time_sec, beside });
+            all.push(Trial {
+                settings,
+                round: Some(round),
+                throughput_per_sec: 1.0 / time_sec,
+                at_most: false,
+                beside,
+            });
         }
     }
     let names = (0..switches).map(|index| format!("s{index}")).collect();
@@ -104,6 +110,7 @@ fn a_later_state_is_held_against_the_last_one_with_the_same_switches() {
             settings: settings.to_vec(),
             round: None,
             throughput_per_sec: *per_sec,
+            at_most: false,
             beside: Vec::new(),
         };
         let switches = vec!["a".to_owned(), "b".to_owned()];

@@ -135,20 +135,29 @@ impl TierDemand {
         self.per_request.value / self.capacity.unwrap_or(1.0)
     }
 
-    /// Why nothing is planned by it, if that is so.
+    /// Why nothing is planned by it although its capacity is known, if that is so.
     pub(super) fn doubt(&self, goal: Goal) -> Option<String> {
-        let words = self.resource.words();
-        match self.capacity {
-            None => Some(format!(
-                "nobody said what its {words} can carry: the target takes {} there",
-                self.unit.amount_text(goal.target_per_sec * self.per_request.value)
-            )),
-            Some(capacity) if capacity * goal.utilisation <= self.idle => Some(format!(
-                "without a request it uses {} of its {words} already, more than may be used: no number of such machines helps",
-                self.unit.amount_text(self.idle)
-            )),
-            Some(_) => None,
-        }
+        let used_up = self.capacity.is_some_and(|capacity| capacity * goal.utilisation <= self.idle);
+        used_up.then(|| {
+            format!(
+                "without a request it uses {} of its {} already, more than may be used: no number of such machines helps",
+                self.unit.amount_text(self.idle),
+                self.resource.words()
+            )
+        })
+    }
+
+    /// What the target takes of resources whose capacity nobody said.
+    pub(super) fn without_capacity(demands: &[Self], goal: Goal) -> Option<String> {
+        let taken = |demand: &&Self| {
+            let amount = goal.target_per_sec * demand.per_request.value;
+            format!("{} of its {}", demand.unit.amount_text(amount), demand.resource.words())
+        };
+        let unknown = demands.iter().filter(|demand| demand.capacity.is_none());
+        let taken: Vec<String> = unknown.map(|demand| taken(&demand)).collect();
+        (!taken.is_empty()).then(|| {
+            format!("nobody said how much more the rest can carry: the target takes {}", taken.join(", "))
+        })
     }
 
     /// The dearest of several of one resource: what else there was may be of cheaper requests, and nobody said how they mix. How

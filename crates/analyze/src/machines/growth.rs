@@ -57,6 +57,14 @@ impl Growth {
     pub(super) fn of(from_per_sec: f64, at: &str, mut stops: Vec<Stop>) -> Option<Self> {
         stops.retain(|stop| stop.per_request.value > 0.0 && stop.capacity > 0.0);
         stops.sort_by(|a, b| a.at_per_sec(from_per_sec).value.total_cmp(&b.at_per_sec(from_per_sec).value));
+        // Of several machines of a tier the one that is full first stands for it.
+        let mut kept: Vec<Stop> = Vec::new();
+        for stop in stops {
+            if !kept.iter().any(|other| other.tier == stop.tier && other.resource == stop.resource) {
+                kept.push(stop);
+            }
+        }
+        let stops = kept;
         (!stops.is_empty()).then(|| Self { from_per_sec, at: at.to_owned(), stops })
     }
 }

@@ -39,6 +39,8 @@ pub struct LedgerDocument {
     pub order: Vec<FixDocument>,
     /// The combinations.
     pub cells: Vec<CellDocument>,
+    /// Runs in which the load generator was the limit, so that their combinations take less than is told.
+    pub runs_at_most: u32,
     /// By what part of its time one run differs from the next, one standard deviation; null without repeats.
     pub noise: Option<f64>,
 }
@@ -176,6 +178,7 @@ impl LedgerDocument {
             interactions: ledger.interactions.iter().map(interaction).collect(),
             order: ledger.order.iter().map(fix).collect(),
             cells: ledger.cells.iter().map(|cell| CellDocument::of(cell, ledger, switches)).collect(),
+            runs_at_most: ledger.at_most,
             noise: ledger.noise.and_then(|(cv, _)| finite(cv)),
         }
     }

@@ -58,6 +58,13 @@ fn state(ledger: &Ledger, connections: Option<f64>) -> String {
             ledger.untold.join(", ")
         ));
     }
+    if ledger.at_most > 0 {
+        said.push(format!(
+            "in {} of the runs the load generator was the limit: what their combinations take is less than is told, and so \
+             are costs and savings",
+            ledger.at_most
+        ));
+    }
     if ledger.noise.is_none() {
         said.push("no combination was run twice, so that nothing tells these figures from noise".to_owned());
     }

@@ -33,7 +33,7 @@ fn cells(row: &TierRow) -> Vec<String> {
         let ratio = efficiency.ratio;
         let half =
             ratio.interval.map_or_else(String::new, |(low, high)| format!(" ± {:.0}", 50.0 * (high - low)));
-        format!("{:.0}{half} %", 100.0 * ratio.value)
+        format!("{at_least}{:.0}{half} %", 100.0 * ratio.value)
     });
     vec![
         escape_control(&row.name),

@@ -271,6 +271,7 @@ impl Experiment<'_> {
             settings: task.settings.clone(),
             round: Some(task.round),
             throughput_per_sec: outcome.throughput_per_sec,
+            at_most: outcome.at_most,
             beside: outcome.in_order(&self.table.beside),
         };
         self.table.add(&trial, &outcome, path)?;

@@ -8,7 +8,7 @@ use plimsoll_analyze::{Findings, ResourceKind, StepSummary};
 use plimsoll_analyze::{Trial, io_calls_per_sec};
 use plimsoll_record::Run;
 
-use super::table::{BESIDE, SWITCH};
+use super::table::{AT_LEAST, BESIDE, SWITCH};
 
 /// Less success than this, and a run's throughput is that of something else.
 const SUCCESS_LEAST: f64 = 0.95;
@@ -117,7 +117,7 @@ impl Table {
     }
 
     fn header(&self) -> Vec<String> {
-        let fixed = ["connections", "qps", "rt_ms"].map(ToOwned::to_owned);
+        let fixed = ["connections", "qps", AT_LEAST, "rt_ms"].map(ToOwned::to_owned);
         std::iter::once("round".to_owned())
             .chain(self.switches.iter().map(|name| format!("{SWITCH}{name}")))
             .chain(fixed)
@@ -131,6 +131,7 @@ fn cells(trial: &Trial, outcome: &Outcome, file: &Path) -> Vec<String> {
     let fixed = [
         outcome.connections.to_string(),
         outcome.throughput_per_sec.to_string(),
+        u8::from(outcome.at_most).to_string(),
         outcome.mean_ms.to_string(),
     ];
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();

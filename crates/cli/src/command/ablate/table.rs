@@ -32,6 +32,9 @@ pub(crate) enum ColumnError {
     NoSwitch,
 }
 
+/// The column that tells whether the throughput is a lower bound, the load generator having been the limit.
+pub(super) const AT_LEAST: &str = "qps_at_least";
+
 /// What a table tells, or what was just measured.
 #[derive(Debug, Default)]
 pub(super) struct Measured {
@@ -49,6 +52,7 @@ struct Columns {
     beside: Vec<usize>,
     groups: Vec<usize>,
     throughput: usize,
+    at_least: Option<usize>,
     connections: Option<usize>,
     round: Option<usize>,
 }
@@ -76,6 +80,7 @@ impl Columns {
             beside: with(BESIDE),
             groups: place(header, "group").into_iter().collect(),
             throughput: place(header, "qps")?,
+            at_least: place(header, AT_LEAST).ok(),
             connections: place(header, "connections").ok(),
             round: place(header, "round").ok(),
         })
@@ -168,6 +173,7 @@ fn trial(columns: &Columns, record: &StringRecord) -> anyhow::Result<Option<Tria
         settings: columns.switches.iter().map(|place| position(cell(*place))).collect::<Result<_, _>>()?,
         round: round.map(|round| round as u32),
         throughput_per_sec,
+        at_most: columns.at_least.map(|place| position(cell(place))).transpose()?.unwrap_or(false),
         beside: columns.beside.iter().map(|place| number(cell(*place))).collect::<Result<_, _>>()?,
     }))
 }
