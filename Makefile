@@ -3,7 +3,7 @@
 CARGO ?= cargo
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-lab setup-bench services diagnose demo test lint fmt clippy tidy fuzz-targets bench fuzz
+.PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy fuzz-targets bench fuzz
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -14,8 +14,9 @@ setup: ## install what the tests need and is not there (nginx, wrk, Redis, Maria
 setup-lab: setup services ## setup, and what the lab's scenarios need besides (Tomcat, the services of lab/services)
 	@scripts/setup.sh lab
 
-services: ## build the services of the lab's scenarios into lab/services/bin (needs Go)
+services: ## build the services of the lab into lab/services/bin (needs Go, a JDK and Maven)
 	@cd lab/services/go && GOBIN="$(CURDIR)/lab/services/bin" go install ./...
+	@cd lab/services/java && mvn --quiet --projects '!tests' package
 
 diagnose: setup-lab ## run every scenario of the lab three times: what limits it, and what was found (about an hour)
 	$(CARGO) run --release --locked -- lab diagnose lab/scenarios --repeat 3
@@ -41,7 +42,10 @@ tidy:
 fuzz-targets:
 	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
 
-test: setup lint ## lint, then every test
+test-services: setup ## test each service of the lab on its own, with the servers it needs
+	@cd lab/services/java && mvn --quiet verify
+
+test: setup lint test-services ## lint, then every test
 	$(CARGO) test --locked --workspace --doc
 	$(CARGO) test --locked --workspace --lib --bins --tests
 
