@@ -7,6 +7,7 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import org.apache.catalina.Context;
 import org.apache.catalina.connector.Connector;
+import org.apache.catalina.startup.ExpandWar;
 import org.apache.catalina.startup.Tomcat;
 import plimsoll.services.accounts.Accounts;
 import plimsoll.services.accounts.CannedAccounts;
@@ -82,13 +83,14 @@ public final class TomcatLogin {
         tomcat.setConnector(connector);
         Context context = tomcat.addContext("", base.getPath());
         Tomcat.addServlet(context, "login", servlet).addMapping("/*");
-        base.deleteOnExit();
         return tomcat;
     }
 
     private static void stop(Tomcat tomcat) {
         try {
             tomcat.stop();
+            tomcat.destroy();
+            ExpandWar.delete(tomcat.getServer().getCatalinaBase());
         } catch (Exception failure) {
             System.err.println("tomcat-login: while stopping: " + failure);
         }
