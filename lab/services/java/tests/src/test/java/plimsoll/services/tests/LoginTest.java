@@ -53,6 +53,7 @@ class LoginTest {
             assertEquals(404, Http.get(empty.url() + "/elsewhere").statusCode());
             assertEquals(143, empty.terminate());
             assertEquals("", empty.log());
+            assertEquals(0, empty.leavings(), "folders of Tomcat's");
         }
     }
 

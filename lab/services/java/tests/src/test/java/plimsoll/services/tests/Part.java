@@ -13,6 +13,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -20,6 +22,12 @@ import java.util.stream.Stream;
 final class Part implements AutoCloseable {
     private static final long START_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long END_TIMEOUT_S = 20;
+    private static final Set<Part> RUNNING = ConcurrentHashMap.newKeySet();
+
+    static {
+        // For those of a test class that failed while it started others.
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(Part::closeAtTheEnd)));
+    }
 
     private final Process process;
     private final int port;
@@ -30,18 +38,28 @@ final class Part implements AutoCloseable {
         this.folder = folder;
         process = new ProcessBuilder(command).directory(folder.toFile()).redirectErrorStream(true)
                 .redirectOutput(log(folder)).start();
+        RUNNING.add(this);
         awaitPort();
+    }
+
+    private void closeAtTheEnd() {
+        try {
+            close();
+        } catch (Exception failure) {
+            System.err.println("left behind: " + folder + ": " + failure);
+        }
     }
 
     /** The service of this name with its flags, as the lab starts it. */
     static Part service(String name, String... flags) throws Exception {
         int port = freePort();
+        Path folder = newFolder();
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Xmx96m", "-XX:TieredStopAtLevel=1",
-                "-jar", Path.of(System.getProperty("jars"), name + ".jar").toString(),
+                "-Djava.io.tmpdir=" + folder, "-jar", Path.of(System.getProperty("jars"), name + ".jar").toString(),
                 "--address=127.0.0.1", "--port=" + port));
         command.addAll(List.of(flags));
-        return new Part(command, port, newFolder());
+        return new Part(command, port, folder);
     }
 
     static Part redis() throws Exception {
@@ -121,6 +139,13 @@ final class Part implements AutoCloseable {
         return Files.readString(log(folder).toPath());
     }
 
+    /** How many files and folders it keeps, besides its log. */
+    int leavings() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return (int) files.count() - 1;
+        }
+    }
+
     /** What Redis or memcached answers to commands; the last of them ends the connection. */
     String ask(String... commands) throws IOException {
         try (Socket socket = new Socket("127.0.0.1", port)) {
@@ -142,7 +167,11 @@ final class Part implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
+        RUNNING.remove(this);
         process.destroyForcibly().waitFor();
+        if (Files.notExists(folder)) {
+            return;
+        }
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.delete(file);
