@@ -9,6 +9,8 @@ import plimsoll.services.flags.Flags;
 
 /** Where and how wide a Solon service listens. */
 public record WebServer(String address, int port, int threads) {
+    private static final int IDLE_CONNECTIONS = 10_000;
+
     /** As the flags say. */
     public static WebServer of(Flags flags, int port) throws FlagMistake {
         return new WebServer(
@@ -19,6 +21,9 @@ public record WebServer(String address, int port, int threads) {
 
     /** Starts to serve the pages that {@code routes} adds. */
     public void start(Class<?> program, ConsumerEx<SolonApp> routes) {
+        // The JDK's server would hold back small packets, and close all but 200 idle connections.
+        System.setProperty("sun.net.httpserver.nodelay", "true");
+        System.setProperty("sun.net.httpserver.maxIdleConnections", Integer.toString(IDLE_CONNECTIONS));
         MultiMap<String> settings = new MultiMap<>();
         settings.put("server.host", address);
         settings.put("server.port", Integer.toString(port));
