@@ -14,8 +14,9 @@ setup: ## install what the tests need and is not there (nginx, wrk, Redis, Maria
 setup-lab: setup services ## setup, and what the scenarios of the lab need besides (servers, the services of lab/services)
 	@scripts/setup.sh lab
 
-services: ## build the services of the lab's scenarios into lab/services/bin (needs Go)
+services: ## build the services of the lab into lab/services/bin (needs Go, a JDK and Maven)
 	@cd lab/services/go && GOBIN="$(CURDIR)/lab/services/bin" go install ./...
+	@cd lab/services/java && mvn --quiet --projects '!tests' package
 
 diagnose: setup-lab ## run every scenario of the lab three times: what limits it, and what was found (about an hour)
 	$(CARGO) run --release --locked -- lab diagnose lab/scenarios --repeat 3
@@ -45,8 +46,9 @@ test: setup lint test-services ## lint, then every test
 	$(CARGO) test --locked --workspace --doc
 	$(CARGO) test --locked --workspace --lib --bins --tests
 
-test-services: ## the tests of lab/services (needs Go)
+test-services: setup ## test each service of the lab on its own, with the servers it needs (needs Go, a JDK and Maven)
 	@cd lab/services/go && go test ./...
+	@cd lab/services/java && mvn --quiet verify
 
 bench: setup-bench ## compare with other tools (about an hour, resumable); DATE=YYYY-MM-DD records it
 	@bench/run.sh $(if $(DATE),--date $(DATE))

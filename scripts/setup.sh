@@ -64,6 +64,7 @@ missing_packages() {
         have sshd || printf 'openssh-server\n'
         have ssh || printf 'openssh-client\n'
         have javac || printf 'default-jdk-headless\n'
+        have mvn || printf 'maven\n'
         have go || printf 'golang-go\n'
     fi
 }
