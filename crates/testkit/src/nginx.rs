@@ -181,7 +181,8 @@ impl Nginx {
         let begun = Instant::now();
         // A child that has ended will not accept; another process at its port must not be taken for it.
         while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
-            if TcpStream::connect(self.addresses.plain).is_ok() {
+            // Its own page, and not only a connection: a port that was free may have become somebody else's.
+            if self.requests().is_ok() {
                 return matches!(self.child.try_wait(), Ok(None));
             }
             thread::sleep(POLL);

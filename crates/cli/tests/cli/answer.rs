@@ -40,7 +40,7 @@ fn a_budget_is_kept_and_what_it_cut_is_told() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     // Without a pool this target serves ever more, so the ladder has no end of its own within the budget.
-    let url = target.url("/sleep?ms=100");
+    let url = target.url("/sleep?ms=500");
     let called = bench.call(&[&url, "--budget", "3s", "--json"]);
     let run = called.json();
     let steps = run["steps"].as_array().unwrap();

@@ -380,19 +380,27 @@ fn every_lab_file_of_this_repository_can_be_read() {
     assert!(listed.out.contains("proxy-cpu ") && listed.err.is_empty(), "{}{}", listed.out, listed.err);
 }
 
-/// Of the scenarios those whose limits are caps and clocks: how fast this machine is, and what else it does, does not matter.
+/// The scenario of this name, diagnosed until the load generator was not what limited, a few times at most: on a machine that
+/// does other things beside it, that is the truth, and no test of the scenario.
+fn diagnosed(bench: &Bench, name: &str) -> Value {
+    let folder = format!("{FILES}/scenarios");
+    let once = || {
+        let called = bench.call(&["lab", "diagnose", &folder, "--json", "--only", name]);
+        let found = called.json();
+        let [only] = found["scenarios"].as_array().unwrap().as_slice() else { panic!("{found}") };
+        only.clone()
+    };
+    let limited_itself = |found: &Value| found["found"]["limit"] == "generator";
+    (0..4).map(|_| once()).find(|found| !limited_itself(found)).unwrap_or_else(once)
+}
+
+/// Of the scenarios those whose limits are caps and clocks: how fast this machine is does not matter.
 #[test]
 fn scenarios_with_known_limits_are_diagnosed() {
     let Some(bench) = lab(ONE) else { return };
-    let folder = format!("{FILES}/scenarios");
-    let only = ["pool-target", "link-out", "early-end"].map(|name| ["--only", name]);
-    let call = [&["lab", "diagnose", &folder, "--json"][..], only.as_flattened()].concat();
-    let called = bench.call(&call);
-    let found = called.json();
-    let scenarios = found["scenarios"].as_array().unwrap();
-    assert_eq!(scenarios.len(), 3, "{found}");
-    for scenario in scenarios {
-        assert_eq!(scenario["right"], true, "{scenario}\n{}", called.err);
+    for name in ["pool-target", "link-out", "early-end"] {
+        let scenario = diagnosed(&bench, name);
+        assert_eq!(scenario["right"], true, "{scenario}");
     }
 }
 
@@ -407,7 +415,9 @@ fn the_password_of_a_probe_logs_in_and_stands_nowhere() {
     let db = format!(
         "[[host]]\nname = \"db\"\nprobe = \"mariadb://ann:open-sesame@db:3306\"\nrun = [\"\"\"{install}\"\"\"]\nready = \"tcp:3306\"\n"
     );
-    let Some(bench) = lab(&format!("{ONE}{db}")) else { return };
+    // Long enough for several looks at the server in each step.
+    let longer = ONE.replace("300ms", "2s");
+    let Some(bench) = lab(&format!("{longer}{db}")) else { return };
     let called = bench.call(&["lab", "run", "one.toml", "--json", "--out", "kept"]);
     let kept = bench.run_file("kept");
     let report = bench.call(&["report", kept.to_str().unwrap()]).out;
