@@ -61,7 +61,7 @@ pub(super) fn make_run(
         folder: (!keep.no_files).then_some(keep.out.as_path()),
         calibrations: &calibrations,
         probing: asked.probing,
-        ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
+        ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), interrupted)
     };
     Ok(conduct(asked.plan, options, &mut Display::new(keep.quiet))?)
 }
