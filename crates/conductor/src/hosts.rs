@@ -45,22 +45,25 @@ impl Hosts {
     pub(crate) fn open(watchers: Vec<Watcher>, plan: &Plan, tape: &mut Tape) -> Self {
         let origin = tape.origin();
         let now_ns = RealClock.now().nanos_since(origin);
-        plan.hosts
-            .iter()
-            .filter_map(|host| declared(host, now_ns))
+        let of_plan = plan.hosts.iter().map(|host| (host.name.as_str(), &host.capacity));
+        let of_lab = plan.generator.lab_capacity.iter().map(|capacity| (PlanHost::GENERATOR, capacity));
+        of_plan
+            .chain(of_lab)
+            .filter_map(|(name, capacity)| declared(name, capacity, now_ns))
             .for_each(|sample| tape.host_sample(sample));
+        let root = Path::new("/");
+        let generator = if plan.generator.lab_capacity.is_some() {
+            Host::lab_generator(root)
+        } else {
+            Host::generator(root)
+        };
         let (watched, feeds) = watchers
             .into_iter()
             .map(|Watcher { feed, is_component }| {
                 (Watched { name: feed.name(), is_component, told: false }, feed)
             })
             .unzip();
-        Self {
-            generator: Host::generator(Path::new("/")),
-            feeds: Feeds::start(feeds, origin),
-            watched,
-            origin,
-        }
+        Self { generator, feeds: Feeds::start(feeds, origin), watched, origin }
     }
 
     /// When the run began.
@@ -143,7 +146,7 @@ impl Watched {
 }
 
 /// What the plan says a host can do at most, as a sample of the source `declared`; `None` if it says nothing.
-fn declared(host: &PlanHost, now_ns: u64) -> Option<HostSample> {
+fn declared(name: &str, capacity: &Capacity, now_ns: u64) -> Option<HostSample> {
     let Capacity {
         cores,
         link_out_bits_per_sec,
@@ -151,7 +154,7 @@ fn declared(host: &PlanHost, now_ns: u64) -> Option<HostSample> {
         packets_per_sec,
         memory_bytes,
         disk_bytes_per_sec,
-    } = host.capacity;
+    } = *capacity;
     let levels = [
         ("cores_milli", cores.map(|cores| (cores * 1000.0).round() as u64)),
         ("link_out_bits_per_sec", link_out_bits_per_sec),
@@ -163,7 +166,7 @@ fn declared(host: &PlanHost, now_ns: u64) -> Option<HostSample> {
     let levels: BTreeMap<String, u64> =
         levels.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
     (!levels.is_empty()).then(|| HostSample {
-        host: host.name.as_str().into(),
+        host: name.into(),
         source: "declared".into(),
         subject: "".into(),
         began_ns: now_ns,

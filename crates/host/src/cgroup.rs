@@ -9,7 +9,7 @@ use plimsoll_sys::CgroupPaths;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::lookout::SharedLookout;
-use crate::source::{Source, reading};
+use crate::source::{Source, reading, text};
 use files::counters;
 use place::Place;
 
@@ -42,6 +42,14 @@ impl Cgroup {
     /// The group of a whole machine is the one at the top, which in a container is the container's.
     pub(crate) fn machine(root: &Path, watched: SharedLookout) -> Self {
         Self { root: root.to_owned(), own: place::top(root), watched: Some(watched), groups: None }
+    }
+
+    /// The group that caps the CPU time of this process, be it its own or one above, and no other. Where no quota holds,
+    /// there is nothing to tell: then its machine is what it can use up.
+    pub(crate) fn capping(root: &Path) -> Self {
+        let place = text(&root.join("proc/self/cgroup")).ok().and_then(|text| Place::of(root, &text));
+        let own = place.and_then(|place| place.capping()).unwrap_or_default();
+        Self { root: root.to_owned(), own, watched: None, groups: None }
     }
 
     /// The group of a lab host, and no other.

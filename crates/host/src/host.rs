@@ -43,10 +43,23 @@ pub struct Host {
 impl Host {
     /// The machine that makes the load, by the name `generator`; its file tree begins at `root` (`/` for this machine).
     pub fn generator(root: &Path) -> Self {
+        Self::generator_with(root, Some(root.join("sys/class/net")))
+    }
+
+    /// The host of a lab that this process makes the load on, by the name `generator`. The interfaces among the machine's
+    /// devices are not its own, even if they are called the same.
+    pub fn lab_generator(root: &Path) -> Self {
+        Self::generator_with(root, None)
+    }
+
+    fn generator_with(root: &Path, devices: Option<PathBuf>) -> Self {
         let mut host = Self::elsewhere("generator");
+        let net = root.join("proc/net");
         host.add(Box::new(Cpu::new(&stat_file(root, &host.round))));
+        host.add(Box::new(Cgroup::capping(root)));
         host.add(Box::new(Pressure::new(root)));
-        host.add(Box::new(Tcp::new(&root.join("proc/net"))));
+        host.add(Box::new(Interface::new(&net, devices)));
+        host.add(Box::new(Tcp::new(&net)));
         host.add(Box::new(Ports::new(root)));
         host.add(Box::new(Descriptors::new(root)));
         host
@@ -177,17 +190,37 @@ impl Host {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::tests::tree;
     use plimsoll_record::Reading;
 
     #[test]
     fn this_machine_tells_of_every_source_or_that_it_has_none() {
         let samples = Host::generator(Path::new("/")).samples(Instant::default());
-        let names: Vec<&str> = samples.iter().map(|sample| sample.source.as_str()).collect();
-        assert_eq!(names, ["cpu", "pressure", "tcp", "ports", "descriptors"]);
+        let mut names: Vec<&str> = samples.iter().map(|sample| sample.source.as_str()).collect();
+        // There are as many interfaces as the machine has.
+        names.dedup();
+        assert_eq!(names, ["cpu", "cgroup", "pressure", "interface", "tcp", "ports", "descriptors"]);
         for sample in samples {
             assert!(sample.ended_ns >= sample.began_ns && sample.host == "generator");
             assert!(!matches!(sample.reading, Reading::Failed(_)), "{sample:?}");
         }
+    }
+
+    #[test]
+    fn a_generator_in_a_lab_takes_no_device_of_the_machine_for_its_own() {
+        let root = tree(&[
+            ("proc/net/dev", "  eth0: 1 1 0 0 0 0 0 0 2 2 0 0 0 0 0 0\n"),
+            ("sys/class/net/eth0/device/vendor", ""),
+            ("sys/class/net/eth0/speed", "1000\n"),
+        ]);
+        let speed = |mut host: Host| {
+            let samples = host.samples(Instant::default());
+            let link = samples.into_iter().find(|sample| sample.source == "interface").unwrap();
+            let Reading::Ok(counters) = link.reading else { panic!("not read") };
+            counters.get("speed_bits_per_sec").copied()
+        };
+        assert_eq!(speed(Host::generator(root.path())), Some(1_000_000_000));
+        assert_eq!(speed(Host::lab_generator(root.path())), None);
     }
 
     #[test]

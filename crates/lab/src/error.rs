@@ -33,6 +33,17 @@ pub enum LabError {
         /// What the system said.
         reason: io::Error,
     },
+    /// A folder of the machine that hosts have another in the place of.
+    #[error(
+        "{} is below {place}, which each host has of its own; put the lab file and TMPDIR elsewhere",
+        folder.display()
+    )]
+    Hidden {
+        /// The folder.
+        folder: PathBuf,
+        /// What hosts have of their own.
+        place: &'static str,
+    },
     /// No number is free.
     #[error("{0} labs are running, which is as many as have addresses; end one of them")]
     TooMany(u16),

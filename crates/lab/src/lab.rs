@@ -91,6 +91,7 @@ impl Lab {
         if count > address::HOSTS_MAX {
             return Err(LabError::TooManyHosts { most: address::HOSTS_MAX, count });
         }
+        [options.folder, &std::env::temp_dir()].into_iter().try_for_each(seen_by_hosts)?;
         let ground = Ground::lay(spec, options)?;
         let mut lab = ground.build(spec, options)?;
         lab.start(spec, options)?;
@@ -301,7 +302,7 @@ impl Ground {
         let setup = EnclosureSetup {
             name: name.to_owned(),
             files: vec![(self.folder.path().join("hosts"), PathBuf::from("/etc/hosts"))],
-            // The generator's files go where the user wants them, which may be below /run.
+            // The generator's files go where the user wants them, which may be below these.
             own_runtime: !PlanHost::is_generator(name),
             numbers_after: (index as u32 + 1) * NUMBERS_APART,
         };
@@ -327,6 +328,15 @@ impl Ground {
         let own = host.network()?;
         tool::batch("ip", &link::host_lines(host.address, single_packets), &own, &host.name)?;
         host.cap_link()
+    }
+}
+
+/// Fails for a folder that hosts do not see. One that is not there is told where it is needed.
+fn seen_by_hosts(folder: &Path) -> Result<(), LabError> {
+    let Ok(folder) = folder.canonicalize() else { return Ok(()) };
+    match EnclosureSetup::FRESH.into_iter().find(|place| folder.starts_with(place)) {
+        Some(place) => Err(LabError::Hidden { folder, place }),
+        None => Ok(()),
     }
 }
 

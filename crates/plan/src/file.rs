@@ -10,15 +10,18 @@ mod expect;
 mod host;
 mod load;
 mod overlay;
+mod request;
 mod section;
 mod switch;
 mod target;
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
+
 use toml::de::{DeTable, DeValue};
 
-use crate::{Capacity, Network, PlanHost, PlanSpec, ProfileSpec, ScenarioSpec, TlsSpec, TransportSpec};
+use crate::{Capacity, Network, PlanHost, PlanSpec, ProfileSpec, ScenarioSpec};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
@@ -31,8 +34,11 @@ const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 /// What a plan file says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanFile {
-    /// The plan, with the hosts of the file. A body that begins with `@` names a file, as on the command line.
+    /// The plan, with the hosts of the file. A body that begins with `@` names a file, as on the command line; so may that
+    /// of each of its requests.
     pub spec: PlanSpec,
+    /// A file of requests that the plan is to have, if it has none of its own.
+    pub requests: Option<PathBuf>,
     /// The hosts that a lab makes; all others exist already.
     pub lab_hosts: Vec<LabHostSpec>,
     /// The generator's host in a lab.
@@ -92,8 +98,19 @@ pub struct Variant {
 }
 
 /// The keys of a file, and those of a variant.
-const KEYS: [&str; 10] =
-    ["name", "target", "load", "profile", "slo", "generator", "host", "expect", "switch", "variant"];
+const KEYS: [&str; 11] = [
+    "name",
+    "target",
+    "request",
+    "load",
+    "profile",
+    "slo",
+    "generator",
+    "host",
+    "expect",
+    "switch",
+    "variant",
+];
 
 impl PlanFile {
     /// Reads a plan file.
@@ -104,7 +121,8 @@ impl PlanFile {
     pub fn parse(text: &str) -> Result<Self, PlanFileError> {
         let root = DeTable::parse(text).map_err(|error| PlanFileError::syntax(text, &error))?.into_inner();
         let mut file = read(text, &root)?;
-        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..8])?;
+        // A variant has no switches and no variants of its own.
+        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..KEYS.len() - 2])?;
         for variant in variants {
             let name = variant.needed("name")?.name()?;
             if file.variants.iter().any(|known| known.name == name) {
@@ -139,16 +157,16 @@ fn read_variant<'a>(
 fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
     let section = Section::new(text, root, &KEYS)?;
     let hosts = host::hosts(&section)?;
-    let network = Network { keep_alive: target::keeps_alive(&section)?, ..Network::default() };
+    let target = target::target(&section)?;
     let spec = PlanSpec {
         name: section.get("name").map(|name| name.name()).transpose()?,
-        url: target::url(&section)?,
-        method: target::method(&section)?,
-        headers: target::headers(&section)?,
-        body: target::body(&section)?,
-        scenario: ScenarioSpec::default(),
-        network,
-        transport: TransportSpec { http2: false, streams: None, tls: TlsSpec::default() },
+        url: target.url,
+        method: target.method,
+        headers: target.headers,
+        body: target.body,
+        scenario: ScenarioSpec { requests: target.several.own, ..ScenarioSpec::default() },
+        network: Network { keep_alive: target.keeps_alive, ..Network::default() },
+        transport: target.transport,
         load: load::load(&section)?,
         workers: None,
         timeout: TIMEOUT,
@@ -162,7 +180,8 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
     let generator = host::generator(&section)?;
     let (profile, expect) = (load::profile(&section)?, expect::expect(&section)?);
     let (switches, variants) = (switch::switches(&section)?, Vec::new());
-    Ok(PlanFile { spec, lab_hosts: hosts.lab, generator, variants, profile, expect, switches })
+    let requests = target.several.file;
+    Ok(PlanFile { spec, requests, lab_hosts: hosts.lab, generator, variants, profile, expect, switches })
 }
 
 /// What a value is called in an error.

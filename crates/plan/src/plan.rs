@@ -7,8 +7,8 @@ use sha2::{Digest, Sha256};
 
 use crate::requests::hex;
 use crate::{
-    ArrivalProcess, CsvFile, DriverKind, MixedRequest, Network, PlanHost, ProfileOrder, RateProfile, Slo,
-    Target, TlsSpec,
+    ArrivalProcess, Capacity, CsvFile, DriverKind, MixedRequest, Network, PlanHost, ProfileOrder,
+    RateProfile, Slo, Target, TlsSpec,
 };
 
 /// The interval of one frame where a number of requests ends the run.
@@ -115,6 +115,9 @@ pub struct Generator {
     pub seed: u64,
     /// The driver that is forced; `None` takes the better one that works.
     pub driver: Option<DriverKind>,
+    /// What the host has that a lab made for the generator; `None` where it is a machine as it stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lab_capacity: Option<Capacity>,
 }
 
 /// Requests of a plan that are counted and timed together.

@@ -18,6 +18,7 @@ mod host;
 mod tests;
 
 pub use host::HostError;
+pub(crate) use host::path;
 
 /// The most requests that are counted and timed apart.
 const GROUPS_MOST: usize = 64;

@@ -248,6 +248,7 @@ impl PlanSpec {
                 .unwrap_or_else(|| CONNECTIONS_MAX_DEFAULT.max(first_connections(&load))),
             seed: self.seed,
             driver: self.driver,
+            lab_capacity: None,
         };
         let name = match self.name {
             Some(name) => checked_name(name)?,

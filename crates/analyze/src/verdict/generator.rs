@@ -5,7 +5,8 @@ use super::scene::Scene;
 use super::{Case, advice, at, bounds, row, text};
 use crate::hosts::GENERATOR;
 use crate::{
-    Confidence, EvidenceRow, GeneratorReason, Law, Limit, Resource, ResourceKind, StepSummary, Verdict,
+    Confidence, EvidenceRow, GeneratorReason, Law, Limit, Resource, ResourceKind, StepSummary, Suspect,
+    Verdict,
 };
 
 /// True for what a target can cause as well: segments are lost on its link too, and a client waits where a server lets go
@@ -28,6 +29,10 @@ pub(super) fn only_delays(reason: &GeneratorReason) -> bool {
 
 /// What of the generator's host was used up: a link, or the processors of its own control group. Its workers and its
 /// machine judge themselves.
+///
+/// A link of the target's that is as full at the same throughput stops it as well, and is named beside; processors of the
+/// target's that are as full may be those of the same group, where the generator only waits for its share of them, and come
+/// first.
 pub(super) fn host_limited(scene: &Scene<'_>) -> Option<Verdict> {
     if !scene.is_long_enough() {
         return None;
@@ -37,25 +42,56 @@ pub(super) fn host_limited(scene: &Scene<'_>) -> Option<Verdict> {
         ResourceKind::Cpu => own_group,
         kind => matches!(kind.limit(), Limit::Bandwidth | Limit::Packets),
     };
-    let full = |resource: &&Resource| {
-        scene.share(resource).is_some_and(|share| share >= bounds::BUSY)
-            && resource.demand.is_some_and(|demand| demand.law != Law::Broken)
-    };
     let ours = scene.resources.iter().filter(|resource| resource.host == GENERATOR);
-    let resource = ours.filter(judged).find(full)?;
-    let share = scene.share(resource)?;
+    let (resource, share) =
+        ours.filter(judged).find_map(|resource| Some((resource, full(scene, resource)?)))?;
+    let as_full =
+        |other: &'_ Resource| full(scene, other).filter(|other| *other >= (1.0 - bounds::TIE) * share);
+    let rivals: Vec<(&Resource, f64)> =
+        scene.of_target().filter_map(|other| Some((other, as_full(other)?))).collect();
+    let is_compute = |(other, _): &(&Resource, f64)| runs_code(other);
+    if runs_code(resource) && rivals.iter().any(is_compute) {
+        return None;
+    }
     let what = text::resource_text(resource);
-    let text =
-        format!("the load generator is the limit, not the target: {} was used of {what}.", percent(share));
+    let text = match rivals.first() {
+        None => {
+            format!("the load generator is the limit, not the target: {} was used of {what}.", percent(share))
+        }
+        Some((other, part)) => format!(
+            "the load generator is at its end, and so is the target: {} was used of {what}, and {} of {}; more of \
+             only one of them would show nothing.",
+            percent(share),
+            percent(*part),
+            text::resource_text(other)
+        ),
+    };
     let advice =
         vec![format!("give the generator more of it ({what}), or use a second machine, and repeat the load")];
-    let evidence = vec![scene.row(what, share, Some(1.0))];
-    Some(Verdict {
-        evidence,
-        advice,
-        text,
-        ..Verdict::new(Limit::Generator, GENERATOR, Confidence::Measured)
-    })
+    let told = |(other, part): &(&Resource, f64)| scene.row(text::resource_text(other), *part, Some(1.0));
+    let evidence =
+        std::iter::once(scene.row(what, share, Some(1.0))).chain(rivals.iter().map(told)).collect();
+    let confidence = if rivals.is_empty() { Confidence::Measured } else { Confidence::Inferred };
+    let also = rivals.iter().map(|(other, part)| suspect(scene, other, *part)).collect();
+    Some(Verdict { evidence, advice, text, also, ..Verdict::new(Limit::Generator, GENERATOR, confidence) })
+}
+
+/// The part of a resource that was used, if that is nearly all and by the requests.
+fn full(scene: &Scene<'_>, resource: &Resource) -> Option<f64> {
+    let by_requests = resource.demand.is_some_and(|demand| demand.law != Law::Broken);
+    let by_requests = by_requests && resource.kind != ResourceKind::Core;
+    scene.share(resource).filter(|share| by_requests && *share >= bounds::BUSY)
+}
+
+/// A host's processors, threads and quotas are one thing seen three times.
+fn runs_code(resource: &Resource) -> bool {
+    matches!(resource.kind.limit(), Limit::Cpu | Limit::Thread | Limit::Quota)
+}
+
+fn suspect(scene: &Scene<'_>, resource: &Resource, share: f64) -> Suspect {
+    let at = resource.demand.and_then(|demand| demand.at_per_sec).map(|at| at.value);
+    let at_per_sec = at.or(Some(scene.throughput() / share));
+    Suspect { limit: resource.kind.limit(), place: resource.place(), at_per_sec }
 }
 
 /// What the generator's own clocks and counters show is measured; what follows from a law, or what a target or the network

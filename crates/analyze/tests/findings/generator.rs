@@ -5,6 +5,7 @@ use plimsoll_plan::Slo;
 use plimsoll_record::FailureKind;
 
 use crate::synthetic::{Level, cpu_sample, findings, ladder, single};
+use crate::watch::Watch;
 
 fn reasons(level: Level) -> Vec<GeneratorReason> {
     findings(&single(level)).generator.reasons
@@ -178,4 +179,51 @@ fn requests_that_wait_for_connections_beyond_the_descriptors_are_this_machines_f
     assert!(found[0].remedy().contains("ulimit -n"));
     assert!(reasons(Level { connections: 500, ..waiting.clone() }).is_empty(), "there was room for more");
     assert!(reasons(Level { backlog_growth: 0, ..waiting }).is_empty(), "and no request waited");
+}
+
+/// A ladder to a plateau of 3,200 requests/s before a host that has enough of everything but perhaps its link.
+fn before_a_host(link_bits_per_sec: f64) -> Watch {
+    let pool = Watch::pool(16.0, 0.005, 128);
+    pool.host("web", 1.0, 50e-6).link("web", link_bits_per_sec, 3_750.0, 200.0)
+}
+
+#[test]
+fn the_generators_own_link_is_the_limit_where_that_is_full_alone() {
+    let found = before_a_host(1e9).link("generator", 100e6, 200.0, 3_750.0).findings();
+    let verdict = &found.verdict;
+    assert_eq!((verdict.limit, verdict.host()), (Limit::Generator, "generator"));
+    assert_eq!(verdict.confidence, Confidence::Measured);
+    assert!(verdict.text.contains("into generator") && verdict.also.is_empty(), "{verdict:?}");
+    assert!(found.lower_bound, "the target may do more");
+    let wide = before_a_host(1e9).link("generator", 1e9, 200.0, 3_750.0).verdict();
+    assert_ne!(wide.limit, Limit::Generator);
+}
+
+#[test]
+fn two_ends_of_the_network_that_are_as_full_are_both_named_and_neither_is_measured() {
+    let verdict = before_a_host(100e6).link("generator", 100e6, 200.0, 3_750.0).verdict();
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Generator, Confidence::Inferred));
+    let also: Vec<(Limit, &str)> = verdict.also.iter().map(|one| (one.limit, one.place.as_str())).collect();
+    assert_eq!(also, [(Limit::Bandwidth, "web: eth0")]);
+    assert!(verdict.text.contains("so is the target"), "{}", verdict.text);
+}
+
+#[test]
+fn the_loopback_is_no_link_whatever_is_declared() {
+    let verdict = before_a_host(1e9)
+        .gauge(("generator", "declared", ""), "link_in_bits_per_sec", |_, _| 100e6)
+        .gauge(("generator", "declared", ""), "link_out_bits_per_sec", |_, _| 100e6)
+        .counter(("generator", "interface", "lo"), "received_bytes", |_, x| 3_750.0 * x)
+        .counter(("generator", "interface", "lo"), "sent_bytes", |_, x| 3_750.0 * x)
+        .verdict();
+    assert_ne!(verdict.limit, Limit::Generator);
+}
+
+#[test]
+fn the_generators_own_quota_is_the_limit_unless_the_targets_processors_are_as_full() {
+    let verdict = before_a_host(1e9).host("generator", 0.5, 152e-6).verdict();
+    assert_eq!((verdict.limit, verdict.host()), (Limit::Generator, "generator"));
+    let pool = Watch::pool(16.0, 0.005, 128);
+    let shared = pool.host("local", 0.5, 152e-6).host("generator", 0.5, 152e-6).verdict();
+    assert_eq!((shared.limit, shared.host()), (Limit::Cpu, "local"), "both may be in one group");
 }

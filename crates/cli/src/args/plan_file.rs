@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use plimsoll_plan::{PlanFile, PlanFileError};
 
-use super::{Asked, KeepArgs, WatchArgs};
+use super::{Asked, KeepArgs, WatchArgs, scenario};
 
 /// A plan file that is meant for another command.
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +24,8 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<PlanFile> {
         anyhow!("could not read the plan file `{shown}` ({error}); name a file that can be read")
     })?;
     let mut file = PlanFile::parse(&text).with_context(|| shown.to_string())?;
-    let folder = path.parent().unwrap_or(Path::new("."));
+    // A bare name's folder is empty; what is joined to this one is never taken for standard input, `-`.
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     let stem = path.file_stem().and_then(|stem| stem.to_str()).map(ToOwned::to_owned);
     complete(&mut file, folder, stem.as_deref())?;
     for variant in &mut file.variants {
@@ -33,22 +34,36 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<PlanFile> {
     Ok(file)
 }
 
+/// What a plan file names is looked for beside it.
 fn complete(file: &mut PlanFile, folder: &Path, stem: Option<&str>) -> anyhow::Result<()> {
     let spec = &mut file.spec;
     if spec.name.is_none() {
         spec.name = stem.map(ToOwned::to_owned);
     }
-    let named = spec.body.as_deref().and_then(|body| std::str::from_utf8(body).ok()?.strip_prefix('@'));
-    if let Some(name) = named {
-        let path = folder.join(name);
-        let body = std::fs::read(&path);
-        spec.body = Some(body.map_err(|error| {
-            anyhow!(
-                "could not read the request body from `{}` ({error}); it is looked for beside the plan file",
-                path.display()
-            )
-        })?);
+    let requests = &mut spec.scenario.requests;
+    let bodies = requests.iter_mut().map(|request| &mut request.body).chain(&mut spec.body);
+    bodies.into_iter().try_for_each(|body| read_body(body, folder))?;
+    if let Some(name) = &file.requests {
+        *requests = scenario::requests(&folder.join(name), folder)?;
     }
+    if let Some(path) = &mut spec.transport.tls.cacert {
+        *path = folder.join(&*path);
+    }
+    Ok(())
+}
+
+/// Puts the content of the file that a body names in its place.
+fn read_body(body: &mut Vec<u8>, folder: &Path) -> anyhow::Result<()> {
+    let Some(name) = std::str::from_utf8(body).ok().and_then(|text| text.strip_prefix('@')) else {
+        return Ok(());
+    };
+    let path = folder.join(name);
+    *body = std::fs::read(&path).map_err(|error| {
+        anyhow!(
+            "could not read the request body from `{}` ({error}); it is looked for beside the plan file",
+            path.display()
+        )
+    })?;
     Ok(())
 }
 

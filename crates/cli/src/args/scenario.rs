@@ -59,7 +59,8 @@ impl ScenarioArgs {
         };
         let text = self.csv.as_deref().map(|path| read(path, "rows of values")).transpose()?;
         let csv = self.csv.clone().zip(text.as_deref()).map(|(path, text)| CsvFile::new(path, text, order));
-        let requests = self.requests.as_deref().map_or_else(|| Ok(Vec::new()), requests)?;
+        let requests = self.requests.as_deref();
+        let requests = requests.map_or_else(|| Ok(Vec::new()), |path| self::requests(path, Path::new("")))?;
         Ok((ScenarioSpec { requests, csv, checks: self.expect.clone() }, text))
     }
 }
@@ -83,19 +84,20 @@ fn read(path: &Path, what: &str) -> anyhow::Result<Vec<u8>> {
     })
 }
 
-fn requests(path: &Path) -> anyhow::Result<Vec<RequestSpec>> {
+/// The requests of a file. The files of bodies that it names are looked for in `folder`; an empty one is the current.
+pub(super) fn requests(path: &Path, folder: &Path) -> anyhow::Result<Vec<RequestSpec>> {
     let text = String::from_utf8(read(path, "requests")?).map_err(|_| NotText(path.to_owned()))?;
     let typed = parse_requests(&text).with_context(|| path.display().to_string())?;
-    typed.into_iter().map(request).collect()
+    typed.into_iter().map(|typed| request(typed, folder)).collect()
 }
 
-fn request(typed: RequestText) -> anyhow::Result<RequestSpec> {
+fn request(typed: RequestText, folder: &Path) -> anyhow::Result<RequestSpec> {
     let RequestText { name, weight, method, url, headers, body, line } = typed;
     let url = with_plain_host(&url).with_context(|| format!("the request in line {line}"))?;
     let body = match body {
         Body::None => Vec::new(),
         Body::Inline(bytes) => bytes,
-        Body::File(path) => read(&path, &format!("the body of the request in line {line}"))?,
+        Body::File(path) => read(&folder.join(path), &format!("the body of the request in line {line}"))?,
     };
     Ok(RequestSpec { name, weight, line, method, url, headers, body })
 }

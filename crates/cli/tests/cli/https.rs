@@ -218,3 +218,46 @@ fn options_of_tls_without_https_are_refused() {
     let called = short_run(&bench, 2, "https://127.0.0.1/", &["--key", "me.key"]);
     assert!(called.err.contains("--cert"), "{}", called.err);
 }
+
+#[test]
+fn a_plan_file_asks_for_http2_several_requests_and_an_authority_beside_it() {
+    let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
+    std::fs::copy(nginx.certificate(), bench.path("ca.pem")).unwrap();
+    std::fs::write(bench.path("body"), "a=1").unwrap();
+    std::fs::write(bench.path("mix.http"), "GET /?from=file\n").unwrap();
+    let target = |more: &str| format!("[target]\nurl = \"{}\"\n{more}\n", url(nginx.tls_address()));
+    let load = "[load]\nladder = [2]\nstep = \"200ms\"\n";
+    let tables = "[[request]]\nurl = \"/?a\"\nweight = 3\n[[request]]\nname = \"post\"\nurl = \"/\"\nbody = \"@body\"\n";
+    let plan = format!("{}{load}{tables}", target("http2 = true\ncacert = \"ca.pem\""));
+    // The plan lies elsewhere than the command is called, and what it names is beside it.
+    std::fs::create_dir(bench.path("elsewhere")).unwrap();
+    std::fs::write(bench.path("plan.toml"), plan).unwrap();
+    let mut command = bench.command(&["run", "-f", "../plan.toml", "--no-files", "--json"]);
+    let called = Called::from(command.current_dir(bench.path("elsewhere")).output().unwrap());
+    assert_eq!(called.code, 0, "{}", called.err);
+    let document = called.json();
+    assert_all_served(&document["steps"][0]);
+    assert_eq!(document["run"]["protocol"], "HTTP/2");
+    assert_eq!(
+        (&document["run"]["tls"]["verified"], &document["run"]["tls"]["peer"]),
+        (&json!(true), &json!("127.0.0.1"))
+    );
+    let requests = &document["steps"][0]["requests"];
+    assert_eq!((&requests[0]["name"], &requests[1]["name"]), (&json!("GET /"), &json!("post")));
+    let of = |index: usize| requests[index]["ok"].as_f64().unwrap();
+    let (looks, posts) = (of(0), of(1));
+    assert!((looks - 3.0 * posts).abs() <= 8.0, "three to one: {looks} and {posts}");
+    assert_eq!(schema_errors(&document), [""; 0]);
+    let plan = format!("{}{load}", target("requests = \"mix.http\"\ninsecure = true"));
+    std::fs::write(bench.path("plan.toml"), plan).unwrap();
+    let document = bench.expect(0, &["run", "-f", "plan.toml", "--no-files", "--json"]).json();
+    assert_all_served(&document["steps"][0]);
+    assert_eq!(document["run"]["tls"]["verified"], false);
+    std::fs::write(bench.path("plan.toml"), target("insecure = true\ncacert = \"ca.pem\"")).unwrap();
+    let refused = bench.expect(2, &["run", "-f", "plan.toml"]);
+    assert!(
+        refused.err.contains("plan.toml: line 4: `target.insecure` and `target.cacert`"),
+        "{}",
+        refused.err
+    );
+}

@@ -99,9 +99,17 @@ impl Place {
 
     /// The quota that leaves the process the least: its group's, or that of a group above.
     pub(crate) fn quota(&self) -> Option<Quota> {
-        let quotas = self.path.ancestors().filter_map(|path| quota_of(&self.above(path)));
+        quota_of(&self.capping()?)
+    }
+
+    /// The group whose quota leaves the process the least, as far as its CPU time goes: its own, or one above; `None` if
+    /// none of them has a quota.
+    pub(super) fn capping(&self) -> Option<CgroupPaths> {
+        let folders = self.path.ancestors().map(|path| self.above(path));
+        let limited = folders.filter_map(|folders| Some((quota_of(&folders)?, folders)));
         // The ratios are compared without dividing.
-        quotas.min_by(|a, b| (a.quota_us * b.period_us).cmp(&(b.quota_us * a.period_us)))
+        let tighter = |a: &Quota, b: &Quota| (a.quota_us * b.period_us).cmp(&(b.quota_us * a.period_us));
+        limited.min_by(|(a, _), (b, _)| tighter(a, b)).map(|(_, folders)| folders)
     }
 }
 

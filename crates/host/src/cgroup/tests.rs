@@ -121,6 +121,34 @@ fn the_tightest_quota_above_a_process_is_its_own() {
 }
 
 #[test]
+fn what_caps_this_process_is_told_under_no_name_and_nothing_where_no_quota_holds() {
+    let capped = tree(&[
+        ("proc/self/cgroup", "0::/pod/inner\n"),
+        ("sys/fs/cgroup/cgroup.procs", ""),
+        ("sys/fs/cgroup/pod/cpu.max", "150000 100000\n"),
+        ("sys/fs/cgroup/pod/cpu.stat", "usage_usec 900\nnr_periods 10\nnr_throttled 4\nthrottled_usec 77\n"),
+        ("sys/fs/cgroup/pod/inner/cpu.max", "max 100000\n"),
+        ("sys/fs/cgroup/pod/inner/cpu.stat", "usage_usec 300\n"),
+    ]);
+    let expected = counted(&[
+        ("usage_us", 900),
+        ("periods", 10),
+        ("throttled_periods", 4),
+        ("throttled_us", 77),
+        ("quota_us", 150_000),
+        ("period_us", 100_000),
+    ]);
+    assert_eq!(only(Cgroup::capping(capped.path())), Reading::Ok(expected.into()));
+    let free = tree(&[
+        ("proc/self/cgroup", "0::/pod\n"),
+        ("sys/fs/cgroup/cgroup.procs", ""),
+        ("sys/fs/cgroup/pod/cpu.max", "max 100000\n"),
+        ("sys/fs/cgroup/pod/cpu.stat", "usage_usec 300\n"),
+    ]);
+    assert_eq!(only(Cgroup::capping(free.path())), Reading::Absent);
+}
+
+#[test]
 fn controllers_of_version_1_that_share_a_hierarchy_or_do_not_are_both_found() {
     let root = tree(&[
         ("sys/fs/cgroup/cpu/web/cpu.cfs_quota_us", "20000\n"),

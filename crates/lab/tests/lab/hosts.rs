@@ -36,6 +36,34 @@ fn hosts_know_each_other_by_name_and_see_only_themselves() {
 }
 
 #[test]
+fn shared_memory_and_files_of_run_are_each_hosts_own() {
+    let Some(stage) = Stage::new() else { return };
+    let lab = stage.up(vec![idle("web", Capacity::default()), idle("api", Capacity::default())]).unwrap();
+    let [web, api] = lab.hosts() else { panic!("two hosts") };
+    // POSIX shared memory of a name is a file here, shm_overview(7).
+    let name = format!("plimsoll-test-{}", std::process::id());
+    for folder in ["/dev/shm", "/run"] {
+        says(web, &format!("echo web > {folder}/{name}"));
+        assert_eq!(says(api, &format!("ls {folder} | grep -c {name} || true")), "0", "{folder}");
+        assert!(
+            !std::path::Path::new(folder).join(&name).exists(),
+            "nothing of a host is the machine's: {folder}"
+        );
+        assert_eq!(says(web, &format!("cat {folder}/{name}")), "web");
+    }
+    assert_eq!(says(web, "stat -c %a /dev/shm"), "1777", "any user of the host may make some");
+}
+
+#[test]
+fn a_lab_file_that_its_hosts_would_not_see_is_told() {
+    let Some(stage) = Stage::new() else { return };
+    let hidden = Stage { folder: tempfile::tempdir_in("/run").unwrap() };
+    let error = hidden.up(vec![idle("web", Capacity::default())]).unwrap_err().to_string();
+    assert!(error.contains("below /run") && error.contains("TMPDIR"), "{error}");
+    stage.up(vec![idle("web", Capacity::default())]).unwrap();
+}
+
+#[test]
 fn commands_get_their_variables_and_ready_waits_for_a_page() {
     let Some(stage) = Stage::new() else { return };
     // The page is there only after it was asked for in vain.

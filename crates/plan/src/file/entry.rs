@@ -91,6 +91,11 @@ impl<'s, 'a> Entry<'s, 'a> {
         if value > 0 { Ok(value) } else { Err(self.wrong(WANTED)) }
     }
 
+    /// How often a request is sent beside others.
+    pub(super) fn weight(&self) -> Result<u32, PlanFileError> {
+        u32::try_from(self.count()?).map_err(|_| self.wrong("a weight of at most 4294967295"))
+    }
+
     /// Requests a second: a number, or a text such as `"2k"`.
     pub(super) fn rate_per_sec(&self) -> Result<f64, PlanFileError> {
         const WANTED: &str = "a rate above 0 such as 500 or \"2k\"";

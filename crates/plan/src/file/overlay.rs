@@ -8,7 +8,12 @@ use super::section::line_of;
 use super::{PlanFileError, Problem};
 
 /// Keys of which one at most makes sense, by the table they stand in: a variant's one takes the place of the others.
-const EXCLUSIVE: [(&str, &str, &[&str]); 7] = [
+const EXCLUSIVE: [(&str, &str, &[&str]); 12] = [
+    ("target", "requests", &["method", "body"]),
+    ("target", "method", &["requests"]),
+    ("target", "body", &["requests"]),
+    ("target", "cacert", &["insecure"]),
+    ("target", "insecure", &["cacert"]),
     ("load", "ladder", &["rate", "search"]),
     ("load", "rate", &["ladder", "search"]),
     ("load", "search", &["ladder", "rate"]),
@@ -18,6 +23,9 @@ const EXCLUSIVE: [(&str, &str, &[&str]); 7] = [
     ("expect", "size", &["either"]),
 ];
 
+/// Keys of the target that say what is sent, as tables `request` do.
+const SENT: [&str; 3] = ["requests", "method", "body"];
+
 /// Lays the values of `over` over those of `base`. Tables are laid over each other, hosts by their names; any other value
 /// takes the place of the one that was there.
 pub(super) fn lay_over<'a>(
@@ -25,6 +33,7 @@ pub(super) fn lay_over<'a>(
     base: &mut DeTable<'a>,
     over: &DeTable<'a>,
 ) -> Result<(), PlanFileError> {
+    make_way(base, over);
     for (key, value) in over.iter() {
         let name = key.get_ref().as_ref();
         match (base.get_mut(name).map(Spanned::get_mut), value.get_ref()) {
@@ -38,6 +47,20 @@ pub(super) fn lay_over<'a>(
     Ok(())
 }
 
+/// What a variant sends takes the place of what the file does, wherever either says so.
+fn make_way<'a>(base: &mut DeTable<'a>, over: &DeTable<'a>) {
+    if over.contains_key("request")
+        && let Some(DeValue::Table(target)) = base.get_mut("target").map(Spanned::get_mut)
+    {
+        SENT.iter().for_each(|key| drop(target.remove(*key)));
+    }
+    if let Some(DeValue::Table(target)) = over.get("target").map(Spanned::get_ref)
+        && SENT.iter().any(|key| target.contains_key(*key))
+    {
+        base.remove("request");
+    }
+}
+
 fn replace<'a>(base: &mut DeTable<'a>, key: &Spanned<toml::de::DeString<'a>>, value: &Spanned<DeValue<'a>>) {
     // Taken out first, so that the key too stands where the variant has it.
     base.remove(key.get_ref().as_ref());
@@ -47,7 +70,9 @@ fn replace<'a>(base: &mut DeTable<'a>, key: &Spanned<toml::de::DeString<'a>>, va
 fn lay_over_table<'a>(place: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) {
     for (key, value) in over.iter() {
         let name = key.get_ref().as_ref();
-        let given = |&&(table, one, _): &&(&str, &str, _)| table == place && one == name;
+        // What is switched off excludes nothing.
+        let on = !matches!(value.get_ref(), DeValue::Boolean(false));
+        let given = |&&(table, one, _): &&(&str, &str, _)| on && table == place && one == name;
         for rival in EXCLUSIVE.iter().find(given).map_or(&[] as &[&str], |(_, _, others)| others) {
             if !over.contains_key(*rival) {
                 base.remove(*rival);

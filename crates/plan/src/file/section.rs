@@ -61,6 +61,23 @@ impl<'s, 'a> Section<'s, 'a> {
         PlanFileError { line: self.line, problem: Problem::Missing { key, why: why.into() } }
     }
 
+    /// The line it begins in.
+    pub(super) fn line(&self) -> usize {
+        self.line
+    }
+
+    /// A table of any names with a text each, in the order of the names: a table of TOML has no other. Empty if the key is
+    /// not there.
+    pub(super) fn pairs(&self, key: &str) -> Result<Vec<(String, String)>, PlanFileError> {
+        let Some(entry) = self.get(key) else { return Ok(Vec::new()) };
+        let DeValue::Table(table) = entry.value else {
+            return Err(entry.wrong("a table such as { \"Content-Type\" = \"application/json\" }"));
+        };
+        let names: Vec<&str> = table.keys().map(|name| name.get_ref().as_ref()).collect();
+        let texts = entry.section(&names)?;
+        names.iter().map(|name| Ok(((*name).to_owned(), texts.needed(name)?.string()?))).collect()
+    }
+
     /// A table in this one, if it is there.
     pub(super) fn section(&self, key: &str, known: &[&str]) -> Result<Option<Self>, PlanFileError> {
         self.get(key).map(|entry| entry.section(known)).transpose()
@@ -78,12 +95,17 @@ impl<'s, 'a> Section<'s, 'a> {
     pub(super) fn at_most_one(&self, keys: &[&str]) -> Result<(), PlanFileError> {
         let there: Vec<Entry<'s, 'a>> = keys.iter().filter_map(|key| self.get(key)).collect();
         let [first, second, ..] = there.as_slice() else { return Ok(()) };
-        let problem = Problem::Both { key: first.path.clone(), other: second.path.clone() };
-        Err(PlanFileError { line: first.line.max(second.line), problem })
+        Err(first.beside(second))
     }
 }
 
 impl<'s, 'a> Entry<'s, 'a> {
+    /// An error about two values that exclude each other.
+    pub(super) fn beside(&self, other: &Self) -> PlanFileError {
+        let problem = Problem::Both { key: self.path.clone(), other: other.path.clone() };
+        PlanFileError { line: self.line.max(other.line), problem }
+    }
+
     /// The value as a table with only these keys.
     pub(super) fn section(self, known: &[&str]) -> Result<Section<'s, 'a>, PlanFileError> {
         let DeValue::Table(table) = self.value else { return Err(self.wrong("a table")) };

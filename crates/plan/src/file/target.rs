@@ -1,50 +1,79 @@
-//! The part of a plan file about the request.
+//! The part of a plan file about the request, and what is spoken on the way to the target.
 
 use super::PlanFileError;
+use super::request::Several;
 use super::section::Section;
+use crate::{TlsSpec, TransportSpec};
 
-const KEYS: [&str; 4] = ["url", "method", "headers", "body"];
+const KEYS: [&str; 8] = ["url", "method", "headers", "body", "requests", "http2", "insecure", "cacert"];
 
-fn target<'s, 'a>(file: &Section<'s, 'a>) -> Result<Section<'s, 'a>, PlanFileError> {
-    let why = "it says what to send the load to, as in url = \"http://web/\"";
-    file.section("target", &KEYS)?.ok_or_else(|| file.missing("target.url", why))
+/// What the load is sent to, and how.
+pub(super) struct Target {
+    /// The URL; empty if it is left to the requests.
+    pub(super) url: String,
+    pub(super) method: Option<String>,
+    /// The headers as they are typed on the command line.
+    pub(super) headers: Vec<String>,
+    pub(super) body: Option<Vec<u8>>,
+    /// Whether a connection serves more than one request: not if a header asks to close it.
+    pub(super) keeps_alive: bool,
+    pub(super) transport: TransportSpec,
+    pub(super) several: Several,
 }
 
-/// The URL.
-pub(super) fn url(file: &Section<'_, '_>) -> Result<String, PlanFileError> {
-    target(file)?.needed("url")?.string()
-}
-
-pub(super) fn method(file: &Section<'_, '_>) -> Result<Option<String>, PlanFileError> {
-    target(file)?.get("method").map(|method| method.string()).transpose()
-}
-
-pub(super) fn body(file: &Section<'_, '_>) -> Result<Option<Vec<u8>>, PlanFileError> {
-    target(file)?.get("body").map(|body| body.string().map(String::into_bytes)).transpose()
-}
-
-/// The headers with their values, in the order of their names: a table of TOML has no other.
-fn pairs(file: &Section<'_, '_>) -> Result<Vec<(String, String)>, PlanFileError> {
-    let target = target(file)?;
-    let Some(entry) = target.get("headers") else { return Ok(Vec::new()) };
-    let toml::de::DeValue::Table(table) = entry.value else {
-        return Err(entry.wrong("a table such as { \"Content-Type\" = \"application/json\" }"));
+pub(super) fn target(file: &Section<'_, '_>) -> Result<Target, PlanFileError> {
+    let Some(target) = file.section("target", &KEYS)? else { return Err(no_url(file, "target.url")) };
+    let several = Several::read(file, &target)?;
+    let url = match target.get("url") {
+        Some(url) => url.string()?,
+        None if several.is_empty() => return Err(no_url(&target, "url")),
+        None => String::new(),
     };
-    let names: Vec<&str> = table.keys().map(|name| name.get_ref().as_ref()).collect();
-    let headers = entry.section(&names)?;
-    let pair = |name: &&str| Ok(((*name).to_owned(), headers.needed(name)?.string()?));
-    names.iter().map(pair).collect()
-}
-
-/// The headers as they are typed on the command line.
-pub(super) fn headers(file: &Section<'_, '_>) -> Result<Vec<String>, PlanFileError> {
-    Ok(pairs(file)?.into_iter().map(|(name, value)| format!("{name}: {value}")).collect())
-}
-
-/// Whether a connection serves more than one request: not if a header asks to close it.
-pub(super) fn keeps_alive(file: &Section<'_, '_>) -> Result<bool, PlanFileError> {
+    let headers = target.pairs("headers")?;
     let closes = |(name, value): &(String, String)| {
         name.eq_ignore_ascii_case("Connection") && value.trim().eq_ignore_ascii_case("close")
     };
-    Ok(!pairs(file)?.iter().any(closes))
+    let keeps_alive = !headers.iter().any(closes);
+    let plain =
+        several.own.iter().map(|request| &request.url).chain([&url]).any(|url| url.starts_with("http://"));
+    Ok(Target {
+        method: target.get("method").map(|method| method.string()).transpose()?,
+        body: target.get("body").map(|body| body.string().map(String::into_bytes)).transpose()?,
+        headers: headers.into_iter().map(|(name, value)| format!("{name}: {value}")).collect(),
+        keeps_alive,
+        transport: transport(&target, plain, keeps_alive)?,
+        url,
+        several,
+    })
+}
+
+fn no_url(section: &Section<'_, '_>, key: &str) -> PlanFileError {
+    section.missing(key, "it says what to send the load to, as in url = \"http://web/\"")
+}
+
+/// HTTP/2 and TLS. What does not go together is told here by its keys, and not later by the flags of the command line.
+fn transport(
+    target: &Section<'_, '_>,
+    plain: bool,
+    keeps_alive: bool,
+) -> Result<TransportSpec, PlanFileError> {
+    let switch =
+        |key: &str| target.get(key).map(|on| on.boolean()).transpose().map(Option::unwrap_or_default);
+    let (http2, insecure) = (switch("http2")?, switch("insecure")?);
+    let cacert = target.get("cacert");
+    let path = cacert.as_ref().map(|path| path.string().map(Into::into)).transpose()?;
+    if let Some(http2) = target.get("http2").filter(|_| http2 && !keeps_alive) {
+        return Err(http2.wrong("left out beside a header `Connection: close`, which HTTP/2 does not have"));
+    }
+    let insecure_key = target.get("insecure").filter(|_| insecure);
+    if let (Some(insecure), Some(cacert)) = (&insecure_key, &cacert) {
+        return Err(insecure.beside(cacert));
+    }
+    if let Some(of_tls) = insecure_key.or(cacert).filter(|_| plain) {
+        return Err(
+            of_tls.wrong("left out where the URL begins with http://, or the URL must begin with https://")
+        );
+    }
+    let tls = TlsSpec { cacert: path, insecure, ..TlsSpec::default() };
+    Ok(TransportSpec { http2, streams: None, tls })
 }

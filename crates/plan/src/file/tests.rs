@@ -170,6 +170,77 @@ fn a_header_that_closes_the_connection_asks_for_one_a_request() {
 }
 
 #[test]
+fn what_is_spoken_on_the_way_is_asked_for_beside_the_url() {
+    let secure = "[target]\nurl = \"https://a/\"\nhttp2 = true\ncacert = \"ca.pem\"\n";
+    let file = PlanFile::parse(secure).unwrap();
+    let plan = file.spec.freeze().unwrap();
+    let tls = plan.tls.unwrap();
+    assert!(plan.http2 && !tls.insecure && tls.cacert.as_deref() == Some(std::path::Path::new("ca.pem")));
+    let other = format!("{secure}[[variant]]\nname = \"x\"\ntarget = {{ insecure = true, http2 = false }}\n");
+    let other = PlanFile::parse(&other).unwrap().variants.remove(0).file.spec.transport;
+    assert!(other.tls.insecure && other.tls.cacert.is_none() && !other.http2);
+    let target = |url: &str, lines: &str| refused(&format!("[target]\nurl = \"{url}\"\n{lines}\n"));
+    let plain = target("http://a/", "insecure = true");
+    assert!(plain.starts_with("line 3: `target.insecure` is true") && plain.contains("https://"), "{plain}");
+    assert!(target("http://a/", "cacert = \"x\"").starts_with("line 3: `target.cacert` is `x`"));
+    let both = target("https://a/", "insecure = true\ncacert = \"x\"");
+    assert!(both.starts_with("line 4: `target.insecure` and `target.cacert`"), "{both}");
+    let close = target("https://a/", "headers = { Connection = \"close\" }\nhttp2 = true");
+    assert!(close.starts_with("line 4: `target.http2` is true"), "{close}");
+    assert!(
+        target("https://a/", "http2 = 2")
+            .starts_with("line 3: `target.http2` is 2; it must be true or false")
+    );
+}
+
+const SEVERAL: &str = "[target]\nurl = \"http://a/\"\nheaders = { X-All = \"1\" }\n\
+    [[request]]\nurl = \"/orders?id=7\"\nweight = 3\n\
+    [[request]]\nname = \"order\"\nurl = \"http://a/orders\"\nheaders = { X-All = \"2\" }\nbody = \"{}\"\n";
+
+#[test]
+fn several_requests_are_tables_with_weights_that_share_the_targets_headers() {
+    let plan = PlanFile::parse(SEVERAL).unwrap().spec.freeze().unwrap();
+    let names: Vec<&str> = plan.requests.iter().map(|group| group.name.as_str()).collect();
+    assert_eq!(names, ["GET /orders", "order"]);
+    let [look, order] = plan.mix.as_slice() else { panic!("two requests") };
+    assert_eq!((look.weight, look.line, look.path.as_str()), (3, 4, "/orders?id=7"));
+    assert_eq!((order.weight, order.method.as_str(), order.body.as_slice()), (1, "POST", &b"{}"[..]));
+    let all = |value: &str| vec![("X-All".to_owned(), value.to_owned())];
+    assert_eq!((&look.headers, &order.headers), (&all("1"), &all("2")));
+    let named = "[target]\nrequests = \"mix.http\"\n";
+    let named = PlanFile::parse(named).unwrap();
+    assert_eq!(named.requests.as_deref(), Some(std::path::Path::new("mix.http")));
+    assert!(named.spec.url.is_empty(), "the host may be left to the file of requests");
+}
+
+#[test]
+fn requests_that_cannot_be_sent_are_told_by_line_and_key() {
+    let more = |lines: &str| refused(&format!("{SEVERAL}{lines}"));
+    assert!(more("[[request]]\nweight = 2\n").contains("line 12: `request.url` is missing"));
+    assert!(more("[[request]]\nurl = \"orders\"\n").contains("line 13: `request.url` is `orders`"));
+    assert!(more("[[request]]\nurl = \"/\"\nweight = 0\n").contains("line 14: `request.weight` is 0"));
+    assert!(more("[[request]]\nurl = \"/\"\nwieght = 2\n").contains("did you mean `weight`?"));
+    let target = |line: &str| refused(&SEVERAL.replace("headers = { X-All = \"1\" }", line));
+    assert!(target("requests = \"x\"").starts_with("line 4: `target.requests` and `request`"));
+    assert!(target("body = \"x\"").starts_with("line 4: `target.body` and `request`"));
+    assert!(refused("request = []\n[target]\nurl = \"http://a/\"\n").contains("line 1: `request` is a list"));
+}
+
+#[test]
+fn what_a_variant_sends_takes_the_place_of_what_the_file_does() {
+    let with = |base: &str, over: &str| {
+        let text = format!("{base}[[variant]]\nname = \"x\"\n{over}\n");
+        PlanFile::parse(&text).unwrap().variants.remove(0).file
+    };
+    let single = with(SEVERAL, "target = { method = \"PUT\" }");
+    assert_eq!((single.spec.scenario.requests.len(), single.spec.method.as_deref()), (0, Some("PUT")));
+    let named = with(SEVERAL, "target = { requests = \"mix.http\" }");
+    assert!(named.spec.scenario.requests.is_empty() && named.requests.is_some());
+    let several = with(WHOLE, "[[variant.request]]\nurl = \"/\"");
+    assert_eq!((several.spec.scenario.requests.len(), several.spec.body), (1, None));
+}
+
+#[test]
 fn a_variant_changes_only_what_it_names_however_deep() {
     let file = with(
         "[[variant]]\nname = \"narrow\"\n[variant.load]\nrate = [10]\n[[variant.host]]\nname = \"api1\"\n\

@@ -46,7 +46,7 @@ fn host_end(url: &str) -> usize {
 }
 
 /// Path and query of a URL, without its fragment.
-pub(super) fn path(url: &str) -> String {
+pub(crate) fn path(url: &str) -> String {
     let path = &url[host_end(url)..];
     let path = &path[..path.find('#').unwrap_or(path.len())];
     if path.starts_with('/') { path.to_owned() } else { format!("/{path}") }

@@ -17,7 +17,7 @@ use rustix::process::{
 };
 use rustix::thread::{ThreadNameSpaceType, move_into_thread_name_spaces};
 
-use super::init::{self, InitPipes, InitPlan, InitStep};
+use super::init::{self, InitPipes, InitPlan, InitStep, SHARED_MEMORY};
 use super::network::{NetworkNamespace, on_own_thread};
 use crate::Cores;
 
@@ -34,7 +34,7 @@ pub struct EnclosureSetup {
     pub name: String,
     /// Files that are put in the place of others: the file, and where.
     pub files: Vec<(PathBuf, PathBuf)>,
-    /// Whether `/run` is fresh, with the folders that the machine's has.
+    /// Whether `/run` is fresh, with the folders that the machine's has, and `/dev/shm`, with nothing.
     pub own_runtime: bool,
     /// The number after which processes are counted within.
     pub numbers_after: u32,
@@ -71,12 +71,16 @@ fn text_of(path: &Path) -> io::Result<CString> {
 }
 
 impl EnclosureSetup {
+    /// The folders that an enclosure with [`EnclosureSetup::own_runtime`] has of its own: nothing of the machine is seen there.
+    pub const FRESH: [&str; 2] = [RUNTIME, "/dev/shm"];
+
     fn plan(&self) -> io::Result<InitPlan> {
         let pair = |(file, place): &(PathBuf, PathBuf)| Ok((text_of(file)?, text_of(place)?));
         Ok(InitPlan {
             name: CString::new(self.name.as_str()).map_err(io::Error::other)?,
             files: self.files.iter().map(pair).collect::<io::Result<_>>()?,
             runtime: self.own_runtime.then(runtime_folders).transpose()?,
+            own_shared_memory: self.own_runtime && has_shared_memory(),
             numbers_after: CString::new(self.numbers_after.to_string()).map_err(io::Error::other)?,
         })
     }
@@ -87,6 +91,11 @@ fn runtime_folders() -> io::Result<Vec<CString>> {
     let is_folder = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
     let entries = std::fs::read_dir(RUNTIME)?.filter_map(Result::ok);
     entries.filter(is_folder).map(|entry| text_of(&entry.path())).collect()
+}
+
+/// A machine without it has no POSIX shared memory either.
+fn has_shared_memory() -> bool {
+    SHARED_MEMORY.to_str().is_ok_and(|folder| Path::new(folder).is_dir())
 }
 
 impl Enclosure {

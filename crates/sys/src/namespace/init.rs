@@ -7,6 +7,9 @@ use std::os::fd::RawFd;
 
 use libc::{c_int, c_long, c_uint};
 
+/// Where POSIX shared memory lies, shm_overview(7).
+pub(super) const SHARED_MEMORY: &CStr = c"/dev/shm";
+
 /// What the first process does before it waits; a failure names one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitStep {
@@ -16,12 +19,14 @@ pub enum InitStep {
     File,
     /// Gives `/run` a fresh content.
     Runtime,
+    /// Gives `/dev/shm` a fresh content.
+    SharedMemory,
     /// Sets the host's name.
     Name,
 }
 
 impl InitStep {
-    const ALL: [Self; 4] = [Self::Mounts, Self::File, Self::Runtime, Self::Name];
+    const ALL: [Self; 5] = [Self::Mounts, Self::File, Self::Runtime, Self::SharedMemory, Self::Name];
 
     fn number(self) -> u8 {
         Self::ALL.iter().position(|step| *step == self).map_or(0, |index| index as u8 + 1)
@@ -42,6 +47,8 @@ pub(super) struct InitPlan {
     pub(super) files: Vec<(CString, CString)>,
     /// The folders that a fresh `/run` holds; `None` leaves it as it is.
     pub(super) runtime: Option<Vec<CString>>,
+    /// Whether `/dev/shm` is fresh: POSIX shared memory lies there, which no namespace keeps apart.
+    pub(super) own_shared_memory: bool,
     /// The number after which processes are counted within.
     pub(super) numbers_after: CString,
 }
@@ -109,6 +116,9 @@ fn set_up(plan: &InitPlan) -> Step {
     if let Some(folders) = &plan.runtime {
         fresh_runtime(folders)?;
     }
+    if plan.own_shared_memory {
+        fresh(InitStep::SharedMemory, SHARED_MEMORY)?;
+    }
     // SAFETY: the name is valid for reads of its length.
     let named = unsafe { libc::sethostname(plan.name.as_ptr(), plan.name.as_bytes().len()) };
     outcome(InitStep::Name, named)?;
@@ -116,8 +126,13 @@ fn set_up(plan: &InitPlan) -> Step {
     Ok(())
 }
 
+/// Puts empty memory over a folder.
+fn fresh(step: InitStep, place: &CStr) -> Step {
+    mount(step, Some(c"tmpfs"), place, Some(c"tmpfs"), libc::MS_NOSUID | libc::MS_NODEV)
+}
+
 fn fresh_runtime(folders: &[CString]) -> Step {
-    mount(InitStep::Runtime, Some(c"tmpfs"), c"/run", Some(c"tmpfs"), libc::MS_NOSUID | libc::MS_NODEV)?;
+    fresh(InitStep::Runtime, c"/run")?;
     for folder in folders {
         // SAFETY: the path ends with a zero byte. A folder that cannot be made is missed by whoever needs it.
         unsafe { libc::mkdir(folder.as_ptr(), 0o1777) };

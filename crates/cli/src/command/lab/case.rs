@@ -93,7 +93,10 @@ pub(super) fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Pl
     let mut spec: PlanSpec = case.file.spec.clone();
     spec.name = Some(case.name.replace('/', "-"));
     let addresses = lab.addresses();
-    spec.url = fill_hosts(&spec.url, &addresses)?;
+    let urls = spec.scenario.requests.iter_mut().map(|request| &mut request.url).chain([&mut spec.url]);
+    for url in urls {
+        *url = fill_hosts(url, &addresses)?;
+    }
     for host in lab.hosts() {
         for known in spec.hosts.iter_mut().filter(|known| known.name == host.name()) {
             known.address = Some(host.address().into());
@@ -105,6 +108,7 @@ pub(super) fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Pl
     }
     let mut plan = spec.freeze().with_context(|| case.name.clone())?;
     plan.generator.workers = plan.generator.workers.or(Some(workers(lab)));
+    plan.generator.lab_capacity = lab.generators().first().map(|host| *host.capacity());
     plan.profile = profile(case, &addresses, quick)?;
     settle_target(&mut plan, &addresses)?;
     Ok(plan)
