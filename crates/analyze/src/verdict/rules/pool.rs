@@ -50,7 +50,9 @@ pub(in crate::verdict) fn at_once(scene: &Scene<'_>) -> Option<AtOnce> {
     let low = plateau.value * low_sec.min(unqueued_sec) * (1.0 - relative);
     let high = plateau.value * low_sec.max(unqueued_sec) * (1.0 + relative);
     let count = Estimate { value, interval: Some((low, high)) };
-    Some(AtOnce { count, unqueued_sec, straight: is_straight(&steps, value, unqueued_sec) })
+    // The step that S₀ is taken from gives N/S₀ by Little's law, whatever limits it: it is no witness.
+    let others = if unqueued.connections == lowest.connections { &steps[1..] } else { &steps[..] };
+    Some(AtOnce { count, unqueued_sec, straight: is_straight(others, value, unqueued_sec) })
 }
 
 fn relative_half(estimate: Estimate) -> f64 {
