@@ -302,7 +302,11 @@ pub(super) fn next(scene: &Scene<'_>, named: &[(Limit, &str)]) -> Option<NextLim
     let left = by_share(scene).into_iter().map(|(resource, _)| resource);
     let left = left.filter(|resource| !named.contains(&(resource.kind.limit(), resource.host.as_str())));
     let at = |resource: &'_ Resource| resource.demand.and_then(|demand| demand.at_per_sec);
-    let most = EXTRAPOLATION_MOST * (1.0 + bounds::TIE) * scene.throughput();
+    // Refusals are no throughput that could be had more of.
+    let step = scene.decisive();
+    let refuses = !crate::knee::counts_for_capacity(step);
+    let served_per_sec = if refuses { refused::served_per_sec(step) } else { scene.throughput() };
+    let most = EXTRAPOLATION_MOST * (1.0 + bounds::TIE) * served_per_sec;
     let within =
         left.filter_map(|resource| Some((at(resource)?, resource))).filter(|(at, _)| at.value <= most);
     let (at_per_sec, resource) = within.min_by(|a, b| a.0.value.total_cmp(&b.0.value))?;

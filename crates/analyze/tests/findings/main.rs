@@ -22,6 +22,7 @@ mod queues;
 #[cfg(test)]
 mod ramp;
 #[cfg(test)]
+mod refusals;
 mod requests;
 #[cfg(test)]
 mod synthetic;
