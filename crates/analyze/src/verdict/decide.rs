@@ -239,8 +239,10 @@ fn waiting(scene: &Scene<'_>) -> Option<Decided> {
     let turns = || !(at_once.straight == Some(true) && at_once.count.value > lock::TURNS_MOST);
     let shared = || first_of(lock::by_cpu(scene)).filter(|_| turns());
     let named = named.or_else(shared).or_else(|| thread::computing(scene, at_once)).or(by_turns);
+    let accepted = connections::accepted(scene, &queue, at_once);
     let (mut main, mut also) = match (named, depends) {
         (Some(named), _) => (named, Vec::new()),
+        (None, _) if accepted.is_some() => (accepted?, vec![pool]),
         (None, Some(depends)) if depends.share >= 1.0 => (depends, Vec::new()),
         (None, Some(depends)) => (pool, vec![depends]),
         (None, None) if may_take_turns(at_once) && !pool.direct => {
@@ -295,6 +297,13 @@ fn by_share<'s>(scene: &Scene<'s>) -> Vec<(&'s Resource, f64)> {
     let mut shares: Vec<_> = ours.filter_map(|resource| Some((resource, scene.share(resource)?))).collect();
     shares.sort_by(|a, b| b.1.total_cmp(&a.1));
     shares
+}
+
+/// What of the target's is busy at the deciding step, each limit of a host once.
+pub(super) fn busy(scene: &Scene<'_>) -> Vec<Suspect> {
+    let busy = by_share(scene).into_iter().filter(|(_, share)| *share >= bounds::BUSY);
+    let of_kind = |(resource, share): (&Resource, f64)| Suspicion { share, ..nearly(scene, resource) };
+    once_each(busy.map(of_kind).collect()).iter().map(|suspicion| suspect(scene, suspicion)).collect()
 }
 
 /// The resource that is used up next, when those that are named are no limit any more.

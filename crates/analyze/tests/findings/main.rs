@@ -23,6 +23,7 @@ mod queues;
 mod ramp;
 #[cfg(test)]
 mod refusals;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod synthetic;

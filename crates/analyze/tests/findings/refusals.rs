@@ -1,8 +1,9 @@
 //! Refusals beside a resource that refusing alone fills, and the doors that tell nothing.
 
 use plimsoll_analyze::{Confidence, Limit};
+use plimsoll_record::{EncodedHistogram, latency_histogram};
 
-use crate::synthetic::Level;
+use crate::synthetic::{Level, findings};
 use crate::watch::{Watch, connections, pool_levels};
 
 /// A request takes 5 ms and 100 µs of CPU. From the second step on clients that are refused at once ask again and again,
@@ -78,4 +79,69 @@ fn a_ladder_that_never_grows_shows_no_pool_however_many_wait_at_the_door() {
         .gauge(("web", "peers", "7 web"), "10.0.0.9:1", |_, _| 0.0)
         .verdict();
     assert_eq!(verdict.confidence, Confidence::Inferred, "{verdict:#?}");
+}
+
+#[test]
+fn a_pool_whose_answers_wait_for_a_delayed_acknowledgement_is_told_as_a_range() {
+    // A fifth of the answers is as fast as the worker; the others wait 42 ms for an acknowledgement.
+    let run = |fast_ns: u64| {
+        let watch = Watch::pool(8.0, 0.04, 64).host("api", 1.0, 1e-4).process("api", "7 java", 1e-4);
+        let watch = watch
+            .gauge(("api", "process", "7 java"), "threads", |_, _| 30.0)
+            .listener("api", "0.0.0.0:8080", 7, |step, _| (connections(step) - 8.0).max(0.0))
+            .gauge(("api", "peers", "7 java"), "10.0.0.9:1", |_, _| 0.0);
+        let mut run = watch.run();
+        for frame in run.frames.iter_mut().filter(|frame| frame.head.step == 0) {
+            let mut before = latency_histogram();
+            frame.latency.add_to(&mut before).unwrap();
+            let count = before.len();
+            let mut times = latency_histogram();
+            times.record_n(fast_ns, count / 5).unwrap();
+            times.record_n(50_000_000, count - count / 5).unwrap();
+            frame.latency = EncodedHistogram::encode(&times);
+        }
+        findings(&run).verdict
+    };
+    let (plain, delayed) = (run(20_000_000), run(8_000_000));
+    assert_eq!((plain.limit, plain.confidence), (Limit::Pool, Confidence::Measured));
+    assert_eq!((delayed.limit, delayed.confidence), (Limit::Pool, Confidence::Inferred));
+    assert!(delayed.size.unwrap().interval.is_some_and(|(low, _)| low < 2.0), "{:?}", delayed.size);
+    assert!(delayed.advice[0].contains("TCP_NODELAY"), "{:?}", delayed.advice);
+}
+
+#[test]
+fn one_thread_that_accepts_so_many_connections_has_a_bound_of_them_and_no_workers() {
+    let found = |threads: f64| {
+        let queue = |step: usize, _| (connections(step) - 8.0).max(0.0);
+        Watch::pool(8.0, 0.02, 64)
+            .host("web", 1.0, 1e-4)
+            .process("web", "7 server", 1e-4)
+            .gauge(("web", "process", "7 server"), "threads", move |_, _| threads)
+            .listener("web", "0.0.0.0:8080", 7, queue)
+            .gauge(("web", "listener", "0.0.0.0:8080"), "queue", queue)
+            .gauge(("web", "listener", "0.0.0.0:8080"), "established", |step, _| connections(step))
+            .gauge(("web", "peers", "7 server"), "10.0.0.9:1", |_, _| 0.0)
+            .verdict()
+    };
+    let (bound, workers) = (found(1.0), found(9.0));
+    assert_eq!((bound.limit, bound.confidence), (Limit::Connections, Confidence::Inferred), "{bound:#?}");
+    assert!(bound.also.iter().any(|other| other.limit == Limit::Pool));
+    assert_eq!((workers.limit, workers.confidence), (Limit::Pool, Confidence::Measured));
+}
+
+#[test]
+fn growth_beside_a_full_cpu_is_no_certain_sign_that_nothing_limits() {
+    let found = |used: f64| {
+        let levels: Vec<Level> =
+            (0..4).map(|power| Level::at(1 << power, 200.0 * f64::from(1 << power))).collect();
+        Watch::over(&levels)
+            .gauge(("web", "cgroup", ""), "quota_us", |_, _| 10_000.0)
+            .gauge(("web", "cgroup", ""), "period_us", |_, _| 10_000.0)
+            .counter(("web", "cgroup", ""), "usage_us", move |_, _| used * 1e6)
+            .verdict()
+    };
+    let (busy, idle) = (found(0.94), found(0.5));
+    assert_ne!(busy.confidence, Confidence::Measured, "{busy:#?}");
+    assert!(busy.limit == Limit::Cpu || busy.also.iter().any(|other| other.limit == Limit::Cpu));
+    assert_eq!((idle.limit, idle.confidence), (Limit::None, Confidence::Measured));
 }
