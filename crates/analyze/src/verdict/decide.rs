@@ -13,6 +13,9 @@ use crate::{Confidence, Limit, NextLimit, Resource, ResourceKind, Suspect, Verdi
 /// No limit is told beyond so many times the throughput that was seen.
 const EXTRAPOLATION_MOST: f64 = 2.0;
 
+const FLAT: &str = "throughput was the same from the lowest load on, which tells no lock from a pool, a policy that delays requests or \
+                    a link: begin the ladder lower if it did not begin at 1 connection, and watch the generator's own link";
+
 /// What the deciding step is to the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ground {
@@ -234,11 +237,14 @@ fn waiting(scene: &Scene<'_>) -> Option<Decided> {
     let pool = pool::suspicion(scene, &queue, at_once);
     let depends = dependency::suspicion(scene, &queue, at_once.count.value);
     let by_turns = lock::by_turns(scene, &queue, at_once);
+    let is_by_turns = by_turns.is_some();
     let named = first_of(memory::suspicions(scene)).or_else(|| first_of(disk::suspicions(scene)));
     // Where throughput grew in proportion up to more than turns are taken by, one core in use is chance.
     let turns = || !(at_once.straight == Some(true) && at_once.count.value > lock::TURNS_MOST);
     let shared = || first_of(lock::by_cpu(scene)).filter(|_| turns());
-    let named = named.or_else(shared).or_else(|| thread::computing(scene, at_once)).or(by_turns);
+    let named = named.or_else(shared).or_else(|| thread::computing(scene, at_once));
+    let by_turns_alone = named.is_none() && is_by_turns;
+    let named = named.or(by_turns);
     let accepted = connections::accepted(scene, &queue, at_once);
     let (mut main, mut also) = match (named, depends) {
         (Some(named), _) => (named, Vec::new()),
@@ -251,6 +257,12 @@ fn waiting(scene: &Scene<'_>) -> Option<Decided> {
         }
         (None, None) => (pool, Vec::new()),
     };
+    if at_once.flat && by_turns_alone && main.limit == Limit::Lock {
+        let bandwidth = scene.case.plan.target.authority();
+        also.push(Suspicion::new(Limit::Pool, main.place.clone(), String::new()));
+        also.push(Suspicion::new(Limit::Bandwidth, bandwidth, String::new()));
+        main.advice.push(FLAT.to_owned());
+    }
     also.extend(scene.nearly_full().into_iter().map(|resource| nearly(scene, resource)));
     also.append(&mut main.beside);
     main.direct &= unseen(scene).is_empty();

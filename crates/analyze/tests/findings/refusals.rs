@@ -145,3 +145,32 @@ fn growth_beside_a_full_cpu_is_no_certain_sign_that_nothing_limits() {
     assert!(busy.limit == Limit::Cpu || busy.also.iter().any(|other| other.limit == Limit::Cpu));
     assert_eq!((idle.limit, idle.confidence), (Limit::None, Confidence::Measured));
 }
+
+#[test]
+fn throughput_that_is_the_same_from_one_connection_on_tells_no_lock_from_a_link() {
+    let levels: Vec<Level> = (0..5).map(|power| Level::at(1 << power, 200.0)).collect();
+    let verdict = Watch::over(&levels)
+        .host("web", 1.0, 1e-4)
+        .process("web", "7 nginx", 1e-4)
+        .listener("web", "0.0.0.0:8080", 7, |_, _| 0.0)
+        .verdict();
+    let limits: Vec<Limit> =
+        std::iter::once(verdict.limit).chain(verdict.also.iter().map(|other| other.limit)).collect();
+    assert_eq!(verdict.confidence, Confidence::Inferred);
+    for limit in [Limit::Lock, Limit::Pool, Limit::Bandwidth] {
+        assert!(limits.contains(&limit), "{verdict:#?}");
+    }
+}
+
+#[test]
+fn threads_that_share_one_core_are_a_lock_on_a_host_with_less_than_half_a_core_more() {
+    let levels: Vec<Level> =
+        (0..5).map(|power| Level::at(1 << power, f64::from(1_u32 << power).min(1.4) * 200.0)).collect();
+    let mut watch = Watch::over(&levels).host("api", 1.4, 3.5e-3).process("api", "8 python3", 3.5e-3);
+    for thread in ["8/81 python3", "8/82 python3"] {
+        watch = watch.counter(("api", "thread", thread), "cpu_us", |_, x| 1.75e3 * x);
+    }
+    let verdict = watch.verdict();
+    assert_eq!((verdict.limit, verdict.host()), (Limit::Lock, "api"), "{verdict:#?}");
+    assert_eq!(verdict.confidence, Confidence::Inferred);
+}

@@ -11,6 +11,8 @@ use crate::{Estimate, EvidenceRow, Limit, StepSummary};
 
 /// The mean of a step may be this much longer than that of the lowest, and still be of requests that did not wait.
 const UNQUEUED: f64 = 1.1;
+/// A lowest step of this part of the plateau leaves growth no larger than steps and their S₀ are told apart by.
+const FLAT: f64 = 0.9;
 /// Half of what z = 1.96 gives either side of a mean.
 const Z: f64 = 1.959_963_985;
 
@@ -34,6 +36,8 @@ pub(in crate::verdict) struct AtOnce {
     pub(in crate::verdict) straight: Option<bool>,
     /// The fastest answer in seconds, where the others wait for a delayed acknowledgement: for that a worker is not held.
     pub(in crate::verdict) without_ack_sec: Option<f64>,
+    /// Whether throughput was at its plateau from the lowest load on. X·S₀ is that load then, whatever limits.
+    pub(in crate::verdict) flat: bool,
 }
 
 /// Usable steps of a closed loop, lowest load first.
@@ -62,7 +66,8 @@ pub(in crate::verdict) fn at_once(scene: &Scene<'_>) -> Option<AtOnce> {
     // The step that S₀ is taken from gives N/S₀ by Little's law, whatever limits it: it is no witness.
     let others = if unqueued.connections == lowest.connections { &steps[1..] } else { &steps[..] };
     let straight = is_straight(others, value, unqueued_sec);
-    Some(AtOnce { count, unqueued_sec, straight, without_ack_sec })
+    let flat = lowest.throughput.value >= FLAT * plateau.value;
+    Some(AtOnce { count, unqueued_sec, straight, without_ack_sec, flat })
 }
 
 /// A server that sends an answer in two parts, and the second only when the first is acknowledged (Nagle 1984, RFC 896), has
