@@ -173,8 +173,8 @@ impl Walk<'_> {
         };
         let (host, door) = (host.clone(), address.door());
         let tracks = self.sockets.doors(&host, &pids, listener.map(|listener| &listener.address));
-        let (unread, queue) =
-            (at_the_door(self.seen, &tracks, "unread"), at_the_door(self.seen, &tracks, "queue"));
+        let gauge = |name| at_the_door(self.seen, &tracks, name);
+        let (unread, queue, established) = (gauge("unread"), gauge("queue"), gauge("established"));
         let listed = self.sockets.lists_peers(&host, &pids);
         let readable = || self.seen.hosts.failure(&host, "peers").is_none();
         // Hosts list the processes that have opened connections, beside their listeners' state: one whose listener was seen
@@ -182,6 +182,6 @@ impl Walk<'_> {
         let out_known = listed || !pids.is_empty() && unread.iter().any(Option::is_some) && readable();
         let outside = listener.is_none().then(|| self.places.name_of(address));
         let node = TierNode { host, process, pids, door, depth, downstream: Vec::new() };
-        Tier { node, outside, unread, queue, out: Vec::new(), out_known }
+        Tier { node, outside, unread, queue, established, out: Vec::new(), out_known }
     }
 }

@@ -191,8 +191,15 @@ fn growing(base: Verdict, scene: &Scene<'_>) -> Verdict {
     if let Some(found) = decide::used_up(scene) {
         return found;
     }
-    let next_limit = if base.limit == Limit::None { decide::next(scene, &[]) } else { None };
-    Verdict { next_limit, excluded: decide::looked_at(scene), ..base }
+    let grows = base.limit == Limit::None;
+    let next_limit = if grows { decide::next(scene, &[]) } else { None };
+    // What is busy leaves little to grow by: the last gain may be one of a step that was disturbed less.
+    let also = if grows { decide::busy(scene) } else { Vec::new() };
+    let confidence = match base.confidence {
+        Confidence::Measured if !also.is_empty() => Confidence::Inferred,
+        other => other,
+    };
+    Verdict { next_limit, also, confidence, excluded: decide::looked_at(scene), ..base }
 }
 
 fn nothing_ran(case: &Case<'_>) -> Verdict {

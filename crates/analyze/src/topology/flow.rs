@@ -26,6 +26,8 @@ pub(crate) struct Tier {
     pub(crate) unread: Figures,
     /// Those that are not accepted yet.
     pub(crate) queue: Figures,
+    /// All that lead in, those that are not accepted among them.
+    pub(crate) established: Figures,
     pub(crate) out: Vec<Outflow>,
     /// True if it is known to whom its processes are connected, be it to nobody.
     pub(crate) out_known: bool,

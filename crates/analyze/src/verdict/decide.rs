@@ -13,6 +13,9 @@ use crate::{Confidence, Limit, NextLimit, Resource, ResourceKind, Suspect, Verdi
 /// No limit is told beyond so many times the throughput that was seen.
 const EXTRAPOLATION_MOST: f64 = 2.0;
 
+const FLAT: &str = "throughput was the same from the lowest load on, which tells no lock from a pool, a policy that delays requests or \
+                    a link: begin the ladder lower if it did not begin at 1 connection, and watch the generator's own link";
+
 /// What the deciding step is to the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ground {
@@ -234,13 +237,18 @@ fn waiting(scene: &Scene<'_>) -> Option<Decided> {
     let pool = pool::suspicion(scene, &queue, at_once);
     let depends = dependency::suspicion(scene, &queue, at_once.count.value);
     let by_turns = lock::by_turns(scene, &queue, at_once);
+    let is_by_turns = by_turns.is_some();
     let named = first_of(memory::suspicions(scene)).or_else(|| first_of(disk::suspicions(scene)));
     // Where throughput grew in proportion up to more than turns are taken by, one core in use is chance.
     let turns = || !(at_once.straight == Some(true) && at_once.count.value > lock::TURNS_MOST);
     let shared = || first_of(lock::by_cpu(scene)).filter(|_| turns());
-    let named = named.or_else(shared).or_else(|| thread::computing(scene, at_once)).or(by_turns);
+    let named = named.or_else(shared).or_else(|| thread::computing(scene, at_once));
+    let by_turns_alone = named.is_none() && is_by_turns;
+    let named = named.or(by_turns);
+    let accepted = connections::accepted(scene, &queue, at_once);
     let (mut main, mut also) = match (named, depends) {
         (Some(named), _) => (named, Vec::new()),
+        (None, _) if accepted.is_some() => (accepted?, vec![pool]),
         (None, Some(depends)) if depends.share >= 1.0 => (depends, Vec::new()),
         (None, Some(depends)) => (pool, vec![depends]),
         (None, None) if may_take_turns(at_once) && !pool.direct => {
@@ -249,6 +257,12 @@ fn waiting(scene: &Scene<'_>) -> Option<Decided> {
         }
         (None, None) => (pool, Vec::new()),
     };
+    if at_once.flat && by_turns_alone && main.limit == Limit::Lock {
+        let bandwidth = scene.case.plan.target.authority();
+        also.push(Suspicion::new(Limit::Pool, main.place.clone(), String::new()));
+        also.push(Suspicion::new(Limit::Bandwidth, bandwidth, String::new()));
+        main.advice.push(FLAT.to_owned());
+    }
     also.extend(scene.nearly_full().into_iter().map(|resource| nearly(scene, resource)));
     also.append(&mut main.beside);
     main.direct &= unseen(scene).is_empty();
@@ -297,12 +311,23 @@ fn by_share<'s>(scene: &Scene<'s>) -> Vec<(&'s Resource, f64)> {
     shares
 }
 
+/// What of the target's is busy at the deciding step, each limit of a host once.
+pub(super) fn busy(scene: &Scene<'_>) -> Vec<Suspect> {
+    let busy = by_share(scene).into_iter().filter(|(_, share)| *share >= bounds::BUSY);
+    let of_kind = |(resource, share): (&Resource, f64)| Suspicion { share, ..nearly(scene, resource) };
+    once_each(busy.map(of_kind).collect()).iter().map(|suspicion| suspect(scene, suspicion)).collect()
+}
+
 /// The resource that is used up next, when those that are named are no limit any more.
 pub(super) fn next(scene: &Scene<'_>, named: &[(Limit, &str)]) -> Option<NextLimit> {
     let left = by_share(scene).into_iter().map(|(resource, _)| resource);
     let left = left.filter(|resource| !named.contains(&(resource.kind.limit(), resource.host.as_str())));
     let at = |resource: &'_ Resource| resource.demand.and_then(|demand| demand.at_per_sec);
-    let most = EXTRAPOLATION_MOST * (1.0 + bounds::TIE) * scene.throughput();
+    // Refusals are no throughput that could be had more of.
+    let step = scene.decisive();
+    let refuses = !crate::knee::counts_for_capacity(step);
+    let served_per_sec = if refuses { refused::served_per_sec(step) } else { scene.throughput() };
+    let most = EXTRAPOLATION_MOST * (1.0 + bounds::TIE) * served_per_sec;
     let within =
         left.filter_map(|resource| Some((at(resource)?, resource))).filter(|(at, _)| at.value <= most);
     let (at_per_sec, resource) = within.min_by(|a, b| a.0.value.total_cmp(&b.0.value))?;

@@ -22,6 +22,8 @@ mod queues;
 #[cfg(test)]
 mod ramp;
 #[cfg(test)]
+mod refusals;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod synthetic;

@@ -3,7 +3,10 @@
 use plimsoll_record::FailureKind;
 use plimsoll_units::{count_text, significant};
 
-use crate::hosts::{Span, Track, name_of};
+use super::pool::AtOnce;
+use super::queue::Queue;
+use crate::hosts::{Span, Track, name_of, pid_of};
+use crate::topology::Tier;
 use crate::verdict::bounds;
 use crate::verdict::scene::{Scene, Suspicion};
 use crate::{EvidenceRow, Limit, Resource, ResourceKind, StepSummary};
@@ -174,6 +177,52 @@ fn overflown(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
     );
     // A process that accepts late for another reason has a full queue too.
     Some(Suspicion { direct: false, ..suspicion(listener, sentence, evidence, advice) })
+}
+
+/// A server with fewer threads than it has requests under way, which has accepted as many connections as it serves at once
+/// and lets the others wait: what it has a bound of is connections, not workers.
+pub(in crate::verdict) fn accepted(scene: &Scene<'_>, queue: &Queue, at_once: AtOnce) -> Option<Suspicion> {
+    let [tier] = queue.tiers.as_slice() else { return None };
+    let tier = scene.flow.tiers.get(*tier)?;
+    let count = at_once.count.value;
+    let same = |seen: f64| (seen / count - 1.0).abs() <= bounds::SAME_SIZE;
+    let held_up = |step: usize| {
+        let waiting = tier.queue[step].filter(|waiting| *waiting >= 1.0)?;
+        let unread = tier.unread[step].unwrap_or(0.0);
+        let steady = scene.case.steps[step].throughput.value >= (1.0 - bounds::TIE) * scene.throughput();
+        let bound = waiting >= (1.0 - bounds::SAME_SIZE) * unread && same(tier.established[step]? - waiting);
+        steady.then_some((bound, waiting))
+    };
+    let seen: Vec<(bool, f64)> = (0..scene.case.steps.len()).filter_map(held_up).collect();
+    let all = seen.len() >= 2 && seen.iter().all(|(bound, _)| *bound);
+    let threads = threads(scene, tier)?;
+    if !all || threads >= (1.0 - bounds::SAME_SIZE) * count {
+        return None;
+    }
+    let place = tier.place();
+    let bound = count_text(count.round());
+    let sentence = format!(
+        "the connections that {place} accepts are the limit: it serves {bound} at a time with {} threads, and accepts no more",
+        count_text(threads)
+    );
+    let most = seen.iter().map(|(_, waiting)| *waiting).fold(0.0, f64::max);
+    let what = format!("connections to {place} that were not accepted, at the most");
+    let advice = format!(
+        "raise the connections that {place} may have from {bound} to {} (maxconn, max-connections) and repeat the load: \
+         throughput should grow by half, or up to the next limit",
+        count_text((1.5 * count).round())
+    );
+    let found = suspicion(place, sentence, vec![scene.row(what, most, None)], advice);
+    Some(Suspicion { direct: false, size: at_once.count.into(), ..found })
+}
+
+/// Threads of all processes of a tier, at the last look; `None` where none were seen.
+fn threads(scene: &Scene<'_>, tier: &Tier) -> Option<f64> {
+    let ours = |subject: &str| {
+        pid_of(subject).is_some_and(|pid| tier.node.pids.iter().any(|own| u64::from(*own) == pid))
+    };
+    let tracks = scene.seen.hosts.of(&tier.node.host, "process").filter(|(subject, _)| ours(subject));
+    tracks.filter_map(|(_, track)| track.last("threads")).reduce(|a, b| a + b)
 }
 
 /// Requests of a step for which no connection was to be had.

@@ -30,7 +30,7 @@ pub(in crate::verdict) fn by_cpu(scene: &Scene<'_>) -> Vec<Suspicion> {
 }
 
 fn one_core(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
-    let cpu = scene.cpu(host).filter(|cpu| cpu.capacity.is_some_and(|cores| cores >= TURNS_MOST))?;
+    let cpu = scene.cpu(host)?;
     let span = scene.span();
     let (subject, cores) = scene
         .seen

@@ -11,8 +11,15 @@ use crate::{Estimate, EvidenceRow, Limit, StepSummary};
 
 /// The mean of a step may be this much longer than that of the lowest, and still be of requests that did not wait.
 const UNQUEUED: f64 = 1.1;
+/// A lowest step of this part of the plateau leaves growth no larger than steps and their S₀ are told apart by.
+const FLAT: f64 = 0.9;
 /// Half of what z = 1.96 gives either side of a mean.
 const Z: f64 = 1.959_963_985;
+
+/// How much longer most answers take than the fastest where the generator's kernel delays an acknowledgement that the server
+/// waits for, in seconds: Linux delays by 40 ms and a tick of up to 4 ms, and answers the first segments of a connection at once.
+/// The ends leave 2 ms to what the answers themselves differ by.
+const DELAYED_ACK_SEC: std::ops::RangeInclusive<f64> = 0.038..=0.046;
 
 /// A steady step is known to this part and no better, whatever its own scatter says.
 const STEADY: f64 = 0.02;
@@ -27,6 +34,10 @@ pub(in crate::verdict) struct AtOnce {
     /// Whether throughput grew in proportion to the load until near the plateau, as it does up to a fixed number of
     /// workers; one thing that requests take turns at slows them down before. `None` if no step lies there.
     pub(in crate::verdict) straight: Option<bool>,
+    /// The fastest answer in seconds, where the others wait for a delayed acknowledgement: for that a worker is not held.
+    pub(in crate::verdict) without_ack_sec: Option<f64>,
+    /// Whether throughput was at its plateau from the lowest load on. X·S₀ is that load then, whatever limits.
+    pub(in crate::verdict) flat: bool,
 }
 
 /// Usable steps of a closed loop, lowest load first.
@@ -47,10 +58,24 @@ pub(in crate::verdict) fn at_once(scene: &Scene<'_>) -> Option<AtOnce> {
     let plateau = scene.decisive().throughput;
     let value = plateau.value * unqueued_sec;
     let relative = relative_half(plateau).hypot(mean_half(unqueued)).max(STEADY);
-    let low = plateau.value * low_sec.min(unqueued_sec) * (1.0 - relative);
+    let without_ack_sec = without_ack(lowest);
+    let least_sec = low_sec.min(unqueued_sec).min(without_ack_sec.unwrap_or(f64::INFINITY));
+    let low = plateau.value * least_sec * (1.0 - relative);
     let high = plateau.value * low_sec.max(unqueued_sec) * (1.0 + relative);
     let count = Estimate { value, interval: Some((low, high)) };
-    Some(AtOnce { count, unqueued_sec, straight: is_straight(&steps, value, unqueued_sec) })
+    // The step that S₀ is taken from gives N/S₀ by Little's law, whatever limits it: it is no witness.
+    let others = if unqueued.connections == lowest.connections { &steps[1..] } else { &steps[..] };
+    let straight = is_straight(others, value, unqueued_sec);
+    let flat = lowest.throughput.value >= FLAT * plateau.value;
+    Some(AtOnce { count, unqueued_sec, straight, without_ack_sec, flat })
+}
+
+/// A server that sends an answer in two parts, and the second only when the first is acknowledged (Nagle 1984, RFC 896), has
+/// its worker free long before the answer is there.
+fn without_ack(lowest: &StepSummary) -> Option<f64> {
+    let least_sec = lowest.latency.min_ns / 1e9;
+    let later_sec = lowest.latency.p50.ns? / 1e9 - least_sec;
+    DELAYED_ACK_SEC.contains(&later_sec).then_some(least_sec)
 }
 
 fn relative_half(estimate: Estimate) -> f64 {
@@ -106,7 +131,23 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: A
             Some(at_once.count.value),
         )
     }));
-    let direct = at_once.straight == Some(true) && is_seen(queue, at_once.count.value);
+    let seen = at_once.straight == Some(true) && is_seen(queue, at_once.count.value);
+    let direct = seen && at_once.without_ack_sec.is_none();
+    let (sentence, no_delay) = match (at_once.without_ack_sec, size.interval) {
+        (Some(_), Some((low, high))) => (
+            format!(
+                "{sentence}; of that time about 40 ms are a delayed acknowledgement, for which no worker need be held, so that \
+                 they are between {} and {}",
+                whole(low),
+                whole(high)
+            ),
+            Some(format!(
+                "set TCP_NODELAY in {whose}, or let it send head and body of an answer at once, and repeat the load: each \
+                 answer should come 40 ms earlier"
+            )),
+        ),
+        _ => (sentence, None),
+    };
     let raise = format!(
         "raise the pool in {whose} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
          throughput should grow by half, or up to the next limit",
@@ -117,7 +158,7 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>, queue: &Queue, at_once: A
         size: Some(size),
         direct,
         evidence,
-        advice: [raise].into_iter().chain((!direct).then(|| held_back(scene))).collect(),
+        advice: no_delay.into_iter().chain([raise]).chain((!direct).then(|| held_back(scene))).collect(),
         ..Suspicion::new(Limit::Pool, place, sentence)
     }
 }

@@ -8,6 +8,10 @@ use crate::topology::Tier;
 use crate::verdict::bounds;
 use crate::verdict::scene::Scene;
 
+/// Where this part of the requests under way is unread at the lowest load, unread requests are no sign of waiting: at
+/// work they look as they do in a queue more often than not.
+const UNREAD_MOST: f64 = 0.5;
+
 /// Where requests wait.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::verdict) struct Queue {
@@ -79,10 +83,26 @@ pub(in crate::verdict) fn find(scene: &Scene<'_>, served_at_once: f64) -> Queue 
 /// Requests at the door of tiers: not accepted, or not read.
 fn at_the_door(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Option<f64> {
     let of_tier = |tier: &Tier| {
-        // A connection that is not accepted yet and has sent its request is in both.
-        tier.unread[step].into_iter().chain(tier.queue[step]).reduce(f64::max)
+        let waiting = tier.queue[step].filter(|queue| *queue > 0.0);
+        match unread_at_work(scene, tier) {
+            // What is unread says nothing, and an empty accept queue does not tell whether all was read.
+            Some(part) if part >= UNREAD_MOST => waiting,
+            at_work => {
+                let at_work = at_work.unwrap_or(0.0) * under_way(scene, step);
+                let unread = tier.unread[step].map(|unread| (unread - at_work).max(0.0));
+                // A connection that is not accepted yet and has sent its request is in both.
+                unread.into_iter().chain(tier.queue[step]).reduce(f64::max)
+            }
+        }
     };
     tiers.iter().filter_map(|tier| of_tier(&scene.flow.tiers[*tier])).reduce(|a, b| a + b)
+}
+
+/// The part of the requests under way that are unread at the lowest load, where the fewest wait: a server that begins
+/// before it has read the last of a request leaves something unread while it works.
+fn unread_at_work(scene: &Scene<'_>, tier: &Tier) -> Option<f64> {
+    let lowest = (0..scene.case.steps.len()).min_by_key(|index| scene.case.steps[*index].connections)?;
+    Some(tier.unread[lowest]? / under_way(scene, lowest).max(1.0))
 }
 
 fn flowing_out(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Option<f64> {

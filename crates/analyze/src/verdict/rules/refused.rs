@@ -25,7 +25,7 @@ pub(in crate::verdict) fn part(step: &StepSummary) -> f64 {
 }
 
 /// Requests per second that were served while the load was on.
-fn served_per_sec(step: &StepSummary) -> f64 {
+pub(in crate::verdict) fn served_per_sec(step: &StepSummary) -> f64 {
     step.counts.ok as f64 / (step.warmup_sec + step.measured_sec).max(f64::MIN_POSITIVE)
 }
 
@@ -33,6 +33,33 @@ fn served_per_sec(step: &StepSummary) -> f64 {
 pub(in crate::verdict) fn first(steps: &[StepSummary]) -> Option<usize> {
     let refused = (0..steps.len()).filter(|index| part(&steps[*index]) >= PART_LEAST);
     refused.min_by_key(|index| (steps[*index].connections, *index))
+}
+
+/// What was served, at the most, in any step.
+fn most_served(steps: &[StepSummary]) -> f64 {
+    steps.iter().map(served_per_sec).fold(0.0, f64::max)
+}
+
+/// By what it takes for a request where none is refused, a resource would be free with as many as were ever served. What
+/// fills it beside refusals is the refusing: clients without a pause ask again at once. All that it was used for there is
+/// charged to requests, which makes the bound too low rather than too high.
+fn is_far(scene: &Scene<'_>, resource: &Resource) -> bool {
+    let steps = scene.case.steps;
+    let accepted = (0..steps.len()).filter(|index| {
+        part(&steps[*index]) < PART_LEAST && crate::knee::counts_for_capacity(&steps[*index])
+    });
+    let best = accepted.max_by(|a, b| steps[*a].throughput.value.total_cmp(&steps[*b].throughput.value));
+    let used = best.and_then(|best| Some((steps[best].throughput.value, resource.utilisation(best)?)));
+    used.is_some_and(|(accepted_per_sec, share)| most_served(steps) * share < bounds::FREE * accepted_per_sec)
+}
+
+/// Whether what is served grows with the load by half, among the steps from the first with refusals on.
+fn grows(steps: &[StepSummary], first: usize) -> bool {
+    let least = steps[first].connections;
+    let mut later: Vec<&StepSummary> = steps.iter().filter(|step| step.connections >= least).collect();
+    later.sort_by_key(|step| step.connections);
+    let served: Vec<f64> = later.into_iter().map(served_per_sec).collect();
+    (1..served.len()).any(|high| served[..high].iter().any(|low| served[high] > 1.5 * low.max(1.0)))
 }
 
 /// What is served stays level from the first step on that has refusals, whatever the load.
@@ -60,17 +87,23 @@ pub(in crate::verdict) fn suspicion(scene: &Scene<'_>) -> Option<Suspicion> {
     let (least, most, count) = stays_level(steps, scene.step)?;
     let level = most <= (1.0 + LEVEL) * least;
     // A target that sheds load because it is full says 503 too; then it is what is full that limits.
-    let full = scene.of_target().any(|resource| {
-        resource.kind.is_spent() && scene.share(resource).is_some_and(|share| share >= bounds::BUSY)
-    });
-    if refused < PART_LEAST || full || (count > 1 && !level && most > least * 1.5) {
+    let spent = || scene.of_target().filter(|resource| resource.kind.is_spent());
+    let near = |least: f64| {
+        let share = move |resource: &Resource| scene.share(resource).is_some_and(|share| share >= least);
+        spent().any(|resource| share(resource) && !is_far(scene, resource))
+    };
+    // Limiters that count what they deny serve next to nothing once they are exceeded.
+    let denied = || scene.hosts().iter().any(|host| scene.cpu(host).is_some_and(|cpu| is_far(scene, cpu)));
+    let falls = || !grows(steps, scene.step) && !near(bounds::FREE) && denied();
+    let varies = count > 1 && !level && most > least * 1.5;
+    if refused < PART_LEAST || near(bounds::BUSY) || (varies && !falls()) {
         return None;
     }
     let place = deepest_that_refuses(scene);
     let sentence = format!(
         "{place} refuses what is more than about {} requests/s: {} of the answers at {} were of status 429 or 503, and what \
          was served did not grow with the load",
-        count_text(served_per_sec(step)),
+        count_text(if varies { most_served(steps) } else { served_per_sec(step) }),
         percent(refused),
         scene.at()
     );
