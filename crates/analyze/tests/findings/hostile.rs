@@ -45,6 +45,20 @@ fn a_thread_that_is_always_ready_is_at_its_end_though_it_is_not_always_let_run()
 }
 
 #[test]
+fn a_hot_thread_beside_others_that_serve_too_may_be_a_lock_that_stays_with_it() {
+    let other = ("db", "thread", "9/10 redis-server");
+    let beside = |cost_us: f64| one_worker(25.0).counter(other, "cpu_us", move |_, x| cost_us * x).verdict();
+    let several = beside(150.0);
+    assert_eq!(found(&several), (Limit::Thread, "db", Confidence::Inferred));
+    assert!(also(&several, Limit::Lock), "{:?}", several.also);
+    assert_eq!(
+        beside(20.0).confidence,
+        Confidence::Measured,
+        "a collector's or a timer's share tells nothing"
+    );
+}
+
+#[test]
 fn time_that_other_guests_took_counts_as_wanted() {
     let cpu = ("db", "cpu", "");
     let watch = |steal: f64| {

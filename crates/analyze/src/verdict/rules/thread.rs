@@ -133,7 +133,10 @@ fn suspicion(
         count_text(scene.throughput()),
         cost(scene, thread),
     );
-    let beside = kept_by(scene, host, wanted);
+    let mut beside = kept_by(scene, host, wanted);
+    if alike == 1 && used_by_others(scene, thread) > 1.0 - bounds::BUSY {
+        beside.push(Suspicion::new(Limit::Lock, place(thread, process), String::new()));
+    }
     Suspicion {
         share: wanted.all().min(1.0),
         at_per_sec: thread
@@ -147,6 +150,19 @@ fn suspicion(
         beside,
         ..Suspicion::new(Limit::Thread, place(thread, process), sentence)
     }
+}
+
+/// Cores that the other threads of its process used. Where they do more than what one at its end has left, several threads
+/// serve, and that one of them has most of the work may be its scheduler's choice: under a lock one works at a time, too.
+fn used_by_others(scene: &Scene<'_>, thread: &Resource) -> f64 {
+    let pid = pid_of(&thread.detail);
+    let others = scene.of_kind(ResourceKind::Thread).filter(|other| {
+        other.host == thread.host
+            && other.detail != thread.detail
+            && pid.is_some()
+            && pid_of(&other.detail) == pid
+    });
+    others.filter_map(|other| scene.share(other)).sum()
 }
 
 fn advice(scene: &Scene<'_>, name: &str, host: &str) -> String {
