@@ -188,7 +188,7 @@ fn growing(base: Verdict, scene: &Scene<'_>) -> Verdict {
     if !scene.is_long_enough() {
         return too_short(base, scene);
     }
-    if let Some(found) = decide::used_up(scene) {
+    if let Some(found) = decide::used_up(scene).or_else(|| decide::level(scene)) {
         return found;
     }
     let grows = base.limit == Limit::None;

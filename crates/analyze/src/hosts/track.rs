@@ -91,6 +91,14 @@ impl<'a> Track<'a> {
         enough.then(|| grown / covered_sec)
     }
 
+    /// How fast a counter grew from the last read before an instant to the last of all, per second, whatever was not read
+    /// between them: a component that turns connections away turns the looks at it away too.
+    pub(crate) fn per_sec_since(&self, name: &str, from_ns: u64) -> Option<f64> {
+        let before = self.values(name).take_while(|(at_ns, _)| *at_ns <= from_ns).last()?;
+        let last = self.values(name).last().filter(|last| last.0 > before.0 && last.1 >= before.1)?;
+        Some((last.1 - before.1) * 1e9 / (last.0 - before.0) as f64)
+    }
+
     /// The readings of a gauge within a span, or else the one nearest to it.
     fn gauges(&self, name: &str, span: Span) -> Vec<f64> {
         let within = |at_ns: &u64| (span.from_ns..=span.to_ns).contains(at_ns);

@@ -16,6 +16,9 @@ pub(crate) const STEADY: f64 = 0.5;
 /// From this part on a resource is used up for good: what is missing is within the 2 % to which a steady step is known and
 /// what the reads themselves are off by.
 pub(crate) const FULL: f64 = 0.97;
+/// A lowest step of this part of the highest leaves growth no larger than what steps and the times of their requests are told
+/// apart by.
+pub(crate) const LEVEL: f64 = 0.9;
 /// Below this part a resource would carry 1.4 times the load, and is ruled out.
 pub(crate) const FREE: f64 = 0.70;
 /// Limits nearer to each other than this are not told apart: it is the tolerance of the plateau itself.
@@ -23,6 +26,8 @@ pub(crate) const TIE: f64 = 0.05;
 /// The part of its CPU that a process spends on collecting garbage for that to be its limit. An intervention raises what
 /// is short by half; without the collection the same CPU does 1/(1 − g) times the work, which is 1.5 at a third.
 pub(crate) const COLLECTING: f64 = 1.0 / 3.0;
+/// A thread or process with less of a core than this takes no part in the work.
+pub(crate) const TAKES_PART: f64 = 0.05;
 /// The part of a request for which something must happen to be more than chance: once in ten requests.
 pub(crate) const PER_REQUEST: f64 = 0.1;
 /// Threads that wait for a disk at any moment: half of a thread is more than one thread does otherwise.

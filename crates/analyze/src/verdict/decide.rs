@@ -13,6 +13,10 @@ use crate::{Confidence, Limit, NextLimit, Resource, ResourceKind, Suspect, Verdi
 /// No limit is told beyond so many times the throughput that was seen.
 const EXTRAPOLATION_MOST: f64 = 2.0;
 
+/// The most load over the least, from which on throughput that hardly differs does not follow it: three doublings, each of which
+/// would have to gain 5 % to go on growing.
+const LEVEL_LOADS: u32 = 8;
+
 const FLAT: &str = "throughput was the same from the lowest load on, which tells no lock from a pool, a policy that delays requests or \
                     a link: begin the ladder lower if it did not begin at 1 connection, and watch the generator's own link";
 
@@ -175,12 +179,29 @@ pub(super) fn used_up(scene: &Scene<'_>) -> Option<Verdict> {
         };
         full.main.share * (1.0 + bounds::TIE) >= 1.0 || held_up()
     };
-    if at_end(scene).is_some_and(|full| !nothing_left(&full)) {
+    let full = at_end(scene);
+    if full.as_ref().is_some_and(|full| !nothing_left(full)) {
         return None;
     }
-    let whatever_the_pace =
-        |found: &Verdict| found.confidence == Confidence::Measured && found.limit.is_whatever_the_pace();
+    // Two that are both used up are sure to be the limit, though not which of them.
+    let sure = full.filter(|full| full.main.direct).map(|full| full.main.limit);
+    let whatever_the_pace = |found: &Verdict| {
+        found.limit.is_whatever_the_pace()
+            && (found.confidence == Confidence::Measured || sure == Some(found.limit))
+    };
     limit(scene, Ground::Plateau).filter(whatever_the_pace)
+}
+
+/// Throughput that was nearly as high with the fewest requests under way does not follow the load, though the last step may have
+/// gained a little: what holds it there is looked for as on a plateau. Nothing is told for certain, for it was none.
+pub(super) fn level(scene: &Scene<'_>) -> Option<Verdict> {
+    let steps = crate::knee::usable(scene.case.steps);
+    let (lowest, rest) = steps.split_first()?;
+    let highest = rest.last()?;
+    let loaded = highest.connections >= LEVEL_LOADS * lowest.connections;
+    let is_level = lowest.throughput.value >= bounds::LEVEL * scene.throughput();
+    let found = if loaded && is_level { limit(scene, Ground::Plateau) } else { None };
+    found.map(|found| Verdict { confidence: Confidence::Inferred, ..found })
 }
 
 /// Refusals, judged at the first step that has them: beyond it refusing alone may use something up.

@@ -44,18 +44,35 @@ fn a_thread_that_is_always_ready_is_at_its_end_though_it_is_not_always_let_run()
     assert!(also(&pausing, Limit::Thread), "{:?}", pausing.also);
 }
 
+/// The same worker beside another thread of its process.
+fn beside(other: &str, cost_us: impl Fn(usize) -> f64 + Copy) -> Verdict {
+    one_worker(25.0)
+        .counter(("db", "thread", other), "cpu_us", move |step, x| cost_us(step) * x)
+        .counter(("db", "process", "9 redis-server"), "cpu_us", move |step, x| (440.0 + cost_us(step)) * x)
+        .verdict()
+}
+
 #[test]
 fn a_hot_thread_beside_others_that_serve_too_may_be_a_lock_that_stays_with_it() {
-    let other = ("db", "thread", "9/10 redis-server");
-    let beside = |cost_us: f64| one_worker(25.0).counter(other, "cpu_us", move |_, x| cost_us * x).verdict();
-    let several = beside(150.0);
+    let several = beside("9/10 redis-server", |_| 150.0);
     assert_eq!(found(&several), (Limit::Thread, "db", Confidence::Inferred));
     assert!(also(&several, Limit::Lock), "{:?}", several.also);
-    assert_eq!(
-        beside(20.0).confidence,
-        Confidence::Measured,
-        "a collector's or a timer's share tells nothing"
-    );
+    let little = beside("9/10 redis-server", |_| 20.0);
+    assert_eq!(little.confidence, Confidence::Measured, "a timer's share tells nothing");
+}
+
+#[test]
+fn work_that_one_thread_has_at_a_time_and_not_always_the_same_is_a_lock() {
+    let first_steps = |most: f64| move |step: usize| if step < 3 { most } else { 150.0 };
+    let turns = beside("9/10 redis-server", first_steps(800.0));
+    assert_eq!(found(&turns), (Limit::Lock, "db", Confidence::Inferred));
+    assert!(also(&turns, Limit::Thread), "{:?}", turns.also);
+    // A compiler that had more to do than the server in the first steps has other work.
+    let compiler = beside("9/10 C2 Compiler", first_steps(800.0));
+    assert_eq!(found(&compiler), (Limit::Thread, "db", Confidence::Measured));
+    // Where two have more than half a core each there are two that work.
+    let both = beside("9/10 redis-server", |step| if step < 3 { 800.0 } else { 400.0 });
+    assert_eq!(both.limit, Limit::Thread);
 }
 
 #[test]

@@ -252,6 +252,40 @@ fn pages_fetched_again_for_requests_are_memory() {
 }
 
 #[test]
+fn pages_fetched_into_a_group_as_full_as_it_may_be_are_memory_though_no_refusal_was_counted() {
+    let group = ("db", "cgroup", "");
+    let watch = |used: f64| {
+        Watch::pool(4.0, 0.01, 32)
+            .host("db", 2.0, 100e-6)
+            .gauge(group, "memory_limit_bytes", |_, _| 64e6)
+            .gauge(group, "memory_bytes", move |_, _| used)
+            .counter(group, "memory_failures", |_, _| 0.0)
+            .counter(("db", "process", "9 db"), "major_faults", |_, x| 2.0 * x)
+            .counter(("db", "waiting", "9 db"), "looks", |_, _| 10.0)
+            .counter(("db", "waiting", "9 db"), "disk", |_, _| 35.0)
+    };
+    let full = watch(63.9e6).verdict();
+    assert_eq!(found(&full), (Limit::Memory, "db", Confidence::Inferred));
+    assert!(full.also.iter().any(|also| also.limit == Limit::Disk), "{:?}", full.also);
+    assert_eq!(watch(30e6).verdict().limit, Limit::Disk);
+}
+
+#[test]
+fn throughput_that_hardly_differs_over_eight_times_the_load_is_not_growing() {
+    let ladder = |last: f64| {
+        let levels = [(1, 487.0), (2, 469.0), (4, 490.0), (8, last)];
+        Watch::over(&levels.map(|(connections, throughput)| Level::at(connections, throughput)))
+            .host("db", 2.0, 100e-6)
+            .counter(("db", "cgroup", ""), "memory_failures", |_, x| 3.0 * x)
+            .counter(("db", "process", "9 db"), "cpu_us", |_, x| 100.0 * x)
+            .counter(("db", "process", "9 db"), "major_faults", |_, x| 2.0 * x)
+            .verdict()
+    };
+    assert_eq!(found(&ladder(527.0)), (Limit::Memory, "db", Confidence::Inferred));
+    assert_eq!(ladder(620.0).limit, Limit::None);
+}
+
+#[test]
 fn descriptors_that_run_out_end_the_ladder() {
     let mut levels = pool_levels(64.0, 0.02, 32);
     let failed = Some((FailureKind::ConnectTimedOut, 20));
@@ -327,9 +361,19 @@ fn connections_that_nginx_does_not_handle_are_connections() {
         .host("web", 1.0, 50e-6)
         .counter(nginx, "accepts", |step, _| if step >= 5 { 400.0 } else { 10.0 })
         .counter(nginx, "handled", |_, _| 10.0);
-    let verdict = watch.verdict();
+    let mut run = watch.run();
+    let verdict = findings(&run).verdict;
     assert_eq!(found(&verdict), (Limit::Connections, "web", Confidence::Measured));
     assert!(verdict.advice[0].contains("worker_connections"));
+    // The page that tells it is turned away as well, but once.
+    let (failing_ns, end_ns) = (run.steps[5].began_ns, run.steps[5].ended_ns);
+    for sample in run.hosts.iter_mut().filter(|sample| sample.source.as_str() == "nginx") {
+        if (failing_ns + 1..end_ns).contains(&sample.ended_ns) {
+            sample.reading = Reading::Failed("connection closed".to_owned());
+        }
+    }
+    let looked_once = findings(&run).verdict;
+    assert_eq!(found(&looked_once), (Limit::Connections, "web", Confidence::Measured));
 }
 
 /// A limit of 1,000 requests/s: what is more is refused at once.

@@ -267,6 +267,19 @@ fn a_ladder_that_still_grows_is_not_stopped_by_what_has_a_tenth_left() {
 }
 
 #[test]
+fn two_that_are_used_up_are_named_though_the_last_step_gained_a_little() {
+    let levels: Vec<Level> = [(1, 250.0), (2, 320.0), (4, 340.0), (8, 360.0)]
+        .map(|(connections, throughput)| Level::at(connections, throughput))
+        .into();
+    let watch = || Watch::over(&levels).host("api", 0.4, 1.04e-3).process("api", "9 api", 1.06e-3);
+    let verdict = watch().link("api", 4e6, 1340.0, 50.0).verdict();
+    assert_eq!(verdict.confidence, Confidence::Inferred);
+    let named = |limit| verdict.limit == limit || verdict.also.iter().any(|also| also.limit == limit);
+    assert!(named(Limit::Cpu) && named(Limit::Bandwidth), "{verdict:?}");
+    assert_eq!(found(&watch().verdict()), (Limit::Cpu, "api", Confidence::Measured));
+}
+
+#[test]
 fn the_generators_own_link_is_the_generator() {
     let verdict = ladder().host("web", 1.0, 50e-6).link("generator", 100e6, 200.0, 3_800.0).verdict();
     assert_eq!(found(&verdict), (Limit::Generator, "generator", Confidence::Measured));

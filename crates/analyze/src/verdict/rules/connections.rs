@@ -85,10 +85,11 @@ fn descriptors(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
 /// Connections that a component turned away a second. nginx counts what it accepted and what it handled: it drops the
 /// rest for want of a place among its `worker_connections`.
 fn refused_per_sec(source: &str, counter: &str, track: &Track<'_>, span: Span) -> Option<f64> {
+    let rate = |name| track.per_sec(name, span).or_else(|| track.per_sec_since(name, span.from_ns));
     if source == "nginx" {
-        return Some(track.per_sec("accepts", span)? - track.per_sec("handled", span)?);
+        return Some(rate("accepts")? - rate("handled")?);
     }
-    track.per_sec(counter, span)
+    rate(counter)
 }
 
 fn turned_away(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {

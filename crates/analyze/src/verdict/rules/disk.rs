@@ -42,9 +42,7 @@ fn capped(scene: &Scene<'_>, disk: &Resource) -> Suspicion {
         // Where throughput hardly differed the threads that wait tell whose bytes they are.
         direct: match disk.demand.map(|demand| demand.law) {
             Some(Law::Holds) => true,
-            Some(Law::Untested) => {
-                waiting(scene, &disk.host).is_some_and(|(_, threads)| threads >= bounds::DISK_WAITING)
-            }
+            Some(Law::Untested) => waited_for(scene, &disk.host),
             Some(Law::Broken) | None => false,
         },
         evidence: vec![scene.row(what, used, disk.capacity)],
@@ -63,13 +61,18 @@ pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
 }
 
 /// Threads of a process that waited for a disk at any moment, on average, for the process with the most of them.
-pub(super) fn waiting(scene: &Scene<'_>, host: &str) -> Option<(String, f64)> {
+fn waiting(scene: &Scene<'_>, host: &str) -> Option<(String, f64)> {
     let span = scene.span();
     let mean = |(subject, track): (&str, &crate::hosts::Track<'_>)| {
         let looks = track.per_sec("looks", span).filter(|looks| *looks > 0.0)?;
         Some((name_of(subject).to_owned(), track.per_sec("disk", span)? / looks))
     };
     scene.seen.hosts.of(host, "waiting").filter_map(mean).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Whether a thread of a host's processes stood waiting for a disk.
+pub(super) fn waited_for(scene: &Scene<'_>, host: &str) -> bool {
+    waiting(scene, host).is_some_and(|(_, threads)| threads >= bounds::DISK_WAITING)
 }
 
 fn suspicion(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {

@@ -4,10 +4,10 @@ use plimsoll_units::{count_text, duration_text, significant};
 
 use super::pool::AtOnce;
 use super::queue::Queue;
-use crate::hosts::{name_of, pid_of};
+use crate::hosts::{Span, Track, name_of, pid_of};
 use crate::verdict::bounds;
 use crate::verdict::scene::{Scene, Suspicion};
-use crate::{EvidenceRow, Limit};
+use crate::{EvidenceRow, Limit, Resource};
 
 /// The cores that a process of many threads uses when one of them runs at a time.
 const ONE_AT_A_TIME: std::ops::RangeInclusive<f64> = 0.85..=1.15;
@@ -15,8 +15,6 @@ const ONE_AT_A_TIME: std::ops::RangeInclusive<f64> = 0.85..=1.15;
 pub(in crate::verdict) const TURNS_MOST: f64 = 1.5;
 /// No thread of such a process has the whole core to itself.
 const THREAD_MOST: f64 = 0.75;
-/// A thread with less of a core than this takes no part.
-const THREAD_LEAST: f64 = 0.05;
 
 /// Processes whose threads share one core between them on a host that has more.
 pub(in crate::verdict) fn by_cpu(scene: &Scene<'_>) -> Vec<Suspicion> {
@@ -41,7 +39,7 @@ fn one_core(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
         .filter(|(_, cores)| ONE_AT_A_TIME.contains(cores))?;
     let ours = scene.seen.hosts.of(host, "thread").filter(|(thread, _)| pid_of(thread) == pid_of(subject));
     let threads: Vec<f64> = ours.filter_map(|(_, track)| crate::usage::cpu_of(track, span)).collect();
-    let sharing = threads.iter().filter(|used| **used >= THREAD_LEAST).count();
+    let sharing = threads.iter().filter(|used| **used >= bounds::TAKES_PART).count();
     if sharing < 2 || threads.iter().any(|used| *used > THREAD_MOST) || super::processor::is_busy(scene, cpu)
     {
         return None;
@@ -63,6 +61,51 @@ fn one_core(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
         }),
     );
     Some(suspicion(scene, host, name, sentence, evidence))
+}
+
+/// The work of one thread at a time, and not always the same one's: another thread of the same name had the most of it in
+/// another step. So any of them could serve beside the one that is at its end, on a host with room, and none does.
+pub(super) fn in_turn(scene: &Scene<'_>, busiest: &Resource) -> Option<Suspicion> {
+    let host = &busiest.host;
+    let process = |(subject, _): &(&str, &Track<'_>)| pid_of(subject) == pid_of(&busiest.detail);
+    let (subject, all) = scene.seen.hosts.of(host, "process").find(process)?;
+    let cores = crate::usage::cpu_of(all, scene.span()).filter(|cores| *cores < TURNS_MOST)?;
+    if !has_changed_hands(scene, busiest) {
+        return None;
+    }
+    let name = name_of(subject);
+    let sentence = format!(
+        "a lock in {name} on {host} is the limit: one of its threads at a time has the work, at other levels another one than at \
+         this; together they used {} cores at {} requests/s",
+        significant(cores),
+        count_text(scene.throughput())
+    );
+    let what = format!("cores used by {name} on {host}, all threads together");
+    let evidence = vec![scene.row(what, cores, None)];
+    Some(suspicion(scene, host, name, sentence, evidence))
+}
+
+/// Whether another thread of its process and name did more than it in a step in which that one took part.
+fn has_changed_hands(scene: &Scene<'_>, busiest: &Resource) -> bool {
+    let Some(own) = scene.seen.hosts.track(&busiest.host, "thread", &busiest.detail) else { return false };
+    let did_more = |other: &Track<'_>, span: Span| {
+        let used = crate::usage::cpu_of(own, span).zip(crate::usage::cpu_of(other, span));
+        used.is_some_and(|(own, other)| other > own && other >= bounds::TAKES_PART)
+    };
+    alike(scene, busiest).any(|other| scene.seen.spans.iter().any(|span| did_more(other, *span)))
+}
+
+/// The other threads of its process that have its name, and so the same work.
+pub(super) fn alike<'s>(scene: &'s Scene<'_>, thread: &'s Resource) -> impl Iterator<Item = &'s Track<'s>> {
+    let pid = pid_of(&thread.detail);
+    let all = scene.seen.hosts.of(&thread.host, "thread").filter(move |_| pid.is_some());
+    let others = all.filter(move |(subject, _)| *subject != thread.detail && pid_of(subject) == pid);
+    others.filter(|(subject, _)| role(subject) == role(&thread.detail)).map(|(_, track)| track)
+}
+
+/// What a thread is called, without the number that tells it from others of its kind.
+fn role(subject: &str) -> &str {
+    name_of(subject).trim_end_matches(|last: char| last.is_ascii_digit() || "-#_ ".contains(last))
 }
 
 /// Threads of a process that waited for another thread at any moment, on average.

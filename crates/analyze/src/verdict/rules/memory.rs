@@ -111,8 +111,7 @@ fn pages_per_request(scene: &Scene<'_>, host: &str) -> Option<f64> {
     let memory = scene.seen.hosts.track(host, "memory", "");
     let swapped = memory.and_then(|track| track.per_sec("swapped_in_pages", span));
     let group = scene.seen.hosts.track(host, "cgroup", "");
-    let at_limit =
-        group.and_then(|group| group.per_sec("memory_failures", span)).is_some_and(|rate| rate > 0.0);
+    let at_limit = group.is_some_and(|group| is_at_limit(scene, group));
     let processes = scene.seen.hosts.of(host, "process");
     let faults = processes.filter_map(|(_, track)| track.per_sec("major_faults", span)).reduce(|a, b| a + b);
     // What is read without being mapped is no fault of the process, and fetched again all the same.
@@ -120,6 +119,18 @@ fn pages_per_request(scene: &Scene<'_>, host: &str) -> Option<f64> {
     let again = faults.into_iter().chain(refaults).filter(|_| at_limit);
     let fetched = swapped.into_iter().chain(again).reduce(f64::max)?;
     (scene.throughput() > 0.0).then(|| fetched / scene.throughput())
+}
+
+/// Whether a group was refused memory, or has as much as it may: where swap is limited to the same, version 1 counts no
+/// refusals.
+fn is_at_limit(scene: &Scene<'_>, group: &Track<'_>) -> bool {
+    let span = scene.span();
+    let refused = group.per_sec("memory_failures", span).is_some_and(|rate| rate > 0.0);
+    let full = || {
+        let part = group.most("memory_bytes", span)? / group.last("memory_limit_bytes")?;
+        Some(part >= bounds::FULL)
+    };
+    refused || full() == Some(true)
 }
 
 fn paging(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
@@ -135,8 +146,13 @@ fn paging(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
         stalled
             .map(|part| scene.row(format!("time that tasks on {host} waited for memory"), part, Some(1.0))),
     );
+    let direct = stalled.is_some_and(|part| part >= 0.5);
+    // What is fetched for the first time would be fetched with any memory: then the disk itself is the limit.
+    let disk =
+        || super::disk::waited_for(scene, host).then(|| Suspicion::new(Limit::Disk, host, String::new()));
     Some(Suspicion {
-        direct: stalled.is_some_and(|part| part >= 0.5),
+        direct,
+        beside: if direct { None } else { disk() }.into_iter().collect(),
         evidence,
         advice: vec![format!(
             "give {host} half as much memory again, or its processes less to hold, and repeat the load"

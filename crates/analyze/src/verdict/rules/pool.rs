@@ -11,8 +11,6 @@ use crate::{Estimate, EvidenceRow, Limit, StepSummary};
 
 /// The mean of a step may be this much longer than that of the lowest, and still be of requests that did not wait.
 const UNQUEUED: f64 = 1.1;
-/// A lowest step of this part of the plateau leaves growth no larger than steps and their S₀ are told apart by.
-const FLAT: f64 = 0.9;
 /// Half of what z = 1.96 gives either side of a mean.
 const Z: f64 = 1.959_963_985;
 
@@ -66,7 +64,7 @@ pub(in crate::verdict) fn at_once(scene: &Scene<'_>) -> Option<AtOnce> {
     // The step that S₀ is taken from gives N/S₀ by Little's law, whatever limits it: it is no witness.
     let others = if unqueued.connections == lowest.connections { &steps[1..] } else { &steps[..] };
     let straight = is_straight(others, value, unqueued_sec);
-    let flat = lowest.throughput.value >= FLAT * plateau.value;
+    let flat = lowest.throughput.value >= bounds::LEVEL * plateau.value;
     Some(AtOnce { count, unqueued_sec, straight, without_ack_sec, flat })
 }
 

@@ -5,6 +5,7 @@
 
 use plimsoll_units::{count_text, significant};
 
+use super::lock;
 use super::memory::is_collector;
 use super::pool::AtOnce;
 use crate::hosts::{Track, name_of, pid_of};
@@ -75,7 +76,10 @@ pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
         if !found.iter().any(|known| known.place == place(thread, &name)) {
             let alike =
                 hot.iter().filter(|(other, _)| other.host == thread.host && owner_of(scene, other) == name);
-            found.push(suspicion(scene, (thread, *wanted), &name, alike.count()));
+            let alike = alike.count();
+            let turns = if alike == 1 { lock::in_turn(scene, thread) } else { None };
+            let one = suspicion(scene, (thread, *wanted), &name, alike);
+            found.push(turns.map_or(one.clone(), |turns| Suspicion { beside: vec![one], ..turns }));
         }
     }
     found
@@ -152,17 +156,10 @@ fn suspicion(
     }
 }
 
-/// Cores that the other threads of its process used. Where they do more than what one at its end has left, several threads
+/// Cores that other threads of its process and name used. Where they do more than what one at its end has left, several threads
 /// serve, and that one of them has most of the work may be its scheduler's choice: under a lock one works at a time, too.
 fn used_by_others(scene: &Scene<'_>, thread: &Resource) -> f64 {
-    let pid = pid_of(&thread.detail);
-    let others = scene.of_kind(ResourceKind::Thread).filter(|other| {
-        other.host == thread.host
-            && other.detail != thread.detail
-            && pid.is_some()
-            && pid_of(&other.detail) == pid
-    });
-    others.filter_map(|other| scene.share(other)).sum()
+    lock::alike(scene, thread).filter_map(|other| crate::usage::cpu_of(other, scene.span())).sum()
 }
 
 fn advice(scene: &Scene<'_>, name: &str, host: &str) -> String {
@@ -240,9 +237,6 @@ pub(in crate::verdict) fn computing(scene: &Scene<'_>, at_once: AtOnce) -> Optio
     })
 }
 
-/// A thread with less of a core than this takes no part.
-const THREAD_LEAST: f64 = 0.05;
-
 /// Threads of processes of one name that take part in the work.
 fn sharing(scene: &Scene<'_>, host: &str, name: &str) -> usize {
     let named = |pid: Option<u64>| {
@@ -250,7 +244,7 @@ fn sharing(scene: &Scene<'_>, host: &str, name: &str) -> usize {
         pid.is_some() && all.any(|(subject, _)| pid_of(subject) == pid && name_of(subject) == name)
     };
     let busy = |track: &Track<'_>| {
-        crate::usage::cpu_of(track, scene.span()).is_some_and(|used| used >= THREAD_LEAST)
+        crate::usage::cpu_of(track, scene.span()).is_some_and(|used| used >= bounds::TAKES_PART)
     };
     let threads = scene.seen.hosts.of(host, "thread").filter(|(subject, _)| named(pid_of(subject)));
     let threads = threads.filter(|(_, track)| busy(track)).count();
