@@ -21,7 +21,7 @@ services: ## build the services of the lab into lab/services/bin (needs Go, a JD
 diagnose: setup-lab ## run every scenario of the lab three times: what limits it, and what was found (about an hour)
 	$(CARGO) run --release --locked -- lab diagnose lab/scenarios --repeat 3
 
-setup-bench: setup ## install the tools Plimsoll is compared with (ab, hey, h2load, oha, k6)
+setup-bench: setup-lab ## setup-lab, and the tools Plimsoll is compared with (ab, hey, h2load, oha, k6)
 	@scripts/setup.sh bench
 
 demo: ## build, load the built-in target, show table, figures and run file (needs only cargo)
@@ -50,7 +50,7 @@ test-services: setup ## test each service of the lab on its own, with the server
 	@cd lab/services/go && go test ./...
 	@cd lab/services/java && mvn --quiet verify
 
-bench: setup-bench ## compare with other tools (about an hour, resumable); DATE=YYYY-MM-DD records it
+bench: setup-bench ## compare with other tools, run all of the lab (about two hours, resumable); DATE=YYYY-MM-DD records it
 	@bench/run.sh $(if $(DATE),--date $(DATE))
 
 fuzz: ## fuzz each target for FUZZ_SECONDS (60), needs nightly cargo-fuzz

@@ -15,7 +15,8 @@ import judge
 import pinned
 import results
 
-ORDER = (*(case.name for case in cases.CASES), "latency", "knee", "probe", "soak-epoll", "soak-io_uring", "soak")
+ORDER = (*(case.name for case in cases.CASES), "latency", "knee", "probe", "soak-epoll", "soak-io_uring", "soak", "scenarios",
+         "experiments")
 RESULTS = pinned.ROOT / "bench" / "RESULTS.md"
 SECTION = re.compile(r"^## .*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 
@@ -30,7 +31,7 @@ def documents(folder):
 def missing(folder):
     """Cases without a result; they are named, so that nobody takes silence for success."""
     return [case.name for case in cases.CASES if not (folder / f"{case.name}.json").exists()] + [
-        name for name in ("latency", "knee", "probe") if not (folder / f"{name}.json").exists()]
+        name for name in ("latency", "knee", "probe", "scenarios", "experiments") if not (folder / f"{name}.json").exists()]
 
 
 def machine_line(found):
