@@ -70,6 +70,7 @@ fn next_text(scene: &Scene<'_>, decided: &Decided, next: Option<&NextLimit>) -> 
         Limit::Bandwidth | Limit::Packets => "With a wider link",
         Limit::Pool => "With a larger pool",
         Limit::Disk => "With a faster disk",
+        Limit::Lock => "Without it",
         _ => "With more of it",
     };
     format!(
