@@ -40,6 +40,7 @@ mod trend;
 mod usage;
 mod usl;
 mod verdict;
+pub mod warm;
 mod wanted;
 mod watched;
 
