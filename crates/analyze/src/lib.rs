@@ -40,8 +40,8 @@ mod trend;
 mod usage;
 mod usl;
 mod verdict;
-pub mod warm;
 mod wanted;
+pub mod warm;
 mod watched;
 
 pub use ablation::*;

@@ -110,14 +110,18 @@ impl Load {
     /// searches for its end 32; a closed loop as it is; an open loop's rate, of stages their mean.
     pub fn warming(&self) -> Level {
         match self {
-            Self::Single { level: Level::Open { profile, arrivals, connections, depth }, .. } => Level::Open {
-                profile: RateProfile::Constant(profile.mean_per_sec()),
-                arrivals: *arrivals,
-                connections: *connections,
-                depth: *depth,
-            },
+            Self::Single { level: Level::Open { profile, arrivals, connections, depth }, .. } => {
+                Level::Open {
+                    profile: RateProfile::Constant(profile.mean_per_sec()),
+                    arrivals: *arrivals,
+                    connections: *connections,
+                    depth: *depth,
+                }
+            }
             Self::Single { level, .. } => level.clone(),
-            Self::Ladder { rungs, depth, .. } => Level::Closed { connections: rungs.warming(), depth: *depth },
+            Self::Ladder { rungs, depth, .. } => {
+                Level::Closed { connections: rungs.warming(), depth: *depth }
+            }
         }
     }
 }

@@ -198,7 +198,8 @@ fn samples() -> Vec<HostSample> {
 
 fn events() -> Vec<Event> {
     use EventKind::{
-        BudgetEnded, FailureSeen, Interrupted, LimitMet, NotWarm, ProbeFailed, StepFailed, TargetLost, WarmedUp,
+        BudgetEnded, FailureSeen, Interrupted, LimitMet, NotWarm, ProbeFailed, StepFailed, TargetLost,
+        WarmedUp,
     };
     [
         (5, LimitMet),
