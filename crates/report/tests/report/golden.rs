@@ -210,7 +210,7 @@ fn a_target_that_was_not_warm_is_told_before_any_figure_and_one_that_was_only_am
         );
         assert!(cold.contains("32 connections. The steps may be of one"), "{cold}");
         let warm = with(EventKind::WarmedUp, "warmed up for 23 s: 3,100 requests/s at 32 connections");
-        assert!(!warm.starts_with("The target was") && warm.contains("61 s warmed up for 23 s"), "{warm}");
+        assert!(!warm.starts_with("The target was") && warm.contains("61.0 s warmed up for 23 s"), "{warm}");
     }
 }
 
