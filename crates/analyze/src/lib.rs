@@ -41,6 +41,7 @@ mod usage;
 mod usl;
 mod verdict;
 mod wanted;
+pub mod warm;
 mod watched;
 
 pub use ablation::*;

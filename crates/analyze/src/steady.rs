@@ -43,7 +43,7 @@ pub(crate) struct Settled {
 
 /// Where MSER-5 cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cut {
+pub(crate) enum Cut {
     /// Fewer than ten batches of five intervals.
     TooShort,
     /// So many intervals are warm-up.
@@ -58,22 +58,35 @@ enum Cut {
 /// Of the batch means Y₁ … Y_n, the first d are cut where Σ_{i>d}(Yᵢ − Ȳ_d)²/(n − d)² is least: dropping a
 /// biased value lowers the spread, dropping a good one lowers n − d. Only the first half is searched,
 /// because with few values left the estimate becomes erratic.
-fn mser5(points: &[Point]) -> Cut {
+pub(crate) fn mser5(points: &[Point]) -> Cut {
     let means: Vec<f64> = points.chunks_exact(MSER_BATCH).map(mean_rate).collect();
     if means.len() < MSER_BATCHES_LEAST {
         return Cut::TooShort;
     }
     let latest = means.len() / 2;
-    let best =
-        (0..=latest).min_by(|a, b| marginal_error(&means[*a..]).total_cmp(&marginal_error(&means[*b..])));
+    let errors = marginal_errors(&means);
+    let best = (0..=latest).min_by(|a, b| errors[*a].total_cmp(&errors[*b]));
     let cut = best.unwrap_or(0);
     if cut == latest { Cut::AtLatest(cut * MSER_BATCH) } else { Cut::After(cut * MSER_BATCH) }
 }
 
-fn marginal_error(means: &[f64]) -> f64 {
-    let count = means.len() as f64;
-    let mean = means.iter().sum::<f64>() / count;
-    means.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count * count)
+/// The marginal error of what remains after each cut, in one pass from the end: the sum of squares grows as Welford
+/// (*Note on a method for calculating corrected sums of squares and products*, 1962) has it. A warm-up may last an hour.
+fn marginal_errors(means: &[f64]) -> Vec<f64> {
+    let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
+    let mut errors: Vec<f64> = means
+        .iter()
+        .rev()
+        .map(|value| {
+            count += 1.0;
+            let from_mean = value - mean;
+            mean += from_mean / count;
+            squares += from_mean * (value - mean);
+            squares / (count * count)
+        })
+        .collect();
+    errors.reverse();
+    errors
 }
 
 /// True if throughput drifts by more than the tolerance over these intervals, beyond chance.

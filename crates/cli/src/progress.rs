@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_conductor::{Observer, Progress};
-use plimsoll_record::Manifest;
+use plimsoll_record::{EventKind, Manifest};
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped};
 
 use crate::terminal::remark;
@@ -135,6 +135,11 @@ impl Observer for Display {
         match progress {
             Progress::Prepared { manifest, .. } => self.tell(&target_text(manifest)),
             Progress::NotKept(error) => self.say(&format!("plimsoll: the run is not kept: {error}")),
+            Progress::WarmUpBegan { connections, rate_per_sec, limit } => {
+                let level = format!("warming up at {}", level_text(*connections, *rate_per_sec));
+                self.step = Shown { level, limit: *limit, requests_max: None };
+                self.moment(&Moment::default());
+            }
             Progress::StepBegan { connections, rate_per_sec, limit, requests_max, .. } => {
                 let level = level_text(*connections, *rate_per_sec);
                 self.step = Shown { level, limit: *limit, requests_max: *requests_max };
@@ -169,6 +174,9 @@ impl Observer for Display {
             Progress::Raised(raise) => self.tell(&format!("{raise}; the same load again")),
             Progress::NotTried(why) => {
                 self.say(&format!("plimsoll: the verdict stays untried: {}", escape_control(why)));
+            }
+            Progress::Happened(event) if event.kind == EventKind::WarmedUp => {
+                self.tell(&escape_control(&event.text));
             }
             Progress::Happened(event) => self.say(&format!("plimsoll: {}", escape_control(&event.text))),
         }

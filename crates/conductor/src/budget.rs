@@ -18,6 +18,11 @@ impl Budget {
         Self { ends: budget.map(|budget| began + budget) }
     }
 
+    /// The same, ending so much later.
+    pub(crate) fn later_by(self, time: Duration) -> Self {
+        Self { ends: self.ends.map(|ends| ends + time) }
+    }
+
     /// How long a step may take that begins now: `limit`, or what is left; `None` if too little is.
     pub(crate) fn step(&self, now: Instant, limit: Duration) -> Option<Duration> {
         let Some(ends) = self.ends else { return Some(limit) };
@@ -44,6 +49,7 @@ mod tests {
         assert_eq!(budget.step(began + Duration::from_secs(7), limit), Some(Duration::from_secs(3)));
         assert_eq!(budget.step(began + Duration::from_secs(9), limit), None);
         assert!(budget.over(began + Duration::from_secs(10)));
+        assert!(!budget.later_by(Duration::from_secs(1)).over(began + Duration::from_secs(10)));
         assert!(!Budget::new(began, None).over(began + Duration::from_secs(1_000_000)));
     }
 }

@@ -25,6 +25,7 @@ use crate::prove::{Lever, prove};
 use crate::step::StepContext;
 use crate::tape::Tape;
 use crate::traffic::{Requests, ScenarioError};
+use crate::warm::{WarmUpError, warm_up};
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +39,9 @@ pub enum ConductError {
     /// The CPU profile that the plan asks for cannot be taken.
     #[error(transparent)]
     Profile(#[from] ProfileError),
+    /// The target was not warmed up to the end.
+    #[error(transparent)]
+    WarmUp(#[from] WarmUpError),
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -107,9 +111,12 @@ pub struct Supplied {
 }
 
 impl ConductError {
-    /// True if the user ended the run before any load was made.
+    /// True if the user ended the run before anything was measured.
     pub fn interrupted(&self) -> bool {
-        matches!(self, Self::Prepare(PrepareError::Interrupted))
+        matches!(
+            self,
+            Self::Prepare(PrepareError::Interrupted) | Self::WarmUp(WarmUpError::Interrupted { .. })
+        )
     }
 
     /// True if what was typed is wrong: the same command fails again wherever it is called.
@@ -156,6 +163,10 @@ pub fn conduct(
     let lever = options.lever.take();
     let mates = options.mates.take();
     let mut context = context((&prepared, &requests), (began, driver, budget), &options, (hosts, mates));
+    if let Err(error) = warm_up(&mut context, &mut tape, observer) {
+        tape.discard();
+        return Err(error);
+    }
     let mut loaded = run_steps(&context, &mut tape, observer);
     if let (Ok(()), Some(profiling)) = (&loaded, &profiling) {
         loaded = hold(&mut context, profiling, &mut tape, observer);

@@ -1,7 +1,7 @@
 //! One run, from a frozen plan to everything recorded of it.
 //!
-//! The phases are Prepare (resolve, connect, one request, limits), then for each step Measure and Drain,
-//! then Seal. [`conduct`] is their order; each has a short function of its own. What happens on the way
+//! The phases are Prepare (resolve, connect, one request, limits), Warm up where the plan wants it, then for each step
+//! Measure and Drain, then Seal. [`conduct`] is their order; each has a short function of its own. What happens on the way
 //! is told to an [`Observer`]; what is recorded goes onto a [`tape`], in memory and in the run file alike,
 //! so that a report of the file is a report of the run.
 
@@ -26,6 +26,7 @@ mod security;
 mod step;
 mod tape;
 mod traffic;
+mod warm;
 mod watch;
 
 pub use calibration::{
@@ -40,3 +41,4 @@ pub use profile::ProfileError;
 pub use prove::Lever;
 pub use security::SecurityError;
 pub use traffic::{Part, ScenarioError};
+pub use warm::WarmUpError;

@@ -19,6 +19,15 @@ pub enum Progress<'a> {
     },
     /// The run cannot be kept, or not any longer; it goes on all the same.
     NotKept(&'a StoreError),
+    /// The load that warms the target up began.
+    WarmUpBegan {
+        /// Its connections.
+        connections: u32,
+        /// Its offered rate, in an open loop.
+        rate_per_sec: Option<f64>,
+        /// The longest time it takes.
+        limit: Duration,
+    },
     /// A step's load began.
     StepBegan {
         /// Index of the step.
@@ -32,7 +41,7 @@ pub enum Progress<'a> {
         /// Requests after which it ends, if their number is limited.
         requests_max: Option<u64>,
     },
-    /// A moment of a step's load.
+    /// A moment of a step's load, or of the one that warms up.
     Moment {
         /// Time since the step's load began.
         elapsed: Duration,

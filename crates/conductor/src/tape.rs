@@ -106,6 +106,14 @@ impl Tape {
         (self.run, path, self.trouble)
     }
 
+    /// There is nothing to be kept: the file goes.
+    pub(crate) fn discard(self) {
+        if let Some((_, writer)) = self.file {
+            // What stays behind says itself that it is not whole.
+            writer.discard().ok();
+        }
+    }
+
     fn write(&mut self, write: impl FnOnce(&mut RunWriter) -> Result<(), StoreError>) {
         if let Some((_, writer)) = &mut self.file
             && let Err(error) = write(writer)

@@ -33,6 +33,7 @@ fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Pla
         body: None,
         network: Network::default(),
         load,
+        warm: None,
         workers: Some(2),
         timeout,
         connections_max: None,

@@ -35,6 +35,7 @@ fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
         body: None,
         network: Network::default(),
         load,
+        warm: None,
         workers: Some(1),
         timeout: Duration::from_secs(10),
         connections_max: None,

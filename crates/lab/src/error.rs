@@ -151,7 +151,7 @@ pub enum LabError {
         output: String,
     },
     /// The user ended it.
-    #[error("interrupted before the lab was ready; nothing of it is left")]
+    #[error("interrupted before anything was measured; nothing of the lab is left")]
     Interrupted,
 }
 

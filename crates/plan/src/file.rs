@@ -168,6 +168,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
         network: Network { keep_alive: target.keeps_alive, ..Network::default() },
         transport: target.transport,
         load: load::load(&section)?,
+        warm: load::warm(&section)?,
         workers: None,
         timeout: TIMEOUT,
         connections_max: None,

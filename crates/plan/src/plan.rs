@@ -102,6 +102,39 @@ pub enum Load {
     },
 }
 
+/// A search warms up at this many connections: enough to keep every core of a usual target busy, and no flood.
+const WARM_CONNECTIONS: u32 = 32;
+
+impl Load {
+    /// The level at which a target is warmed up before the first step: the most connections of a ladder, of one that
+    /// searches for its end 32; a closed loop as it is; an open loop's rate, of stages their mean.
+    pub fn warming(&self) -> Level {
+        match self {
+            Self::Single { level: Level::Open { profile, arrivals, connections, depth }, .. } => {
+                Level::Open {
+                    profile: RateProfile::Constant(profile.mean_per_sec()),
+                    arrivals: *arrivals,
+                    connections: *connections,
+                    depth: *depth,
+                }
+            }
+            Self::Single { level, .. } => level.clone(),
+            Self::Ladder { rungs, depth, .. } => {
+                Level::Closed { connections: rungs.warming(), depth: *depth }
+            }
+        }
+    }
+}
+
+impl Rungs {
+    fn warming(&self) -> u32 {
+        match self {
+            Self::Doubling { connections_max } => WARM_CONNECTIONS.min(*connections_max),
+            Self::Fixed(rungs) => rungs.iter().copied().max().unwrap_or(1),
+        }
+    }
+}
+
 /// How the load is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Generator {
@@ -155,6 +188,9 @@ pub struct Plan {
     pub http2: bool,
     /// What load to make.
     pub load: Load,
+    /// The longest time for which a load is held before the first step, until throughput is steady.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm: Option<Duration>,
     /// How to make it.
     pub generator: Generator,
     /// What to judge it by.

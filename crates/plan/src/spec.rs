@@ -60,6 +60,8 @@ pub struct PlanSpec {
     pub transport: TransportSpec,
     /// The load.
     pub load: LoadSpec,
+    /// The longest time for which a load is held before the first step, until the target is warm; `None` holds none.
+    pub warm: Option<Duration>,
     /// Worker threads, if given.
     pub workers: Option<u64>,
     /// The longest time for one request.
@@ -147,6 +149,7 @@ const STEPS_IN_BUDGET: u32 = 15;
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 const STEP_LIMIT_DEFAULT: Duration = Duration::from_secs(10);
 const STEP_LIMIT_LEAST: Duration = Duration::from_millis(100);
+const WARM_LEAST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 
 fn whole(what: &'static str, value: u64, most: u64) -> Result<u32, PlanError> {
@@ -238,6 +241,7 @@ impl PlanSpec {
         let connections_max = self.connections_max.map(connections).transpose()?;
         let depth = depth(self.transport.depth(self.depth))?;
         let load = freeze_load(&self.load, connections_max, depth)?;
+        let warm = self.warm.map(|value| span("the warm-up", value, WARM_LEAST)).transpose()?;
         let generator = Generator {
             workers: self
                 .workers
@@ -268,6 +272,7 @@ impl PlanSpec {
             tls,
             http2,
             load,
+            warm,
             generator,
             slo,
             hosts,
@@ -418,6 +423,7 @@ mod tests {
             network: Network::default(),
             transport: TransportSpec::default(),
             load,
+            warm: None,
             workers: None,
             timeout: Duration::from_secs(1),
             connections_max: None,
@@ -482,6 +488,9 @@ mod tests {
         assert_eq!(one.hash(), two.hash());
         assert_ne!(one.to_json(), two.to_json(), "the seed is kept");
         assert_ne!(one.hash(), plan(1, Some(3)).hash());
+        let warmed = PlanSpec { warm: Some(Duration::from_secs(60)), ..spec(ladder(None)) }.freeze().unwrap();
+        assert_ne!(one.hash(), warmed.hash(), "what ran before it is part of a load");
+        assert!(!one.to_json().contains("warm"), "plans without a warm-up stay what they were");
     }
 
     fn open_loop(connections: Option<u64>, connections_max: Option<u64>) -> PlanSpec {

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 pub enum EventKind {
     /// The target stopped answering for good; the run ended early.
     TargetLost,
+    /// The target was loaded before the first step until its throughput was steady.
+    WarmedUp,
+    /// The target was loaded before the first step, and its throughput was not steady when the time for that was over.
+    NotWarm,
     /// The user ended the run.
     Interrupted,
     /// The time budget ended before the ladder did.

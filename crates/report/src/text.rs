@@ -57,7 +57,7 @@ pub fn render(run: &Run, findings: &Findings) -> String {
 /// The whole answer: what the target holds, what limits it, then the figures it rests on.
 fn answer(run: &Run, findings: &Findings) -> String {
     let blocks = [
-        origin::unsealed(run),
+        origin::remarks(run),
         claim::sentences(findings),
         verdict::limit(run, findings),
         slo::block(findings),
@@ -71,7 +71,7 @@ fn answer(run: &Run, findings: &Findings) -> String {
 /// A sweep: the table of steps first.
 fn sweep(run: &Run, findings: &Findings) -> String {
     let blocks = [
-        origin::unsealed(run),
+        origin::remarks(run),
         sweep_heading(findings),
         String::from("\n"),
         steps::table(findings),

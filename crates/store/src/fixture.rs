@@ -29,6 +29,7 @@ pub(crate) fn plan_json() -> String {
         network: plimsoll_plan::Network::default(),
         transport: plimsoll_plan::TransportSpec::default(),
         load,
+        warm: None,
         workers: Some(2),
         timeout: Duration::from_secs(3),
         connections_max: None,
@@ -196,7 +197,10 @@ fn samples() -> Vec<HostSample> {
 }
 
 fn events() -> Vec<Event> {
-    use EventKind::{BudgetEnded, FailureSeen, Interrupted, LimitMet, ProbeFailed, StepFailed, TargetLost};
+    use EventKind::{
+        BudgetEnded, FailureSeen, Interrupted, LimitMet, NotWarm, ProbeFailed, StepFailed, TargetLost,
+        WarmedUp,
+    };
     [
         (5, LimitMet),
         (9, TargetLost),
@@ -205,6 +209,8 @@ fn events() -> Vec<Event> {
         (7, BudgetEnded),
         (6, StepFailed),
         (3, ProbeFailed),
+        (2, WarmedUp),
+        (1, NotWarm),
     ]
     .into_iter()
     .map(|(at_ns, kind)| Event { at_ns, kind, text: format!("{kind:?} «at» {at_ns}") })

@@ -206,6 +206,16 @@ impl RunWriter {
         self.write(fold)
     }
 
+    /// Takes the file away again: the run has nothing to be kept.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub fn discard(self) -> Result<(), StoreError> {
+        let Self { path, connection, .. } = self;
+        drop(connection);
+        remove(&path).map_err(|error| error::preparing(&path, &error))
+    }
+
     fn insert(&mut self, sql: &str, values: &[&dyn rusqlite::ToSql]) -> Result<(), StoreError> {
         self.write(|connection| connection.prepare_cached(sql)?.execute(values).map(drop))
     }

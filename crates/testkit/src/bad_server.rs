@@ -193,6 +193,9 @@ fn play(stream: &TcpStream, stage: &Stage) -> io::Result<()> {
 }
 
 fn send(mut stream: &TcpStream, reply: &Reply, stage: &Stage) -> io::Result<()> {
+    if !reply.delay.is_zero() && !stage.pause(reply.delay) {
+        return Ok(());
+    }
     let Some((first_bytes, gap)) = reply.trickle else { return stream.write_all(&reply.bytes) };
     let (first, rest) = reply.bytes.split_at(first_bytes);
     stream.write_all(first)?;

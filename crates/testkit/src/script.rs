@@ -62,6 +62,15 @@ pub enum Script {
     BadChunk,
     /// Announces two lengths that differ.
     ConflictingLength,
+    /// Is slow at first, like what is compiled while it runs.
+    SlowAtFirst {
+        /// So many requests, over all connections, are answered slowly.
+        requests: u64,
+        /// How long each of these takes.
+        cold: Duration,
+        /// How long each of the others takes.
+        warm: Duration,
+    },
     /// Answers so many requests over all connections; at the next one the listener and all connections close at
     /// once, as if the server had been killed.
     KillAfter {
@@ -96,6 +105,8 @@ pub(crate) enum Then {
 /// Bytes and how they are sent.
 pub(crate) struct Reply {
     pub(crate) bytes: Vec<u8>,
+    /// So long it takes until the first byte.
+    pub(crate) delay: Duration,
     /// So many bytes at first are sent at once, the rest one by one with this gap; nothing means all at once.
     pub(crate) trickle: Option<(usize, Duration)>,
     pub(crate) then: Then,
@@ -103,7 +114,7 @@ pub(crate) struct Reply {
 
 impl Reply {
     fn new(bytes: Vec<u8>, then: Then) -> Self {
-        Self { bytes, trickle: None, then }
+        Self { bytes, delay: Duration::ZERO, trickle: None, then }
     }
 
     fn silent(then: Then) -> Self {
@@ -127,6 +138,10 @@ impl Script {
                 Reply { trickle: Some((0, Duration::ZERO)), ..Reply::new(ok(place), Then::Read) }
             }
             Self::SlowTrickle { gap } => trickle(*gap),
+            Self::SlowAtFirst { requests, cold, warm } => {
+                let delay = if place.of_server < *requests { *cold } else { *warm };
+                Reply { delay, ..Reply::new(ok(place), Then::Read) }
+            }
             Self::EarlyClose => Reply::silent(Then::Close),
             Self::ResetBeforeResponse => Reply::silent(Then::Reset),
             Self::NeverAnswer => Reply::silent(Then::Read),

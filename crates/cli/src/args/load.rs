@@ -23,6 +23,10 @@ pub(crate) struct AnswerArgs {
     /// The longest time for the whole answer
     #[arg(long, value_name = "TIME", default_value = "90s", value_parser = values::duration)]
     pub(crate) budget: Duration,
+    /// Load the target before the first step until its throughput is steady, at most so long; that time is not of the
+    /// budget, and nothing of it is counted
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub(crate) warm: Option<Duration>,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
     #[command(flatten)]
@@ -44,7 +48,7 @@ pub(crate) struct SweepArgs {
     #[arg(required_unless_present_any = ["requests", "file"])]
     pub(crate) url: Option<String>,
     /// Take URL, load and conditions from this plan file; flags about output still count
-    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "ladder", "step"])]
+    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "ladder", "step", "warm"])]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
@@ -54,6 +58,9 @@ pub(crate) struct SweepArgs {
     /// The longest time of one step; it ends sooner once throughput is known to ±2 %
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
     pub(crate) step: Duration,
+    /// Load the target before the first step until its throughput is steady, at most so long; nothing of it is counted
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub(crate) warm: Option<Duration>,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
     #[command(flatten)]
@@ -98,7 +105,7 @@ pub(crate) struct RunArgs {
     #[arg(required_unless_present_any = ["requests", "file"])]
     pub(crate) url: Option<String>,
     /// Take URL, load and conditions from this plan file; flags about output still count
-    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "connections", "pipeline", "duration", "requests_count", "rate", "arrivals", "max_connections", "seed"])]
+    #[arg(short, long, value_name = "PLAN", conflicts_with_all = ["url", "RequestArgs", "ScenarioArgs", "NetworkArgs", "TransportArgs", "p99", "success", "qps", "connections", "pipeline", "duration", "requests_count", "rate", "arrivals", "max_connections", "warm", "seed"])]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) request: RequestArgs,
@@ -125,6 +132,9 @@ pub(crate) struct RunArgs {
     /// The most connections that -R may open; what finds none free waits, and that is counted [default: 10k]
     #[arg(long, value_name = "N", requires = "rate", value_parser = values::count)]
     pub(crate) max_connections: Option<u64>,
+    /// Load the target before the first step until its throughput is steady, at most so long; nothing of it is counted
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    pub(crate) warm: Option<Duration>,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
     #[command(flatten)]
@@ -149,6 +159,7 @@ impl AnswerArgs {
         let load = LoadSpec::Ladder { rungs: None, step_limit: None, budget: Some(self.budget) };
         let slo = self.slo.slo().or(Slo::REFERENCE);
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
+        spec.warm = self.warm;
         spec.hosts = self.watch.hosts();
         let plan = self.watch.profiled(spec.freeze()?, None)?;
         Ok(Asked { plan, csv, probing: !self.watch.no_probe })
@@ -164,6 +175,7 @@ impl SweepArgs {
         let load = LoadSpec::Ladder { rungs: self.ladder.clone(), step_limit: Some(self.step), budget: None };
         let slo = self.slo.slo();
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
+        spec.warm = self.warm;
         spec.hosts = self.watch.hosts();
         let plan = self.watch.profiled(spec.freeze()?, None)?;
         Ok(Asked { plan, csv, probing: !self.watch.no_probe })
@@ -191,6 +203,7 @@ impl RunArgs {
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
         spec.connections_max = self.max_connections;
         spec.depth = self.pipeline;
+        spec.warm = self.warm;
         spec.hosts = self.watch.hosts();
         let plan = self.watch.profiled(spec.freeze()?, None)?;
         if let Some(level) = plan.level() {
@@ -219,6 +232,7 @@ fn spec(
         network: request.network.network(),
         transport: request.transport.transport(),
         load,
+        warm: None,
         workers: request.threads,
         timeout: request.timeout,
         connections_max: None,

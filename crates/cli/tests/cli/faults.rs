@@ -8,9 +8,9 @@ use plimsoll_testkit::{BadServer, Script};
 use crate::bench::{Bench, Called, Target};
 
 /// Starts a long run and waits until its load has begun.
-fn long_run(bench: &Bench, url: &str) -> (Child, BufReader<std::process::ChildStderr>) {
+fn long_run(bench: &Bench, url: &str, more: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut child = bench
-        .command(&["run", url, "-c", "2", "-d", "300s"])
+        .command(&[&["run", url, "-c", "2", "-d", "300s"], more].concat())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -44,7 +44,7 @@ fn signal(child: &Child, name: &str) {
 fn ctrl_c_prints_and_keeps_what_was_measured() {
     let bench = Bench::new();
     let target = Target::start(&bench);
-    let (child, mut err) = long_run(&bench, &target.url("/sleep?ms=1"));
+    let (child, mut err) = long_run(&bench, &target.url("/sleep?ms=1"), &[]);
     let file = wait_for_frames(&bench);
     signal(&child, "INT");
     let mut rest = String::new();
@@ -56,10 +56,24 @@ fn ctrl_c_prints_and_keeps_what_was_measured() {
 }
 
 #[test]
+fn ctrl_c_before_the_first_step_ends_a_warm_up_at_once_and_leaves_no_file() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let (child, mut err) = long_run(&bench, &target.url("/sleep?ms=1"), &["--warm", "300s"]);
+    signal(&child, "INT");
+    let mut rest = String::new();
+    err.read_to_string(&mut rest).unwrap();
+    let called = Called::from(child.wait_with_output().unwrap());
+    assert_eq!((called.code, called.out.as_str()), (130, ""), "{rest}");
+    assert!(rest.contains("of warm-up: no step was measured"), "{rest}");
+    assert_eq!(std::fs::read_dir(bench.path("plimsoll-runs")).unwrap().count(), 0);
+}
+
+#[test]
 fn a_run_that_is_killed_can_be_read_to_its_last_second() {
     let bench = Bench::new();
     let target = Target::start(&bench);
-    let (mut child, _) = long_run(&bench, &target.url("/sleep?ms=1"));
+    let (mut child, _) = long_run(&bench, &target.url("/sleep?ms=1"), &[]);
     let file = wait_for_frames(&bench);
     child.kill().unwrap();
     child.wait().unwrap();

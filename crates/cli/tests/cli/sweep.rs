@@ -1,5 +1,9 @@
 //! `plimsoll sweep`.
 
+use std::time::Duration;
+
+use plimsoll_testkit::{BadServer, Script};
+
 use crate::bench::{Bench, Target};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -68,4 +72,25 @@ fn rungs_are_climbed_in_the_order_given() {
     let run = bench.expect(0, &args).json();
     let connections: Vec<_> = run["steps"].as_array().unwrap().iter().map(|s| &s["connections"]).collect();
     assert_eq!(connections, [4, 1, 2]);
+}
+
+#[test]
+fn a_warm_up_is_told_and_is_none_of_the_steps() {
+    let bench = Bench::new();
+    let slow = Duration::from_millis(5);
+    let server = BadServer::start(Script::SlowAtFirst { requests: u64::MAX, cold: slow, warm: slow });
+    let url = format!("http://{}/", server.address());
+    let args = ["sweep", &url, "--ladder", "1,4", "--step", "200ms", "--warm", "1s"];
+    let called = bench.expect(0, &args);
+    assert!(called.err.contains("not steady after 1"), "{}", called.err);
+    assert!(called.out.starts_with("The target was not steady after 1"), "{}", called.out);
+    let file = bench.run_file("plimsoll-runs");
+    let run = bench.expect(0, &["report", file.to_str().unwrap(), "--json"]).json();
+    assert_eq!(run["plan"]["warm"]["secs"], 1);
+    assert_eq!(run["events"][0]["kind"], "not_warm");
+    let steps = run["steps"].as_array().unwrap();
+    let counted: u64 = steps.iter().map(|step| step["completed"].as_u64().unwrap()).sum();
+    assert!(steps.len() == 2 && counted > 0 && counted < server.requests(), "{steps:?}");
+    let refused = bench.expect(2, &["sweep", &url, "--warm", "1ms"]);
+    assert!(refused.err.contains("the warm-up is 1ms"), "{}", refused.err);
 }

@@ -19,6 +19,7 @@ fn plan(load: LoadSpec) -> Plan {
         network: Network::default(),
         transport: TransportSpec::default(),
         load,
+        warm: None,
         workers: None,
         timeout: Duration::from_secs(1),
         connections_max: None,

@@ -7,7 +7,7 @@ use super::entry::Entry;
 use super::section::Section;
 use crate::{ArrivalProcess, LoadSpec, ProfileSpec, RateProfile, Slo, Stage};
 
-const LOAD_KEYS: [&str; 4] = ["ladder", "rate", "search", "step"];
+const LOAD_KEYS: [&str; 5] = ["ladder", "rate", "search", "step", "warm"];
 const PROFILE_KEYS: [&str; 2] = ["source", "time"];
 const SLO_KEYS: [&str; 3] = ["p99", "success", "qps"];
 
@@ -35,6 +35,12 @@ pub(super) fn load(file: &Section<'_, '_>) -> Result<LoadSpec, PlanFileError> {
         }
         _ => Ok(search(step)),
     }
+}
+
+/// How long a load is held at most before the first step.
+pub(super) fn warm(file: &Section<'_, '_>) -> Result<Option<Duration>, PlanFileError> {
+    let Some(section) = file.section("load", &LOAD_KEYS)? else { return Ok(None) };
+    section.get("warm").map(|warm| warm.duration()).transpose()
 }
 
 fn search(step: Option<Duration>) -> LoadSpec {

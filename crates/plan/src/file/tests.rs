@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::{LoadSpec, Probe, RateProfile};
+use crate::{Level, LoadSpec, Probe, RateProfile};
 
 const WHOLE: &str = r#"
 name  = "two-apis-behind-nginx"
@@ -286,4 +286,38 @@ fn a_profile_has_a_source_and_a_time_and_a_variant_may_change_them() {
     assert_eq!(short, ProfileSpec { time: Duration::from_secs(2), ..profile });
     let error = refused(&format!("{WHOLE}[profile]\ntime = \"2s\"\n"));
     assert!(error.contains("source"), "{error}");
+}
+
+#[test]
+fn a_warm_up_has_a_longest_time_and_a_variant_may_change_it() {
+    let warming = |more: &str| {
+        PlanFile::parse(&format!("[target]\nurl = \"http://a/\"\n[load]\nladder = [4, 9, 2]\n{more}"))
+    };
+    let file = warming("warm = \"60s\"\n[[variant]]\nname = \"longer\"\nload.warm = \"2m\"\n").unwrap();
+    let plan = file.spec.clone().freeze().unwrap();
+    assert_eq!(plan.warm, Some(Duration::from_secs(60)));
+    assert_eq!(plan.load.warming(), Level::Closed { connections: 9, depth: 1 });
+    assert_eq!(file.variants[0].file.spec.warm, Some(Duration::from_secs(120)));
+    assert_eq!(warming("").unwrap().spec.warm, None);
+    for wrong in ["warm = true", "warm = \"long\""] {
+        let error = warming(wrong).unwrap_err().to_string();
+        assert!(error.contains("line 5: `load.warm`") && error.contains("\"10s\""), "{error}");
+    }
+    for short in ["0s", "5ms"] {
+        let spec = warming(&format!("warm = \"{short}\"")).unwrap().spec;
+        let error = spec.freeze().unwrap_err().to_string();
+        assert!(error.contains("the warm-up is ") && error.contains("at least 1000 ms"), "{error}");
+    }
+}
+
+#[test]
+fn a_search_warms_up_at_32_connections_and_rates_at_what_they_are_on_average() {
+    let warming = |load: &str| {
+        let text = format!("[target]\nurl = \"http://a/\"\n[load]\n{load}\n");
+        PlanFile::parse(&text).unwrap().spec.freeze().unwrap().load.warming()
+    };
+    assert_eq!(warming("search = true").connections(), 32);
+    let profile = |load| warming(load).profile().cloned();
+    assert_eq!(profile("rate = 500"), Some(RateProfile::Constant(500.0)));
+    assert_eq!(profile("rate = [100, 300]"), Some(RateProfile::Constant(200.0)));
 }

@@ -25,6 +25,7 @@ fn spec(url: &str, requests: Vec<RequestSpec>) -> PlanSpec {
         scenario: ScenarioSpec { requests, ..ScenarioSpec::default() },
         network: Network::default(),
         load: LoadSpec::Ladder { rungs: None, step_limit: None, budget: None },
+        warm: None,
         workers: None,
         timeout: Duration::from_secs(1),
         connections_max: None,

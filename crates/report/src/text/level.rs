@@ -22,10 +22,10 @@ const SAME_WITHIN: f64 = 0.01;
 /// The report of `plimsoll run`.
 pub(super) fn single(run: &Run, findings: &Findings) -> String {
     let Some(step) = findings.steps.first() else {
-        return format!("{}No step was recorded.\n{}", origin::unsealed(run), origin::events(run));
+        return format!("{}No step was recorded.\n{}", origin::remarks(run), origin::events(run));
     };
     let blocks = [
-        format!("{}{}", origin::unsealed(run), headline(run, findings, step)),
+        format!("{}{}", origin::remarks(run), headline(run, findings, step)),
         counts(run, findings, step),
         times(findings, step),
         requests::table(&findings.plan, step),

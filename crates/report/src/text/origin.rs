@@ -7,12 +7,17 @@ use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
 use super::amount::{count_of, seconds};
 use super::paragraph::{fact, wrapped};
 
-/// A line for a run that was not ended in order.
-pub(super) fn unsealed(run: &Run) -> String {
-    if run.manifest.sealed {
-        return String::new();
-    }
-    wrapped("", "", "This run did not end in order; what is below was recorded until then.") + "\n"
+/// What has to be known before the figures are read: that a run was not ended in order, or its target not warm.
+pub(super) fn remarks(run: &Run) -> String {
+    let unsealed = (!run.manifest.sealed)
+        .then(|| "This run did not end in order; what is below was recorded until then.".to_owned());
+    let cold = run.events.iter().find(|event| event.kind == EventKind::NotWarm).map(|event| {
+        let said = escape_control(&event.text);
+        format!(
+            "The target was {said}. The steps may be of one that still gets faster; a longer warm-up tells."
+        )
+    });
+    unsealed.into_iter().chain(cold).map(|text| wrapped("", "", &text) + "\n").collect()
 }
 
 /// What happened, when; nothing if nothing did.

@@ -1,7 +1,7 @@
 //! Whole texts, kept as snapshots: read them as a user would.
 
 use plimsoll_analyze::{Estimate, GeneratorReason, RungOutcome, Steadiness, compare, rungs_of};
-use plimsoll_record::FailureKind;
+use plimsoll_record::{Event, EventKind, FailureKind};
 use plimsoll_report::text;
 
 use super::sample::{self, Sample};
@@ -191,6 +191,26 @@ fn a_run_that_was_cut_before_its_first_step_still_has_a_report() {
         let text = text::render(&sample.run, &sample.findings);
         assert!(text.contains("did not end in order") && text.contains("No step was recorded."), "{text}");
         assert!(!text.contains("killed") && !text.contains("No load was made"), "{text}");
+    }
+}
+
+#[test]
+fn a_target_that_was_not_warm_is_told_before_any_figure_and_one_that_was_only_among_the_events() {
+    for command in ["answer", "sweep", "run"] {
+        let with = |kind, text: &str| {
+            let mut sample = sample::healthy(command);
+            sample.run.events.push(Event { at_ns: 61_000_000_000, kind, text: text.to_owned() });
+            in_one_line(&sample)
+        };
+        let cold =
+            with(EventKind::NotWarm, "not steady after 60 s of warm-up: 3,100 requests/s at 32 connections");
+        assert!(
+            cold.starts_with("The target was not steady after 60 s of warm-up: 3,100 requests/s"),
+            "{cold}"
+        );
+        assert!(cold.contains("32 connections. The steps may be of one"), "{cold}");
+        let warm = with(EventKind::WarmedUp, "warmed up for 23 s: 3,100 requests/s at 32 connections");
+        assert!(!warm.starts_with("The target was") && warm.contains("61.0 s warmed up for 23 s"), "{warm}");
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) fn freeze(options: &Options, requests: &Requests) -> Result<Plan, Fai
             duration: Some(options.duration),
             requests_max: None,
         },
+        warm: None,
         workers: Some(options.threads),
         timeout: options.timeout,
         connections_max: options.rate.map(|_| options.connections),

@@ -123,7 +123,7 @@ fn outside(name: &str, file: &PlanFile, maker: &Maker<'_>) -> anyhow::Result<Pat
     let mut spec = file.spec.clone();
     spec.name = Some(name.replace('/', "-"));
     if maker.how.quick {
-        case::quicken(&mut spec.load);
+        case::quicken(&mut spec);
     }
     let asked = Asked { plan: spec.freeze()?, csv: None, probing: true };
     let keep = KeepArgs {

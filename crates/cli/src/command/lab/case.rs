@@ -27,6 +27,9 @@ const QUICK_STEP: Duration = Duration::from_secs(2);
 /// The longest time of a quick run that searches for its own end.
 const QUICK_BUDGET: Duration = Duration::from_secs(20);
 
+/// The longest warm-up of a quick pass.
+const QUICK_WARM: Duration = Duration::from_secs(15);
+
 /// How long a profile takes in a quick pass.
 const QUICK_PROFILE: Duration = Duration::from_secs(2);
 
@@ -104,7 +107,7 @@ pub(super) fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Pl
         }
     }
     if quick {
-        quicken(&mut spec.load);
+        quicken(&mut spec);
     }
     let mut plan = spec.freeze().with_context(|| case.name.clone())?;
     plan.generator.workers = plan.generator.workers.or(Some(workers(lab)));
@@ -152,8 +155,9 @@ fn workers(lab: &Lab) -> u32 {
 }
 
 /// Shortens a load to a first look.
-pub(super) fn quicken(load: &mut LoadSpec) {
-    match load {
+pub(super) fn quicken(spec: &mut PlanSpec) {
+    spec.warm = spec.warm.map(|warm| warm.min(QUICK_WARM));
+    match &mut spec.load {
         LoadSpec::Ladder { step_limit, budget, .. } => {
             *step_limit = step_limit.map(|limit| limit.min(QUICK_STEP));
             *budget = budget.map(|budget| budget.min(QUICK_BUDGET));

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use plimsoll_conductor::{Lever, RunOptions, conduct};
 use plimsoll_host::{Host, StreamFeed};
-use plimsoll_lab::{Lab, LabHost, LabParts, LabProcess, NetworkNamespace};
+use plimsoll_lab::{Lab, LabError, LabHost, LabParts, LabProcess, NetworkNamespace};
 use plimsoll_plan::Plan;
 use plimsoll_record::HostSample;
 
@@ -78,6 +78,7 @@ pub(super) fn run(
     let (status, said) = watched((looked_at, network), levers, &mut process, interrupted)?;
     match said {
         Some(file) => Ok(PathBuf::from(file)),
+        None if interrupted.load(Ordering::Relaxed) => Err(LabError::Interrupted.into()),
         None => bail!("the generator made no run file ({status}); what it says stands above"),
     }
 }

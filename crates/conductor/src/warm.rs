@@ -1,0 +1,236 @@
+//! The load before the first step, which makes the target warm. Nothing of it is recorded but how it ended.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use plimsoll_analyze::warm::{Speed, WarmUp};
+use plimsoll_engine::{EngineError, Turn};
+use plimsoll_plan::{Level, RateProfile};
+use plimsoll_record::{EventKind, Frame, Phase};
+use plimsoll_units::{Clock, Instant, RealClock, count_text, duration_text, grouped, percent_text};
+
+use crate::conduct::ConductError;
+use crate::load::{Load, Means};
+use crate::lost::LossWatch;
+use crate::observer::{Observer, Progress};
+use crate::step::{StepContext, StepTask};
+use crate::tape::Tape;
+
+/// The number of this load among the steps, so that no value of a request that it makes comes again in one of them.
+const STEP: u32 = u32::MAX;
+
+/// The longest interval of one frame.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// How often the signals are looked at while no frame comes.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How often it is looked whether the target is warm, and told how far it is.
+const JUDGE_EVERY: Duration = Duration::from_millis(500);
+
+/// After the user has ended it, workers whose requests are still being made are waited for at most this long.
+const LEAVE_INTERRUPTED: Duration = Duration::from_secs(1);
+
+/// A warm-up in which more requests failed than this is told with their share.
+const FAILED_TOLD: f64 = 0.01;
+
+/// A warm-up that no step follows.
+#[derive(Debug, thiserror::Error)]
+pub enum WarmUpError {
+    /// The user ended it.
+    #[error("interrupted after {} of warm-up: no step was measured, and nothing is kept", text(.after))]
+    Interrupted {
+        /// How long it had taken.
+        after: Duration,
+    },
+    /// The target is gone.
+    #[error(
+        "from {} of the warm-up on the target refused every connection: no step was measured; look why it ended under \
+         load", text(.since)
+    )]
+    TargetLost {
+        /// The time since the warm-up began.
+        since: Duration,
+    },
+}
+
+fn text(duration: &Duration) -> String {
+    duration_text(duration.as_secs_f64() * 1e9)
+}
+
+/// How a warm-up ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Steady,
+    TimeLimit,
+    Interrupted,
+    TargetLost,
+}
+
+/// A warm-up while it goes on.
+struct Warming<'a> {
+    load: Load<'a>,
+    seen: WarmUp,
+    loss: LossWatch,
+    began: Instant,
+    end: Option<(End, Instant)>,
+    judged_at: Instant,
+    completed: u64,
+    told_completed: u64,
+}
+
+/// Loads the target until it is warm, if the plan wants that. The time of it comes on top of the run's budget.
+pub(crate) fn warm_up(
+    context: &mut StepContext<'_>,
+    tape: &mut Tape,
+    observer: &mut dyn Observer,
+) -> Result<(), ConductError> {
+    let Some(limit) = context.means.plan.warm else { return Ok(()) };
+    let began = RealClock.now();
+    let level = context.means.plan.load.warming();
+    let rate_per_sec = level.profile().map(RateProfile::mean_per_sec);
+    observer.observe(&Progress::WarmUpBegan { connections: level.connections(), rate_per_sec, limit });
+    let warmed = warmed(context, &level, limit, (tape, observer))?;
+    context.budget = context.budget.later_by(RealClock.now().since(began));
+    let (kind, text) = warmed;
+    let event = tape.event(kind, text);
+    observer.observe(&Progress::Happened(&event));
+    Ok(())
+}
+
+/// Holds the load, and gives what is to be told of it.
+fn warmed(
+    context: &StepContext<'_>,
+    level: &Level,
+    limit: Duration,
+    (tape, observer): (&mut Tape, &mut dyn Observer),
+) -> Result<(EventKind, String), ConductError> {
+    let task = StepTask {
+        index: STEP,
+        level: level.clone(),
+        limit,
+        until_known: false,
+        requests_max: None,
+        ended_by: None,
+    };
+    let means = Means { interval: context.means.interval.min(INTERVAL), ..context.means.clone() };
+    let load = Load::start(&means, context.mates.as_ref(), &task)?;
+    let speed = if level.profile().is_some() { Speed::ServiceTime } else { Speed::Throughput };
+    let (seen, began) = (WarmUp::new(load.workers(), speed), load.began());
+    let mut warming = Warming {
+        load,
+        seen,
+        loss: LossWatch::default(),
+        began,
+        end: None,
+        judged_at: began,
+        completed: 0,
+        told_completed: 0,
+    };
+    warming.watch_to_the_end(context, tape, observer)?;
+    for trouble in warming.load.troubles() {
+        let event = tape.event(EventKind::StepFailed, trouble);
+        observer.observe(&Progress::Happened(&event));
+    }
+    warming.told(level, context.means.origin)
+}
+
+impl Warming<'_> {
+    fn watch_to_the_end(
+        &mut self,
+        context: &StepContext<'_>,
+        tape: &mut Tape,
+        observer: &mut dyn Observer,
+    ) -> Result<(), EngineError> {
+        loop {
+            match self.load.next(LOOK_EVERY)? {
+                Turn::Frame(frame) => self.take(&frame),
+                Turn::Quiet => {}
+                Turn::Ended => return Ok(()),
+            }
+            context.hosts.borrow_mut().take_in(tape, observer);
+            self.look_around(context.interrupted.load(Ordering::Relaxed), observer);
+        }
+    }
+
+    fn take(&mut self, frame: &Frame) {
+        if frame.head.phase == Phase::Measure {
+            self.completed += frame.head.counts.completed;
+        }
+        // Our own frames can be read, and those of a mate that cannot are as good as none.
+        self.seen.add(frame).ok();
+        if self.end.is_none() && self.loss.gone(&frame.head) {
+            self.load.abandon();
+            self.end = Some((End::TargetLost, RealClock.now()));
+        }
+    }
+
+    fn look_around(&mut self, interrupted: bool, observer: &mut dyn Observer) {
+        let now = RealClock.now();
+        match self.end {
+            Some((End::Interrupted, at)) if now.since(at) >= LEAVE_INTERRUPTED => {
+                self.load.leave();
+            }
+            Some((End::Interrupted | End::TargetLost, _)) => {}
+            _ if interrupted => {
+                self.load.abandon();
+                self.end = Some((End::Interrupted, now));
+            }
+            None if now >= self.load.load_ends() => self.finish(End::TimeLimit, now, observer),
+            None if now.since(self.judged_at) >= JUDGE_EVERY => self.judge(now, observer),
+            _ => {}
+        }
+    }
+
+    fn judge(&mut self, now: Instant, observer: &mut dyn Observer) {
+        let span_sec = now.since(self.judged_at).as_secs_f64();
+        let throughput_per_sec = (self.completed - self.told_completed) as f64 / span_sec;
+        (self.judged_at, self.told_completed) = (now, self.completed);
+        if self.seen.is_steady() {
+            self.load.end_load();
+            return self.finish(End::Steady, now, observer);
+        }
+        let ((failed, ended), elapsed) = (self.seen.failed(), now.since(self.began));
+        observer.observe(&Progress::Moment { elapsed, throughput_per_sec, ended, failed });
+    }
+
+    /// The load has ended; the last answers are waited for.
+    fn finish(&mut self, end: End, now: Instant, observer: &mut dyn Observer) {
+        self.end = Some((end, now));
+        observer.observe(&Progress::Draining);
+    }
+
+    /// What is told of the warm-up, once it is over.
+    fn told(&self, level: &Level, origin: Instant) -> Result<(EventKind, String), ConductError> {
+        // Workers that all stop before anything ends their load have made what they could.
+        let (end, at) = self.end.unwrap_or((End::TimeLimit, RealClock.now()));
+        let took = at.since(self.began);
+        let at_level = match level.profile() {
+            Some(profile) => format!("{} requests/s offered", count_text(profile.mean_per_sec())),
+            None => {
+                let throughput = count_text(self.seen.throughput_per_sec());
+                let connections = grouped(level.connections().into());
+                format!("{throughput} requests/s at {connections} connections")
+            }
+        };
+        let (at_level, took_text) = (at_level + &self.failures(), text(&took));
+        match end {
+            End::Steady => Ok((EventKind::WarmedUp, format!("warmed up for {took_text}: {at_level}"))),
+            End::TimeLimit => {
+                Ok((EventKind::NotWarm, format!("not steady after {took_text} of warm-up: {at_level}")))
+            }
+            End::Interrupted => Err(WarmUpError::Interrupted { after: took }.into()),
+            End::TargetLost => {
+                let since = self.loss.refused_since_ns().unwrap_or_default();
+                let since = Duration::from_nanos(since.saturating_sub(self.began.nanos_since(origin)));
+                Err(WarmUpError::TargetLost { since }.into())
+            }
+        }
+    }
+
+    fn failures(&self) -> String {
+        let (failed, ended) = self.seen.failed();
+        let ratio = failed as f64 / ended.max(1) as f64;
+        if ratio > FAILED_TOLD { format!(", {} of them failed", percent_text(ratio)) } else { String::new() }
+    }
+}
