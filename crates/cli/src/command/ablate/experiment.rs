@@ -61,8 +61,7 @@ struct Task {
 pub(super) fn run(file: &str, args: &AblateArgs) -> anyhow::Result<Exit> {
     let read = named(file)?;
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
-    let how =
-        CaseArgs { quick: args.quick, prove: false, out: args.out.clone(), json: false, quiet: args.quiet };
+    let how = CaseArgs::compared(args.quick, &args.out, args.quiet);
     let maker = Maker::new(read, &how, &interrupted);
     let plan = fit(maker.content(), maker.name())?;
     let stem = format!("{}-{}", maker.name(), stamp());
@@ -87,11 +86,7 @@ pub(super) fn run(file: &str, args: &AblateArgs) -> anyhow::Result<Exit> {
         remark(&format!("wrote {}", table.path().display()));
     }
     let drawn = super::told(&measured, Some(&format!("{stem}.ablation")), args)?;
-    Ok(match (interrupted.load(Ordering::Relaxed), drawn && failed == 0) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Held,
-        (false, false) => Exit::CouldNotRun,
-    })
+    Ok(Exit::of_all(drawn && failed == 0, interrupted.load(Ordering::Relaxed)))
 }
 
 /// The plan as it is run: with one number of connections.
