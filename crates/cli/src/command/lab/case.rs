@@ -78,18 +78,29 @@ pub(super) fn run(
     interrupted: &AtomicBool,
 ) -> anyhow::Result<Judged> {
     let mut lab = up(case, standing, interrupted, how.quiet)?;
-    let plan = plan(case, &lab, how.quick)?;
-    let file = generator::run(&mut lab, &plan, how, interrupted)?;
-    if let Err(error) = lab.alive() {
-        tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
-    }
+    let file = load(case, &mut lab, how, interrupted)?;
     drop(lab);
     let (run, findings) = recorded::read(&file)?;
     Judged::of(case, file, &run, &findings)
 }
 
+/// Loads the hosts of a lab that is up; gives the run file. A service that ended meanwhile is told.
+pub(super) fn load(
+    case: &Case<'_>,
+    lab: &mut Lab,
+    how: &CaseArgs,
+    interrupted: &AtomicBool,
+) -> anyhow::Result<PathBuf> {
+    let plan = plan(case, lab, how.quick)?;
+    let file = generator::run(lab, &plan, how, interrupted)?;
+    if let Err(error) = lab.alive() {
+        tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
+    }
+    Ok(file)
+}
+
 /// The plan of a case as it is run in this lab.
-pub(super) fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Plan> {
+fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Plan> {
     let mut spec: PlanSpec = case.file.spec.clone();
     spec.name = Some(case.name.replace('/', "-"));
     let addresses = lab.addresses();
