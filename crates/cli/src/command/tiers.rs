@@ -97,7 +97,8 @@ pub(super) fn stamp() -> String {
     Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
 }
 
-fn figures(stem: &str, name: &str, scalings: &[TierScaling]) -> anyhow::Result<Vec<Output>> {
+/// A figure of each scaling.
+pub(super) fn figures(stem: &str, name: &str, scalings: &[TierScaling]) -> anyhow::Result<Vec<Output>> {
     let mut outputs = Vec::new();
     for (index, scaling) in scalings.iter().enumerate() {
         // A tier may have been scaled beside several numbers of another.

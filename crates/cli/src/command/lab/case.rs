@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use plimsoll_lab::{Lab, LabOptions, LabSpec, Standing, fill_hosts};
+use plimsoll_lab::{Lab, LabOptions, Standing, fill_hosts};
 use plimsoll_plan::{
     HostPort, LoadSpec, Plan, PlanSpec, ProfileOrder, ProfileSpec, RateProfile, ResolveEntry,
 };
@@ -53,7 +53,6 @@ pub(super) fn up(
             case.name
         );
     }
-    let spec = LabSpec { hosts: case.file.lab_hosts.clone(), generator: case.file.generator };
     let own = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
     let options = LabOptions {
         folder: case.folder,
@@ -63,7 +62,7 @@ pub(super) fn up(
         ready_within: READY_WITHIN,
         interrupted,
     };
-    let lab = Lab::up(&spec, &options).with_context(|| case.name.clone())?;
+    let lab = Lab::up(&case.lab(), &options).with_context(|| case.name.clone())?;
     for text in lab.remarks().iter().filter(|_| !quiet) {
         remark(&format!("plimsoll: {text}"));
     }
