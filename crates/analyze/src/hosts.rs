@@ -4,12 +4,13 @@ mod track;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Reading};
 
 pub(crate) use track::{Span, Track};
 
 /// The name under which the machine that makes the load is recorded.
-pub(crate) const GENERATOR: &str = "generator";
+pub(crate) const GENERATOR: &str = PlanHost::GENERATOR;
 
 /// Host, source, subject.
 type Key<'a> = (&'a str, &'a str, &'a str);

@@ -1,10 +1,8 @@
 //! Runs of the same tiers with other numbers of machines, side by side.
 
 use crate::compare::ratio;
+use crate::hosts::GENERATOR;
 use crate::{Confidence, Estimate, Findings, Limit, Resource, ResourceKind, StepSummary};
-
-/// The name of resources of the machine that makes the load, which no tier is.
-const GENERATOR: &str = crate::hosts::GENERATOR;
 
 /// What a tier used in one run, at the step of the highest throughput.
 #[derive(Debug, Clone, Default, PartialEq)]

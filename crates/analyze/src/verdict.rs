@@ -20,6 +20,7 @@ use plimsoll_plan::{Load, Plan};
 use plimsoll_record::StepEnd;
 use plimsoll_units::{count_text, grouped};
 
+use crate::hosts::GENERATOR;
 use crate::knee::{counts_for_capacity, whole};
 use crate::summary::answered_late;
 use crate::topology::Flow;
@@ -61,7 +62,7 @@ impl Case<'_> {
     }
 
     fn verdict(&self, limit: Limit, confidence: Confidence) -> Verdict {
-        let place = if limit == Limit::Generator { "generator".to_owned() } else { self.target() };
+        let place = if limit == Limit::Generator { GENERATOR.to_owned() } else { self.target() };
         Verdict::new(limit, place, confidence)
     }
 }

@@ -20,6 +20,15 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// How a command ended that made several things: by the user, or with all of them there, or not.
+    pub(crate) fn of_all(all_there: bool, interrupted: bool) -> Self {
+        match (interrupted, all_there) {
+            (true, _) => Self::Interrupted,
+            (false, true) => Self::Held,
+            (false, false) => Self::CouldNotRun,
+        }
+    }
+
     /// The code that a shell sees.
     pub(crate) fn code(self) -> u8 {
         match self {

@@ -11,11 +11,12 @@ use std::thread;
 use std::time::Duration;
 
 use plimsoll_record::Frame;
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, RealClock};
 
 use wire::{Lines, StepShare, Wish, Word, say};
 
 pub use assist::assist;
+pub(crate) use wire::StepWish;
 
 mod assist;
 #[cfg(test)]
@@ -178,11 +179,12 @@ impl Mates {
 
     /// Gives each its share of a step. The numbers of its workers follow those of the leader's `own`; of `workers` in all
     /// there may be fewer than there are mates for.
-    pub(crate) fn begin(&mut self, own: u32, share: &StepWish) {
+    pub(crate) fn begin(&mut self, own: u32, step: &StepWish) {
         let mut before = own;
         for mate in &mut self.mates {
-            let mine = mate.workers.min(share.workers.saturating_sub(before));
-            mate.at_work = mine > 0 && mate.tell(&Wish::Begin(share.of(before, mine)));
+            let mine = mate.workers.min(step.workers.saturating_sub(before));
+            let share = StepShare { step: step.clone(), workers_before: before, own_workers: mine };
+            mate.at_work = mine > 0 && mate.tell(&Wish::Begin(share));
             before += mine;
         }
     }
@@ -258,35 +260,6 @@ impl Mate {
     /// False if it is gone.
     fn tell(&self, wish: &Wish) -> bool {
         say(&self.stream, wish).is_ok()
-    }
-}
-
-/// A step as the leader wants it made.
-#[derive(Debug)]
-pub(crate) struct StepWish {
-    pub(crate) step: u32,
-    pub(crate) level: plimsoll_plan::Level,
-    pub(crate) limit: Duration,
-    /// Workers of all generators that take part.
-    pub(crate) workers: u32,
-    pub(crate) begins: Instant,
-    pub(crate) interval: Duration,
-    pub(crate) origin: Instant,
-}
-
-impl StepWish {
-    fn of(&self, workers_before: u32, own_workers: u32) -> StepShare {
-        StepShare {
-            step: self.step,
-            level: self.level.clone(),
-            limit: self.limit,
-            workers_before,
-            own_workers,
-            workers: self.workers,
-            begins: self.begins,
-            interval: self.interval,
-            origin: self.origin,
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Text};
 use plimsoll_sys::CgroupPaths;
 use plimsoll_units::{Clock, Instant, RealClock};
@@ -53,7 +54,7 @@ impl Host {
     }
 
     fn generator_with(root: &Path, devices: Option<PathBuf>) -> Self {
-        let mut host = Self::elsewhere("generator");
+        let mut host = Self::elsewhere(PlanHost::GENERATOR);
         let net = root.join("proc/net");
         host.add(Box::new(Cpu::new(&stat_file(root, &host.round))));
         host.add(Box::new(Cgroup::capping(root)));

@@ -4,6 +4,7 @@
 //! in which line, which key and what would be right; and a variant is laid over the tree before anything is read, so that
 //! whatever may stand in a file may stand in a variant.
 
+mod conclude;
 mod entry;
 mod error;
 mod expect;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 
 use crate::{Capacity, Network, PlanHost, PlanSpec, ProfileSpec, ScenarioSpec};
+pub use conclude::{Compare, MachineGoal};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
@@ -51,6 +53,10 @@ pub struct PlanFile {
     pub expect: Option<Expect>,
     /// What is turned on and off to see what it costs.
     pub switches: Vec<Switch>,
+    /// The run that those of the file and its variants are set against; `None` for a variant's own part.
+    pub compare: Option<Compare>,
+    /// The rate that machines are to be counted for by all runs of the file; `None` for a variant's own part.
+    pub machines: Option<MachineGoal>,
 }
 
 /// The generator as a host of a lab, or several of them.
@@ -97,8 +103,8 @@ pub struct Variant {
     pub file: PlanFile,
 }
 
-/// The keys of a file, and those of a variant.
-const KEYS: [&str; 11] = [
+/// The keys of a file.
+const KEYS: [&str; 13] = [
     "name",
     "target",
     "request",
@@ -110,7 +116,12 @@ const KEYS: [&str; 11] = [
     "expect",
     "switch",
     "variant",
+    "compare",
+    "machines",
 ];
+
+/// Those of them that a variant has not: what is said of all runs together, and variants of its own.
+const OF_ALL: usize = 4;
 
 impl PlanFile {
     /// Reads a plan file.
@@ -119,18 +130,38 @@ impl PlanFile {
     /// When it is not TOML, a key is not known or missing, or a value is not what its key needs. Whether the plan can be
     /// run is seen when it is frozen.
     pub fn parse(text: &str) -> Result<Self, PlanFileError> {
+        Self::named(text, None)
+    }
+
+    /// Reads a plan file that is called `stem` where it gives itself no name.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn named(text: &str, stem: Option<&str>) -> Result<Self, PlanFileError> {
         let root = DeTable::parse(text).map_err(|error| PlanFileError::syntax(text, &error))?.into_inner();
         let mut file = read(text, &root)?;
-        // A variant has no switches and no variants of its own.
-        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..KEYS.len() - 2])?;
-        for variant in variants {
+        let section = Section::new(text, &root, &KEYS)?;
+        for variant in section.sections("variant", &KEYS[..KEYS.len() - OF_ALL])? {
             let name = variant.needed("name")?.name()?;
             if file.variants.iter().any(|known| known.name == name) {
                 return Err(variant.needed("name")?.wrong("a name that no other variant has"));
             }
             file.variants.push(Variant { name, file: read_variant(text, &root, &variant)? });
         }
+        file.take_name(stem);
+        let names: Vec<&str> = file.variants.iter().map(|variant| variant.name.as_str()).collect();
+        file.compare = conclude::compare(&section, file.spec.name.as_deref(), &names)?;
+        file.machines = conclude::machines(&section)?;
         Ok(file)
+    }
+
+    /// The file and its variants are called so if they have no name.
+    fn take_name(&mut self, stem: Option<&str>) {
+        let all = std::iter::once(&mut self.spec)
+            .chain(self.variants.iter_mut().map(|variant| &mut variant.file.spec));
+        for spec in all.filter(|spec| spec.name.is_none()) {
+            spec.name = stem.map(ToOwned::to_owned);
+        }
     }
 
     /// The plans of the file with their names: its own, then those of its variants.
@@ -178,11 +209,18 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
         slo: load::slo(&section)?,
         hosts: hosts.plan,
     };
-    let generator = host::generator(&section)?;
-    let (profile, expect) = (load::profile(&section)?, expect::expect(&section)?);
-    let (switches, variants) = (switch::switches(&section)?, Vec::new());
-    let requests = target.several.file;
-    Ok(PlanFile { spec, requests, lab_hosts: hosts.lab, generator, variants, profile, expect, switches })
+    Ok(PlanFile {
+        spec,
+        requests: target.several.file,
+        lab_hosts: hosts.lab,
+        generator: host::generator(&section)?,
+        variants: Vec::new(),
+        profile: load::profile(&section)?,
+        expect: expect::expect(&section)?,
+        switches: switch::switches(&section)?,
+        compare: None,
+        machines: None,
+    })
 }
 
 /// What a value is called in an error.

@@ -6,13 +6,16 @@
 mod ablation;
 mod answer;
 mod calibration;
+mod comparison;
 mod explanation;
 mod generator;
 mod hosts;
+mod lab_run;
 mod machines;
 mod moment;
 mod origin;
 mod plan;
+mod profile;
 mod request;
 mod step;
 mod tier_rows;
@@ -26,6 +29,10 @@ use serde::Serialize;
 pub use ablation::*;
 pub use answer::{AnswerDocument, SloDocument};
 pub use calibration::calibration;
+pub use comparison::{
+    BestDocument, ComparedDocument, ComparisonDocument, ComparisonRowDocument, CpuDifferenceDocument,
+    FunctionDifferenceDocument,
+};
 pub use explanation::{
     BreachDocument, DemandDocument, ExplanationDocument, ResourceDocument, RowDocument, TableDocument,
     explanation, explanation_schema, table_explanation, table_schema,
@@ -37,9 +44,11 @@ pub use hosts::{
     ComponentDocument, EdgeDocument, FigureDocument, HostDocument, TierDocument, UnreadDocument,
     UsageDocument,
 };
+pub use lab_run::*;
 pub use machines::*;
 pub use moment::MomentDocument;
 pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument, TlsDocument, ToolDocument};
+pub use profile::{FunctionDocument, ProfileDocument};
 pub use request::RequestDocument;
 pub(crate) use request::failed_checks;
 pub use step::{StepDocument, TimesDocument, TimesIntervals};

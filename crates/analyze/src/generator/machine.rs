@@ -3,6 +3,7 @@
 use plimsoll_record::{HostSample, Reading, Step};
 
 use crate::MachineLoad;
+use crate::hosts::GENERATOR;
 
 /// One source of the generator's machine over one step: its samples from the last before the step to the first after it.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ fn counter(sample: &HostSample, name: &str) -> Option<u64> {
 impl<'a> Source<'a> {
     fn new(hosts: &'a [HostSample], source: &str, step: &Step) -> Self {
         let ours = |sample: &&HostSample| {
-            sample.host == "generator" && sample.source == source && sample.subject.is_empty()
+            sample.host == GENERATOR && sample.source == source && sample.subject.is_empty()
         };
         let read = |sample: &&HostSample| matches!(sample.reading, Reading::Ok(_));
         let all: Vec<&HostSample> = hosts.iter().filter(ours).filter(read).collect();

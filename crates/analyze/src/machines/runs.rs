@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::{DemandUnit, Growth, Observed, Scaling, Stop, TierDemand, TierResource};
+use crate::hosts::GENERATOR;
 use crate::{Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, StepSummary};
-
-/// The name of resources of the machine that makes the load, which no tier is.
-const GENERATOR: &str = crate::hosts::GENERATOR;
 
 /// A run with what it is called.
 type Named<'a> = (&'a str, &'a Findings);

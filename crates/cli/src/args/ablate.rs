@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{RUNS_FOLDER, values};
+use super::{CaseArgs, RUNS_FOLDER, values};
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -50,4 +50,22 @@ pub(crate) struct AblateArgs {
     /// No progress on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+impl AblateArgs {
+    /// As `lab run` ablates the file that it runs.
+    pub(crate) fn of_lab(file: &str, rounds: u64, how: &CaseArgs) -> Self {
+        Self {
+            file: Some(file.to_owned()),
+            csv: None,
+            map: Vec::new(),
+            rounds,
+            seed: None,
+            quick: how.quick,
+            out: how.out.clone(),
+            name: None,
+            json: how.json,
+            quiet: how.quiet,
+        }
+    }
 }

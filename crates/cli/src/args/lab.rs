@@ -1,6 +1,6 @@
 //! Flags of the commands about labs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{RUNS_FOLDER, values};
 
@@ -65,6 +65,13 @@ pub(crate) struct CaseArgs {
     /// No progress on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+impl CaseArgs {
+    /// How the commands run labs that only compare runs: nothing is tried, and the runs themselves are not printed.
+    pub(crate) fn compared(quick: bool, out: &Path, quiet: bool) -> Self {
+        Self { quick, prove: false, out: out.to_owned(), json: false, quiet }
+    }
 }
 
 #[derive(Debug, clap::Args)]

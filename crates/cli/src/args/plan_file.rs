@@ -17,29 +17,26 @@ pub(crate) struct MadeInLab {
     file: String,
 }
 
-/// Reads a plan file, with the bodies that it names, and gives it and its variants names if they have none.
+/// Reads a plan file, with the bodies that it names; it is called as the file if it has no name.
 pub(crate) fn read(path: &Path) -> anyhow::Result<PlanFile> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         anyhow!("could not read the plan file `{shown}` ({error}); name a file that can be read")
     })?;
-    let mut file = PlanFile::parse(&text).with_context(|| shown.to_string())?;
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    let mut file = PlanFile::named(&text, stem).with_context(|| shown.to_string())?;
     // A bare name's folder is empty; what is joined to this one is never taken for standard input, `-`.
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).map(ToOwned::to_owned);
-    complete(&mut file, folder, stem.as_deref())?;
+    complete(&mut file, folder)?;
     for variant in &mut file.variants {
-        complete(&mut variant.file, folder, stem.as_deref())?;
+        complete(&mut variant.file, folder)?;
     }
     Ok(file)
 }
 
 /// What a plan file names is looked for beside it.
-fn complete(file: &mut PlanFile, folder: &Path, stem: Option<&str>) -> anyhow::Result<()> {
+fn complete(file: &mut PlanFile, folder: &Path) -> anyhow::Result<()> {
     let spec = &mut file.spec;
-    if spec.name.is_none() {
-        spec.name = stem.map(ToOwned::to_owned);
-    }
     let requests = &mut spec.scenario.requests;
     let bodies = requests.iter_mut().map(|request| &mut request.body).chain(&mut spec.body);
     bodies.into_iter().try_for_each(|body| read_body(body, folder))?;

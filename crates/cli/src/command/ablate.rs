@@ -6,9 +6,10 @@ mod table;
 mod turning;
 
 use anyhow::Context;
-use plimsoll_analyze::{Ledger, ledger, replays};
+use plimsoll_analyze::{Ledger, Replay, ledger, replays};
 use plimsoll_report::figure::{self, Bar, Caption};
-use plimsoll_report::{json, text};
+use plimsoll_report::json::{self, AblationDocument};
+use plimsoll_report::text;
 use plimsoll_units::count_text;
 
 use crate::args::AblateArgs;
@@ -16,7 +17,7 @@ use crate::exit::Exit;
 use crate::files::{Output, Written};
 use crate::terminal::result;
 
-pub(crate) use experiment::UnfitPlan;
+pub(crate) use experiment::{Runs, UnfitPlan, check, make};
 pub(crate) use table::ColumnError;
 use table::Measured;
 
@@ -38,21 +39,54 @@ pub(crate) fn ablate(args: &AblateArgs) -> anyhow::Result<Exit> {
     }
 }
 
+/// The ledgers of what was measured.
+pub(crate) struct Ledgers {
+    switches: Vec<String>,
+    connections: Option<f64>,
+    ledgers: Vec<Ledger>,
+    steps: Vec<Replay>,
+}
+
+impl Ledgers {
+    /// Of the runs that were made.
+    pub(crate) fn of(runs: &Runs) -> Self {
+        Self::of_measured(&runs.measured)
+    }
+
+    fn of_measured(measured: &Measured) -> Self {
+        let ledgers: Vec<Ledger> = measured.states.iter().map(ledger).collect();
+        let steps = replays(&ledgers, &measured.switches);
+        Self { switches: measured.switches.clone(), connections: measured.connections, ledgers, steps }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        text::ablation(&self.ledgers, &self.steps, self.connections)
+    }
+
+    pub(crate) fn document(&self) -> AblationDocument {
+        AblationDocument::of(&self.switches, &self.ledgers, &self.steps, self.connections)
+    }
+
+    /// The figure; no file if nothing tells what a switch costs.
+    pub(crate) fn figures(&self, stem: &str) -> anyhow::Result<Vec<Output>> {
+        match self.ledgers.first().filter(|ledger| !ledger.costs.is_empty()) {
+            Some(first) => figure(stem, first, self.connections),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
 /// Prints the ledgers and draws them; true if the figure is there, or none was wanted.
 fn told(measured: &Measured, stem: Option<&str>, args: &AblateArgs) -> anyhow::Result<bool> {
-    let ledgers: Vec<Ledger> = measured.states.iter().map(ledger).collect();
-    let steps = replays(&ledgers, &measured.switches);
-    let connections = measured.connections;
+    let told = Ledgers::of_measured(measured);
     result(&if args.json {
-        json::ablation(&measured.switches, &ledgers, &steps, connections)?
+        json::ablation(&told.switches, &told.ledgers, &told.steps, told.connections)?
     } else {
-        text::ablation(&ledgers, &steps, connections)
+        told.text()
     })?;
-    match (stem, ledgers.first().filter(|ledger| !ledger.costs.is_empty())) {
-        (Some(stem), Some(first)) => {
-            Ok(Written::to(&args.out, figure(stem, first, connections), false).tell(args.quiet))
-        }
-        _ => Ok(true),
+    match stem.map(|stem| told.figures(stem)) {
+        Some(figures) => Ok(Written::to(&args.out, figures, false).tell(args.quiet)),
+        None => Ok(true),
     }
 }
 

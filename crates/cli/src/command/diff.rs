@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use plimsoll_analyze::{RungOutcome, compare, rungs_of};
+use plimsoll_analyze::{Findings, RungOutcome, compare, rungs_of};
 use plimsoll_report::figure::{self, Caption, Series};
 use plimsoll_report::{dat, text};
 use plimsoll_units::percent_text;
@@ -15,13 +15,25 @@ use crate::files::{Output, Written};
 use crate::terminal::result;
 
 /// One side of a comparison.
-struct Side {
-    name: String,
-    rungs: Vec<RungOutcome>,
+pub(super) struct Side {
+    pub(super) name: String,
+    pub(super) rungs: Vec<RungOutcome>,
     series: Series,
 }
 
 impl Side {
+    /// The side of a run, called by the name of its plan.
+    fn of(findings: &Findings) -> Self {
+        Self { series: Series::of(findings), rungs: rungs_of(findings), name: findings.plan.name.clone() }
+    }
+
+    /// The same under another name.
+    pub(super) fn named(name: &str, findings: &Findings) -> Self {
+        let mut side = Self::of(findings);
+        side.rename(name.to_owned());
+        side
+    }
+
     fn rename(&mut self, name: String) {
         self.series.name.clone_from(&name);
         self.name = name;
@@ -83,7 +95,8 @@ fn margin_line((margin, beyond): (f64, bool)) -> String {
     }
 }
 
-fn figures(stem: &str, a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
+/// The two figures of a comparison.
+pub(super) fn figures(stem: &str, a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
     let caption = Caption { title: format!("{} against {}", a.name, b.name), detail: String::new() };
     let speeds = figure::diff_qps_ttlb(&caption, &a.series, &b.series)?;
     let success = figure::diff_successrate(&caption, &a.series, &b.series)?;
@@ -102,7 +115,7 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         Side { series: Series::of_rungs(&name, &rungs), name, rungs }
     } else {
         let (_, findings) = recorded::read(path)?;
-        Side { series: Series::of(&findings), rungs: rungs_of(&findings), name: findings.plan.name }
+        Side::of(&findings)
     };
     if side.rungs.is_empty() {
         bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());

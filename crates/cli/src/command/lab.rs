@@ -2,13 +2,16 @@
 
 pub(crate) mod bed;
 mod case;
+mod conclude;
 mod diagnose;
 mod file;
 mod found;
 mod generator;
+mod kept;
 mod lever;
 mod list;
 mod mates;
+mod outcome;
 mod run;
 mod table;
 mod up;

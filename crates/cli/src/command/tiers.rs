@@ -42,19 +42,14 @@ fn recorded_run(path: &Path) -> anyhow::Result<Run> {
 fn from_file(file: &str, args: &TiersArgs) -> anyhow::Result<Exit> {
     let read = named(file)?;
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
-    let how =
-        CaseArgs { quick: args.quick, prove: false, out: args.out.clone(), json: false, quiet: args.quiet };
+    let how = CaseArgs::compared(args.quick, &args.out, args.quiet);
     let maker = Maker::new(read, &how, &interrupted);
     let (runs, failed) = made(&maker, args, &interrupted);
     if runs.is_empty() {
         bail!("no run of {} was made; what failed is told above", maker.name());
     }
     let drawn = told(&runs, maker.name(), args)?;
-    Ok(match (interrupted.load(Ordering::Relaxed), drawn && !failed) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Held,
-        (false, false) => Exit::CouldNotRun,
-    })
+    Ok(Exit::of_all(drawn && !failed, interrupted.load(Ordering::Relaxed)))
 }
 
 /// The file's own plan and its variants, each by itself. One that fails is told and does not end the others; true if any did.
@@ -102,7 +97,8 @@ pub(super) fn stamp() -> String {
     Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
 }
 
-fn figures(stem: &str, name: &str, scalings: &[TierScaling]) -> anyhow::Result<Vec<Output>> {
+/// A figure of each scaling.
+pub(super) fn figures(stem: &str, name: &str, scalings: &[TierScaling]) -> anyhow::Result<Vec<Output>> {
     let mut outputs = Vec::new();
     for (index, scaling) in scalings.iter().enumerate() {
         // A tier may have been scaled beside several numbers of another.

@@ -27,12 +27,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// When the load cannot be made here; the leader is told why.
 pub fn assist(
     plan: Plan,
-    csv: Option<&[u8]>,
     version: &str,
     leader: &UnixStream,
     interrupted: &AtomicBool,
 ) -> Result<(), ConductError> {
-    let made = make_shares(plan, csv, version, leader, interrupted);
+    let made = make_shares(plan, version, leader, interrupted);
     if let Err(error) = &made {
         // A leader that is gone needs no reason.
         say(leader, &Word::Failed { why: error.to_string() }).ok();
@@ -42,12 +41,11 @@ pub fn assist(
 
 fn make_shares(
     plan: Plan,
-    csv: Option<&[u8]>,
     version: &str,
     leader: &UnixStream,
     interrupted: &AtomicBool,
 ) -> Result<(), ConductError> {
-    let requests = Requests::of(&plan, csv)?;
+    let requests = Requests::of(&plan, None)?;
     let prepared = prepare(plan, None, interrupted)?;
     let driver = available_driver(prepared.plan.generator.driver)?;
     let means = Means::of(&prepared, &requests, driver, RealClock.now());
@@ -85,19 +83,19 @@ fn make_share(
     leader: &UnixStream,
     wishes: &Receiver<Wish>,
 ) -> Result<Option<String>, EngineError> {
-    let company =
-        Company { workers_before: share.workers_before, workers: share.workers, begins: share.begins };
-    let means = Means { origin: share.origin, interval: share.interval, ..means.clone() };
+    let StepShare { step, workers_before, own_workers } = share;
+    let company = Company { workers_before, workers: step.workers, begins: step.begins };
+    let means = Means { origin: step.origin, interval: step.interval, ..means.clone() };
     let task = StepTask {
-        index: share.step,
-        level: share.level,
-        limit: share.limit,
+        index: step.step,
+        level: step.level,
+        limit: step.limit,
         until_known: false,
         requests_max: None,
         ended_by: None,
     };
-    let mut running = Running::start(&means.order(&task, share.own_workers, Some(company)))?;
-    let late_ns = RealClock.now().nanos_since(share.begins);
+    let mut running = Running::start(&means.order(&task, own_workers, Some(company)))?;
+    let late_ns = RealClock.now().nanos_since(step.begins);
     let mut heard = say(leader, &Word::Began { late_ns }).is_ok();
     loop {
         match running.next(LOOK_EVERY)? {

@@ -2,6 +2,7 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use plimsoll_plan::Level;
+use plimsoll_units::Instant;
 
 use super::*;
 
@@ -55,8 +56,8 @@ fn workers_of_mates_come_after_those_of_the_leader_and_no_further_than_there_are
     assert_eq!(mates.workers(), 4);
     mates.begin(2, &wish(5));
     let Some(Wish::Begin(share)) = Lines::of(&mate).unwrap().next().unwrap() else { panic!("no share") };
-    assert_eq!((share.workers_before, share.own_workers, share.workers), (2, 3, 5));
-    assert_eq!((share.step, share.begins.as_nanos(), share.origin.as_nanos()), (3, 90, 7));
+    assert_eq!((share.workers_before, share.own_workers, share.step.workers), (2, 3, 5));
+    assert_eq!(share.step, wish(5));
     assert!(mates.at_work());
     say(&mate, &Word::Ended { fault: None }).unwrap();
     while mates.at_work() {

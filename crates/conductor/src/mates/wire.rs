@@ -27,23 +27,29 @@ pub(super) enum Wish {
     Abandon,
 }
 
+/// A step as the leader wants it made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct StepWish {
+    pub(crate) step: u32,
+    pub(crate) level: Level,
+    pub(crate) limit: Duration,
+    /// Workers of all generators together that take part.
+    pub(crate) workers: u32,
+    pub(crate) begins: Instant,
+    /// The longest interval of one frame.
+    pub(crate) interval: Duration,
+    /// When the run began.
+    pub(crate) origin: Instant,
+}
+
 /// A mate's share of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct StepShare {
-    pub(super) step: u32,
-    pub(super) level: Level,
-    pub(super) limit: Duration,
+    pub(super) step: StepWish,
     /// Workers of the generators before this one.
     pub(super) workers_before: u32,
     /// Workers of this one that take part.
     pub(super) own_workers: u32,
-    /// Workers of all generators together that take part.
-    pub(super) workers: u32,
-    pub(super) begins: Instant,
-    /// The longest interval of one frame.
-    pub(super) interval: Duration,
-    /// When the run began.
-    pub(super) origin: Instant,
 }
 
 /// What a mate tells.

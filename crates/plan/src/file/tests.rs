@@ -320,4 +320,45 @@ fn a_search_warms_up_at_32_connections_and_rates_at_what_they_are_on_average() {
     let profile = |load| warming(load).profile().cloned();
     assert_eq!(profile("rate = 500"), Some(RateProfile::Constant(500.0)));
     assert_eq!(profile("rate = [100, 300]"), Some(RateProfile::Constant(200.0)));
+const VARIANTS: &str = "[[variant]]\nname = \"gin\"\n[[variant]]\nname = \"net-http\"\n";
+
+#[test]
+fn runs_are_compared_with_a_variant_or_with_the_file_itself() {
+    let against = |name: &str| {
+        let text = format!("[target]\nurl = \"http://a/\"\n[compare]\nagainst = \"{name}\"\n{VARIANTS}");
+        PlanFile::named(&text, Some("shop")).map(|file| file.compare).map_err(|error| error.to_string())
+    };
+    assert_eq!(against("net-http"), Ok(Some(Compare { against: Some("net-http".to_owned()) })));
+    assert_eq!(against("shop"), Ok(Some(Compare { against: None })));
+    let error = against("net-htp").unwrap_err();
+    assert!(error.starts_with("line 4: `compare.against`") && error.contains("`net-http`?"), "{error}");
+    assert!(against("zzz").unwrap_err().contains("one of shop, gin, net-http"), "{:?}", against("zzz"));
+    let alone = refused("name = \"a\"\n[target]\nurl = \"http://a/\"\n[compare]\nagainst = \"a\"\n");
+    assert!(alone.contains("line 5") && alone.contains("without variants"), "{alone}");
+    let missing = refused(&format!("[target]\nurl = \"http://a/\"\n[compare]\n{VARIANTS}"));
+    assert!(missing.contains("`compare.against` is missing"), "{missing}");
+}
+
+#[test]
+fn machines_are_counted_for_a_rate_and_a_share_of_each() {
+    let machines = |keys: &str| {
+        let text = format!("{WHOLE}[machines]\n{keys}\n{VARIANTS}");
+        PlanFile::parse(&text).map(|file| file.machines).map_err(|error| error.to_string())
+    };
+    let goal = |utilisation: f64| Ok(Some(MachineGoal { target_per_sec: 100_000.0, utilisation }));
+    assert_eq!(machines("target = \"100k\""), goal(0.7));
+    assert_eq!(machines("target = 100000\nutilisation = \"60%\""), goal(0.6));
+    assert!(machines("utilisation = 0.5").unwrap_err().contains("`machines.target` is missing"));
+    assert!(machines("target = \"100k\"\nutilisation = 1.5").unwrap_err().contains("`machines.utilisation`"));
+    assert!(machines("target = \"100k\"\nutilization = 0.5").unwrap_err().contains("`utilisation`?"));
+}
+
+#[test]
+fn what_is_said_of_all_runs_is_not_said_by_one_of_them() {
+    for table in ["variant.compare]\nagainst = \"a\"", "variant.machines]\ntarget = 1"] {
+        let error = refused(&format!("{WHOLE}[[variant]]\nname = \"a\"\n[{table}\n"));
+        assert!(error.contains("is not a key of [variant]"), "{error}");
+    }
+    let file = with(&format!("[machines]\ntarget = 5\n{VARIANTS}"));
+    assert!(file.machines.is_some() && file.variants[0].file.machines.is_none());
 }

@@ -151,6 +151,30 @@ fn figures(names: &[String], values: &[Option<f64>]) -> Vec<FigureOfSwitch> {
     pairs.map(|(name, value)| FigureOfSwitch { name: name.clone(), value: value.and_then(finite) }).collect()
 }
 
+impl AblationDocument {
+    /// Ledgers, and what came of the steps between them. `switches` are in the order of the settings.
+    pub fn of(switches: &[String], ledgers: &[Ledger], replays: &[Replay], connections: Option<f64>) -> Self {
+        Self {
+            schema: SCHEMA,
+            connections: connections.and_then(finite),
+            ledgers: ledgers.iter().map(|ledger| LedgerDocument::of(ledger, switches)).collect(),
+            steps: replays.iter().map(ReplayDocument::of).collect(),
+        }
+    }
+}
+
+impl ReplayDocument {
+    fn of(replay: &Replay) -> Self {
+        Self {
+            from: replay.from.clone(),
+            to: replay.to.clone(),
+            on: replay.on.clone(),
+            before_us: us(replay.time_sec.0),
+            after_us: us(replay.time_sec.1),
+        }
+    }
+}
+
 impl LedgerDocument {
     fn of(ledger: &Ledger, switches: &[String]) -> Self {
         let named =
@@ -226,21 +250,7 @@ pub fn ablation(
     replays: &[Replay],
     connections: Option<f64>,
 ) -> Result<String, serde_json::Error> {
-    let document = AblationDocument {
-        schema: SCHEMA,
-        connections: connections.and_then(finite),
-        ledgers: ledgers.iter().map(|ledger| LedgerDocument::of(ledger, switches)).collect(),
-        steps: replays
-            .iter()
-            .map(|replay| ReplayDocument {
-                from: replay.from.clone(),
-                to: replay.to.clone(),
-                on: replay.on.clone(),
-                before_us: us(replay.time_sec.0),
-                after_us: us(replay.time_sec.1),
-            })
-            .collect(),
-    };
+    let document = AblationDocument::of(switches, ledgers, replays, connections);
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 

@@ -150,6 +150,26 @@ pub struct StopDocument {
     pub scaled: Option<f64>,
 }
 
+impl PlanDocument {
+    /// A plan, and the same with other machines if that was asked for.
+    pub fn of(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) -> Self {
+        Self {
+            schema: SCHEMA,
+            target_per_sec: finite(plan.goal.target_per_sec),
+            utilisation: finite(plan.goal.utilisation),
+            tiers: tiers(plan),
+            growth: plan.growth.as_ref().map(GrowthDocument::of),
+            remarks: plan.remarks.clone(),
+            what_if: what_if.map(|(change, changed)| WhatIfDocument {
+                change: change.to_owned(),
+                tiers: tiers(changed),
+                growth: changed.growth.as_ref().map(GrowthDocument::of),
+                remarks: changed.remarks.clone(),
+            }),
+        }
+    }
+}
+
 impl TierPlanDocument {
     fn of(plan: &TierPlan) -> Self {
         let machines = plan.machines;
@@ -234,21 +254,7 @@ pub fn machines(
     plan: &MachinePlan,
     what_if: Option<(&str, &MachinePlan)>,
 ) -> Result<String, serde_json::Error> {
-    let document = PlanDocument {
-        schema: SCHEMA,
-        target_per_sec: finite(plan.goal.target_per_sec),
-        utilisation: finite(plan.goal.utilisation),
-        tiers: tiers(plan),
-        growth: plan.growth.as_ref().map(GrowthDocument::of),
-        remarks: plan.remarks.clone(),
-        what_if: what_if.map(|(change, changed)| WhatIfDocument {
-            change: change.to_owned(),
-            tiers: tiers(changed),
-            growth: changed.growth.as_ref().map(GrowthDocument::of),
-            remarks: changed.remarks.clone(),
-        }),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    Ok(serde_json::to_string_pretty(&PlanDocument::of(plan, what_if))? + "\n")
 }
 
 /// The JSON schema of the document, as published.

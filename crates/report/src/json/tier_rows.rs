@@ -77,6 +77,17 @@ pub struct TierScalingDocument {
     pub points: Vec<[f64; 3]>,
 }
 
+impl TiersDocument {
+    /// Rows and scalings.
+    pub fn of(rows: &[TierRow], scalings: &[TierScaling]) -> Self {
+        Self {
+            schema: SCHEMA,
+            rows: rows.iter().map(TierRowDocument::of).collect(),
+            scalings: scalings.iter().map(TierScalingDocument::of).collect(),
+        }
+    }
+}
+
 impl TierRowDocument {
     fn of(row: &TierRow) -> Self {
         let efficiency = row.efficiency.as_ref().map(|efficiency| efficiency.ratio);
@@ -128,12 +139,7 @@ impl TierScalingDocument {
 /// # Errors
 /// When it cannot be written as JSON, which no row should meet.
 pub fn tier_rows(rows: &[TierRow], scalings: &[TierScaling]) -> Result<String, serde_json::Error> {
-    let document = TiersDocument {
-        schema: SCHEMA,
-        rows: rows.iter().map(TierRowDocument::of).collect(),
-        scalings: scalings.iter().map(TierScalingDocument::of).collect(),
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    Ok(serde_json::to_string_pretty(&TiersDocument::of(rows, scalings))? + "\n")
 }
 
 /// The JSON schema of the document, as published.

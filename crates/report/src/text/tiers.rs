@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use plimsoll_analyze::{Door, TierNode, Topology};
+use plimsoll_plan::PlanHost;
 use plimsoll_units::escape_control;
 
 use super::paragraph::wrapped;
@@ -13,7 +14,7 @@ pub(super) fn drawing(topology: &Topology) -> String {
         return String::new();
     }
     let hosts: BTreeSet<&str> = topology.tiers.iter().map(|tier| tier.host.as_str()).collect();
-    let mut drawing = "generator".to_owned();
+    let mut drawing = PlanHost::GENERATOR.to_owned();
     for level in topology.levels() {
         drawing.push_str(" → ");
         drawing.push_str(&level_text(&level, hosts.len() > 1));

@@ -1,6 +1,7 @@
 //! What limits the target, as far as it is known, and what to try next.
 
 use plimsoll_analyze::{Confidence, EvidenceRow, Findings, Limit, ProofOutcome, Verdict};
+use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
 use plimsoll_units::{count_text, escape_control, significant};
 
@@ -54,7 +55,7 @@ fn generator_ruled_out(findings: &Findings) -> String {
 
 /// Nothing is said of the target's machine that was not seen.
 fn unwatched(run: &Run) -> &'static str {
-    let watched = run.hosts.iter().any(|sample| sample.host != "generator");
+    let watched = run.hosts.iter().any(|sample| sample.host != PlanHost::GENERATOR);
     if watched { "" } else { " The target's machine was not watched." }
 }
 

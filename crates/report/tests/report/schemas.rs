@@ -10,11 +10,12 @@ use serde_json::Value;
 use super::hosts;
 
 /// Each published file with the schema of this code.
-fn schemas() -> [(&'static str, Value); 3] {
+fn schemas() -> [(&'static str, Value); 4] {
     [
         ("plan.schema.json", json::plan_schema()),
         ("ablation.schema.json", json::ablation_schema()),
         ("tiers.schema.json", json::tiers_schema()),
+        ("lab-run.schema.json", json::lab_run_schema()),
     ]
 }
 

@@ -61,23 +61,44 @@ struct Task {
 pub(super) fn run(file: &str, args: &AblateArgs) -> anyhow::Result<Exit> {
     let read = named(file)?;
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
-    let how =
-        CaseArgs { quick: args.quick, prove: false, out: args.out.clone(), json: false, quiet: args.quiet };
+    let how = CaseArgs::compared(args.quick, &args.out, args.quiet);
     let maker = Maker::new(read, &how, &interrupted);
+    let made = make(&maker, args, &interrupted)?;
+    let drawn = super::told(&made.measured, Some(&made.stem), args)?;
+    Ok(Exit::of_all(drawn && !made.failed, interrupted.load(Ordering::Relaxed)))
+}
+
+/// The runs of an ablation, as far as they were made.
+pub(crate) struct Runs {
+    pub(super) measured: Measured,
+    /// The name of the figure's files, and of the table's but for its ending.
+    pub(crate) stem: String,
+    /// True if a run failed, which was told.
+    pub(crate) failed: bool,
+    /// The table of them.
+    pub(crate) table: PathBuf,
+}
+
+/// Whether an ablation can be made of a file.
+///
+/// # Errors
+/// Why not.
+pub(crate) fn check(file: &PlanFile, name: &str) -> Result<(), UnfitPlan> {
+    fit(file, name).map(drop)
+}
+
+/// Makes the runs.
+///
+/// # Errors
+/// When the file is not fit for it, or none of its runs says anything.
+pub(crate) fn make(maker: &Maker<'_>, args: &AblateArgs, interrupted: &AtomicBool) -> anyhow::Result<Runs> {
     let plan = fit(maker.content(), maker.name())?;
     let stem = format!("{}-{}", maker.name(), stamp());
     let switches: Vec<String> = plan.switches.iter().map(|switch| switch.name.clone()).collect();
     let mut table = Table::new(&args.out, &stem, &switches);
     let measured = Measured { switches, ..Measured::default() };
-    let mut experiment = Experiment {
-        maker: &maker,
-        plan,
-        table: &mut table,
-        measured,
-        args,
-        interrupted: &interrupted,
-        failed: 0,
-    };
+    let mut experiment =
+        Experiment { maker, plan, table: &mut table, measured, args, interrupted, failed: 0 };
     experiment.all();
     let (measured, failed) = (experiment.measured, experiment.failed);
     if measured.states.is_empty() {
@@ -86,12 +107,8 @@ pub(super) fn run(file: &str, args: &AblateArgs) -> anyhow::Result<Exit> {
     if !args.quiet {
         remark(&format!("wrote {}", table.path().display()));
     }
-    let drawn = super::told(&measured, Some(&format!("{stem}.ablation")), args)?;
-    Ok(match (interrupted.load(Ordering::Relaxed), drawn && failed == 0) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Held,
-        (false, false) => Exit::CouldNotRun,
-    })
+    let (stem, table) = (format!("{stem}.ablation"), table.path().to_owned());
+    Ok(Runs { measured, stem, failed: failed > 0, table })
 }
 
 /// The plan as it is run: with one number of connections.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use plimsoll_analyze::{Findings, ResourceKind, StepSummary};
 use plimsoll_analyze::{Trial, io_calls_per_sec};
+use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
 
 use super::table::{AT_LEAST, BESIDE, SWITCH};
@@ -57,8 +58,10 @@ impl Outcome {
 /// What a request takes of each host: CPU in µs, IO calls, and packets both ways.
 fn beside(run: &Run, findings: &Findings, (position, step): (usize, &StepSummary)) -> Vec<(String, f64)> {
     let each = |amount: f64| amount / step.throughput.value;
-    let hosts =
-        findings.resources.iter().filter(|resource| resource.host != "generator" && resource.detail != "lo");
+    let hosts = findings
+        .resources
+        .iter()
+        .filter(|resource| resource.host != PlanHost::GENERATOR && resource.detail != "lo");
     let mut figures: Vec<(String, f64)> = Vec::new();
     for resource in hosts {
         let Some(used) = resource.used.get(position).copied().flatten() else { continue };

@@ -9,10 +9,9 @@ use plimsoll_lab::{Lab, Standing};
 use plimsoll_plan::PlanFile;
 
 use super::file::{Case, LabFile};
-use super::{case, generator, permitted};
+use super::{case, permitted};
 use crate::args::{Asked, CaseArgs, KeepArgs};
 use crate::command::measure;
-use crate::terminal::tell_error;
 
 /// A plan file with its folder, and how runs of it are made.
 #[derive(Debug)]
@@ -82,14 +81,7 @@ impl Bed<'_> {
     /// Makes the run of a file; gives the run file.
     pub(crate) fn run(&mut self, name: &str, file: &PlanFile) -> anyhow::Result<PathBuf> {
         match self {
-            Self::Lab(lab, maker) => {
-                let plan = case::plan(&maker.case(name, file), lab, maker.how.quick)?;
-                let made = generator::run(lab, &plan, maker.how, maker.interrupted)?;
-                if let Err(error) = lab.alive() {
-                    tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
-                }
-                Ok(made)
-            }
+            Self::Lab(lab, maker) => case::load(&maker.case(name, file), lab, maker.how, maker.interrupted),
             Self::Outside(maker) => outside(name, file, maker),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use plimsoll_lab::{Lab, LabOptions, LabSpec, Standing, fill_hosts};
+use plimsoll_lab::{Lab, LabOptions, Standing, fill_hosts};
 use plimsoll_plan::{
     HostPort, LoadSpec, Plan, PlanSpec, ProfileOrder, ProfileSpec, RateProfile, ResolveEntry,
 };
@@ -56,7 +56,6 @@ pub(super) fn up(
             case.name
         );
     }
-    let spec = LabSpec { hosts: case.file.lab_hosts.clone(), generator: case.file.generator };
     let own = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
     let options = LabOptions {
         folder: case.folder,
@@ -66,7 +65,7 @@ pub(super) fn up(
         ready_within: READY_WITHIN,
         interrupted,
     };
-    let lab = Lab::up(&spec, &options).with_context(|| case.name.clone())?;
+    let lab = Lab::up(&case.lab(), &options).with_context(|| case.name.clone())?;
     for text in lab.remarks().iter().filter(|_| !quiet) {
         remark(&format!("plimsoll: {text}"));
     }
@@ -81,18 +80,29 @@ pub(super) fn run(
     interrupted: &AtomicBool,
 ) -> anyhow::Result<Judged> {
     let mut lab = up(case, standing, interrupted, how.quiet)?;
-    let plan = plan(case, &lab, how.quick)?;
-    let file = generator::run(&mut lab, &plan, how, interrupted)?;
-    if let Err(error) = lab.alive() {
-        tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
-    }
+    let file = load(case, &mut lab, how, interrupted)?;
     drop(lab);
     let (run, findings) = recorded::read(&file)?;
     Judged::of(case, file, &run, &findings)
 }
 
+/// Loads the hosts of a lab that is up; gives the run file. A service that ended meanwhile is told.
+pub(super) fn load(
+    case: &Case<'_>,
+    lab: &mut Lab,
+    how: &CaseArgs,
+    interrupted: &AtomicBool,
+) -> anyhow::Result<PathBuf> {
+    let plan = plan(case, lab, how.quick)?;
+    let file = generator::run(lab, &plan, how, interrupted)?;
+    if let Err(error) = lab.alive() {
+        tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
+    }
+    Ok(file)
+}
+
 /// The plan of a case as it is run in this lab.
-pub(super) fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Plan> {
+fn plan(case: &Case<'_>, lab: &Lab, quick: bool) -> anyhow::Result<Plan> {
     let mut spec: PlanSpec = case.file.spec.clone();
     spec.name = Some(case.name.replace('/', "-"));
     let addresses = lab.addresses();

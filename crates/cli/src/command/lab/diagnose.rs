@@ -5,52 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
 use plimsoll_lab::Standing;
-use plimsoll_plan::Expect;
-use serde_json::{Value, json};
+use plimsoll_report::json::CaseDocument;
+use serde_json::json;
 
 use super::case;
 use super::file::{Case, LabFile, files_in};
-use super::found::{Judged, expected_json};
-use super::table::{Row, render, score};
+use super::outcome::Outcome;
+use super::table::{render, score};
 use crate::args::DiagnoseArgs;
 use crate::exit::Exit;
 use crate::signals;
 use crate::terminal::{remark, result, with_causes};
-
-/// What came of one scenario.
-#[derive(Debug)]
-enum Outcome {
-    Judged(Box<Judged>),
-    /// It could not be run: its name, what it expects, and why.
-    Failed(String, Option<Expect>, String),
-}
-
-impl Outcome {
-    fn row(&self) -> Row<'_> {
-        match self {
-            Self::Judged(judged) => Row::Judged(judged),
-            Self::Failed(name, _, why) => Row::Failed { name, why },
-        }
-    }
-
-    /// Whether it is what was expected. One that could not be run is not.
-    fn right(&self) -> Option<bool> {
-        match self {
-            Self::Judged(judged) => judged.right(),
-            Self::Failed(..) => Some(false),
-        }
-    }
-
-    fn json(&self) -> Value {
-        match self {
-            Self::Judged(judged) => judged.json(),
-            Self::Failed(name, expected, why) => json!({
-                "name": name, "expected": expected.as_ref().map(expected_json), "found": null, "confidence": null,
-                "right": false, "text": why,
-            }),
-        }
-    }
-}
 
 pub(super) fn diagnose(args: &DiagnoseArgs, standing: Standing) -> anyhow::Result<Exit> {
     let files = files_in(&args.folder)?;
@@ -109,7 +74,7 @@ impl Scenarios<'_> {
         }
         let outcome = match case::run(case, self.standing, &self.args.how, self.interrupted) {
             Ok(judged) => Outcome::Judged(Box::new(judged)),
-            Err(error) => Outcome::Failed(case.name.clone(), case.file.expect.clone(), with_causes(&error)),
+            Err(error) => Outcome::failed(case, &error),
         };
         // What was cut short is no evidence for anything.
         if ended() {
@@ -140,7 +105,7 @@ impl Scenarios<'_> {
 
 fn rendered(outcomes: &[Outcome], as_json: bool) -> anyhow::Result<String> {
     if as_json {
-        let scenarios: Vec<Value> = outcomes.iter().map(Outcome::json).collect();
+        let scenarios: Vec<CaseDocument> = outcomes.iter().map(Outcome::document).collect();
         return Ok(serde_json::to_string_pretty(&json!({ "scenarios": scenarios }))? + "\n");
     }
     let table = render(&outcomes.iter().map(Outcome::row).collect::<Vec<_>>());

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use plimsoll_lab::LabSpec;
 use plimsoll_plan::PlanFile;
 
 use crate::args::plan_file;
@@ -14,14 +15,14 @@ const PLACES: [&str; 3] = ["lab/experiments", "lab/scenarios", "lab"];
 const SERVICES: &str = "PLIMSOLL_SERVICES";
 
 /// A lab file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct LabFile {
     /// Its folder, which `${dir}` stands for.
     pub(super) folder: PathBuf,
     pub(super) content: PlanFile,
 }
 
-/// One plan of a lab file, to be run in a lab of its own.
+/// One plan of a lab file, to be run in a lab.
 #[derive(Debug)]
 pub(super) struct Case<'a> {
     /// The file's name, and behind a slash that of the variant.
@@ -75,6 +76,11 @@ impl LabFile {
 }
 
 impl Case<'_> {
+    /// The hosts that are made for it.
+    pub(super) fn lab(&self) -> LabSpec {
+        LabSpec { hosts: self.file.lab_hosts.clone(), generator: self.file.generator }
+    }
+
     /// The folder of built services that `${services}` stands for: named by the environment, or where `make services`
     /// puts them, beside the file's folder or one above.
     pub(super) fn services(&self) -> Option<PathBuf> {

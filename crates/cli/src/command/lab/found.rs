@@ -6,8 +6,8 @@ use anyhow::Context;
 use plimsoll_analyze::{Findings, StepSummary};
 use plimsoll_plan::{Expect, Expected};
 use plimsoll_record::Run;
-use plimsoll_report::json;
-use serde_json::{Value, json};
+use plimsoll_report::json::{self, CaseDocument, ExpectedDocument, FoundDocument, NamedLimitDocument};
+use serde_json::Value;
 
 use super::file::Case;
 use crate::command::judge;
@@ -66,6 +66,10 @@ impl Named {
         let place = text(value, "where");
         let host = place.split(':').next().unwrap_or_default().trim().to_owned();
         Self { limit: text(value, "limit"), host }
+    }
+
+    fn document(&self) -> NamedLimitDocument {
+        NamedLimitDocument { limit: self.limit.clone(), host: Some(self.host.clone()) }
     }
 
     fn is(&self, expected: &Expected) -> bool {
@@ -150,36 +154,38 @@ impl Judged {
         }
     }
 
-    pub(super) fn json(&self) -> Value {
+    pub(super) fn document(&self) -> CaseDocument {
         let found = &self.found;
-        let per_sec = self.best.map(|best| best.per_sec);
-        json!({
-            "name": self.name,
-            "expected": self.expected.as_ref().map(expected_json),
-            "found": { "limit": found.named.limit, "where": found.named.host, "size": found.size },
-            "also": found.also.iter().map(|one| json!({ "limit": one.limit, "where": one.host })).collect::<Vec<_>>(),
-            "confidence": found.confidence,
-            "right": self.right(),
-            "text": found.text,
-            "throughput_per_sec": per_sec,
-            "connections": self.best.map(|best| best.connections),
-            "p99_ms": self.best.and_then(|best| best.p99_ns).map(|ns| ns / 1e6),
-            "file": self.file.to_string_lossy(),
-        })
+        CaseDocument {
+            name: self.name.clone(),
+            expected: self.expected.as_ref().map(expected_document),
+            found: Some(FoundDocument { named: found.named.document(), size: found.size }),
+            also: found.also.iter().map(Named::document).collect(),
+            confidence: Some(found.confidence.clone()),
+            right: self.right(),
+            text: found.text.clone(),
+            throughput_per_sec: self.best.map(|best| best.per_sec),
+            connections: self.best.map(|best| best.connections),
+            p99_ms: self.best.and_then(|best| best.p99_ns).map(|ns| ns / 1e6),
+            file: Some(self.file.to_string_lossy().into_owned()),
+        }
     }
 }
 
-/// An expectation as JSON: the first of its limits, and all of them if there are several.
-pub(super) fn expected_json(expected: &Expect) -> Value {
-    let one = |expected: &Expected| json!({ "limit": expected.limit, "where": expected.host });
-    let mut value = expected.limits.first().map_or(Value::Null, one);
-    if let Some(object) = value.as_object_mut() {
-        object.insert("size".to_owned(), expected.size.into());
-        if expected.limits.len() > 1 {
-            object.insert("either".to_owned(), expected.limits.iter().map(one).collect());
-        }
+/// An expectation: the first of its limits, and all of them if there are several.
+pub(super) fn expected_document(expected: &Expect) -> ExpectedDocument {
+    let one = |expected: &Expected| NamedLimitDocument {
+        limit: expected.limit.clone(),
+        host: expected.host.clone(),
+    };
+    let all: Vec<NamedLimitDocument> = expected.limits.iter().map(one).collect();
+    let first =
+        all.first().cloned().unwrap_or_else(|| NamedLimitDocument { limit: String::new(), host: None });
+    ExpectedDocument {
+        named: first,
+        size: expected.size,
+        either: if all.len() > 1 { all } else { Vec::new() },
     }
-    value
 }
 
 #[cfg(test)]

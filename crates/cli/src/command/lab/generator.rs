@@ -65,6 +65,8 @@ pub(super) fn run(
 ) -> anyhow::Result<PathBuf> {
     let path = lab.folder().join("plan.json");
     let socket = lab.folder().join("generators.sock");
+    // That of the run before is still there if the lab is.
+    std::fs::remove_file(&socket).ok();
     std::fs::write(&path, plan.to_json()).with_context(|| format!("could not write {}", path.display()))?;
     let here = std::env::current_dir().context("could not tell the current folder")?;
     let (looked_at, capping) = (watch::hosts(lab, plan), lab.capping());

@@ -28,7 +28,7 @@ pub(super) fn lead(socket: &Path, mates: usize, interrupted: &AtomicBool) -> any
 /// Makes load as the leader at the socket wishes, until that is gone.
 pub(super) fn assist_at(socket: &Path, plan: Plan, interrupted: &AtomicBool) -> anyhow::Result<Exit> {
     let leader = reach(socket, interrupted)?;
-    assist(plan, None, env!("CARGO_PKG_VERSION"), &leader, interrupted)?;
+    assist(plan, env!("CARGO_PKG_VERSION"), &leader, interrupted)?;
     Ok(Exit::Held)
 }
 

@@ -1,66 +1,156 @@
-//! `plimsoll lab run`: a file's plan and its variants.
+//! `plimsoll lab run`: a file's plan and its variants, and what they say together.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use plimsoll_lab::Standing;
-use serde_json::json;
+use plimsoll_report::ProfiledRun;
 
-use super::case;
-use super::file::LabFile;
+use super::conclude::{Ablating, Conclusions, Made};
+use super::file::{Case, LabFile};
 use super::found::Judged;
-use super::table::{Row, render, score, words};
-use crate::args::LabRunArgs;
-use crate::command::{measure, recorded};
+use super::kept::KeptLab;
+use super::outcome::Outcome;
+use super::table::{render, score, words};
+use crate::args::{CaseArgs, LabRunArgs};
+use crate::command::tiers::stamp;
+use crate::command::{ablate, measure, recorded};
 use crate::exit::Exit;
+use crate::files::Written;
 use crate::signals;
-use crate::terminal::{remark, result};
+use crate::terminal::{fail, remark, result};
 
 pub(super) fn run(args: &LabRunArgs, standing: Standing) -> anyhow::Result<Exit> {
-    let file = LabFile::named(&args.file)?;
+    let (file, how) = (LabFile::named(&args.file)?, &args.how);
+    let switched = !file.content.switches.is_empty();
+    if switched {
+        // Said before the runs, which take long.
+        ablate::check(&file.content, file.name())?;
+    }
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
-    let cases = file.cases();
-    let mut judged: Vec<Judged> = Vec::new();
-    for (index, case) in cases.iter().enumerate() {
-        if !args.how.quiet && cases.len() > 1 {
-            remark(&format!("{} ({} of {})", case.name, index + 1, cases.len()));
-        }
-        let one = case::run(case, standing, &args.how, &interrupted)?;
-        if !args.how.quiet {
-            remark(&format!("wrote {}", one.file.display()));
-        }
-        judged.push(one);
-        if interrupted.load(Ordering::Relaxed) {
-            break;
-        }
+    let ended = || interrupted.load(Ordering::Relaxed);
+    let runs = Runs::make(&file, standing, how, &interrupted)?;
+    let mut told = Conclusions::of(&runs.outcomes, format!("{}-{}", file.name(), stamp()));
+    told.conclude(&file.content, file.name(), &runs.made);
+    if !how.json {
+        result(&(runs.text()? + &told.texts.concat()))?;
+        told.texts.clear();
     }
-    result(&rendered(&judged, args.how.json)?)?;
-    Ok(exit(&judged, interrupted.load(Ordering::Relaxed)))
+    let ablating = Ablating { file: &file, standing, how, interrupted: &interrupted };
+    let ablated = if switched && !ended() { told.switches(&ablating) } else { Ok(true) };
+    let all_there = written(&mut told, how, ablated)?;
+    Ok(runs.exit(all_there, ended()))
 }
 
-/// The whole report of one run, or the table of several.
-fn rendered(judged: &[Judged], as_json: bool) -> anyhow::Result<String> {
-    if as_json {
-        let runs: Vec<_> = judged.iter().map(Judged::json).collect();
-        return Ok(serde_json::to_string_pretty(&json!({ "runs": runs }))? + "\n");
-    }
-    let [only] = judged else {
-        let table = render(&judged.iter().map(Row::Judged).collect::<Vec<_>>());
-        return Ok(table + &score(judged.iter().map(Judged::right)));
-    };
-    let (run, findings) = recorded::read(&only.file)?;
-    let report = measure::rendered(&run, &findings, false)?;
-    let expected = only.expected.as_ref().map_or_else(String::new, |expected| match only.right() {
-        Some(true) => format!("\nas expected: {}\n", words(expected)),
-        _ => format!("\nNOT as expected: {} instead of {}\n", only.found.words(), words(expected)),
-    });
-    Ok(report + &expected)
+/// Prints what is left to be printed, and writes the figures; true if nothing failed.
+fn written(told: &mut Conclusions, how: &CaseArgs, ablated: anyhow::Result<bool>) -> anyhow::Result<bool> {
+    let figures = std::mem::take(&mut told.figures);
+    let written: Vec<Written> =
+        figures.into_iter().map(|figures| Written::to(&how.out, figures, false)).collect();
+    let paths = written.iter().flat_map(|written| &written.paths);
+    told.document.files.extend(paths.map(|path| path.to_string_lossy().into_owned()));
+    result(&if how.json { told.document.render()? } else { told.texts.concat() })?;
+    let ablated = ablated.unwrap_or_else(|error| fail(&error) == Exit::Held);
+    let drawn = written.iter().filter(|written| !written.tell(how.quiet)).count() == 0;
+    Ok(ablated && drawn)
 }
 
-/// The first code that is not that of success.
-fn exit(judged: &[Judged], interrupted: bool) -> Exit {
-    if interrupted {
-        return Exit::Interrupted;
+/// The runs of a file.
+#[derive(Default)]
+struct Runs<'a> {
+    /// What came of each plan that was begun.
+    outcomes: Vec<Outcome>,
+    /// Those that were run.
+    made: Vec<Made<'a>>,
+    /// How the first that could not be run would have ended the command by itself.
+    failed: Option<Exit>,
+}
+
+impl<'a> Runs<'a> {
+    /// Runs the file's own plan and its variants. One of several that fails is told and does not end the others.
+    fn make(
+        file: &'a LabFile,
+        standing: Standing,
+        how: &CaseArgs,
+        interrupted: &AtomicBool,
+    ) -> anyhow::Result<Self> {
+        let mut kept = KeptLab::new(standing, how, interrupted);
+        let mut runs = Self::default();
+        let cases = file.cases();
+        for (index, (case, (variant, _))) in cases.iter().zip(file.content.all()).enumerate() {
+            if !how.quiet && cases.len() > 1 {
+                let same = if kept.fits(case) { ", in the lab of the one before" } else { "" };
+                remark(&format!("{} ({} of {}){same}", case.name, index + 1, cases.len()));
+            }
+            let made = one(case, (variant, variant.unwrap_or_else(|| file.name())), &mut kept);
+            let ended = interrupted.load(Ordering::Relaxed);
+            match made {
+                Ok((judged, made)) => runs.keep(judged, made, how.quiet),
+                Err(error) if cases.len() == 1 => return Err(error),
+                Err(_) if ended => {}
+                Err(error) => runs.lose(case, error),
+            }
+            if ended {
+                break;
+            }
+        }
+        Ok(runs)
     }
-    judged.iter().map(Judged::exit).find(|exit| *exit != Exit::Held).unwrap_or(Exit::Held)
+
+    fn keep(&mut self, judged: Judged, made: Made<'a>, quiet: bool) {
+        if !quiet {
+            remark(&format!("wrote {}", judged.file.display()));
+        }
+        self.outcomes.push(Outcome::Judged(Box::new(judged)));
+        self.made.push(made);
+    }
+
+    fn lose(&mut self, case: &Case<'_>, error: anyhow::Error) {
+        self.outcomes.push(Outcome::failed(case, &error));
+        let exit = fail(&error.context(case.name.clone()));
+        self.failed.get_or_insert(exit);
+    }
+
+    /// The whole report of one run, or the table of several.
+    fn text(&self) -> anyhow::Result<String> {
+        let [Outcome::Judged(only)] = self.outcomes.as_slice() else {
+            let table = render(&self.outcomes.iter().map(Outcome::row).collect::<Vec<_>>());
+            let expecting = self.outcomes.iter().any(Outcome::expects);
+            let right = self.outcomes.iter().map(Outcome::right).filter(|_| expecting);
+            return Ok(table + &score(right));
+        };
+        let (run, findings) = recorded::read(&only.file)?;
+        let report = measure::rendered(&run, &findings, false)?;
+        let expected = only.expected.as_ref().map_or_else(String::new, |expected| match only.right() {
+            Some(true) => format!("\nas expected: {}\n", words(expected)),
+            _ => format!("\nNOT as expected: {} instead of {}\n", only.found.words(), words(expected)),
+        });
+        Ok(report + &expected)
+    }
+
+    /// The first code that is not that of success.
+    fn exit(&self, all_there: bool, interrupted: bool) -> Exit {
+        let whole = Exit::of_all(all_there, interrupted);
+        let codes = self.outcomes.iter().filter_map(|outcome| match outcome {
+            Outcome::Judged(judged) => Some(judged.exit()),
+            Outcome::Failed(..) => None,
+        });
+        match self.failed.filter(|_| !interrupted) {
+            Some(exit) => exit,
+            None => std::iter::once(whole).chain(codes).find(|exit| *exit != Exit::Held).unwrap_or(whole),
+        }
+    }
+}
+
+/// Runs one plan, that of the variant if it is one, under this name.
+fn one<'a>(
+    case: &Case<'a>,
+    (variant, name): (Option<&'a str>, &'a str),
+    kept: &mut KeptLab<'_>,
+) -> anyhow::Result<(Judged, Made<'a>)> {
+    let path = kept.run(case)?;
+    let (run, findings) = recorded::read(&path)?;
+    let judged = Judged::of(case, path, &run, &findings)?;
+    let profiled = case.file.profile.as_ref().map(|_| ProfiledRun::of(&run, &findings));
+    Ok((judged, Made { variant, name, file: case.file, findings, profiled }))
 }

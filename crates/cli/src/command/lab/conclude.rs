@@ -1,0 +1,112 @@
+//! What the runs of one file say together.
+
+mod comparison;
+mod profiles;
+mod switches;
+
+use std::collections::BTreeMap;
+
+use plimsoll_analyze::{Findings, Goal, observe_runs, plan_machines, scalings, tier_rows};
+use plimsoll_plan::{MachineGoal, PlanFile};
+use plimsoll_report::json::{CaseDocument, LabRunDocument, PlanDocument, TiersDocument};
+use plimsoll_report::{NoProfile, ProfiledRun, text};
+
+use super::outcome::Outcome;
+use crate::command::tiers;
+use crate::files::Output;
+
+pub(super) use switches::Ablating;
+
+/// A run of the file.
+#[derive(Debug)]
+pub(super) struct Made<'a> {
+    /// The variant; `None` for the file's own plan.
+    pub(super) variant: Option<&'a str>,
+    /// What it is called: the variant's name, or the file's.
+    pub(super) name: &'a str,
+    /// What was run.
+    pub(super) file: &'a PlanFile,
+    pub(super) findings: Findings,
+    /// Its CPU profile, if one was asked for.
+    pub(super) profiled: Option<Result<ProfiledRun, NoProfile>>,
+}
+
+/// The sections after the table, as they come.
+#[derive(Debug)]
+pub(super) struct Conclusions {
+    /// What the names of figures begin with.
+    stem: String,
+    /// All of it as JSON.
+    pub(super) document: LabRunDocument,
+    /// The sections as text, each with its heading.
+    pub(super) texts: Vec<String>,
+    /// Figures, or why they could not be drawn.
+    pub(super) figures: Vec<anyhow::Result<Vec<Output>>>,
+}
+
+/// Where hosts play the same role in all runs of a file, nothing is to be said of tiers.
+fn machines_of_tiers(file: &PlanFile) -> BTreeMap<&str, usize> {
+    let mut machines = BTreeMap::new();
+    for tier in file.spec.hosts.iter().filter_map(|host| host.tier.as_deref()) {
+        *machines.entry(tier).or_default() += 1;
+    }
+    machines
+}
+
+impl Conclusions {
+    /// Nothing but what came of each plan.
+    pub(super) fn of(outcomes: &[Outcome], stem: String) -> Self {
+        let runs: Vec<CaseDocument> = outcomes.iter().map(Outcome::document).collect();
+        let document = LabRunDocument::of(runs);
+        Self { stem, document, texts: Vec::new(), figures: Vec::new() }
+    }
+
+    fn section(&mut self, heading: &str, text: &str) {
+        let line = "=".repeat(heading.chars().count());
+        self.texts.push(format!("\n{heading}\n{line}\n\n{text}"));
+    }
+
+    /// All that these runs say together.
+    pub(super) fn conclude(&mut self, file: &PlanFile, name: &str, runs: &[Made<'_>]) {
+        if let Some(compare) = &file.compare {
+            self.comparison(compare.against.as_deref(), name, runs);
+        }
+        self.profiles(runs);
+        self.tiers(name, runs);
+        if let Some(goal) = file.machines {
+            self.machines(goal, runs);
+        }
+    }
+
+    /// As `plimsoll tiers` has it, where runs differ in the machines of a tier.
+    fn tiers(&mut self, name: &str, runs: &[Made<'_>]) {
+        let mut machines = runs.iter().map(|run| machines_of_tiers(run.file));
+        let first = machines.next();
+        if machines.all(|other| Some(&other) == first.as_ref()) {
+            return;
+        }
+        let rows = tier_rows(&named(runs));
+        let scalings = scalings(&rows);
+        self.section("Tiers", &text::tier_rows(&rows));
+        self.figures.push(tiers::figures(&self.stem, name, &scalings));
+        self.document.tiers = Some(TiersDocument::of(&rows, &scalings));
+    }
+
+    /// As `plimsoll plan` has it.
+    fn machines(&mut self, goal: MachineGoal, runs: &[Made<'_>]) {
+        let observed = observe_runs(&named(runs));
+        if observed.tiers.is_empty() {
+            self.section("Machines", "No host was looked at: nothing tells what a request uses.\n");
+            return;
+        }
+        let goal = Goal { target_per_sec: goal.target_per_sec, utilisation: goal.utilisation };
+        let plan = plan_machines(&observed, goal);
+        self.section("Machines", &text::machines(&plan, None));
+        self.document.machines = Some(PlanDocument::of(&plan, None));
+    }
+}
+
+/// The findings with the names of their runs.
+fn named<'a>(runs: &'a [Made<'_>]) -> Vec<(&'a str, &'a Findings)> {
+    runs.iter().map(|run| (run.name, &run.findings)).collect()
+}

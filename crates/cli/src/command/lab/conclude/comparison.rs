@@ -1,0 +1,52 @@
+//! Each run against one of them, as `plimsoll diff` and `plimsoll profile --diff` set two against each other.
+
+use plimsoll_analyze::compare;
+use plimsoll_report::json::{ComparedDocument, ComparisonDocument};
+use plimsoll_report::{Order, text};
+
+use super::profiles::{TOP, taken};
+use super::{Conclusions, Made};
+use crate::command::diff::{Side, figures};
+
+impl Conclusions {
+    /// Each other run against that of the variant, or of the file's own plan.
+    pub(super) fn comparison(&mut self, against: Option<&str>, own: &str, runs: &[Made<'_>]) {
+        let name = against.unwrap_or(own);
+        let sides: Vec<(&Made<'_>, Side)> =
+            runs.iter().map(|run| (run, Side::named(run.name, &run.findings))).collect();
+        let (reference, others): (Vec<_>, Vec<_>) =
+            sides.into_iter().partition(|(run, _)| run.variant == against);
+        let with_steps = |(_, side): &&(&Made<'_>, Side)| !side.rungs.is_empty();
+        let Some(reference) = reference.first().filter(with_steps) else {
+            let text = format!("No request ended in a run of {name}: there is nothing to compare with.\n");
+            return self.section("Comparison", &text);
+        };
+        let mut texts = Vec::new();
+        let mut compared = Vec::new();
+        for other in &others {
+            if other.1.rungs.is_empty() {
+                texts.push(format!("{}: no request ended: there is nothing to compare.\n", other.0.name));
+                continue;
+            }
+            let (text, document) = of_two(other, reference);
+            texts.push(text);
+            compared.push(document);
+            let stem = format!("{}_{}_{name}", self.stem, other.0.name);
+            self.figures.push(figures(&stem, &other.1, &reference.1));
+        }
+        self.section("Comparison", &texts.join("\n"));
+        self.document.comparison = Some(ComparisonDocument { against: name.to_owned(), runs: compared });
+    }
+}
+
+/// A run against another, and their CPU times if both are known.
+fn of_two((a, side_a): &(&Made<'_>, Side), (b, side_b): &(&Made<'_>, Side)) -> (String, ComparedDocument) {
+    let comparison = compare(&side_a.rungs, &side_b.rungs);
+    let profiles = taken(a).zip(taken(b));
+    let mut said = text::comparison(&comparison, &side_a.name, &side_b.name);
+    if let Some((of_a, of_b)) = profiles {
+        let difference = text::profile_difference(of_a, of_b, (a.name, b.name), (Order::Cumulative, TOP));
+        said = format!("{said}\n{difference}");
+    }
+    (said, ComparedDocument::of(a.name, &comparison, profiles))
+}
