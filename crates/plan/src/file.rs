@@ -11,6 +11,7 @@ mod host;
 mod load;
 mod overlay;
 mod request;
+mod row;
 mod section;
 mod switch;
 mod target;
@@ -25,6 +26,7 @@ use crate::{Capacity, Network, PlanHost, PlanSpec, ProfileSpec, ScenarioSpec};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
+pub use row::RowSpec;
 use section::{Section, line_of};
 pub use switch::{Positions, Switch, Turn};
 
@@ -49,6 +51,8 @@ pub struct PlanFile {
     pub profile: Option<ProfileSpec>,
     /// What the verdict should be, if the file is a test.
     pub expect: Option<Expect>,
+    /// What the run is in a table of all runs of the file.
+    pub row: Option<RowSpec>,
     /// What is turned on and off to see what it costs.
     pub switches: Vec<Switch>,
 }
@@ -98,7 +102,7 @@ pub struct Variant {
 }
 
 /// The keys of a file, and those of a variant.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "target",
     "request",
@@ -108,6 +112,7 @@ const KEYS: [&str; 11] = [
     "generator",
     "host",
     "expect",
+    "row",
     "switch",
     "variant",
 ];
@@ -158,6 +163,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
     let section = Section::new(text, root, &KEYS)?;
     let hosts = host::hosts(&section)?;
     let target = target::target(&section)?;
+    let row = row::row(&section, &hosts.plan)?;
     let spec = PlanSpec {
         name: section.get("name").map(|name| name.name()).transpose()?,
         url: target.url,
@@ -181,7 +187,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
     let (profile, expect) = (load::profile(&section)?, expect::expect(&section)?);
     let (switches, variants) = (switch::switches(&section)?, Vec::new());
     let requests = target.several.file;
-    Ok(PlanFile { spec, requests, lab_hosts: hosts.lab, generator, variants, profile, expect, switches })
+    Ok(PlanFile { spec, requests, lab_hosts: hosts.lab, generator, variants, profile, expect, row, switches })
 }
 
 /// What a value is called in an error.

@@ -287,3 +287,38 @@ fn a_profile_has_a_source_and_a_time_and_a_variant_may_change_them() {
     let error = refused(&format!("{WHOLE}[profile]\ntime = \"2s\"\n"));
     assert!(error.contains("source"), "{error}");
 }
+
+#[test]
+fn a_variant_changes_its_row_key_by_key() {
+    let file = with(
+        r#"
+[row]
+front = "web"
+held = 0
+[[variant]]
+name = "alone"
+row = { case = "sleep 70", alone = "api1", held = "70ms", cores = 0.5 }
+[[variant]]
+name = "through"
+row = { case = "sleep 70", held = "70ms", group = "text" }
+"#,
+    );
+    let row = |index: usize| file.variants[index].file.row.clone().unwrap();
+    let (front, held) = (Some("web".to_owned()), Some(Duration::from_millis(70)));
+    let common =
+        RowSpec { case: Some("sleep 70".to_owned()), front: front.clone(), held, ..RowSpec::default() };
+    assert_eq!(file.row, Some(RowSpec { front, held: Some(Duration::ZERO), ..RowSpec::default() }));
+    assert_eq!(row(0), RowSpec { alone: Some("api1".to_owned()), cores: Some(0.5), ..common.clone() });
+    assert_eq!(row(1), RowSpec { group: Some("text".to_owned()), ..common });
+    assert_eq!(with("").row, None, "a file without the table makes no rows");
+}
+
+#[test]
+fn a_row_names_hosts_and_tiers_that_are_there() {
+    let row = |line: &str| refused(&format!("{WHOLE}[row]\n{line}\n"));
+    assert!(row("alone = \"api2\"").contains("did you mean `api`?"), "{}", row("alone = \"api2\""));
+    assert!(with("[row]\nalone = \"api\"").row.is_some(), "a tier can be measured alone");
+    assert!(row("front = \"nginx\"").contains("the name of a host of this file; write one of web, api1"));
+    assert!(row("case = \" \"").contains("not empty"));
+    assert!(row("hold = \"1s\"").contains("did you mean `held`?"));
+}
