@@ -28,8 +28,6 @@ pub struct PooledTier {
     pub most_per_sec: f64,
     /// How many of them take part.
     pub count: f64,
-    /// The largest part by which a row that was fitted is off; `None` for two, through which the law goes whatever it is.
-    misfit: Option<f64>,
 }
 
 /// A row near the break-even, which was not used to foretell it.
@@ -54,8 +52,8 @@ pub struct BreakEven {
     pub front_per_sec: f64,
     /// Those behind it.
     pub behind: Vec<PooledTier>,
-    /// Held for less than this, in seconds, requests are stopped by the front. The interval is what the misfit of the law
-    /// and the spread of the front's rows leave.
+    /// Held for less than this, in seconds, requests are stopped by the front. Within the interval the two are less than 5 %
+    /// apart, and not told from each other.
     pub held_sec: Estimate,
     /// What each of those behind carries there, requests per second.
     pub each_per_sec: f64,
@@ -78,26 +76,29 @@ struct Point {
 }
 
 impl PooledTier {
-    /// The law through as many of the points as it fits within 5 %, from the longest time downwards; the others are of
-    /// another limit, and carry less than the pool would let through. `None` for fewer than two times.
+    /// The law through as many of the points as it fits within 5 %, from the longest time downwards. The others are of another
+    /// limit, and carry less than the pool would let through; so are those that carry as much as the fastest one, if that
+    /// stands not alone. `None` for fewer than two times.
     fn of(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
         points.sort_by(|a, b| b.held_sec.total_cmp(&a.held_sec));
+        let fastest = points.iter().map(|point| point.per_sec).fold(0.0, f64::max);
+        let slower = points.iter().take_while(|point| !alike(point.per_sec, fastest)).count();
+        let most = if slower + 1 < points.len() { slower } else { points.len() };
         let through = |count: usize| {
             let (fitted, others) = points.split_at(count);
             let (at_once, beside_sec) = fit(fitted)?;
             let off = |point: &Point| point.per_sec * (point.held_sec + beside_sec) / at_once - 1.0;
-            let misfit = fitted.iter().map(|point| off(point).abs()).fold(0.0, f64::max);
             let law = Self {
                 name: tier.name.clone(),
                 at_once,
                 beside_sec,
                 most_per_sec: others.first().map_or(f64::INFINITY, |point| point.per_sec),
                 count: tier.count(),
-                misfit: Some(misfit).filter(|_| count > 2),
             };
-            (misfit <= TIE && others.iter().all(|point| off(point) <= TIE)).then_some(law)
+            let holds = fitted.iter().all(|point| off(point).abs() <= TIE);
+            (holds && others.iter().all(|point| off(point) <= TIE)).then_some(law)
         };
-        (2..=points.len()).rev().find_map(through)
+        (2..=most).rev().find_map(through)
     }
 
     /// What all of them carry at a time.
@@ -180,13 +181,7 @@ fn foretold(rows: &[Pair<'_>]) -> Option<BreakEven> {
     let times: Vec<f64> = rows.iter().filter_map(|(row, _)| row.held_sec).collect();
     let range = (times.iter().copied().reduce(f64::min)?, times.iter().copied().reduce(f64::max)?);
     let at = |per_sec: f64| meeting(&behind, per_sec, range);
-    let misfits = behind.iter().map(|tier| tier.misfit).collect::<Option<Vec<_>>>();
-    let interval = misfits.and_then(|misfits| {
-        let misfit = misfits.into_iter().fold(0.0, f64::max);
-        let (least, most) =
-            (front.iter().copied().reduce(f64::min)?, front.iter().copied().reduce(f64::max)?);
-        at(most / (1.0 - misfit)).zip(at(least / (1.0 + misfit)))
-    });
+    let interval = at(front_per_sec * (1.0 + TIE)).zip(at(front_per_sec / (1.0 + TIE)));
     let held_sec = Estimate { value: at(front_per_sec)?, interval };
     let count: f64 = behind.iter().map(|tier| tier.count).sum();
     Some(BreakEven {
@@ -227,7 +222,7 @@ impl BreakEven {
         let behind = joined(&names);
         let several = names.len() > 1;
         let range = self.held_sec.interval.map_or_else(String::new, |(low, high)| {
-            format!(" ({} to {})", duration_text(low * 1e9), duration_text(high * 1e9))
+            format!(" (a tie from {} to {})", duration_text(low * 1e9), duration_text(high * 1e9))
         });
         let foretold = format!(
             "Break-even at about {time}{range}: requests held for less, where {one}{behind} alone carries more than {each} \

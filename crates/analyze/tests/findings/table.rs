@@ -108,8 +108,7 @@ fn one_time_held_tells_no_pool_and_as_many_connections_as_workers_neither() {
         tiers: vec![TableTier { name: "api".to_owned(), ..TableTier::default() }],
         ..TableRow::default()
     };
-    let size =
-        |rows: &[TableRow]| explain_table(rows).rows[0].verdict.size.map(|size| size.value.ceil());
+    let size = |rows: &[TableRow]| explain_table(rows).rows[0].verdict.size.map(|size| size.value.ceil());
     assert_eq!(size(&[row(0.2, 159.0, 400.0), row(0.07, 455.0, 400.0)]), Some(32.0));
     assert_eq!(size(&[row(0.2, 159.0, 400.0)]), None);
     assert_eq!(size(&[row(0.2, 159.0, 32.0), row(0.07, 455.0, 32.0)]), None, "the load had no more to send");
