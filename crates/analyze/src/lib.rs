@@ -57,7 +57,10 @@ pub use machines::*;
 pub use profiled::level_to_profile;
 pub use remedy::remedy;
 pub use resource::{Resource, ResourceKind};
-pub use table::{LawBreach, RowFinding, TableFindings, TableRow, TableTier, explain_table};
+pub use table::{
+    BreakEven, LawBreach, PooledTier, RowFinding, RowRun, RunRows, TableFindings, TableRow, TableTier, Trial,
+    explain_table, run_rows,
+};
 pub use tiers::{Efficiency, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use topology::{Door, TierEdge, TierNode, Topology};
 pub use wanted::wants_status;

@@ -3,14 +3,28 @@
 //! A table holds no ladder and no intervals, so its verdicts are inferred. What it has instead is many arrangements
 //! of the same tiers, which tell what each of them costs.
 
+mod break_even;
 mod conclusions;
+mod front;
+mod growth;
 mod law;
 mod rules;
+mod runs;
 mod shares;
 
+use crate::verdict::TIE;
 use crate::{EvidenceRow, Verdict};
 
+pub use break_even::{BreakEven, PooledTier, Trial};
 pub use law::LawBreach;
+pub use runs::{RowRun, RunRows, run_rows};
+
+/// Two figures that differ by a quarter tell a law from the 5 % that throughput may be off by: its exponent is then known
+/// within ln 1.05/ln 1.25, which is 0.22.
+const APART: f64 = 1.25;
+
+/// A row that is used for others, with what was found in it.
+type Pair<'a> = (&'a TableRow, &'a RowFinding);
 
 /// One tier in one row.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -63,6 +77,8 @@ pub struct TableRow {
     pub response_bytes: Option<f64>,
     /// Cores of the machines under test, where that is what differs between rows.
     pub cores: Option<f64>,
+    /// The tier that passes requests on to those that were measured alone, if there is one.
+    pub front: Option<String>,
     /// The tiers; those with no instance in this row may stand with 0.
     pub tiers: Vec<TableTier>,
 }
@@ -85,6 +101,18 @@ pub struct TableFindings {
     pub rows: Vec<RowFinding>,
     /// What rows say together: a sentence each.
     pub conclusions: Vec<String>,
+    /// Where a tier in front begins to stop those behind it.
+    pub break_evens: Vec<BreakEven>,
+}
+
+/// True for two figures that are not told apart.
+fn alike(a: f64, b: f64) -> bool {
+    a.max(b) <= (1.0 + TIE) * a.min(b)
+}
+
+/// True for two figures that differ enough to tell a law.
+fn apart(a: f64, b: f64) -> bool {
+    a.max(b) > 0.0 && a.max(b) >= APART * a.min(b)
 }
 
 impl TableTier {
@@ -123,13 +151,12 @@ fn evidence(row: &TableRow, what: String, value: f64, of: Option<f64>) -> Eviden
     EvidenceRow { what, value, of, at: row.label.clone() }
 }
 
-/// What limits each row of a table, and what the rows say together. `front` names the tier that passes requests on
-/// to those that were measured alone, if there is one.
-pub fn explain_table(rows: &[TableRow], front: Option<&str>) -> TableFindings {
+/// What limits each row of a table, and what the rows say together.
+pub fn explain_table(rows: &[TableRow]) -> TableFindings {
     let breaches: Vec<Option<LawBreach>> = rows.iter().map(law::breach).collect();
     let lawful: Vec<&TableRow> =
         rows.iter().zip(&breaches).filter(|(_, breach)| breach.is_none()).map(|(row, _)| row).collect();
-    let table = rules::Table { rows: &lawful, front };
+    let table = rules::Table { rows: &lawful };
     let found: Vec<RowFinding> = rows
         .iter()
         .zip(breaches)
@@ -141,6 +168,14 @@ pub fn explain_table(rows: &[TableRow], front: Option<&str>) -> TableFindings {
             breach,
         })
         .collect();
-    let conclusions = conclusions::of(rows, &found);
-    TableFindings { rows: found, conclusions }
+    concluded(rows, found)
+}
+
+/// What rows say together of which each is judged.
+fn concluded(rows: &[TableRow], found: Vec<RowFinding>) -> TableFindings {
+    let pairs: Vec<Pair<'_>> =
+        rows.iter().zip(&found).filter(|(_, finding)| finding.breach.is_none()).collect();
+    let break_evens = break_even::of(&pairs);
+    let conclusions = conclusions::of(&pairs, &break_evens);
+    TableFindings { rows: found, conclusions, break_evens }
 }

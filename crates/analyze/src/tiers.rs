@@ -19,6 +19,8 @@ pub struct TierUse {
     pub out_bits_per_sec: Option<f64>,
     /// The share of its link that is used, of the fuller way and the fullest machine; `None` where its capacity is not known.
     pub link_ratio: Option<f64>,
+    /// What that link carries that way, in bits per second.
+    pub link_bits_per_sec: Option<f64>,
 }
 
 /// How well a tier scaled out, against the run with the fewest machines of it and all else equal.
@@ -136,12 +138,15 @@ fn beside(row: &TierRow, tier: &str) -> String {
     others.map(|other| format!("{} {}", other.machines, other.tier)).collect::<Vec<_>>().join(", ")
 }
 
-fn row(name: &str, findings: &Findings) -> Option<TierRow> {
+/// The step of the highest throughput, and its position; `None` if nothing was answered.
+pub(crate) fn best_step(findings: &Findings) -> Option<(usize, &StepSummary)> {
     let steps = findings.steps.iter().enumerate().filter(|(_, step)| step.throughput.value > 0.0);
-    let by_throughput = |a: &(usize, &StepSummary), b: &(usize, &StepSummary)| {
-        a.1.throughput.value.total_cmp(&b.1.throughput.value)
-    };
-    let (position, step) = steps.max_by(by_throughput)?;
+    steps.max_by(|a, b| a.1.throughput.value.total_cmp(&b.1.throughput.value))
+}
+
+/// The row of one run; `None` if nothing was answered.
+pub(crate) fn row(name: &str, findings: &Findings) -> Option<TierRow> {
+    let (position, step) = best_step(findings)?;
     let verdict = &findings.verdict;
     let tier_of_host = |host: &str| tier_of(findings, host).to_owned();
     Some(TierRow {
@@ -186,13 +191,16 @@ fn used(findings: &Findings, position: usize, tier: TierUse, hosts: &[&str]) -> 
     let amount = |resource: &Resource| resource.used.get(position).copied().flatten();
     let shares: Vec<f64> =
         of(&[ResourceKind::Cpu]).filter_map(|resource| resource.utilisation(position)).collect();
-    let links = of(&[ResourceKind::BandwidthIn, ResourceKind::BandwidthOut]);
+    let links = of(&[ResourceKind::BandwidthIn, ResourceKind::BandwidthOut])
+        .filter_map(|resource| Some((resource.utilisation(position)?, resource.capacity)));
+    let fullest = links.max_by(|a, b| a.0.total_cmp(&b.0));
     TierUse {
         machines: hosts.len() as u32,
         cpu_ratio: (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64),
         in_bits_per_sec: of(&[ResourceKind::BandwidthIn]).filter_map(amount).reduce(f64::max),
         out_bits_per_sec: of(&[ResourceKind::BandwidthOut]).filter_map(amount).reduce(f64::max),
-        link_ratio: links.filter_map(|resource| resource.utilisation(position)).reduce(f64::max),
+        link_ratio: fullest.map(|(ratio, _)| ratio),
+        link_bits_per_sec: fullest.and_then(|(_, capacity)| capacity),
         ..tier
     }
 }

@@ -20,6 +20,7 @@ use plimsoll_plan::{Load, Plan};
 use plimsoll_record::StepEnd;
 use plimsoll_units::{count_text, grouped};
 
+use crate::compare::ratio;
 use crate::hosts::GENERATOR;
 use crate::knee::{counts_for_capacity, whole};
 use crate::summary::answered_late;
@@ -258,12 +259,25 @@ fn one_level(case: &Case<'_>, step: &StepSummary) -> Verdict {
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
 
-/// Throughput of the highest usable step over that of the best lower one, minus 1.
-fn last_gain(steps: &[StepSummary]) -> Option<(f64, &StepSummary)> {
+/// The highest usable step and the best lower one.
+fn last_two(steps: &[StepSummary]) -> Option<(&StepSummary, &StepSummary)> {
     let usable = crate::knee::usable(steps);
     let (last, before) = usable.split_last()?;
-    let best = before.iter().map(|step| step.throughput.value).max_by(f64::total_cmp)?;
-    Some((last.throughput.value / best - 1.0, last))
+    let best = before.iter().max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value))?;
+    Some((last, best))
+}
+
+/// Throughput of the highest usable step over that of the best lower one, minus 1.
+fn last_gain(steps: &[StepSummary]) -> Option<(f64, &StepSummary)> {
+    let (last, best) = last_two(steps)?;
+    Some((last.throughput.value / best.throughput.value - 1.0, last))
+}
+
+/// Whether the last step was seen to gain anything: its scatter and that of the best before may be larger than what they differ
+/// by.
+fn grew(steps: &[StepSummary]) -> bool {
+    let ratio = last_two(steps).and_then(|(last, best)| ratio(last.throughput, best.throughput));
+    ratio.and_then(|ratio| ratio.interval).is_none_or(|(low, _)| low > 1.0)
 }
 
 fn still_growing(case: &Case<'_>, knee: Option<&Knee>, last: &StepSummary) -> Verdict {
@@ -273,7 +287,11 @@ fn still_growing(case: &Case<'_>, knee: Option<&Knee>, last: &StepSummary) -> Ve
     }
     evidence.push(generator_row(case, last));
     let advice = vec![advice::climb(&connections_text(last.connections))];
-    let confidence = if knee.is_some() { Confidence::Measured } else { Confidence::Unknown };
+    let confidence = match knee {
+        Some(_) if grew(case.steps) => Confidence::Measured,
+        Some(_) => Confidence::Inferred,
+        None => Confidence::Unknown,
+    };
     Verdict { evidence, advice, ..case.verdict(Limit::None, confidence) }
 }
 

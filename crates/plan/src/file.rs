@@ -12,6 +12,7 @@ mod host;
 mod load;
 mod overlay;
 mod request;
+mod row;
 mod section;
 mod switch;
 mod target;
@@ -27,6 +28,7 @@ pub use conclude::{Compare, MachineGoal};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
+pub use row::RowSpec;
 use section::{Section, line_of};
 pub use switch::{Positions, Switch, Turn};
 
@@ -51,6 +53,10 @@ pub struct PlanFile {
     pub profile: Option<ProfileSpec>,
     /// What the verdict should be, if the file is a test.
     pub expect: Option<Expect>,
+    /// False if a quick pass over all runs of the file leaves this one out.
+    pub quick: bool,
+    /// What the run is in a table of all runs of the file.
+    pub row: Option<RowSpec>,
     /// What is turned on and off to see what it costs.
     pub switches: Vec<Switch>,
     /// The run that those of the file and its variants are set against; `None` for a variant's own part.
@@ -104,8 +110,10 @@ pub struct Variant {
 }
 
 /// The keys of a file.
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 16] = [
     "name",
+    "with",
+    "quick",
     "target",
     "request",
     "load",
@@ -114,6 +122,7 @@ const KEYS: [&str; 13] = [
     "generator",
     "host",
     "expect",
+    "row",
     "switch",
     "variant",
     "compare",
@@ -164,6 +173,11 @@ impl PlanFile {
         }
     }
 
+    /// Those of [`Self::all`] that a pass makes; a quick one leaves out what says so.
+    pub fn of_pass(&self, quick: bool) -> impl Iterator<Item = (Option<&str>, &Self)> {
+        self.all().filter(move |(_, file)| file.quick || !quick)
+    }
+
     /// The plans of the file with their names: its own, then those of its variants.
     pub fn all(&self) -> impl Iterator<Item = (Option<&str>, &Self)> {
         let variants = self.variants.iter().map(|variant| (Some(variant.name.as_str()), &variant.file));
@@ -187,8 +201,10 @@ fn read_variant<'a>(
 
 fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
     let section = Section::new(text, root, &KEYS)?;
-    let hosts = host::hosts(&section)?;
+    let mut hosts = host::hosts(&section)?;
+    hosts.take_part(&section)?;
     let target = target::target(&section)?;
+    let row = row::row(&section, &hosts.plan)?;
     let spec = PlanSpec {
         name: section.get("name").map(|name| name.name()).transpose()?,
         url: target.url,
@@ -217,6 +233,8 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
         variants: Vec::new(),
         profile: load::profile(&section)?,
         expect: expect::expect(&section)?,
+        quick: section.get("quick").map_or(Ok(true), |quick| quick.boolean())?,
+        row,
         switches: switch::switches(&section)?,
         compare: None,
         machines: None,

@@ -24,7 +24,7 @@ pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use driver::{DriverKind, UnknownDriver};
 pub use file::{
     Compare, Expect, Expected, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile, PlanFileError, Positions,
-    Problem, Ready, Switch, Turn, UnknownSign, Variant,
+    Problem, Ready, RowSpec, Switch, Turn, UnknownSign, Variant,
 };
 pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, PlanHostError, Probe};
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};

@@ -14,4 +14,6 @@ pub use instant::Instant;
 pub use quantity::{
     ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate,
 };
-pub use text::{bytes_text, count_text, duration_text, escape_control, grouped, percent_text, significant};
+pub use text::{
+    bytes_text, count_text, duration_text, escape_control, grouped, percent_text, share_text, significant,
+};

@@ -67,6 +67,12 @@ pub fn percent_text(ratio: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// A share of something as per cent, whole from ten on: `97 %`, `4.2 %`.
+pub fn share_text(ratio: f64) -> String {
+    let percent = 100.0 * ratio;
+    if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
+}
+
 /// Text from a server or a file made safe for a terminal: control characters are shown, not sent.
 pub fn escape_control(text: &str) -> String {
     text.chars()
@@ -106,6 +112,14 @@ mod tests {
         assert_eq!(percent_text(0.9995), "99.95 %");
         assert_eq!(percent_text(0.5), "50 %");
         assert_eq!(percent_text(0.0), "0 %");
+    }
+
+    #[test]
+    fn shares_are_whole_from_ten_per_cent_on() {
+        assert_eq!(share_text(0.0), "0 %");
+        assert_eq!(share_text(0.042), "4.2 %");
+        assert_eq!(share_text(0.0996), "10 %");
+        assert_eq!(share_text(1.237), "124 %");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use plimsoll_units::{count_text, grouped, significant};
 
 use super::shares::{self, Share};
-use super::{TableRow, TableTier, evidence};
+use super::{TableRow, TableTier, apart, evidence, front};
 use crate::verdict::{BUSY, TIE, joined, percent};
 use crate::{Confidence, Estimate, Limit, NextLimit, Suspect, Verdict};
 
@@ -13,7 +13,6 @@ const MORE: f64 = 1.05;
 /// A table whose rows keep to Little's law.
 pub(super) struct Table<'a> {
     pub(super) rows: &'a [&'a TableRow],
-    pub(super) front: Option<&'a str>,
 }
 
 /// What limits a row: what is used up; a tier that was measured alone; else whether more load would have given more.
@@ -89,8 +88,8 @@ fn advice(full: &Share) -> String {
 
 /// The tiers that were measured alone carry together what they carry alone, or the tier in front of them does not let them.
 fn behind_front(table: &Table<'_>, row: &TableRow) -> Option<Verdict> {
-    let alone: Vec<&TableTier> = row.present().filter(|tier| tier.alone_per_sec.is_some()).collect();
-    let together: f64 = alone.iter().filter_map(|tier| Some(tier.alone_per_sec? * tier.count())).sum();
+    let alone: Vec<&TableTier> = front::alone(row).collect();
+    let together = front::together_per_sec(row);
     if together <= 0.0 {
         return None;
     }
@@ -98,7 +97,7 @@ fn behind_front(table: &Table<'_>, row: &TableRow) -> Option<Verdict> {
     if carried >= 1.0 - TIE {
         return Some(by_tiers_alone(table, row, &alone, together));
     }
-    let front = table.front.unwrap_or("what stands in front");
+    let front = row.front.as_deref().unwrap_or(front::UNNAMED);
     let names: Vec<String> = alone.iter().map(|tier| tier.name.clone()).collect();
     let text = format!(
         "{front} is the limit, near {} requests/s: {} alone carry {} together, and through it only {} of that. Which of its \
@@ -181,10 +180,7 @@ fn pool_size(table: &Table<'_>, row: &TableRow, name: &str) -> Option<Estimate> 
     let same: Vec<f64> = table
         .rows
         .iter()
-        .filter(|other| {
-            let times = other.held_sec.zip(row.held_sec);
-            times.is_some_and(|(a, b)| a.max(b) >= 1.25 * a.min(b))
-        })
+        .filter(|other| other.held_sec.zip(row.held_sec).is_some_and(|(a, b)| apart(a, b)))
         .filter_map(|other| held_at_once(other, name))
         .filter(|held| (held / here - 1.0).abs() <= TIE)
         .collect();

@@ -8,7 +8,7 @@ use super::rules::{
 };
 use super::scene::{Scene, Suspicion};
 use super::{bounds, text};
-use crate::{Confidence, Limit, NextLimit, Resource, ResourceKind, Suspect, Verdict};
+use crate::{Confidence, Limit, NextLimit, Resource, ResourceKind, StepSummary, Suspect, Verdict};
 
 /// No limit is told beyond so many times the throughput that was seen.
 const EXTRAPOLATION_MOST: f64 = 2.0;
@@ -192,16 +192,20 @@ pub(super) fn used_up(scene: &Scene<'_>) -> Option<Verdict> {
     limit(scene, Ground::Plateau).filter(whatever_the_pace)
 }
 
-/// Throughput that was nearly as high with the fewest requests under way does not follow the load, though the last step may have
-/// gained a little: what holds it there is looked for as on a plateau. Nothing is told for certain, for it was none.
+/// Throughput that was not seen to follow the load, though the last step was a little higher: what holds it there is looked for
+/// as on a plateau. Nothing is told for certain, for it was none.
 pub(super) fn level(scene: &Scene<'_>) -> Option<Verdict> {
     let steps = crate::knee::usable(scene.case.steps);
-    let (lowest, rest) = steps.split_first()?;
-    let highest = rest.last()?;
-    let loaded = highest.connections >= LEVEL_LOADS * lowest.connections;
-    let is_level = lowest.throughput.value >= bounds::LEVEL * scene.throughput();
-    let found = if loaded && is_level { limit(scene, Ground::Plateau) } else { None };
+    let level = hardly_differs(&steps, scene.throughput()) || !super::grew(scene.case.steps);
+    let found = if level { limit(scene, Ground::Plateau) } else { None };
     found.map(|found| Verdict { confidence: Confidence::Inferred, ..found })
+}
+
+/// True if throughput was nearly as high with a small part of the load.
+fn hardly_differs(steps: &[&StepSummary], highest_per_sec: f64) -> bool {
+    let [lowest, .., highest] = steps else { return false };
+    highest.connections >= LEVEL_LOADS * lowest.connections
+        && lowest.throughput.value >= bounds::LEVEL * highest_per_sec
 }
 
 /// Refusals, judged at the first step that has them: beyond it refusing alone may use something up.

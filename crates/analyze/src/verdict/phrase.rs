@@ -1,15 +1,10 @@
 //! How figures read in a verdict.
 
+pub(crate) use plimsoll_units::share_text as percent;
 use plimsoll_units::{duration_text, significant};
 
 use super::scene::Scene;
 use crate::Resource;
-
-/// A ratio in per cent, whole from ten on.
-pub(crate) fn percent(ratio: f64) -> String {
-    let percent = 100.0 * ratio;
-    if percent == 0.0 || percent >= 9.95 { format!("{percent:.0} %") } else { format!("{percent:.1} %") }
-}
 
 /// What a request costs of a processor: ` (81 µs a request)`; empty where it is not known.
 pub(super) fn cost(scene: &Scene<'_>, resource: &Resource) -> String {

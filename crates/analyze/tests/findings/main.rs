@@ -26,6 +26,8 @@ mod refusals;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
+mod rows;
+#[cfg(test)]
 mod synthetic;
 #[cfg(test)]
 mod table;

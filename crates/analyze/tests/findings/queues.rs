@@ -286,6 +286,27 @@ fn throughput_that_hardly_differs_over_eight_times_the_load_is_not_growing() {
 }
 
 #[test]
+fn a_last_gain_smaller_than_its_scatter_is_none() {
+    let ladder = |last: Level| {
+        let mut levels = [(1, 20.0), (2, 40.0), (4, 80.0), (8, 100.0), (16, 99.0)]
+            .map(|(connections, throughput)| Level::at(connections, throughput))
+            .to_vec();
+        levels.push(last);
+        Watch::over(&levels)
+            .host("api", 0.8, 100e-6)
+            .gauge(("api", "listener", "0.0.0.0:9000"), "queue", |step, _| if step > 2 { 5.0 } else { 1.0 })
+            .gauge(("api", "listener", "0.0.0.0:9000"), "queue_limit", |_, _| 4.0)
+            .counter(("api", "tcp", ""), "listen_overflows", |step, _| if step > 2 { 20.0 } else { 0.0 })
+            .counter(("api", "tcp", ""), "passive_opens", |_, x| x)
+            .verdict()
+    };
+    let scattered = ladder(Level { silent: 40..50, ..Level::at(32, 120.0) });
+    assert_eq!(found(&scattered), (Limit::Connections, "api", Confidence::Inferred));
+    let seen = ladder(Level::at(32, 120.0));
+    assert_eq!((seen.limit, seen.confidence), (Limit::None, Confidence::Measured));
+}
+
+#[test]
 fn descriptors_that_run_out_end_the_ladder() {
     let mut levels = pool_levels(64.0, 0.02, 32);
     let failed = Some((FailureKind::ConnectTimedOut, 20));

@@ -35,7 +35,7 @@ fn a_full_cpu_before_an_empty_link_gives_throughput_by_the_core() {
         api(8.0, 99.0, 410.0, 1_100.0, 43_000.0),
         api(16.0, 98.0, 788.0, 1_100.0, 82_000.0),
     ];
-    let found = explain_table(&rows, None);
+    let found = explain_table(&rows);
     assert_eq!(limits(&found), [Limit::Cpu; 3]);
     assert!(concludes(&found, "grows with the cores"), "{:?}", found.conclusions);
     assert_eq!(found.rows[0].verdict.confidence, Confidence::Inferred, "one row is no law");
@@ -49,7 +49,7 @@ fn a_full_link_is_not_helped_by_cores_and_carries_fewer_of_larger_responses() {
         api(8.0, 60.0, 2_420.0, 86_000.0, 3_490.0),
         api(16.0, 30.0, 2_400.0, 86_000.0, 3_500.0),
     ];
-    let found = explain_table(&rows, None);
+    let found = explain_table(&rows);
     assert_eq!(limits(&found), [Limit::Bandwidth; 4]);
     assert!(concludes(&found, "more cores do not raise"), "{:?}", found.conclusions);
     assert!(concludes(&found, "larger responses lower"), "{:?}", found.conclusions);
@@ -58,7 +58,7 @@ fn a_full_link_is_not_helped_by_cores_and_carries_fewer_of_larger_responses() {
 #[test]
 fn cores_that_do_not_help_before_an_empty_link_point_into_the_api() {
     let rows = [api(8.0, 40.0, 200.0, 1_100.0, 9_000.0), api(16.0, 21.0, 202.0, 1_100.0, 9_100.0)];
-    let found = explain_table(&rows, None);
+    let found = explain_table(&rows);
     assert_eq!(limits(&found), [Limit::Unknown; 2]);
     assert_eq!(found.rows[0].verdict.place, "api");
     assert!(concludes(&found, "the limit is in the API"), "{:?}", found.conclusions);
@@ -75,7 +75,7 @@ fn timed(connections: f64) -> TableRow {
 
 #[test]
 fn a_row_that_breaks_littles_law_is_named_and_not_used() {
-    let found = explain_table(&[timed(200.0), timed(400.0), timed(100.0)], None);
+    let found = explain_table(&[timed(200.0), timed(400.0), timed(100.0)]);
     assert!(found.rows[0].breach.is_none());
     let waiting = found.rows[1].breach.as_ref().unwrap();
     assert!((waiting.under_way - 200.0).abs() < 1e-6 && waiting.meaning.contains("waited"), "{waiting:?}");
@@ -93,9 +93,9 @@ fn what_a_broken_row_says_of_a_tier_is_not_believed_in_other_rows() {
         response_sec: Some(response_sec),
         ..api(8.0, cpu_percent, 90.0, 1_100.0, 10_000.0)
     };
-    let found = explain_table(&[row(82.0, 0.01), row(100.0, 0.09)], None);
+    let found = explain_table(&[row(82.0, 0.01), row(100.0, 0.09)]);
     assert_eq!(limits(&found), [Limit::Cpu, Limit::Unknown]);
-    let both = explain_table(&[row(82.0, 0.01), row(100.0, 0.01)], None);
+    let both = explain_table(&[row(82.0, 0.01), row(100.0, 0.01)]);
     assert_eq!(both.rows[0].verdict.limit, Limit::Unknown);
 }
 
@@ -108,8 +108,7 @@ fn one_time_held_tells_no_pool_and_as_many_connections_as_workers_neither() {
         tiers: vec![TableTier { name: "api".to_owned(), ..TableTier::default() }],
         ..TableRow::default()
     };
-    let size =
-        |rows: &[TableRow]| explain_table(rows, None).rows[0].verdict.size.map(|size| size.value.ceil());
+    let size = |rows: &[TableRow]| explain_table(rows).rows[0].verdict.size.map(|size| size.value.ceil());
     assert_eq!(size(&[row(0.2, 159.0, 400.0), row(0.07, 455.0, 400.0)]), Some(32.0));
     assert_eq!(size(&[row(0.2, 159.0, 400.0)]), None);
     assert_eq!(size(&[row(0.2, 159.0, 32.0), row(0.07, 455.0, 32.0)]), None, "the load had no more to send");

@@ -14,7 +14,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
         (_, Some(csv)) => {
             let mapping = Mapping::parse(&args.map)?;
             let rows = table_file::read(csv, &mapping)?;
-            let found = explain_table(&rows, mapping.front.as_deref());
+            let found = explain_table(&rows);
             if args.json { json::table_explanation(&found)? } else { text::table_explanation(&found) }
         }
         (Some(file), None) => {

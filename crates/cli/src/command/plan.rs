@@ -85,7 +85,7 @@ fn of_table(csv: &Path, args: &PlanArgs) -> anyhow::Result<Observed> {
             }
         );
     }
-    let found = explain_table(&rows, mapping.front.as_deref());
+    let found = explain_table(&rows);
     let observed = observe_table(&rows, &found);
     if observed.tiers.is_empty() {
         bail!("no column is mapped to a tier; add for example --map web.cpu_percent=COLUMN");

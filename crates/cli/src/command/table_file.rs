@@ -31,7 +31,8 @@ pub(super) fn read(path: &Path, mapping: &Mapping) -> anyhow::Result<Vec<TableRo
         let place = || format!("{}, row {}", path.display(), index + 1);
         let row = row(mapping, &columns, &record).with_context(place)?;
         let label = joined(&labels, &record).unwrap_or_else(|| format!("row {}", index + 1));
-        rows.push(TableRow { label, group: joined(&groups, &record), ..row });
+        let (group, front) = (joined(&groups, &record), mapping.front.clone());
+        rows.push(TableRow { label, group, front, ..row });
     }
     if rows.is_empty() {
         bail!("{} has no row with a throughput in the column mapped to `qps`", path.display());

@@ -55,8 +55,8 @@ fn from_file(file: &str, args: &TiersArgs) -> anyhow::Result<Exit> {
 /// The file's own plan and its variants, each by itself. One that fails is told and does not end the others; true if any did.
 fn made(maker: &Maker<'_>, args: &TiersArgs, interrupted: &AtomicBool) -> (Vec<Run>, bool) {
     let (mut runs, mut failed) = (Vec::new(), false);
-    let count = maker.content().variants.len() + 1;
-    for (index, (variant, file)) in maker.content().all().enumerate() {
+    let count = maker.content().of_pass(args.quick).count();
+    for (index, (variant, file)) in maker.content().of_pass(args.quick).enumerate() {
         let own = maker.name().to_owned();
         let name = variant.map_or_else(|| own.clone(), |variant| format!("{own}/{variant}"));
         if !args.quiet {

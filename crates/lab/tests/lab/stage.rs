@@ -17,7 +17,7 @@ pub(crate) struct Stage {
 /// A host that runs these commands.
 pub(crate) fn host(name: &str, run: &[&str]) -> LabHostSpec {
     let run = run.iter().map(|command| (*command).to_owned()).collect();
-    LabHostSpec { name: name.to_owned(), capacity: Capacity::default(), run, ready: None }
+    LabHostSpec { name: name.to_owned(), capacity: Capacity::default(), run, ready: None, starts_free: false }
 }
 
 /// A host with this capacity, on which nothing runs.

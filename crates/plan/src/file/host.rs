@@ -10,8 +10,8 @@ use super::section::Section;
 use super::{GeneratorSpec, PlanFileError};
 use crate::{Capacity, PlanHost, Probe};
 
-const KEYS: [&str; 10] =
-    ["name", "tier", "cores", "link", "packets", "memory", "disk", "run", "ready", "probe"];
+const KEYS: [&str; 11] =
+    ["name", "tier", "cores", "link", "packets", "memory", "disk", "run", "ready", "start", "probe"];
 /// Local ports begin at [`GeneratorSpec::FIRST_PORT`] and end with all ports.
 const LOCAL_PORTS_MAX: u16 = u16::MAX - GeneratorSpec::FIRST_PORT;
 const MEMORY: &str = "an amount of memory such as \"256MB\" or \"1GiB\"";
@@ -29,6 +29,8 @@ pub struct LabHostSpec {
     pub run: Vec<String>,
     /// How it is known that they are ready; as soon as they run, if nothing is said.
     pub ready: Option<Ready>,
+    /// True if its cores are capped only once all hosts of the lab are ready.
+    pub starts_free: bool,
 }
 
 /// How it is known that what runs on a host is ready.
@@ -84,6 +86,24 @@ pub(super) struct Hosts {
     pub(super) plan: Vec<PlanHost>,
     /// Those that a lab makes.
     pub(super) lab: Vec<LabHostSpec>,
+}
+
+impl Hosts {
+    /// Leaves those in the plan that the file says take part. A lab makes the others all the same: they are idle.
+    pub(super) fn take_part(&mut self, file: &Section<'_, '_>) -> Result<(), PlanFileError> {
+        let Some(with) = file.get("with") else { return Ok(()) };
+        let names: Vec<&str> = self.plan.iter().map(|host| host.name.as_str()).collect();
+        let one = |entry: &Entry<'_, '_>| {
+            let name = entry.string()?;
+            let known = names.contains(&name.as_str());
+            known
+                .then_some(name)
+                .ok_or_else(|| entry.wrong(&format!("hosts of this file ({})", names.join(", "))))
+        };
+        let wanted: Vec<String> = with.one_or_more()?.iter().map(one).collect::<Result<_, _>>()?;
+        self.plan.retain(|host| wanted.contains(&host.name));
+        Ok(())
+    }
 }
 
 pub(super) fn hosts(file: &Section<'_, '_>) -> Result<Hosts, PlanFileError> {
@@ -158,7 +178,18 @@ fn lab_host(
         capacity: host.capacity,
         run: run.map(commands).transpose()?.unwrap_or_default(),
         ready: section.get("ready").map(ready).transpose()?,
+        starts_free: section.get("start").map_or(Ok(false), |start| starts_free(&start))?,
     })
+}
+
+fn starts_free(entry: &Entry<'_, '_>) -> Result<bool, PlanFileError> {
+    match entry.string()?.as_str() {
+        "free" => Ok(true),
+        "capped" => Ok(false),
+        _ => Err(entry.wrong(
+            "\"free\" (its cores are capped once all hosts are ready) or \"capped\" (from the start)",
+        )),
+    }
 }
 
 fn capacity(section: &Section<'_, '_>) -> Result<Capacity, PlanFileError> {

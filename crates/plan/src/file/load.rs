@@ -37,10 +37,11 @@ pub(super) fn load(file: &Section<'_, '_>) -> Result<LoadSpec, PlanFileError> {
     }
 }
 
-/// How long a load is held at most before the first step.
+/// How long a load is held at most before the first step. With no time at all a variant takes back what its file says.
 pub(super) fn warm(file: &Section<'_, '_>) -> Result<Option<Duration>, PlanFileError> {
     let Some(section) = file.section("load", &LOAD_KEYS)? else { return Ok(None) };
-    section.get("warm").map(|warm| warm.duration()).transpose()
+    let warm = section.get("warm").filter(|warm| !warm.is_zero());
+    warm.map(|warm| warm.duration()).transpose()
 }
 
 fn search(step: Option<Duration>) -> LoadSpec {

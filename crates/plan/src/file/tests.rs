@@ -288,38 +288,6 @@ fn a_profile_has_a_source_and_a_time_and_a_variant_may_change_them() {
     assert!(error.contains("source"), "{error}");
 }
 
-#[test]
-fn a_warm_up_has_a_longest_time_and_a_variant_may_change_it() {
-    let warming = |more: &str| {
-        PlanFile::parse(&format!("[target]\nurl = \"http://a/\"\n[load]\nladder = [4, 9, 2]\n{more}"))
-    };
-    let file = warming("warm = \"60s\"\n[[variant]]\nname = \"longer\"\nload.warm = \"2m\"\n").unwrap();
-    let plan = file.spec.clone().freeze().unwrap();
-    assert_eq!(plan.warm, Some(Duration::from_secs(60)));
-    assert_eq!(plan.load.warming(), Level::Closed { connections: 9, depth: 1 });
-    assert_eq!(file.variants[0].file.spec.warm, Some(Duration::from_secs(120)));
-    assert_eq!(warming("").unwrap().spec.warm, None);
-    for wrong in ["warm = true", "warm = \"long\""] {
-        let error = warming(wrong).unwrap_err().to_string();
-        assert!(error.contains("line 5: `load.warm`") && error.contains("\"10s\""), "{error}");
-    }
-    for short in ["0s", "5ms"] {
-        let spec = warming(&format!("warm = \"{short}\"")).unwrap().spec;
-        let error = spec.freeze().unwrap_err().to_string();
-        assert!(error.contains("the warm-up is ") && error.contains("at least 1000 ms"), "{error}");
-    }
-}
-
-#[test]
-fn a_search_warms_up_at_32_connections_and_rates_at_what_they_are_on_average() {
-    let warming = |load: &str| {
-        let text = format!("[target]\nurl = \"http://a/\"\n[load]\n{load}\n");
-        PlanFile::parse(&text).unwrap().spec.freeze().unwrap().load.warming()
-    };
-    assert_eq!(warming("search = true").connections(), 32);
-    let profile = |load| warming(load).profile().cloned();
-    assert_eq!(profile("rate = 500"), Some(RateProfile::Constant(500.0)));
-    assert_eq!(profile("rate = [100, 300]"), Some(RateProfile::Constant(200.0)));
 const VARIANTS: &str = "[[variant]]\nname = \"gin\"\n[[variant]]\nname = \"net-http\"\n";
 
 #[test]
@@ -361,4 +329,108 @@ fn what_is_said_of_all_runs_is_not_said_by_one_of_them() {
     }
     let file = with(&format!("[machines]\ntarget = 5\n{VARIANTS}"));
     assert!(file.machines.is_some() && file.variants[0].file.machines.is_none());
+}
+
+#[test]
+fn a_warm_up_has_a_longest_time_and_a_variant_may_change_it() {
+    let warming = |more: &str| {
+        PlanFile::parse(&format!("[target]\nurl = \"http://a/\"\n[load]\nladder = [4, 9, 2]\n{more}"))
+    };
+    let file = warming("warm = \"60s\"\n[[variant]]\nname = \"longer\"\nload.warm = \"2m\"\n").unwrap();
+    let plan = file.spec.clone().freeze().unwrap();
+    assert_eq!(plan.warm, Some(Duration::from_secs(60)));
+    assert_eq!(plan.load.warming(), Level::Closed { connections: 9, depth: 1 });
+    assert_eq!(file.variants[0].file.spec.warm, Some(Duration::from_secs(120)));
+    assert_eq!(warming("").unwrap().spec.warm, None);
+    let again = "warm = \"60s\"\n[[variant]]\nname = \"warm already\"\nload.warm = 0\n";
+    assert_eq!(warming(again).unwrap().variants[0].file.spec.warm, None);
+    for wrong in ["warm = true", "warm = \"long\""] {
+        let error = warming(wrong).unwrap_err().to_string();
+        assert!(error.contains("line 5: `load.warm`") && error.contains("\"10s\""), "{error}");
+    }
+    for short in ["5ms", "900ms"] {
+        let spec = warming(&format!("warm = \"{short}\"")).unwrap().spec;
+        let error = spec.freeze().unwrap_err().to_string();
+        assert!(error.contains("the warm-up is ") && error.contains("at least 1000 ms"), "{error}");
+    }
+}
+
+#[test]
+fn a_search_warms_up_at_32_connections_and_rates_at_what_they_are_on_average() {
+    let warming = |load: &str| {
+        let text = format!("[target]\nurl = \"http://a/\"\n[load]\n{load}\n");
+        PlanFile::parse(&text).unwrap().spec.freeze().unwrap().load.warming()
+    };
+    assert_eq!(warming("search = true").connections(), 32);
+    let profile = |load| warming(load).profile().cloned();
+    assert_eq!(profile("rate = 500"), Some(RateProfile::Constant(500.0)));
+    assert_eq!(profile("rate = [100, 300]"), Some(RateProfile::Constant(200.0)));
+}
+
+#[test]
+fn a_variant_changes_its_row_key_by_key() {
+    let file = with(
+        r#"
+[row]
+front = "web"
+held = 0
+[[variant]]
+name = "alone"
+row = { case = "sleep 70", alone = "api1", held = "70ms", cores = 0.5 }
+[[variant]]
+name = "through"
+row = { case = "sleep 70", held = "70ms", group = "text" }
+"#,
+    );
+    let row = |index: usize| file.variants[index].file.row.clone().unwrap();
+    let (front, held) = (Some("web".to_owned()), Some(Duration::from_millis(70)));
+    let common =
+        RowSpec { case: Some("sleep 70".to_owned()), front: front.clone(), held, ..RowSpec::default() };
+    assert_eq!(file.row, Some(RowSpec { front, held: Some(Duration::ZERO), ..RowSpec::default() }));
+    assert_eq!(row(0), RowSpec { alone: Some("api1".to_owned()), cores: Some(0.5), ..common.clone() });
+    assert_eq!(row(1), RowSpec { group: Some("text".to_owned()), ..common });
+    assert_eq!(with("").row, None, "a file without the table makes no rows");
+}
+
+#[test]
+fn a_row_names_hosts_and_tiers_that_are_there() {
+    let row = |line: &str| refused(&format!("{WHOLE}[row]\n{line}\n"));
+    assert!(row("alone = \"api2\"").contains("did you mean `api`?"), "{}", row("alone = \"api2\""));
+    assert!(with("[row]\nalone = \"api\"").row.is_some(), "a tier can be measured alone");
+    assert!(row("front = \"nginx\"").contains("the name of a host of this file; write one of web, api1"));
+    assert!(row("case = \" \"").contains("not empty"));
+    assert!(row("hold = \"1s\"").contains("did you mean `held`?"));
+}
+
+#[test]
+fn hosts_that_take_no_part_are_made_and_not_looked_at() {
+    let file = with("[[variant]]\nname = \"alone\"\nwith = [\"api1\"]\ntarget.url = \"http://api1/\"\n");
+    let names = |file: &PlanFile| file.spec.hosts.iter().map(|host| host.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&file), ["web", "api1"]);
+    let alone = &file.variants[0].file;
+    assert_eq!((names(alone), alone.lab_hosts.len()), (vec!["api1".to_owned()], 2));
+    let error = refused(&format!("with = [\"wep\"]\n{WHOLE}"));
+    assert!(error.contains("line 1: `with`") && error.contains("web, api1"), "{error}");
+}
+
+#[test]
+fn a_quick_pass_leaves_out_what_says_so() {
+    let file = with("[[variant]]\nname = \"long\"\nquick = false\n[[variant]]\nname = \"short\"\n");
+    let of_pass = |quick| file.of_pass(quick).map(|(name, _)| name.map(str::to_owned)).collect::<Vec<_>>();
+    assert_eq!(of_pass(false), [None, Some("long".to_owned()), Some("short".to_owned())]);
+    assert_eq!(of_pass(true), [None, Some("short".to_owned())]);
+    assert!(refused(&format!("quick = 1\n{WHOLE}")).contains("true or false"));
+}
+
+#[test]
+fn a_host_starts_capped_or_free() {
+    let of = |start: &str| {
+        PlanFile::parse(&format!("{WHOLE}[[host]]\nname = \"jvm\"\ncores = 0.1\nrun = \"java\"\n{start}"))
+    };
+    let starts_free = |start: &str| of(start).unwrap().lab_hosts[2].starts_free;
+    assert_eq!(
+        [starts_free(""), starts_free("start = \"capped\""), starts_free("start = \"free\"")],
+        [false, false, true]
+    );
+    assert!(of("start = \"fast\"").unwrap_err().to_string().contains("once all hosts are ready"));
 }

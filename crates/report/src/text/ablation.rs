@@ -1,7 +1,7 @@
 //! The ledger of switches.
 
 use plimsoll_analyze::{Cell, Context, Design, Estimate, Ledger, Replay, SwitchCost};
-use plimsoll_units::{count_text, escape_control, grouped, significant};
+use plimsoll_units::{count_text, escape_control, grouped, share_text, significant};
 
 use super::amount::counted;
 use super::paragraph::{point, wrapped};
@@ -86,7 +86,7 @@ fn heading(ledger: &Ledger, connections: Option<f64>) -> String {
     };
     let noise = ledger
         .noise
-        .map_or_else(String::new, |(cv, _)| format!("; one run differs from the next by {}", percent(cv)));
+        .map_or_else(String::new, |(cv, _)| format!("; one run differs from the next by {}", share_text(cv)));
     let stays =
         connections.filter(|connections| *connections > 1.0).map_or_else(String::new, |connections| {
             format!(
@@ -98,10 +98,6 @@ fn heading(ledger: &Ledger, connections: Option<f64>) -> String {
         "what each switch adds to a request, in µs of 1/QPS, from {} of {design}{noise}{stays}.",
         counted(u64::from(runs), "run")
     )
-}
-
-fn percent(ratio: f64) -> String {
-    format!("{} %", significant(100.0 * ratio))
 }
 
 /// The cost with no other switch on, and with all others on.

@@ -1,12 +1,11 @@
 //! What a machine's generator can do at most.
 
 use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, Pinning};
-use plimsoll_units::{count_text, duration_text, escape_control, grouped};
+use plimsoll_units::{count_text, duration_text, escape_control, grouped, share_text};
 
 use super::amount::{bound, count_of};
 use super::paragraph::wrapped;
 use super::table::Table;
-use crate::reason::percent;
 
 /// A machine on which workers waited this part of their time for a CPU was not quiet.
 const QUIET_RATIO: f64 = 0.05;
@@ -81,8 +80,8 @@ fn level_cells(level: &CalibratedLevel) -> Vec<String> {
         count_text(level.per_sec()),
         count_text(level.per_worker_per_sec()),
         duration_text(cpu_ns),
-        percent(level.busy_ratio()),
-        percent(level.starved_ratio()),
+        share_text(level.busy_ratio()),
+        share_text(level.starved_ratio()),
         limit.to_owned(),
     ]
 }
@@ -94,7 +93,7 @@ fn rates(made: &Calibration) -> String {
     for rate in tried {
         table.row(vec![
             grouped(rate.rate_per_sec),
-            percent(rate.completed as f64 / rate.intended.max(1) as f64),
+            share_text(rate.completed as f64 / rate.intended.max(1) as f64),
             duration_text(rate.send_lag_p50_ns as f64),
             duration_text(rate.send_lag_p99_ns as f64),
             if rate.kept_up() { "yes" } else { "NO" }.to_owned(),

@@ -4,13 +4,12 @@ use plimsoll_analyze::{
     Demand, Findings, Law, Resource, ResourceKind, RowFinding, StepSummary, TableFindings, Verdict,
 };
 use plimsoll_record::Run;
-use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, significant};
+use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, share_text, significant};
 
 use super::amount::load_of;
 use super::paragraph::{point, wrapped};
 use super::table::Table;
 use super::verdict;
-use crate::reason::percent;
 
 /// A resource that is used less than this at every step is left out of the table.
 const USED_LEAST: f64 = 0.05;
@@ -49,7 +48,7 @@ fn row(resource: &Resource, index: usize) -> Vec<String> {
     let name = if resource.detail.is_empty() { String::new() } else { format!(": {}", resource.detail) };
     let each = resource.demand.map_or_else(String::new, |demand| cost(resource.kind, demand));
     vec![
-        resource.utilisation(index).map_or_else(String::new, percent),
+        resource.utilisation(index).map_or_else(String::new, share_text),
         resource.capacity.map_or_else(String::new, |capacity| amount(resource.kind, capacity)),
         each,
         resource.demand.map_or_else(String::new, full_at),

@@ -2,11 +2,11 @@
 
 use plimsoll_analyze::{CeilingUse, Findings, GeneratorHealth, Limit, MachineLoad, WorkerLoad};
 use plimsoll_record::Run;
-use plimsoll_units::{count_text, duration_text, grouped};
+use plimsoll_units::{count_text, duration_text, grouped, share_text};
 
 use super::amount::{count_of, counted, seconds};
 use super::paragraph::{fact, wrapped};
-use crate::reason::{self, percent};
+use crate::reason;
 
 /// With more of the connections open than this ratio nothing is said of the rest.
 const OPEN_RATIO_NOTED: f64 = 0.95;
@@ -53,8 +53,9 @@ fn remedies(findings: &Findings) -> String {
 
 fn figures(health: &GeneratorHealth) -> String {
     let open = health.open_ratio.filter(|ratio| *ratio < OPEN_RATIO_NOTED);
-    let open = open.map(|ratio| format!(", {} of the connections were open on average", percent(ratio)));
-    let law = health.littles_law_error.map(|error| format!(", Little's law holds within {}", percent(error)));
+    let open = open.map(|ratio| format!(", {} of the connections were open on average", share_text(ratio)));
+    let law =
+        health.littles_law_error.map(|error| format!(", Little's law holds within {}", share_text(error)));
     let bound = health.send_lag_bound_ns.map(|ns| format!(" (of at most {})", duration_text(ns)));
     // A request that waits for a connection to be free is not late by this, and neither is one that never left.
     let of_those = if health.backlog > 0 { "of those sent, requests left" } else { "requests left" };
@@ -62,8 +63,8 @@ fn figures(health: &GeneratorHealth) -> String {
         "{}, the busiest used {} of a core and waited for a CPU {} of the time; {} of CPU in all, {} of it in \
          the kernel; {of_those} {} late at the median, {} at p99{}{}{}.",
         count_of(health.workers, "worker"),
-        percent(health.busiest_worker_ratio),
-        percent(health.starved_ratio),
+        share_text(health.busiest_worker_ratio),
+        share_text(health.starved_ratio),
         seconds(health.cpu_sec),
         seconds(health.kernel_sec),
         duration_text(health.send_lag_p50_ns),
@@ -79,8 +80,8 @@ fn workers(loads: &[WorkerLoad]) -> String {
     let mut busiest = loads.to_vec();
     busiest.sort_by(|a, b| b.cpu_ratio.total_cmp(&a.cpu_ratio));
     let told = |load: &WorkerLoad| {
-        let (cpu, kernel) = (percent(load.cpu_ratio), percent(load.kernel_ratio));
-        format!("{}: {cpu} ({kernel} in the kernel), waited {}", load.worker, percent(load.starved_ratio))
+        let (cpu, kernel) = (share_text(load.cpu_ratio), share_text(load.kernel_ratio));
+        format!("{}: {cpu} ({kernel} in the kernel), waited {}", load.worker, share_text(load.starved_ratio))
     };
     let texts: Vec<String> = busiest.iter().take(WORKERS_TOLD).map(told).collect();
     let rest = loads.len().saturating_sub(WORKERS_TOLD);
@@ -92,10 +93,10 @@ fn workers(loads: &[WorkerLoad]) -> String {
 fn machine(load: &MachineLoad) -> String {
     let parts = [
         load.stolen_ratio.map_or("stolen CPU time not known".to_owned(), |r| {
-            format!("{} of its CPU time stolen", percent(r))
+            format!("{} of its CPU time stolen", share_text(r))
         }),
         load.pressure_ratio.map_or("CPU pressure not known".to_owned(), |ratio| {
-            format!("some task waited for a CPU {} of the time", percent(ratio))
+            format!("some task waited for a CPU {} of the time", share_text(ratio))
         }),
         retransmits(load),
         descriptors(load),
@@ -147,7 +148,7 @@ fn ceiling(run: &Run, health: &GeneratorHealth) -> String {
 }
 
 fn used_ceiling(used: &CeilingUse) -> String {
-    let ratio = percent(used.per_worker_per_sec / used.ceiling_per_sec);
+    let ratio = share_text(used.per_worker_per_sec / used.ceiling_per_sec);
     let (bound, doubt) = match used.known {
         true => ("", ""),
         false => ("at least ", "; that was not its limit, so calibrate again when the machine is quiet"),

@@ -5,12 +5,11 @@ use plimsoll_analyze::{
     WatchedHost, watched_hosts,
 };
 use plimsoll_record::Run;
-use plimsoll_units::{bytes_text, count_text, escape_control, grouped, significant};
+use plimsoll_units::{bytes_text, count_text, escape_control, grouped, share_text, significant};
 
 use super::amount::{counted, load_of};
 use super::paragraph::{fact, wrapped};
 use super::tiers;
-use crate::reason::percent;
 use crate::watched::told_step;
 
 /// What is used to a smaller part is left out, where it only matters once it is full.
@@ -35,7 +34,7 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     }
     let load = load_of(&findings.steps[position]);
     let cost = hosts.iter().filter_map(|host| host.probe_cores).reduce(|a, b| a + b);
-    let cost = cost.map(|cores| format!(" (looking at them took {} of a core here)", percent(cores)));
+    let cost = cost.map(|cores| format!(" (looking at them took {} of a core here)", share_text(cores)));
     tiers + &wrapped("", "  ", &format!("Hosts at {load}{}:", cost.unwrap_or_default())) + &texts
 }
 
@@ -87,7 +86,7 @@ impl<'a> Used<'a> {
     fn cpu(&self) -> Option<String> {
         let (resource, used) = self.most_of(ResourceKind::Cpu)?;
         Some(match self.part(resource).zip(resource.capacity) {
-            Some((part, cores)) => format!("CPU {} of {}", percent(part), cores_text(cores)),
+            Some((part, cores)) => format!("CPU {} of {}", share_text(part), cores_text(cores)),
             None => format!("CPU {} in use", cores_text(*used)),
         })
     }
@@ -97,19 +96,19 @@ impl<'a> Used<'a> {
         let (resource, used) = self.most_of(ResourceKind::Core)?;
         let (cpu, _) = self.most_of(ResourceKind::Cpu)?;
         let apart = *used > self.part(cpu)? + CORE_APART;
-        apart.then(|| format!("{} {}", resource.detail, percent(*used)))
+        apart.then(|| format!("{} {}", resource.detail, share_text(*used)))
     }
 
     fn thread(&self) -> Option<String> {
         let (resource, used) = self.most_of(ResourceKind::Thread)?;
-        Some(format!("hottest thread {} {} of a core", resource.detail, percent(*used)))
+        Some(format!("hottest thread {} {} of a core", resource.detail, share_text(*used)))
     }
 
     fn quotas(&self) -> impl Iterator<Item = String> {
         self.rows_of(ResourceKind::Quota).filter_map(|(resource, _)| {
             let (part, cores) = (self.part(resource)?, resource.capacity?);
             let text =
-                || format!("{} {} of its quota of {}", resource.detail, percent(part), cores_text(cores));
+                || format!("{} {} of its quota of {}", resource.detail, share_text(part), cores_text(cores));
             (part >= PART_NOTED).then(text)
         })
     }
@@ -142,7 +141,7 @@ impl<'a> Used<'a> {
             |noted: f64| move |row: &&(&Resource, f64)| self.part(row.0).is_some_and(|part| part >= noted);
         let disks = self.rows_of(ResourceKind::Disk).filter(nearly(DISK_NOTED));
         let disks =
-            disks.map(|(disk, used)| format!("disk {} busy {} of the time", disk.detail, percent(*used)));
+            disks.map(|(disk, used)| format!("disk {} busy {} of the time", disk.detail, share_text(*used)));
         let kinds = [
             (ResourceKind::Descriptors, "descriptors"),
             (ResourceKind::AcceptQueue, "connections not accepted yet"),
@@ -193,7 +192,7 @@ fn bits_text(bits: f64) -> String {
 
 fn throttled(throttled: &Throttled) -> Option<String> {
     let group = if throttled.group.is_empty() { String::new() } else { format!("{} ", throttled.group) };
-    let text = || format!("{group}throttled in {} of its periods", percent(throttled.ratio));
+    let text = || format!("{group}throttled in {} of its periods", share_text(throttled.ratio));
     (throttled.ratio >= THROTTLING_NOTED).then(text)
 }
 
@@ -208,7 +207,7 @@ fn figure(figure: &ComponentFigure) -> String {
         FigureUnit::PerSec => format!("{} {name}/s", count_text(figure.value)),
         FigureUnit::Count => format!("{} {name}", level_text(figure.value)),
         FigureUnit::Bytes => format!("{} {name}", bytes_text(figure.value)),
-        FigureUnit::Ratio => format!("{} {name}", percent(figure.value)),
+        FigureUnit::Ratio => format!("{} {name}", share_text(figure.value)),
     }
 }
 

@@ -1,10 +1,9 @@
 //! The scalability law of a ladder.
 
 use plimsoll_analyze::{Estimate, Findings, Usl, UslFit};
-use plimsoll_units::{count_text, significant};
+use plimsoll_units::{count_text, share_text, significant};
 
 use super::paragraph::wrapped;
-use crate::reason::percent;
 
 /// The fitted law with intervals, or why there is none; nothing for a single level.
 pub(super) fn line(findings: &Findings) -> String {
@@ -31,7 +30,7 @@ fn fitted(usl: &Usl, lower_bound: bool) -> String {
         estimate(usl.gamma, count_text),
         estimate(usl.alpha, significant),
         estimate(usl.beta, significant),
-        percent(usl.r_squared),
+        share_text(usl.r_squared),
     )
 }
 

@@ -3,10 +3,10 @@
 use plimsoll_analyze::{Confidence, EvidenceRow, Findings, Limit, ProofOutcome, Verdict};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
-use plimsoll_units::{count_text, escape_control, significant};
+use plimsoll_units::{count_text, escape_control, share_text, significant};
 
 use super::paragraph::{point, wrapped};
-use crate::reason::{self, percent};
+use crate::reason;
 
 /// The verdict in a sentence or two, and the advice.
 pub(super) fn limit(run: &Run, findings: &Findings) -> String {
@@ -49,7 +49,7 @@ fn generator_ruled_out(findings: &Findings) -> String {
     if !findings.generator.healthy() || findings.generator.too_short {
         return String::new();
     }
-    let busy = percent(findings.generator.busiest_worker_ratio);
+    let busy = share_text(findings.generator.busiest_worker_ratio);
     format!(" It was not the load generator (its busiest worker used {busy} of a core).")
 }
 
@@ -91,7 +91,7 @@ fn evidence_of(verdict: &Verdict) -> String {
 fn row_text(row: &EvidenceRow) -> String {
     let amount = |value: f64| if value.abs() < 99.95 { significant(value) } else { count_text(value) };
     let value = match row.of {
-        Some(1.0) => percent(row.value),
+        Some(1.0) => share_text(row.value),
         Some(of) => format!("{} / {}", amount(row.value), amount(of)),
         None => amount(row.value),
     };

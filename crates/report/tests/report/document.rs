@@ -63,7 +63,7 @@ fn every_explanation_satisfies_the_published_schema() {
     }
     let table = jsonschema::validator_for(&json::table_schema()).unwrap();
     let row = TableRow { label: "a".to_owned(), throughput_per_sec: 100.0, ..TableRow::default() };
-    let found = explain_table(&[row], None);
+    let found = explain_table(&[row]);
     let mut value: serde_json::Value =
         serde_json::from_str(&json::table_explanation(&found).unwrap()).unwrap();
     assert!(table.is_valid(&value), "{value:#}");

@@ -67,7 +67,7 @@ fn rows() -> Vec<TableRow> {
 fn plans_of_tables_and_of_runs_satisfy_their_schema() {
     let goal = Goal { target_per_sec: 10_000.0, utilisation: 0.7 };
     let rows = rows();
-    let observed = observe_table(&rows, &explain_table(&rows, None));
+    let observed = observe_table(&rows, &explain_table(&rows));
     let changed = "web.cores=2x".parse::<plimsoll_analyze::WhatIf>().unwrap().applied(&observed).unwrap();
     let (plan, changed) = (plan_machines(&observed, goal), plan_machines(&changed, goal));
     satisfies(&json::plan_schema(), &json::machines(&plan, Some(("web.cores=2x", &changed))).unwrap());

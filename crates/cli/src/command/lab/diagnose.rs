@@ -57,7 +57,9 @@ impl Scenarios<'_> {
     /// Runs the scenarios of a file. One that fails is told and does not end the others.
     fn of(self, path: &Path) -> Vec<Outcome> {
         match LabFile::read(path) {
-            Ok(file) => file.cases().iter().filter_map(|case| self.outcome(case)).collect(),
+            Ok(file) => {
+                file.cases(self.args.how.quick).iter().filter_map(|case| self.outcome(case)).collect()
+            }
             Err(error) => {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 let failed = self.wants(&name).then(|| Outcome::Failed(name, None, with_causes(&error)));

@@ -60,14 +60,14 @@ impl LabFile {
         Ok(Self { folder, content })
     }
 
-    /// The file's own plan and its variants.
-    pub(super) fn cases(&self) -> Vec<Case<'_>> {
+    /// The file's own plan and its variants, those that a pass makes.
+    pub(super) fn cases(&self, quick: bool) -> Vec<Case<'_>> {
         let of = |(variant, file): (Option<&str>, _)| {
             let name = self.name();
             let name = variant.map_or_else(|| name.to_owned(), |variant| format!("{name}/{variant}"));
             Case { name, folder: &self.folder, file }
         };
-        self.content.all().map(of).collect()
+        self.content.of_pass(quick).map(of).collect()
     }
 
     pub(super) fn name(&self) -> &str {

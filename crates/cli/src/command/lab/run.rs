@@ -76,8 +76,8 @@ impl<'a> Runs<'a> {
     ) -> anyhow::Result<Self> {
         let mut kept = KeptLab::new(standing, how, interrupted);
         let mut runs = Self::default();
-        let cases = file.cases();
-        for (index, (case, (variant, _))) in cases.iter().zip(file.content.all()).enumerate() {
+        let cases = file.cases(how.quick);
+        for (index, (case, (variant, _))) in cases.iter().zip(file.content.of_pass(how.quick)).enumerate() {
             if !how.quiet && cases.len() > 1 {
                 let same = if kept.fits(case) { ", in the lab of the one before" } else { "" };
                 remark(&format!("{} ({} of {}){same}", case.name, index + 1, cases.len()));

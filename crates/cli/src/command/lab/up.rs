@@ -27,7 +27,7 @@ pub(super) fn up(args: &UpArgs, standing: Standing) -> anyhow::Result<Exit> {
         .variant
         .as_ref()
         .map_or_else(|| file.name().to_owned(), |name| format!("{}/{name}", file.name()));
-    let cases = file.cases();
+    let cases = file.cases(false);
     let case = cases.iter().find(|case| case.name == whole);
     let case = case.ok_or_else(|| {
         anyhow!("{} has no variant `{}`", args.file, args.variant.clone().unwrap_or_default())

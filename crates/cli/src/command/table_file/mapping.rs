@@ -58,7 +58,7 @@ pub(super) struct Entry {
 pub(crate) struct Mapping {
     pub(super) labels: Vec<String>,
     pub(super) groups: Vec<String>,
-    pub(crate) front: Option<String>,
+    pub(super) front: Option<String>,
     pub(super) entries: Vec<Entry>,
 }
 

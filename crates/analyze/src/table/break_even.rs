@@ -1,0 +1,265 @@
+//! The time that requests are held at which several tiers together carry as much as the tier in front of them.
+//!
+//! A tier that serves N requests at once, each for the time h that the test orders and S₀ besides, carries N/(h + S₀) by
+//! Little's law (1961), and no more than its other limits allow. The tier in front carries C whatever h is. Below the h at
+//! which the sum of the former is C the front is the limit; above it those behind are, and adding one of them pays.
+
+use plimsoll_units::{count_text, duration_text};
+
+use super::front::{UNNAMED, alone, is_stopped, name_of};
+use super::{Pair, TableRow, TableTier, alike, apart};
+use crate::Estimate;
+use crate::Limit;
+use crate::verdict::{TIE, joined};
+
+/// Halvings of the interval in which the break-even is looked for: beyond what an `f64` can tell apart.
+const HALVINGS: u32 = 80;
+
+/// A tier that was measured alone at several times, by the law of a pool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PooledTier {
+    /// Its name.
+    pub name: String,
+    /// N: how many requests it serves at once.
+    pub at_once: f64,
+    /// S₀: how long each takes beside the time that it is held, in seconds.
+    pub beside_sec: f64,
+    /// What it carries alone where something else than the pool limits it, requests per second; infinite if that was not seen.
+    pub most_per_sec: f64,
+    /// How many of them take part.
+    pub count: f64,
+}
+
+/// A row near the break-even, which was not used to foretell it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// What the row is called.
+    pub label: String,
+    /// How long its requests are held, in seconds.
+    pub held_sec: f64,
+    /// The throughput that was foretold for it, requests per second.
+    pub foretold_per_sec: f64,
+    /// Its throughput.
+    pub throughput_per_sec: f64,
+}
+
+/// Where a tier in front begins to stop those behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BreakEven {
+    /// The tier in front.
+    pub front: String,
+    /// What it carries, requests per second: the mean of the rows that it stops.
+    pub front_per_sec: f64,
+    /// Those behind it.
+    pub behind: Vec<PooledTier>,
+    /// Held for less than this, in seconds, requests are stopped by the front. Within the interval the two are less than 5 %
+    /// apart, and not told from each other.
+    pub held_sec: Estimate,
+    /// What each of those behind carries there, requests per second.
+    pub each_per_sec: f64,
+    /// The rows near it.
+    pub trials: Vec<Trial>,
+}
+
+impl Trial {
+    /// True if the row came out as foretold, within what two limits are told apart by.
+    pub fn agrees(&self) -> bool {
+        alike(self.throughput_per_sec, self.foretold_per_sec)
+    }
+}
+
+/// One time and what was carried at it.
+#[derive(Debug, Clone, Copy)]
+struct Point {
+    held_sec: f64,
+    per_sec: f64,
+}
+
+impl PooledTier {
+    /// The law through as many of the points as it fits within 5 %, from the longest time downwards. The others are of another
+    /// limit, and carry less than the pool would let through; so are those that carry as much as the fastest one, if that
+    /// stands not alone. `None` for fewer than two times.
+    fn of(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
+        points.sort_by(|a, b| b.held_sec.total_cmp(&a.held_sec));
+        let fastest = points.iter().map(|point| point.per_sec).fold(0.0, f64::max);
+        let slower = points.iter().take_while(|point| !alike(point.per_sec, fastest)).count();
+        let most = if slower + 1 < points.len() { slower } else { points.len() };
+        let through = |count: usize| {
+            let (fitted, others) = points.split_at(count);
+            let (at_once, beside_sec) = fit(fitted)?;
+            let off = |point: &Point| point.per_sec * (point.held_sec + beside_sec) / at_once - 1.0;
+            let law = Self {
+                name: tier.name.clone(),
+                at_once,
+                beside_sec,
+                most_per_sec: others.first().map_or(f64::INFINITY, |point| point.per_sec),
+                count: tier.count(),
+            };
+            let holds = fitted.iter().all(|point| off(point).abs() <= TIE);
+            (holds && others.iter().all(|point| off(point) <= TIE)).then_some(law)
+        };
+        (2..=most).rev().find_map(through)
+    }
+
+    /// What all of them carry at a time.
+    fn carries_per_sec(&self, held_sec: f64) -> f64 {
+        self.count * (self.at_once / (held_sec + self.beside_sec)).min(self.most_per_sec)
+    }
+}
+
+/// N and S₀ by least squares of the relative errors: X·h/N + X·S₀/N = 1 is linear in 1/N and S₀/N. A negative S₀ is noise
+/// and counts as none. `None` if the times do not differ enough.
+fn fit(points: &[Point]) -> Option<(f64, f64)> {
+    let (longest, shortest) = (points.first()?, points.last()?);
+    if !apart(longest.held_sec, shortest.held_sec) {
+        return None;
+    }
+    let sum = |of: &dyn Fn(&Point) -> f64| points.iter().map(of).sum::<f64>();
+    let held = |point: &Point| point.per_sec * point.held_sec;
+    let (hh, hx) = (sum(&|point| held(point).powi(2)), sum(&|point| held(point) * point.per_sec));
+    let (xx, h, x) = (sum(&|point| point.per_sec.powi(2)), sum(&held), sum(&|point| point.per_sec));
+    let determinant = hh * xx - hx * hx;
+    let (per_one, beside) = ((h * xx - x * hx) / determinant, (x * hh - h * hx) / determinant);
+    let (per_one, beside) = if beside >= 0.0 { (per_one, beside) } else { (h / hh, 0.0) };
+    let known = per_one.is_finite() && beside.is_finite() && per_one > 0.0;
+    known.then(|| (1.0 / per_one, beside / per_one))
+}
+
+/// The break-evens of all rows that were measured through the same front, with the same tiers behind it.
+pub(super) fn of(pairs: &[Pair<'_>]) -> Vec<BreakEven> {
+    let mut kinds: Vec<Vec<Pair<'_>>> = Vec::new();
+    let names =
+        |row: &TableRow| alone(row).map(|tier| (tier.name.clone(), tier.instances)).collect::<Vec<_>>();
+    let usable = |(row, found): &&Pair<'_>| {
+        row.held_sec.is_some() && alone(row).next().is_some() && found.verdict.limit != Limit::Generator
+    };
+    for pair in pairs.iter().filter(usable) {
+        let same = |first: &TableRow| {
+            (&first.group, &first.front, names(first)) == (&pair.0.group, &pair.0.front, names(pair.0))
+        };
+        match kinds.iter_mut().find(|kind| same(kind[0].0)) {
+            Some(kind) => kind.push(*pair),
+            None => kinds.push(vec![*pair]),
+        }
+    }
+    kinds.iter().filter_map(|kind| tried(kind)).collect()
+}
+
+/// The break-even as it is foretold without the rows near it, and what these made; from all rows where the others do not
+/// suffice.
+fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
+    let whole = foretold(rows)?;
+    let is_near =
+        |(row, _): &Pair<'_>| row.held_sec.is_some_and(|held_sec| !apart(held_sec, whole.held_sec.value));
+    let (near, far): (Vec<Pair<'_>>, Vec<Pair<'_>>) = rows.iter().copied().partition(is_near);
+    let Some(early) = foretold(&far).filter(|_| !near.is_empty()) else { return Some(whole) };
+    let trials = near.iter().filter_map(|(row, _)| {
+        let held_sec = row.held_sec?;
+        let behind_per_sec = carried_per_sec(&early.behind, held_sec);
+        Some(Trial {
+            label: name_of(row),
+            held_sec,
+            foretold_per_sec: behind_per_sec.min(early.front_per_sec),
+            throughput_per_sec: row.throughput_per_sec,
+        })
+    });
+    Some(BreakEven { trials: trials.collect(), ..early })
+}
+
+fn carried_per_sec(behind: &[PooledTier], held_sec: f64) -> f64 {
+    behind.iter().map(|tier| tier.carries_per_sec(held_sec)).sum()
+}
+
+fn foretold(rows: &[Pair<'_>]) -> Option<BreakEven> {
+    let stopped = rows.iter().filter(|(row, found)| is_stopped(row, found));
+    let front: Vec<f64> = stopped.map(|(row, _)| row.throughput_per_sec).collect();
+    let front_per_sec = front.iter().sum::<f64>() / front.len() as f64;
+    let (first, _) = rows.first().filter(|_| !front.is_empty())?;
+    let behind = alone(first)
+        .map(|tier| PooledTier::of(tier, points_of(rows, &tier.name)))
+        .collect::<Option<Vec<_>>>()?;
+    let times: Vec<f64> = rows.iter().filter_map(|(row, _)| row.held_sec).collect();
+    let range = (times.iter().copied().reduce(f64::min)?, times.iter().copied().reduce(f64::max)?);
+    let at = |per_sec: f64| meeting(&behind, per_sec, range);
+    let interval = at(front_per_sec * (1.0 + TIE)).zip(at(front_per_sec / (1.0 + TIE)));
+    let held_sec = Estimate { value: at(front_per_sec)?, interval };
+    let count: f64 = behind.iter().map(|tier| tier.count).sum();
+    Some(BreakEven {
+        front: first.front.clone().unwrap_or_else(|| UNNAMED.to_owned()),
+        front_per_sec,
+        behind,
+        held_sec,
+        each_per_sec: front_per_sec / count,
+        trials: Vec::new(),
+    })
+}
+
+fn points_of(rows: &[Pair<'_>], name: &str) -> Vec<Point> {
+    let point = |(row, _): &Pair<'_>| {
+        let tier = row.tiers.iter().find(|tier| tier.name == name)?;
+        Some(Point { held_sec: row.held_sec?, per_sec: tier.alone_per_sec.filter(|per_sec| *per_sec > 0.0)? })
+    };
+    rows.iter().filter_map(point).collect()
+}
+
+/// The time within what was measured at which those behind carry so much together; they carry the less the longer
+/// requests are held.
+fn meeting(behind: &[PooledTier], per_sec: f64, (mut short, mut long): (f64, f64)) -> Option<f64> {
+    if carried_per_sec(behind, short) <= per_sec || carried_per_sec(behind, long) >= per_sec {
+        return None;
+    }
+    for _ in 0..HALVINGS {
+        let middle = 0.5 * (short + long);
+        if carried_per_sec(behind, middle) > per_sec { short = middle } else { long = middle }
+    }
+    Some(long)
+}
+
+impl BreakEven {
+    /// What it says, in two sentences.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        let names: Vec<String> = self.behind.iter().map(|tier| tier.name.clone()).collect();
+        let behind = joined(&names);
+        let several = names.len() > 1;
+        let range = self.held_sec.interval.map_or_else(String::new, |(low, high)| {
+            format!(" (a tie from {} to {})", duration_text(low * 1e9), duration_text(high * 1e9))
+        });
+        let foretold = format!(
+            "Break-even at about {time}{range}: requests held for less, where {one}{behind} alone carries more than {each} \
+             requests/s, are stopped by {front}, those held for longer by {behind}. {who} about {at_once} at once and takes \
+             {beside} besides.",
+            time = duration_text(self.held_sec.value * 1e9),
+            one = if several { "one of " } else { "" },
+            each = count_text(self.each_per_sec),
+            front = self.front,
+            who = if several { "Each of these serves" } else { "It serves" },
+            at_once = range_text(self.behind.iter().map(|tier| tier.at_once), count_text),
+            beside = range_text(self.behind.iter().map(|tier| tier.beside_sec * 1e9), duration_text),
+        );
+        vec![foretold, self.tried_text()]
+    }
+
+    fn tried_text(&self) -> String {
+        let time = duration_text(self.held_sec.value * 1e9);
+        let told = |trial: &Trial| {
+            let verb = if trial.agrees() { "confirms" } else { "does not confirm" };
+            format!(
+                "{} {verb} that: {} requests/s, where {} were foretold without it",
+                trial.label,
+                count_text(trial.throughput_per_sec),
+                count_text(trial.foretold_per_sec)
+            )
+        };
+        match self.trials.as_slice() {
+            [] => format!("No row tried it; one held for {time} would."),
+            trials => trials.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
+        }
+    }
+}
+
+/// The least and the most of some figures as they are printed; one where these read the same.
+fn range_text(values: impl Iterator<Item = f64> + Clone, text: fn(f64) -> String) -> String {
+    let least = text(values.clone().fold(f64::INFINITY, f64::min));
+    let most = text(values.fold(0.0, f64::max));
+    if least == most { most } else { format!("{least} to {most}") }
+}

@@ -1,0 +1,166 @@
+//! Rows made of the runs of one plan file.
+//!
+//! A row of a run has what its host samples tell, and the verdict of the run itself: the rules for tables, which only know
+//! one load of each row, are not asked.
+
+use plimsoll_plan::RowSpec;
+
+use super::{RowFinding, TableFindings, TableRow, TableTier, concluded};
+use crate::tiers::{self, TierRow, TierUse};
+use crate::verdict::joined;
+use crate::{Findings, Limit, Verdict};
+
+/// One run of a plan file, as far as rows are made of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowRun {
+    /// What the run is in the table.
+    pub spec: RowSpec,
+    /// What was measured, at the step of the highest throughput.
+    pub measured: TierRow,
+    /// Bytes received for each response there.
+    pub response_bytes: Option<f64>,
+    /// Bytes received per second there.
+    pub bytes_per_sec: f64,
+    /// The processors of the target's host, if it is capped.
+    pub target_cores: Option<f64>,
+    /// What limits.
+    pub verdict: Verdict,
+}
+
+/// The rows of a file's runs, and what they say together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunRows {
+    /// The rows, in the order of the runs.
+    pub rows: Vec<TableRow>,
+    /// The run of each row.
+    pub runs: Vec<RowRun>,
+    /// What was found: the verdicts of the runs, and conclusions.
+    pub found: TableFindings,
+}
+
+impl RowRun {
+    /// What a run has for rows; `None` if nothing was answered. `name` is that of the file's variant, or of the file.
+    pub fn of(name: &str, spec: &RowSpec, findings: &Findings) -> Option<Self> {
+        let (_, step) = tiers::best_step(findings)?;
+        Some(Self {
+            spec: spec.clone(),
+            measured: tiers::row(name, findings)?,
+            response_bytes: Some(step.bytes_in_per_sec / step.throughput.value).filter(|bytes| *bytes > 0.0),
+            bytes_per_sec: step.bytes_in_per_sec,
+            target_cores: target_cores(findings),
+            verdict: findings.verdict.clone(),
+        })
+    }
+
+    fn case(&self) -> &str {
+        self.spec.case.as_deref().unwrap_or(&self.measured.name)
+    }
+
+    fn measures_alone(&self, row: &Self) -> bool {
+        self.spec.alone.is_some() && self.case() == row.case()
+    }
+
+    /// True if more load might have given more, so that the throughput is a lower bound.
+    fn is_bound(&self) -> bool {
+        self.measured.lower_bound || matches!(self.verdict.limit, Limit::Generator | Limit::None)
+    }
+}
+
+/// The processors of the host that the target's URL names, by its name or by its address.
+fn target_cores(findings: &Findings) -> Option<f64> {
+    let target = &findings.plan.target.host;
+    let is_it = |address: std::net::IpAddr| address.to_string() == *target;
+    let mut hosts = findings.plan.hosts.iter();
+    let host =
+        hosts.find(|host| host.name.eq_ignore_ascii_case(target) || host.address.is_some_and(is_it))?;
+    host.capacity.cores
+}
+
+/// The rows of the runs of one file. A run that measures something alone is no row; it tells that of its case what this one
+/// carries alone.
+pub fn run_rows(runs: &[RowRun]) -> RunRows {
+    let own: Vec<RowRun> = runs.iter().filter(|run| run.spec.alone.is_none()).cloned().collect();
+    let label = |run: &RowRun| {
+        let of_case = own.iter().filter(|other| other.case() == run.case()).count();
+        if of_case == 1 { run.case() } else { &run.measured.name }.to_owned()
+    };
+    let rows: Vec<TableRow> = own.iter().map(|run| row(label(run), run, runs)).collect();
+    let findings = own.iter().zip(&rows).map(|(run, row)| RowFinding {
+        label: row.label.clone(),
+        verdict: run.verdict.clone(),
+        breach: None,
+    });
+    let mut found = concluded(&rows, findings.collect());
+    found.conclusions.extend(uncompared(&own, runs));
+    RunRows { rows, runs: own, found }
+}
+
+fn row(label: String, run: &RowRun, runs: &[RowRun]) -> TableRow {
+    let (spec, measured) = (&run.spec, &run.measured);
+    let mut tiers: Vec<TableTier> = measured.tiers.iter().map(tier).collect();
+    for (name, per_sec) in alone(run, runs) {
+        match tiers.iter_mut().find(|tier| tier.name == name) {
+            Some(tier) => tier.alone_per_sec = Some(per_sec),
+            None => {
+                let alone_per_sec = Some(per_sec);
+                tiers.push(TableTier { name, instances: Some(1.0), alone_per_sec, ..TableTier::default() });
+            }
+        }
+    }
+    TableRow {
+        label,
+        group: spec.group.clone(),
+        throughput_per_sec: measured.throughput.value,
+        connections: Some(f64::from(measured.connections)),
+        response_sec: Some(measured.mean_latency_ns / 1e9),
+        held_sec: spec.held.map(|held| held.as_secs_f64()),
+        load_machines: None,
+        response_bytes: run.response_bytes,
+        cores: spec.cores.or(run.target_cores),
+        front: spec.front.clone(),
+        tiers,
+    }
+}
+
+fn tier(used: &TierUse) -> TableTier {
+    TableTier {
+        name: used.tier.clone(),
+        instances: Some(f64::from(used.machines)),
+        cpu_ratio: used.cpu_ratio,
+        in_bits_per_sec: used.in_bits_per_sec,
+        out_bits_per_sec: used.out_bits_per_sec,
+        link_bits_per_sec: used.link_bits_per_sec,
+        ..TableTier::default()
+    }
+}
+
+/// What the hosts of a row's case carry alone. One figure that is a lower bound makes their sum one, which tells neither
+/// whether the row has all of it nor where the sum meets anything: then none is used.
+fn alone(row: &RowRun, runs: &[RowRun]) -> Vec<(String, f64)> {
+    let of_case: Vec<&RowRun> = runs.iter().filter(|run| run.measures_alone(row)).collect();
+    if of_case.iter().any(|run| run.is_bound()) {
+        return Vec::new();
+    }
+    let mut figures: Vec<(String, f64)> = Vec::new();
+    for run in of_case {
+        let (name, per_sec) = (run.spec.alone.clone().unwrap_or_default(), run.measured.throughput.value);
+        match figures.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, most)) => *most = most.max(per_sec),
+            None => figures.push((name, per_sec)),
+        }
+    }
+    figures
+}
+
+/// The rows of which nothing can be told against what their hosts carry alone.
+fn uncompared(rows: &[RowRun], runs: &[RowRun]) -> Option<String> {
+    let is_one = |row: &&RowRun| runs.iter().any(|run| run.measures_alone(row) && run.is_bound());
+    let cases: Vec<String> = rows.iter().filter(is_one).map(|row| row.case().to_owned()).collect();
+    (!cases.is_empty()).then(|| {
+        format!(
+            "{} cannot be compared with what was measured alone: there the load generator was the limit, or throughput \
+             was still growing.",
+            joined(&cases)
+        )
+    })
+}

@@ -1,0 +1,285 @@
+//! Rows of runs, and what rows with a front and hosts measured alone say together.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use plimsoll_analyze::{
+    BreakEven, Confidence, Findings, Limit, RowRun, RunRows, TableFindings, TableRow, TableTier, Verdict,
+    explain_table, run_rows,
+};
+use plimsoll_plan::{Capacity, PlanHost, RowSpec, Slo};
+
+use super::synthetic::{self, Level};
+
+/// Two APIs alone and through nginx, at so many milliseconds.
+fn two(held_ms: f64, alone_per_sec: [f64; 2], through_per_sec: f64) -> TableRow {
+    let tier = |name: &str, per_sec: f64| TableTier {
+        name: name.to_owned(),
+        alone_per_sec: Some(per_sec),
+        ..TableTier::default()
+    };
+    TableRow {
+        label: format!("sleep {held_ms}"),
+        throughput_per_sec: through_per_sec,
+        connections: Some(400.0),
+        held_sec: Some(held_ms / 1e3),
+        front: Some("nginx".to_owned()),
+        tiers: vec![tier("api1", alone_per_sec[0]), tier("api2", alone_per_sec[1])],
+        ..TableRow::default()
+    }
+}
+
+/// The published case, as it was printed.
+fn published() -> Vec<TableRow> {
+    vec![
+        two(200.0, [158.12, 158.60], 317.29),
+        two(70.0, [453.59, 453.77], 905.48),
+        two(2.0, [9367.26, 9335.16], 12294.76),
+        two(0.0, [18829.48, 18776.76], 12408.13),
+    ]
+}
+
+fn concludes(found: &TableFindings, words: &str) -> bool {
+    let said = found.conclusions.iter().any(|sentence| sentence.contains(words));
+    assert!(said, "{words}: {:#?}", found.conclusions);
+    said
+}
+
+fn only(found: &TableFindings) -> &BreakEven {
+    assert_eq!(found.break_evens.len(), 1, "{:?}", found.break_evens);
+    &found.break_evens[0]
+}
+
+#[test]
+fn the_published_apis_double_until_they_are_faster_than_half_of_nginx() {
+    let found = explain_table(&published());
+    concludes(
+        &found,
+        "api1 and api2 through nginx double what one carries: sleep 200 (×2.00 of one), sleep 70 (×2.00",
+    );
+    concludes(
+        &found,
+        "do not double what one carries: sleep 2 (×1.31 of one: 12,295 requests/s, where the sum is 18,702)",
+    );
+    concludes(&found, "sleep 0 (×0.66 of one");
+    concludes(&found, "nginx carries about 12,351 requests/s");
+    concludes(&found, "each of api1 and api2 has a pool of about 32 workers");
+    let even = only(&found);
+    // The sum of the two alone is nginx's 12,351 between 70 and 2 ms; a straight line through 1/X there gives 3.8 ms.
+    assert!((3.6e-3..=3.9e-3).contains(&even.held_sec.value), "{even:?}");
+    let (low, high) = even.held_sec.interval.unwrap();
+    assert!(low < even.held_sec.value && even.held_sec.value < high && high < 4.2e-3, "{even:?}");
+    assert!((6_175.0..6_177.0).contains(&even.each_per_sec));
+    assert!(even.behind.iter().all(|tier| (31.0..=33.0).contains(&tier.at_once)), "{even:?}");
+    assert!(
+        even.behind.iter().all(|tier| tier.most_per_sec > 18_000.0),
+        "without sleep it is no pool: {even:?}"
+    );
+    concludes(&found, "Break-even at about 3.7");
+    concludes(&found, "No row tried it");
+}
+
+/// Two hosts that serve so many at once and take 1 ms besides, and carry 8,000/s at most; before them one of so much.
+fn made(at_once: f64, front_per_sec: f64, times_ms: &[f64]) -> Vec<TableRow> {
+    let one = |held_ms: f64| (at_once / (held_ms + 1.0) * 1e3).min(8_000.0);
+    times_ms.iter().map(|ms| two(*ms, [one(*ms); 2], (2.0 * one(*ms)).min(front_per_sec))).collect()
+}
+
+#[test]
+fn the_break_even_grows_with_the_pool() {
+    for at_once in [4.0, 8.0, 16.0, 40.0, 64.0] {
+        for front_per_sec in [1_000.0, 3_000.0] {
+            let found = explain_table(&made(at_once, front_per_sec, &[400.0, 200.0, 0.5, 0.0]));
+            let foretold_sec = 2.0 * at_once / front_per_sec - 1e-3;
+            let held_sec = only(&found).held_sec.value;
+            assert!((held_sec - foretold_sec).abs() < 1e-6, "{at_once} at {front_per_sec}: {held_sec}");
+        }
+    }
+}
+
+#[test]
+fn a_row_near_the_break_even_is_foretold_without_it_and_confirms_it_or_not() {
+    // 2·16/(h + 1 ms) is 3,000/s at 9.67 ms.
+    let rows = |through_per_sec: f64| {
+        let mut rows = made(16.0, 3_000.0, &[200.0, 70.0, 10.0, 2.0, 0.0]);
+        rows[2].throughput_per_sec = through_per_sec;
+        rows
+    };
+    let found = explain_table(&rows(2_860.0));
+    let [trial] = only(&found).trials.as_slice() else { panic!("{:?}", found.break_evens) };
+    assert!(trial.agrees() && (trial.foretold_per_sec - 2_909.0).abs() < 1.0, "{trial:?}");
+    concludes(&found, "sleep 10 confirms that: 2,860 requests/s, where 2,909 were foretold");
+    concludes(&explain_table(&rows(2_500.0)), "sleep 10 does not confirm that");
+}
+
+#[test]
+fn no_break_even_is_told_where_none_was_crossed_or_no_pool_was_seen() {
+    let none = |rows: &[TableRow]| assert_eq!(explain_table(rows).break_evens, [], "{rows:?}");
+    // The front never limits.
+    none(&made(16.0, 20_000.0, &[200.0, 70.0, 2.0]));
+    // It always does.
+    none(&made(16.0, 100.0, &[200.0, 70.0, 2.0]));
+    // One time tells no law.
+    none(&made(16.0, 3_000.0, &[2.0]));
+    // What is alone does not follow the time at all.
+    none(&[
+        two(200.0, [5_000.0; 2], 3_000.0),
+        two(70.0, [5_000.0; 2], 3_000.0),
+        two(2.0, [1_000.0; 2], 2_000.0),
+    ]);
+    none(&[]);
+}
+
+/// A ladder of which only the throughput is changed: making one takes its time.
+static LADDER: LazyLock<Findings> = LazyLock::new(|| {
+    let levels = [16, 32, 64].map(|connections| Level::at(connections, 1_000.0));
+    synthetic::findings(&synthetic::ladder(&levels, Slo::default()))
+});
+
+/// The findings of a ladder that stops at so much, with this verdict.
+fn findings(per_sec: f64, limit: Limit, place: &str) -> Findings {
+    let mut findings = LADDER.clone();
+    findings.steps.iter_mut().for_each(|step| step.throughput.value = per_sec);
+    findings.verdict = Verdict::new(limit, place, Confidence::Measured);
+    let host = |name: &str, tier: &str, cores: f64| PlanHost {
+        name: name.to_owned(),
+        tier: Some(tier.to_owned()),
+        address: None,
+        probes: Vec::new(),
+        capacity: Capacity { cores: Some(cores), ..Capacity::default() },
+    };
+    findings.plan.hosts =
+        vec![host("web", "nginx", 0.5), host("api1", "api", 0.25), host("api2", "api", 0.25)];
+    findings.plan.target.host = "WEB".to_owned();
+    findings
+}
+
+fn spec(case: &str, alone: Option<&str>, held_ms: u64) -> RowSpec {
+    RowSpec {
+        case: Some(case.to_owned()),
+        alone: alone.map(str::to_owned),
+        front: Some("web".to_owned()),
+        held: Some(Duration::from_millis(held_ms)),
+        ..RowSpec::default()
+    }
+}
+
+/// The runs of a case: both APIs alone, and through the front.
+fn case(held_ms: u64, alone: (f64, Limit), through: (f64, Limit, &str)) -> Vec<RowRun> {
+    let name = format!("sleep {held_ms}");
+    let run = |alone: Option<&str>, findings: Findings| {
+        RowRun::of(&format!("{name} {}", alone.unwrap_or("web")), &spec(&name, alone, held_ms), &findings)
+            .unwrap()
+    };
+    vec![
+        run(Some("api1"), findings(alone.0, alone.1, "api1: java")),
+        run(Some("api2"), findings(alone.0, alone.1, "api2: java")),
+        run(None, findings(through.0, through.1, through.2)),
+    ]
+}
+
+/// Sixteen workers in each API at 1 ms besides, and a front whose CPU is full at 1,300/s.
+fn five_cases() -> Vec<RowRun> {
+    let pool = Limit::Pool;
+    [
+        case(200, (79.6, pool), (159.0, pool, "api1: java")),
+        case(70, (225.0, pool), (450.0, pool, "api1: java")),
+        case(24, (640.0, pool), (1_260.0, Limit::Cpu, "web")),
+        case(2, (1_900.0, Limit::Cpu), (1_310.0, Limit::Cpu, "web")),
+        case(0, (1_950.0, Limit::Cpu), (1_290.0, Limit::Cpu, "web")),
+    ]
+    .concat()
+}
+
+#[test]
+fn runs_of_one_case_make_one_row_with_the_verdict_of_the_run() {
+    let made = run_rows(&five_cases());
+    assert_eq!((made.rows.len(), made.runs.len(), made.found.rows.len()), (5, 5, 5));
+    let row = &made.rows[1];
+    assert_eq!((row.label.as_str(), row.cores, row.held_sec), ("sleep 70", Some(0.5), Some(0.07)));
+    assert!((row.throughput_per_sec / 450.0 - 1.0).abs() < 0.02 && row.response_bytes.is_some(), "{row:?}");
+    let alone: Vec<(&str, bool)> =
+        row.tiers.iter().map(|tier| (tier.name.as_str(), tier.alone_per_sec.is_some())).collect();
+    assert_eq!(alone, [("nginx", false), ("api", false), ("api1", true), ("api2", true)]);
+    assert_eq!(made.found.rows[4].verdict.limit, Limit::Cpu);
+    assert_eq!(made.found.rows[1].verdict.confidence, Confidence::Measured, "it is the run's, not a table's");
+}
+
+#[test]
+fn runs_tell_what_the_front_carries_and_why_and_where_doubling_ends() {
+    let RunRows { found, .. } = run_rows(&five_cases());
+    concludes(&found, "web carries about 1,2");
+    concludes(&found, "whatever stands behind it");
+    concludes(&found, "its CPU is full");
+    concludes(&found, "through web double what one carries: sleep 200 (×2.00 of one), sleep 70");
+    concludes(&found, "do not double what one carries: sleep 2 (×0.69 of one");
+    let even = only(&found);
+    // 2·16/(h + 1 ms) = 1,300/s at 23.6 ms.
+    assert!((even.held_sec.value - 23.6e-3).abs() < 0.7e-3, "{even:?}");
+    concludes(&found, "sleep 24 confirms that");
+}
+
+#[test]
+fn a_tier_measured_alone_counts_as_often_as_it_has_machines() {
+    let alone =
+        RowRun::of("alone", &spec("a", Some("api"), 70), &findings(225.0, Limit::Pool, "api1")).unwrap();
+    let through = RowRun::of("a", &spec("a", None, 70), &findings(450.0, Limit::Pool, "api1")).unwrap();
+    let made = run_rows(&[through, alone]);
+    let tier = made.rows[0].tiers.iter().find(|tier| tier.name == "api").unwrap();
+    assert_eq!(tier.instances, Some(2.0));
+    concludes(&made.found, "double what one carries: a (70.0 ms) (×2.00 of one)");
+}
+
+#[test]
+fn what_was_not_pushed_to_its_end_is_compared_with_nothing() {
+    for limit in [Limit::Generator, Limit::None] {
+        let made = run_rows(&case(2, (1_900.0, limit), (1_310.0, Limit::Cpu, "web")));
+        assert!(made.rows[0].tiers.iter().all(|tier| tier.alone_per_sec.is_none()));
+        concludes(&made.found, "sleep 2 cannot be compared");
+        assert!(!made.found.conclusions.iter().any(|sentence| sentence.contains("double")));
+    }
+}
+
+/// A row of its own, of so many cores.
+fn of_cores(name: &str, cores: f64, per_sec: f64, limit: Limit, place: &str) -> RowRun {
+    let spec = RowSpec { cores: Some(cores), group: Some("slow".to_owned()), ..RowSpec::default() };
+    RowRun::of(name, &spec, &findings(per_sec, limit, place)).unwrap()
+}
+
+#[test]
+fn runs_whose_verdicts_name_something_within_say_that_cores_do_not_help() {
+    let runs = |limit: Limit| {
+        run_rows(&[
+            of_cores("quarter", 0.25, 800.0, limit, "stock"),
+            of_cores("half", 0.5, 805.0, limit, "stock"),
+            of_cores("whole", 1.0, 799.0, limit, "stock"),
+        ])
+        .found
+    };
+    let found = runs(Limit::Dependency);
+    concludes(&found, "More cores do not raise throughput though neither CPU nor link is full");
+    concludes(&found, "the limit is dependency @ stock");
+    concludes(&found, "800 requests/s with 0.250 cores");
+    let unseen = runs(Limit::Unknown);
+    assert_eq!(unseen.conclusions, Vec::<String>::new(), "nobody looked at a CPU");
+}
+
+#[test]
+fn responses_that_differ_by_less_than_noise_are_of_one_size() {
+    let row = |cores: f64, bytes: f64, per_sec: f64| TableRow {
+        label: format!("{cores} {bytes}"),
+        throughput_per_sec: per_sec,
+        response_bytes: Some(bytes),
+        cores: Some(cores),
+        tiers: vec![TableTier {
+            name: "api".to_owned(),
+            cpu_ratio: Some(0.99),
+            out_bits_per_sec: Some(1e6),
+            link_bits_per_sec: Some(1e9),
+            ..TableTier::default()
+        }],
+        ..TableRow::default()
+    };
+    let found = explain_table(&[row(0.25, 1_100.4, 1_000.0), row(0.5, 1_099.7, 2_050.0)]);
+    concludes(&found, "throughput grows with the cores");
+}
