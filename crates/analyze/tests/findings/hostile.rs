@@ -76,6 +76,26 @@ fn work_that_one_thread_has_at_a_time_and_not_always_the_same_is_a_lock() {
 }
 
 #[test]
+fn threads_that_all_work_and_hardly_two_at_once_take_turns() {
+    let process = ("api", "process", "8 server");
+    let watch = |at_once: f64| {
+        let mut watch = Watch::pool(at_once, 1e-3, 64)
+            .host("api", 8.0, 960e-6)
+            .counter(process, "cpu_us", |_, x| 950.0 * x)
+            .counter(process, "voluntary_switches", |step, x| 2.0 * x / connections(step));
+        for tid in 8..14 {
+            let subject = format!("8/{tid} server");
+            watch = watch.counter(("api", "thread", &subject), "cpu_us", |_, x| 158.0 * x);
+        }
+        watch.verdict()
+    };
+    let turns = watch(1.3);
+    assert_eq!(found(&turns), (Limit::Lock, "api", Confidence::Inferred));
+    assert!(also(&turns, Limit::Thread) && turns.text.contains("take turns"), "{}", turns.text);
+    assert_eq!(watch(2.0).limit, Limit::Thread, "two at once are two that a runtime lets run");
+}
+
+#[test]
 fn time_that_other_guests_took_counts_as_wanted() {
     let cpu = ("db", "cpu", "");
     let watch = |steal: f64| {

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use plimsoll_lab::{Capping, Lab, LabHost};
-use plimsoll_plan::Capacity;
+use plimsoll_plan::{Capacity, LabHostSpec, Ready};
 
 use super::stage::{Stage, counted_in, host, idle};
 
@@ -175,4 +175,36 @@ fn memory_beyond_the_cap_is_not_to_be_had() {
         fs::read_to_string(&end).is_ok_and(|text| text.contains('\n'))
     });
     assert_ne!(fs::read_to_string(end).unwrap(), "ended 0\n", "200 MB were held within 50 MB");
+}
+
+/// What a control group may use in cores, as its files of either version say; `None` for all there is.
+fn quota(text: &str) -> Option<f64> {
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    match numbers.as_slice() {
+        [quota, period] if *quota > 0.0 => Some(quota / period),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_host_that_starts_free_is_capped_once_it_is_ready() {
+    let Some(stage) = Stage::new() else { return };
+    let look = "p=$(grep -E ':cpu,|:cpu:|,cpu:|::' /proc/self/cgroup | head -1 | cut -d: -f3); cd /sys/fs/cgroup; \
+                cat cpu$p/cpu.cfs_quota_us cpu$p/cpu.cfs_period_us .$p/cpu.max > ${dir}/quota 2>/dev/null; \
+                touch ${tmp}/healthz; exec sleep 1000";
+    let capacity = Capacity { cores: Some(0.25), ..Capacity::default() };
+    let ready = Some(Ready::Page { port: 9000, path: "/healthz".to_owned() });
+    let jvm = LabHostSpec { capacity, ready, starts_free: true, ..host("jvm", &[stage.pages(), look]) };
+    let lab = stage.up(vec![jvm]).unwrap();
+    if lab.capping() == Capping::Affinity {
+        return;
+    }
+    let starting = quota(&fs::read_to_string(stage.folder.path().join("quota")).unwrap());
+    assert!(starting.is_none_or(|cores| cores >= 1.0), "{starting:?}");
+    let group = lab.hosts()[0].groups().clone();
+    let folder = group.unified.or(group.cpuacct).unwrap();
+    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
+    let now = [read("cpu.cfs_quota_us"), read("cpu.cfs_period_us"), read("cpu.max")].concat();
+    assert_eq!(quota(&now), Some(0.25), "{now}");
+    assert_eq!(lab.hosts()[0].capacity().cores, Some(0.25));
 }

@@ -67,14 +67,10 @@ fn a_lab_file_that_its_hosts_would_not_see_is_told() {
 fn commands_get_their_variables_and_ready_waits_for_a_page() {
     let Some(stage) = Stage::new() else { return };
     // The page is there only after it was asked for in vain.
-    let server = "echo ${host:api} > ${tmp}/address; exec nginx -p ${tmp} -c ${dir}/nginx.conf";
+    let server = format!("echo ${{host:api}} > ${{tmp}}/address; {}", stage.pages());
     let writer = "until grep -q healthz ${tmp}/access; do sleep 0.02; done; echo here > ${tmp}/healthz";
-    let conf = "daemon off; master_process off; user root; pid pid; error_log stderr; events {}\n\
-                http { access_log access; client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c;\n\
-                uwsgi_temp_path d; scgi_temp_path e; server { listen 9000; root .; } }\n";
-    fs::write(stage.folder.path().join("nginx.conf"), conf).unwrap();
     let ready = Some(Ready::Page { port: 9000, path: "/healthz".to_owned() });
-    let api = plimsoll_plan::LabHostSpec { ready, ..host("api", &[server, writer]) };
+    let api = plimsoll_plan::LabHostSpec { ready, ..host("api", &[&server, writer]) };
     let lab = stage.up(vec![api]).unwrap();
     let own = lab.folder().join("0-api");
     let address = lab.hosts()[0].address().to_string();

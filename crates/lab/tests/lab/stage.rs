@@ -26,6 +26,15 @@ pub(crate) fn idle(name: &str, capacity: Capacity) -> LabHostSpec {
 }
 
 impl Stage {
+    /// The command of a server on port 9000 whose pages are the files of its host's own folder.
+    pub(crate) fn pages(&self) -> &'static str {
+        let conf = "daemon off; master_process off; user root; pid pid; error_log stderr; events {}\n\
+                    http { access_log access; client_body_temp_path a; proxy_temp_path b; fastcgi_temp_path c;\n\
+                    uwsgi_temp_path d; scgi_temp_path e; server { listen 9000; root .; } }\n";
+        std::fs::write(self.folder.path().join("nginx.conf"), conf).unwrap();
+        "exec nginx -p ${tmp} -c ${dir}/nginx.conf"
+    }
+
     /// `None` where labs are not permitted; that is said.
     pub(crate) fn new() -> Option<Self> {
         match namespace_permission() {

@@ -69,20 +69,25 @@ pub(super) fn in_turn(scene: &Scene<'_>, busiest: &Resource) -> Option<Suspicion
     let host = &busiest.host;
     let process = |(subject, _): &(&str, &Track<'_>)| pid_of(subject) == pid_of(&busiest.detail);
     let (subject, all) = scene.seen.hosts.of(host, "process").find(process)?;
-    let cores = crate::usage::cpu_of(all, scene.span()).filter(|cores| *cores < TURNS_MOST)?;
-    if !has_changed_hands(scene, busiest) {
-        return None;
-    }
-    let name = name_of(subject);
+    let cores = crate::usage::cpu_of(all, scene.span()).filter(|cores| is_by_turns(*cores))?;
+    has_changed_hands(scene, busiest).then(|| taking_turns(scene, host, name_of(subject), cores))
+}
+
+/// More than one core, so that two threads do run at once at times, and clearly less than two.
+pub(super) fn is_by_turns(cores: f64) -> bool {
+    (1.0 + bounds::TIE..TURNS_MOST).contains(&cores)
+}
+
+/// A process whose threads used so many cores, most of the time one after another.
+pub(super) fn taking_turns(scene: &Scene<'_>, host: &str, name: &str, cores: f64) -> Suspicion {
     let sentence = format!(
-        "a lock in {name} on {host} is the limit: one of its threads at a time has the work, at other levels another one than at \
-         this; together they used {} cores at {} requests/s",
+        "a lock in {name} on {host} is the limit: its threads take turns, any of them, and used {} cores together at {} \
+         requests/s",
         significant(cores),
         count_text(scene.throughput())
     );
     let what = format!("cores used by {name} on {host}, all threads together");
-    let evidence = vec![scene.row(what, cores, None)];
-    Some(suspicion(scene, host, name, sentence, evidence))
+    suspicion(scene, host, name, sentence, vec![scene.row(what, cores, None)])
 }
 
 /// Whether another thread of its process and name did more than it in a step in which that one took part.

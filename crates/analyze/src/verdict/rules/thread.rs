@@ -229,11 +229,19 @@ pub(in crate::verdict) fn computing(scene: &Scene<'_>, at_once: AtOnce) -> Optio
     let workers = (threads as f64) < at_once.count.value * (1.0 + bounds::SAME_SIZE) + 0.5;
     let beside = if workers { Vec::new() } else { vec![Suspicion::new(Limit::Lock, &place, String::new())] };
     let what = format!("cores that {name} on {host} used or was ready for, against requests served at once");
-    Some(Suspicion {
+    let found = Suspicion {
         evidence: vec![scene.row(what, used + ready, Some(at_once.count.value))],
         advice: vec![advice(scene, name, host)],
         beside,
         ..Suspicion::new(Limit::Thread, place, sentence)
+    };
+    // A runtime that lets one of them run has one core; where two do run at times, it is what they do that goes by turns.
+    let turns = !workers && at_once.count.value < lock::TURNS_MOST && lock::is_by_turns(used);
+    Some(if turns {
+        let thread = Suspicion { beside: Vec::new(), ..found };
+        Suspicion { beside: vec![thread], ..lock::taking_turns(scene, host, name, used) }
+    } else {
+        found
     })
 }
 
