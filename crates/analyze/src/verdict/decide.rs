@@ -3,7 +3,7 @@
 use super::generator::generator_row;
 use super::phrase::percent;
 use super::rules::{
-    connections, dependency, disk, link, lock, memory, neighbour, pool, processor, queue, quota, refused,
+    closed, connections, dependency, disk, link, lock, memory, neighbour, pool, processor, queue, quota, refused,
     thread,
 };
 use super::scene::{Scene, Suspicion};
@@ -249,7 +249,8 @@ fn turned_away(scene: &Scene<'_>) -> Option<Decided> {
     let mut connections = connections::suspicions(scene);
     // What is deepest holds back what is before it: a queue in front of a full process is full for that reason.
     connections.sort_by_key(|suspicion| !suspicion.place.contains(": "));
-    refused.or_else(|| connections.into_iter().next()).map(Decided::alone)
+    let counted = refused.or_else(|| connections.into_iter().next());
+    counted.or_else(|| closed::suspicion(scene)).map(Decided::alone)
 }
 
 /// Nothing is busy, and requests wait all the same.

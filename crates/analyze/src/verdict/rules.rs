@@ -1,5 +1,6 @@
 //! One rule a file: what must be seen to suspect one kind of limit.
 
+pub(super) mod closed;
 pub(super) mod connections;
 pub(super) mod dependency;
 pub(super) mod disk;

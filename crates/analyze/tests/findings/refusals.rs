@@ -1,7 +1,7 @@
 //! Refusals beside a resource that refusing alone fills, and the doors that tell nothing.
 
 use plimsoll_analyze::{Confidence, Limit};
-use plimsoll_record::{EncodedHistogram, latency_histogram};
+use plimsoll_record::{EncodedHistogram, FailureKind, latency_histogram};
 
 use crate::synthetic::{Level, findings};
 use crate::watch::{Watch, connections, pool_levels};
@@ -173,4 +173,21 @@ fn threads_that_share_one_core_are_a_lock_on_a_host_with_less_than_half_a_core_m
     let verdict = watch.verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Lock, "api"), "{verdict:#?}");
     assert_eq!(verdict.confidence, Confidence::Inferred);
+}
+
+#[test]
+fn connections_closed_beside_others_that_are_served_as_before_are_a_bound_of_them() {
+    let closing = |connections, served: f64| Level {
+        failed: Some((FailureKind::ClosedBeforeResponse, 400)),
+        ..Level::at(connections, served)
+    };
+    let ladder = |last: f64| {
+        let mut levels = pool_levels(64.0, 0.02, 8);
+        levels.extend([closing(16, 528.0), closing(32, last)]);
+        Watch::over(&levels).host("web", 1.0, 50e-6).process("web", "7 nginx", 50e-6).verdict()
+    };
+    let bounded = ladder(520.0);
+    assert_eq!((bounded.limit, bounded.confidence), (Limit::Connections, Confidence::Inferred));
+    assert!(bounded.text.contains("found theirs closed"), "{}", bounded.text);
+    assert_eq!(ladder(90.0).limit, Limit::Unknown, "a server that falls over serves less");
 }

@@ -105,6 +105,15 @@ impl<'s, 'a> Entry<'s, 'a> {
         }
     }
 
+    /// A time of nothing at all: `0`, or `"0s"`.
+    pub(super) fn is_zero(&self) -> bool {
+        match self.value {
+            DeValue::String(text) => parse_duration(text).is_ok_and(|time| time.is_zero()),
+            DeValue::Integer(number) => whole(number) == Some(0),
+            _ => false,
+        }
+    }
+
     pub(super) fn duration(&self) -> Result<Duration, PlanFileError> {
         const WANTED: &str = "a duration such as \"500ms\", \"10s\" or \"2m\"";
         match self.value {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use toml::de::DeValue;
 
 use super::PlanFileError;
 use super::entry::Entry;
@@ -67,8 +66,5 @@ fn named(entry: &Entry<'_, '_>, known: &[&str], what: &str) -> Result<String, Pl
 
 /// A time that may be none at all, unlike that of a step.
 fn held(entry: &Entry<'_, '_>) -> Result<Duration, PlanFileError> {
-    match entry.value {
-        DeValue::Integer(number) if number.as_str() == "0" => Ok(Duration::ZERO),
-        _ => entry.duration(),
-    }
+    if entry.is_zero() { Ok(Duration::ZERO) } else { entry.duration() }
 }

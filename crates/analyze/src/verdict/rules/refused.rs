@@ -11,9 +11,9 @@ use crate::{Law, Limit, Resource, ResourceKind, StepSummary};
 /// The statuses by which servers refuse what is too much: RFC 6585 section 4, RFC 9110 section 15.6.4.
 const STATUSES: [u16; 2] = [429, 503];
 /// Fewer refusals than this part are no policy: it is what a step may fail by and still count.
-const PART_LEAST: f64 = 0.05;
+pub(super) const PART_LEAST: f64 = 0.05;
 /// What is served is the same at two loads within this part.
-const LEVEL: f64 = 0.1;
+pub(super) const LEVEL: f64 = 0.1;
 
 fn refusals(step: &StepSummary) -> u64 {
     step.counts.status.iter().filter(|(status, _)| STATUSES.contains(status)).map(|(_, count)| count).sum()
