@@ -111,8 +111,8 @@ fn a_variant_that_cannot_be_run_is_told_and_costs_only_itself() {
 
 #[test]
 fn switches_of_a_file_have_their_ledger_after_its_runs() {
-    let switch = "[[switch]]\nname = \"log\"\nquery = { on = \"us=900\", off = \"us=100\" }\n";
-    let text = format!("{SHOP}{switch}").replace("?us=100", "");
+    let switch = "[[switch]]\nname = \"log\"\nheader = \"X-Log: on\"\n";
+    let text = format!("{SHOP}{switch}");
     let Some(bench) = lab(&text) else { return };
     let called = bench.expect(0, &["lab", "run", "one.toml", "--quick", "--json", "--quiet"]);
     let found = called.json();
@@ -123,6 +123,7 @@ fn switches_of_a_file_have_their_ledger_after_its_runs() {
         (&ledger["costs"][0]["switch"], &found["switches"]["connections"]),
         (&"log".into(), &4.0.into())
     );
+    assert_eq!(ledger["cells"].as_array().unwrap().len(), 2, "with it and without it: {ledger}");
     let files = found["files"].to_string();
     assert!(files.contains(".ablation.csv") && files.contains(".ablation.svg"), "{files}");
     fs::write(bench.path("one.toml"), text.replace("ladder = [1, 4]", "rate = 5")).unwrap();
