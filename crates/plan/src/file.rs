@@ -4,7 +4,7 @@
 //! in which line, which key and what would be right; and a variant is laid over the tree before anything is read, so that
 //! whatever may stand in a file may stand in a variant.
 
-mod conclude;
+mod conclusions;
 mod entry;
 mod error;
 mod expect;
@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use toml::de::{DeTable, DeValue};
 
 use crate::{Capacity, Network, PlanHost, PlanSpec, ProfileSpec, ScenarioSpec};
-pub use conclude::{Compare, MachineGoal};
+pub use conclusions::{Compare, MachineGoal};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
@@ -159,8 +159,8 @@ impl PlanFile {
         }
         file.take_name(stem);
         let names: Vec<&str> = file.variants.iter().map(|variant| variant.name.as_str()).collect();
-        file.compare = conclude::compare(&section, file.spec.name.as_deref(), &names)?;
-        file.machines = conclude::machines(&section)?;
+        file.compare = conclusions::compare(&section, file.spec.name.as_deref(), &names)?;
+        file.machines = conclusions::machines(&section)?;
         Ok(file)
     }
 

@@ -1,6 +1,7 @@
 //! A small Go program that serves its runtime's pages.
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 
 use crate::server::{Server, ServerError, command, run, write};
 
@@ -23,15 +24,22 @@ impl GoProgram {
     /// When there is no Go, or it does not come up.
     pub fn start() -> Result<Self, ServerError> {
         Server::start(|folder, address| {
-            let (source, program) = (folder.join("pages.go"), folder.join("pages"));
-            write(&source, SOURCE)?;
-            let mut build = command("go");
-            run(build.current_dir(folder).args(["build", "-o"]).arg(&program).arg(&source))?;
-            let mut pages = command(&program.to_string_lossy());
+            let mut pages = command(&Self::compile(folder)?.to_string_lossy());
             pages.arg(address.to_string());
             Ok(pages)
         })
         .map(Self)
+    }
+
+    /// Compiles it into a folder; gives the program, which takes the address to listen on.
+    ///
+    /// # Errors
+    /// When there is no Go.
+    pub fn compile(folder: &Path) -> Result<PathBuf, ServerError> {
+        let (source, program) = (folder.join("pages.go"), folder.join("pages"));
+        write(&source, SOURCE)?;
+        run(command("go").current_dir(folder).args(["build", "-o"]).arg(&program).arg(&source))?;
+        Ok(program)
     }
 
     /// Its expvar page.

@@ -2,7 +2,7 @@
 
 pub(crate) mod bed;
 mod case;
-mod conclude;
+mod conclusions;
 mod diagnose;
 mod file;
 mod found;
@@ -40,5 +40,7 @@ fn permitted() -> anyhow::Result<Standing> {
 /// True if what a lab file says is wrong.
 pub(crate) fn mistyped(error: &anyhow::Error) -> bool {
     let of_lab = error.downcast_ref::<LabError>();
-    error.is::<case::NotInLab>() || of_lab.is_some_and(|error| matches!(error, LabError::Variable { .. }))
+    error.is::<case::NotInLab>()
+        || error.is::<case::PerfInLab>()
+        || of_lab.is_some_and(|error| matches!(error, LabError::Variable { .. }))
 }

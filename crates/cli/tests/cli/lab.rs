@@ -30,7 +30,7 @@ ready = "/healthz:8080"
 "#;
 
 /// A folder with a lab file; `None` where labs are not permitted.
-fn lab(text: &str) -> Option<Bench> {
+pub(crate) fn lab(text: &str) -> Option<Bench> {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let bits = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
     if u64::from_str_radix(bits.trim(), 16).unwrap() & (1 << 21) == 0 {
@@ -203,6 +203,9 @@ count = 3
 name = "web"
 run = ["nginx -p ${tmp} -c ${dir}/nginx.conf"]
 ready = "tcp:80"
+[[variant]]
+name = "again"
+load.ladder = [7]
 "#;
     let Some(bench) = lab(text) else { return };
     let log = bench.path("access.log");
@@ -214,10 +217,19 @@ ready = "tcp:80"
     );
     fs::write(bench.path("nginx.conf"), conf).unwrap();
     let called = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet"]);
-    let file = called.json()["runs"][0]["file"].as_str().unwrap().to_owned();
-    let report = bench.expect(0, &["report", &file, "--json"]).json();
-    let completed = |step: usize| report["steps"][step]["completed"].as_u64().unwrap() as usize;
-    let logged = logged(&log);
+    let runs = called.json();
+    let report = |run: usize| {
+        let file = runs["runs"][run]["file"].as_str().unwrap();
+        bench.expect(0, &["report", file, "--json"]).json()
+    };
+    let completed =
+        |report: &Value, step: usize| report["steps"][step]["completed"].as_u64().unwrap() as usize;
+    let (report, again) = (report(0), report(1));
+    // They meet once more in the same lab.
+    let mut logged = logged(&log);
+    let later = logged.split_off(logged.len() - completed(&again, 0));
+    assert_eq!(later.iter().collect::<BTreeSet<_>>().len(), 3);
+    let completed = |step: usize| completed(&report, step);
     assert_eq!(logged.len(), completed(0) + completed(1), "{}", report["steps"]);
     let alone: BTreeSet<&String> = logged[..completed(0)].iter().collect();
     assert_eq!(alone.len(), 1, "one connection is that of the first");

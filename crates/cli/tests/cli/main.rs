@@ -19,6 +19,7 @@ mod hosts;
 mod http2;
 mod https;
 mod lab;
+mod lab_run;
 mod loss;
 mod network;
 mod plan;

@@ -13,6 +13,8 @@ use crate::ProfiledRun;
 pub struct ComparisonDocument {
     /// The run that the others are compared with.
     pub against: String,
+    /// True if its throughputs are lower bounds: the generator was the limit.
+    pub lower_bound: bool,
     /// The others. All ratios are theirs over those of the one.
     pub runs: Vec<ComparedDocument>,
 }
@@ -22,6 +24,8 @@ pub struct ComparisonDocument {
 pub struct ComparedDocument {
     /// What it is called.
     pub name: String,
+    /// True if its throughputs are lower bounds: the generator was the limit.
+    pub lower_bound: bool,
     /// The steps of highest throughput; null if one of both has none.
     pub best: Option<BestDocument>,
     /// Every number of connections of either.
@@ -109,9 +113,14 @@ pub(super) fn left_open(micros: Micros) -> Option<[f64; 2]> {
 
 impl ComparedDocument {
     /// A run, A of the comparison, under this name; with the profiles of both if there are two.
-    pub fn of(name: &str, comparison: &Comparison, profiles: Option<(&ProfiledRun, &ProfiledRun)>) -> Self {
+    pub fn of(
+        (name, lower_bound): (&str, bool),
+        comparison: &Comparison,
+        profiles: Option<(&ProfiledRun, &ProfiledRun)>,
+    ) -> Self {
         Self {
             name: name.to_owned(),
+            lower_bound,
             best: comparison.best.as_ref().map(BestDocument::of),
             rows: comparison.rows.iter().map(ComparisonRowDocument::of).collect(),
             cpu: profiles.map(|(a, b)| CpuDifferenceDocument::of(a, b)),

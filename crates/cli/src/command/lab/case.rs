@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use plimsoll_lab::{Lab, LabOptions, Standing, fill_hosts};
 use plimsoll_plan::{
-    HostPort, LoadSpec, Plan, PlanSpec, ProfileOrder, ProfileSpec, RateProfile, ResolveEntry,
+    HostPort, LoadSpec, Plan, PlanSpec, ProfileOrder, ProfileSpec, Profiler, RateProfile, ResolveEntry,
 };
 
 use super::file::Case;
@@ -42,6 +42,14 @@ pub(crate) struct NotInLab {
     host: String,
     hosts: String,
 }
+
+/// A profile that no lab can take.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "`{0}` cannot be the source of a profile in a lab: perf is started beside the generator and sees no process of another \
+     host; name a page such as http://${{host:NAME}}:PORT/debug/pprof/profile"
+)]
+pub(crate) struct PerfInLab(Profiler);
 
 /// Makes the lab of a case. What a user should know of its caps is remarked.
 pub(super) fn up(
@@ -137,7 +145,10 @@ fn profile(
     let source = fill_hosts(&typed.source, addresses)?;
     let time = if quick { typed.time.min(QUICK_PROFILE) } else { typed.time };
     let order = ProfileSpec { source, time }.freeze().with_context(|| case.name.clone())?;
-    Ok(Some(order))
+    match order.profiler {
+        Profiler::Page(_) => Ok(Some(order)),
+        Profiler::Perf(_) => Err(PerfInLab(order.profiler).into()),
+    }
 }
 
 /// The target's name stands for its address, whatever a resolver would say.

@@ -6,7 +6,7 @@ use anyhow::Context;
 use plimsoll_lab::Standing;
 use plimsoll_report::ProfiledRun;
 
-use super::conclude::{Ablating, Conclusions, Made};
+use super::conclusions::{Ablating, Conclusions, Made};
 use super::file::{Case, LabFile};
 use super::found::Judged;
 use super::kept::KeptLab;
@@ -38,6 +38,8 @@ pub(super) fn run(args: &LabRunArgs, standing: Standing) -> anyhow::Result<Exit>
     }
     let ablating = Ablating { file: &file, standing, how, interrupted: &interrupted };
     let ablated = if switched && !ended() { told.switches(&ablating) } else { Ok(true) };
+    // That nothing was measured when the user ended it is no error.
+    let ablated = ablated.or_else(|error| if ended() { Ok(false) } else { Err(error) });
     let all_there = written(&mut told, how, ablated)?;
     Ok(runs.exit(all_there, ended()))
 }
@@ -113,6 +115,9 @@ impl<'a> Runs<'a> {
 
     /// The whole report of one run, or the table of several.
     fn text(&self) -> anyhow::Result<String> {
+        if self.outcomes.is_empty() {
+            return Ok(String::new());
+        }
         let [Outcome::Judged(only)] = self.outcomes.as_slice() else {
             let table = render(&self.outcomes.iter().map(Outcome::row).collect::<Vec<_>>());
             let expecting = self.outcomes.iter().any(Outcome::expects);

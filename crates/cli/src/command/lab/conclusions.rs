@@ -44,7 +44,7 @@ pub(super) struct Conclusions {
     pub(super) figures: Vec<anyhow::Result<Vec<Output>>>,
 }
 
-/// Where hosts play the same role in all runs of a file, nothing is to be said of tiers.
+/// How many hosts play each role.
 fn machines_of_tiers(file: &PlanFile) -> BTreeMap<&str, usize> {
     let mut machines = BTreeMap::new();
     for tier in file.spec.hosts.iter().filter_map(|host| host.tier.as_deref()) {
@@ -68,6 +68,9 @@ impl Conclusions {
 
     /// All that these runs say together.
     pub(super) fn conclude(&mut self, file: &PlanFile, name: &str, runs: &[Made<'_>]) {
+        if runs.is_empty() {
+            return;
+        }
         if let Some(compare) = &file.compare {
             self.comparison(compare.against.as_deref(), name, runs);
         }

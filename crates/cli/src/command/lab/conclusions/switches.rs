@@ -15,16 +15,16 @@ const ROUNDS: u64 = 3;
 const QUICK_ROUNDS: u64 = 1;
 
 /// An ablation that is to be made.
-pub(in super::super) struct Ablating<'a> {
-    pub(in super::super) file: &'a LabFile,
-    pub(in super::super) standing: Standing,
-    pub(in super::super) how: &'a CaseArgs,
-    pub(in super::super) interrupted: &'a AtomicBool,
+pub(in crate::command::lab) struct Ablating<'a> {
+    pub(in crate::command::lab) file: &'a LabFile,
+    pub(in crate::command::lab) standing: Standing,
+    pub(in crate::command::lab) how: &'a CaseArgs,
+    pub(in crate::command::lab) interrupted: &'a AtomicBool,
 }
 
 impl Conclusions {
     /// Measures the switches; true if no run of that failed.
-    pub(in super::super) fn switches(&mut self, ablating: &Ablating<'_>) -> anyhow::Result<bool> {
+    pub(in crate::command::lab) fn switches(&mut self, ablating: &Ablating<'_>) -> anyhow::Result<bool> {
         let Ablating { file, standing, how, interrupted } = *ablating;
         let args = AblateArgs::of_lab(file.name(), if how.quick { QUICK_ROUNDS } else { ROUNDS }, how);
         let each = CaseArgs::compared(how.quick, &how.out, how.quiet);

@@ -35,7 +35,9 @@ impl Conclusions {
             self.figures.push(figures(&stem, &other.1, &reference.1));
         }
         self.section("Comparison", &texts.join("\n"));
-        self.document.comparison = Some(ComparisonDocument { against: name.to_owned(), runs: compared });
+        let lower_bound = reference.0.findings.lower_bound;
+        self.document.comparison =
+            Some(ComparisonDocument { against: name.to_owned(), lower_bound, runs: compared });
     }
 }
 
@@ -44,9 +46,13 @@ fn of_two((a, side_a): &(&Made<'_>, Side), (b, side_b): &(&Made<'_>, Side)) -> (
     let comparison = compare(&side_a.rungs, &side_b.rungs);
     let profiles = taken(a).zip(taken(b));
     let mut said = text::comparison(&comparison, &side_a.name, &side_b.name);
+    for bounded in [a, b].into_iter().filter(|run| run.findings.lower_bound) {
+        said +=
+            &format!("  In {} the load generator was the limit: its QPS are lower bounds.\n", bounded.name);
+    }
     if let Some((of_a, of_b)) = profiles {
         let difference = text::profile_difference(of_a, of_b, (a.name, b.name), (Order::Cumulative, TOP));
         said = format!("{said}\n{difference}");
     }
-    (said, ComparedDocument::of(a.name, &comparison, profiles))
+    (said, ComparedDocument::of((a.name, a.findings.lower_bound), &comparison, profiles))
 }

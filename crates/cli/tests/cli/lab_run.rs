@@ -1,0 +1,177 @@
+//! What `plimsoll lab run` tells of all runs of a file together. Where labs are not permitted the tests of them say so and
+//! show nothing.
+
+use std::fs;
+
+use plimsoll_testkit::GoProgram;
+use serde_json::Value;
+
+use crate::bench::Bench;
+use crate::lab::lab;
+
+/// A host that notes each of its starts, and burns CPU for each request.
+const SHOP: &str = r#"
+name = "shop"
+[target]
+url = "http://api:8080/cpu?us=100"
+[load]
+ladder = [1, 4]
+step = "600ms"
+[[host]]
+name = "api"
+tier = "api"
+cores = 0.4
+run = ["echo up >> ${dir}/starts; exec plimsoll target --listen 0.0.0.0 --port 8080"]
+ready = "/healthz:8080"
+"#;
+
+/// Two variants on the same host, and one with another host.
+const VARIANTS: &str = r#"
+[[variant]]
+name = "dear"
+target.url = "http://api:8080/cpu?us=1000"
+[[variant]]
+name = "same"
+[[variant]]
+name = "two"
+[[variant.host]]
+name = "api2"
+tier = "api"
+run = ["exec plimsoll target --listen 0.0.0.0 --port 8080"]
+ready = "/healthz:8080"
+"#;
+
+fn starts(bench: &Bench) -> usize {
+    fs::read_to_string(bench.path("starts")).unwrap().lines().count()
+}
+
+fn satisfies_its_schema(found: &Value) {
+    let schema = serde_json::from_str(include_str!("../../../../docs/lab-run.schema.json")).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(found).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn runs_of_a_file_are_compared_and_a_lab_stays_up_while_its_hosts_are_the_same() {
+    let more = "[compare]\nagainst = \"same\"\n[machines]\ntarget = \"10k\"\nutilisation = 0.6\n";
+    let Some(bench) = lab(&format!("{SHOP}{more}{VARIANTS}")) else { return };
+    let called = bench.expect(0, &["lab", "run", "one.toml", "--json"]);
+    assert_eq!(starts(&bench), 2, "one lab for three runs, and one for the last\n{}", called.err);
+    assert_eq!(called.err.matches("in the lab of the one before").count(), 2, "{}", called.err);
+    let found = called.json();
+    satisfies_its_schema(&found);
+    assert_eq!(names(&found["runs"]), ["shop", "shop/dear", "shop/same", "shop/two"]);
+    let compared = &found["comparison"];
+    assert_eq!(
+        (&compared["against"], names(&compared["runs"])),
+        (&"same".into(), vec!["shop", "dear", "two"])
+    );
+    let dear = &compared["runs"][1];
+    assert!(dear["best"]["throughput_ratio"].as_f64().unwrap() < 0.8, "{dear}");
+    assert_eq!((dear["rows"].as_array().unwrap().len(), &dear["cpu"]), (2, &Value::Null));
+    let machines = |row: usize| &found["tiers"]["rows"][row]["tiers"][0]["machines"];
+    assert_eq!((machines(0), machines(3)), (&1.into(), &2.into()));
+    assert_eq!(
+        (&found["machines"]["target_per_sec"], &found["machines"]["tiers"][0]["tier"]),
+        (&10_000.0.into(), &"api".into())
+    );
+    let files: Vec<&str> =
+        found["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
+    let ending = |ending: &str| files.iter().filter(|file| file.ends_with(ending)).count();
+    assert_eq!((ending("_same.qps.ttlb.diff.svg"), ending("_scaling_api.png")), (3, 1), "{files:?}");
+    assert!(files.iter().all(|file| bench.path(file).is_file()), "{files:?}");
+}
+
+#[test]
+fn a_variant_that_cannot_be_run_is_told_and_costs_only_itself() {
+    let more = "[compare]\nagainst = \"shop\"\n[[variant]]\nname = \"dead\"\n[[variant.host]]\nname = \"api\"\n\
+                run = [\"echo no such luck; exit 3\"]\n[[variant]]\nname = \"last\"\n";
+    let Some(bench) = lab(&format!("{SHOP}{more}").replace("ladder = [1, 4]", "ladder = [1]")) else {
+        return;
+    };
+    let called = bench.expect(1, &["lab", "run", "one.toml", "--quiet"]);
+    assert!(called.err.contains("no such luck") && called.err.contains("shop/dead"), "{}", called.err);
+    let lines = |begin: &str| called.out.lines().filter(|line| line.starts_with(begin)).count();
+    assert_eq!((lines("shop/dead"), lines("shop/last"), lines("Comparison")), (1, 1, 1), "{}", called.out);
+    assert!(called.out.contains("last: best QPS is") && !called.out.contains("dead: best"), "{}", called.out);
+    assert!(!called.out.contains(" right") && lines("Tiers") == 0, "{}", called.out);
+    let elsewhere = "[[variant]]\nname = \"away\"\ntarget.url = \"http://example.test/\"\n";
+    fs::write(bench.path("two.toml"), format!("{SHOP}{elsewhere}").replace("[1, 4]", "[1]")).unwrap();
+    let called = bench.expect(2, &["lab", "run", "two.toml", "--quiet", "--json"]);
+    let found = called.json();
+    satisfies_its_schema(&found);
+    assert_eq!((&found["runs"][1]["found"], &found["runs"][1]["right"]), (&Value::Null, &false.into()));
+    assert!(called.err.contains("`example.test`"), "{}", called.err);
+}
+
+#[test]
+fn switches_of_a_file_have_their_ledger_after_its_runs() {
+    let switch = "[[switch]]\nname = \"log\"\nheader = \"X-Log: on\"\n";
+    let text = format!("{SHOP}{switch}");
+    let Some(bench) = lab(&text) else { return };
+    let called = bench.expect(0, &["lab", "run", "one.toml", "--quick", "--json", "--quiet"]);
+    let found = called.json();
+    satisfies_its_schema(&found);
+    assert_eq!(names(&found["runs"]), ["shop"]);
+    let ledger = &found["switches"]["ledgers"][0];
+    assert_eq!(
+        (&ledger["costs"][0]["switch"], &found["switches"]["connections"]),
+        (&"log".into(), &4.0.into())
+    );
+    assert_eq!(ledger["cells"].as_array().unwrap().len(), 2, "with it and without it: {ledger}");
+    let files = found["files"].to_string();
+    assert!(files.contains(".ablation.csv") && files.contains(".ablation.svg"), "{files}");
+    fs::write(bench.path("one.toml"), text.replace("ladder = [1, 4]", "rate = 5")).unwrap();
+    let refused = bench.expect(2, &["lab", "run", "one.toml"]);
+    assert!(refused.err.contains("one number of connections"), "{}", refused.err);
+    assert!(refused.out.is_empty() && !refused.err.contains("target 198.18."), "{}", refused.err);
+}
+
+#[test]
+fn profiles_of_a_lab_become_tables_differences_and_flame_graphs() {
+    let text = r#"
+[target]
+url = "http://api:8080/debug/vars"
+[load]
+ladder = [4]
+step = "600ms"
+[profile]
+source = "http://${host:api}:8080/debug/pprof/profile"
+time = "2s"
+[compare]
+against = "one"
+[[host]]
+name = "api"
+run = ["exec ${dir}/pages 0.0.0.0:8080"]
+ready = "tcp:8080"
+[[variant]]
+name = "other"
+target.url = "http://api:8080/debug/vars?other"
+"#;
+    let Some(bench) = lab(text) else { return };
+    GoProgram::compile(bench.folder()).unwrap();
+    let called = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet"]);
+    let found = called.json();
+    satisfies_its_schema(&found);
+    assert_eq!(names(&found["profiles"]), ["one", "other"]);
+    let serve = |profile: &Value| {
+        let functions = profile["functions"].as_array().unwrap();
+        functions.iter().any(|function| function["function"] == "net/http.(*conn).serve")
+    };
+    assert!(found["profiles"].as_array().unwrap().iter().all(serve), "{}", found["profiles"]);
+    assert!(found["comparison"]["runs"][0]["cpu"]["us"].as_f64().unwrap() > 0.0);
+    let flames = found["files"].to_string().matches("_flame.svg").count();
+    assert_eq!(flames, 2, "{}", found["files"]);
+    fs::write(
+        bench.path("one.toml"),
+        text.replace("http://${host:api}:8080/debug/pprof/profile", "perf::8080"),
+    )
+    .unwrap();
+    let refused = bench.expect(2, &["lab", "run", "one.toml", "--quiet"]);
+    assert!(refused.err.contains("cannot be the source of a profile in a lab"), "{}", refused.err);
+}
