@@ -32,7 +32,7 @@ pub struct PooledTier {
 
 /// A row near the break-even, which was not used to foretell it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trial {
+pub struct TriedRow {
     /// What the row is called.
     pub label: String,
     /// How long its requests are held, in seconds.
@@ -58,10 +58,10 @@ pub struct BreakEven {
     /// What each of those behind carries there, requests per second.
     pub each_per_sec: f64,
     /// The rows near it.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<TriedRow>,
 }
 
-impl Trial {
+impl TriedRow {
     /// True if the row came out as foretold, within what two limits are told apart by.
     pub fn agrees(&self) -> bool {
         alike(self.throughput_per_sec, self.foretold_per_sec)
@@ -156,7 +156,7 @@ fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
     let trials = near.iter().filter_map(|(row, _)| {
         let held_sec = row.held_sec?;
         let behind_per_sec = carried_per_sec(&early.behind, held_sec);
-        Some(Trial {
+        Some(TriedRow {
             label: name_of(row),
             held_sec,
             foretold_per_sec: behind_per_sec.min(early.front_per_sec),
@@ -241,7 +241,7 @@ impl BreakEven {
 
     fn tried_text(&self) -> String {
         let time = duration_text(self.held_sec.value * 1e9);
-        let told = |trial: &Trial| {
+        let told = |trial: &TriedRow| {
             let verb = if trial.agrees() { "confirms" } else { "does not confirm" };
             format!(
                 "{} {verb} that: {} requests/s, where {} were foretold without it",

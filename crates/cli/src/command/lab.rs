@@ -9,6 +9,7 @@ mod generator;
 mod lever;
 mod list;
 mod mates;
+mod rows;
 mod run;
 mod table;
 mod up;

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::case;
 use super::file::LabFile;
 use super::found::Judged;
+use super::rows::Rows;
 use super::table::{Row, render, score, words};
 use crate::args::LabRunArgs;
 use crate::command::{measure, recorded};
@@ -34,19 +35,24 @@ pub(super) fn run(args: &LabRunArgs, standing: Standing) -> anyhow::Result<Exit>
             break;
         }
     }
-    result(&rendered(&judged, args.how.json)?)?;
-    Ok(exit(&judged, interrupted.load(Ordering::Relaxed)))
+    let rows = Rows::of(&judged);
+    result(&rendered(&judged, rows.as_ref(), args.how.json)?)?;
+    let drawn = rows.is_none_or(|rows| rows.draw(file.name(), &args.how));
+    Ok(if drawn { exit(&judged, interrupted.load(Ordering::Relaxed)) } else { Exit::CouldNotRun })
 }
 
 /// The whole report of one run, or the table of several.
-fn rendered(judged: &[Judged], as_json: bool) -> anyhow::Result<String> {
+fn rendered(judged: &[Judged], rows: Option<&Rows>, as_json: bool) -> anyhow::Result<String> {
     if as_json {
         let runs: Vec<_> = judged.iter().map(Judged::json).collect();
-        return Ok(serde_json::to_string_pretty(&json!({ "runs": runs }))? + "\n");
+        let mut document = rows.map(Rows::json).transpose()?.unwrap_or_default();
+        document.insert("runs".to_owned(), json!(runs));
+        return Ok(serde_json::to_string_pretty(&document)? + "\n");
     }
     let [only] = judged else {
         let table = render(&judged.iter().map(Row::Judged).collect::<Vec<_>>());
-        return Ok(table + &score(judged.iter().map(Judged::right)));
+        let said = rows.map_or_else(String::new, Rows::text);
+        return Ok(table + &score(judged.iter().map(Judged::right)) + &said);
     };
     let (run, findings) = recorded::read(&only.file)?;
     let report = measure::rendered(&run, &findings, false)?;
