@@ -56,6 +56,8 @@ pub struct TableTier {
     pub link_packets_per_sec: Option<f64>,
     /// Requests per second that it served when it was measured alone.
     pub alone_per_sec: Option<f64>,
+    /// The most connections, or requests under way, with which that was tried; `None`: as many as the row has.
+    pub alone_connections: Option<f64>,
 }
 
 /// One row of a table; what the table does not say is `None`.

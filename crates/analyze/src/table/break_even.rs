@@ -73,12 +73,14 @@ impl TriedRow {
 struct Point {
     held_sec: f64,
     per_sec: f64,
+    /// How many requests could be under way, at most.
+    connections: f64,
 }
 
 impl PooledTier {
     /// The law through as many of the points as it fits within 5 %, from the longest time downwards. The others are of another
     /// limit, and carry less than the pool would let through; so are those that carry as much as the fastest one, if that
-    /// stands not alone. `None` for fewer than two times.
+    /// stands not alone. `None` for fewer than two times, and where the pool is as large as the load, which then is what it is.
     fn of(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
         points.sort_by(|a, b| b.held_sec.total_cmp(&a.held_sec));
         let fastest = points.iter().map(|point| point.per_sec).fold(0.0, f64::max);
@@ -87,6 +89,7 @@ impl PooledTier {
         let through = |count: usize| {
             let (fitted, others) = points.split_at(count);
             let (at_once, beside_sec) = fit(fitted)?;
+            let is_load = |point: &Point| at_once >= (1.0 - TIE) * point.connections;
             let off = |point: &Point| point.per_sec * (point.held_sec + beside_sec) / at_once - 1.0;
             let law = Self {
                 name: tier.name.clone(),
@@ -95,7 +98,7 @@ impl PooledTier {
                 most_per_sec: others.first().map_or(f64::INFINITY, |point| point.per_sec),
                 count: tier.count(),
             };
-            let holds = fitted.iter().all(|point| off(point).abs() <= TIE);
+            let holds = fitted.iter().all(|point| off(point).abs() <= TIE && !is_load(point));
             (holds && others.iter().all(|point| off(point) <= TIE)).then_some(law)
         };
         (2..=most).rev().find_map(through)
@@ -197,7 +200,11 @@ fn foretold(rows: &[Pair<'_>]) -> Option<BreakEven> {
 fn points_of(rows: &[Pair<'_>], name: &str) -> Vec<Point> {
     let point = |(row, _): &Pair<'_>| {
         let tier = row.tiers.iter().find(|tier| tier.name == name)?;
-        Some(Point { held_sec: row.held_sec?, per_sec: tier.alone_per_sec.filter(|per_sec| *per_sec > 0.0)? })
+        Some(Point {
+            held_sec: row.held_sec?,
+            per_sec: tier.alone_per_sec.filter(|per_sec| *per_sec > 0.0)?,
+            connections: tier.alone_connections.or(row.connections).unwrap_or(f64::INFINITY),
+        })
     };
     rows.iter().filter_map(point).collect()
 }
