@@ -58,8 +58,8 @@ pub use profiled::level_to_profile;
 pub use remedy::remedy;
 pub use resource::{Resource, ResourceKind};
 pub use table::{
-    BreakEven, LawBreach, PooledTier, RowFinding, RowRun, RunRows, TableFindings, TableRow, TableTier, Trial,
-    explain_table, run_rows,
+    BreakEven, HeldLines, LawBreach, LinePoint, PooledTier, RowFinding, RowRun, RunRows, SizeLine,
+    TableFindings, TableRow, TableTier, TriedRow, explain_table, run_rows,
 };
 pub use tiers::{Efficiency, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use topology::{Door, TierEdge, TierNode, Topology};

@@ -8,6 +8,7 @@ mod conclusions;
 mod front;
 mod growth;
 mod law;
+mod lines;
 mod rules;
 mod runs;
 mod shares;
@@ -15,8 +16,9 @@ mod shares;
 use crate::verdict::TIE;
 use crate::{EvidenceRow, Verdict};
 
-pub use break_even::{BreakEven, PooledTier, Trial};
+pub use break_even::{BreakEven, PooledTier, TriedRow};
 pub use law::LawBreach;
+pub use lines::{HeldLines, LinePoint, SizeLine};
 pub use runs::{RowRun, RunRows, run_rows};
 
 /// Two figures that differ by a quarter tell a law from the 5 % that throughput may be off by: its exponent is then known
@@ -54,6 +56,8 @@ pub struct TableTier {
     pub link_packets_per_sec: Option<f64>,
     /// Requests per second that it served when it was measured alone.
     pub alone_per_sec: Option<f64>,
+    /// The most connections, or requests under way, with which that was tried; `None`: as many as the row has.
+    pub alone_connections: Option<f64>,
 }
 
 /// One row of a table; what the table does not say is `None`.

@@ -12,6 +12,7 @@ mod look;
 mod plot;
 mod raster;
 mod ratios;
+mod rows;
 mod scaling;
 mod series;
 mod speeds;
@@ -20,7 +21,7 @@ pub use bars::Bar;
 use bars::BarChart;
 use canvas::Sheet;
 pub use flame::flame;
-use plimsoll_analyze::TierScaling;
+use plimsoll_analyze::{HeldLines, SizeLine, TierScaling};
 pub use series::{Caption, RungPoint, Series};
 
 /// One figure in both forms.
@@ -92,6 +93,22 @@ pub fn ledger(caption: &Caption, axis: &str, bars: &[Bar]) -> Result<Figure, Fig
 /// When drawing fails, which only a damaged build does.
 pub fn tier_scaling(title: &str, scaling: &TierScaling) -> Result<Figure, FigureError> {
     render(&scaling::chart(title, scaling))
+}
+
+/// Throughput over the size of responses, a line for each number of cores.
+///
+/// # Errors
+/// When drawing fails, which only a damaged build does.
+pub fn response_sizes(title: &str, lines: &[SizeLine]) -> Result<Figure, FigureError> {
+    render(&rows::sizes(title, lines))
+}
+
+/// Throughput over the time that requests are held, through a front and as the sum of those behind it alone.
+///
+/// # Errors
+/// When drawing fails, which only a damaged build does.
+pub fn held_times(title: &str, lines: &HeldLines) -> Result<Figure, FigureError> {
+    render(&rows::held(title, lines))
 }
 
 fn render(chart: &impl Sheet) -> Result<Figure, FigureError> {

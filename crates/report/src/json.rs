@@ -17,6 +17,7 @@ mod origin;
 mod plan;
 mod profile;
 mod request;
+mod run_rows;
 mod step;
 mod tier_rows;
 mod verdict;
@@ -51,6 +52,7 @@ pub use origin::{EventDocument, MachineDocument, PreflightDocument, RunDocument,
 pub use profile::{FunctionDocument, ProfileDocument};
 pub use request::RequestDocument;
 pub(crate) use request::failed_checks;
+pub use run_rows::*;
 pub use step::{StepDocument, TimesDocument, TimesIntervals};
 pub use tier_rows::*;
 pub use verdict::{EvidenceDocument, FindingDocument, NextLimitDocument, SuspectDocument, VerdictDocument};

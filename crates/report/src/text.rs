@@ -30,7 +30,7 @@ mod verdict;
 pub use ablation::ablation;
 pub use calibration::calibration;
 pub use comparison::comparison;
-pub use explanation::{explanation, table_explanation};
+pub use explanation::{conclusions, explanation, table_explanation};
 pub use machines::machines;
 pub use profile::{profile, profile_difference};
 pub use tier_rows::tier_rows;

@@ -9,6 +9,7 @@ mod report {
     mod hosts;
     mod profile;
     mod rows;
+    mod run_rows;
     mod sample;
     mod schemas;
     mod variants;

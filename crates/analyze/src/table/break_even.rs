@@ -32,7 +32,7 @@ pub struct PooledTier {
 
 /// A row near the break-even, which was not used to foretell it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trial {
+pub struct TriedRow {
     /// What the row is called.
     pub label: String,
     /// How long its requests are held, in seconds.
@@ -58,10 +58,10 @@ pub struct BreakEven {
     /// What each of those behind carries there, requests per second.
     pub each_per_sec: f64,
     /// The rows near it.
-    pub trials: Vec<Trial>,
+    pub trials: Vec<TriedRow>,
 }
 
-impl Trial {
+impl TriedRow {
     /// True if the row came out as foretold, within what two limits are told apart by.
     pub fn agrees(&self) -> bool {
         alike(self.throughput_per_sec, self.foretold_per_sec)
@@ -73,12 +73,14 @@ impl Trial {
 struct Point {
     held_sec: f64,
     per_sec: f64,
+    /// How many requests could be under way, at most.
+    connections: f64,
 }
 
 impl PooledTier {
     /// The law through as many of the points as it fits within 5 %, from the longest time downwards. The others are of another
     /// limit, and carry less than the pool would let through; so are those that carry as much as the fastest one, if that
-    /// stands not alone. `None` for fewer than two times.
+    /// stands not alone. `None` for fewer than two times, and where the pool is as large as the load, which then is what it is.
     fn of(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
         points.sort_by(|a, b| b.held_sec.total_cmp(&a.held_sec));
         let fastest = points.iter().map(|point| point.per_sec).fold(0.0, f64::max);
@@ -87,6 +89,7 @@ impl PooledTier {
         let through = |count: usize| {
             let (fitted, others) = points.split_at(count);
             let (at_once, beside_sec) = fit(fitted)?;
+            let is_load = |point: &Point| at_once >= (1.0 - TIE) * point.connections;
             let off = |point: &Point| point.per_sec * (point.held_sec + beside_sec) / at_once - 1.0;
             let law = Self {
                 name: tier.name.clone(),
@@ -95,7 +98,7 @@ impl PooledTier {
                 most_per_sec: others.first().map_or(f64::INFINITY, |point| point.per_sec),
                 count: tier.count(),
             };
-            let holds = fitted.iter().all(|point| off(point).abs() <= TIE);
+            let holds = fitted.iter().all(|point| off(point).abs() <= TIE && !is_load(point));
             (holds && others.iter().all(|point| off(point) <= TIE)).then_some(law)
         };
         (2..=most).rev().find_map(through)
@@ -156,7 +159,7 @@ fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
     let trials = near.iter().filter_map(|(row, _)| {
         let held_sec = row.held_sec?;
         let behind_per_sec = carried_per_sec(&early.behind, held_sec);
-        Some(Trial {
+        Some(TriedRow {
             label: name_of(row),
             held_sec,
             foretold_per_sec: behind_per_sec.min(early.front_per_sec),
@@ -197,7 +200,11 @@ fn foretold(rows: &[Pair<'_>]) -> Option<BreakEven> {
 fn points_of(rows: &[Pair<'_>], name: &str) -> Vec<Point> {
     let point = |(row, _): &Pair<'_>| {
         let tier = row.tiers.iter().find(|tier| tier.name == name)?;
-        Some(Point { held_sec: row.held_sec?, per_sec: tier.alone_per_sec.filter(|per_sec| *per_sec > 0.0)? })
+        Some(Point {
+            held_sec: row.held_sec?,
+            per_sec: tier.alone_per_sec.filter(|per_sec| *per_sec > 0.0)?,
+            connections: tier.alone_connections.or(row.connections).unwrap_or(f64::INFINITY),
+        })
     };
     rows.iter().filter_map(point).collect()
 }
@@ -241,7 +248,7 @@ impl BreakEven {
 
     fn tried_text(&self) -> String {
         let time = duration_text(self.held_sec.value * 1e9);
-        let told = |trial: &Trial| {
+        let told = |trial: &TriedRow| {
             let verb = if trial.agrees() { "confirms" } else { "does not confirm" };
             format!(
                 "{} {verb} that: {} requests/s, where {} were foretold without it",

@@ -8,7 +8,7 @@ use plimsoll_plan::RowSpec;
 use super::{RowFinding, TableFindings, TableRow, TableTier, concluded};
 use crate::tiers::{self, TierRow, TierUse};
 use crate::verdict::joined;
-use crate::{Findings, Limit, Verdict};
+use crate::{Findings, Limit, StepSummary, Verdict};
 
 /// One run of a plan file, as far as rows are made of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,8 @@ pub struct RowRun {
     pub response_bytes: Option<f64>,
     /// Bytes received per second there.
     pub bytes_per_sec: f64,
+    /// The most requests that were to be under way in any step.
+    pub under_way_most: u32,
     /// The processors of the target's host, if it is capped.
     pub target_cores: Option<f64>,
     /// What limits.
@@ -47,6 +49,7 @@ impl RowRun {
             measured: tiers::row(name, findings)?,
             response_bytes: Some(step.bytes_in_per_sec / step.throughput.value).filter(|bytes| *bytes > 0.0),
             bytes_per_sec: step.bytes_in_per_sec,
+            under_way_most: findings.steps.iter().map(at_once).max().unwrap_or_default(),
             target_cores: target_cores(findings),
             verdict: findings.verdict.clone(),
         })
@@ -64,6 +67,10 @@ impl RowRun {
     fn is_bound(&self) -> bool {
         self.measured.lower_bound || matches!(self.verdict.limit, Limit::Generator | Limit::None)
     }
+}
+
+fn at_once(step: &StepSummary) -> u32 {
+    step.connections * u32::from(step.depth)
 }
 
 /// The processors of the host that the target's URL names, by its name or by its address.
@@ -98,13 +105,18 @@ pub fn run_rows(runs: &[RowRun]) -> RunRows {
 fn row(label: String, run: &RowRun, runs: &[RowRun]) -> TableRow {
     let (spec, measured) = (&run.spec, &run.measured);
     let mut tiers: Vec<TableTier> = measured.tiers.iter().map(tier).collect();
-    for (name, per_sec) in alone(run, runs) {
+    for (name, other) in alone(run, runs) {
+        let alone_per_sec = Some(other.measured.throughput.value);
+        let alone_connections = Some(f64::from(other.under_way_most));
         match tiers.iter_mut().find(|tier| tier.name == name) {
-            Some(tier) => tier.alone_per_sec = Some(per_sec),
-            None => {
-                let alone_per_sec = Some(per_sec);
-                tiers.push(TableTier { name, instances: Some(1.0), alone_per_sec, ..TableTier::default() });
-            }
+            Some(tier) => *tier = TableTier { alone_per_sec, alone_connections, ..std::mem::take(tier) },
+            None => tiers.push(TableTier {
+                name: name.to_owned(),
+                instances: Some(1.0),
+                alone_per_sec,
+                alone_connections,
+                ..TableTier::default()
+            }),
         }
     }
     TableRow {
@@ -134,22 +146,24 @@ fn tier(used: &TierUse) -> TableTier {
     }
 }
 
-/// What the hosts of a row's case carry alone. One figure that is a lower bound makes their sum one, which tells neither
-/// whether the row has all of it nor where the sum meets anything: then none is used.
-fn alone(row: &RowRun, runs: &[RowRun]) -> Vec<(String, f64)> {
+/// The runs that measure the hosts of a row's case alone, the fastest of each. One whose figure is a lower bound makes their
+/// sum one, which tells neither whether the row has all of it nor where the sum meets anything: then none is used.
+fn alone<'a>(row: &RowRun, runs: &'a [RowRun]) -> Vec<(&'a str, &'a RowRun)> {
     let of_case: Vec<&RowRun> = runs.iter().filter(|run| run.measures_alone(row)).collect();
     if of_case.iter().any(|run| run.is_bound()) {
         return Vec::new();
     }
-    let mut figures: Vec<(String, f64)> = Vec::new();
+    let per_sec = |run: &RowRun| run.measured.throughput.value;
+    let mut fastest: Vec<(&str, &RowRun)> = Vec::new();
     for run in of_case {
-        let (name, per_sec) = (run.spec.alone.clone().unwrap_or_default(), run.measured.throughput.value);
-        match figures.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, most)) => *most = most.max(per_sec),
-            None => figures.push((name, per_sec)),
+        let name = run.spec.alone.as_deref().unwrap_or_default();
+        match fastest.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, best)) if per_sec(best) >= per_sec(run) => {}
+            Some((_, best)) => *best = run,
+            None => fastest.push((name, run)),
         }
     }
-    figures
+    fastest
 }
 
 /// The rows of which nothing can be told against what their hosts carry alone.

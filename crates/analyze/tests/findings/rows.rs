@@ -121,6 +121,10 @@ fn no_break_even_is_told_where_none_was_crossed_or_no_pool_was_seen() {
     none(&made(16.0, 100.0, &[200.0, 70.0, 2.0]));
     // One time tells no law.
     none(&made(16.0, 3_000.0, &[2.0]));
+    // As much is under way as there are connections: that is the load, and no pool.
+    let mut few = made(16.0, 3_000.0, &[200.0, 70.0, 2.0]);
+    few.iter_mut().for_each(|row| row.connections = Some(16.0));
+    none(&few);
     // What is alone does not follow the time at all.
     none(&[
         two(200.0, [5_000.0; 2], 3_000.0),

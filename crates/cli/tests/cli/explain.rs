@@ -52,6 +52,20 @@ fn two_apis_behind_nginx_have_pools_of_32_until_nginx_stops_them() {
     }
     let conclusions = found["conclusions"].to_string();
     assert!(conclusions.contains("nginx carries about 12,3"), "{conclusions}");
+    assert!(
+        conclusions.contains("double what one carries: 1 (200 ms) (×2.00 of one), 2 (70.0 ms)"),
+        "{conclusions}"
+    );
+    assert!(
+        conclusions.contains("do not double what one carries: 3 (2.00 ms) (×1.31 of one"),
+        "{conclusions}"
+    );
+    // Together the two alone carry nginx's 12,351/s somewhere between 70 and 2 ms.
+    let even = &found["break_evens"][0];
+    assert_eq!(even["front"], "nginx");
+    assert!((3.5..4.0).contains(&even["held_ms"].as_f64().unwrap()), "{even}");
+    assert!((6_100.0..6_250.0).contains(&even["each_per_sec"].as_f64().unwrap()), "{even}");
+    assert!(conclusions.contains("Break-even at about 3."), "{conclusions}");
 }
 
 const TIERS: [&str; 15] = [

@@ -453,3 +453,28 @@ fn a_proxy_that_is_listed_before_what_it_needs_becomes_ready() {
     up.signal("INT");
     assert_eq!(up.child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn rows_of_a_file_are_told_together_and_drawn() {
+    let rows = "[row]\nfront = \"api\"\n[[variant]]\nname = \"large\"\ntarget.url = \"http://api:8080/payload?number=50\"\n\
+                host = [{ name = \"api\", cores = 0.6 }]\n[[variant]]\nname = \"alone\"\nrow = { case = \"large\", alone = \"api\" }\n\
+                host = [{ name = \"api\", cores = 0.6 }]\n";
+    let Some(bench) = lab(&format!("{ONE}{rows}")) else { return };
+    let told = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet", "--out", "kept"]).json();
+    assert_eq!(told["runs"].as_array().unwrap().len(), 3);
+    let rows = told["rows"].as_array().unwrap();
+    assert_eq!(rows.iter().map(|row| row["label"].as_str().unwrap()).collect::<Vec<_>>(), ["one", "large"]);
+    assert_eq!((&rows[0]["cores"], &rows[1]["cores"]), (&0.5.into(), &0.6.into()), "of the target's host");
+    let bytes = |row: usize| rows[row]["response_bytes"].as_f64().unwrap();
+    assert!(bytes(1) > 10.0 * bytes(0), "{rows:?}");
+    assert!(rows[1]["throughput_per_sec"].as_f64().unwrap() > 0.0 && told["conclusions"].is_array());
+    let kept: Vec<String> = fs::read_dir(bench.path("kept"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(kept.iter().any(|name| name.starts_with("one-") && name.ends_with("_sizes.svg")), "{kept:?}");
+    let text = bench.expect(0, &["lab", "run", "one.toml", "--quiet"]).out;
+    let header: Vec<&str> = text.lines().next().unwrap().split_whitespace().collect();
+    assert_eq!(header[..8], ["name", "QPS", "conns", "p99", "mean", "MB/s", "CPU", "limit"], "{text}");
+    assert!(text.lines().nth(1).unwrap().contains(" % api"), "{text}");
+}

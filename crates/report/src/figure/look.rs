@@ -37,6 +37,19 @@ pub(super) struct Look {
     pub(super) dashed: bool,
 }
 
+/// Colours that differ in brightness as well, for lines that are alike.
+const COLORS: [RGBColor; 4] = [BLUE_DARK, RED, GREEN, BLUE_LIGHT];
+const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
+
+impl Look {
+    /// The look of one of several lines of one kind: eight differ, each other four in their dash.
+    pub(super) fn of(index: usize) -> Self {
+        let place = index % COLORS.len();
+        let dashed = !(index / COLORS.len()).is_multiple_of(2);
+        Self { color: COLORS[place], shape: SHAPES[place], dashed }
+    }
+}
+
 /// Whether a run stands alone in its figure, or is the first or the second of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {

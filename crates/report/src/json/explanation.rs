@@ -4,7 +4,7 @@ use plimsoll_analyze::{Findings, Law, Resource, RowFinding, TableFindings};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{VerdictDocument, bounds, finite};
+use super::{BreakEvenDocument, VerdictDocument, bounds, finite};
 
 const RUN_SCHEMA: &str = "plimsoll/explanation/1";
 const TABLE_SCHEMA: &str = "plimsoll/table/1";
@@ -116,6 +116,8 @@ pub struct TableDocument {
     pub rows: Vec<RowDocument>,
     /// What several rows say together, in words.
     pub conclusions: Vec<String>,
+    /// Where a tier in front begins to stop those behind it, found from rows whose requests are held for a known time.
+    pub break_evens: Vec<BreakEvenDocument>,
 }
 
 /// The JSON schema of an explanation, as published.
@@ -164,5 +166,6 @@ pub fn table_explanation(findings: &TableFindings) -> Result<String, serde_json:
         schema: TABLE_SCHEMA,
         rows: findings.rows.iter().map(RowDocument::of).collect(),
         conclusions: findings.conclusions.clone(),
+        break_evens: findings.break_evens.iter().map(BreakEvenDocument::of).collect(),
     })
 }

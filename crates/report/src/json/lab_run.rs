@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{AblationDocument, ComparisonDocument, PlanDocument, ProfileDocument, TiersDocument};
+use super::{
+    AblationDocument, ComparisonDocument, PlanDocument, ProfileDocument, RunRowsDocument, TiersDocument,
+};
 
 const SCHEMA: &str = "plimsoll/lab-run/1";
 
@@ -15,6 +17,9 @@ pub struct LabRunDocument {
     pub schema: &'static str,
     /// The file's own plan, then its variants.
     pub runs: Vec<CaseDocument>,
+    /// What they say together as rows of a table; its keys are left out without `[row]`.
+    #[serde(flatten)]
+    pub together: Option<RunRowsDocument>,
     /// The runs against one of them; null without `[compare]`.
     pub comparison: Option<ComparisonDocument>,
     /// The CPU profiles, of each run that has one.
@@ -95,6 +100,7 @@ impl LabRunDocument {
         Self {
             schema: SCHEMA,
             runs,
+            together: None,
             comparison: None,
             profiles: Vec::new(),
             tiers: None,

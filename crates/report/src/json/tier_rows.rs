@@ -109,7 +109,7 @@ impl TierRowDocument {
 }
 
 impl TierUseDocument {
-    fn of(tier: &TierUse) -> Self {
+    pub(super) fn of(tier: &TierUse) -> Self {
         Self {
             tier: tier.tier.clone(),
             machines: tier.machines,

@@ -90,11 +90,19 @@ fn full_at(demand: Demand) -> String {
 /// What was found in a table of measurements: each row, then what they say together.
 pub fn table_explanation(findings: &TableFindings) -> String {
     let rows: String = findings.rows.iter().map(row_text).collect();
-    if findings.conclusions.is_empty() {
-        return rows;
+    match conclusions(findings) {
+        none if none.is_empty() => rows,
+        together => format!("{rows}\n{together}"),
     }
-    let conclusions = findings.conclusions.iter().map(|line| point(&escape_control(line)));
-    format!("{rows}\nTogether the rows say\n{}", conclusions.collect::<String>())
+}
+
+/// What rows say together; nothing if they say nothing.
+pub fn conclusions(findings: &TableFindings) -> String {
+    if findings.conclusions.is_empty() {
+        return String::new();
+    }
+    let sentences = findings.conclusions.iter().map(|line| point(&escape_control(line)));
+    format!("Together the rows say\n{}", sentences.collect::<String>())
 }
 
 fn row_text(finding: &RowFinding) -> String {

@@ -46,6 +46,7 @@ fn a_row_tells_tiers_what_limits_and_how_it_scales() {
         in_bits_per_sec: Some(684e6),
         out_bits_per_sec: Some(702e6),
         link_ratio: Some(0.92),
+        link_bits_per_sec: None,
     };
     let tomcat =
         TierUse { tier: "tomcat".to_owned(), machines: 6, cpu_ratio: Some(0.85), ..TierUse::default() };

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod profiles;
+mod rows;
 mod switches;
 
 use std::collections::BTreeMap;

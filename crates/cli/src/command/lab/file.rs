@@ -81,6 +81,11 @@ impl Case<'_> {
         LabSpec { hosts: self.file.lab_hosts.clone(), generator: self.file.generator }
     }
 
+    /// The name of the variant alone, or that of the file.
+    pub(super) fn own_name(&self) -> &str {
+        self.name.rsplit('/').next().unwrap_or(&self.name)
+    }
+
     /// The folder of built services that `${services}` stands for: named by the environment, or where `make services`
     /// puts them, beside the file's folder or one above.
     pub(super) fn services(&self) -> Option<PathBuf> {

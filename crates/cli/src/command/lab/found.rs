@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use plimsoll_analyze::{Findings, StepSummary};
+use plimsoll_analyze::{Findings, RowRun, StepSummary};
 use plimsoll_plan::{Expect, Expected};
 use plimsoll_record::Run;
 use plimsoll_report::json::{self, CaseDocument, ExpectedDocument, FoundDocument, NamedLimitDocument};
@@ -41,6 +41,8 @@ pub(super) struct Judged {
     pub(super) expected: Option<Expect>,
     pub(super) found: Found,
     pub(super) best: Option<Best>,
+    /// What it is in the table of its file, if the file makes one.
+    pub(super) row: Option<RowRun>,
     /// The exit code of the run by itself.
     pub(super) exit: Exit,
     pub(super) file: PathBuf,
@@ -134,6 +136,7 @@ impl Judged {
             expected: case.file.expect.clone(),
             found: Found::of(&verdict),
             best: Best::of(findings),
+            row: case.file.row.as_ref().and_then(|spec| RowRun::of(case.own_name(), spec, findings)),
             exit: judge::exit(run, findings, false),
             file,
         })

@@ -1,5 +1,6 @@
 //! What came of the plan of a lab file, whether it could be run or not.
 
+use plimsoll_analyze::RowRun;
 use plimsoll_plan::Expect;
 use plimsoll_report::json::CaseDocument;
 
@@ -25,6 +26,14 @@ impl Outcome {
         match self {
             Self::Judged(judged) => Row::Judged(judged),
             Self::Failed(name, _, why) => Row::Failed { name, why },
+        }
+    }
+
+    /// What it is in the table of its file, if that makes one.
+    pub(super) fn row_run(&self) -> Option<&RowRun> {
+        match self {
+            Self::Judged(judged) => judged.row.as_ref(),
+            Self::Failed(..) => None,
         }
     }
 

@@ -31,6 +31,7 @@ pub(super) fn run(args: &LabRunArgs, standing: Standing) -> anyhow::Result<Exit>
     let ended = || interrupted.load(Ordering::Relaxed);
     let runs = Runs::make(&file, standing, how, &interrupted)?;
     let mut told = Conclusions::of(&runs.outcomes, format!("{}-{}", file.name(), stamp()));
+    told.rows(file.name(), &runs.outcomes);
     told.conclude(&file.content, file.name(), &runs.made);
     if !how.json {
         result(&(runs.text()? + &told.texts.concat()))?;

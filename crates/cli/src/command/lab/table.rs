@@ -1,7 +1,8 @@
 //! What was found, as a table.
 
+use plimsoll_analyze::{RowRun, TierUse};
 use plimsoll_plan::{Expect, Expected};
-use plimsoll_units::{count_text, duration_text};
+use plimsoll_units::{count_text, duration_text, share_text, significant};
 
 use super::found::{Judged, Named};
 
@@ -10,6 +11,12 @@ const HEADER: [&str; 8] = ["name", "QPS", "conns", "p99", "limit", "where", "con
 
 /// The columns of numbers, which stand to the right.
 const NUMBERS: [usize; 3] = [1, 2, 3];
+
+/// The columns of a table of rows: those in between tell what was moved and used.
+const ROW_HEADER: [&str; 11] =
+    ["name", "QPS", "conns", "p99", "mean", "MB/s", "CPU", "limit", "where", "confidence", "expected"];
+
+const ROW_NUMBERS: [usize; 5] = [1, 2, 3, 4, 5];
 
 /// What came of one case.
 #[derive(Debug)]
@@ -26,6 +33,12 @@ pub(super) enum Row<'a> {
 }
 
 pub(super) fn render(rows: &[Row<'_>]) -> String {
+    let of_row = |row: &Row<'_>| matches!(row, Row::Judged(judged) if judged.row.is_some());
+    if rows.iter().any(of_row) {
+        let mut lines = vec![ROW_HEADER.map(ToOwned::to_owned)];
+        lines.extend(rows.iter().map(row_cells));
+        return aligned(&lines, &ROW_NUMBERS);
+    }
     let mut lines = vec![HEADER.map(ToOwned::to_owned)];
     lines.extend(rows.iter().map(cells));
     aligned(&lines, &NUMBERS)
@@ -60,6 +73,26 @@ fn cells(row: &Row<'_>) -> [String; 8] {
             [(*name).to_owned(), none(), none(), none(), "failed".to_owned(), none(), none(), first]
         }
     }
+}
+
+fn row_cells(row: &Row<'_>) -> [String; 11] {
+    let run = match row {
+        Row::Judged(judged) => judged.row.as_ref(),
+        Row::Failed { .. } => None,
+    };
+    let mean = run.map(|run| duration_text(run.measured.mean_latency_ns)).unwrap_or_default();
+    let moved = run.map(|run| significant(run.bytes_per_sec / 1e6)).unwrap_or_default();
+    let used = run.map(busiest).unwrap_or_default();
+    let [name, per_sec, connections, p99, limit, place, confidence, expected] = cells(row);
+    [name, per_sec, connections, p99, mean, moved, used, limit, place, confidence, expected]
+}
+
+/// The CPU of the tier that uses most of its own.
+fn busiest(run: &RowRun) -> String {
+    let share = |tier: &&TierUse| tier.cpu_ratio.unwrap_or(-1.0);
+    let tier = run.measured.tiers.iter().max_by(|a, b| share(a).total_cmp(&share(b)));
+    let told = |tier: &TierUse| Some(format!("{} {}", share_text(tier.cpu_ratio?), tier.tier));
+    tier.and_then(told).unwrap_or_default()
 }
 
 fn judged_cells(judged: &Judged) -> [String; 8] {

@@ -1,0 +1,93 @@
+//! Rows as lines of a figure.
+
+use super::front::{alone, together_per_sec};
+use super::{RunRows, TableRow, alike};
+use crate::Estimate;
+
+/// One point of a line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinePoint {
+    /// Where along the axis it stands: bytes, or seconds.
+    pub at: f64,
+    /// Requests per second.
+    pub throughput: Estimate,
+    /// True if the generator was the limit.
+    pub lower_bound: bool,
+}
+
+/// Throughput over the bytes of a response, with the same cores.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SizeLine {
+    /// The rows of the same requests that it is of, if they have a name.
+    pub group: Option<String>,
+    /// The cores.
+    pub cores: f64,
+    /// By rising size. Sizes that are not told apart are one, so that lines share them.
+    pub points: Vec<LinePoint>,
+}
+
+/// Throughput over the time that requests are held.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldLines {
+    /// What is in front.
+    pub front: Option<String>,
+    /// Through the front, by rising time.
+    pub through: Vec<LinePoint>,
+    /// The sum of those behind it, each alone.
+    pub alone: Vec<LinePoint>,
+}
+
+impl RunRows {
+    fn point(&self, index: usize, at: f64) -> LinePoint {
+        let measured = &self.runs[index].measured;
+        LinePoint { at, throughput: measured.throughput, lower_bound: measured.lower_bound }
+    }
+
+    /// Lines of throughput by size of response, the fewest cores first; none unless rows differ in both.
+    pub fn size_lines(&self) -> Vec<SizeLine> {
+        let sizes = sizes(&self.rows);
+        let mut lines: Vec<SizeLine> = Vec::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            let (Some(cores), Some(bytes)) = (row.cores, row.response_bytes) else { continue };
+            let at = sizes.iter().copied().find(|size| alike(*size, bytes)).unwrap_or(bytes);
+            let point = self.point(index, at);
+            match lines.iter_mut().find(|line| line.cores == cores && line.group == row.group) {
+                Some(line) => line.points.push(point),
+                None => lines.push(SizeLine { group: row.group.clone(), cores, points: vec![point] }),
+            }
+        }
+        lines.sort_by(|a, b| a.group.cmp(&b.group).then(a.cores.total_cmp(&b.cores)));
+        lines.iter_mut().for_each(|line| sort(&mut line.points));
+        let differ = lines.iter().any(|line| line.cores != lines[0].cores) && sizes.len() > 1;
+        if differ { lines } else { Vec::new() }
+    }
+
+    /// Lines of throughput by the time that requests are held, through a front and alone; `None` unless there are two times.
+    pub fn held_lines(&self) -> Option<HeldLines> {
+        let mut lines = HeldLines { front: None, through: Vec::new(), alone: Vec::new() };
+        for (index, row) in self.rows.iter().enumerate() {
+            let Some(held_sec) = row.held_sec.filter(|_| alone(row).next().is_some()) else { continue };
+            let sum = Estimate { value: together_per_sec(row), interval: None };
+            lines.front = lines.front.or_else(|| row.front.clone());
+            lines.through.push(self.point(index, held_sec));
+            lines.alone.push(LinePoint { at: held_sec, throughput: sum, lower_bound: false });
+        }
+        sort(&mut lines.through);
+        sort(&mut lines.alone);
+        (lines.through.len() > 1).then_some(lines)
+    }
+}
+
+/// By where they stand; of several in one place the fastest.
+fn sort(points: &mut Vec<LinePoint>) {
+    points.sort_by(|a, b| a.at.total_cmp(&b.at).then(b.throughput.value.total_cmp(&a.throughput.value)));
+    points.dedup_by(|next, kept| next.at == kept.at);
+}
+
+/// The sizes of responses, each of those that are not told apart once, the smallest of them.
+fn sizes(rows: &[TableRow]) -> Vec<f64> {
+    let mut sizes: Vec<f64> = rows.iter().filter_map(|row| row.response_bytes).collect();
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup_by(|next, kept| alike(*next, *kept));
+    sizes
+}
