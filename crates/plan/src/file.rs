@@ -26,7 +26,7 @@ pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
 use section::{Section, line_of};
-pub use switch::{Positions, Switch, Turn};
+pub use switch::{Combinations, Positions, Switch, Turn};
 
 /// The longest time for one request of a plan file: that of the command line.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
@@ -51,6 +51,8 @@ pub struct PlanFile {
     pub expect: Option<Expect>,
     /// What is turned on and off to see what it costs.
     pub switches: Vec<Switch>,
+    /// In which combinations of them it is measured.
+    pub combinations: Combinations,
 }
 
 /// The generator as a host of a lab, or several of them.
@@ -98,7 +100,7 @@ pub struct Variant {
 }
 
 /// The keys of a file, and those of a variant.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "target",
     "request",
@@ -108,6 +110,7 @@ const KEYS: [&str; 11] = [
     "generator",
     "host",
     "expect",
+    "combinations",
     "switch",
     "variant",
 ];
@@ -121,8 +124,8 @@ impl PlanFile {
     pub fn parse(text: &str) -> Result<Self, PlanFileError> {
         let root = DeTable::parse(text).map_err(|error| PlanFileError::syntax(text, &error))?.into_inner();
         let mut file = read(text, &root)?;
-        // A variant has no switches and no variants of its own.
-        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..KEYS.len() - 2])?;
+        // A variant has no variants of its own.
+        let variants = Section::new(text, &root, &KEYS)?.sections("variant", &KEYS[..KEYS.len() - 1])?;
         for variant in variants {
             let name = variant.needed("name")?.name()?;
             if file.variants.iter().any(|known| known.name == name) {
@@ -181,8 +184,9 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
     let generator = host::generator(&section)?;
     let (profile, expect) = (load::profile(&section)?, expect::expect(&section)?);
     let (switches, variants) = (switch::switches(&section)?, Vec::new());
-    let requests = target.several.file;
-    Ok(PlanFile { spec, requests, lab_hosts: hosts.lab, generator, variants, profile, expect, switches })
+    let combinations = switch::combinations(&section, &switches)?;
+    let (requests, lab_hosts) = (target.several.file, hosts.lab);
+    Ok(PlanFile { spec, requests, lab_hosts, generator, variants, profile, expect, switches, combinations })
 }
 
 /// What a value is called in an error.
