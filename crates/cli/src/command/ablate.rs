@@ -1,7 +1,9 @@
 //! `plimsoll ablate`: what each of several switches costs a request.
 
 mod experiment;
+mod order;
 mod record;
+mod state;
 mod table;
 mod turning;
 
@@ -16,7 +18,7 @@ use crate::exit::Exit;
 use crate::files::{Output, Written};
 use crate::terminal::result;
 
-pub(crate) use experiment::UnfitPlan;
+pub(crate) use state::UnfitPlan;
 pub(crate) use table::ColumnError;
 use table::Measured;
 
