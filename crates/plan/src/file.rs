@@ -30,7 +30,7 @@ pub use expect::{Expect, Expected};
 pub use host::{LabHostSpec, Ready, UnknownSign};
 pub use row::RowSpec;
 use section::{Section, line_of};
-pub use switch::{Positions, Switch, Turn};
+pub use switch::{Combinations, Positions, Switch, Turn};
 
 /// The longest time for one request of a plan file: that of the command line.
 const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
@@ -59,6 +59,8 @@ pub struct PlanFile {
     pub row: Option<RowSpec>,
     /// What is turned on and off to see what it costs.
     pub switches: Vec<Switch>,
+    /// In which combinations of them it is measured.
+    pub combinations: Combinations,
     /// The run that those of the file and its variants are set against; `None` for a variant's own part.
     pub compare: Option<Compare>,
     /// The rate that machines are to be counted for by all runs of the file; `None` for a variant's own part.
@@ -110,7 +112,7 @@ pub struct Variant {
 }
 
 /// The keys of a file.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "name",
     "with",
     "quick",
@@ -123,6 +125,7 @@ const KEYS: [&str; 16] = [
     "host",
     "expect",
     "row",
+    "combinations",
     "switch",
     "variant",
     "compare",
@@ -130,7 +133,7 @@ const KEYS: [&str; 16] = [
 ];
 
 /// Those of them that a variant has not: what is said of all runs together, and variants of its own.
-const OF_ALL: usize = 4;
+const OF_ALL: usize = 3;
 
 impl PlanFile {
     /// Reads a plan file.
@@ -225,6 +228,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
         slo: load::slo(&section)?,
         hosts: hosts.plan,
     };
+    let switches = switch::switches(&section)?;
     Ok(PlanFile {
         spec,
         requests: target.several.file,
@@ -235,7 +239,8 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
         expect: expect::expect(&section)?,
         quick: section.get("quick").map_or(Ok(true), |quick| quick.boolean())?,
         row,
-        switches: switch::switches(&section)?,
+        combinations: switch::combinations(&section, &switches)?,
+        switches,
         compare: None,
         machines: None,
     })

@@ -1,7 +1,9 @@
 //! `plimsoll ablate`: what each of several switches costs a request.
 
 mod experiment;
+mod order;
 mod record;
+mod state;
 mod table;
 mod turning;
 
@@ -17,7 +19,8 @@ use crate::exit::Exit;
 use crate::files::{Output, Written};
 use crate::terminal::result;
 
-pub(crate) use experiment::{Runs, UnfitPlan, check, make};
+pub(crate) use experiment::{Runs, check, make};
+pub(crate) use state::UnfitPlan;
 pub(crate) use table::ColumnError;
 use table::Measured;
 

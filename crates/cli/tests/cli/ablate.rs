@@ -123,6 +123,33 @@ fn a_switch_that_burns_cpu_is_the_dearest_and_everything_is_kept() {
 }
 
 #[test]
+fn variants_are_states_with_ledgers_of_their_own_and_the_step_between_them_is_told() {
+    let bench = Bench::new();
+    let target = Target::start(&bench);
+    let variant = "[[variant]]\nname = \"mended\"\ncombinations = [[\"burn\"], []]\n[[variant.switch]]\nname = \"burn\"\n\
+        query.on = \"us=200\"\n";
+    let plan = plan_of(&target, variant).replace("us=900", "us=2000").replace("400ms", "200ms");
+    fs::write(bench.path("burn.toml"), plan).unwrap();
+    let called = bench.expect(0, &["ablate", "-f", "burn.toml", "--rounds", "2", "--seed", "3", "--json"]);
+    assert!(called.err.contains("2 states of it, 6 combinations in each of 2 rounds"), "{}", called.err);
+    let found = called.json();
+    let states: Vec<_> = found["ledgers"].as_array().unwrap().iter().map(|ledger| &ledger["state"]).collect();
+    assert_eq!(states, ["burn", "mended"]);
+    let counts = |ledger: usize| found["ledgers"][ledger]["cells"].as_array().unwrap().len();
+    assert_eq!((counts(0), counts(1)), (4, 2));
+    assert_eq!(found["ledgers"][1]["costs"].as_array().unwrap().len(), 1, "of the label nothing is told");
+    let steps = found["steps"].as_array().unwrap();
+    let burning = steps.iter().find(|step| step["on"] == serde_json::json!(["burn"])).unwrap();
+    assert_eq!((&burning["from"], &burning["to"], steps.len()), (&"burn".into(), &"mended".into(), 2));
+    assert!(burning["before_us"].as_f64() > burning["after_us"].as_f64(), "{burning}");
+    let tables = fs::read_dir(bench.path("plimsoll-runs")).unwrap().map(|entry| entry.unwrap().path());
+    let table =
+        tables.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "csv")).unwrap();
+    let again = bench.expect(0, &["ablate", "--csv", table.to_str().unwrap(), "--json"]).json();
+    assert_eq!((&again["steps"], &again["ledgers"]), (&found["steps"], &found["ledgers"]));
+}
+
+#[test]
 fn a_run_that_fails_is_told_and_costs_only_itself() {
     let bench = Bench::new();
     let target = Target::start(&bench);

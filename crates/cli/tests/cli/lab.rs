@@ -189,6 +189,62 @@ fn logged(path: &Path) -> Vec<String> {
     fs::read_to_string(path).unwrap().lines().map(ToOwned::to_owned).collect()
 }
 
+/// Writes the configuration of an nginx that logs addresses; gives the log.
+fn logging(bench: &Bench) -> PathBuf {
+    let log = bench.path("access.log");
+    let conf = format!(
+        "daemon off; user root; pid nginx.pid; error_log stderr; events {{ }} http {{ access_log off; \
+         log_format from '$remote_addr'; server {{ listen 80; \
+         location / {{ access_log {} from; return 200 ok; }} }} }}",
+        log.display()
+    );
+    fs::write(bench.path("nginx.conf"), conf).unwrap();
+    log
+}
+
+#[test]
+fn several_generators_warm_a_target_up_together_and_count_nothing_of_it() {
+    let text = r#"
+[target]
+url = "http://web/"
+[load]
+ladder = [4]
+step = "400ms"
+warm = "1s"
+[generator]
+count = 2
+[[host]]
+name = "web"
+run = ["nginx -p ${tmp} -c ${dir}/nginx.conf"]
+ready = "tcp:80"
+"#;
+    let Some(bench) = lab(text) else { return };
+    let log = logging(&bench);
+    let called = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet"]);
+    let file = called.json()["runs"][0]["file"].as_str().unwrap().to_owned();
+    let report = bench.expect(0, &["report", &file, "--json"]).json();
+    assert_eq!(report["events"][0]["kind"], "not_warm", "a second is too short to tell");
+    let completed = report["steps"][0]["completed"].as_u64().unwrap() as usize;
+    let logged = logged(&log);
+    let warming: BTreeSet<&String> = logged[..logged.len() - completed].iter().collect();
+    assert_eq!((warming.len(), report["steps"].as_array().unwrap().len()), (2, 1));
+}
+
+#[test]
+fn ctrl_c_during_the_warm_up_in_a_lab_leaves_nothing() {
+    let Some(bench) = lab(&ONE.replace("300ms\"", "300ms\"\nwarm = \"300s\"")) else { return };
+    let mut command = bench.command(&["lab", "run", "one.toml"]);
+    command.env("TMPDIR", bench.folder()).stderr(Stdio::piped()).stdout(Stdio::null());
+    let mut up = Up { child: command.spawn().unwrap(), lines: Vec::new() };
+    let mut lines = BufReader::new(up.child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.starts_with("target 198.18.")), "the load begins");
+    up.signal("INT");
+    assert!(lines.any(|line| line.contains("of warm-up: no step was measured")), "it is told");
+    assert_eq!(up.child.wait().unwrap().code(), Some(130));
+    assert!(folders(&bench).is_empty());
+    assert_eq!(fs::read_dir(bench.path("plimsoll-runs")).unwrap().count(), 0);
+}
+
 #[test]
 fn several_generators_make_one_load_and_every_request_is_counted_once() {
     let text = r#"
@@ -208,14 +264,7 @@ name = "again"
 load.ladder = [7]
 "#;
     let Some(bench) = lab(text) else { return };
-    let log = bench.path("access.log");
-    let conf = format!(
-        "daemon off; user root; pid nginx.pid; error_log stderr; events {{ }} http {{ access_log off; \
-         log_format from '$remote_addr'; server {{ listen 80; \
-         location / {{ access_log {} from; return 200 ok; }} }} }}",
-        log.display()
-    );
-    fs::write(bench.path("nginx.conf"), conf).unwrap();
+    let log = logging(&bench);
     let called = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet"]);
     let runs = called.json();
     let report = |run: usize| {

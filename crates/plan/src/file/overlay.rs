@@ -26,8 +26,8 @@ const EXCLUSIVE: [(&str, &str, &[&str]); 12] = [
 /// Keys of the target that say what is sent, as tables `request` do.
 const SENT: [&str; 3] = ["requests", "method", "body"];
 
-/// Lays the values of `over` over those of `base`. Tables are laid over each other, hosts by their names; any other value
-/// takes the place of the one that was there.
+/// Lays the values of `over` over those of `base`. Tables are laid over each other, hosts and switches by their names; any
+/// other value takes the place of the one that was there.
 pub(super) fn lay_over<'a>(
     text: &str,
     base: &mut DeTable<'a>,
@@ -37,8 +37,14 @@ pub(super) fn lay_over<'a>(
     for (key, value) in over.iter() {
         let name = key.get_ref().as_ref();
         match (base.get_mut(name).map(Spanned::get_mut), value.get_ref()) {
-            (Some(DeValue::Array(hosts)), DeValue::Array(others)) if name == "host" => {
-                lay_over_hosts(text, hosts, others)?;
+            (Some(DeValue::Array(known)), DeValue::Array(others)) if name == "host" => {
+                lay_over_named(text, name, known, others)?;
+            }
+            (Some(DeValue::Array(known)), DeValue::Array(others)) if name == "switch" => {
+                lay_over_named(text, name, known, others)?;
+            }
+            (None, DeValue::Array(others)) if name == "switch" => {
+                lay_over_named(text, name, &mut DeArray::new(), others)?;
             }
             (Some(DeValue::Table(table)), DeValue::Table(other)) => lay_over_table(name, table, other),
             _ => replace(base, key, value),
@@ -93,22 +99,28 @@ fn name_of<'t>(host: &'t DeValue<'_>) -> Option<&'t str> {
     }
 }
 
-/// A host of a name that the file has is changed; any other is one more.
-fn lay_over_hosts<'a>(text: &str, base: &mut DeArray<'a>, over: &DeArray<'a>) -> Result<(), PlanFileError> {
+/// A host, or a switch, of a name that the file has is changed; a host of any other is one more. Switches are those of the
+/// file, for what is compared across variants is the same switch.
+fn lay_over_named<'a>(
+    text: &str,
+    what: &str,
+    base: &mut DeArray<'a>,
+    over: &DeArray<'a>,
+) -> Result<(), PlanFileError> {
     for other in over.iter() {
         let (Some(name), DeValue::Table(values)) = (name_of(other.get_ref()), other.get_ref()) else {
             let line = line_of(text, other.span().start);
-            let why = "the hosts of a variant are found by their names".to_owned();
+            let why = format!("what a variant says of a {what} is found by its name");
             return Err(PlanFileError {
                 line,
-                problem: Problem::Missing { key: "variant.host.name".to_owned(), why },
+                problem: Problem::Missing { key: format!("variant.{what}.name"), why },
             });
         };
-        let known = base.iter_mut().find(|host| name_of(host.get_ref()) == Some(name));
+        let known = base.iter_mut().find(|known| name_of(known.get_ref()) == Some(name));
         match known.map(Spanned::get_mut) {
-            Some(DeValue::Table(host)) => lay_over_table("host", host, values),
-            _ if is_whole(values) => base.push(other.clone()),
-            _ => return Err(unknown_host(text, base, other, name)),
+            Some(DeValue::Table(known)) => lay_over_table(what, known, values),
+            _ if what == "host" && is_whole(values) => base.push(other.clone()),
+            _ => return Err(unknown(text, what, base, (other, name))),
         }
     }
     Ok(())
@@ -119,13 +131,23 @@ fn is_whole(host: &DeTable<'_>) -> bool {
     host.contains_key("run") || host.contains_key("probe")
 }
 
-fn unknown_host(text: &str, base: &DeArray<'_>, other: &Spanned<DeValue<'_>>, name: &str) -> PlanFileError {
-    let names: Vec<&str> = base.iter().filter_map(|host| name_of(host.get_ref())).collect();
+fn unknown(
+    text: &str,
+    what: &str,
+    base: &DeArray<'_>,
+    (other, name): (&Spanned<DeValue<'_>>, &str),
+) -> PlanFileError {
+    let names: Vec<&str> = base.iter().filter_map(|known| name_of(known.get_ref())).collect();
     let near = nearest(name, &names).map_or_else(|| names.join(", "), ToOwned::to_owned);
+    let wanted = match what {
+        "host" => format!("the name of one ({near}), or the host needs `run` or `probe` to be one more"),
+        _ if names.is_empty() => "left out, for the file has none".to_owned(),
+        _ => format!("the name of one ({near})"),
+    };
     let problem = Problem::Wrong {
-        key: "variant.host.name".to_owned(),
-        found: format!("`{name}`, which is no host of the file"),
-        wanted: format!("the name of one ({near}), or the host needs `run` or `probe` to be one more"),
+        key: format!("variant.{what}.name"),
+        found: format!("`{name}`, which is no {what} of the file"),
+        wanted,
     };
     PlanFileError { line: line_of(text, other.span().start), problem }
 }

@@ -4,6 +4,7 @@ use toml::de::DeValue;
 
 use super::PlanFileError;
 use super::entry::Entry;
+use super::error::instead;
 use super::section::Section;
 
 const KEYS: [&str; 6] = ["name", "header", "query", "env", "command", "host"];
@@ -51,6 +52,21 @@ pub struct Positions {
     pub off: Option<String>,
 }
 
+/// In which combinations switches are measured.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Combinations {
+    /// As usual for so many switches.
+    #[default]
+    Usual,
+    /// In all of them.
+    All,
+    /// In these: which switches are on, in the order of the switches.
+    Given(Vec<Vec<bool>>),
+}
+
+/// The most switches that are measured in all combinations: 1024 runs a round.
+const ALL_MOST: usize = 10;
+
 impl Positions {
     /// What stands for one of both.
     pub fn at(&self, on: bool) -> Option<&str> {
@@ -69,6 +85,48 @@ pub(super) fn switches(file: &Section<'_, '_>) -> Result<Vec<Switch>, PlanFileEr
         switches.push(Switch { name: text, turn: turn(&section)? });
     }
     Ok(switches)
+}
+
+/// The combinations that a file asks for: all of them, or lists of the switches that are on.
+pub(super) fn combinations(
+    file: &Section<'_, '_>,
+    switches: &[Switch],
+) -> Result<Combinations, PlanFileError> {
+    const WANTED: &str = "\"all\", or a list of lists of the switches that are on, such as [[\"cache\", \"log\"], [\"cache\"], []]";
+    let Some(entry) = file.get("combinations") else { return Ok(Combinations::Usual) };
+    match entry.value {
+        DeValue::String(text) if text == "all" && switches.len() <= ALL_MOST => Ok(Combinations::All),
+        DeValue::String(text) if text == "all" => {
+            let found = format!("\"all\" of {} switches", switches.len());
+            Err(entry.wrong_as(&found, &format!("a list of combinations, beyond {ALL_MOST} switches")))
+        }
+        DeValue::Array(_) => {
+            let lists = entry.items()?;
+            let given =
+                lists.iter().map(|list| settings(list, switches, WANTED)).collect::<Result<Vec<_>, _>>()?;
+            match given.iter().enumerate().find(|(index, settings)| given[..*index].contains(settings)) {
+                Some((index, _)) => Err(lists[index].wrong("another combination than those before it")),
+                None if given.is_empty() => Err(entry.wrong(WANTED)),
+                None => Ok(Combinations::Given(given)),
+            }
+        }
+        _ => Err(entry.wrong(WANTED)),
+    }
+}
+
+/// One combination by the names of the switches that are on.
+fn settings(list: &Entry<'_, '_>, switches: &[Switch], wanted: &str) -> Result<Vec<bool>, PlanFileError> {
+    let DeValue::Array(_) = list.value else { return Err(list.wrong(wanted)) };
+    let mut settings = vec![false; switches.len()];
+    for entry in list.items()? {
+        let name = entry.string()?;
+        let Some(place) = switches.iter().position(|switch| switch.name == name) else {
+            let known: Vec<&str> = switches.iter().map(|switch| switch.name.as_str()).collect();
+            return Err(entry.wrong(&format!("the name of a switch; {}", instead(&name, &known))));
+        };
+        settings[place] = true;
+    }
+    Ok(settings)
 }
 
 fn turn(section: &Section<'_, '_>) -> Result<Turn, PlanFileError> {
@@ -157,6 +215,50 @@ mod tests {
         assert!(
             matches!(&switches[2].turn, Turn::Command { host: None, positions } if positions.on.is_none())
         );
+    }
+
+    const TWO: &str = "[[switch]]\nname = \"log\"\nheader = { on = \"S: log=call\", off = \"S: log=off\" }\n\
+        [[switch]]\nname = \"cache\"\nquery = \"cache=1\"\n";
+
+    fn with(before: &str, after: &str) -> Result<PlanFile, String> {
+        let text = format!("{before}\n[target]\nurl = \"http://web/\"\n{TWO}{after}");
+        PlanFile::parse(&text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn combinations_are_usual_all_or_named_by_what_is_on() {
+        let of = |line: &str| with(line, "").map(|file| file.combinations);
+        assert_eq!(of(""), Ok(Combinations::Usual));
+        assert_eq!(of("combinations = \"all\""), Ok(Combinations::All));
+        let given = Combinations::Given(vec![vec![true, true], vec![false, true], vec![false, false]]);
+        assert_eq!(of("combinations = [[\"cache\", \"log\"], [\"cache\"], []]"), Ok(given));
+        let wrong = |value: &str| of(&format!("combinations = {value}")).unwrap_err();
+        assert!(wrong("\"some\"").starts_with("line 1: `combinations` is `some`; it must be \"all\""));
+        assert!(wrong("[]").contains("or a list of lists"));
+        assert!(wrong("[\"log\"]").contains("or a list of lists"));
+        assert!(wrong("[[\"logs\"]]").contains("did you mean `log`?"), "{}", wrong("[[\"logs\"]]"));
+        assert!(wrong("[[\"log\"], [\"log\"]]").contains("another combination"));
+    }
+
+    #[test]
+    fn a_variant_turns_switches_of_the_file_another_way_and_has_none_of_its_own() {
+        let variant = "[[variant]]\nname = \"mended\"\ncombinations = [[\"log\"]]\n\
+            [[variant.switch]]\nname = \"log\"\nheader.on = \"S: log=batched\"\n";
+        let file = with("", variant).unwrap();
+        let mended = &file.variants[0].file;
+        let Turn::Header(log) = &mended.switches[0].turn else { panic!("{mended:?}") };
+        assert_eq!((log.at(true), log.at(false)), (Some("S: log=batched"), Some("S: log=off")));
+        assert_eq!(mended.switches[1], file.switches[1]);
+        assert_eq!(mended.combinations, Combinations::Given(vec![vec![true, false]]));
+        let refused = |switch: &str| with("", &variant.replace("\"log\"\nheader", switch)).unwrap_err();
+        let unknown = refused("\"logs\"\nheader");
+        assert!(unknown.contains("`variant.switch.name` is `logs`") && unknown.contains("(log)"), "{unknown}");
+        let other_way = refused("\"cache\"\nheader");
+        assert!(other_way.contains("two different things"), "{other_way}");
+        let none =
+            "[target]\nurl = \"http://web/\"\n[[variant]]\nname = \"a\"\n[[variant.switch]]\nname = \"b\"\n";
+        let error = PlanFile::parse(none).unwrap_err().to_string();
+        assert!(error.contains("line 6") && error.contains("which is no switch of the file"), "{error}");
     }
 
     #[test]

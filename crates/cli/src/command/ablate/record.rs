@@ -9,7 +9,7 @@ use plimsoll_analyze::{Trial, io_calls_per_sec};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
 
-use super::table::{AT_LEAST, BESIDE, SWITCH};
+use super::table::{AT_LEAST, BESIDE, GROUP, SWITCH};
 
 /// Less success than this, and a run's throughput is that of something else.
 const SUCCESS_LEAST: f64 = 0.95;
@@ -89,22 +89,30 @@ fn beside(run: &Run, findings: &Findings, (position, step): (usize, &StepSummary
 pub(super) struct Table {
     path: PathBuf,
     switches: Vec<String>,
+    /// Whether the runs are of several states.
+    grouped: bool,
     /// The other figures, as the first run has them.
     pub(super) beside: Vec<String>,
 }
 
 impl Table {
-    pub(super) fn new(folder: &Path, stem: &str, switches: &[String]) -> Self {
+    pub(super) fn new(folder: &Path, stem: &str, switches: &[String], grouped: bool) -> Self {
         let path = folder.join(format!("{stem}.ablation.csv"));
-        Self { path, switches: switches.to_vec(), beside: Vec::new() }
+        Self { path, switches: switches.to_vec(), grouped, beside: Vec::new() }
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Adds a run, which is then on the disk.
-    pub(super) fn add(&mut self, trial: &Trial, outcome: &Outcome, file: &Path) -> anyhow::Result<()> {
+    /// Adds a run of a state, which is then on the disk.
+    pub(super) fn add(
+        &mut self,
+        group: Option<&str>,
+        trial: &Trial,
+        outcome: &Outcome,
+        file: &Path,
+    ) -> anyhow::Result<()> {
         let context = || format!("could not write {}", self.path.display());
         let begins = !self.path.exists();
         if let Some(folder) = self.path.parent() {
@@ -115,13 +123,18 @@ impl Table {
         if begins {
             writer.write_record(self.header()).with_context(context)?;
         }
-        writer.write_record(cells(trial, outcome, file)).with_context(context)?;
+        let group = self.grouped.then(|| group.unwrap_or_default().to_owned());
+        let cells = group.into_iter().chain(cells(trial, outcome, file));
+        writer.write_record(cells).with_context(context)?;
         writer.flush().with_context(context)
     }
 
     fn header(&self) -> Vec<String> {
         let fixed = ["connections", "qps", AT_LEAST, "rt_ms"].map(ToOwned::to_owned);
-        std::iter::once("round".to_owned())
+        let group = self.grouped.then(|| GROUP.to_owned());
+        group
+            .into_iter()
+            .chain(["round".to_owned()])
             .chain(self.switches.iter().map(|name| format!("{SWITCH}{name}")))
             .chain(fixed)
             .chain(self.beside.iter().map(|name| format!("{BESIDE}{name}")))

@@ -11,6 +11,9 @@ pub(super) const SWITCH: &str = "switch:";
 /// What stands there before the name of another figure.
 pub(super) const BESIDE: &str = "beside:";
 
+/// The column that tells which state of the service a run is of, where there are several.
+pub(super) const GROUP: &str = "group";
+
 /// Columns that cannot be taken as they are typed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ColumnError {
@@ -78,7 +81,7 @@ impl Columns {
         Ok(Self {
             switches: with(SWITCH),
             beside: with(BESIDE),
-            groups: place(header, "group").into_iter().collect(),
+            groups: place(header, GROUP).into_iter().collect(),
             throughput: place(header, "qps")?,
             at_least: place(header, AT_LEAST).ok(),
             connections: place(header, "connections").ok(),

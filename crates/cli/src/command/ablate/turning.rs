@@ -1,6 +1,6 @@
 //! A plan file with its switches turned.
 
-use plimsoll_plan::{PlanFile, Switch, Turn};
+use plimsoll_plan::{GeneratorSpec, LabHostSpec, PlanFile, Switch, Turn};
 
 /// What a combination asks of the lab before its load: shell commands with the hosts they are called on.
 pub(super) fn commands<'a>(switches: &'a [Switch], settings: &[bool]) -> Vec<(Option<&'a str>, &'a str)> {
@@ -12,10 +12,9 @@ pub(super) fn commands<'a>(switches: &'a [Switch], settings: &[bool]) -> Vec<(Op
     pairs.filter_map(command).collect()
 }
 
-/// The settings of the switches for which hosts are started again.
-pub(super) fn environment(switches: &[Switch], settings: &[bool]) -> Vec<bool> {
-    let is_environment = |switch: &Switch| matches!(switch.turn, Turn::Environment { .. });
-    switches.iter().zip(settings).filter(|(switch, _)| is_environment(switch)).map(|(_, on)| *on).collect()
+/// What hosts are made of: files that agree in this are run in one lab.
+pub(super) fn footing(file: &PlanFile) -> (&[LabHostSpec], GeneratorSpec) {
+    (&file.lab_hosts, file.generator)
 }
 
 /// The file with these settings: headers and query of its request, and the environment of what its hosts run.
@@ -23,7 +22,11 @@ pub(super) fn turned(file: &PlanFile, settings: &[bool]) -> PlanFile {
     let mut turned = file.clone();
     for (switch, on) in file.switches.iter().zip(settings) {
         match &switch.turn {
-            Turn::Header(positions) => turned.spec.headers.extend(positions.at(*on).map(ToOwned::to_owned)),
+            Turn::Header(positions) => {
+                if let Some(header) = positions.at(*on) {
+                    join_header(&mut turned.spec.headers, header);
+                }
+            }
             Turn::Query(positions) => {
                 if let Some(part) = positions.at(*on) {
                     turned.spec.url = with_query(&turned.spec.url, part);
@@ -38,6 +41,23 @@ pub(super) fn turned(file: &PlanFile, settings: &[bool]) -> PlanFile {
         }
     }
     turned
+}
+
+/// Adds a header, or its value to the header of that name. Several headers of a name mean the same as one with a list (RFC 9110,
+/// 5.3; cookies are parted by semicolons, RFC 6265, 4.2), but many servers look at the first of them alone.
+fn join_header(headers: &mut Vec<String>, header: &str) {
+    let parts = |header: &str| {
+        let (name, value) = header.split_once(':').unwrap_or((header, ""));
+        (name.trim().to_ascii_lowercase(), value.trim().to_owned())
+    };
+    let (name, value) = parts(header);
+    match headers.iter_mut().find(|known| parts(known).0 == name) {
+        Some(known) => {
+            let sign = if name == "cookie" { "; " } else { "," };
+            *known = format!("{}{sign}{value}", known.trim_end());
+        }
+        None => headers.push(header.to_owned()),
+    }
 }
 
 fn with_query(url: &str, part: &str) -> String {
@@ -81,7 +101,32 @@ mod tests {
         assert_eq!(off.lab_hosts[0].run, ["exec serve"]);
         assert_eq!(commands(&file.switches, &[true; 4]), [(Some("web"), "pin")]);
         assert_eq!(commands(&file.switches, &[false; 4]), [(Some("web"), "unpin")]);
-        assert_eq!(environment(&file.switches, &[true, true, false, true]), [false]);
+    }
+
+    #[test]
+    fn settings_that_change_what_a_host_runs_need_a_lab_of_their_own() {
+        let file = PlanFile::parse(FILE).unwrap();
+        let with = |settings: [bool; 4]| turned(&file, &settings);
+        let (on, plain, off) = (with([true; 4]), with([false, false, true, false]), with([false; 4]));
+        assert_eq!(footing(&on), footing(&plain));
+        assert_ne!(footing(&on), footing(&off));
+    }
+
+    #[test]
+    fn switches_of_one_header_make_one_header() {
+        let switch = |name: &str, header: &str| {
+            format!(
+                "[[switch]]\nname = \"{name}\"\nheader = {{ on = \"{header}=call\", off = \"{header}=off\" }}\n"
+            )
+        };
+        let text = format!(
+            "[target]\nurl = \"http://web/\"\nheaders = {{ \"Cookie\" = \"a=1\" }}\n{}{}{}",
+            switch("perf", "Switches: perf"),
+            switch("cookie", "cookie: b"),
+            switch("log", "switches:log")
+        );
+        let turned = turned(&PlanFile::parse(&text).unwrap(), &[false, true, true]);
+        assert_eq!(turned.spec.headers, ["Cookie: a=1; b=call", "Switches: perf=off,log=call"]);
     }
 
     #[test]

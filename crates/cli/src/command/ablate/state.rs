@@ -1,0 +1,158 @@
+//! The states of a service that an ablation compares: the plan file, and each of its variants.
+
+use plimsoll_analyze::{Design, settings_of};
+use plimsoll_plan::{Combinations, LoadSpec, PlanFile, Turn};
+
+use super::turning::turned;
+
+/// A plan file that no ablation can be made of.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum UnfitPlan {
+    /// No switches.
+    #[error(
+        "{0} has no switches; add [[switch]] tables, each with a name and a header, query, env or command"
+    )]
+    NoSwitch(String),
+    /// Not one number of connections.
+    #[error(
+        "an ablation compares runs of one number of connections: write `ladder = [64]` into [load], of several the highest is \
+         taken; a rate or a search has none"
+    )]
+    Load,
+    /// A switch of a host that is not made.
+    #[error(
+        "switch `{switch}` is of the host `{host}`, which {file} does not make; its environment can only be set there"
+    )]
+    Host {
+        /// The switch.
+        switch: String,
+        /// The host.
+        host: String,
+        /// The file.
+        file: String,
+    },
+}
+
+/// One state of the service.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct State {
+    /// What it is called; `None` where there is but one.
+    pub(super) name: Option<String>,
+    pub(super) plan: PlanFile,
+    pub(super) combinations: Vec<Combination>,
+}
+
+/// Switches of a state that are on together.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Combination {
+    pub(super) settings: Vec<bool>,
+    /// The plan with the switches so.
+    pub(super) file: PlanFile,
+}
+
+impl State {
+    /// The states of a file: its own, by the file's name, then those of its variants.
+    pub(super) fn all(file: &PlanFile, name: &str) -> Result<Vec<Self>, UnfitPlan> {
+        let several = !file.variants.is_empty();
+        let state = |(variant, file): (Option<&str>, &PlanFile)| {
+            let called = several.then(|| variant.unwrap_or(name).to_owned());
+            Self::new(called, fit(file, name)?)
+        };
+        file.all().map(state).collect()
+    }
+
+    fn new(name: Option<String>, plan: PlanFile) -> Result<Self, UnfitPlan> {
+        let count = plan.switches.len();
+        let settings = match &plan.combinations {
+            Combinations::Usual => settings_of(Design::of(count), count),
+            Combinations::All => settings_of(Design::Full, count),
+            Combinations::Given(given) => given.clone(),
+        };
+        let combination = |settings: Vec<bool>| Combination { file: turned(&plan, &settings), settings };
+        let combinations = settings.into_iter().map(combination).collect();
+        Ok(Self { name, plan, combinations })
+    }
+
+    /// How the combinations are chosen, in words.
+    pub(super) fn design(&self) -> &'static str {
+        match &self.plan.combinations {
+            Combinations::Given(_) => "the combinations of its switches that it names",
+            Combinations::Usual if Design::of(self.plan.switches.len()) != Design::Full => {
+                "its switches one at a time: none, all, each by itself and each left out"
+            }
+            Combinations::Usual | Combinations::All => "all combinations of its switches",
+        }
+    }
+
+    /// The names of the switches that are on.
+    pub(super) fn on(&self, settings: &[bool]) -> String {
+        let on = self.plan.switches.iter().zip(settings).filter(|(_, on)| **on);
+        let names: Vec<&str> = on.map(|(switch, _)| switch.name.as_str()).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join("+") }
+    }
+}
+
+/// The plan of one state as it is run: with one number of connections.
+fn fit(file: &PlanFile, name: &str) -> Result<PlanFile, UnfitPlan> {
+    let mut file = file.clone();
+    file.variants.clear();
+    if file.switches.is_empty() {
+        return Err(UnfitPlan::NoSwitch(name.to_owned()));
+    }
+    for switch in &file.switches {
+        if let Turn::Environment { host, .. } = &switch.turn
+            && !file.lab_hosts.iter().any(|known| known.name == *host && !known.run.is_empty())
+        {
+            let (switch, host) = (switch.name.clone(), host.clone());
+            return Err(UnfitPlan::Host { switch, host, file: name.to_owned() });
+        }
+    }
+    match &mut file.spec.load {
+        LoadSpec::Ladder { rungs: Some(rungs), .. } => {
+            let highest = rungs.iter().copied().max().ok_or(UnfitPlan::Load)?;
+            *rungs = vec![highest];
+        }
+        _ => return Err(UnfitPlan::Load),
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SWITCH: &str = "[[switch]]\nname = \"a\"\nquery = { on = \"a=1\", off = \"a=0\" }\n";
+
+    fn file(rest: &str) -> PlanFile {
+        PlanFile::parse(&format!("[target]\nurl = \"http://web/\"\n{rest}")).unwrap()
+    }
+
+    #[test]
+    fn a_plan_without_switches_or_with_a_rate_is_refused() {
+        let fit = |rest: &str| State::all(&file(rest), "f").map(|mut states| states.remove(0).plan);
+        assert!(matches!(fit(""), Err(UnfitPlan::NoSwitch(_))));
+        assert_eq!(fit(&format!("[load]\nrate = 10\n{SWITCH}")), Err(UnfitPlan::Load));
+        let fitted = fit(&format!("[load]\nladder = [8, 64, 16]\n{SWITCH}")).unwrap();
+        assert!(matches!(fitted.spec.load, LoadSpec::Ladder { rungs: Some(rungs), .. } if rungs == [64]));
+        let env = "[load]\nladder = [8]\n[[switch]]\nname = \"a\"\nhost = \"web\"\nenv = \"A=1\"\n";
+        assert!(matches!(fit(env), Err(UnfitPlan::Host { .. })));
+    }
+
+    #[test]
+    fn variants_are_states_with_switches_and_combinations_of_their_own() {
+        let load = "[load]\nladder = [8]\n";
+        let variant = "[[variant]]\nname = \"mended\"\ncombinations = [[\"a\"]]\n[[variant.switch]]\nname = \"a\"\nquery.on = \"a=2\"\n";
+        let alone = State::all(&file(&format!("{load}{SWITCH}")), "f").unwrap();
+        assert_eq!((alone.len(), &alone[0].name), (1, &None));
+        let states = State::all(&file(&format!("{load}{SWITCH}{variant}")), "f").unwrap();
+        let urls = |state: &State| -> Vec<String> {
+            state.combinations.iter().map(|combination| combination.file.spec.url.clone()).collect()
+        };
+        assert_eq!(states[0].name.as_deref(), Some("f"));
+        assert_eq!(urls(&states[0]), ["http://web/?a=0", "http://web/?a=1"]);
+        assert_eq!(
+            (states[1].name.as_deref(), urls(&states[1])),
+            (Some("mended"), vec!["http://web/?a=2".to_owned()])
+        );
+    }
+}
