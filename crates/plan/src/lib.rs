@@ -23,8 +23,8 @@ mod volume;
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use driver::{DriverKind, UnknownDriver};
 pub use file::{
-    Combinations, Compare, Expect, Expected, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile, PlanFileError,
-    Positions, Problem, Ready, RowSpec, Switch, Turn, UnknownSign, Variant,
+    Combinations, Compare, Expect, Expected, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile,
+    PlanFileError, Positions, Problem, Ready, RowSpec, Switch, Turn, UnknownSign, Variant,
 };
 pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, PlanHostError, Probe};
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};

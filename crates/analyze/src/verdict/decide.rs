@@ -3,8 +3,8 @@
 use super::generator::generator_row;
 use super::phrase::percent;
 use super::rules::{
-    closed, connections, dependency, disk, link, lock, memory, neighbour, pool, processor, queue, quota, refused,
-    thread,
+    closed, connections, dependency, disk, link, lock, memory, neighbour, pool, processor, queue, quota,
+    refused, thread,
 };
 use super::scene::{Scene, Suspicion};
 use super::{bounds, text};

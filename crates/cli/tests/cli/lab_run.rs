@@ -66,7 +66,7 @@ fn runs_of_a_file_are_compared_and_a_lab_stays_up_while_its_hosts_are_the_same()
     let found = called.json();
     satisfies_its_schema(&found);
     assert_eq!(names(&found["runs"]), ["shop", "shop/dear", "shop/same", "shop/two"]);
-    let compared = &found["comparison"];
+    let compared = &found["comparisons"][0];
     assert_eq!(
         (&compared["against"], names(&compared["runs"])),
         (&"same".into(), vec!["shop", "dear", "two"])
@@ -164,7 +164,7 @@ target.url = "http://api:8080/debug/vars?other"
         functions.iter().any(|function| function["function"] == "net/http.(*conn).serve")
     };
     assert!(found["profiles"].as_array().unwrap().iter().all(serve), "{}", found["profiles"]);
-    assert!(found["comparison"]["runs"][0]["cpu"]["us"].as_f64().unwrap() > 0.0);
+    assert!(found["comparisons"][0]["runs"][0]["cpu"]["us"].as_f64().unwrap() > 0.0);
     let flames = found["files"].to_string().matches("_flame.svg").count();
     assert_eq!(flames, 2, "{}", found["files"]);
     fs::write(

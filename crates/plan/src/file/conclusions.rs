@@ -1,17 +1,18 @@
 //! The parts of a plan file about what its runs say together.
 
 use super::PlanFileError;
+use super::entry::Entry;
 use super::error::instead;
 use super::section::Section;
 
 const COMPARE_KEYS: [&str; 1] = ["against"];
 const MACHINES_KEYS: [&str; 2] = ["target", "utilisation"];
 
-/// The run that all others of the file are set against.
+/// The runs that all others of the file are set against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compare {
-    /// The variant; `None` is the file's own plan.
-    pub against: Option<String>,
+    /// The variants, at least one; `None` is the file's own plan.
+    pub against: Vec<Option<String>>,
 }
 
 /// The rate that machines are to be counted for.
@@ -28,7 +29,7 @@ impl MachineGoal {
     pub const UTILISATION_DEFAULT: f64 = 0.7;
 }
 
-/// What the runs are compared with: the name of a variant, or that of the file.
+/// What the runs are compared with: the names of variants, or that of the file; one or a list.
 pub(super) fn compare(
     file: &Section<'_, '_>,
     own: Option<&str>,
@@ -36,15 +37,25 @@ pub(super) fn compare(
 ) -> Result<Option<Compare>, PlanFileError> {
     let Some(section) = file.section("compare", &COMPARE_KEYS)? else { return Ok(None) };
     let entry = section.needed("against")?;
-    let name = entry.string()?;
     if variants.is_empty() {
         return Err(entry.wrong("left out of a file without variants: there is nothing to compare"));
     }
+    let against =
+        entry.one_or_more()?.iter().map(|entry| reference(entry, own, variants)).collect::<Result<_, _>>()?;
+    Ok(Some(Compare { against }))
+}
+
+fn reference(
+    entry: &Entry<'_, '_>,
+    own: Option<&str>,
+    variants: &[&str],
+) -> Result<Option<String>, PlanFileError> {
+    let name = entry.string()?;
     if variants.contains(&name.as_str()) {
-        return Ok(Some(Compare { against: Some(name) }));
+        return Ok(Some(name));
     }
     if own == Some(name.as_str()) {
-        return Ok(Some(Compare { against: None }));
+        return Ok(None);
     }
     let known: Vec<&str> = own.into_iter().chain(variants.iter().copied()).collect();
     let near = instead(&name, &known);

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-
 use super::PlanFileError;
 use super::entry::Entry;
 use super::error::instead;

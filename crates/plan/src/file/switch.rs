@@ -252,7 +252,10 @@ mod tests {
         assert_eq!(mended.combinations, Combinations::Given(vec![vec![true, false]]));
         let refused = |switch: &str| with("", &variant.replace("\"log\"\nheader", switch)).unwrap_err();
         let unknown = refused("\"logs\"\nheader");
-        assert!(unknown.contains("`variant.switch.name` is `logs`") && unknown.contains("(log)"), "{unknown}");
+        assert!(
+            unknown.contains("`variant.switch.name` is `logs`") && unknown.contains("(log)"),
+            "{unknown}"
+        );
         let other_way = refused("\"cache\"\nheader");
         assert!(other_way.contains("two different things"), "{other_way}");
         let none =

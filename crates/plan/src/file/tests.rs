@@ -296,8 +296,10 @@ fn runs_are_compared_with_a_variant_or_with_the_file_itself() {
         let text = format!("[target]\nurl = \"http://a/\"\n[compare]\nagainst = \"{name}\"\n{VARIANTS}");
         PlanFile::named(&text, Some("shop")).map(|file| file.compare).map_err(|error| error.to_string())
     };
-    assert_eq!(against("net-http"), Ok(Some(Compare { against: Some("net-http".to_owned()) })));
-    assert_eq!(against("shop"), Ok(Some(Compare { against: None })));
+    assert_eq!(against("net-http"), Ok(Some(Compare { against: vec![Some("net-http".to_owned())] })));
+    assert_eq!(against("shop"), Ok(Some(Compare { against: vec![None] })));
+    let several = with(&format!("[compare]\nagainst = [\"net-http\", \"gin\"]\n{VARIANTS}"));
+    assert_eq!(several.compare.map(|compare| compare.against.len()), Some(2));
     let error = against("net-htp").unwrap_err();
     assert!(error.starts_with("line 4: `compare.against`") && error.contains("`net-http`?"), "{error}");
     assert!(against("zzz").unwrap_err().contains("one of shop, gin, net-http"), "{:?}", against("zzz"));

@@ -20,8 +20,8 @@ pub struct LabRunDocument {
     /// What they say together as rows of a table; its keys are left out without `[row]`.
     #[serde(flatten)]
     pub together: Option<RunRowsDocument>,
-    /// The runs against one of them; null without `[compare]`.
-    pub comparison: Option<ComparisonDocument>,
+    /// The runs against one of them, for each that `[compare]` names.
+    pub comparisons: Vec<ComparisonDocument>,
     /// The CPU profiles, of each run that has one.
     pub profiles: Vec<ProfileDocument>,
     /// The tiers side by side; null unless runs differ in the machines of a tier.
@@ -101,7 +101,7 @@ impl LabRunDocument {
             schema: SCHEMA,
             runs,
             together: None,
-            comparison: None,
+            comparisons: Vec::new(),
             profiles: Vec::new(),
             tiers: None,
             machines: None,

@@ -1,5 +1,6 @@
 //! Where several runs of one plan file are made: in a lab that stays up between them, or on hosts that exist already.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -24,8 +25,8 @@ pub(crate) struct Maker<'a> {
 
 /// Where the runs of one state of a plan file are made.
 pub(crate) enum Bed<'a> {
-    /// In this lab.
-    Lab(Box<Lab>, &'a Maker<'a>),
+    /// In this lab, of which these targets were warmed up.
+    Lab(Box<Lab>, BTreeSet<String>, &'a Maker<'a>),
     /// On hosts that exist already.
     Outside(&'a Maker<'a>),
 }
@@ -70,7 +71,7 @@ impl<'a> Maker<'a> {
         match self.standing.filter(|_| is_made(file)) {
             Some(standing) => {
                 let lab = case::up(&self.case(name, file), standing, self.interrupted, self.how.quiet)?;
-                Ok(Bed::Lab(Box::new(lab), self))
+                Ok(Bed::Lab(Box::new(lab), BTreeSet::new(), self))
             }
             None => Ok(Bed::Outside(self)),
         }
@@ -81,7 +82,9 @@ impl Bed<'_> {
     /// Makes the run of a file; gives the run file.
     pub(crate) fn run(&mut self, name: &str, file: &PlanFile) -> anyhow::Result<PathBuf> {
         match self {
-            Self::Lab(lab, maker) => case::load(&maker.case(name, file), lab, maker.how, maker.interrupted),
+            Self::Lab(lab, warmed, maker) => {
+                case::load(&maker.case(name, file), (lab, warmed), maker.how, maker.interrupted)
+            }
             Self::Outside(maker) => outside(name, file, maker),
         }
     }
@@ -91,7 +94,7 @@ impl Bed<'_> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", text]);
         let status = match (self, host) {
-            (Self::Lab(lab, maker), Some(name)) => {
+            (Self::Lab(lab, _, maker), Some(name)) => {
                 let host = lab.hosts().iter().find(|host| host.name() == name);
                 let Some(host) = host else { bail!("the switch's host `{name}` is none of this lab's") };
                 host.spawn(command, &maker.file.folder)?.wait().context("could not wait for it")?
@@ -102,7 +105,7 @@ impl Bed<'_> {
                        write how to reach it into the command"
                 )
             }
-            (Self::Lab(_, maker) | Self::Outside(maker), None) => {
+            (Self::Lab(_, _, maker) | Self::Outside(maker), None) => {
                 command.current_dir(&maker.file.folder).status().context("could not start it")?
             }
         };

@@ -1,5 +1,6 @@
 //! One case: its lab is made, loaded and taken down, and the run is judged.
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -88,20 +89,24 @@ pub(super) fn run(
     interrupted: &AtomicBool,
 ) -> anyhow::Result<Judged> {
     let mut lab = up(case, standing, interrupted, how.quiet)?;
-    let file = load(case, &mut lab, how, interrupted)?;
+    let file = load(case, (&mut lab, &mut BTreeSet::new()), how, interrupted)?;
     drop(lab);
     let (run, findings) = recorded::read(&file)?;
     Judged::of(case, file, &run, &findings)
 }
 
-/// Loads the hosts of a lab that is up; gives the run file. A service that ended meanwhile is told.
+/// Loads the hosts of a lab that is up; gives the run file. A service that ended meanwhile is told. What is in `warmed` was
+/// warmed up in this lab before, and is not again.
 pub(super) fn load(
     case: &Case<'_>,
-    lab: &mut Lab,
+    (lab, warmed): (&mut Lab, &mut BTreeSet<String>),
     how: &CaseArgs,
     interrupted: &AtomicBool,
 ) -> anyhow::Result<PathBuf> {
-    let plan = plan(case, lab, how.quick)?;
+    let mut plan = plan(case, lab, how.quick)?;
+    if plan.warm.is_some() && !warmed.insert(plan.target.authority()) {
+        plan.warm = None;
+    }
     let file = generator::run(lab, &plan, how, interrupted)?;
     if let Err(error) = lab.alive() {
         tell_error(&anyhow::Error::new(error).context("a service ended during the run"));

@@ -5,9 +5,7 @@ mod profiles;
 mod rows;
 mod switches;
 
-use std::collections::BTreeMap;
-
-use plimsoll_analyze::{Findings, Goal, observe_runs, plan_machines, scalings, tier_rows};
+use plimsoll_analyze::{Findings, Goal, observe_runs, plan_machines, tier_rows};
 use plimsoll_plan::{MachineGoal, PlanFile};
 use plimsoll_report::json::{CaseDocument, LabRunDocument, PlanDocument, TiersDocument};
 use plimsoll_report::{NoProfile, ProfiledRun, text};
@@ -45,15 +43,6 @@ pub(super) struct Conclusions {
     pub(super) figures: Vec<anyhow::Result<Vec<Output>>>,
 }
 
-/// How many hosts play each role.
-fn machines_of_tiers(file: &PlanFile) -> BTreeMap<&str, usize> {
-    let mut machines = BTreeMap::new();
-    for tier in file.spec.hosts.iter().filter_map(|host| host.tier.as_deref()) {
-        *machines.entry(tier).or_default() += 1;
-    }
-    machines
-}
-
 impl Conclusions {
     /// Nothing but what came of each plan.
     pub(super) fn of(outcomes: &[Outcome], stem: String) -> Self {
@@ -72,8 +61,9 @@ impl Conclusions {
         if runs.is_empty() {
             return;
         }
-        if let Some(compare) = &file.compare {
-            self.comparison(compare.against.as_deref(), name, runs);
+        let references = file.compare.as_ref().map_or(&[][..], |compare| &compare.against);
+        for (index, against) in references.iter().enumerate() {
+            self.comparison((against.as_deref(), &references[..index]), name, runs);
         }
         self.profiles(runs);
         self.tiers(name, runs);
@@ -82,15 +72,17 @@ impl Conclusions {
         }
     }
 
-    /// As `plimsoll tiers` has it, where runs differ in the machines of a tier.
+    /// As `plimsoll tiers` has it, where runs of the same requests differ in the machines of a tier.
     fn tiers(&mut self, name: &str, runs: &[Made<'_>]) {
-        let mut machines = runs.iter().map(|run| machines_of_tiers(run.file));
-        let first = machines.next();
-        if machines.all(|other| Some(&other) == first.as_ref()) {
+        let (mut rows, mut scalings) = (Vec::new(), Vec::new());
+        for group in groups(runs) {
+            let own = tier_rows(&group);
+            scalings.extend(plimsoll_analyze::scalings(&own));
+            rows.extend(own);
+        }
+        if scalings.is_empty() {
             return;
         }
-        let rows = tier_rows(&named(runs));
-        let scalings = scalings(&rows);
         self.section("Tiers", &text::tier_rows(&rows));
         self.figures.push(tiers::figures(&self.stem, name, &scalings));
         self.document.tiers = Some(TiersDocument::of(&rows, &scalings));
@@ -113,4 +105,18 @@ impl Conclusions {
 /// The findings with the names of their runs.
 fn named<'a>(runs: &'a [Made<'_>]) -> Vec<(&'a str, &'a Findings)> {
     runs.iter().map(|run| (run.name, &run.findings)).collect()
+}
+
+/// Runs of the same requests together, in the order of the first of each.
+fn groups<'a>(runs: &'a [Made<'_>]) -> Vec<Vec<(&'a str, &'a Findings)>> {
+    let mut groups: Vec<(Option<&str>, Vec<(&str, &Findings)>)> = Vec::new();
+    for run in runs {
+        let group = run.file.row.as_ref().and_then(|row| row.group.as_deref());
+        let one = (run.name, &run.findings);
+        match groups.iter_mut().find(|(known, _)| *known == group) {
+            Some((_, runs)) => runs.push(one),
+            None => groups.push((group, vec![one])),
+        }
+    }
+    groups.into_iter().map(|(_, runs)| runs).collect()
 }

@@ -1,5 +1,6 @@
 //! A lab that stays up from one plan of a file to the next, as long as they have the same hosts.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -14,7 +15,16 @@ pub(super) struct KeptLab<'a> {
     standing: Standing,
     how: &'a CaseArgs,
     interrupted: &'a AtomicBool,
-    there: Option<(LabSpec, Lab)>,
+    there: Option<There>,
+}
+
+/// A lab that is up.
+struct There {
+    /// What it was made of.
+    spec: LabSpec,
+    lab: Lab,
+    /// The targets in it that were warmed up.
+    warmed: BTreeSet<String>,
 }
 
 impl<'a> KeptLab<'a> {
@@ -24,23 +34,25 @@ impl<'a> KeptLab<'a> {
 
     /// True if the lab that is up has the hosts of this plan.
     pub(super) fn fits(&self, case: &Case<'_>) -> bool {
-        self.there.as_ref().is_some_and(|(hosts, _)| *hosts == case.lab())
+        self.there.as_ref().is_some_and(|there| there.spec == case.lab())
     }
 
     /// Runs a plan in the lab that is up if it fits, else in a new one; gives the run file. What has warmed up in servers stays
     /// warm that way, and what was filled stays full.
     pub(super) fn run(&mut self, case: &Case<'_>) -> anyhow::Result<PathBuf> {
-        let hosts = case.lab();
+        let spec = case.lab();
         // One that does not fit ends here: two labs would share the machine.
-        let known = self.there.take().filter(|(known, _)| *known == hosts);
-        let mut lab = match known {
-            Some((_, lab)) => lab,
-            None => case::up(case, self.standing, self.interrupted, self.how.quiet)?,
+        let mut there = match self.there.take().filter(|known| known.spec == spec) {
+            Some(there) => there,
+            None => {
+                let lab = case::up(case, self.standing, self.interrupted, self.how.quiet)?;
+                There { spec, lab, warmed: BTreeSet::new() }
+            }
         };
-        let file = case::load(case, &mut lab, self.how, self.interrupted)?;
+        let file = case::load(case, (&mut there.lab, &mut there.warmed), self.how, self.interrupted)?;
         // A cap that was raised, or a service that ended, would be part of what comes next.
-        if !self.how.prove && lab.alive().is_ok() {
-            self.there = Some((hosts, lab));
+        if !self.how.prove && there.lab.alive().is_ok() {
+            self.there = Some(there);
         }
         Ok(file)
     }

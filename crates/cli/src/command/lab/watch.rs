@@ -51,13 +51,12 @@ pub(super) fn write_samples(
     })
 }
 
-/// The hosts that the plan looks at.
+/// The hosts that the plan looks at: those that take part, but for what it says not to look at.
 pub(super) fn hosts(lab: &Lab, plan: &Plan) -> Vec<Host> {
-    let probes_of = |name: &str| {
-        plan.hosts.iter().find(|known| known.name == name).map_or(&[][..], |known| known.probes.as_slice())
-    };
-    let looked_at = lab.hosts().iter().filter(|host| !probes_of(host.name()).contains(&Probe::None));
-    looked_at.map(|host| watched(lab, host, probes_of(host.name()))).collect()
+    let known = |host: &LabHost| plan.hosts.iter().find(|known| known.name == host.name());
+    let taking_part = lab.hosts().iter().filter_map(|host| Some((host, known(host)?.probes.as_slice())));
+    let looked_at = taking_part.filter(|(_, probes)| !probes.contains(&Probe::None));
+    looked_at.map(|(host, probes)| watched(lab, host, probes)).collect()
 }
 
 /// One host, with the components that the plan names beside it.

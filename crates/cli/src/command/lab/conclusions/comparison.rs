@@ -9,17 +9,25 @@ use super::{Conclusions, Made};
 use crate::command::diff::{Side, figures};
 
 impl Conclusions {
-    /// Each other run against that of the variant, or of the file's own plan.
-    pub(super) fn comparison(&mut self, against: Option<&str>, own: &str, runs: &[Made<'_>]) {
+    /// Each other run against that of the variant, or of the file's own plan. What is in `before` was set against that the
+    /// other way round.
+    pub(super) fn comparison(
+        &mut self,
+        (against, before): (Option<&str>, &[Option<String>]),
+        own: &str,
+        runs: &[Made<'_>],
+    ) {
         let name = against.unwrap_or(own);
+        let heading = format!("Comparison with {name}");
+        let is_new = |run: &&Made<'_>| !before.iter().any(|known| known.as_deref() == run.variant);
         let sides: Vec<(&Made<'_>, Side)> =
-            runs.iter().map(|run| (run, Side::named(run.name, &run.findings))).collect();
+            runs.iter().filter(is_new).map(|run| (run, Side::named(run.name, &run.findings))).collect();
         let (reference, others): (Vec<_>, Vec<_>) =
             sides.into_iter().partition(|(run, _)| run.variant == against);
         let with_steps = |(_, side): &&(&Made<'_>, Side)| !side.rungs.is_empty();
         let Some(reference) = reference.first().filter(with_steps) else {
             let text = format!("No request ended in a run of {name}: there is nothing to compare with.\n");
-            return self.section("Comparison", &text);
+            return self.section(&heading, &text);
         };
         let mut texts = Vec::new();
         let mut compared = Vec::new();
@@ -34,10 +42,10 @@ impl Conclusions {
             let stem = format!("{}_{}_{name}", self.stem, other.0.name);
             self.figures.push(figures(&stem, &other.1, &reference.1));
         }
-        self.section("Comparison", &texts.join("\n"));
+        self.section(&heading, &texts.join("\n"));
         let lower_bound = reference.0.findings.lower_bound;
-        self.document.comparison =
-            Some(ComparisonDocument { against: name.to_owned(), lower_bound, runs: compared });
+        let document = ComparisonDocument { against: name.to_owned(), lower_bound, runs: compared };
+        self.document.comparisons.push(document);
     }
 }
 
