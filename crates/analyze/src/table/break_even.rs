@@ -240,7 +240,8 @@ impl BreakEven {
             each = count_text(self.each_per_sec),
             front = self.front,
             who = if several { "Each of these serves" } else { "It serves" },
-            at_once = range_text(self.behind.iter().map(|tier| tier.at_once), count_text),
+            at_once =
+                range_text(self.behind.iter().map(|tier| tier.at_once), |at_once| format!("{at_once:.0}")),
             beside = range_text(self.behind.iter().map(|tier| tier.beside_sec * 1e9), duration_text),
         );
         vec![foretold, self.tried_text()]

@@ -22,7 +22,7 @@ fn owner((row, finding): &Pair<'_>) -> String {
     let alone: Vec<String> = front::alone(row).map(|tier| tier.name.clone()).collect();
     let place = finding.verdict.host();
     match alone.len() > 1 && alone.iter().any(|name| name == place) {
-        true => format!("each of {}", joined(&alone)),
+        true => format!("Each of {}", joined(&alone)),
         false => place.to_owned(),
     }
 }

@@ -71,10 +71,12 @@ pub(super) fn ceiling(pairs: &[Pair<'_>]) -> Option<String> {
 pub(super) fn name_of(row: &TableRow) -> String {
     let Some(held_sec) = row.held_sec else { return row.label.clone() };
     let held_us = (held_sec * 1e6).round();
-    if row.label.contains(&(held_us / 1e3).to_string()) {
-        row.label.clone()
-    } else {
-        format!("{} ({})", row.label, duration_text(held_us * 1e3))
+    let milliseconds = (held_us / 1e3).to_string();
+    let mut numbers = row.label.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+    match held_us {
+        _ if numbers.any(|number| number == milliseconds) => row.label.clone(),
+        0.0 => format!("{} (not held)", row.label),
+        _ => format!("{} ({})", row.label, duration_text(held_us * 1e3)),
     }
 }
 

@@ -63,7 +63,7 @@ fn the_published_apis_double_until_they_are_faster_than_half_of_nginx() {
     );
     concludes(&found, "sleep 0 (×0.66 of one");
     concludes(&found, "nginx carries about 12,351 requests/s");
-    concludes(&found, "each of api1 and api2 has a pool of about 32 workers");
+    concludes(&found, "Each of api1 and api2 has a pool of about 32 workers");
     let even = only(&found);
     // The sum of the two alone is nginx's 12,351 between 70 and 2 ms; a straight line through 1/X there gives 3.8 ms.
     assert!((3.6e-3..=3.9e-3).contains(&even.held_sec.value), "{even:?}");
