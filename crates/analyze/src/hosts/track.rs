@@ -91,12 +91,15 @@ impl<'a> Track<'a> {
         enough.then(|| grown / covered_sec)
     }
 
-    /// How fast a counter grew from the last read before an instant to the last of all, per second, whatever was not read
-    /// between them: a component that turns connections away turns the looks at it away too.
-    pub(crate) fn per_sec_since(&self, name: &str, from_ns: u64) -> Option<f64> {
-        let before = self.values(name).take_while(|(at_ns, _)| *at_ns <= from_ns).last()?;
-        let last = self.values(name).last().filter(|last| last.0 > before.0 && last.1 >= before.1)?;
-        Some((last.1 - before.1) * 1e9 / (last.0 - before.0) as f64)
+    /// How fast a counter grew from the last read before a span to the first after it, per second, whatever was not read
+    /// between them: a component that turns connections away turns the looks at it away too. Behind the run's last step the last
+    /// read stands for one after it.
+    pub(crate) fn per_sec_around(&self, name: &str, span: Span) -> Option<f64> {
+        let before = self.values(name).take_while(|(at_ns, _)| *at_ns <= span.from_ns).last()?;
+        let after =
+            self.values(name).find(|(at_ns, _)| *at_ns >= span.to_ns).or_else(|| self.values(name).last());
+        let after = after.filter(|after| after.0 > span.from_ns && after.1 >= before.1)?;
+        Some((after.1 - before.1) * 1e9 / (after.0 - before.0) as f64)
     }
 
     /// The readings of a gauge within a span, or else the one nearest to it.
@@ -191,6 +194,19 @@ mod tests {
         assert_eq!(per_sec(&[(0, 5)], 0.0, 1.0), None, "one read is no difference");
         assert_eq!(per_sec(&[(0, 50), (1, 3)], 0.0, 1.0), None, "it was started again");
         assert_eq!(per_sec(&[(0, 0), (1, 90)], 0.2, 0.6), None, "most of it is of another time");
+    }
+
+    #[test]
+    fn what_could_not_be_read_for_a_while_grew_between_the_reads_around_it() {
+        let counters = counters(&[(0, 0), (1, 0), (9, 80), (20, 900)]);
+        let mut track = Track::default();
+        counters.iter().for_each(|(at_ns, counters)| track.push(*at_ns, counters));
+        let around = |from_sec: u64, to_sec: u64| {
+            track.per_sec_around("n", Span { from_ns: from_sec * SECOND_NS, to_ns: to_sec * SECOND_NS })
+        };
+        assert_eq!(around(2, 5), Some(10.0), "what came later is not of that time");
+        assert_eq!(around(12, 25), Some(820.0 / 11.0), "the last read is as near as any");
+        assert_eq!(around(21, 25), None);
     }
 
     #[test]

@@ -198,7 +198,15 @@ pub(super) fn level(scene: &Scene<'_>) -> Option<Verdict> {
     let steps = crate::knee::usable(scene.case.steps);
     let level = hardly_differs(&steps, scene.throughput()) || !super::grew(scene.case.steps);
     let found = if level { limit(scene, Ground::Plateau) } else { None };
+    let found = found.filter(|found| !is_the_load(scene, found));
     found.map(|found| Verdict { confidence: Confidence::Inferred, ..found })
+}
+
+/// A pool as large as what is under way: X·S₀ is the load, where S₀ is of the step itself.
+fn is_the_load(scene: &Scene<'_>, found: &Verdict) -> bool {
+    let step = scene.decisive();
+    let under_way = f64::from(step.connections) * f64::from(step.depth);
+    found.limit == Limit::Pool && found.size.is_some_and(|size| size.value >= (1.0 - bounds::TIE) * under_way)
 }
 
 /// True if throughput was nearly as high with a small part of the load.

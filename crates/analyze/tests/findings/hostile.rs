@@ -44,12 +44,19 @@ fn a_thread_that_is_always_ready_is_at_its_end_though_it_is_not_always_let_run()
     assert!(also(&pausing, Limit::Thread), "{:?}", pausing.also);
 }
 
-/// The same worker beside another thread of its process.
-fn beside(other: &str, cost_us: impl Fn(usize) -> f64 + Copy) -> Verdict {
+/// The same worker beside another thread of its process, while so many of its threads wait for another.
+fn waited_for(other: &str, cost_us: impl Fn(usize) -> f64 + Copy, waits: f64) -> Verdict {
+    let waiting = ("db", "waiting", "9 redis-server");
     one_worker(25.0)
         .counter(("db", "thread", other), "cpu_us", move |step, x| cost_us(step) * x)
         .counter(("db", "process", "9 redis-server"), "cpu_us", move |step, x| (440.0 + cost_us(step)) * x)
+        .counter(waiting, "looks", |_, _| 10.0)
+        .counter(waiting, "futex", move |_, _| 10.0 * waits)
         .verdict()
+}
+
+fn beside(other: &str, cost_us: impl Fn(usize) -> f64 + Copy) -> Verdict {
+    waited_for(other, cost_us, 3.0)
 }
 
 #[test]
@@ -67,6 +74,10 @@ fn work_that_one_thread_has_at_a_time_and_not_always_the_same_is_a_lock() {
     let turns = beside("9/10 redis-server", first_steps(800.0));
     assert_eq!(found(&turns), (Limit::Lock, "db", Confidence::Inferred));
     assert!(also(&turns, Limit::Thread), "{:?}", turns.also);
+    // Event loops with more connections each in turn wait for nobody.
+    let loops = waited_for("9/10 redis-server", first_steps(800.0), 0.0);
+    assert_eq!(found(&loops), (Limit::Thread, "db", Confidence::Inferred));
+    assert!(also(&loops, Limit::Lock), "{:?}", loops.also);
     // A compiler that had more to do than the server in the first steps has other work.
     let compiler = beside("9/10 C2 Compiler", first_steps(800.0));
     assert_eq!(found(&compiler), (Limit::Thread, "db", Confidence::Measured));

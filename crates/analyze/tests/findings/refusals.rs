@@ -189,5 +189,11 @@ fn connections_closed_beside_others_that_are_served_as_before_are_a_bound_of_the
     let bounded = ladder(520.0);
     assert_eq!((bounded.limit, bounded.confidence), (Limit::Connections, Confidence::Inferred));
     assert!(bounded.text.contains("found theirs closed"), "{}", bounded.text);
+    assert!(bounded.also.iter().any(|also| also.limit == Limit::Pool), "it may close what waited too long");
     assert_eq!(ladder(90.0).limit, Limit::Unknown, "a server that falls over serves less");
+    // What had stopped growing before is stopped by something else.
+    let mut levels = pool_levels(8.0, 0.02, 32);
+    levels.extend([closing(64, 400.0), closing(128, 400.0)]);
+    let pool = Watch::over(&levels).host("web", 1.0, 50e-6).process("web", "7 nginx", 50e-6).verdict();
+    assert_ne!(pool.limit, Limit::Connections);
 }

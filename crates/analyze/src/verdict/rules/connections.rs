@@ -85,7 +85,7 @@ fn descriptors(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
 /// Connections that a component turned away a second. nginx counts what it accepted and what it handled: it drops the
 /// rest for want of a place among its `worker_connections`.
 fn refused_per_sec(source: &str, counter: &str, track: &Track<'_>, span: Span) -> Option<f64> {
-    let rate = |name| track.per_sec(name, span).or_else(|| track.per_sec_since(name, span.from_ns));
+    let rate = |name| track.per_sec(name, span).or_else(|| track.per_sec_around(name, span));
     if source == "nginx" {
         return Some(rate("accepts")? - rate("handled")?);
     }

@@ -65,12 +65,22 @@ fn one_core(scene: &Scene<'_>, host: &str) -> Option<Suspicion> {
 
 /// The work of one thread at a time, and not always the same one's: another thread of the same name had the most of it in
 /// another step. So any of them could serve beside the one that is at its end, on a host with room, and none does.
+///
+/// Threads that each wait for their own connections look the same where these are dealt out unevenly and anew in each step, but
+/// wait for no other thread.
 pub(super) fn in_turn(scene: &Scene<'_>, busiest: &Resource) -> Option<Suspicion> {
     let host = &busiest.host;
     let process = |(subject, _): &(&str, &Track<'_>)| pid_of(subject) == pid_of(&busiest.detail);
-    let (subject, all) = scene.seen.hosts.of(host, "process").find(process)?;
-    let cores = crate::usage::cpu_of(all, scene.span()).filter(|cores| is_by_turns(*cores))?;
-    has_changed_hands(scene, busiest).then(|| taking_turns(scene, host, name_of(subject), cores))
+    let (subject, _) = scene.seen.hosts.of(host, "process").find(process)?;
+    let cores = scene.share(busiest)? + used_by_alike(scene, busiest);
+    let waits = futex(scene, host, subject).is_some_and(|waiting| waiting >= 1.0);
+    let turns = waits && is_by_turns(cores) && has_changed_hands(scene, busiest);
+    turns.then(|| taking_turns(scene, host, name_of(subject), cores))
+}
+
+/// Cores that the other threads of its process and name used.
+pub(super) fn used_by_alike(scene: &Scene<'_>, thread: &Resource) -> f64 {
+    alike(scene, thread).filter_map(|other| crate::usage::cpu_of(other, scene.span())).sum()
 }
 
 /// More than one core, so that two threads do run at once at times, and clearly less than two.
@@ -95,13 +105,13 @@ fn has_changed_hands(scene: &Scene<'_>, busiest: &Resource) -> bool {
     let Some(own) = scene.seen.hosts.track(&busiest.host, "thread", &busiest.detail) else { return false };
     let did_more = |other: &Track<'_>, span: Span| {
         let used = crate::usage::cpu_of(own, span).zip(crate::usage::cpu_of(other, span));
-        used.is_some_and(|(own, other)| other > own && other >= bounds::TAKES_PART)
+        used.is_some_and(|(own, other)| other > (1.0 + bounds::TIE) * own && other >= bounds::TAKES_PART)
     };
     alike(scene, busiest).any(|other| scene.seen.spans.iter().any(|span| did_more(other, *span)))
 }
 
 /// The other threads of its process that have its name, and so the same work.
-pub(super) fn alike<'s>(scene: &'s Scene<'_>, thread: &'s Resource) -> impl Iterator<Item = &'s Track<'s>> {
+fn alike<'s>(scene: &'s Scene<'_>, thread: &'s Resource) -> impl Iterator<Item = &'s Track<'s>> {
     let pid = pid_of(&thread.detail);
     let all = scene.seen.hosts.of(&thread.host, "thread").filter(move |_| pid.is_some());
     let others = all.filter(move |(subject, _)| *subject != thread.detail && pid_of(subject) == pid);

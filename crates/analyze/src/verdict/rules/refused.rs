@@ -36,7 +36,7 @@ pub(in crate::verdict) fn first(steps: &[StepSummary]) -> Option<usize> {
 }
 
 /// What was served, at the most, in any step.
-fn most_served(steps: &[StepSummary]) -> f64 {
+pub(super) fn most_served(steps: &[StepSummary]) -> f64 {
     steps.iter().map(served_per_sec).fold(0.0, f64::max)
 }
 
@@ -73,7 +73,7 @@ fn stays_level(steps: &[StepSummary], first: usize) -> Option<(f64, f64, usize)>
 
 /// As much was served before there were refusals: something else had stopped growth by then, and what waited too long for it
 /// may be what is refused.
-fn was_level_before(steps: &[StepSummary], level_per_sec: f64) -> bool {
+pub(super) fn was_level_before(steps: &[StepSummary], level_per_sec: f64) -> bool {
     let accepted =
         steps.iter().filter(|step| part(step) < PART_LEAST && crate::knee::counts_for_capacity(step));
     accepted.map(served_per_sec).any(|served| served >= (1.0 - bounds::TIE) * level_per_sec)

@@ -77,12 +77,24 @@ pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
             let alike =
                 hot.iter().filter(|(other, _)| other.host == thread.host && owner_of(scene, other) == name);
             let alike = alike.count();
-            let turns = if alike == 1 { lock::in_turn(scene, thread) } else { None };
             let one = suspicion(scene, (thread, *wanted), &name, alike);
-            found.push(turns.map_or(one.clone(), |turns| Suspicion { beside: vec![one], ..turns }));
+            let turns = if alike == 1 { lock::in_turn(scene, thread) } else { None };
+            found.push(match turns {
+                Some(turns) => beside_a_lock(turns, one),
+                None => one,
+            });
         }
     }
     found
+}
+
+/// A lock in place of the thread that has the work under it, which is named beside it with what it was beside.
+fn beside_a_lock(turns: Suspicion, mut thread: Suspicion) -> Suspicion {
+    let mut beside = std::mem::take(&mut thread.beside);
+    beside.retain(|other| other.limit != Limit::Lock);
+    let whatever_the_load = thread.whatever_the_load;
+    beside.insert(0, thread);
+    Suspicion { beside, whatever_the_load, ..turns }
 }
 
 /// A collector's thread is memory's matter. Where all of the host's CPU is used about as much, that is the limit; and where a
@@ -138,7 +150,9 @@ fn suspicion(
         cost(scene, thread),
     );
     let mut beside = kept_by(scene, host, wanted);
-    if alike == 1 && used_by_others(scene, thread) > 1.0 - bounds::BUSY {
+    // Where others of its name do more than what one at its end has left, several threads serve, and that one of them has most of
+    // the work may be its scheduler's choice: under a lock one works at a time, too.
+    if alike == 1 && lock::used_by_alike(scene, thread) > 1.0 - bounds::BUSY {
         beside.push(Suspicion::new(Limit::Lock, place(thread, process), String::new()));
     }
     Suspicion {
@@ -154,12 +168,6 @@ fn suspicion(
         beside,
         ..Suspicion::new(Limit::Thread, place(thread, process), sentence)
     }
-}
-
-/// Cores that other threads of its process and name used. Where they do more than what one at its end has left, several threads
-/// serve, and that one of them has most of the work may be its scheduler's choice: under a lock one works at a time, too.
-fn used_by_others(scene: &Scene<'_>, thread: &Resource) -> f64 {
-    lock::alike(scene, thread).filter_map(|other| crate::usage::cpu_of(other, scene.span())).sum()
 }
 
 fn advice(scene: &Scene<'_>, name: &str, host: &str) -> String {
@@ -237,12 +245,7 @@ pub(in crate::verdict) fn computing(scene: &Scene<'_>, at_once: AtOnce) -> Optio
     };
     // A runtime that lets one of them run has one core; where two do run at times, it is what they do that goes by turns.
     let turns = !workers && at_once.count.value < lock::TURNS_MOST && lock::is_by_turns(used);
-    Some(if turns {
-        let thread = Suspicion { beside: Vec::new(), ..found };
-        Suspicion { beside: vec![thread], ..lock::taking_turns(scene, host, name, used) }
-    } else {
-        found
-    })
+    Some(if turns { beside_a_lock(lock::taking_turns(scene, host, name, used), found) } else { found })
 }
 
 /// Threads of processes of one name that take part in the work.
