@@ -18,7 +18,7 @@ const EXCLUSIVE: [(&str, &str, &[&str]); 12] = [
     ("load", "rate", &["ladder", "search"]),
     ("load", "search", &["ladder", "rate"]),
     ("expect", "either", &["limit", "where", "size"]),
-    ("expect", "limit", &["either"]),
+    ("expect", "limit", &["either", "where", "size"]),
     ("expect", "where", &["either"]),
     ("expect", "size", &["either"]),
 ];

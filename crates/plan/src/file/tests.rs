@@ -436,3 +436,13 @@ fn a_host_starts_capped_or_free() {
     );
     assert!(of("start = \"fast\"").unwrap_err().to_string().contains("once all hosts are ready"));
 }
+
+#[test]
+fn another_limit_has_another_place_and_no_size() {
+    let file = "[target]\nurl = \"http://api/\"\n[expect]\nlimit = \"pool\"\nwhere = \"api\"\nsize = 8\n\
+                [[variant]]\nname = \"fast\"\nexpect.limit = \"cpu\"\n[[variant]]\nname = \"wide\"\nexpect.size = 16\n";
+    let file = PlanFile::parse(file).unwrap();
+    let expected = |index: usize| file.variants[index].file.expect.clone().unwrap();
+    assert_eq!((expected(0).size, expected(0).limits[0].host.clone()), (None, None));
+    assert_eq!((expected(1).size, expected(1).limits[0].host.as_deref()), (Some(16), Some("api")));
+}
