@@ -1,4 +1,5 @@
-//! The load before the first step, which makes the target warm. Nothing of it is recorded but how it ended.
+//! The load before the first step, which makes the target warm. Of it are recorded how it ended
+//! and the samples of hosts, nothing of its requests.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

@@ -205,9 +205,10 @@ fn read_variant<'a>(
 fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
     let section = Section::new(text, root, &KEYS)?;
     let mut hosts = host::hosts(&section)?;
+    // A variant whose hosts do not all take part inherits the names of those that do not.
+    let row = row::row(&section, &hosts.plan)?;
     hosts.take_part(&section)?;
     let target = target::target(&section)?;
-    let row = row::row(&section, &hosts.plan)?;
     let spec = PlanSpec {
         name: section.get("name").map(|name| name.name()).transpose()?,
         url: target.url,

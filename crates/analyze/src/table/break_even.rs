@@ -6,10 +6,9 @@
 
 use plimsoll_units::{count_text, duration_text};
 
-use super::front::{UNNAMED, alone, is_stopped, name_of};
-use super::{Pair, TableRow, TableTier, alike, apart};
+use super::front::{UNNAMED, alone, is_stopped, is_whole, kinds, name_of};
+use super::{Pair, TableTier, alike, apart};
 use crate::Estimate;
-use crate::Limit;
 use crate::verdict::{TIE, joined};
 
 /// Halvings of the interval in which the break-even is looked for: beyond what an `f64` can tell apart.
@@ -130,22 +129,9 @@ fn fit(points: &[Point]) -> Option<(f64, f64)> {
 
 /// The break-evens of all rows that were measured through the same front, with the same tiers behind it.
 pub(super) fn of(pairs: &[Pair<'_>]) -> Vec<BreakEven> {
-    let mut kinds: Vec<Vec<Pair<'_>>> = Vec::new();
-    let names =
-        |row: &TableRow| alone(row).map(|tier| (tier.name.clone(), tier.instances)).collect::<Vec<_>>();
-    let usable = |(row, found): &&Pair<'_>| {
-        row.held_sec.is_some() && alone(row).next().is_some() && found.verdict.limit != Limit::Generator
-    };
-    for pair in pairs.iter().filter(usable) {
-        let same = |first: &TableRow| {
-            (&first.group, &first.front, names(first)) == (&pair.0.group, &pair.0.front, names(pair.0))
-        };
-        match kinds.iter_mut().find(|kind| same(kind[0].0)) {
-            Some(kind) => kind.push(*pair),
-            None => kinds.push(vec![*pair]),
-        }
-    }
-    kinds.iter().filter_map(|kind| tried(kind)).collect()
+    let usable =
+        |pair: &Pair<'_>| pair.0.held_sec.is_some() && alone(pair.0).next().is_some() && is_whole(pair);
+    kinds(pairs.iter().copied().filter(usable)).iter().filter_map(|kind| tried(kind)).collect()
 }
 
 /// The break-even as it is foretold without the rows near it, and what these made; from all rows where the others do not

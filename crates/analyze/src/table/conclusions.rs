@@ -10,8 +10,8 @@ use crate::verdict::joined;
 /// The sentences that hold over the rows.
 pub(super) fn of(pairs: &[Pair<'_>], break_evens: &[BreakEven]) -> Vec<String> {
     let mut sentences = growth::of(pairs);
-    sentences.extend(front::ceiling(pairs));
-    sentences.extend(front::doubling(pairs));
+    sentences.extend(front::ceilings(pairs));
+    sentences.extend(front::doublings(pairs));
     sentences.extend(pools(pairs));
     sentences.extend(break_evens.iter().flat_map(BreakEven::sentences));
     sentences
@@ -52,8 +52,8 @@ fn pool(owner: &str, rows: &[Pair<'_>]) -> Option<String> {
     let count = rows.len();
     match (count, differ && alike(least, most)) {
         (_, true) => Some(format!(
-            "{owner} has a pool of about {about} workers: throughput × the time that a request is held is the same in \
-             {count} rows."
+            "{owner} has a pool of about {about} workers: the same size in {count} rows that hold their requests for \
+             different times."
         )),
         (1, _) => None,
         _ => Some(format!("{owner} has a pool of about {about} workers, which limits {count} rows.")),

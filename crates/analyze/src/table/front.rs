@@ -26,8 +26,29 @@ pub(super) fn is_stopped(row: &TableRow, finding: &RowFinding) -> bool {
         Some(front) => front == verdict.host(),
         None => verdict.limit == Limit::Unknown && !row.tiers.iter().any(|tier| tier.name == verdict.place),
     };
-    let stops = !matches!(verdict.limit, Limit::None | Limit::Generator);
-    stops && at_front && alone(row).next().is_some()
+    is_whole(&(row, finding)) && at_front && alone(row).next().is_some()
+}
+
+/// True if a row's throughput is what it can be, and not what the load was enough for.
+pub(super) fn is_whole((_, found): &Pair<'_>) -> bool {
+    !matches!(found.verdict.limit, Limit::None | Limit::Generator)
+}
+
+/// Rows of the same requests through the same front, with the same tiers behind it that were measured alone.
+pub(super) fn kinds<'a>(pairs: impl Iterator<Item = Pair<'a>>) -> Vec<Vec<Pair<'a>>> {
+    let names =
+        |row: &TableRow| alone(row).map(|tier| (tier.name.clone(), tier.instances)).collect::<Vec<_>>();
+    let mut kinds: Vec<Vec<Pair<'a>>> = Vec::new();
+    for pair in pairs {
+        let same = |first: &TableRow| {
+            (&first.group, &first.front, names(first)) == (&pair.0.group, &pair.0.front, names(pair.0))
+        };
+        match kinds.iter_mut().find(|kind| same(kind[0].0)) {
+            Some(kind) => kind.push(pair),
+            None => kinds.push(vec![pair]),
+        }
+    }
+    kinds
 }
 
 /// What is used up at the front, where all rows say the same.
@@ -46,23 +67,27 @@ fn why(rows: &[Pair<'_>]) -> &'static str {
     }
 }
 
-/// Rows that one tier in front stops at the same throughput, whatever is behind it.
-pub(super) fn ceiling(pairs: &[Pair<'_>]) -> Option<String> {
-    let stopped: Vec<Pair<'_>> =
-        pairs.iter().copied().filter(|(row, finding)| is_stopped(row, finding)).collect();
+/// Rows that one tier in front stops at the same throughput, however fast what is behind it is: a sentence for each kind.
+pub(super) fn ceilings(pairs: &[Pair<'_>]) -> Vec<String> {
+    let stopped = pairs.iter().copied().filter(|(row, finding)| is_stopped(row, finding));
+    kinds(stopped).iter().filter_map(|rows| ceiling(rows)).collect()
+}
+
+fn ceiling(stopped: &[Pair<'_>]) -> Option<String> {
     let throughputs: Vec<f64> = stopped.iter().map(|(row, _)| row.throughput_per_sec).collect();
     let (least, most) =
         (throughputs.iter().copied().reduce(f64::min)?, throughputs.iter().copied().reduce(f64::max)?);
     let together = throughputs.len() > 1 && most <= (1.0 + TIE) * least;
+    let group = stopped[0].0.group.as_ref().map_or_else(String::new, |group| format!(" of {group}"));
     together.then(|| {
         format!(
-            "{} carries about {} requests/s, whatever stands behind it ({} to {} in {} rows){}.",
+            "{} carries about {} requests/s, whatever stands behind it ({} to {} in {} rows{group}){}.",
             stopped[0].1.verdict.host(),
             count_text(throughputs.iter().sum::<f64>() / throughputs.len() as f64),
             count_text(least),
             count_text(most),
             throughputs.len(),
-            why(&stopped)
+            why(stopped)
         )
     })
 }
@@ -80,16 +105,23 @@ pub(super) fn name_of(row: &TableRow) -> String {
     }
 }
 
-/// Whether several tiers carry through what is in front of them what they carry alone: a sentence for the rows where they
-/// do, and one for those where they do not.
-pub(super) fn doubling(pairs: &[Pair<'_>]) -> Vec<String> {
-    let counted = |row: &TableRow| alone(row).map(TableTier::count).sum::<f64>();
-    let told = |(row, found): &&Pair<'_>| {
-        found.verdict.limit != Limit::Generator && counted(row) >= 2.0 && together_per_sec(row) > 0.0
-    };
-    let rows: Vec<&TableRow> = pairs.iter().filter(told).map(|(row, _)| *row).collect();
-    let (all, short): (Vec<&TableRow>, Vec<&TableRow>) =
-        rows.into_iter().partition(|row| row.throughput_per_sec >= (1.0 - TIE) * together_per_sec(row));
+/// How many of the tiers of a row were measured alone.
+fn counted(row: &TableRow) -> f64 {
+    alone(row).map(TableTier::count).sum()
+}
+
+/// Whether several tiers carry through what is in front of them what they carry alone: for each kind a sentence for the rows
+/// where they do, and one for those where they do not.
+pub(super) fn doublings(pairs: &[Pair<'_>]) -> Vec<String> {
+    let told = |pair: &Pair<'_>| is_whole(pair) && counted(pair.0) >= 2.0 && together_per_sec(pair.0) > 0.0;
+    kinds(pairs.iter().copied().filter(told)).iter().flat_map(|rows| doubling(rows)).collect()
+}
+
+fn doubling(pairs: &[Pair<'_>]) -> Vec<String> {
+    let (all, short): (Vec<&TableRow>, Vec<&TableRow>) = pairs
+        .iter()
+        .map(|(row, _)| *row)
+        .partition(|row| row.throughput_per_sec >= (1.0 - TIE) * together_per_sec(row));
     let of_one = |row: &TableRow| row.throughput_per_sec * counted(row) / together_per_sec(row);
     let doubled = |row: &&TableRow| format!("{} (×{:.2} of one)", name_of(row), of_one(row));
     let fallen = |row: &&TableRow| {

@@ -8,6 +8,8 @@ use crate::Limit;
 
 /// Throughput that follows something by this exponent or more follows it in proportion, nearly.
 const PROPORTIONAL: f64 = 0.8;
+/// By more than this exponent, as far from 1 the other way, it follows it more than in proportion.
+const OVERPROPORTIONAL: f64 = 1.0 / PROPORTIONAL;
 /// Throughput that follows something by less than this exponent does not follow it.
 const INDIFFERENT: f64 = 0.1;
 
@@ -67,8 +69,9 @@ fn by_cores(pairs: &[Pair<'_>]) -> Vec<String> {
     let of_limit = |limit: Limit| ends(pairs, move |(_, found)| found.verdict.limit == limit, CORES, BYTES);
     let mut sentences = Vec::new();
     for ends in of_limit(Limit::Cpu).iter().filter(|ends| follows(ends, PROPORTIONAL, f64::INFINITY)) {
+        let how = if follows(ends, OVERPROPORTIONAL, f64::INFINITY) { "more than" } else { "nearly" };
         sentences.push(format!(
-            "Where the CPU is full and the link is not, throughput grows with the cores, nearly in proportion: {}.",
+            "Where the CPU is full and the link is not, throughput grows with the cores, {how} in proportion: {}.",
             from_to(ends, CORES, "cores")
         ));
     }

@@ -285,5 +285,43 @@ fn responses_that_differ_by_less_than_noise_are_of_one_size() {
         ..TableRow::default()
     };
     let found = explain_table(&[row(0.25, 1_100.4, 1_000.0), row(0.5, 1_099.7, 2_050.0)]);
-    concludes(&found, "throughput grows with the cores");
+    concludes(&found, "throughput grows with the cores, nearly in proportion");
+    let found = explain_table(&[row(0.25, 1_100.0, 1_000.0), row(0.5, 1_100.0, 3_000.0)]);
+    concludes(&found, "throughput grows with the cores, more than in proportion");
+}
+
+/// The rows of one case with these throughputs of the APIs and of the front, of requests of a group and through a front.
+fn cases_of(group: &str, front: &str, alone_per_sec: f64, through_per_sec: f64, limit: Limit) -> Vec<RowRun> {
+    let cases = [2, 0].map(|held_ms| {
+        let mut runs = case(held_ms, (alone_per_sec, Limit::Cpu), (through_per_sec, limit, front));
+        for run in &mut runs {
+            run.spec.case = run.spec.case.take().map(|case| format!("{group} {case}"));
+            (run.spec.group, run.spec.front) = (Some(group.to_owned()), Some(front.to_owned()));
+        }
+        runs
+    });
+    cases.concat()
+}
+
+#[test]
+fn rows_of_other_requests_or_through_another_front_are_told_apart() {
+    let runs = [
+        cases_of("text", "web", 1_900.0, 1_300.0, Limit::Cpu),
+        cases_of("image", "edge", 1_900.0, 1_290.0, Limit::Bandwidth),
+    ];
+    let RunRows { found, .. } = run_rows(&runs.concat());
+    concludes(&found, "web carries about 1,3");
+    concludes(&found, "in 2 rows of text): its CPU is full");
+    concludes(&found, "in 2 rows of image): its link is full");
+    concludes(&found, "api1 and api2 through web do not double");
+    concludes(&found, "api1 and api2 through edge do not double");
+}
+
+#[test]
+fn a_row_whose_throughput_still_grew_is_not_set_against_what_its_hosts_carry_alone() {
+    let told = |limit: Limit| {
+        let found = run_rows(&cases_of("text", "web", 1_900.0, 900.0, limit)).found;
+        found.conclusions.iter().any(|sentence| sentence.contains("do not double"))
+    };
+    assert!(told(Limit::Cpu) && !told(Limit::None) && !told(Limit::Generator));
 }

@@ -2,6 +2,8 @@
 //! show nothing.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 use plimsoll_testkit::GoProgram;
 use serde_json::Value;
@@ -174,4 +176,70 @@ target.url = "http://api:8080/debug/vars?other"
     .unwrap();
     let refused = bench.expect(2, &["lab", "run", "one.toml", "--quiet"]);
     assert!(refused.err.contains("cannot be the source of a profile in a lab"), "{}", refused.err);
+}
+
+#[test]
+fn a_run_that_ctrl_c_cut_short_is_shown_and_is_no_evidence_beside_others() {
+    let more = "[row]\nfront = \"api\"\n[compare]\nagainst = \"shop\"\n[[variant]]\nname = \"long\"\n\
+                load.ladder = [1, 2, 3, 4, 5, 6, 7, 8]\n";
+    let Some(bench) = lab(&format!("{SHOP}{more}").replace("[1, 4]", "[1]")) else { return };
+    let mut command = bench.command(&["lab", "run", "one.toml", "--json"]);
+    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    assert!(lines.any(|line| line.contains("(2 of 2)")), "the second run begins");
+    assert!(lines.any(|line| line.contains("requests/s")), "a step of it has ended");
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
+    let told: Vec<String> = lines.collect();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{told:?}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    satisfies_its_schema(&found);
+    assert_eq!(names(&found["runs"]), ["shop", "shop/long"]);
+    assert_eq!(found["comparisons"][0]["runs"].as_array().unwrap().len(), 0, "{}", found["comparisons"]);
+    assert_eq!(found["together"]["rows"].as_array().unwrap().len(), 1, "{}", found["together"]);
+}
+
+/// The shop with a switch of which both positions call this command on this machine.
+fn switched(command: &str) -> String {
+    let switch =
+        format!("[[switch]]\nname = \"a\"\ncommand = {{ on = \"{command}\", off = \"{command}; true\" }}\n");
+    format!("{SHOP}{switch}").replace("[1, 4]", "[1]")
+}
+
+#[test]
+fn runs_of_an_ablation_go_on_in_a_new_lab_after_a_service_ended_and_use_none_of_that_run() {
+    let dies = "run = [\"until [ -e ${dir}/end ]; do sleep 0.05; done; rm ${dir}/end; exit 1\", \"";
+    let Some(bench) = lab(&switched("touch end").replace("run = [\"", dies)) else { return };
+    let called = bench.expect(1, &["ablate", "-f", "one.toml", "--rounds", "2"]);
+    assert_eq!(called.err.matches("a service ended during the run").count(), 3, "{}", called.err);
+    assert!(called.err.contains("no run of shop says anything"), "{}", called.err);
+    assert_eq!(starts(&bench), 3, "a lab for each run, until three in a row failed: {}", called.err);
+}
+
+#[test]
+fn an_ablation_is_given_up_after_three_labs_in_a_row_that_do_not_start() {
+    let Some(bench) = lab(&switched("true").replace("exec plimsoll", "exit 3; plimsoll")) else { return };
+    let called = bench.expect(1, &["ablate", "-f", "one.toml", "--rounds", "5"]);
+    assert_eq!(called.err.matches("could not be started").count(), 3, "{}", called.err);
+    assert_eq!(starts(&bench), 3, "{}", called.err);
+}
+
+#[test]
+fn a_lab_is_warmed_up_again_with_other_requests_or_if_it_was_not_steady_in_time() {
+    let more = "[[variant]]\nname = \"same\"\n[[variant]]\nname = \"other\"\ntarget.body = \"other\"\n";
+    let text = format!("{SHOP}{more}").replace("[1, 4]", "[1]").replace("600ms\"", "600ms\"\nwarm = \"1s\"");
+    let Some(bench) = lab(&text) else { return };
+    let found = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet"]).json();
+    let kinds: Vec<Value> = found["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| {
+            let file = run["file"].as_str().unwrap();
+            bench.expect(0, &["report", file, "--json"]).json()["events"][0]["kind"].clone()
+        })
+        .collect();
+    assert_eq!(kinds, ["not_warm"; 3], "a second is too short to tell, and they share one lab");
+    assert_eq!(starts(&bench), 1);
 }

@@ -40,8 +40,18 @@ pub(super) fn compare(
     if variants.is_empty() {
         return Err(entry.wrong("left out of a file without variants: there is nothing to compare"));
     }
-    let against =
-        entry.one_or_more()?.iter().map(|entry| reference(entry, own, variants)).collect::<Result<_, _>>()?;
+    let entries = entry.one_or_more()?;
+    if entries.is_empty() {
+        return Err(entry.wrong("the name of a variant, or of the file for its own plan, or a list of them"));
+    }
+    let mut against = Vec::new();
+    for entry in entries {
+        let reference = reference(&entry, own, variants)?;
+        if against.contains(&reference) {
+            return Err(entry.wrong("a name that does not stand in the list before"));
+        }
+        against.push(reference);
+    }
     Ok(Some(Compare { against }))
 }
 

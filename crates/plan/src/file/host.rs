@@ -115,7 +115,7 @@ pub(super) fn hosts(file: &Section<'_, '_>) -> Result<Hosts, PlanFileError> {
         }
         let elsewhere = host.probes.iter().any(|probe| !matches!(probe, Probe::None));
         match (section.get("run"), elsewhere) {
-            (None, true) => refuse_ready(&section)?,
+            (None, true) => refuse_start(&section)?,
             (run, _) => hosts.lab.push(lab_host(&section, &host, run)?),
         }
         hosts.plan.push(host);
@@ -123,12 +123,15 @@ pub(super) fn hosts(file: &Section<'_, '_>) -> Result<Hosts, PlanFileError> {
     Ok(hosts)
 }
 
-/// What runs on a host that exists already is not ours to wait for.
-fn refuse_ready(section: &Section<'_, '_>) -> Result<(), PlanFileError> {
-    match section.get("ready") {
+/// What runs on a host that exists already is not ours to start, nor to wait for.
+fn refuse_start(section: &Section<'_, '_>) -> Result<(), PlanFileError> {
+    let of_start = [
+        ("ready", "`ready` waits for what `run` starts; a host with only `probe` runs already"),
+        ("start", "`start` says how what `run` starts is capped; a host with only `probe` runs already"),
+    ];
+    match of_start.into_iter().find(|(key, _)| section.get(key).is_some()) {
         None => Ok(()),
-        Some(_) => Err(section
-            .missing("run", "`ready` waits for what `run` starts; a host with only `probe` runs already")),
+        Some((_, why)) => Err(section.missing("run", why)),
     }
 }
 

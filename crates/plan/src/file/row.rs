@@ -27,7 +27,7 @@ pub struct RowSpec {
     pub cores: Option<f64>,
 }
 
-/// The row of a file, whose hosts and tiers are known.
+/// The row of a file with these hosts, whether they take part or not.
 pub(super) fn row(file: &Section<'_, '_>, hosts: &[PlanHost]) -> Result<Option<RowSpec>, PlanFileError> {
     let Some(section) = file.section("row", &KEYS)? else { return Ok(None) };
     let text = |key: &str| section.get(key).map(|entry| filled(&entry)).transpose();

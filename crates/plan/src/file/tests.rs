@@ -300,6 +300,10 @@ fn runs_are_compared_with_a_variant_or_with_the_file_itself() {
     assert_eq!(against("shop"), Ok(Some(Compare { against: vec![None] })));
     let several = with(&format!("[compare]\nagainst = [\"net-http\", \"gin\"]\n{VARIANTS}"));
     assert_eq!(several.compare.map(|compare| compare.against.len()), Some(2));
+    let list = |names: &str| refused(&format!("{WHOLE}[compare]\nagainst = [{names}]\n{VARIANTS}"));
+    assert!(list("").contains("`compare.against` is a list; it must be the name"), "{}", list(""));
+    let twice = list("\"gin\", \"net-http\", \"gin\"");
+    assert!(twice.contains("`compare.against` is `gin`") && twice.contains("in the list before"), "{twice}");
     let error = against("net-htp").unwrap_err();
     assert!(error.starts_with("line 4: `compare.against`") && error.contains("`net-http`?"), "{error}");
     assert!(against("zzz").unwrap_err().contains("one of shop, gin, net-http"), "{:?}", against("zzz"));
@@ -411,6 +415,10 @@ fn hosts_that_take_no_part_are_made_and_not_looked_at() {
     assert_eq!(names(&file), ["web", "api1"]);
     let alone = &file.variants[0].file;
     assert_eq!((names(alone), alone.lab_hosts.len()), (vec!["api1".to_owned()], 2));
+    let alone = "row.alone = \"api1\"\nwith = [\"api1\"]\n";
+    let file = with(&format!("[row]\nfront = \"web\"\n[[variant]]\nname = \"alone\"\n{alone}"));
+    let front = file.variants[0].file.row.as_ref().and_then(|row| row.front.as_deref());
+    assert_eq!(front, Some("web"), "a row may name a host that takes no part in this run");
     let error = refused(&format!("with = [\"wep\"]\n{WHOLE}"));
     assert!(error.contains("line 1: `with`") && error.contains("web, api1"), "{error}");
 }
@@ -435,6 +443,8 @@ fn a_host_starts_capped_or_free() {
         [false, false, true]
     );
     assert!(of("start = \"fast\"").unwrap_err().to_string().contains("once all hosts are ready"));
+    let there = refused(&format!("{WHOLE}[[host]]\nname = \"db\"\nprobe = \"ssh://db\"\nstart = \"free\"\n"));
+    assert!(there.contains("`host.run` is missing; `start` says"), "{there}");
 }
 
 #[test]

@@ -53,12 +53,12 @@ pub(crate) struct Runs {
     pub(crate) table: PathBuf,
 }
 
-/// Whether an ablation can be made of a file.
+/// Whether an ablation can be made of a file, in a quick pass or not.
 ///
 /// # Errors
 /// Why not.
-pub(crate) fn check(file: &PlanFile, name: &str) -> Result<(), UnfitPlan> {
-    State::all(file, name).map(drop)
+pub(crate) fn check(file: &PlanFile, name: &str, quick: bool) -> Result<(), UnfitPlan> {
+    State::all(file, name, quick).map(drop)
 }
 
 /// Makes the runs.
@@ -66,7 +66,7 @@ pub(crate) fn check(file: &PlanFile, name: &str) -> Result<(), UnfitPlan> {
 /// # Errors
 /// When the file is not fit for it, or none of its runs says anything.
 pub(crate) fn make(maker: &Maker<'_>, args: &AblateArgs, interrupted: &AtomicBool) -> anyhow::Result<Runs> {
-    let states = State::all(maker.content(), maker.name())?;
+    let states = State::all(maker.content(), maker.name(), args.quick)?;
     let stem = format!("{}-{}", maker.name(), stamp());
     let switches: Vec<String> = maker.content().switches.iter().map(|switch| switch.name.clone()).collect();
     let mut table = Table::new(&args.out, &stem, &switches, states.len() > 1);
@@ -111,7 +111,7 @@ struct Experiment<'a> {
     interrupted: &'a AtomicBool,
     /// Runs that failed.
     failed: u32,
-    /// Those of them since one succeeded.
+    /// Those of them since one succeeded; hosts that could not be started count as one.
     failed_in_a_row: u32,
 }
 
@@ -186,23 +186,15 @@ impl<'a> Experiment<'a> {
         format!("round {}, {group}{on}", task.round + 1)
     }
 
-    /// The runs for which the hosts need not be started again. Hosts are started once in each round at least, for a server
-    /// that is started again settles differently: that belongs to what repeats show.
+    /// The runs for which the hosts need not be started again, unless a service ends. Hosts are started once in each round at
+    /// least, for a server that is started again settles differently: that belongs to what repeats show.
     fn in_one_bed(&mut self, tasks: &[Task]) {
-        let Some(first) = tasks.first() else { return };
-        let maker = self.maker;
-        let mut bed = match maker.bed(maker.name(), &self.combination(first).file) {
-            Ok(bed) => bed,
-            Err(error) => {
-                self.failed += tasks.len() as u32;
-                self.failed_in_a_row += tasks.len() as u32;
-                if !self.ended() {
-                    tell_error(&error.context(format!("{} could not be started", maker.name())));
-                }
+        let mut kept: Option<Bed<'a>> = None;
+        for (index, task) in tasks.iter().enumerate() {
+            let Some(mut bed) = kept.take().or_else(|| self.started(task)) else {
+                self.failed += (tasks.len() - index) as u32;
                 return;
-            }
-        };
-        for task in tasks {
+            };
             match self.one(&mut bed, task) {
                 Ok(outcome) => {
                     self.failed_in_a_row = 0;
@@ -218,7 +210,24 @@ impl<'a> Experiment<'a> {
             if self.ended() || self.failed_in_a_row >= FAILED_MOST {
                 return;
             }
+            if bed.is_up() {
+                kept = Some(bed);
+            }
         }
+    }
+
+    /// The hosts of a run, or why there are none is told.
+    fn started(&mut self, task: &Task) -> Option<Bed<'a>> {
+        let maker = self.maker;
+        let error = match maker.bed(maker.name(), &self.combination(task).file) {
+            Ok(bed) => return Some(bed),
+            Err(error) => error,
+        };
+        self.failed_in_a_row += 1;
+        if !self.ended() {
+            tell_error(&error.context(format!("{} could not be started", maker.name())));
+        }
+        None
     }
 
     fn tell(&self, task: &Task, outcome: &Outcome) {

@@ -13,6 +13,9 @@ pub(crate) enum UnfitPlan {
         "{0} has no switches; add [[switch]] tables, each with a name and a header, query, env or command"
     )]
     NoSwitch(String),
+    /// No state for a quick pass.
+    #[error("all of {0} says `quick = false`, which leaves nothing for --quick")]
+    NothingQuick(String),
     /// Not one number of connections.
     #[error(
         "an ablation compares runs of one number of connections: write `ladder = [64]` into [load], of several the highest is \
@@ -51,14 +54,17 @@ pub(super) struct Combination {
 }
 
 impl State {
-    /// The states of a file: its own, by the file's name, then those of its variants.
-    pub(super) fn all(file: &PlanFile, name: &str) -> Result<Vec<Self>, UnfitPlan> {
-        let several = !file.variants.is_empty();
+    /// The states of a file that a pass measures: its own, by the file's name, then those of its variants.
+    pub(super) fn all(file: &PlanFile, name: &str, quick: bool) -> Result<Vec<Self>, UnfitPlan> {
+        let several = file.of_pass(quick).count() > 1;
+        if file.of_pass(quick).next().is_none() {
+            return Err(UnfitPlan::NothingQuick(name.to_owned()));
+        }
         let state = |(variant, file): (Option<&str>, &PlanFile)| {
             let called = several.then(|| variant.unwrap_or(name).to_owned());
             Self::new(called, fit(file, name)?)
         };
-        file.all().map(state).collect()
+        file.of_pass(quick).map(state).collect()
     }
 
     fn new(name: Option<String>, plan: PlanFile) -> Result<Self, UnfitPlan> {
@@ -129,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_plan_without_switches_or_with_a_rate_is_refused() {
-        let fit = |rest: &str| State::all(&file(rest), "f").map(|mut states| states.remove(0).plan);
+        let fit = |rest: &str| State::all(&file(rest), "f", false).map(|mut states| states.remove(0).plan);
         assert!(matches!(fit(""), Err(UnfitPlan::NoSwitch(_))));
         assert_eq!(fit(&format!("[load]\nrate = 10\n{SWITCH}")), Err(UnfitPlan::Load));
         let fitted = fit(&format!("[load]\nladder = [8, 64, 16]\n{SWITCH}")).unwrap();
@@ -142,9 +148,9 @@ mod tests {
     fn variants_are_states_with_switches_and_combinations_of_their_own() {
         let load = "[load]\nladder = [8]\n";
         let variant = "[[variant]]\nname = \"mended\"\ncombinations = [[\"a\"]]\n[[variant.switch]]\nname = \"a\"\nquery.on = \"a=2\"\n";
-        let alone = State::all(&file(&format!("{load}{SWITCH}")), "f").unwrap();
+        let alone = State::all(&file(&format!("{load}{SWITCH}")), "f", false).unwrap();
         assert_eq!((alone.len(), &alone[0].name), (1, &None));
-        let states = State::all(&file(&format!("{load}{SWITCH}{variant}")), "f").unwrap();
+        let states = State::all(&file(&format!("{load}{SWITCH}{variant}")), "f", false).unwrap();
         let urls = |state: &State| -> Vec<String> {
             state.combinations.iter().map(|combination| combination.file.spec.url.clone()).collect()
         };
@@ -154,5 +160,15 @@ mod tests {
             (states[1].name.as_deref(), urls(&states[1])),
             (Some("mended"), vec!["http://web/?a=2".to_owned()])
         );
+    }
+
+    #[test]
+    fn a_quick_pass_measures_no_state_that_says_so() {
+        let plan = format!("[load]\nladder = [8]\n{SWITCH}[[variant]]\nname = \"slow\"\nquick = false\n");
+        let count = |quick: bool| State::all(&file(&plan), "f", quick).unwrap().len();
+        assert_eq!((count(false), count(true)), (2, 1));
+        let none =
+            PlanFile::parse(&format!("quick = false\n[target]\nurl = \"http://web/\"\n{plan}")).unwrap();
+        assert_eq!(State::all(&none, "f", true), Err(UnfitPlan::NothingQuick("f".to_owned())));
     }
 }

@@ -1,6 +1,6 @@
 //! A plan file with its switches turned.
 
-use plimsoll_plan::{GeneratorSpec, LabHostSpec, PlanFile, Switch, Turn};
+use plimsoll_plan::{GeneratorSpec, LabHostSpec, PlanFile, PlanSpec, Switch, Turn};
 
 /// What a combination asks of the lab before its load: shell commands with the hosts they are called on.
 pub(super) fn commands<'a>(switches: &'a [Switch], settings: &[bool]) -> Vec<(Option<&'a str>, &'a str)> {
@@ -17,19 +17,19 @@ pub(super) fn footing(file: &PlanFile) -> (&[LabHostSpec], GeneratorSpec) {
     (&file.lab_hosts, file.generator)
 }
 
-/// The file with these settings: headers and query of its request, and the environment of what its hosts run.
+/// The file with these settings: headers and query of its requests, and the environment of what its hosts run.
 pub(super) fn turned(file: &PlanFile, settings: &[bool]) -> PlanFile {
     let mut turned = file.clone();
     for (switch, on) in file.switches.iter().zip(settings) {
         match &switch.turn {
             Turn::Header(positions) => {
                 if let Some(header) = positions.at(*on) {
-                    join_header(&mut turned.spec.headers, header);
+                    turn_header(&mut turned.spec, header);
                 }
             }
             Turn::Query(positions) => {
                 if let Some(part) = positions.at(*on) {
-                    turned.spec.url = with_query(&turned.spec.url, part);
+                    turn_query(&mut turned.spec, part);
                 }
             }
             Turn::Environment { host, positions } => {
@@ -43,19 +43,45 @@ pub(super) fn turned(file: &PlanFile, settings: &[bool]) -> PlanFile {
     turned
 }
 
+/// A request of several takes the file's headers but for those that it has itself.
+fn turn_header(spec: &mut PlanSpec, header: &str) {
+    let (name, value) = parts(header);
+    for request in &mut spec.scenario.requests {
+        let own = request.headers.iter_mut().find(|(known, _)| known.trim().eq_ignore_ascii_case(&name));
+        if let Some((_, known)) = own {
+            *known = joined(&name, known, &value);
+        }
+    }
+    join_header(&mut spec.headers, header);
+}
+
+/// Where there are several requests the file's URL says only where they go.
+fn turn_query(spec: &mut PlanSpec, part: &str) {
+    let requests = &mut spec.scenario.requests;
+    if requests.is_empty() {
+        spec.url = with_query(&spec.url, part);
+    }
+    requests.iter_mut().for_each(|request| request.url = with_query(&request.url, part));
+}
+
+/// The name of a header in small letters, and its value.
+fn parts(header: &str) -> (String, String) {
+    let (name, value) = header.split_once(':').unwrap_or((header, ""));
+    (name.trim().to_ascii_lowercase(), value.trim().to_owned())
+}
+
+/// A header's text with another value behind those that it has.
+fn joined(name: &str, known: &str, value: &str) -> String {
+    let sign = if name == "cookie" { "; " } else { "," };
+    format!("{}{sign}{value}", known.trim_end())
+}
+
 /// Adds a header, or its value to the header of that name. Several headers of a name mean the same as one with a list (RFC 9110,
 /// 5.3; cookies are parted by semicolons, RFC 6265, 4.2), but many servers look at the first of them alone.
 fn join_header(headers: &mut Vec<String>, header: &str) {
-    let parts = |header: &str| {
-        let (name, value) = header.split_once(':').unwrap_or((header, ""));
-        (name.trim().to_ascii_lowercase(), value.trim().to_owned())
-    };
     let (name, value) = parts(header);
     match headers.iter_mut().find(|known| parts(known).0 == name) {
-        Some(known) => {
-            let sign = if name == "cookie" { "; " } else { "," };
-            *known = format!("{}{sign}{value}", known.trim_end());
-        }
+        Some(known) => *known = joined(&name, known, &value),
         None => headers.push(header.to_owned()),
     }
 }
@@ -127,6 +153,22 @@ mod tests {
         );
         let turned = turned(&PlanFile::parse(&text).unwrap(), &[false, true, true]);
         assert_eq!(turned.spec.headers, ["Cookie: a=1; b=call", "Switches: perf=off,log=call"]);
+    }
+
+    #[test]
+    fn each_of_several_requests_is_turned() {
+        let text = "[target]\nurl = \"http://web/\"\n\
+            [[request]]\nurl = \"/a\"\n[[request]]\nurl = \"/b?c=1\"\nheaders = { \"x-switches\" = \"own\" }\n\
+            [[switch]]\nname = \"log\"\nheader = \"X-Switches: log\"\n[[switch]]\nname = \"cache\"\nquery = \"cache=1\"\n";
+        let spec = turned(&PlanFile::parse(text).unwrap(), &[true, true]).spec;
+        let urls: Vec<&str> = spec.scenario.requests.iter().map(|request| request.url.as_str()).collect();
+        assert_eq!((urls, spec.url.as_str()), (vec!["/a?cache=1", "/b?c=1&cache=1"], "http://web/"));
+        let plan = spec.freeze().unwrap();
+        let value = |index: usize| {
+            let headers = &plan.mix[index].headers;
+            headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("X-Switches")).unwrap().1.as_str()
+        };
+        assert_eq!((value(0), value(1)), ("log", "own,log"));
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) struct Maker<'a> {
 
 /// Where the runs of one state of a plan file are made.
 pub(crate) enum Bed<'a> {
-    /// In this lab, of which these targets were warmed up.
+    /// In this lab, which was warmed up with these requests.
     Lab(Box<Lab>, BTreeSet<String>, &'a Maker<'a>),
     /// On hosts that exist already.
     Outside(&'a Maker<'a>),
@@ -79,13 +79,26 @@ impl<'a> Maker<'a> {
 }
 
 impl Bed<'_> {
-    /// Makes the run of a file; gives the run file.
+    /// Makes the run of a file; gives the run file. A run during which a service of the lab ended fails: it is none of what was
+    /// asked for.
     pub(crate) fn run(&mut self, name: &str, file: &PlanFile) -> anyhow::Result<PathBuf> {
         match self {
             Self::Lab(lab, warmed, maker) => {
-                case::load(&maker.case(name, file), (lab, warmed), maker.how, maker.interrupted)
+                let path = case::load(&maker.case(name, file), (lab, warmed), maker.how, maker.interrupted)?;
+                lab.alive().with_context(|| {
+                    format!("a service ended during the run, so that {} is not used", path.display())
+                })?;
+                Ok(path)
             }
             Self::Outside(maker) => outside(name, file, maker),
+        }
+    }
+
+    /// False if a service of the lab ended: then nothing else is to be run in it.
+    pub(crate) fn is_up(&mut self) -> bool {
+        match self {
+            Self::Lab(lab, ..) => lab.alive().is_ok(),
+            Self::Outside(_) => true,
         }
     }
 

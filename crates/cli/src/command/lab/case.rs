@@ -11,6 +11,7 @@ use plimsoll_lab::{Lab, LabOptions, Standing, fill_hosts};
 use plimsoll_plan::{
     HostPort, LoadSpec, Plan, PlanSpec, ProfileOrder, ProfileSpec, Profiler, RateProfile, ResolveEntry,
 };
+use plimsoll_record::EventKind;
 
 use super::file::Case;
 use super::found::Judged;
@@ -90,13 +91,14 @@ pub(super) fn run(
 ) -> anyhow::Result<Judged> {
     let mut lab = up(case, standing, interrupted, how.quiet)?;
     let file = load(case, (&mut lab, &mut BTreeSet::new()), how, interrupted)?;
+    tell_ended(&mut lab);
     drop(lab);
     let (run, findings) = recorded::read(&file)?;
     Judged::of(case, file, &run, &findings)
 }
 
-/// Loads the hosts of a lab that is up; gives the run file. A service that ended meanwhile is told. What is in `warmed` was
-/// warmed up in this lab before, and is not again.
+/// Loads the hosts of a lab that is up; gives the run file. With what is in `warmed` the lab was warmed up before, and is not
+/// again.
 pub(super) fn load(
     case: &Case<'_>,
     (lab, warmed): (&mut Lab, &mut BTreeSet<String>),
@@ -104,14 +106,34 @@ pub(super) fn load(
     interrupted: &AtomicBool,
 ) -> anyhow::Result<PathBuf> {
     let mut plan = plan(case, lab, how.quick)?;
-    if plan.warm.is_some() && !warmed.insert(plan.target.authority()) {
+    let sent = sent(&plan)?;
+    if warmed.contains(&sent) {
         plan.warm = None;
     }
     let file = generator::run(lab, &plan, how, interrupted)?;
-    if let Err(error) = lab.alive() {
-        tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
+    if plan.warm.is_some() && was_warmed(&file)? {
+        warmed.insert(sent);
     }
     Ok(file)
+}
+
+/// What a plan sends: other requests warm up other code of the same server.
+fn sent(plan: &Plan) -> anyhow::Result<String> {
+    let sent = (&plan.target, &plan.mix, &plan.csv, plan.http2);
+    serde_json::to_string(&sent).context("could not write the requests as JSON")
+}
+
+/// True if the run warmed its target up to the end, and did not go on with one that was not steady in time.
+fn was_warmed(file: &Path) -> anyhow::Result<bool> {
+    let run = plimsoll_store::read(file)?;
+    Ok(run.events.iter().any(|event| event.kind == EventKind::WarmedUp))
+}
+
+/// Tells of a service that ended during a run; true if one did.
+pub(super) fn tell_ended(lab: &mut Lab) -> bool {
+    let Err(error) = lab.alive() else { return false };
+    tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
+    true
 }
 
 /// The plan of a case as it is run in this lab.
@@ -200,4 +222,23 @@ pub(super) fn quicken(spec: &mut PlanSpec) {
 /// The folder of run files as it is seen from anywhere.
 pub(super) fn whole(folder: &Path) -> anyhow::Result<PathBuf> {
     std::path::absolute(folder).with_context(|| format!("could not find the folder {}", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_plan::PlanFile;
+
+    use super::*;
+
+    fn key(target: &str, load: &str) -> String {
+        let text = format!("[target]\nurl = \"http://api/a\"\n{target}\n[load]\nladder = [{load}]\n");
+        sent(&PlanFile::parse(&text).unwrap().spec.freeze().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn requests_are_the_same_under_another_load_and_others_with_another_body_or_header() {
+        assert_eq!(key("", "1"), key("", "4"));
+        let all = [key("", "1"), key("body = \"b\"", "1"), key("headers = { \"X-Log\" = \"1\" }", "1")];
+        assert_eq!(BTreeSet::from(all).len(), 3);
+    }
 }

@@ -23,7 +23,7 @@ struct There {
     /// What it was made of.
     spec: LabSpec,
     lab: Lab,
-    /// The targets in it that were warmed up.
+    /// The requests with which it was warmed up.
     warmed: BTreeSet<String>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> KeptLab<'a> {
         };
         let file = case::load(case, (&mut there.lab, &mut there.warmed), self.how, self.interrupted)?;
         // A cap that was raised, or a service that ended, would be part of what comes next.
-        if !self.how.prove && there.lab.alive().is_ok() {
+        if !case::tell_ended(&mut there.lab) && !self.how.prove {
             self.there = Some(there);
         }
         Ok(file)

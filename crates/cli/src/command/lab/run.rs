@@ -25,7 +25,7 @@ pub(super) fn run(args: &LabRunArgs, standing: Standing) -> anyhow::Result<Exit>
     let switched = !file.content.switches.is_empty();
     if switched {
         // Said before the runs, which take long.
-        ablate::check(&file.content, file.name())?;
+        ablate::check(&file.content, file.name(), how.quick)?;
     }
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
     let ended = || interrupted.load(Ordering::Relaxed);
@@ -63,7 +63,7 @@ fn written(told: &mut Conclusions, how: &CaseArgs, ablated: anyhow::Result<bool>
 struct Runs<'a> {
     /// What came of each plan that was begun.
     outcomes: Vec<Outcome>,
-    /// Those that were run.
+    /// Those that were run to their end, or the only one.
     made: Vec<Made<'a>>,
     /// How the first that could not be run would have ended the command by itself.
     failed: Option<Exit>,
@@ -88,7 +88,11 @@ impl<'a> Runs<'a> {
             let made = one(case, (variant, variant.unwrap_or_else(|| file.name())), &mut kept);
             let ended = interrupted.load(Ordering::Relaxed);
             match made {
-                Ok((judged, made)) => runs.keep(judged, made, how.quiet),
+                Ok((judged, _)) if cases.len() > 1 && judged.exit == Exit::Interrupted => {
+                    // It is shown, but is no evidence beside others that were not cut short.
+                    runs.keep(Judged { row: None, ..judged }, None, how.quiet);
+                }
+                Ok((judged, made)) => runs.keep(judged, Some(made), how.quiet),
                 Err(error) if cases.len() == 1 => return Err(error),
                 Err(_) if ended => {}
                 Err(error) => runs.lose(case, error),
@@ -100,12 +104,12 @@ impl<'a> Runs<'a> {
         Ok(runs)
     }
 
-    fn keep(&mut self, judged: Judged, made: Made<'a>, quiet: bool) {
+    fn keep(&mut self, judged: Judged, made: Option<Made<'a>>, quiet: bool) {
         if !quiet {
             remark(&format!("wrote {}", judged.file.display()));
         }
         self.outcomes.push(Outcome::Judged(Box::new(judged)));
-        self.made.push(made);
+        self.made.extend(made);
     }
 
     fn lose(&mut self, case: &Case<'_>, error: anyhow::Error) {

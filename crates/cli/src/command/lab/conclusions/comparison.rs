@@ -26,7 +26,9 @@ impl Conclusions {
             sides.into_iter().partition(|(run, _)| run.variant == against);
         let with_steps = |(_, side): &&(&Made<'_>, Side)| !side.rungs.is_empty();
         let Some(reference) = reference.first().filter(with_steps) else {
-            let text = format!("No request ended in a run of {name}: there is nothing to compare with.\n");
+            let text = format!(
+                "{name} was not run, or none of its requests ended: there is nothing to compare with.\n"
+            );
             return self.section(&heading, &text);
         };
         let mut texts = Vec::new();
