@@ -300,11 +300,11 @@ fn a_last_gain_smaller_than_its_scatter_is_none() {
             .counter(("api", "tcp", ""), "passive_opens", |_, x| x)
             .verdict()
     };
-    let scattered = ladder(Level { silent: 40..50, ..Level::at(32, 120.0) });
+    let scattered = ladder(Level { wobble: 0.9, intervals: 40, ..Level::at(32, 107.0) });
     assert_eq!(found(&scattered), (Limit::Connections, "api", Confidence::Inferred));
     // Where nothing else is to be seen, a pool as large as the load is none.
-    let noisy = Level { silent: 40..50, ..Level::at(8, 430.0) };
-    let levels = [Level::at(1, 100.0), Level::at(2, 200.0), Level::at(4, 390.0), noisy];
+    let noisy = Level { wobble: 0.95, intervals: 12, ..Level::at(5, 460.0) };
+    let levels = [Level::at(1, 100.0), Level::at(2, 200.0), Level::at(4, 400.0), noisy];
     let straight = Watch::over(&levels).host("api", 0.8, 100e-6).verdict();
     assert_eq!((straight.limit, straight.confidence), (Limit::None, Confidence::Inferred));
     let seen = ladder(Level::at(32, 120.0));

@@ -43,6 +43,8 @@ pub(crate) struct Level {
     pub(crate) late_answers: u64,
     /// Intervals in which nothing is answered; then `failed` strikes in these alone.
     pub(crate) silent: Range<u32>,
+    /// How far throughput may be from its mean in an interval, as a part of it.
+    pub(crate) wobble: f64,
     /// Share of the connections that are open.
     pub(crate) open: f64,
     pub(crate) end: StepEnd,
@@ -74,6 +76,7 @@ impl Level {
             late: 0,
             late_answers: 0,
             silent: 0..0,
+            wobble: 0.01,
             open: 1.0,
             end: StepEnd::TimeLimit,
         }
@@ -89,8 +92,8 @@ impl Level {
         let warm = interval >= self.warmup;
         let seconds = INTERVAL_NS as f64 / 1e9;
         let usual = self.throughput_per_sec * seconds / f64::from(WORKERS);
-        // A wobble of a percent, so that no two intervals are quite alike.
-        let wobble = 1.0 + 0.01 * (f64::from((interval * 37 + worker * 11) % 23) - 11.0) / 11.0;
+        // So that no two intervals are quite alike.
+        let wobble = 1.0 + self.wobble * (f64::from((interval * 37 + worker * 11) % 23) - 11.0) / 11.0;
         let silent = self.silent.contains(&interval);
         let pace = if silent {
             0.0
