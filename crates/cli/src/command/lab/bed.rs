@@ -25,7 +25,7 @@ pub(crate) struct Maker<'a> {
 
 /// Where the runs of one state of a plan file are made.
 pub(crate) enum Bed<'a> {
-    /// In this lab, which was warmed up with these requests.
+    /// In this lab, of which these pages were warmed up.
     Lab(Box<Lab>, BTreeSet<String>, &'a Maker<'a>),
     /// On hosts that exist already.
     Outside(&'a Maker<'a>),

@@ -11,7 +11,6 @@ use plimsoll_lab::{Lab, LabOptions, Standing, fill_hosts};
 use plimsoll_plan::{
     HostPort, LoadSpec, Plan, PlanSpec, ProfileOrder, ProfileSpec, Profiler, RateProfile, ResolveEntry,
 };
-use plimsoll_record::EventKind;
 
 use super::file::Case;
 use super::found::Judged;
@@ -97,7 +96,7 @@ pub(super) fn run(
     Judged::of(case, file, &run, &findings)
 }
 
-/// Loads the hosts of a lab that is up; gives the run file. With what is in `warmed` the lab was warmed up before, and is not
+/// Loads the hosts of a lab that is up; gives the run file. What is in `warmed` was warmed up in this lab before, and is not
 /// again.
 pub(super) fn load(
     case: &Case<'_>,
@@ -106,27 +105,22 @@ pub(super) fn load(
     interrupted: &AtomicBool,
 ) -> anyhow::Result<PathBuf> {
     let mut plan = plan(case, lab, how.quick)?;
-    let sent = sent(&plan)?;
-    if warmed.contains(&sent) {
+    let page = page(&plan);
+    if warmed.contains(&page) {
         plan.warm = None;
     }
     let file = generator::run(lab, &plan, how, interrupted)?;
-    if plan.warm.is_some() && was_warmed(&file)? {
-        warmed.insert(sent);
+    if plan.warm.is_some() {
+        warmed.insert(page);
     }
     Ok(file)
 }
 
-/// What a plan sends: other requests warm up other code of the same server.
-fn sent(plan: &Plan) -> anyhow::Result<String> {
-    let sent = (&plan.target, &plan.mix, &plan.csv, plan.http2);
-    serde_json::to_string(&sent).context("could not write the requests as JSON")
-}
-
-/// True if the run warmed its target up to the end, and did not go on with one that was not steady in time.
-fn was_warmed(file: &Path) -> anyhow::Result<bool> {
-    let run = plimsoll_store::read(file)?;
-    Ok(run.events.iter().any(|event| event.kind == EventKind::WarmedUp))
+/// The page that a plan asks for. Another page is other code of the server; another body, header or query goes through the same,
+/// and a compiler that has seen it is quick to follow.
+fn page(plan: &Plan) -> String {
+    let path = plan.target.path.split('?').next().unwrap_or_default();
+    format!("{}{path}", plan.target.authority())
 }
 
 /// Tells of a service that ended during a run; true if one did.

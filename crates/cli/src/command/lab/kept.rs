@@ -23,7 +23,7 @@ struct There {
     /// What it was made of.
     spec: LabSpec,
     lab: Lab,
-    /// The requests with which it was warmed up.
+    /// The pages in it that were warmed up.
     warmed: BTreeSet<String>,
 }
 
