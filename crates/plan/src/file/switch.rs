@@ -252,13 +252,16 @@ mod tests {
         assert_eq!(mended.combinations, Combinations::Given(vec![vec![true, false]]));
         let refused = |switch: &str| with("", &variant.replace("\"log\"\nheader", switch)).unwrap_err();
         let unknown = refused("\"logs\"\nheader");
-        assert!(unknown.contains("`variant.switch.name` is `logs`") && unknown.contains("(log)"), "{unknown}");
+        assert!(
+            unknown.contains("`variant.switch.name` is `logs`") && unknown.contains("(log)"),
+            "{unknown}"
+        );
         let other_way = refused("\"cache\"\nheader");
         assert!(other_way.contains("two different things"), "{other_way}");
         let none =
             "[target]\nurl = \"http://web/\"\n[[variant]]\nname = \"a\"\n[[variant.switch]]\nname = \"b\"\n";
         let error = PlanFile::parse(none).unwrap_err().to_string();
-        assert!(error.contains("line 6") && error.contains("which is no switch of the file"), "{error}");
+        assert!(error.contains("line 5") && error.contains("which is no switch of the file"), "{error}");
     }
 
     #[test]
