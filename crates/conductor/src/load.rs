@@ -89,6 +89,8 @@ pub(crate) struct Load<'a> {
     own_ended: bool,
     /// What went wrong elsewhere and has not been told.
     troubles: Vec<String>,
+    /// Who began later than the others and has not been told of.
+    late: Vec<String>,
 }
 
 impl<'a> Load<'a> {
@@ -104,7 +106,7 @@ impl<'a> Load<'a> {
         let own = means.workers.min(workers);
         let company = mates.map(|mates| together(means, &mut mates.borrow_mut(), (own, workers), task));
         let running = Running::start(&means.order(task, own, company))?;
-        Ok(Self { running, mates, workers, own_ended: false, troubles: Vec::new() })
+        Ok(Self { running, mates, workers, own_ended: false, troubles: Vec::new(), late: Vec::new() })
     }
 
     /// Workers of all processes that take part.
@@ -122,6 +124,12 @@ impl<'a> Load<'a> {
 
     /// What went wrong since it was last asked for, in words.
     pub(crate) fn troubles(&mut self) -> Vec<String> {
+        let late: Vec<String> = self.late.drain(..).collect();
+        late.into_iter().chain(self.faults()).collect()
+    }
+
+    /// The same without who began late, which is nothing to a load that no figure comes from.
+    pub(crate) fn faults(&mut self) -> Vec<String> {
         let own = self.own_ended.then(|| self.running.fault().map(ToString::to_string)).flatten();
         self.troubles.drain(..).chain(own).collect()
     }
@@ -171,6 +179,7 @@ impl<'a> Load<'a> {
         match self.mates?.borrow_mut().next(patience) {
             News::Frame(frame) => return Some(Turn::Frame(frame)),
             News::Trouble(text) => self.troubles.push(text),
+            News::Late(text) => self.late.push(text),
             News::Quiet => {}
         }
         None

@@ -88,6 +88,8 @@ pub(crate) enum News {
     Frame(Box<Frame>),
     /// Something to be told.
     Trouble(String),
+    /// One began later than the others, in words.
+    Late(String),
     /// Nothing.
     Quiet,
 }
@@ -226,7 +228,8 @@ impl Mates {
         match word {
             Some(Word::Frame(frame)) => News::Frame(frame),
             Some(Word::Began { late_ns }) if late_ns > APART_MAX.as_nanos() as u64 => {
-                trouble(&format!("began {:.0} ms after the others", late_ns as f64 / 1e6))
+                let late_ms = late_ns as f64 / 1e6;
+                News::Late(format!("generator {number} began {late_ms:.0} ms after the others"))
             }
             Some(Word::Ended { fault }) => {
                 self.mates[index].at_work = false;

@@ -129,7 +129,7 @@ fn warmed(
         told_completed: 0,
     };
     warming.watch_to_the_end(context, tape, observer)?;
-    for trouble in warming.load.troubles() {
+    for trouble in warming.load.faults() {
         let event = tape.event(EventKind::StepFailed, trouble);
         observer.observe(&Progress::Happened(&event));
     }
@@ -177,7 +177,7 @@ impl Warming<'_> {
                 self.load.abandon();
                 self.end = Some((End::Interrupted, now));
             }
-            None if now >= self.load.load_ends() => self.finish(End::TimeLimit, now, observer),
+            None if now >= self.load.load_ends() => self.finish(End::TimeLimit, observer),
             None if now.since(self.judged_at) >= JUDGE_EVERY => self.judge(now, observer),
             _ => {}
         }
@@ -189,22 +189,23 @@ impl Warming<'_> {
         (self.judged_at, self.told_completed) = (now, self.completed);
         if self.seen.is_steady() {
             self.load.end_load();
-            return self.finish(End::Steady, now, observer);
+            return self.finish(End::Steady, observer);
         }
         let ((failed, ended), elapsed) = (self.seen.failed(), now.since(self.began));
         observer.observe(&Progress::Moment { elapsed, throughput_per_sec, ended, failed });
     }
 
     /// The load has ended; the last answers are waited for.
-    fn finish(&mut self, end: End, now: Instant, observer: &mut dyn Observer) {
-        self.end = Some((end, now));
+    fn finish(&mut self, end: End, observer: &mut dyn Observer) {
+        self.end = Some((end, self.load.load_ends()));
         observer.observe(&Progress::Draining);
     }
 
     /// What is told of the warm-up, once it is over.
     fn told(&self, level: &Level, origin: Instant) -> Result<(EventKind, String), ConductError> {
-        // Workers that all stop before anything ends their load have made what they could.
-        let (end, at) = self.end.unwrap_or((End::TimeLimit, RealClock.now()));
+        // Nothing has ended the load that was seen: its time was over, or its workers have made all that they could.
+        let by_itself = (End::TimeLimit, self.load.load_ends().min(RealClock.now()));
+        let (end, at) = self.end.unwrap_or(by_itself);
         let took = at.since(self.began);
         let at_level = match level.profile() {
             Some(profile) => format!("{} requests/s offered", count_text(profile.mean_per_sec())),
@@ -232,6 +233,10 @@ impl Warming<'_> {
     fn failures(&self) -> String {
         let (failed, ended) = self.seen.failed();
         let ratio = failed as f64 / ended.max(1) as f64;
-        if ratio > FAILED_TOLD { format!(", {} of them failed", percent_text(ratio)) } else { String::new() }
+        if ratio > FAILED_TOLD {
+            format!(", {} of the requests failed", percent_text(ratio))
+        } else {
+            String::new()
+        }
     }
 }

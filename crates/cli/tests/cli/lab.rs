@@ -220,7 +220,8 @@ ready = "tcp:80"
 "#;
     let Some(bench) = lab(text) else { return };
     let log = logging(&bench);
-    let called = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet"]);
+    // On a busy machine one may begin a step too late, which is told and no matter here.
+    let called = bench.call(&["lab", "run", "one.toml", "--json", "--quiet"]);
     let file = called.json()["runs"][0]["file"].as_str().unwrap().to_owned();
     let report = bench.expect(0, &["report", &file, "--json"]).json();
     assert_eq!(report["events"][0]["kind"], "not_warm", "a second is too short to tell");

@@ -43,7 +43,7 @@ fn wish(workers: u32) -> StepWish {
 /// The next thing worth telling.
 fn trouble(mates: &mut Mates) -> String {
     loop {
-        if let News::Trouble(text) = mates.next(Duration::from_secs(60)) {
+        if let News::Trouble(text) | News::Late(text) = mates.next(Duration::from_secs(60)) {
             return text;
         }
     }

@@ -261,7 +261,7 @@ mod tests {
         let none =
             "[target]\nurl = \"http://web/\"\n[[variant]]\nname = \"a\"\n[[variant.switch]]\nname = \"b\"\n";
         let error = PlanFile::parse(none).unwrap_err().to_string();
-        assert!(error.contains("line 6") && error.contains("which is no switch of the file"), "{error}");
+        assert!(error.contains("line 5") && error.contains("which is no switch of the file"), "{error}");
     }
 
     #[test]
