@@ -1,6 +1,6 @@
 //! What throughput follows from row to row: the cores, the size of responses, or neither.
 
-use plimsoll_units::{bytes_text, count_text, significant};
+use plimsoll_units::{bytes_text, count_text};
 
 use super::front::is_stopped;
 use super::{Pair, TableRow, alike, apart};
@@ -72,21 +72,19 @@ fn by_cores(pairs: &[Pair<'_>]) -> Vec<String> {
         let how = if follows(ends, OVERPROPORTIONAL, f64::INFINITY) { "more than" } else { "nearly" };
         sentences.push(format!(
             "Where the CPU is full and the link is not, throughput grows with the cores, {how} in proportion: {}.",
-            from_to(ends, CORES, "cores")
+            from_to(ends)
         ));
     }
     for ends in of_limit(Limit::Bandwidth).iter().filter(|ends| follows(ends, -INDIFFERENT, INDIFFERENT)) {
-        sentences.push(format!(
-            "Where the link is full, more cores do not raise throughput: {}.",
-            from_to(ends, CORES, "cores")
-        ));
+        sentences
+            .push(format!("Where the link is full, more cores do not raise throughput: {}.", from_to(ends)));
     }
     for ends in
         ends(pairs, is_within, CORES, BYTES).iter().filter(|ends| follows(ends, -INDIFFERENT, INDIFFERENT))
     {
         sentences.push(format!(
             "More cores do not raise throughput though neither CPU nor link is full ({}): {}.",
-            from_to(ends, CORES, "cores"),
+            from_to(ends),
             within(ends)
         ));
     }
@@ -115,16 +113,20 @@ fn within(((_, few), (_, many)): &(Pair<'_>, Pair<'_>)) -> String {
     format!("the limit is {} @ {}", a.limit.name(), a.host())
 }
 
-fn from_to(((few, _), (many, _)): &(Pair<'_>, Pair<'_>), of: Figure, unit: &str) -> String {
+fn cores_text(cores: f64) -> String {
+    if cores == 1.0 { "1 core".to_owned() } else { format!("{cores} cores") }
+}
+
+fn from_to(((few, _), (many, _)): &(Pair<'_>, Pair<'_>)) -> String {
     let bytes = few.response_bytes.map(|bytes| format!("responses of {}", bytes_text(bytes)));
     let which: Vec<String> = few.group.clone().into_iter().chain(bytes).collect();
     let which = if which.is_empty() { String::new() } else { format!(", {}", which.join(", ")) };
     format!(
-        "{} requests/s with {} {unit}, {} with {}{which}",
+        "{} requests/s with {}, {} with {}{which}",
         count_text(few.throughput_per_sec),
-        significant(of(few).unwrap_or_default()),
+        cores_text(few.cores.unwrap_or_default()),
         count_text(many.throughput_per_sec),
-        significant(of(many).unwrap_or_default())
+        cores_text(many.cores.unwrap_or_default())
     )
 }
 
@@ -134,8 +136,7 @@ fn by_size(pairs: &[Pair<'_>]) -> Vec<String> {
         exponent(small.0, large.0, BYTES).is_some_and(|exponent| exponent <= -PROPORTIONAL)
     };
     let sentence = |((small, _), (large, _)): (Pair<'_>, Pair<'_>)| {
-        let with =
-            small.cores.map_or_else(String::new, |cores| format!(", with {} cores", significant(cores)));
+        let with = small.cores.map_or_else(String::new, |cores| format!(", with {}", cores_text(cores)));
         format!(
             "Where the link is full, larger responses lower throughput in proportion: {} requests/s of {}, {} of {}{with}.",
             count_text(small.throughput_per_sec),

@@ -60,6 +60,7 @@ fn two_apis_behind_nginx_have_pools_of_32_until_nginx_stops_them() {
         conclusions.contains("do not double what one carries: 3 (2.00 ms) (×1.31 of one"),
         "{conclusions}"
     );
+    assert!(conclusions.contains("4 (not held) (×0.66 of one"), "{conclusions}");
     // Together the two alone carry nginx's 12,351/s somewhere between 70 and 2 ms.
     let even = &found["break_evens"][0];
     assert_eq!(even["front"], "nginx");

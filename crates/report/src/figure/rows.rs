@@ -4,11 +4,14 @@
 use std::collections::BTreeSet;
 
 use plimsoll_analyze::{HeldLines, LinePoint, SizeLine};
-use plimsoll_units::{count_text, escape_control, significant};
+use plimsoll_units::{count_text, escape_control};
 
 use super::axis::Axis;
 use super::chart::{Chart, Line, Mark, Side, highest, notes_of};
 use super::look::{Look, Place};
+
+/// The height of a label, as a part of the axis.
+const LABEL_HEIGHT: f64 = 0.06;
 
 /// So many lines share one row of the legend.
 const LEGEND_LINES: usize = 4;
@@ -17,7 +20,8 @@ pub(super) fn sizes(title: &str, lines: &[SizeLine]) -> Chart {
     let one = |(index, line): (usize, &SizeLine)| {
         let group =
             line.group.as_ref().map_or_else(String::new, |group| format!("{}, ", escape_control(group)));
-        drawn(format!("{group}{} cores", significant(line.cores)), Look::of(index), &line.points, 1.0)
+        let plural = if line.cores == 1.0 { "" } else { "s" };
+        drawn(format!("{group}{} core{plural}", line.cores), Look::of(index), &line.points, 1.0)
     };
     chart(
         format!("Throughput by size of response: {title}"),
@@ -63,6 +67,7 @@ fn drawn(legend: String, look: Look, points: &[LinePoint], scale: f64) -> Line {
 fn chart(title: String, detail: String, rung_label: &'static str, lines: Vec<Line>) -> Chart {
     let rungs: BTreeSet<u32> =
         lines.iter().flat_map(|line| &line.marks).map(|mark| mark.connections).collect();
+    let lines = unlabelled_twice(lines);
     let runs: Vec<Vec<Line>> = lines.chunks(LEGEND_LINES).map(<[Line]>::to_vec).collect();
     Chart {
         title,
@@ -74,4 +79,21 @@ fn chart(title: String, detail: String, rung_label: &'static str, lines: Vec<Lin
         notes: notes_of(&runs),
         runs,
     }
+}
+
+/// Of labels that would stand on each other only that of the first line stays.
+fn unlabelled_twice(mut lines: Vec<Line>) -> Vec<Line> {
+    let top = lines.iter().flat_map(|line| &line.marks).map(|mark| mark.value).fold(0.0, f64::max);
+    let mut taken: Vec<(u32, f64)> = Vec::new();
+    for mark in lines.iter_mut().flat_map(|line| &mut line.marks) {
+        let near = |(place, value): &(u32, f64)| {
+            *place == mark.connections && (value - mark.value).abs() < LABEL_HEIGHT * top
+        };
+        if taken.iter().any(near) {
+            mark.label = None;
+        } else {
+            taken.push((mark.connections, mark.value));
+        }
+    }
+    lines
 }
