@@ -125,6 +125,10 @@ pub(crate) fn verdict(case: &Case<'_>, watched: &Watched<'_>) -> Verdict {
         (Load::Ladder { .. }, _) if whole(last) && !counts_for_capacity(last) => {
             with_hosts(failing(case, last), &scene(last_index), Ground::Failing)
         }
+        // From one rung nothing is known of growth.
+        (Load::Ladder { .. }, None) if case.steps.len() == 1 => {
+            with_hosts(one_level(case, last), &scene(last_index), Ground::OneLevel)
+        }
         (Load::Ladder { .. }, knee) => growing(still_growing(case, knee, last), &scene(deciding(case))),
     }
 }

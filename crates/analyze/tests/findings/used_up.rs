@@ -244,6 +244,15 @@ fn one_level_is_judged_with_less_confidence() {
 }
 
 #[test]
+fn a_ladder_of_one_rung_is_one_level() {
+    let ladder = |cpu_sec: f64| Watch::over(&[Level::closed(64)]).host("api", 1.0, cpu_sec).verdict();
+    assert_eq!((ladder(305e-6).limit, ladder(305e-6).confidence), (Limit::Cpu, Confidence::Inferred));
+    let unknown = ladder(50e-6);
+    assert_eq!((unknown.limit, unknown.confidence), (Limit::Unknown, Confidence::Unknown));
+    assert!(!unknown.advice.iter().any(|advice| advice.contains("still growing")), "{:?}", unknown.advice);
+}
+
+#[test]
 fn a_ladder_that_still_grows_has_no_limit_but_a_next_one() {
     let verdict = Watch::over(&pool_levels(16.0, 0.005, 8)).host("api", 1.0, 400e-6).verdict();
     assert_eq!(verdict.limit, Limit::None);
