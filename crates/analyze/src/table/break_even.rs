@@ -131,7 +131,20 @@ fn fit(points: &[Point]) -> Option<(f64, f64)> {
 pub(super) fn of(pairs: &[Pair<'_>]) -> Vec<BreakEven> {
     let usable =
         |pair: &Pair<'_>| pair.0.held_sec.is_some() && alone(pair.0).next().is_some() && is_whole(pair);
-    kinds(pairs.iter().copied().filter(usable)).iter().filter_map(|kind| tried(kind)).collect()
+    let kinds = kinds(pairs.iter().copied().filter(usable));
+    kinds.iter().filter_map(|kind| tried(&with_trials(kind, pairs))).collect()
+}
+
+/// The rows of a kind, and those through the same front of which nothing was measured alone: they were made to try what the
+/// others foretell.
+fn with_trials<'a>(kind: &[Pair<'a>], pairs: &[Pair<'a>]) -> Vec<Pair<'a>> {
+    let Some((first, _)) = kind.first() else { return Vec::new() };
+    let is_trial = |pair: &&Pair<'_>| {
+        let (row, _) = pair;
+        let same = row.group == first.group && row.front == first.front && row.front.is_some();
+        same && row.held_sec.is_some() && alone(row).next().is_none() && is_whole(pair)
+    };
+    kind.iter().chain(pairs.iter().filter(is_trial)).copied().collect()
 }
 
 /// The break-even as it is foretold without the rows near it, and what these made; from all rows where the others do not

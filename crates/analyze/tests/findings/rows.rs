@@ -110,6 +110,11 @@ fn a_row_near_the_break_even_is_foretold_without_it_and_confirms_it_or_not() {
     assert!(trial.agrees() && (trial.foretold_per_sec - 2_909.0).abs() < 1.0, "{trial:?}");
     concludes(&found, "sleep 10 confirms that: 2,860 requests/s, where 2,909 were foretold");
     concludes(&explain_table(&rows(2_500.0)), "sleep 10 does not confirm that");
+    // It takes nobody alone to try it.
+    let mut through_alone = rows(2_860.0);
+    through_alone[2].tiers.iter_mut().for_each(|tier| tier.alone_per_sec = None);
+    let found = explain_table(&through_alone);
+    assert_eq!(only(&found).trials.len(), 1, "{:?}", found.break_evens);
 }
 
 #[test]
