@@ -439,7 +439,9 @@ const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab");
 #[test]
 fn every_lab_file_of_this_repository_can_be_read() {
     let listed = Bench::new().expect(0, &["lab", "list", FILES]);
-    assert!(listed.out.contains("proxy-cpu ") && listed.err.is_empty(), "{}{}", listed.out, listed.err);
+    for name in ["proxy-cpu ", "tiers-100k ", "filters-ablation "] {
+        assert!(listed.out.contains(name) && listed.err.is_empty(), "{}{}", listed.out, listed.err);
+    }
 }
 
 /// The scenario of this name, diagnosed until the load generator was not what limited, a few times at most: on a machine that
