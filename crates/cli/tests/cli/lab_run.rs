@@ -197,7 +197,7 @@ fn a_run_that_ctrl_c_cut_short_is_shown_and_is_no_evidence_beside_others() {
     satisfies_its_schema(&found);
     assert_eq!(names(&found["runs"]), ["shop", "shop/long"]);
     assert_eq!(found["comparisons"][0]["runs"].as_array().unwrap().len(), 0, "{}", found["comparisons"]);
-    assert_eq!(found["together"]["rows"].as_array().unwrap().len(), 1, "{}", found["together"]);
+    assert_eq!(found["rows"].as_array().unwrap().len(), 1, "{}", found["rows"]);
 }
 
 /// The shop with a switch of which both positions call this command on this machine.
