@@ -58,7 +58,9 @@ impl RunRows {
         }
         lines.sort_by(|a, b| a.group.cmp(&b.group).then(a.cores.total_cmp(&b.cores)));
         lines.iter_mut().for_each(|line| sort(&mut line.points));
-        let differ = lines.iter().any(|line| line.cores != lines[0].cores) && sizes.len() > 1;
+        // One size alone is no line.
+        lines.retain(|line| line.points.len() > 1);
+        let differ = lines.iter().any(|line| line.cores != lines[0].cores);
         if differ { lines } else { Vec::new() }
     }
 
