@@ -102,14 +102,17 @@ impl Conclusions {
     }
 }
 
+/// The findings of a run under its name.
+type NamedRun<'a> = (&'a str, &'a Findings);
+
 /// The findings with the names of their runs.
-fn named<'a>(runs: &'a [Made<'_>]) -> Vec<(&'a str, &'a Findings)> {
+fn named<'a>(runs: &'a [Made<'_>]) -> Vec<NamedRun<'a>> {
     runs.iter().map(|run| (run.name, &run.findings)).collect()
 }
 
 /// Runs of the same requests together, in the order of the first of each.
-fn groups<'a>(runs: &'a [Made<'_>]) -> Vec<Vec<(&'a str, &'a Findings)>> {
-    let mut groups: Vec<(Option<&str>, Vec<(&str, &Findings)>)> = Vec::new();
+fn groups<'a>(runs: &'a [Made<'_>]) -> Vec<Vec<NamedRun<'a>>> {
+    let mut groups: Vec<(Option<&str>, Vec<NamedRun<'_>>)> = Vec::new();
     for run in runs {
         let group = run.file.row.as_ref().and_then(|row| row.group.as_deref());
         let one = (run.name, &run.findings);
