@@ -58,8 +58,15 @@ impl RunRows {
         }
         lines.sort_by(|a, b| a.group.cmp(&b.group).then(a.cores.total_cmp(&b.cores)));
         lines.iter_mut().for_each(|line| sort(&mut line.points));
-        // One size alone is no line.
-        lines.retain(|line| line.points.len() > 1);
+        // A group with one size alone is no line.
+        let several = |group: &Option<String>| {
+            let mut of_group = lines.iter().filter(|line| line.group == *group).flat_map(|line| &line.points);
+            let first = of_group.next().map(|point| point.at);
+            of_group.any(|point| Some(point.at) != first)
+        };
+        let kept: Vec<bool> = lines.iter().map(|line| several(&line.group)).collect();
+        let mut kept = kept.into_iter();
+        lines.retain(|_| kept.next() == Some(true));
         let differ = lines.iter().any(|line| line.cores != lines[0].cores);
         if differ { lines } else { Vec::new() }
     }
