@@ -189,7 +189,7 @@ fn quota(text: &str) -> Option<f64> {
 #[test]
 fn a_host_that_starts_free_is_capped_once_it_is_ready() {
     let Some(stage) = Stage::new() else { return };
-    let look = "p=$(grep -E ':cpu,|:cpu:|,cpu:|::' /proc/self/cgroup | head -1 | cut -d: -f3); cd /sys/fs/cgroup; \
+    let look = "p=$(grep -E ':cpu,|:cpu:|,cpu:|::' /proc/self/cgroup | head -1 | cut -d: -f3); echo $p > ${dir}/group; cd /sys/fs/cgroup; \
                 cat cpu$p/cpu.cfs_quota_us cpu$p/cpu.cfs_period_us .$p/cpu.max > ${dir}/quota 2>/dev/null; \
                 touch ${tmp}/healthz; exec sleep 1000";
     let capacity = Capacity { cores: Some(0.25), ..Capacity::default() };
@@ -202,10 +202,11 @@ fn a_host_that_starts_free_is_capped_once_it_is_ready() {
     let seen = fs::read_to_string(stage.folder.path().join("quota")).unwrap();
     assert!(seen.split_whitespace().any(|word| word.parse::<f64>().is_ok()), "no quota was read: {seen:?}");
     assert!(quota(&seen).is_some_and(|cores| cores >= 1.0), "{seen}");
-    let group = lab.hosts()[0].groups().clone();
-    let folder = group.unified.or(group.cpuacct).unwrap();
-    let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap_or_default();
-    let now = [read("cpu.cfs_quota_us"), read("cpu.cfs_period_us"), read("cpu.max")].concat();
+    let group = fs::read_to_string(stage.folder.path().join("group")).unwrap();
+    let group = group.trim();
+    let read = |name: &str| fs::read_to_string(format!("/sys/fs/cgroup/{name}")).unwrap_or_default();
+    let files = ["cpu.cfs_quota_us", "cpu.cfs_period_us"].map(|name| read(&format!("cpu{group}/{name}")));
+    let now = files.concat() + &read(&format!("{}/cpu.max", group.trim_start_matches('/')));
     assert_eq!(quota(&now), Some(0.25), "{now}");
     assert_eq!(lab.hosts()[0].capacity().cores, Some(0.25));
 }

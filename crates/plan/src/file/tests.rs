@@ -348,7 +348,7 @@ fn a_warm_up_has_a_longest_time_and_a_variant_may_change_it() {
     assert_eq!(plan.load.warming(), Level::Closed { connections: 9, depth: 1 });
     assert_eq!(file.variants[0].file.spec.warm, Some(Duration::from_secs(120)));
     assert_eq!(warming("").unwrap().spec.warm, None);
-    let again = "warm = \"60s\"\n[[variant]]\nname = \"warm already\"\nload.warm = 0\n";
+    let again = "warm = \"60s\"\n[[variant]]\nname = \"warm-already\"\nload.warm = 0\n";
     assert_eq!(warming(again).unwrap().variants[0].file.spec.warm, None);
     for wrong in ["warm = true", "warm = \"long\""] {
         let error = warming(wrong).unwrap_err().to_string();
