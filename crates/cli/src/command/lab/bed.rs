@@ -1,14 +1,14 @@
 //! Where several runs of one plan file are made: in a lab that stays up between them, or on hosts that exist already.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, bail};
-use plimsoll_lab::{Lab, Standing};
+use plimsoll_lab::Standing;
 use plimsoll_plan::PlanFile;
 
+use super::case::LoadedLab;
 use super::file::{Case, LabFile};
 use super::{case, permitted};
 use crate::args::{Asked, CaseArgs, KeepArgs};
@@ -25,8 +25,8 @@ pub(crate) struct Maker<'a> {
 
 /// Where the runs of one state of a plan file are made.
 pub(crate) enum Bed<'a> {
-    /// In this lab, of which these pages were warmed up.
-    Lab(Box<Lab>, BTreeSet<String>, &'a Maker<'a>),
+    /// In this lab.
+    Lab(Box<LoadedLab>, &'a Maker<'a>),
     /// On hosts that exist already.
     Outside(&'a Maker<'a>),
 }
@@ -70,8 +70,8 @@ impl<'a> Maker<'a> {
     pub(crate) fn bed(&'a self, name: &str, file: &PlanFile) -> anyhow::Result<Bed<'a>> {
         match self.standing.filter(|_| is_made(file)) {
             Some(standing) => {
-                let lab = case::up(&self.case(name, file), standing, self.interrupted, self.how.quiet)?;
-                Ok(Bed::Lab(Box::new(lab), BTreeSet::new(), self))
+                let lab = LoadedLab::up(&self.case(name, file), standing, self.how, self.interrupted)?;
+                Ok(Bed::Lab(Box::new(lab), self))
             }
             None => Ok(Bed::Outside(self)),
         }
@@ -83,8 +83,8 @@ impl Bed<'_> {
     /// asked for.
     pub(crate) fn run(&mut self, name: &str, file: &PlanFile) -> anyhow::Result<PathBuf> {
         match self {
-            Self::Lab(lab, warmed, maker) => {
-                let path = case::load(&maker.case(name, file), (lab, warmed), maker.how, maker.interrupted)?;
+            Self::Lab(lab, maker) => {
+                let path = lab.load(&maker.case(name, file), maker.how, maker.interrupted)?;
                 lab.alive().with_context(|| {
                     format!("a service ended during the run, so that {} is not used", path.display())
                 })?;
@@ -107,7 +107,7 @@ impl Bed<'_> {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", text]);
         let status = match (self, host) {
-            (Self::Lab(lab, _, maker), Some(name)) => {
+            (Self::Lab(lab, maker), Some(name)) => {
                 let host = lab.hosts().iter().find(|host| host.name() == name);
                 let Some(host) = host else { bail!("the switch's host `{name}` is none of this lab's") };
                 host.spawn(command, &maker.file.folder)?.wait().context("could not wait for it")?
@@ -118,7 +118,7 @@ impl Bed<'_> {
                        write how to reach it into the command"
                 )
             }
-            (Self::Lab(_, _, maker) | Self::Outside(maker), None) => {
+            (Self::Lab(_, maker) | Self::Outside(maker), None) => {
                 command.current_dir(&maker.file.folder).status().context("could not start it")?
             }
         };

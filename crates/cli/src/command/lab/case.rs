@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use plimsoll_lab::{Lab, LabOptions, Standing, fill_hosts};
+use plimsoll_lab::{Lab, LabError, LabHost, LabOptions, Standing, fill_hosts};
 use plimsoll_plan::{
     HostPort, LoadSpec, Plan, PlanSpec, ProfileOrder, ProfileSpec, Profiler, RateProfile, ResolveEntry,
 };
@@ -88,32 +88,67 @@ pub(super) fn run(
     how: &CaseArgs,
     interrupted: &AtomicBool,
 ) -> anyhow::Result<Judged> {
-    let mut lab = up(case, standing, interrupted, how.quiet)?;
-    let file = load(case, (&mut lab, &mut BTreeSet::new()), how, interrupted)?;
-    tell_ended(&mut lab);
+    let mut lab = LoadedLab::up(case, standing, how, interrupted)?;
+    let file = lab.load(case, how, interrupted)?;
+    lab.tell_ended();
     drop(lab);
     let (run, findings) = recorded::read(&file)?;
     Judged::of(case, file, &run, &findings)
 }
 
-/// Loads the hosts of a lab that is up; gives the run file. What is in `warmed` was warmed up in this lab before, and is not
-/// again.
-pub(super) fn load(
-    case: &Case<'_>,
-    (lab, warmed): (&mut Lab, &mut BTreeSet<String>),
-    how: &CaseArgs,
-    interrupted: &AtomicBool,
-) -> anyhow::Result<PathBuf> {
-    let mut plan = plan(case, lab, how.quick)?;
-    let page = page(&plan);
-    if warmed.contains(&page) {
-        plan.warm = None;
+/// A lab that is up and loaded by one plan after another.
+pub(crate) struct LoadedLab {
+    lab: Lab,
+    /// The pages in it that were warmed up, which are not again.
+    warmed: BTreeSet<String>,
+}
+
+impl LoadedLab {
+    /// Makes the hosts of a case.
+    pub(super) fn up(
+        case: &Case<'_>,
+        standing: Standing,
+        how: &CaseArgs,
+        interrupted: &AtomicBool,
+    ) -> anyhow::Result<Self> {
+        Ok(Self { lab: up(case, standing, interrupted, how.quiet)?, warmed: BTreeSet::new() })
     }
-    let file = generator::run(lab, &plan, how, interrupted)?;
-    if plan.warm.is_some() {
-        warmed.insert(page);
+
+    /// Loads them by the plan of a case; gives the run file.
+    pub(super) fn load(
+        &mut self,
+        case: &Case<'_>,
+        how: &CaseArgs,
+        interrupted: &AtomicBool,
+    ) -> anyhow::Result<PathBuf> {
+        let mut plan = plan(case, &self.lab, how.quick)?;
+        let page = page(&plan);
+        if self.warmed.contains(&page) {
+            plan.warm = None;
+        }
+        let file = generator::run(&mut self.lab, &plan, how, interrupted)?;
+        if plan.warm.is_some() {
+            self.warmed.insert(page);
+        }
+        Ok(file)
     }
-    Ok(file)
+
+    /// Its hosts.
+    pub(super) fn hosts(&self) -> &[LabHost] {
+        self.lab.hosts()
+    }
+
+    /// Whether all services still run.
+    pub(super) fn alive(&mut self) -> Result<(), LabError> {
+        self.lab.alive()
+    }
+
+    /// Tells of a service that ended during a run; true if one did.
+    pub(super) fn tell_ended(&mut self) -> bool {
+        let Err(error) = self.alive() else { return false };
+        tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
+        true
+    }
 }
 
 /// The page that a plan asks for. Another page is other code of the server; another body, header or query goes through the same,
@@ -121,13 +156,6 @@ pub(super) fn load(
 fn page(plan: &Plan) -> String {
     let path = plan.target.path.split('?').next().unwrap_or_default();
     format!("{}{path}", plan.target.authority())
-}
-
-/// Tells of a service that ended during a run; true if one did.
-pub(super) fn tell_ended(lab: &mut Lab) -> bool {
-    let Err(error) = lab.alive() else { return false };
-    tell_error(&anyhow::Error::new(error).context("a service ended during the run"));
-    true
 }
 
 /// The plan of a case as it is run in this lab.
