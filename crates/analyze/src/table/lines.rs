@@ -59,14 +59,8 @@ impl RunRows {
         lines.sort_by(|a, b| a.group.cmp(&b.group).then(a.cores.total_cmp(&b.cores)));
         lines.iter_mut().for_each(|line| sort(&mut line.points));
         // A group with one size alone is no line.
-        let several = |group: &Option<String>| {
-            let mut of_group = lines.iter().filter(|line| line.group == *group).flat_map(|line| &line.points);
-            let first = of_group.next().map(|point| point.at);
-            of_group.any(|point| Some(point.at) != first)
-        };
-        let kept: Vec<bool> = lines.iter().map(|line| several(&line.group)).collect();
-        let mut kept = kept.into_iter();
-        lines.retain(|_| kept.next() == Some(true));
+        let of_groups = lines.chunk_by(|a, b| a.group == b.group).filter(|group| has_several_sizes(group));
+        let lines = of_groups.flatten().cloned().collect::<Vec<_>>();
         let differ = lines.iter().any(|line| line.cores != lines[0].cores);
         if differ { lines } else { Vec::new() }
     }
@@ -85,6 +79,12 @@ impl RunRows {
         sort(&mut lines.alone);
         (lines.through.len() > 1).then_some(lines)
     }
+}
+
+fn has_several_sizes(lines: &[SizeLine]) -> bool {
+    let mut sizes = lines.iter().flat_map(|line| &line.points).map(|point| point.at);
+    let first = sizes.next();
+    sizes.any(|size| Some(size) != first)
 }
 
 /// By where they stand; of several in one place the fastest.
