@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::bench::{Bench, Target};
 
 /// A published table.
-fn case(name: &str) -> String {
+pub(crate) fn case(name: &str) -> String {
     format!("{}/tests/cases/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -69,9 +69,9 @@ fn two_apis_behind_nginx_have_pools_of_32_until_nginx_stops_them() {
     assert!(conclusions.contains("Break-even at about 3."), "{conclusions}");
 }
 
-const TIERS: [&str; 15] = [
+/// The columns of the published table of tiers; each test says what labels a row.
+pub(crate) const TIERS: [&str; 14] = [
     "group=phase",
-    "label=note",
     "qps=qps",
     "load_machines=load_machines",
     "nginx.instances=nginx",
@@ -89,7 +89,7 @@ const TIERS: [&str; 15] = [
 
 #[test]
 fn every_tier_that_an_author_names_is_found_in_the_row_where_it_limits() {
-    let found = explained("tiers-100k.csv", &TIERS);
+    let found = explained("tiers-100k.csv", &[&TIERS[..], &["label=note"]].concat());
     let named = |row: usize| {
         let verdict = &found["rows"][row]["verdict"];
         format!("{} {}", verdict["limit"].as_str().unwrap(), verdict["where"].as_str().unwrap())

@@ -170,18 +170,23 @@ fn a_run_that_expects_nothing_ends_well_and_shows_its_report() {
     bench.run_file("kept");
 }
 
-#[test]
-fn ctrl_c_ends_a_run_keeps_it_and_leaves_nothing() {
-    let Some(bench) = lab(&ONE.replace("300ms", "60s")) else { return };
+/// Ends a lab by Ctrl-C once its load has begun: it tells `told` then, and leaves no folder.
+fn ended_by_ctrl_c(bench: &Bench, told: fn(&str) -> bool) {
     let mut command = bench.command(&["lab", "run", "one.toml"]);
     command.env("TMPDIR", bench.folder()).stderr(Stdio::piped()).stdout(Stdio::null());
     let mut up = Up { child: command.spawn().unwrap(), lines: Vec::new() };
     let mut lines = BufReader::new(up.child.stderr.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.starts_with("target 198.18.")), "the load begins");
     up.signal("INT");
-    assert!(lines.any(|line| line.starts_with("wrote ")), "what was measured is kept");
+    assert!(lines.any(|line| told(&line)), "what came of it is told");
     assert_eq!(up.child.wait().unwrap().code(), Some(130));
-    assert!(folders(&bench).is_empty());
+    assert!(folders(bench).is_empty());
+}
+
+#[test]
+fn ctrl_c_ends_a_run_keeps_it_and_leaves_nothing() {
+    let Some(bench) = lab(&ONE.replace("300ms", "60s")) else { return };
+    ended_by_ctrl_c(&bench, |line| line.starts_with("wrote "));
 }
 
 /// The addresses that nginx logged, one for each request.
@@ -234,15 +239,7 @@ ready = "tcp:80"
 #[test]
 fn ctrl_c_during_the_warm_up_in_a_lab_leaves_nothing() {
     let Some(bench) = lab(&ONE.replace("300ms\"", "300ms\"\nwarm = \"300s\"")) else { return };
-    let mut command = bench.command(&["lab", "run", "one.toml"]);
-    command.env("TMPDIR", bench.folder()).stderr(Stdio::piped()).stdout(Stdio::null());
-    let mut up = Up { child: command.spawn().unwrap(), lines: Vec::new() };
-    let mut lines = BufReader::new(up.child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    assert!(lines.any(|line| line.starts_with("target 198.18.")), "the load begins");
-    up.signal("INT");
-    assert!(lines.any(|line| line.contains("of warm-up: no step was measured")), "it is told");
-    assert_eq!(up.child.wait().unwrap().code(), Some(130));
-    assert!(folders(&bench).is_empty());
+    ended_by_ctrl_c(&bench, |line| line.contains("of warm-up: no step was measured"));
     assert_eq!(fs::read_dir(bench.path("plimsoll-runs")).unwrap().count(), 0);
 }
 

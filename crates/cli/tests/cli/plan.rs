@@ -3,29 +3,15 @@
 use serde_json::Value;
 
 use crate::bench::{Bench, Target};
+use crate::explain::{TIERS, case};
 
 /// A published table with the columns of its tiers.
 fn tiers_args(more: &[&str]) -> Vec<String> {
-    let maps = [
-        "group=phase",
-        "label=phase,note",
-        "qps=qps",
-        "load_machines=load_machines",
-        "nginx.instances=nginx",
-        "nginx.cpu_percent=nginx_cpu",
-        "nginx.in_mbit=nginx_in_mbps",
-        "nginx.out_mbit=nginx_out_mbps",
-        "nginx.link_both_mbit=1500",
-        "tomcat.instances=tomcat",
-        "tomcat.cpu_percent=tomcat_cpu",
-        "dubbo.instances=dubbo",
-        "dubbo.cpu_percent=dubbo_cpu",
-        "redis.instances=redis",
-        "redis.core_percent=redis_cpu",
-    ];
-    let table = format!("{}/tests/cases/tiers-100k.csv", env!("CARGO_MANIFEST_DIR"));
+    let table = case("tiers-100k.csv");
     let mut args: Vec<String> = ["plan", "--csv", &table, "--target", "100k"].map(ToOwned::to_owned).into();
-    args.extend(maps.iter().flat_map(|map| ["--map".to_owned(), (*map).to_owned()]));
+    args.extend(
+        TIERS.iter().chain(&["label=phase,note"]).flat_map(|map| ["--map".to_owned(), (*map).to_owned()]),
+    );
     args.extend(more.iter().map(|text| (*text).to_owned()));
     args
 }

@@ -41,6 +41,19 @@ impl Probed {
         }
     }
 
+    /// The counters once these have these values: a server counts in its own time that a connection
+    /// was opened and closed, such as the one by which its start was waited for.
+    fn counters_once(&mut self, source: &str, subject: &str, wanted: &[(&str, u64)]) -> Counters {
+        let until = std::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            let counters = self.counters(source, subject);
+            if wanted.iter().all(|(name, value)| counters[*name] == *value) {
+                return counters;
+            }
+            assert!(std::time::Instant::now() < until, "{wanted:?} does not come: {counters:?}");
+        }
+    }
+
     /// Why the component does not tell.
     fn failure(&mut self) -> String {
         let samples = self.samples();

@@ -1,15 +1,11 @@
 //! The JSON document and its published schema.
 
-use std::path::Path;
-
 use plimsoll_analyze::{TableRow, explain_table};
 use plimsoll_report::json;
 
 use super::hosts;
 use super::sample::{self, Sample};
 use super::variants;
-
-const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
 fn samples() -> Vec<Sample> {
     vec![
@@ -30,27 +26,6 @@ fn samples() -> Vec<Sample> {
 fn value_of(sample: &Sample) -> serde_json::Value {
     let document = json::document(&sample.run, &sample.findings);
     serde_json::from_str(&json::render(&document).unwrap()).unwrap()
-}
-
-#[test]
-fn the_published_schemas_are_those_of_this_code() {
-    let schemas = [
-        ("run", json::schema()),
-        ("explanation", json::explanation_schema()),
-        ("table", json::table_schema()),
-    ];
-    for (name, schema) in schemas {
-        let path = Path::new(DOCS).join(format!("{name}.schema.json"));
-        let current = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-        if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write(&path, &current).unwrap();
-        }
-        let published = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            published == current,
-            "docs/{name}.schema.json is stale; regenerate it: UPDATE_SCHEMA=1 cargo test -p plimsoll-report schema"
-        );
-    }
 }
 
 #[test]

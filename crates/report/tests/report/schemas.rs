@@ -1,4 +1,4 @@
-//! The published schemas of documents other than a run's, and documents that satisfy them.
+//! The published schemas, and documents other than a run's that satisfy theirs.
 
 use plimsoll_analyze::{
     Goal, TableRow, TableTier, Trial, Trials, explain_table, ledger, observe_runs, observe_table,
@@ -10,8 +10,11 @@ use serde_json::Value;
 use super::hosts;
 
 /// Each published file with the schema of this code.
-fn schemas() -> [(&'static str, Value); 4] {
+fn schemas() -> [(&'static str, Value); 7] {
     [
+        ("run.schema.json", json::schema()),
+        ("explanation.schema.json", json::explanation_schema()),
+        ("table.schema.json", json::table_schema()),
         ("plan.schema.json", json::plan_schema()),
         ("ablation.schema.json", json::ablation_schema()),
         ("tiers.schema.json", json::tiers_schema()),
