@@ -44,7 +44,7 @@ fuzz-targets:
 
 test: setup lint test-services ## lint, then every test
 	$(CARGO) test --locked --workspace --doc
-	$(CARGO) test --locked --workspace --lib --bins --tests
+	$(CARGO) test --locked --workspace --lib --bins --tests --no-fail-fast
 
 test-services: setup ## test each service of the lab on its own, with the servers it needs (needs Go, a JDK and Maven)
 	@cd lab/services/go && go test ./...
