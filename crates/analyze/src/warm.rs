@@ -50,6 +50,12 @@ impl WarmUp {
         Self { workers: workers as usize, by, heads: Vec::new(), taken: BTreeMap::new() }
     }
 
+    /// One of the same load that knows nothing yet.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self { workers: self.workers, by: self.by, heads: Vec::new(), taken: BTreeMap::new() }
+    }
+
     /// Takes in a frame.
     ///
     /// # Errors

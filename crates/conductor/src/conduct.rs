@@ -25,7 +25,7 @@ use crate::prove::{Lever, prove};
 use crate::step::StepContext;
 use crate::tape::Tape;
 use crate::traffic::{Requests, ScenarioError};
-use crate::warm::{WarmUpError, warm_up};
+use crate::warm::{Caps, WarmUpError, warm_up};
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
@@ -75,6 +75,8 @@ pub struct RunOptions<'a> {
     pub probing: bool,
     /// Who raises what limits when the load is over, so that the verdict is tried; `None` leaves it as it is.
     pub lever: Option<&'a mut dyn Lever>,
+    /// Who holds hosts to their caps that are warmed up without them; `None` if there are no such hosts.
+    pub caps: Option<&'a mut dyn Caps>,
     /// Other generators, which make the load together with this process.
     pub mates: Option<Mates>,
 }
@@ -94,6 +96,7 @@ impl<'a> RunOptions<'a> {
             feeds: Vec::new(),
             probing: false,
             lever: None,
+            caps: None,
             mates: None,
         }
     }
@@ -160,10 +163,10 @@ pub fn conduct(
     announce(&mut tape, &prepared, observer);
     let mut hosts = open_hosts(&prepared, &mut options, &mut tape);
     hosts.await_first(&mut tape, observer);
-    let lever = options.lever.take();
+    let (lever, caps) = (options.lever.take(), options.caps.take());
     let mates = options.mates.take();
     let mut context = context((&prepared, &requests), (began, driver, budget), &options, (hosts, mates));
-    if let Err(error) = warm_up(&mut context, &mut tape, observer) {
+    if let Err(error) = warm_up(&mut context, caps, &mut tape, observer) {
         tape.discard();
         return Err(error);
     }

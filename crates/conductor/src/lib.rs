@@ -41,4 +41,4 @@ pub use profile::ProfileError;
 pub use prove::Lever;
 pub use security::SecurityError;
 pub use traffic::{Part, ScenarioError};
-pub use warm::WarmUpError;
+pub use warm::{Caps, WarmUpError};

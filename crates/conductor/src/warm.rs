@@ -1,11 +1,13 @@
 //! The load before the first step, which makes the target warm. Of it are recorded how it ended
 //! and the samples of hosts, nothing of its requests.
 
+use std::fmt::Debug;
+use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use plimsoll_analyze::warm::{Speed, WarmUp};
-use plimsoll_engine::{EngineError, Turn};
+use plimsoll_engine::Turn;
 use plimsoll_plan::{Level, RateProfile};
 use plimsoll_record::{EventKind, Frame, Phase};
 use plimsoll_units::{Clock, Instant, RealClock, count_text, duration_text, grouped, percent_text};
@@ -32,6 +34,9 @@ const JUDGE_EVERY: Duration = Duration::from_millis(500);
 /// After the user has ended it, workers whose requests are still being made are waited for at most this long.
 const LEAVE_INTERRUPTED: Duration = Duration::from_secs(1);
 
+/// Hosts without caps have this part of the time at most: what is warm must be seen with them.
+const FREE_PART: u32 = 2;
+
 /// A warm-up in which more requests failed than this is told with their share.
 const FAILED_TOLD: f64 = 0.01;
 
@@ -53,6 +58,19 @@ pub enum WarmUpError {
         /// The time since the warm-up began.
         since: Duration,
     },
+    /// Hosts have more than their caps.
+    #[error("the hosts could not be held to their caps after the first part of the warm-up: {0}")]
+    NotHeld(#[source] io::Error),
+}
+
+/// Somebody who holds hosts to their caps. Until then they have what the machine has: what becomes warm by work that it does
+/// once is warm sooner.
+pub trait Caps: Debug {
+    /// Asks for the hosts to be held from now on.
+    ///
+    /// # Errors
+    /// When nobody hears it.
+    fn hold(&mut self) -> io::Result<()>;
 }
 
 fn text(duration: &Duration) -> String {
@@ -78,11 +96,17 @@ struct Warming<'a> {
     judged_at: Instant,
     completed: u64,
     told_completed: u64,
+    /// Who is to hold the hosts, until that is done.
+    caps: Option<&'a mut dyn Caps>,
+    /// How long hosts may have no caps, and how long they had none.
+    free_at_most: Duration,
+    free: Option<Duration>,
 }
 
 /// Loads the target until it is warm, if the plan wants that. The time of it comes on top of the run's budget.
 pub(crate) fn warm_up(
     context: &mut StepContext<'_>,
+    caps: Option<&mut dyn Caps>,
     tape: &mut Tape,
     observer: &mut dyn Observer,
 ) -> Result<(), ConductError> {
@@ -91,7 +115,7 @@ pub(crate) fn warm_up(
     let level = context.means.plan.load.warming();
     let rate_per_sec = level.profile().map(RateProfile::mean_per_sec);
     observer.observe(&Progress::WarmUpBegan { connections: level.connections(), rate_per_sec, limit });
-    let warmed = warmed(context, &level, limit, (tape, observer))?;
+    let warmed = warmed(context, (&level, limit), caps, (tape, observer))?;
     context.budget = context.budget.later_by(RealClock.now().since(began));
     let (kind, text) = warmed;
     let event = tape.event(kind, text);
@@ -102,8 +126,8 @@ pub(crate) fn warm_up(
 /// Holds the load, and gives what is to be told of it.
 fn warmed(
     context: &StepContext<'_>,
-    level: &Level,
-    limit: Duration,
+    (level, limit): (&Level, Duration),
+    caps: Option<&mut dyn Caps>,
     (tape, observer): (&mut Tape, &mut dyn Observer),
 ) -> Result<(EventKind, String), ConductError> {
     let task = StepTask {
@@ -127,8 +151,12 @@ fn warmed(
         judged_at: began,
         completed: 0,
         told_completed: 0,
+        caps,
+        free_at_most: limit / FREE_PART,
+        free: None,
     };
     warming.watch_to_the_end(context, tape, observer)?;
+    warming.hold()?;
     for trouble in warming.load.faults() {
         let event = tape.event(EventKind::StepFailed, trouble);
         observer.observe(&Progress::Happened(&event));
@@ -142,7 +170,7 @@ impl Warming<'_> {
         context: &StepContext<'_>,
         tape: &mut Tape,
         observer: &mut dyn Observer,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), ConductError> {
         loop {
             match self.load.next(LOOK_EVERY)? {
                 Turn::Frame(frame) => self.take(&frame),
@@ -150,7 +178,7 @@ impl Warming<'_> {
                 Turn::Ended => return Ok(()),
             }
             context.hosts.borrow_mut().take_in(tape, observer);
-            self.look_around(context.interrupted.load(Ordering::Relaxed), observer);
+            self.look_around(context.interrupted.load(Ordering::Relaxed), observer)?;
         }
     }
 
@@ -166,7 +194,11 @@ impl Warming<'_> {
         }
     }
 
-    fn look_around(&mut self, interrupted: bool, observer: &mut dyn Observer) {
+    fn look_around(
+        &mut self,
+        interrupted: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<(), WarmUpError> {
         let now = RealClock.now();
         match self.end {
             Some((End::Interrupted, at)) if now.since(at) >= LEAVE_INTERRUPTED => {
@@ -178,21 +210,36 @@ impl Warming<'_> {
                 self.end = Some((End::Interrupted, now));
             }
             None if now >= self.load.load_ends() => self.finish(End::TimeLimit, observer),
-            None if now.since(self.judged_at) >= JUDGE_EVERY => self.judge(now, observer),
+            None if now.since(self.judged_at) >= JUDGE_EVERY => return self.judge(now, observer),
             _ => {}
         }
+        Ok(())
     }
 
-    fn judge(&mut self, now: Instant, observer: &mut dyn Observer) {
+    fn judge(&mut self, now: Instant, observer: &mut dyn Observer) -> Result<(), WarmUpError> {
         let span_sec = now.since(self.judged_at).as_secs_f64();
         let throughput_per_sec = (self.completed - self.told_completed) as f64 / span_sec;
         (self.judged_at, self.told_completed) = (now, self.completed);
-        if self.seen.is_steady() {
-            self.load.end_load();
-            return self.finish(End::Steady, observer);
-        }
         let ((failed, ended), elapsed) = (self.seen.failed(), now.since(self.began));
+        let steady = self.seen.is_steady();
+        if self.caps.is_some() && (steady || elapsed >= self.free_at_most) {
+            self.hold()?;
+        } else if steady {
+            self.load.end_load();
+            self.finish(End::Steady, observer);
+            return Ok(());
+        }
         observer.observe(&Progress::Moment { elapsed, throughput_per_sec, ended, failed });
+        Ok(())
+    }
+
+    /// Has the hosts held to their caps, if they are not yet. What is warm is seen anew from here on.
+    fn hold(&mut self) -> Result<(), WarmUpError> {
+        let Some(caps) = self.caps.take() else { return Ok(()) };
+        caps.hold().map_err(WarmUpError::NotHeld)?;
+        self.free = Some(RealClock.now().since(self.began));
+        self.seen = self.seen.anew();
+        Ok(())
     }
 
     /// The load has ended; the last answers are waited for.
@@ -215,11 +262,12 @@ impl Warming<'_> {
                 format!("{throughput} requests/s at {connections} connections")
             }
         };
-        let (at_level, took_text) = (at_level + &self.failures(), text(&took));
+        let free = self.free.map(|free| format!(", the first {} without caps", text(&free))).unwrap_or_default();
+        let (at_level, took_text) = (format!("{free}: {at_level}{}", self.failures()), text(&took));
         match end {
-            End::Steady => Ok((EventKind::WarmedUp, format!("warmed up for {took_text}: {at_level}"))),
+            End::Steady => Ok((EventKind::WarmedUp, format!("warmed up for {took_text}{at_level}"))),
             End::TimeLimit => {
-                Ok((EventKind::NotWarm, format!("not steady after {took_text} of warm-up: {at_level}")))
+                Ok((EventKind::NotWarm, format!("not steady after {took_text} of warm-up{at_level}")))
             }
             End::Interrupted => Err(WarmUpError::Interrupted { after: took }.into()),
             End::TargetLost => {

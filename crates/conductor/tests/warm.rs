@@ -1,10 +1,11 @@
 //! The load before the first step: how it ends, and that nothing of it is in what follows.
 #![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_conductor::{ConductError, Observer, Outcome, Progress, RunOptions, conduct};
+use plimsoll_conductor::{Caps, ConductError, Observer, Outcome, Progress, RunOptions, conduct};
 use plimsoll_plan::{LoadSpec, Network, Plan, PlanSpec, ScenarioSpec, Slo, TransportSpec};
 use plimsoll_record::EventKind;
 use plimsoll_testkit::{BadServer, Script};
@@ -92,6 +93,59 @@ fn a_target_that_is_not_warm_in_time_is_told_and_measured_all_the_same() {
     let text = told(&outcome, EventKind::NotWarm).unwrap();
     assert!(text.starts_with("not steady after") && text.contains("of warm-up"), "{text}");
     assert_eq!(outcome.run.steps.len(), 2);
+}
+
+/// Counts how often it is asked.
+#[derive(Debug, Default)]
+struct Counting(u32);
+
+impl Caps for Counting {
+    fn hold(&mut self) -> io::Result<()> {
+        self.0 += 1;
+        Ok(())
+    }
+}
+
+/// Runs with hosts that have no caps at first; gives what is told of the warm-up, and how often they were held.
+fn run_free(server: &BadServer, warm: Duration) -> (String, u32) {
+    let (interrupted, mut caps) = (AtomicBool::new(false), Counting::default());
+    let options = RunOptions { caps: Some(&mut caps), ..RunOptions::new("lab", "0", &interrupted) };
+    let outcome = conduct(plan(server, warm), options, &mut Patient).unwrap();
+    let text = [EventKind::WarmedUp, EventKind::NotWarm].iter().find_map(|kind| told(&outcome, *kind));
+    (text.unwrap().to_owned(), caps.0)
+}
+
+#[test]
+fn hosts_without_caps_are_held_to_them_once_and_must_be_steady_with_them() {
+    let (text, held) = run_free(&cold_for(COLD), Duration::from_secs(120));
+    assert!(text.starts_with("warmed up for ") && text.contains(" s, the first "), "{text}");
+    assert!(text.contains(" s without caps: "), "{text}");
+    assert_eq!(held, 1);
+}
+
+#[test]
+fn a_warm_up_too_short_for_a_look_leaves_no_host_without_its_caps() {
+    let (text, held) = run_free(&cold_for(0), Duration::from_millis(100));
+    assert!(text.contains("without caps"), "{text}");
+    assert_eq!(held, 1);
+}
+
+/// Somebody who is gone.
+#[derive(Debug)]
+struct Deaf;
+
+impl Caps for Deaf {
+    fn hold(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+#[test]
+fn hosts_that_cannot_be_held_to_their_caps_are_not_measured() {
+    let (server, interrupted) = (cold_for(0), AtomicBool::new(false));
+    let options = RunOptions { caps: Some(&mut Deaf), ..RunOptions::new("lab", "0", &interrupted) };
+    let error = conduct(plan(&server, Duration::from_secs(1)), options, &mut Patient).unwrap_err();
+    assert!(error.to_string().contains("held to their caps"), "{error}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use plimsoll_plan::Capacity;
-use plimsoll_sys::{CgroupPaths, Enclosure, NetworkNamespace};
+use plimsoll_sys::{CgroupPaths, Cores, Enclosure, NetworkNamespace};
 
 use crate::group::HostGroups;
 use crate::link::{self, INTERFACE, Way};
@@ -25,6 +25,8 @@ pub struct LabHost {
     /// The network of the bridge.
     pub(crate) hub: NetworkNamespace,
     pub(crate) capacity: Capacity,
+    /// The cores it is held to once it is ready, if it starts free and can be held later.
+    pub(crate) cores_later: Option<f64>,
     pub(crate) services: Vec<Service>,
     /// Ends before the groups go, which must be empty.
     pub(crate) enclosure: Enclosure,
@@ -100,6 +102,35 @@ impl LabHost {
         now.link_in_bits_per_sec = capacity.link_in_bits_per_sec.or(now.link_in_bits_per_sec);
         now.packets_per_sec = capacity.packets_per_sec.or(now.packets_per_sec);
         if link::is_capped(capacity) { self.cap_link() } else { Ok(()) }
+    }
+
+    /// True if its cores are not capped before it is ready.
+    pub fn starts_free(&self) -> bool {
+        self.cores_later.is_some()
+    }
+
+    /// Gives a host that starts free all processors, until it is [held](Self::hold) to its cap.
+    ///
+    /// # Errors
+    /// When its cap cannot be changed.
+    pub fn let_free(&mut self) -> Result<(), LabError> {
+        let all = Cores::allowed().map_or(1, |cores| cores.numbers().len()) as f64;
+        self.alter_cores(self.cores_later.map(|_| all))
+    }
+
+    /// Takes from a host that starts free what it has beyond its cap.
+    ///
+    /// # Errors
+    /// When its cap cannot be changed.
+    pub fn hold(&mut self) -> Result<(), LabError> {
+        self.alter_cores(self.cores_later)
+    }
+
+    fn alter_cores(&mut self, cores: Option<f64>) -> Result<(), LabError> {
+        if cores.is_none() {
+            return Ok(());
+        }
+        self.alter(&Capacity { cores, ..Capacity::default() })
     }
 
     /// Sets the caps of its link to what it has.

@@ -94,9 +94,10 @@ impl Lab {
         [options.folder, &std::env::temp_dir()].into_iter().try_for_each(seen_by_hosts)?;
         let ground = Ground::lay(spec, options)?;
         let mut lab = ground.build(spec, options)?;
-        lab.let_start_free(spec)?;
+        lab.mark_free(spec);
+        lab.hosts.iter_mut().try_for_each(LabHost::let_free)?;
         lab.start(spec, options)?;
-        lab.cap_free(spec)?;
+        lab.hosts.iter_mut().try_for_each(LabHost::hold)?;
         Ok(lab)
     }
 
@@ -158,27 +159,14 @@ impl Lab {
         self.hosts.iter_mut().try_for_each(LabHost::alive)
     }
 
-    /// Gives hosts that start free all processors. What is bound to processors when it starts cannot be bound to others later.
-    fn let_start_free(&mut self, spec: &LabSpec) -> Result<(), LabError> {
-        let all = Cores::allowed().map_or(1, |cores| cores.numbers().len()) as f64;
-        self.cap_cores(spec, |_| all)
-    }
-
-    /// Takes from them what they have only to start.
-    fn cap_free(&mut self, spec: &LabSpec) -> Result<(), LabError> {
-        self.cap_cores(spec, |cores| cores)
-    }
-
-    fn cap_cores(&mut self, spec: &LabSpec, granted: impl Fn(f64) -> f64) -> Result<(), LabError> {
+    /// Notes which hosts start free. What is bound to processors when it starts cannot be bound to others later.
+    fn mark_free(&mut self, spec: &LabSpec) {
         if self.capping() == Capping::Affinity {
-            return Ok(());
+            return;
         }
         for (host, own) in self.hosts.iter_mut().zip(&spec.hosts).filter(|(_, own)| own.starts_free) {
-            if let Some(cores) = own.capacity.cores {
-                host.alter(&Capacity { cores: Some(granted(cores)), ..Capacity::default() })?;
-            }
+            host.cores_later = own.capacity.cores;
         }
-        Ok(())
     }
 
     fn start(&mut self, spec: &LabSpec, options: &LabOptions<'_>) -> Result<(), LabError> {
@@ -340,6 +328,7 @@ impl Ground {
             port: link::port(index),
             hub: self.hub.try_clone().map_err(|error| failed(error.to_string()))?,
             capacity: granted,
+            cores_later: None,
             services: Vec::new(),
             enclosure,
             groups,

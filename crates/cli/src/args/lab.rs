@@ -114,6 +114,9 @@ pub(crate) struct GeneratorArgs {
     /// Try the verdict: ask on standard output for a cap to be raised
     #[arg(long)]
     pub(crate) prove: bool,
+    /// Hosts have no caps of cores during the first part of the warm-up: ask on standard output for them
+    #[arg(long)]
+    pub(crate) free: bool,
     /// Socket on which the generators of the run meet
     #[arg(long, value_name = "SOCKET")]
     pub(crate) meet: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! `plimsoll tiers`: runs of the same tiers with other numbers of machines, side by side.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, bail};
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use plimsoll_analyze::{Findings, TierScaling, scalings, tier_rows};
 use plimsoll_report::{figure, json, text};
 
-use super::lab::bed::{Maker, named};
+use super::lab::bed::{KeptBed, Maker, named};
 use super::recorded;
 use crate::args::{CaseArgs, TiersArgs};
 use crate::exit::Exit;
@@ -52,9 +52,10 @@ fn from_file(file: &str, args: &TiersArgs) -> anyhow::Result<Exit> {
     Ok(Exit::of_all(drawn && !failed, interrupted.load(Ordering::Relaxed)))
 }
 
-/// The file's own plan and its variants, each by itself. One that fails is told and does not end the others; true if any did.
+/// The file's own plan and its variants, one after another. One that fails is told and does not end the others; true if any did.
 fn made(maker: &Maker<'_>, args: &TiersArgs, interrupted: &AtomicBool) -> (Vec<Run>, bool) {
     let (mut runs, mut failed) = (Vec::new(), false);
+    let mut beds = KeptBed::new(maker);
     let count = maker.content().of_pass(args.quick).count();
     for (index, (variant, file)) in maker.content().of_pass(args.quick).enumerate() {
         let own = maker.name().to_owned();
@@ -62,8 +63,7 @@ fn made(maker: &Maker<'_>, args: &TiersArgs, interrupted: &AtomicBool) -> (Vec<R
         if !args.quiet {
             remark(&format!("{name} ({} of {count})", index + 1));
         }
-        let made = maker.bed(&name, file).and_then(|mut bed| bed.run(&name, file));
-        match made.and_then(|path: PathBuf| recorded::read(&path)) {
+        match beds.run(&name, file).and_then(|path| recorded::read(&path)) {
             Ok((_, findings)) => runs.push((variant.map_or(own, ToOwned::to_owned), findings)),
             Err(error) if !interrupted.load(Ordering::Relaxed) => {
                 failed = true;

@@ -60,6 +60,23 @@ fn variants_of_a_file_are_rows_and_a_tier_that_grows_has_a_figure() {
 }
 
 #[test]
+fn hosts_that_take_part_in_turn_are_started_once() {
+    if !permitted() {
+        return;
+    }
+    let bench = Bench::new();
+    let (one, two) = SCALED.split_once("[[variant]]").unwrap();
+    let two = two.split_once("[[variant.host]]").unwrap().1;
+    let started = "run = [\"echo up >> ${dir}/starts; exec ";
+    let text = format!("with = [\"api1\"]\n{one}[[host]]{two}[[variant]]\nname = \"two\"\nwith = [\"api1\", \"api2\"]\n");
+    fs::write(bench.path("scaled.toml"), text.replace("run = [\"exec ", started)).unwrap();
+    let found = bench.expect(0, &["tiers", "-f", "scaled.toml", "--no-figures", "--json"]).json();
+    let machines = |row: usize| found["rows"][row]["tiers"][0]["machines"].as_u64().unwrap();
+    assert_eq!([machines(0), machines(1)], [1, 2]);
+    assert_eq!(fs::read_to_string(bench.path("starts")).unwrap().lines().count(), 2, "one lab of two hosts");
+}
+
+#[test]
 fn recorded_runs_are_laid_side_by_side() {
     let bench = Bench::new();
     let target = Target::start(&bench);

@@ -10,6 +10,7 @@ use plimsoll_plan::PlanFile;
 
 use super::case::LoadedLab;
 use super::file::{Case, LabFile};
+use super::kept::Kept;
 use super::{case, permitted};
 use crate::args::{Asked, CaseArgs, KeepArgs};
 use crate::command::measure;
@@ -29,6 +30,28 @@ pub(crate) enum Bed<'a> {
     Lab(Box<LoadedLab>, &'a Maker<'a>),
     /// On hosts that exist already.
     Outside(&'a Maker<'a>),
+}
+
+/// The bed of the plan that was run last, for plans one after another.
+pub(crate) struct KeptBed<'a> {
+    maker: &'a Maker<'a>,
+    kept: Kept<Bed<'a>>,
+}
+
+impl<'a> KeptBed<'a> {
+    pub(crate) fn new(maker: &'a Maker<'a>) -> Self {
+        Self { maker, kept: Kept::NONE }
+    }
+
+    /// Makes the run of a file, in the lab that is up if it has the same hosts; gives the run file. A lab in which a run failed is
+    /// not used again.
+    pub(crate) fn run(&mut self, name: &str, file: &PlanFile) -> anyhow::Result<PathBuf> {
+        let spec = self.maker.case(name, file).lab();
+        let mut bed = self.kept.take_or(&spec, || self.maker.bed(name, file))?;
+        let path = bed.run(name, file)?;
+        self.kept.keep(spec, bed);
+        Ok(path)
+    }
 }
 
 /// True if the file's hosts are made in a lab.

@@ -9,14 +9,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use plimsoll_conductor::{Lever, RunOptions, conduct};
+use plimsoll_conductor::{Caps, Lever, RunOptions, conduct};
 use plimsoll_host::{Host, StreamFeed};
 use plimsoll_lab::{Lab, LabError, LabHost, LabParts, LabProcess, NetworkNamespace};
 use plimsoll_plan::Plan;
 use plimsoll_record::HostSample;
 
 use super::case::whole;
-use super::lever::{self, Asking, Levers};
+use super::lever::{self, Asked, Asking, Levers};
 use super::mates;
 use super::watch;
 use crate::args::{CaseArgs, GeneratorArgs};
@@ -40,11 +40,12 @@ pub(super) fn generate(args: &GeneratorArgs) -> anyhow::Result<Exit> {
         Some(socket) if args.mates == 0 => return mates::assist_at(socket, plan, &interrupted),
         Some(socket) => Some(mates::lead(socket, args.mates, &interrupted)?),
     };
-    let mut asking = Asking;
+    let (mut raising, mut holding) = (Asking, Asking);
     let options = RunOptions {
         folder: Some(&args.out),
         feeds: vec![Box::new(StreamFeed::reader("the lab", Box::new(std::io::stdin())))],
-        lever: args.prove.then_some(&mut asking as &mut dyn Lever),
+        lever: args.prove.then_some(&mut raising as &mut dyn Lever),
+        caps: args.free.then_some(&mut holding as &mut dyn Caps),
         mates,
         // Without calibrations: what the machine can do at most is not what this host can.
         ..RunOptions::new("lab", env!("CARGO_PKG_VERSION"), &interrupted)
@@ -70,14 +71,18 @@ pub(super) fn run(
     std::fs::write(&path, plan.to_json()).with_context(|| format!("could not write {}", path.display()))?;
     let here = std::env::current_dir().context("could not tell the current folder")?;
     let (looked_at, capping) = (watch::hosts(lab, plan), lab.capping());
+    let free = let_free(lab, plan)?;
     let LabParts { hosts, generators, network } = lab.parts();
     let [leader, others @ ..] = generators else { bail!("the lab has no generator") };
-    let order = Order { plan: &path, socket: (!others.is_empty()).then_some(&socket), how };
+    let order = Order { plan: &path, socket: (!others.is_empty()).then_some(&socket), free, how };
     let mut process = leader.spawn(order.leader(others.len())?, &here)?;
     // They end with the leader; dropped, they are killed.
     let _others = order.mates(others, &here)?;
     let levers = Levers { hosts, capping };
-    let (status, said) = watched((looked_at, network), levers, &mut process, interrupted)?;
+    let ended = watched((looked_at, network), levers, &mut process, interrupted);
+    // A generator that ended during the warm-up has asked for nothing.
+    hosts.iter_mut().try_for_each(LabHost::hold)?;
+    let (status, said) = ended?;
     match said {
         Some(file) => Ok(PathBuf::from(file)),
         None if interrupted.load(Ordering::Relaxed) => Err(LabError::Interrupted.into()),
@@ -85,11 +90,23 @@ pub(super) fn run(
     }
 }
 
+/// Takes their caps of cores from the hosts that start free and take part in a run that warms up; true if there are any.
+fn let_free(lab: &mut Lab, plan: &Plan) -> Result<bool, LabError> {
+    let takes_part = |host: &LabHost| plan.hosts.iter().any(|known| known.name == host.name());
+    let hosts = lab.parts().hosts.iter_mut();
+    let mut free = hosts.filter(|host| plan.warm.is_some() && host.starts_free() && takes_part(host)).peekable();
+    let any = free.peek().is_some();
+    free.try_for_each(LabHost::let_free)?;
+    Ok(any)
+}
+
 /// What the processes on the generators' hosts are told.
 struct Order<'a> {
     plan: &'a Path,
     /// Where they meet, if there are several.
     socket: Option<&'a PathBuf>,
+    /// Hosts have no caps until they are warm.
+    free: bool,
     how: &'a CaseArgs,
 }
 
@@ -109,7 +126,7 @@ impl Order<'_> {
         if mates > 0 {
             command.arg("--mates").arg(mates.to_string());
         }
-        let flags = [(self.how.quiet, "--quiet"), (self.how.prove, "--prove")];
+        let flags = [(self.how.quiet, "--quiet"), (self.how.prove, "--prove"), (self.free, "--free")];
         command.args(flags.iter().filter(|(wanted, _)| *wanted).map(|(_, flag)| flag));
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         Ok(command)
@@ -168,12 +185,17 @@ struct Spoken<'a> {
 
 impl Spoken<'_> {
     /// Does what a line asks for; gives any other line back.
-    fn heard(&mut self, line: String) -> Option<String> {
-        let Some(asked) = lever::asked(&line) else { return Some(line) };
-        let answer = self.levers.raise(&asked);
-        // Whoever would pass it on is gone only if the generator is, which then needs no answer.
-        self.answers.send(answer).ok();
-        None
+    fn heard(&mut self, line: String) -> Result<Option<String>, LabError> {
+        match lever::asked(&line) {
+            None => return Ok(Some(line)),
+            Some(Asked::Hold) => self.levers.hold()?,
+            Some(Asked::Raise(raise)) => {
+                let answer = self.levers.raise(&raise);
+                // Whoever would pass it on is gone only if the generator is, which then needs no answer.
+                self.answers.send(answer).ok();
+            }
+        }
+        Ok(None)
     }
 }
 
@@ -196,7 +218,7 @@ fn wait(
             process.interrupt().ok();
         }
         match spoken.said.recv_timeout(POLL) {
-            Ok(line) => last = spoken.heard(line).or(last),
+            Ok(line) => last = spoken.heard(line)?.or(last),
             Err(RecvTimeoutError::Timeout) => {}
             // It said its last word, and is about to end.
             Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),

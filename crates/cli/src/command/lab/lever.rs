@@ -1,17 +1,20 @@
-//! Raising a cap while the generator makes the run: it asks with a line on its standard output, and whoever made the lab
-//! raises the cap and answers with a sample among those of the hosts.
+//! Changing caps while the generator makes the run: it asks with a line on its standard output, and whoever made the lab
+//! does it. That a cap was raised is answered with a sample among those of the hosts.
 
 use std::io::{self, Write};
 
 use plimsoll_analyze::{INTERVENTION, Raise};
-use plimsoll_conductor::Lever;
-use plimsoll_lab::{Capping, LabHost};
+use plimsoll_conductor::{Caps, Lever};
+use plimsoll_lab::{Capping, LabError, LabHost};
 use plimsoll_plan::Cap;
 use plimsoll_record::{HostSample, Reading};
 use plimsoll_units::{Clock, Instant, RealClock};
 
-/// The first word of a line that asks.
-const ASKED: &str = "raise";
+/// The first word of a line that asks for a cap to be raised.
+const RAISE: &str = "raise";
+
+/// The line that asks for hosts that are free until they are warm to be held to their caps.
+const HOLD: &str = "hold";
 
 /// The generator's end.
 #[derive(Debug)]
@@ -19,27 +22,47 @@ pub(super) struct Asking;
 
 impl Lever for Asking {
     fn pull(&mut self, raise: &Raise) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        out.write_all(asking_line(raise).as_bytes())?;
-        out.flush()
+        ask(&asking_line(raise))
     }
+}
+
+impl Caps for Asking {
+    fn hold(&mut self) -> io::Result<()> {
+        ask(&format!("{HOLD}\n"))
+    }
+}
+
+fn ask(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(line.as_bytes())?;
+    out.flush()
 }
 
 /// Names of hosts have no blanks.
 fn asking_line(raise: &Raise) -> String {
     let Raise { host, cap, before, after } = raise;
-    format!("{ASKED} {host} {} {before} {after}\n", cap.name())
+    format!("{RAISE} {host} {} {before} {after}\n", cap.name())
+}
+
+/// What a line can ask for.
+#[derive(Debug, PartialEq)]
+pub(super) enum Asked {
+    /// One cap to be raised.
+    Raise(Raise),
+    /// Hosts to be held to their caps.
+    Hold,
 }
 
 /// What a line asks for; `None` for any other line.
-pub(super) fn asked(line: &str) -> Option<Raise> {
+pub(super) fn asked(line: &str) -> Option<Asked> {
     match line.split(' ').collect::<Vec<_>>().as_slice() {
-        [ASKED, host, cap, before, after] => Some(Raise {
+        [HOLD] => Some(Asked::Hold),
+        [RAISE, host, cap, before, after] => Some(Asked::Raise(Raise {
             host: (*host).to_owned(),
             cap: Cap::named(cap)?,
             before: before.parse().ok()?,
             after: after.parse().ok()?,
-        }),
+        })),
         _ => None,
     }
 }
@@ -52,6 +75,11 @@ pub(super) struct Levers<'a> {
 }
 
 impl Levers<'_> {
+    /// Holds hosts that are free until they are warm to their caps.
+    pub(super) fn hold(&mut self) -> Result<(), LabError> {
+        self.hosts.iter_mut().try_for_each(LabHost::hold)
+    }
+
     /// Raises a cap. The sample says what there is then, or why that could not be done.
     pub(super) fn raise(&mut self, asked: &Raise) -> HostSample {
         let now_ns = || RealClock.now().nanos_since(Instant::default());
@@ -95,7 +123,8 @@ mod tests {
     #[test]
     fn what_is_asked_arrives_as_it_was_meant() {
         let raise = Raise { host: "web-1.a".to_owned(), cap: Cap::LinkIn, before: 100, after: 150 };
-        assert_eq!(asked(asking_line(&raise).trim_end()), Some(raise));
+        assert_eq!(asked(asking_line(&raise).trim_end()), Some(Asked::Raise(raise)));
+        assert_eq!(asked(HOLD), Some(Asked::Hold));
         assert_eq!(asked("/runs/raise web cores 1 2.plimsoll"), None);
         assert_eq!(asked("raise web threads 1 2"), None);
     }
