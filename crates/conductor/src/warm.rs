@@ -87,7 +87,7 @@ enum End {
 }
 
 /// A warm-up while it goes on.
-struct Warming<'a> {
+struct Warming<'a, 'c> {
     load: Load<'a>,
     seen: WarmUp,
     loss: LossWatch,
@@ -97,7 +97,7 @@ struct Warming<'a> {
     completed: u64,
     told_completed: u64,
     /// Who is to hold the hosts, until that is done.
-    caps: Option<&'a mut dyn Caps>,
+    caps: Option<&'c mut dyn Caps>,
     /// How long hosts may have no caps, and how long they had none.
     free_at_most: Duration,
     free: Option<Duration>,
@@ -164,7 +164,7 @@ fn warmed(
     warming.told(level, context.means.origin)
 }
 
-impl Warming<'_> {
+impl Warming<'_, '_> {
     fn watch_to_the_end(
         &mut self,
         context: &StepContext<'_>,
@@ -194,11 +194,7 @@ impl Warming<'_> {
         }
     }
 
-    fn look_around(
-        &mut self,
-        interrupted: bool,
-        observer: &mut dyn Observer,
-    ) -> Result<(), WarmUpError> {
+    fn look_around(&mut self, interrupted: bool, observer: &mut dyn Observer) -> Result<(), WarmUpError> {
         let now = RealClock.now();
         match self.end {
             Some((End::Interrupted, at)) if now.since(at) >= LEAVE_INTERRUPTED => {
@@ -262,7 +258,8 @@ impl Warming<'_> {
                 format!("{throughput} requests/s at {connections} connections")
             }
         };
-        let free = self.free.map(|free| format!(", the first {} without caps", text(&free))).unwrap_or_default();
+        let free =
+            self.free.map(|free| format!(", the first {} without caps", text(&free))).unwrap_or_default();
         let (at_level, took_text) = (format!("{free}: {at_level}{}", self.failures()), text(&took));
         match end {
             End::Steady => Ok((EventKind::WarmedUp, format!("warmed up for {took_text}{at_level}"))),

@@ -68,7 +68,9 @@ fn hosts_that_take_part_in_turn_are_started_once() {
     let (one, two) = SCALED.split_once("[[variant]]").unwrap();
     let two = two.split_once("[[variant.host]]").unwrap().1;
     let started = "run = [\"echo up >> ${dir}/starts; exec ";
-    let text = format!("with = [\"api1\"]\n{one}[[host]]{two}[[variant]]\nname = \"two\"\nwith = [\"api1\", \"api2\"]\n");
+    let text = format!(
+        "with = [\"api1\"]\n{one}[[host]]{two}[[variant]]\nname = \"two\"\nwith = [\"api1\", \"api2\"]\n"
+    );
     fs::write(bench.path("scaled.toml"), text.replace("run = [\"exec ", started)).unwrap();
     let found = bench.expect(0, &["tiers", "-f", "scaled.toml", "--no-figures", "--json"]).json();
     let machines = |row: usize| found["rows"][row]["tiers"][0]["machines"].as_u64().unwrap();

@@ -94,7 +94,8 @@ pub(super) fn run(
 fn let_free(lab: &mut Lab, plan: &Plan) -> Result<bool, LabError> {
     let takes_part = |host: &LabHost| plan.hosts.iter().any(|known| known.name == host.name());
     let hosts = lab.parts().hosts.iter_mut();
-    let mut free = hosts.filter(|host| plan.warm.is_some() && host.starts_free() && takes_part(host)).peekable();
+    let mut free =
+        hosts.filter(|host| plan.warm.is_some() && host.starts_free() && takes_part(host)).peekable();
     let any = free.peek().is_some();
     free.try_for_each(LabHost::let_free)?;
     Ok(any)
