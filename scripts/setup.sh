@@ -9,6 +9,10 @@ OHA_VERSION=1.16.0
 K6_VERSION=v1.8.1
 GO_TOOLS="$HOME/go/bin"
 
+SERVICES="$(dirname "${BASH_SOURCE[0]}")/../lab/services"
+# Since this version Go fetches a newer one by itself where a module needs it, unless it is told not to.
+GO_FETCHING=1.21
+
 POLICY=/usr/sbin/policy-rc.d
 POLICY_SAVED=/usr/sbin/policy-rc.d.before-plimsoll
 POLICY_MARK="# written by Plimsoll's setup for one installation"
@@ -67,6 +71,42 @@ missing_packages() {
         have mvn || printf 'maven\n'
         have go || printf 'golang-go\n'
     fi
+}
+
+# Whether version $1 is version $2 or a newer one.
+at_least() {
+    printf '%s\n%s\n' "$2" "$1" | sort --check=quiet --version-sort
+}
+
+go_wanted() {
+    awk '$1 == "go" { print $2 }' "$SERVICES/go/go.mod"
+}
+
+jdk_wanted() {
+    sed -n 's|.*<maven.compiler.release>\(.*\)</.*|\1|p' "$SERVICES/java/pom.xml"
+}
+
+fail_without_go() {
+    fail "the services of the lab need Go $(go_wanted) or newer, and $1. Install it from https://go.dev/dl, put its bin folder on the PATH, and run make again"
+}
+
+# Debian 12's Go cannot build what is asked of it, so it is not installed in the first place.
+refuse_old_go_package() {
+    local offered
+    offered=$(LC_ALL=C apt-cache policy golang-go | sed -En 's/^ *Candidate: ([0-9]+:)?([0-9.]+).*/\2/p')
+    at_least "${offered:-0}" "$GO_FETCHING" || fail_without_go "the package golang-go here offers ${offered:-none}"
+}
+
+# Go is asked itself, as its version alone does not tell whether it may fetch a newer one.
+require_new_go() {
+    local answer
+    answer=$(cd "$SERVICES/go" && go list -m 2>&1) || fail_without_go "$(go version) cannot build them: $answer"
+}
+
+require_new_jdk() {
+    local there
+    there=$(javac -version 2>&1)
+    at_least "${there#javac }" "$(jdk_wanted)" || fail "the services of the lab need a JDK $(jdk_wanted) or newer, and the first on the PATH is $there"
 }
 
 require_means() {
@@ -132,8 +172,9 @@ services_of() {
 
 install_packages() {
     printf 'setup: installing %s\n' "$*"
-    forbid_service_starts
     as_root apt-get update -qq || fail "apt-get update failed; check the network and the package sources"
+    case " $* " in *" golang-go "*) refuse_old_go_package ;; esac
+    forbid_service_starts
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" ||
         fail "apt-get could not install: $*; its message is above"
     keep_services_off_at_boot "$@"
@@ -147,13 +188,8 @@ install_oha() {
         fail "cargo could not install oha $OHA_VERSION; its message is above"
 }
 
-# Only one table needs k6, and Go is not a tool this project builds with: without it that row is missing.
 install_k6() {
     have k6 && return 0
-    if ! have go; then
-        printf 'setup: no Go here, so no k6: its rows in the latency table will be missing\n' >&2
-        return 0
-    fi
     printf 'setup: building k6 %s; this takes some minutes\n' "$K6_VERSION"
     GOBIN="$GO_TOOLS" go install "go.k6.io/k6@$K6_VERSION" ||
         fail "go could not install k6 $K6_VERSION; its message is above"
@@ -166,10 +202,16 @@ main() {
     if [ "${#packages[@]}" -gt 0 ]; then
         install_packages "${packages[@]}"
     fi
-    if [ "${1:-}" = bench ]; then
+    case "${1:-}" in
+    "")
+        require_new_go
+        require_new_jdk
+        ;;
+    bench)
         install_oha
         install_k6
-    fi
+        ;;
+    esac
 }
 
 main "$@"

@@ -1,13 +1,13 @@
 module plimsoll/services
 
-go 1.26.0
+go 1.25.0
 
 require (
 	github.com/gin-gonic/gin v1.12.0
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/google/uuid v1.6.0
-	github.com/redis/go-redis/v9 v9.23.0
-	golang.org/x/sys v0.49.0
+	github.com/redis/go-redis/v9 v9.22.0
+	golang.org/x/sys v0.47.0
 )
 
 require (

@@ -17,7 +17,6 @@ import (
 // What one request costs.
 type cost struct {
 	cpu, sleep, locked, lockedCPU time.Duration
-	size                          int
 	journal                       *work.Journal
 	pool                          *work.Pool
 	lock                          work.Lock
@@ -26,36 +25,43 @@ type cost struct {
 }
 
 func main() {
-	listen := flag.String("listen", ":9000", "address to listen on")
-	cpu := flag.Duration("cpu", 0, "CPU time of a request")
-	sleep := flag.Duration("sleep", 0, "time that a request waits without using anything")
-	locked := flag.Duration("locked", 0, "time that a request holds the one lock, waiting")
-	lockedCPU := flag.Duration("locked-cpu", 0, "CPU time of a request while it holds the one lock")
-	size := flag.Int("size", 2, "bytes of an answer")
-	pool := flag.Int("pool", 0, "requests worked on at once; 0 has no limit")
-	journal := flag.String("journal", "", "file to which each request appends a record that is flushed to disk")
-	record := flag.Int("record", 64, "bytes of that record")
-	call := flag.String("call", "", "URL that each request gets")
-	sqlDSN := flag.String("sql", "", "database that each request asks, as user:password@tcp(host:port)/name")
-	query := flag.String("query", "SELECT 1", "what it asks the database")
-	redis := flag.String("redis", "", "Redis that each request runs a script on, as host:port")
-	script := flag.String("script", "return 1", "the script")
-	connections := flag.Int("connections", 0, "connections to what is called; 0 has no limit")
-	flag.Parse()
-
-	calls, err := callsOf(*call, *sqlDSN, *query, *redis, *script, *connections)
+	listen, service, err := serviceOf(os.Args[1:])
 	fail(err)
-	c := &cost{
-		cpu: *cpu, sleep: *sleep, locked: *locked, lockedCPU: *lockedCPU, size: *size,
-		pool: work.NewPool(*pool), calls: calls, answer: []byte(strings.Repeat("x", *size)),
-		record: []byte(strings.Repeat("r", *record)),
-	}
+	log.Printf("listening on %s", listen)
+	fail(http.ListenAndServe(listen, service))
+}
+
+// The service that a command line describes, and the address it listens on.
+func serviceOf(arguments []string) (listen string, service *cost, err error) {
+	service = &cost{}
+	flags := flag.NewFlagSet("api", flag.ExitOnError)
+	flags.StringVar(&listen, "listen", ":9000", "address to listen on")
+	flags.DurationVar(&service.cpu, "cpu", 0, "CPU time of a request")
+	flags.DurationVar(&service.sleep, "sleep", 0, "time that a request waits without using anything")
+	flags.DurationVar(&service.locked, "locked", 0, "time that a request holds the one lock, waiting")
+	flags.DurationVar(&service.lockedCPU, "locked-cpu", 0, "CPU time of a request while it holds the one lock")
+	size := flags.Int("size", 2, "bytes of an answer")
+	pool := flags.Int("pool", 0, "requests worked on at once; 0 has no limit")
+	journal := flags.String("journal", "", "file to which each request appends a record that is flushed to disk")
+	record := flags.Int("record", 64, "bytes of that record")
+	call := flags.String("call", "", "URL that each request gets")
+	sqlDSN := flags.String("sql", "", "database that each request asks, as user:password@tcp(host:port)/name")
+	query := flags.String("query", "SELECT 1", "what it asks the database")
+	redis := flags.String("redis", "", "Redis that each request runs a script on, as host:port")
+	script := flags.String("script", "return 1", "the script")
+	connections := flags.Int("connections", 0, "connections to what is called; 0 has no limit")
+	flags.Parse(arguments)
+
+	service.pool = work.NewPool(*pool)
+	service.answer = []byte(strings.Repeat("x", *size))
+	service.record = []byte(strings.Repeat("r", *record))
 	if *journal != "" {
-		c.journal, err = work.OpenJournal(*journal)
-		fail(err)
+		if service.journal, err = work.OpenJournal(*journal); err != nil {
+			return "", nil, err
+		}
 	}
-	log.Printf("listening on %s", *listen)
-	fail(http.ListenAndServe(*listen, c))
+	service.calls, err = callsOf(*call, *sqlDSN, *query, *redis, *script, *connections)
+	return listen, service, err
 }
 
 func callsOf(call, sqlDSN, query, redis, script string, connections int) (backend.Calls, error) {
