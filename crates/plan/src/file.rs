@@ -65,6 +65,8 @@ pub struct PlanFile {
     pub compare: Option<Compare>,
     /// The rate that machines are to be counted for by all runs of the file; `None` for a variant's own part.
     pub machines: Option<MachineGoal>,
+    /// What the file asks, in one line, for lists of files; `None` for a variant's own part.
+    pub about: Option<String>,
 }
 
 /// The generator as a host of a lab, or several of them.
@@ -112,7 +114,7 @@ pub struct Variant {
 }
 
 /// The keys of a file.
-const KEYS: [&str; 17] = [
+const KEYS: [&str; 18] = [
     "name",
     "with",
     "quick",
@@ -130,10 +132,11 @@ const KEYS: [&str; 17] = [
     "variant",
     "compare",
     "machines",
+    "about",
 ];
 
-/// Those of them that a variant has not: what is said of all runs together, and variants of its own.
-const OF_ALL: usize = 3;
+/// Those of them that a variant has not: what is said of the file and of all its runs together, and variants of its own.
+const OF_ALL: usize = 4;
 
 impl PlanFile {
     /// Reads a plan file.
@@ -164,6 +167,7 @@ impl PlanFile {
         let names: Vec<&str> = file.variants.iter().map(|variant| variant.name.as_str()).collect();
         file.compare = conclusions::compare(&section, file.spec.name.as_deref(), &names)?;
         file.machines = conclusions::machines(&section)?;
+        file.about = section.get("about").map(|about| about.one_line()).transpose()?;
         Ok(file)
     }
 
@@ -244,6 +248,7 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
         switches,
         compare: None,
         machines: None,
+        about: None,
     })
 }
 

@@ -13,7 +13,7 @@ Examples:
   plimsoll lab run two-apis.toml             make the hosts of a file, load them, name what limits them
   plimsoll lab up two-apis.toml              make them and keep them; says how to enter one
   plimsoll lab diagnose lab/scenarios        what is found in each scenario, against what is expected
-  plimsoll lab list                          the lab files there are")]
+  plimsoll lab list                          the experiments and scenarios there are")]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
     pub(crate) command: LabCommand,
@@ -28,7 +28,7 @@ pub(crate) enum LabCommand {
     Run(LabRunArgs),
     /// Run all scenarios of a folder and compare what is found with what they expect
     Diagnose(DiagnoseArgs),
-    /// The lab files of a folder
+    /// The experiments, scenarios and other lab files of a folder
     List(ListArgs),
     /// The generator of a lab, on its own host
     #[command(hide = true)]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use plimsoll_plan::PlanFile;
 use plimsoll_testkit::Nginx;
 use serde_json::Value;
 
@@ -316,17 +317,26 @@ fn a_lab_file_whose_target_is_elsewhere_is_refused() {
 }
 
 #[test]
-fn the_list_tells_hosts_variants_and_what_is_expected() {
+fn the_list_tells_what_experiments_are_about_and_what_scenarios_expect() {
     let bench = Bench::new();
-    fs::create_dir_all(bench.path("lab/scenarios")).unwrap();
-    let expects = "[expect]\neither = [\"cpu@api\", \"packets@api\"]\n[[variant]]\nname = \"v\"\n";
+    for folder in ["lab/experiments", "lab/scenarios"] {
+        fs::create_dir_all(bench.path(folder)).unwrap();
+    }
+    let asks = "about = \"what do two of it carry?\"\n";
+    let variants = "[[variant]]\nname = \"v\"\n[[variant]]\nname = \"w\"\nquick = false\n";
+    fs::write(bench.path("lab/experiments/two.toml"), format!("{asks}{ONE}{variants}")).unwrap();
+    let expects = "[expect]\neither = [\"cpu@api\", \"packets@api\"]\n";
     fs::write(bench.path("lab/scenarios/one.toml"), format!("{ONE}{expects}")).unwrap();
     let listed = bench.expect(0, &["lab", "list"]).out;
     let lines: Vec<&str> = listed.lines().collect();
+    let [experiments, two, about, "", scenarios, header, one] = lines.as_slice() else { panic!("{listed}") };
+    assert!(experiments.starts_with("Experiments (plimsoll lab run NAME"), "{listed}");
     assert_eq!(
-        lines,
-        ["name  hosts  expects                  variants", "one   api    cpu@api and packets@api  v"]
+        [*two, *about],
+        ["  two: 1 host, 3 runs, 2 of them with --quick", "    what do two of it carry?"]
     );
+    assert!(scenarios.starts_with("Scenarios (plimsoll lab run NAME"), "{listed}");
+    assert_eq!([*header, *one], ["  name  expects", "  one   cpu@api and packets@api"]);
     fs::write(bench.path("lab/bad.toml"), "[target]\nurk = 1\n").unwrap();
     let called = bench.expect(0, &["lab", "list"]);
     assert!(called.err.contains("bad.toml") && called.out == listed, "{}", called.err);
@@ -436,8 +446,23 @@ const FILES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../lab");
 #[test]
 fn every_lab_file_of_this_repository_can_be_read() {
     let listed = Bench::new().expect(0, &["lab", "list", FILES]);
-    for name in ["proxy-cpu ", "tiers-100k ", "filters-ablation "] {
-        assert!(listed.out.contains(name) && listed.err.is_empty(), "{}{}", listed.out, listed.err);
+    assert!(listed.out.contains("  proxy-cpu ") && listed.err.is_empty(), "{}{}", listed.out, listed.err);
+}
+
+#[test]
+fn every_experiment_is_listed_with_what_it_is_about_and_has_a_page() {
+    let listed = Bench::new().expect(0, &["lab", "list", FILES]).out;
+    let files = fs::read_dir(format!("{FILES}/experiments")).unwrap().map(|entry| entry.unwrap().path());
+    let plans: Vec<PathBuf> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+    assert!(!plans.is_empty());
+    for path in plans {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let about = PlanFile::parse(&fs::read_to_string(&path).unwrap()).unwrap().about;
+        let about = about.unwrap_or_else(|| panic!("{name} does not say what it is about"));
+        assert!(listed.contains(&format!("\n  {name}: ")) && listed.contains(&about), "{name}: {listed}");
+        let page = fs::read_to_string(format!("{FILES}/../docs/experiments/{name}.md")).unwrap_or_default();
+        assert!(page.contains(&format!("plimsoll lab run {name}")), "no page tells how to run {name}");
     }
 }
 

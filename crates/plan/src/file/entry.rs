@@ -34,6 +34,19 @@ impl<'s, 'a> Entry<'s, 'a> {
         }
     }
 
+    /// A text that is shown in one line: not empty, and without characters that would break it.
+    pub(super) fn one_line(&self) -> Result<String, PlanFileError> {
+        const WANTED: &str = "a text of one line, with something in it";
+        let text = self.string()?;
+        if text.contains(char::is_control) {
+            return Err(self.wrong_as("a text with a line break, a tab or the like", WANTED));
+        }
+        if text.trim().is_empty() {
+            return Err(self.wrong_as("empty", WANTED));
+        }
+        Ok(text)
+    }
+
     /// A name that files can carry.
     pub(super) fn name(&self) -> Result<String, PlanFileError> {
         checked_name(self.string()?).map_err(|_| self.wrong("a name of letters, digits, - _ and dots"))

@@ -456,3 +456,22 @@ fn another_limit_has_another_place_and_no_size() {
     assert_eq!((expected(0).size, expected(0).limits[0].host.clone()), (None, None));
     assert_eq!((expected(1).size, expected(1).limits[0].host.as_deref()), (Some(16), Some("api")));
 }
+
+#[test]
+fn what_a_file_is_about_is_one_line_and_no_part_of_its_plan() {
+    let about = "about = \"does a second API double the QPS?\"\n";
+    let file = PlanFile::parse(&format!("{about}{WHOLE}[[variant]]\nname = \"v\"\n")).unwrap();
+    assert_eq!(file.about.as_deref(), Some("does a second API double the QPS?"));
+    assert_eq!((file.variants[0].file.about.as_ref(), file.spec), (None, whole().spec));
+    assert_eq!(whole().about, None);
+    for (text, found) in [
+        ("\" \"", "line 1: `about` is empty; it must be a text of one line"),
+        ("\"a\\nb\"", "is a text with a line break"),
+        ("3", "a text in quotes"),
+    ] {
+        let error = refused(&format!("about = {text}\n{WHOLE}"));
+        assert!(error.contains(found) && !error.contains('\n'), "{error}");
+    }
+    let of_variant = refused(&format!("{WHOLE}[[variant]]\nname = \"v\"\nabout = \"v\"\n"));
+    assert!(of_variant.contains("`about` is not a key of [variant]"), "{of_variant}");
+}

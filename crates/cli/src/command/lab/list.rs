@@ -1,6 +1,6 @@
 //! `plimsoll lab list`: the lab files there are.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use plimsoll_plan::PlanFile;
@@ -14,24 +14,27 @@ use crate::terminal::{remark, result, with_causes};
 /// The folder of lab files where none is named, in the current folder or one above, as names of files are looked for.
 const FOLDER: &str = "lab";
 
+/// Where files are in that folder, what they are called there, and how they are run by their names.
+const SECTIONS: [(&str, &str, &str); 3] = [
+    ("experiments", "Experiments", "plimsoll lab run NAME, with --quick for a first look"),
+    ("scenarios", "Scenarios", "plimsoll lab run NAME, or plimsoll lab diagnose for all of them"),
+    ("", "Lab files", "plimsoll lab run NAME"),
+];
+
 pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let folder = folder(args)?;
-    let folders = [folder.clone(), folder.join("experiments"), folder.join("scenarios")];
-    let mut rows = Vec::new();
-    for folder in folders.iter().filter(|folder| folder.is_dir()) {
-        for path in files_in(folder)? {
-            match LabFile::read(&path) {
-                Ok(file) => rows.push(row(file.name(), &file.content)),
-                Err(error) => remark(&format!("{}: {}", path.display(), with_causes(&error))),
-            }
-        }
+    let mut sections = Vec::new();
+    for (below, title, command) in SECTIONS {
+        // Files of another folder are not found by their names alone.
+        let heading = if args.folder.is_none() { format!("{title} ({command})") } else { title.to_owned() };
+        let files = files(&folder.join(below))?;
+        sections.extend((!files.is_empty()).then(|| format!("{heading}\n{}", entries(&files))));
     }
-    if rows.is_empty() {
+    if sections.is_empty() {
         remark(&format!("no lab files in {}; their names end in .toml", folder.display()));
         return Ok(Exit::Held);
     }
-    rows.insert(0, ["name", "hosts", "expects", "variants"].map(ToOwned::to_owned));
-    result(&aligned(&rows, &[]))?;
+    result(&sections.join("\n"))?;
     Ok(Exit::Held)
 }
 
@@ -44,10 +47,50 @@ fn folder(args: &ListArgs) -> anyhow::Result<PathBuf> {
     Ok(above.unwrap_or_else(|| PathBuf::from(FOLDER)))
 }
 
-/// A file's name, its hosts, what it expects, and the names of its variants.
-fn row(name: &str, file: &PlanFile) -> [String; 4] {
-    let hosts: Vec<&str> = file.lab_hosts.iter().map(|host| host.name.as_str()).collect();
-    let variants: Vec<&str> = file.variants.iter().map(|variant| variant.name.as_str()).collect();
-    let expected = file.expect.as_ref().map(words).unwrap_or_default();
-    [name.to_owned(), hosts.join(", "), expected, variants.join(", ")]
+/// The lab files of a folder, if it is there. One that cannot be read is told.
+fn files(folder: &Path) -> anyhow::Result<Vec<LabFile>> {
+    let paths = if folder.is_dir() { files_in(folder)? } else { Vec::new() };
+    let read = |path: PathBuf| {
+        let told = |error| remark(&format!("{}: {}", path.display(), with_causes(&error)));
+        LabFile::read(&path).map_err(told).ok()
+    };
+    Ok(paths.into_iter().filter_map(read).collect())
+}
+
+/// Those that say what they are about, each with that; then all others as a table.
+fn entries(files: &[LabFile]) -> String {
+    let mut text = String::new();
+    let mut rows = vec![["name", "expects"].map(ToOwned::to_owned)];
+    for file in files {
+        match &file.content.about {
+            Some(about) => text += &format!("  {}: {}\n    {about}\n", file.name(), counts(&file.content)),
+            None => rows.push([file.name().to_owned(), expected(&file.content)]),
+        }
+    }
+    if rows.len() > 1 {
+        text.extend(aligned(&rows, &[]).lines().map(|line| format!("  {line}\n")));
+    }
+    text
+}
+
+/// How many hosts, runs and switches a file has.
+fn counts(file: &PlanFile) -> String {
+    let (whole, quick) = (file.of_pass(false).count(), file.of_pass(true).count());
+    let mut parts = vec![counted(file.lab_hosts.len(), ["host", "hosts"]), counted(whole, ["run", "runs"])];
+    if quick < whole {
+        parts.push(format!("{quick} of them with --quick"));
+    }
+    if !file.switches.is_empty() {
+        parts.push(counted(file.switches.len(), ["switch", "switches"]));
+    }
+    parts.join(", ")
+}
+
+/// A number with its noun, for one and for several.
+fn counted(count: usize, [one, several]: [&str; 2]) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}
+
+fn expected(file: &PlanFile) -> String {
+    file.expect.as_ref().map(words).unwrap_or_default()
 }

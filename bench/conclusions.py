@@ -1,0 +1,181 @@
+"""What each experiment must conclude, by the JSON of its `lab run`. Pure: no file, no process, no clock.
+
+These are the conclusions that docs/experiments/NAME.md has in common with the report that the experiment repeats. A quick
+pass leaves runs out, and is asked only for what those that it makes can tell.
+"""
+
+import re
+
+# A second Redis, and the third Tomcat against the first: by how much they must raise QPS at least.
+REDIS_GAIN = 1.2
+TOMCAT_GAIN = 1.5
+# How many times as much the last step of mending the filters must carry as the service did when it was found.
+MENDED_GAIN = 4.0
+
+
+def of(name, document, quick):
+    """[(what must hold and what was found, whether it holds)] of an experiment; nothing of one that left no document."""
+    return BY_NAME[name](document, quick) if document else []
+
+
+def said(document, pattern):
+    """The first of the sentences about all rows that matches, or nothing."""
+    return next((one for one in document.get("conclusions") or [] if re.search(pattern, one)), None)
+
+
+def sentence(document, what, pattern):
+    """A conclusion that is one of those sentences."""
+    return what, said(document, pattern) is not None
+
+
+def run(document, name):
+    """What came of a plan: the file's own or a variant's, by the name alone. Nothing where it was not made."""
+    return next((one for one in document["runs"] if one["name"].rsplit("/", 1)[-1] == name), {})
+
+
+def asked(document, quick, *names):
+    """Whether a pass makes these runs: a whole one does, a quick one where none of them is left out."""
+    return not quick or all(run(document, name) for name in names)
+
+
+def words(named):
+    """limit@where."""
+    return f"{named['limit']}@{named['where']}"
+
+
+def limited(document, name, limit, where):
+    """A conclusion about what limits one run. What the verdict does not tell apart from that is shown, and is not enough."""
+    found = run(document, name)
+    first = words(found["found"]) if found.get("found") else "not measured"
+    told = ", not told apart from ".join([first, *map(words, found.get("also") or [])])
+    return f"{name} is limited by {limit}@{where}: {told}", first == f"{limit}@{where}"
+
+
+def quotient(value, other):
+    """One over the other; nothing where one of them is not known."""
+    return value / other if value and other else None
+
+
+def at_least(what, ratio, least):
+    """A conclusion about a ratio."""
+    return f"{what}, at least ×{least}: {times(ratio)}", ratio is not None and ratio >= least
+
+
+def times(ratio):
+    """A ratio as text."""
+    return "not measured" if ratio is None else f"×{ratio:.2f}"
+
+
+def gain(document, name, base):
+    """The QPS of a run over that of another."""
+    return quotient(run(document, name).get("throughput_per_sec"), run(document, base).get("throughput_per_sec"))
+
+
+def cpu_vs_bandwidth(document, quick):
+    """The four rules; the last needs two sizes of answer on one machine whose link is full."""
+    rules = [
+        ("more cores raise QPS where the CPU is full", r"^Where the CPU is full .* throughput grows with the cores"),
+        ("more cores do not where the link is full", r"^Where the link is full, more cores do not raise throughput"),
+        ("more cores do not where the API waits for a slow one, which is named",
+         r"^More cores do not raise throughput though neither CPU nor link is full .* @ slow\.$"),
+    ]
+    if asked(document, quick, "large-391", "large-1000"):
+        rules.append(("larger answers lower QPS where the link is full",
+                      r"^Where the link is full, larger responses lower throughput"))
+    return [sentence(document, what, pattern) for what, pattern in rules]
+
+
+def compared(document, name, against):
+    """A run set against another, or nothing."""
+    of_one = [one["runs"] for one in document["comparisons"] if one["against"] == against]
+    return next((one for runs in of_one for one in runs if one["name"] == name), {})
+
+
+def api_vs_native(document, _quick):
+    """How far gin is from net/http with and without its middlewares, and that the profile names the dearest."""
+    ratios = [(compared(document, name, "net-http").get("best") or {}).get("throughput_ratio")
+              for name in ("api-vs-native", "without-middlewares")]
+    whole, bare = ratios
+    cpu = compared(document, "api-vs-native", "without-middlewares").get("cpu") or {}
+    dump_us = [one["difference_us"] for one in cpu.get("functions", []) if re.search(r"\bDump\b", one["function"])]
+    more_us = max((us for us in dump_us if us), default=0.0)
+    return [
+        (f"gin's best QPS is below net/http's: {times(whole)}", whole is not None and whole < 1),
+        (f"without middlewares it is nearer: {times(bare)}", None not in ratios and bare > whole),
+        (f"the profiles name the dump as a cost: {more_us:.1f} µs a request", more_us > 0),
+    ]
+
+
+def named(text, label):
+    """Whether a sentence about a list of rows has this one in it."""
+    return None not in (text, label) and re.search(rf"(?:: |, ){re.escape(label)} \(", text) is not None
+
+
+def two_apis(document, _quick):
+    """What doubles and what does not, the balance between, and the pool that is behind it."""
+    doubled = said(document, r" through web double what one carries: ")
+    short = said(document, r" through web do not double what one carries: ")
+    rows = {round(one["held_ms"]): one for one in document.get("rows") or [] if one["held_ms"] is not None}
+    labels = {held_ms: row["label"] for held_ms, row in rows.items()}
+    found = [(f"a second API doubles QPS at {held_ms} ms", named(doubled, labels.get(held_ms))) for held_ms in (200, 70)]
+    found += [(f"it does not at {held_ms} ms", named(short, labels.get(held_ms))) for held_ms in (10, 0)]
+    fast = rows.get(0, {})
+    alone = [one["throughput_per_sec"] for one in fast.get("alone", [])]
+    of_one = quotient(fast.get("throughput_per_sec"), min(alone, default=None))
+    evens = [one["held_ms"] for one in document.get("break_evens") or [] if one["held_ms"]]
+    return found + [
+        (f"at 0 ms both carry less than one alone: {times(of_one)}", of_one is not None and of_one < 1),
+        ("the break-even is below 70 ms: " + (", ".join(f"{held:.1f} ms" for held in evens) or "none found"),
+         any(0 < held < 70 for held in evens)),
+        sentence(document, "each API has a pool", r"^Each of api1 and api2 has a pool of about "),
+    ]
+
+
+def everything_on(ledger):
+    """QPS of the combination with most switches on."""
+    return max(ledger["cells"], key=lambda cell: len(cell["on"]))["throughput_per_sec"] if ledger["cells"] else None
+
+
+def filters_ablation(document, _quick):
+    """What to mend first, and what the steps of mending came to."""
+    ledgers = {one["state"]: one for one in (document.get("switches") or {}).get("ledgers", [])}
+    nothing = {"order": [], "cells": []}
+    found, last = (ledgers.get(state, nothing) for state in ("filters-ablation", "4-log-batched-200"))
+    order = [step["switch"] for step in found["order"]]
+    mended = quotient(everything_on(last), everything_on(found))
+    return [
+        (f"the log is to be mended first: {', '.join(order) or 'not measured'}", order[:1] == ["log"]),
+        at_least("the last step raises QPS with everything on", mended, MENDED_GAIN),
+    ]
+
+
+def tiers_100k(document, quick):
+    """What limits the rows that the report turns on, how tiers scale, and the machines for the target."""
+    found = [
+        limited(document, "4-nginx1-tomcat4", "bandwidth", "web1"),
+        limited(document, "6-redis1", "cpu", "redis1"),
+        at_least("a second Redis raises QPS", gain(document, "6-redis2", "6-redis1"), REDIS_GAIN),
+    ]
+    found += [limited(document, name, "cpu", where) for name, where in (("2-tomcat1", "tomcat1"), ("6-redis1-pinned", "redis4"))
+              if asked(document, quick, name)]
+    if asked(document, quick, "4-nginx1-tomcat1", "4-nginx1-tomcat3"):
+        logins = gain(document, "4-nginx1-tomcat3", "4-nginx1-tomcat1")
+        found.append(at_least("three Tomcats carry more logins than one", logins, TOMCAT_GAIN))
+    tiers = {one["tier"]: one for one in (document.get("machines") or {}).get("tiers", [])}
+    needed = {name: tiers.get(name, {}).get("machines") for name in ("nginx", "tomcat", "dubbo", "redis")}
+    decides = [need["resource"] for need in tiers.get("nginx", {}).get("needs", [])][:1]
+    return found + [
+        ("machines of each tier for the target: " + ", ".join(f"{name} {count or '–'}" for name, count in needed.items()),
+         all(needed.values())),
+        (f"nginx's are counted by its link: {', '.join(decides) or 'nothing told'}",
+         decides != [] and decides[0].startswith("bandwidth")),
+    ]
+
+
+BY_NAME = {
+    "api-vs-native": api_vs_native,
+    "cpu-vs-bandwidth": cpu_vs_bandwidth,
+    "filters-ablation": filters_ablation,
+    "tiers-100k": tiers_100k,
+    "two-apis-behind-nginx": two_apis,
+}
