@@ -50,10 +50,10 @@ impl WarmUp {
         Self { workers: workers as usize, by, heads: Vec::new(), taken: BTreeMap::new() }
     }
 
-    /// One of the same load that knows nothing yet.
-    #[must_use]
-    pub fn anew(&self) -> Self {
-        Self { workers: self.workers, by: self.by, heads: Vec::new(), taken: BTreeMap::new() }
+    /// Forgets what it has seen: the same load goes on under other conditions.
+    pub fn forget(&mut self) {
+        self.heads.clear();
+        self.taken.clear();
     }
 
     /// Takes in a frame.

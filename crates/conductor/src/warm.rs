@@ -234,7 +234,7 @@ impl Warming<'_, '_> {
         let Some(caps) = self.caps.take() else { return Ok(()) };
         caps.hold().map_err(WarmUpError::NotHeld)?;
         self.free = Some(RealClock.now().since(self.began));
-        self.seen = self.seen.anew();
+        self.seen.forget();
         Ok(())
     }
 
