@@ -58,6 +58,8 @@ pub struct TableTier {
     pub alone_per_sec: Option<f64>,
     /// The most connections, or requests under way, with which that was tried; `None`: as many as the row has.
     pub alone_connections: Option<f64>,
+    /// True if one of its resources was full then, or was not told apart from what limited it: no pool by itself did.
+    pub alone_full: bool,
 }
 
 /// One row of a table; what the table does not say is `None`.

@@ -9,10 +9,14 @@ use crate::{Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, Step
 /// A run with what it is called.
 type Named<'a> = (&'a str, &'a Findings);
 
+/// A run by its name, and what of a tier is used by something else in it.
+type OtherUse<'a> = (&'a str, Vec<&'static str>);
+
 /// What runs tell: each with its name. Hosts of one tier are taken together; a host without a tier is one by itself.
 pub fn observe_runs(runs: &[Named<'_>]) -> Observed {
     let mut observed = Observed::default();
     let mut measured: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    let mut used_otherwise: BTreeMap<String, Vec<OtherUse<'_>>> = BTreeMap::new();
     for (name, findings) in runs {
         let Some((position, step)) = best(findings) else {
             observed.remarks.push(format!("{name} has no step with answers, and tells nothing."));
@@ -23,7 +27,7 @@ pub fn observe_runs(runs: &[Named<'_>]) -> Observed {
             let known = observed.tier(&tier);
             known.carries(throughput_per_sec, hosts.len() as f64, name);
             known.demands.extend(demands(name, findings, &hosts, position));
-            known.doubts.extend(others_use(name, findings, &hosts));
+            used_otherwise.entry(tier.clone()).or_default().push((name, others_use(findings, &hosts)));
             if hosts.iter().any(|host| *host == findings.verdict.host()) {
                 judge(known, name, findings, throughput_per_sec);
                 known.demands.extend(pool(name, findings, step, hosts.len()));
@@ -35,6 +39,7 @@ pub fn observe_runs(runs: &[Named<'_>]) -> Observed {
     for tier in &mut observed.tiers {
         tier.demands = TierDemand::dearest(std::mem::take(&mut tier.demands));
         tier.scaling = measured.remove(&tier.name).and_then(Scaling::of);
+        tier.doubts.extend(used_otherwise.remove(&tier.name).and_then(|uses| other_use_doubt(&uses)));
         if tier.demands.is_empty() {
             tier.doubts.push("nothing was seen of what a request uses of it".to_owned());
         }
@@ -135,8 +140,8 @@ fn demands(name: &str, findings: &Findings, hosts: &[&str], position: usize) -> 
     sums
 }
 
-/// Resources that something else than the requests uses.
-fn others_use(name: &str, findings: &Findings, hosts: &[&str]) -> Option<String> {
+/// Resources of a tier that something else than the requests uses.
+fn others_use(findings: &Findings, hosts: &[&str]) -> Vec<&'static str> {
     let broken = |resource: &&Resource| resource.demand.is_some_and(|demand| demand.law == Law::Broken);
     let own = findings.resources.iter().filter(|resource| hosts.contains(&resource.host.as_str()));
     let mut words: Vec<&str> = own
@@ -146,12 +151,21 @@ fn others_use(name: &str, findings: &Findings, hosts: &[&str]) -> Option<String>
         .collect();
     words.sort_unstable();
     words.dedup();
-    (!words.is_empty()).then(|| {
-        format!(
-            "in {name} the use of its {} does not grow with throughput: something else uses it, and nothing is planned by it",
-            words.join(" and its ")
-        )
-    })
+    words
+}
+
+/// One sentence for all runs of a tier: of many runs a name each would hide what the other doubts say.
+fn other_use_doubt(uses: &[OtherUse<'_>]) -> Option<String> {
+    const WHY: &str = "does not grow with throughput: something else uses it, and nothing is planned by it";
+    let told: Vec<&OtherUse<'_>> = uses.iter().filter(|(_, words)| !words.is_empty()).collect();
+    if let [(name, words)] = told.as_slice() {
+        return Some(format!("in {name} the use of its {} {WHY}", words.join(" and its ")));
+    }
+    let mut runs_by_word: BTreeMap<&str, usize> = BTreeMap::new();
+    told.iter().flat_map(|(_, words)| words).for_each(|word| *runs_by_word.entry(word).or_default() += 1);
+    let counted: Vec<String> = runs_by_word.iter().map(|(word, runs)| format!("{word} in {runs}")).collect();
+    (!counted.is_empty())
+        .then(|| format!("in {} of {} runs what is used of it {WHY} there ({})", told.len(), uses.len(), counted.join(", ")))
 }
 
 fn added(a: Estimate, b: Estimate) -> Estimate {

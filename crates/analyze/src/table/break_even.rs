@@ -36,8 +36,9 @@ pub struct TriedRow {
     pub label: String,
     /// How long its requests are held, in seconds.
     pub held_sec: f64,
-    /// The throughput that was foretold for it, requests per second.
-    pub foretold_per_sec: f64,
+    /// The throughput that was foretold for it, requests per second. The interval is as wide as the rows of the front differ,
+    /// and ± 5 % at least.
+    pub foretold_per_sec: Estimate,
     /// Its throughput.
     pub throughput_per_sec: f64,
 }
@@ -47,12 +48,13 @@ pub struct TriedRow {
 pub struct BreakEven {
     /// The tier in front.
     pub front: String,
-    /// What it carries, requests per second: the mean of the rows that it stops.
-    pub front_per_sec: f64,
+    /// What it carries, requests per second: the mean of the rows that it stops. The interval holds all of them, and ± 5 % at
+    /// least, which is what limits are told apart by.
+    pub front_per_sec: Estimate,
     /// Those behind it.
     pub behind: Vec<PooledTier>,
-    /// Held for less than this, in seconds, requests are stopped by the front. Within the interval the two are less than 5 %
-    /// apart, and not told from each other.
+    /// Held for less than this, in seconds, requests are stopped by the front. Within the interval those behind carry what the
+    /// front may carry, and the two are not told from each other.
     pub held_sec: Estimate,
     /// What each of those behind carries there, requests per second.
     pub each_per_sec: f64,
@@ -61,9 +63,10 @@ pub struct BreakEven {
 }
 
 impl TriedRow {
-    /// True if the row came out as foretold, within what two limits are told apart by.
+    /// True if the row came out as foretold.
     pub fn agrees(&self) -> bool {
-        alike(self.throughput_per_sec, self.foretold_per_sec)
+        let interval = self.foretold_per_sec.interval;
+        interval.is_some_and(|(low, high)| (low..=high).contains(&self.throughput_per_sec))
     }
 }
 
@@ -74,17 +77,20 @@ struct Point {
     per_sec: f64,
     /// How many requests could be under way, at most.
     connections: f64,
+    /// True if a resource was full, or may have been.
+    full: bool,
 }
 
 impl PooledTier {
     /// The law through as many of the points as it fits within 5 %, from the longest time downwards. The others are of another
-    /// limit, and carry less than the pool would let through; so are those that carry as much as the fastest one, if that
-    /// stands not alone. `None` for fewer than two times, and where the pool is as large as the load, which then is what it is.
+    /// limit, and carry less than the pool would let through; so are those at which a resource was full, and those that carry
+    /// as much as the fastest one, if that stands not alone. `None` for fewer than two times, and where the pool is as large as the load, which then is what it is.
     fn of(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
         points.sort_by(|a, b| b.held_sec.total_cmp(&a.held_sec));
         let fastest = points.iter().map(|point| point.per_sec).fold(0.0, f64::max);
         let slower = points.iter().take_while(|point| !alike(point.per_sec, fastest)).count();
         let most = if slower + 1 < points.len() { slower } else { points.len() };
+        let most = most.min(points.iter().take_while(|point| !point.full).count());
         let through = |count: usize| {
             let (fitted, others) = points.split_at(count);
             let (at_once, beside_sec) = fit(fitted)?;
@@ -161,11 +167,22 @@ fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
         Some(TriedRow {
             label: name_of(row),
             held_sec,
-            foretold_per_sec: behind_per_sec.min(early.front_per_sec),
+            foretold_per_sec: least(tied(behind_per_sec, behind_per_sec, behind_per_sec), early.front_per_sec),
             throughput_per_sec: row.throughput_per_sec,
         })
     });
     Some(BreakEven { trials: trials.collect(), ..early })
+}
+
+/// A figure that was seen from the least to the most, and is not told from what is 5 % off.
+fn tied(value: f64, least: f64, most: f64) -> Estimate {
+    Estimate { value, interval: Some((least.min(value / (1.0 + TIE)), most.max(value * (1.0 + TIE)))) }
+}
+
+/// The smaller of two, wherever in their intervals both are.
+fn least(a: Estimate, b: Estimate) -> Estimate {
+    let interval = a.interval.zip(b.interval).map(|(a, b)| (a.0.min(b.0), a.1.min(b.1)));
+    Estimate { value: a.value.min(b.value), interval }
 }
 
 fn carried_per_sec(behind: &[PooledTier], held_sec: f64) -> f64 {
@@ -175,23 +192,24 @@ fn carried_per_sec(behind: &[PooledTier], held_sec: f64) -> f64 {
 fn foretold(rows: &[Pair<'_>]) -> Option<BreakEven> {
     let stopped = rows.iter().filter(|(row, found)| is_stopped(row, found));
     let front: Vec<f64> = stopped.map(|(row, _)| row.throughput_per_sec).collect();
-    let front_per_sec = front.iter().sum::<f64>() / front.len() as f64;
-    let (first, _) = rows.first().filter(|_| !front.is_empty())?;
+    let (slowest, fastest) = (front.iter().copied().reduce(f64::min)?, front.iter().copied().reduce(f64::max)?);
+    let front_per_sec = tied(front.iter().sum::<f64>() / front.len() as f64, slowest, fastest);
+    let (first, _) = rows.first()?;
     let behind = alone(first)
         .map(|tier| PooledTier::of(tier, points_of(rows, &tier.name)))
         .collect::<Option<Vec<_>>>()?;
     let times: Vec<f64> = rows.iter().filter_map(|(row, _)| row.held_sec).collect();
     let range = (times.iter().copied().reduce(f64::min)?, times.iter().copied().reduce(f64::max)?);
     let at = |per_sec: f64| meeting(&behind, per_sec, range);
-    let interval = at(front_per_sec * (1.0 + TIE)).zip(at(front_per_sec / (1.0 + TIE)));
-    let held_sec = Estimate { value: at(front_per_sec)?, interval };
+    let interval = front_per_sec.interval.and_then(|(low, high)| at(high).zip(at(low)));
+    let held_sec = Estimate { value: at(front_per_sec.value)?, interval };
     let count: f64 = behind.iter().map(|tier| tier.count).sum();
     Some(BreakEven {
         front: first.front.clone().unwrap_or_else(|| UNNAMED.to_owned()),
         front_per_sec,
         behind,
         held_sec,
-        each_per_sec: front_per_sec / count,
+        each_per_sec: front_per_sec.value / count,
         trials: Vec::new(),
     })
 }
@@ -203,6 +221,7 @@ fn points_of(rows: &[Pair<'_>], name: &str) -> Vec<Point> {
             held_sec: row.held_sec?,
             per_sec: tier.alone_per_sec.filter(|per_sec| *per_sec > 0.0)?,
             connections: tier.alone_connections.or(row.connections).unwrap_or(f64::INFINITY),
+            full: tier.alone_full,
         })
     };
     rows.iter().filter_map(point).collect()
@@ -250,11 +269,14 @@ impl BreakEven {
         let time = duration_text(self.held_sec.value * 1e9);
         let told = |trial: &TriedRow| {
             let verb = if trial.agrees() { "confirms" } else { "does not confirm" };
+            let range = trial.foretold_per_sec.interval.map_or_else(String::new, |(low, high)| {
+                format!(" ({} to {})", count_text(low), count_text(high))
+            });
             format!(
-                "{} {verb} that: {} requests/s, where {} were foretold without it",
+                "{} {verb} that: {} requests/s, where {}{range} were foretold without it",
                 trial.label,
                 count_text(trial.throughput_per_sec),
-                count_text(trial.foretold_per_sec)
+                count_text(trial.foretold_per_sec.value)
             )
         };
         match self.trials.as_slice() {

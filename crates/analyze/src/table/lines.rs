@@ -58,8 +58,8 @@ impl RunRows {
         }
         lines.sort_by(|a, b| a.group.cmp(&b.group).then(a.cores.total_cmp(&b.cores)));
         lines.iter_mut().for_each(|line| sort(&mut line.points));
-        // A group with one size alone is no line.
-        let of_groups = lines.chunk_by(|a, b| a.group == b.group).filter(|group| has_several_sizes(group));
+        // A group in which no machine has two sizes tells nothing of them.
+        let of_groups = lines.chunk_by(|a, b| a.group == b.group).filter(|group| has_a_line(group));
         let lines = of_groups.flatten().cloned().collect::<Vec<_>>();
         let differ = lines.iter().any(|line| line.cores != lines[0].cores);
         if differ { lines } else { Vec::new() }
@@ -81,10 +81,8 @@ impl RunRows {
     }
 }
 
-fn has_several_sizes(lines: &[SizeLine]) -> bool {
-    let mut sizes = lines.iter().flat_map(|line| &line.points).map(|point| point.at);
-    let first = sizes.next();
-    sizes.any(|size| Some(size) != first)
+fn has_a_line(lines: &[SizeLine]) -> bool {
+    lines.iter().any(|line| line.points.len() > 1)
 }
 
 /// By where they stand; of several in one place the fastest.

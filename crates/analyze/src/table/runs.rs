@@ -68,6 +68,12 @@ impl RowRun {
     fn is_bound(&self) -> bool {
         matches!(self.verdict.limit, Limit::Generator | Limit::None)
     }
+
+    /// True if a resource was full, or may have been: then throughput is not that of a pool alone.
+    fn is_full(&self) -> bool {
+        let named = std::iter::once(self.verdict.limit).chain(self.verdict.also.iter().map(|other| other.limit));
+        named.into_iter().any(Limit::is_whatever_the_pace)
+    }
 }
 
 fn at_once(step: &StepSummary) -> u32 {
@@ -107,18 +113,14 @@ fn row(label: String, run: &RowRun, runs: &[RowRun]) -> TableRow {
     let (spec, measured) = (&run.spec, &run.measured);
     let mut tiers: Vec<TableTier> = measured.tiers.iter().map(tier).collect();
     for (name, other) in alone(run, runs) {
-        let alone_per_sec = Some(other.measured.throughput.value);
-        let alone_connections = Some(f64::from(other.under_way_most));
-        match tiers.iter_mut().find(|tier| tier.name == name) {
-            Some(tier) => *tier = TableTier { alone_per_sec, alone_connections, ..std::mem::take(tier) },
-            None => tiers.push(TableTier {
-                name: name.to_owned(),
-                instances: Some(1.0),
-                alone_per_sec,
-                alone_connections,
-                ..TableTier::default()
-            }),
-        }
+        let index = tiers.iter().position(|tier| tier.name == name).unwrap_or_else(|| {
+            let unseen = TableTier { name: name.to_owned(), instances: Some(1.0), ..TableTier::default() };
+            tiers.push(unseen);
+            tiers.len() - 1
+        });
+        tiers[index].alone_per_sec = Some(other.measured.throughput.value);
+        tiers[index].alone_connections = Some(f64::from(other.under_way_most));
+        tiers[index].alone_full = other.is_full();
     }
     TableRow {
         label,

@@ -112,6 +112,20 @@ fn idle_connections_kept_ready_are_no_requests_passed_on() {
 }
 
 #[test]
+fn connections_that_a_warm_up_opened_are_of_requests_passed_on() {
+    // The most of the ladder is 256, which the warm-up held: a client that keeps connections has them at the lowest step too.
+    let mut run = proxied(8.0)
+        .listener("api", "10.0.0.3:9000", 8, |_, _| 0.0)
+        .gauge(JAVA, "10.0.0.5:3306", |_, _| 256.0)
+        .run();
+    let place = |run: &plimsoll_record::Run| findings(run).verdict.host().to_owned();
+    assert_eq!(place(&run), "api");
+    let plan = run.manifest.plan.trim_end().strip_suffix('}').unwrap().to_owned();
+    run.manifest.plan = plan + r#","warm":{"secs":10,"nanos":0}}"#;
+    assert_eq!(place(&run), "10.0.0.5:3306");
+}
+
+#[test]
 fn requests_passed_on_to_what_nobody_looks_at_wait_for_a_dependency() {
     let watch = proxied(8.0).listener("api", "10.0.0.3:9000", 8, |_, _| 0.0).gauge(
         JAVA,

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use plimsoll_analyze::{
-    BreakEven, Confidence, Findings, Limit, RowRun, RunRows, TableFindings, TableRow, TableTier, Verdict,
+    BreakEven, Confidence, Findings, Limit, RowRun, RunRows, Suspect, TableFindings, TableRow, TableTier, Verdict,
     explain_table, run_rows,
 };
 use plimsoll_plan::{Capacity, PlanHost, RowSpec, Slo};
@@ -107,8 +107,8 @@ fn a_row_near_the_break_even_is_foretold_without_it_and_confirms_it_or_not() {
     };
     let found = explain_table(&rows(2_860.0));
     let [trial] = only(&found).trials.as_slice() else { panic!("{:?}", found.break_evens) };
-    assert!(trial.agrees() && (trial.foretold_per_sec - 2_909.0).abs() < 1.0, "{trial:?}");
-    concludes(&found, "sleep 10 confirms that: 2,860 requests/s, where 2,909 were foretold");
+    assert!(trial.agrees() && (trial.foretold_per_sec.value - 2_909.0).abs() < 1.0, "{trial:?}");
+    concludes(&found, "sleep 10 confirms that: 2,860 requests/s, where 2,909 (2,771 to 3,055) were foretold");
     concludes(&explain_table(&rows(2_500.0)), "sleep 10 does not confirm that");
     // It takes nobody alone to try it.
     let mut through_alone = rows(2_860.0);
@@ -226,6 +226,30 @@ fn runs_tell_what_the_front_carries_and_why_and_where_doubling_ends() {
     // 2·16/(h + 1 ms) = 1,300/s at 23.6 ms.
     assert!((even.held_sec.value - 23.6e-3).abs() < 0.7e-3, "{even:?}");
     concludes(&found, "sleep 24 confirms that");
+}
+
+#[test]
+fn a_row_in_which_the_cpu_may_have_been_full_tells_nothing_of_the_pool() {
+    // Busy processors make each request of 10 ms take longer, which would be put down to all of them.
+    let beside_sec = |also: &[Suspect]| {
+        let mut alone = case(10, (1_380.0, Limit::Pool), (1_300.0, Limit::Cpu, "web"));
+        alone.iter_mut().for_each(|run| run.verdict.also = also.to_vec());
+        let runs = [five_cases(), alone].concat();
+        only(&run_rows(&runs).found).behind[0].beside_sec
+    };
+    let cpu = Suspect { limit: Limit::Cpu, place: "api1".to_owned(), at_per_sec: None };
+    let (sure, tied) = (beside_sec(&[]), beside_sec(&[cpu]));
+    assert!(sure > 1.45e-3 && tied < 1.3e-3, "{sure} {tied}");
+}
+
+#[test]
+fn a_trial_is_foretold_no_more_exactly_than_the_front_is_known() {
+    let mut rows = made(16.0, 3_000.0, &[200.0, 70.0, 10.0, 2.0, 0.0]);
+    (rows[3].throughput_per_sec, rows[4].throughput_per_sec) = (2_600.0, 3_400.0);
+    rows[2].throughput_per_sec = 2_660.0;
+    let found = explain_table(&rows);
+    assert!(only(&found).front_per_sec.interval.is_some_and(|(low, high)| (low, high) == (2_600.0, 3_400.0)));
+    concludes(&found, "sleep 10 confirms that: 2,660 requests/s, where 2,909 (2,600 to 3,055) were foretold");
 }
 
 #[test]

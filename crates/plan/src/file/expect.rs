@@ -26,6 +26,9 @@ const LIMITS: [&str; 15] = [
     "unknown",
 ];
 
+/// What a variant says to take back what its file expects.
+const ANY: &str = "any";
+
 /// One limit that a verdict should name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
@@ -59,7 +62,13 @@ pub(super) fn expect(file: &Section<'_, '_>) -> Result<Option<Expect>, PlanFileE
     let entry = section
         .get("limit")
         .ok_or_else(|| section.missing("limit", "it says what the verdict should name"))?;
-    let limit = known(&entry, entry.string()?)?;
+    let limit = entry.string()?;
+    if limit == ANY {
+        section.at_most_one(&["limit", "where"])?;
+        section.at_most_one(&["limit", "size"])?;
+        return Ok(None);
+    }
+    let limit = known(&entry, limit)?;
     let host = section.get("where").map(|host| host.string()).transpose()?;
     Ok(Some(Expect { limits: vec![Expected { limit, host }], size }))
 }

@@ -116,6 +116,7 @@ fn a_value_that_its_key_cannot_have_says_what_it_could_have() {
     assert!(expect("limit = \"cpus\"").contains("did you mean `cpu`?"));
     assert!(expect("either = [\"cpu@web\"]").contains("at least two"));
     assert!(expect("size = 3").contains("`expect.limit` is missing"));
+    assert!(expect("limit = \"any\"\nsize = 3").contains("size"));
     assert!(refused("name = \"x\"").contains("`target.url` is missing"));
     assert!(refused("a = [1\n\n").contains("this is not TOML"));
 }
@@ -450,11 +451,13 @@ fn a_host_starts_capped_or_free() {
 #[test]
 fn another_limit_has_another_place_and_no_size() {
     let file = "[target]\nurl = \"http://api/\"\n[expect]\nlimit = \"pool\"\nwhere = \"api\"\nsize = 8\n\
-                [[variant]]\nname = \"fast\"\nexpect.limit = \"cpu\"\n[[variant]]\nname = \"wide\"\nexpect.size = 16\n";
+                [[variant]]\nname = \"fast\"\nexpect.limit = \"cpu\"\n[[variant]]\nname = \"wide\"\nexpect.size = 16\n\
+                [[variant]]\nname = \"open\"\nexpect.limit = \"any\"\n";
     let file = PlanFile::parse(file).unwrap();
     let expected = |index: usize| file.variants[index].file.expect.clone().unwrap();
     assert_eq!((expected(0).size, expected(0).limits[0].host.clone()), (None, None));
     assert_eq!((expected(1).size, expected(1).limits[0].host.as_deref()), (Some(16), Some("api")));
+    assert_eq!(file.variants[2].file.expect, None, "a variant may expect nothing");
 }
 
 #[test]

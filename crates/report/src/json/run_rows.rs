@@ -13,9 +13,11 @@ pub struct BreakEvenDocument {
     pub front: String,
     /// What it carries, requests per second.
     pub front_per_sec: Option<f64>,
+    /// As far as the rows that it stops differ, and ± 5 % at least.
+    pub front_interval: Option<[f64; 2]>,
     /// Requests that are held for less than this are stopped by it.
     pub held_ms: Option<f64>,
-    /// Between these it and those behind it are less than 5 % apart.
+    /// Between these it and those behind it are not told apart.
     pub held_interval_ms: Option<[f64; 2]>,
     /// What each of those behind it carries there, requests per second.
     pub each_per_sec: Option<f64>,
@@ -47,9 +49,11 @@ pub struct TriedRowDocument {
     pub held_ms: Option<f64>,
     /// What was foretold, requests per second.
     pub foretold_per_sec: Option<f64>,
+    /// How far that may be off: as far as the rows of the front differ, and ± 5 % at least.
+    pub foretold_interval: Option<[f64; 2]>,
     /// What it made.
     pub throughput_per_sec: Option<f64>,
-    /// True if that is within 5 % of each other.
+    /// True if that is within the interval.
     pub agrees: bool,
 }
 
@@ -120,7 +124,8 @@ impl BreakEvenDocument {
         let interval = even.held_sec.interval.map(|(low, high)| (low * 1e3, high * 1e3));
         Self {
             front: even.front.clone(),
-            front_per_sec: finite(even.front_per_sec),
+            front_per_sec: finite(even.front_per_sec.value),
+            front_interval: bounds(even.front_per_sec.interval),
             held_ms: finite(even.held_sec.value * 1e3),
             held_interval_ms: bounds(interval),
             each_per_sec: finite(even.each_per_sec),
@@ -146,7 +151,8 @@ impl TriedRowDocument {
         Self {
             label: trial.label.clone(),
             held_ms: finite(trial.held_sec * 1e3),
-            foretold_per_sec: finite(trial.foretold_per_sec),
+            foretold_per_sec: finite(trial.foretold_per_sec.value),
+            foretold_interval: bounds(trial.foretold_per_sec.interval),
             throughput_per_sec: finite(trial.throughput_per_sec),
             agrees: trial.agrees(),
         }

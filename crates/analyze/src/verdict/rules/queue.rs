@@ -4,6 +4,8 @@
 //! the load. It holds them if they wait at its own door, not read or not accepted. The place of the queue is the deepest
 //! tier that requests reach and do not leave.
 
+use plimsoll_plan::Level;
+
 use crate::topology::Tier;
 use crate::verdict::bounds;
 use crate::verdict::scene::Scene;
@@ -150,14 +152,25 @@ fn passed_to(scene: &Scene<'_>, tiers: &[usize], low: usize, high: usize) -> Nex
     }
 }
 
+/// A client that keeps its connections has, after a warm-up, as many as that had requests under way: it was they that opened
+/// them.
+fn left_by_warm_up(scene: &Scene<'_>, out: f64) -> bool {
+    let plan = &scene.case.plan;
+    let Level::Closed { connections, depth } = plan.load.warming() else { return false };
+    let held = f64::from(connections) * f64::from(depth);
+    plan.warm.is_some() && (out / held - 1.0).abs() <= bounds::SAME_SIZE
+}
+
 /// About all requests go on: as many connections lead out as requests are under way, or as connections lead in. A pool of
-/// connections that is as large at the lowest load is no sign of that: it may idle.
+/// connections that is as large at the lowest load is no sign of that, unless a warm-up left it so: it may idle.
 fn passes(scene: &Scene<'_>, tiers: &[usize], out: f64, low: usize, high: usize) -> bool {
     let lowest = (0..scene.case.steps.len()).min_by_key(|index| scene.case.steps[*index].connections);
     let total = |step: usize| shares(scene, tiers, step).iter().map(|(_, count)| count).sum::<f64>();
     let in_flight = under_way(scene, high);
     let kept_ready = lowest.is_some_and(|lowest| {
-        under_way(scene, lowest) <= 0.5 * in_flight && total(lowest) >= 0.9 * total(high)
+        under_way(scene, lowest) <= 0.5 * in_flight
+            && total(lowest) >= 0.9 * total(high)
+            && !left_by_warm_up(scene, total(lowest))
     });
     let grows = || {
         let (load, flow) = (in_flight / under_way(scene, low).max(1.0), total(high) / total(low).max(1.0));
