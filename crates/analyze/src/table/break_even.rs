@@ -251,8 +251,7 @@ impl BreakEven {
         });
         let foretold = format!(
             "Break-even at about {time}{range}: requests held for less, where {one}{behind} alone carries more than {each} \
-             requests/s, are stopped by {front}, those held for longer by {behind}. {who} about {at_once} at once and takes \
-             {beside} besides.",
+             requests/s, are stopped by {front}, those held for longer by {behind}. {who} about {at_once} at once{besides}.",
             time = duration_text(self.held_sec.value * 1e9),
             one = if several { "one of " } else { "" },
             each = count_text(self.each_per_sec),
@@ -260,9 +259,16 @@ impl BreakEven {
             who = if several { "Each of these serves" } else { "It serves" },
             at_once =
                 range_text(self.behind.iter().map(|tier| tier.at_once), |at_once| format!("{at_once:.0}")),
-            beside = range_text(self.behind.iter().map(|tier| tier.beside_sec * 1e9), duration_text),
+            besides = self.besides_text(),
         );
         vec![foretold, self.tried_text()]
+    }
+
+    /// What a request takes beside the time that it is held, unless that is too little to be seen.
+    fn besides_text(&self) -> String {
+        let beside_ns = self.behind.iter().map(|tier| tier.beside_sec * 1e9);
+        let seen = beside_ns.clone().any(|ns| ns > 0.0);
+        if seen { format!(" and takes {} besides", range_text(beside_ns, duration_text)) } else { String::new() }
     }
 
     fn tried_text(&self) -> String {
