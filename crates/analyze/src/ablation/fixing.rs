@@ -1,6 +1,7 @@
 //! In which order to mend what costs.
 
 use super::{Cell, SwitchCost, with};
+use crate::Estimate;
 
 /// One switch off.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +12,24 @@ pub struct FixStep {
     pub time_sec: f64,
     /// True if that combination was measured; else it is the time before less the switch's mean cost.
     pub measured: bool,
+    /// The switches that could as well be mended in its place: noise alone may make the difference.
+    pub ties: Vec<String>,
+}
+
+/// What a request takes with one more switch off.
+#[derive(Debug, Clone, Copy)]
+struct After {
+    time_sec: Estimate,
+    measured: bool,
+}
+
+impl After {
+    /// True if the two differ by less than both half intervals together, as independent errors add up.
+    fn is_tied(self, other: Self) -> bool {
+        let half = |one: Self| one.time_sec.interval.map(|(low, high)| (high / low).ln() / 2.0);
+        let apart = (self.time_sec.value / other.time_sec.value).ln().abs();
+        half(self).zip(half(other)).is_some_and(|(a, b)| apart <= a.hypot(b))
+    }
 }
 
 /// From the combination with most switches on: always the switch next that saves most, as it was measured there, else by its
@@ -27,20 +46,23 @@ pub(super) fn order(cells: &[Cell], costs: &[SwitchCost], names: &[String]) -> V
     while !left.is_empty() {
         let after = |cost: &SwitchCost| {
             let off = with(&settings, cost.switch, false);
-            let measured = cells.iter().find(|cell| cell.settings == off).map(|cell| cell.time_sec.value);
-            (measured.unwrap_or(time_sec - cost.cost_sec.value), measured.is_some())
+            let foretold = Estimate { value: time_sec - cost.cost_sec.value, interval: None };
+            let measured = cells.iter().find(|cell| cell.settings == off).map(|cell| cell.time_sec);
+            After { time_sec: measured.unwrap_or(foretold), measured: measured.is_some() }
         };
-        let best = (0..left.len()).min_by(|a, b| after(left[*a]).0.total_cmp(&after(left[*b]).0));
+        let best = (0..left.len())
+            .min_by(|a, b| after(left[*a]).time_sec.value.total_cmp(&after(left[*b]).time_sec.value));
         let Some(best) = best else { break };
-        let (next_sec, measured) = after(left[best]);
+        let next = after(left[best]);
         // Costs that do not add up cannot be taken off for ever.
-        if next_sec <= 0.0 {
+        if next.time_sec.value <= 0.0 {
             break;
         }
         let cost = left.remove(best);
-        settings = with(&settings, cost.switch, false);
-        time_sec = next_sec;
-        steps.push(FixStep { name: names.get(cost.switch).cloned().unwrap_or_default(), time_sec, measured });
+        let name = |cost: &SwitchCost| names.get(cost.switch).cloned().unwrap_or_default();
+        let ties = left.iter().filter(|other| next.is_tied(after(other))).map(|other| name(other)).collect();
+        (settings, time_sec) = (with(&settings, cost.switch, false), next.time_sec.value);
+        steps.push(FixStep { name: name(cost), time_sec, measured: next.measured, ties });
     }
     steps
 }

@@ -49,6 +49,42 @@ fn exact_runs_give_the_costs_in_order_and_the_order_of_mending() {
     assert!((ledger.order[2].time_sec - 100e-6).abs() < 1e-12 && ledger.order[2].measured);
 }
 
+/// Two switches, of which the first costs 300 µs and the second so much; runs differ by 4 % either way.
+fn two_switches(second_us: f64) -> Ledger {
+    let mut all = Vec::new();
+    for round in 0..3_usize {
+        for (index, (settings, time_us)) in [
+            ([false, false], 100.0),
+            ([true, false], 400.0),
+            ([false, true], 100.0 + second_us),
+            ([true, true], 400.0 + second_us),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let off = 0.04 * (((round + index * index) % 3) as f64 - 1.0);
+            all.push(Trial {
+                settings: settings.to_vec(),
+                round: Some(round as u32),
+                throughput_per_sec: 1e6 / (time_us * (1.0 + off)),
+                at_most: false,
+                beside: Vec::new(),
+            });
+        }
+    }
+    let switches = vec!["first".to_owned(), "second".to_owned()];
+    ledger(&Trials { group: None, switches, beside: Vec::new(), trials: all })
+}
+
+#[test]
+fn a_switch_that_noise_may_have_put_before_another_is_told_as_tied_with_it() {
+    let tied = two_switches(310.0).order;
+    assert_eq!((tied[0].name.as_str(), tied[0].ties.as_slice()), ("second", ["first".to_owned()].as_slice()));
+    assert_eq!(tied[1].ties, Vec::<String>::new(), "nothing else is left");
+    let told = two_switches(600.0).order;
+    assert_eq!((told[0].name.as_str(), told[0].ties.len()), ("second", 0));
+}
+
 #[test]
 fn an_interaction_is_named_and_only_that_one() {
     let ledger = ledger(&trials(3, 4, 0.01, 2));

@@ -164,8 +164,14 @@ fn other_use_doubt(uses: &[OtherUse<'_>]) -> Option<String> {
     let mut runs_by_word: BTreeMap<&str, usize> = BTreeMap::new();
     told.iter().flat_map(|(_, words)| words).for_each(|word| *runs_by_word.entry(word).or_default() += 1);
     let counted: Vec<String> = runs_by_word.iter().map(|(word, runs)| format!("{word} in {runs}")).collect();
-    (!counted.is_empty())
-        .then(|| format!("in {} of {} runs what is used of it {WHY} there ({})", told.len(), uses.len(), counted.join(", ")))
+    (!counted.is_empty()).then(|| {
+        format!(
+            "in {} of {} runs what is used of it {WHY} there ({})",
+            told.len(),
+            uses.len(),
+            counted.join(", ")
+        )
+    })
 }
 
 fn added(a: Estimate, b: Estimate) -> Estimate {

@@ -167,7 +167,10 @@ fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
         Some(TriedRow {
             label: name_of(row),
             held_sec,
-            foretold_per_sec: least(tied(behind_per_sec, behind_per_sec, behind_per_sec), early.front_per_sec),
+            foretold_per_sec: least(
+                tied(behind_per_sec, behind_per_sec, behind_per_sec),
+                early.front_per_sec,
+            ),
             throughput_per_sec: row.throughput_per_sec,
         })
     });
@@ -192,7 +195,8 @@ fn carried_per_sec(behind: &[PooledTier], held_sec: f64) -> f64 {
 fn foretold(rows: &[Pair<'_>]) -> Option<BreakEven> {
     let stopped = rows.iter().filter(|(row, found)| is_stopped(row, found));
     let front: Vec<f64> = stopped.map(|(row, _)| row.throughput_per_sec).collect();
-    let (slowest, fastest) = (front.iter().copied().reduce(f64::min)?, front.iter().copied().reduce(f64::max)?);
+    let (slowest, fastest) =
+        (front.iter().copied().reduce(f64::min)?, front.iter().copied().reduce(f64::max)?);
     let front_per_sec = tied(front.iter().sum::<f64>() / front.len() as f64, slowest, fastest);
     let (first, _) = rows.first()?;
     let behind = alone(first)
@@ -268,7 +272,11 @@ impl BreakEven {
     fn besides_text(&self) -> String {
         let beside_ns = self.behind.iter().map(|tier| tier.beside_sec * 1e9);
         let seen = beside_ns.clone().any(|ns| ns > 0.0);
-        if seen { format!(" and takes {} besides", range_text(beside_ns, duration_text)) } else { String::new() }
+        if seen {
+            format!(" and takes {} besides", range_text(beside_ns, duration_text))
+        } else {
+            String::new()
+        }
     }
 
     fn tried_text(&self) -> String {

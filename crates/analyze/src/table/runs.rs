@@ -71,7 +71,8 @@ impl RowRun {
 
     /// True if a resource was full, or may have been: then throughput is not that of a pool alone.
     fn is_full(&self) -> bool {
-        let named = std::iter::once(self.verdict.limit).chain(self.verdict.also.iter().map(|other| other.limit));
+        let named =
+            std::iter::once(self.verdict.limit).chain(self.verdict.also.iter().map(|other| other.limit));
         named.into_iter().any(Limit::is_whatever_the_pace)
     }
 }

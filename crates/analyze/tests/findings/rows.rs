@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use plimsoll_analyze::{
-    BreakEven, Confidence, Findings, Limit, RowRun, RunRows, Suspect, TableFindings, TableRow, TableTier, Verdict,
-    explain_table, run_rows,
+    BreakEven, Confidence, Findings, Limit, RowRun, RunRows, Suspect, TableFindings, TableRow, TableTier,
+    Verdict, explain_table, run_rows,
 };
 use plimsoll_plan::{Capacity, PlanHost, RowSpec, Slo};
 

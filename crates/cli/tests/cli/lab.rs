@@ -538,7 +538,10 @@ fn rows_of_a_file_are_told_together_and_drawn() {
     let told = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet", "--out", "kept"]).json();
     assert_eq!(told["runs"].as_array().unwrap().len(), 4);
     let rows = told["rows"].as_array().unwrap();
-    assert_eq!(rows.iter().map(|row| row["label"].as_str().unwrap()).collect::<Vec<_>>(), ["one", "large", "larger"]);
+    assert_eq!(
+        rows.iter().map(|row| row["label"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["one", "large", "larger"]
+    );
     assert_eq!((&rows[0]["cores"], &rows[1]["cores"]), (&0.5.into(), &0.6.into()), "of the target's host");
     let bytes = |row: usize| rows[row]["response_bytes"].as_f64().unwrap();
     assert!(bytes(1) > 10.0 * bytes(0), "{rows:?}");

@@ -104,6 +104,8 @@ pub struct FixDocument {
     pub throughput_per_sec: Option<f64>,
     /// False where that combination was not measured but foretold.
     pub measured: bool,
+    /// The switches that these runs do not tell from it, in its place.
+    pub ties: Vec<String>,
 }
 
 /// One combination.
@@ -223,6 +225,7 @@ fn fix(step: &plimsoll_analyze::FixStep) -> FixDocument {
         time_us: us(step.time_sec),
         throughput_per_sec: finite(1.0 / step.time_sec),
         measured: step.measured,
+        ties: step.ties.clone(),
     }
 }
 

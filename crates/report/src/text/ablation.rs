@@ -203,7 +203,11 @@ fn contexts(ledger: &Ledger) -> Vec<String> {
 fn order(ledger: &Ledger) -> Option<String> {
     let step = |step: &plimsoll_analyze::FixStep| {
         let foretold = if step.measured { "" } else { ", foretold" };
-        format!("{} ({} requests/s{foretold})", step.name, count_text(1.0 / step.time_sec))
+        let ties = match step.ties.as_slice() {
+            [] => String::new(),
+            ties => format!("; these runs do not tell it from {} in its place", ties.join(" or ")),
+        };
+        format!("{} ({} requests/s{foretold}{ties})", step.name, count_text(1.0 / step.time_sec))
     };
     let steps: Vec<String> = ledger.order.iter().map(step).collect();
     (!steps.is_empty()).then(|| format!("mend in this order: {}", steps.join(", then ")))
