@@ -58,7 +58,8 @@ pub struct TableTier {
     pub alone_per_sec: Option<f64>,
     /// The most connections, or requests under way, with which that was tried; `None`: as many as the row has.
     pub alone_connections: Option<f64>,
-    /// True if one of its resources was full then, or was not told apart from what limited it: no pool by itself did.
+    /// True if what limited it then holds however many requests it serves at once, a full resource or a rate that it keeps
+    /// to, or was not told apart from such: no pool by itself did.
     pub alone_full: bool,
 }
 

@@ -26,7 +26,8 @@ struct After {
 impl After {
     /// True if the two differ by less than both half intervals together, as independent errors add up.
     fn is_tied(self, other: Self) -> bool {
-        let half = |one: Self| one.time_sec.interval.map(|(low, high)| (high / low).ln() / 2.0);
+        let half =
+            |one: Self| one.time_sec.interval.map(|(low, high)| (high - low) / 2.0 / one.time_sec.value);
         let apart = (self.time_sec.value / other.time_sec.value).ln().abs();
         half(self).zip(half(other)).is_some_and(|(a, b)| apart <= a.hypot(b))
     }

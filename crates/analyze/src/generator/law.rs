@@ -17,7 +17,8 @@ const SUCCESS_LEAST: f64 = 0.99;
 /// With fewer of its connections open than this ratio, a closed loop is held back by their opening.
 const OPEN_RATIO_LEAST: f64 = 0.95;
 /// A window shorter than so many mean latencies has too many requests across its edges: those that have not ended when it does
-/// are on average half a latency old, which takes N·R/2 of N·T away. Of 25 that is 2 %.
+/// are on average half a latency old, which takes N·R/2 of N·T away. Of 25 that is 2 %. Where the window begins with its
+/// step nothing makes up for that: no request is older than it.
 const LATENCIES_LEAST: f64 = 25.0;
 /// In an open loop N is a gauge read at the ends of frames; with fewer requests under way than these, counted over
 /// all readings, its mean is known too badly: the error of a mean of Poisson counts is 1/√count.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{DemandUnit, Growth, Observed, Scaling, Stop, TierDemand, TierResource};
 use crate::hosts::GENERATOR;
+use crate::tiers::{scalings, tier_rows};
 use crate::{Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, StepSummary};
 
 /// A run with what it is called.
@@ -12,12 +13,13 @@ type Named<'a> = (&'a str, &'a Findings);
 /// A run by its name, and what of a tier is used by something else in it.
 type OtherUse<'a> = (&'a str, Vec<&'static str>);
 
-/// What runs tell: each with its name. Hosts of one tier are taken together; a host without a tier is one by itself.
-pub fn observe_runs(runs: &[Named<'_>]) -> Observed {
+/// What runs tell: each with its name, those of the same requests together. Hosts of one tier are taken together; a host
+/// without a tier is one by itself.
+pub fn observe_runs(groups: &[Vec<Named<'_>>]) -> Observed {
+    let runs: Vec<Named<'_>> = groups.iter().flatten().copied().collect();
     let mut observed = Observed::default();
-    let mut measured: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
     let mut used_otherwise: BTreeMap<String, Vec<OtherUse<'_>>> = BTreeMap::new();
-    for (name, findings) in runs {
+    for (name, findings) in &runs {
         let Some((position, step)) = best(findings) else {
             observed.remarks.push(format!("{name} has no step with answers, and tells nothing."));
             continue;
@@ -31,26 +33,38 @@ pub fn observe_runs(runs: &[Named<'_>]) -> Observed {
             if hosts.iter().any(|host| *host == findings.verdict.host()) {
                 judge(known, name, findings, throughput_per_sec);
                 known.demands.extend(pool(name, findings, step, hosts.len()));
-                measured.entry(tier).or_default().push((hosts.len() as f64, throughput_per_sec));
             }
         }
         observed.remarks.extend(remark(name, findings));
     }
     for tier in &mut observed.tiers {
         tier.demands = TierDemand::dearest(std::mem::take(&mut tier.demands));
-        tier.scaling = measured.remove(&tier.name).and_then(Scaling::of);
+        tier.scaling = scaling(groups, &tier.name);
         tier.doubts.extend(used_otherwise.remove(&tier.name).and_then(|uses| other_use_doubt(&uses)));
         if tier.demands.is_empty() {
             tier.doubts.push("nothing was seen of what a request uses of it".to_owned());
         }
     }
-    observed.growth = growth(runs);
+    observed.growth = growth(&runs);
     observed
+}
+
+/// How a tier scaled where it was the limit, in runs of the same requests that differ in its machines alone; of several such
+/// the one with the most counts.
+fn scaling(groups: &[Vec<Named<'_>>], tier: &str) -> Option<Scaling> {
+    let limited_by_it = |group: &Vec<Named<'_>>| {
+        let rows = tier_rows(group).into_iter().filter(|row| row.limiting_tier == tier);
+        scalings(&rows.collect::<Vec<_>>())
+    };
+    let of_it = groups.iter().flat_map(limited_by_it).filter(|scaling| scaling.tier == tier);
+    let longest = of_it.max_by_key(|scaling| scaling.points.len())?;
+    Scaling::of(longest.points.iter().map(|(machines, most, _)| (f64::from(*machines), most.value)).collect())
 }
 
 fn remark(name: &str, findings: &Findings) -> Option<String> {
     let text = match findings.verdict.limit {
-        _ if findings.lower_bound => "the load generator was the limit: what was not met there is not known",
+        Limit::Generator => "the load generator was the limit: what was not met there is not known",
+        _ if findings.lower_bound => "the load generator was not healthy: throughput is a lower bound",
         Limit::None => "the target was not pushed to its limit: what would have stopped it is not known",
         _ => return None,
     };
@@ -163,15 +177,10 @@ fn other_use_doubt(uses: &[OtherUse<'_>]) -> Option<String> {
     }
     let mut runs_by_word: BTreeMap<&str, usize> = BTreeMap::new();
     told.iter().flat_map(|(_, words)| words).for_each(|word| *runs_by_word.entry(word).or_default() += 1);
-    let counted: Vec<String> = runs_by_word.iter().map(|(word, runs)| format!("{word} in {runs}")).collect();
-    (!counted.is_empty()).then(|| {
-        format!(
-            "in {} of {} runs what is used of it {WHY} there ({})",
-            told.len(),
-            uses.len(),
-            counted.join(", ")
-        )
-    })
+    let counted: Vec<String> = runs_by_word.iter().map(|(word, runs)| format!("{word} ({runs})")).collect();
+    let (some, all) = (told.len(), uses.len());
+    (!counted.is_empty())
+        .then(|| format!("in {some} of {all} runs the use of its {} {WHY} there", counted.join(", ")))
 }
 
 fn added(a: Estimate, b: Estimate) -> Estimate {
@@ -284,4 +293,22 @@ fn pool_stop(tier: &str, findings: &Findings, step: &StepSummary, hosts: usize) 
         seen: true,
         scaled: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::other_use_doubt;
+
+    #[test]
+    fn what_something_else_uses_is_one_sentence_however_many_runs_there_are() {
+        let told = |uses: &[(&str, Vec<&'static str>)]| other_use_doubt(uses).unwrap_or_default();
+        assert_eq!(told(&[("idle", Vec::new())]), "");
+        let one = told(&[("night", vec!["CPU", "link in"]), ("idle", Vec::new())]);
+        assert!(
+            one.starts_with("in night the use of its CPU and its link in does not grow with throughput"),
+            "{one}"
+        );
+        let two = told(&[("night", vec!["CPU", "link in"]), ("idle", Vec::new()), ("day", vec!["CPU"])]);
+        assert!(two.starts_with("in 2 of 3 runs the use of its CPU (2), link in (1) does not grow"), "{two}");
+    }
 }

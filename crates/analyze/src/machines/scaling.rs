@@ -74,7 +74,7 @@ impl Scaling {
         }
         (count as f64 > EXTRAPOLATION_MOST * most).then(|| {
             format!(
-                "at most {most:.0} machines of it were measured: that {count} share the load as well is taken on trust beyond {:.0}",
+                "it was the limit with {most:.0} machines at most: that {count} share the load as well is taken on trust beyond {:.0}",
                 EXTRAPOLATION_MOST * most
             )
         })

@@ -36,8 +36,8 @@ pub struct TriedRow {
     pub label: String,
     /// How long its requests are held, in seconds.
     pub held_sec: f64,
-    /// The throughput that was foretold for it, requests per second. The interval is as wide as the rows of the front differ,
-    /// and ± 5 % at least.
+    /// The throughput that was foretold for it, requests per second: the less of what those behind carry then, ± 5 %, and of
+    /// what the front may carry.
     pub foretold_per_sec: Estimate,
     /// Its throughput.
     pub throughput_per_sec: f64,
@@ -84,7 +84,8 @@ struct Point {
 impl PooledTier {
     /// The law through as many of the points as it fits within 5 %, from the longest time downwards. The others are of another
     /// limit, and carry less than the pool would let through; so are those at which a resource was full, and those that carry
-    /// as much as the fastest one, if that stands not alone. `None` for fewer than two times, and where the pool is as large as the load, which then is what it is.
+    /// as much as the fastest one, if that stands not alone. `None` for fewer than two times, and where the pool is as large
+    /// as the load, which then is what it is.
     fn of(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
         points.sort_by(|a, b| b.held_sec.total_cmp(&a.held_sec));
         let fastest = points.iter().map(|point| point.per_sec).fold(0.0, f64::max);
@@ -100,7 +101,11 @@ impl PooledTier {
                 name: tier.name.clone(),
                 at_once,
                 beside_sec,
-                most_per_sec: others.first().map_or(f64::INFINITY, |point| point.per_sec),
+                most_per_sec: others
+                    .iter()
+                    .map(|point| point.per_sec)
+                    .reduce(f64::max)
+                    .unwrap_or(f64::INFINITY),
                 count: tier.count(),
             };
             let holds = fitted.iter().all(|point| off(point).abs() <= TIE && !is_load(point));
@@ -188,12 +193,17 @@ fn least(a: Estimate, b: Estimate) -> Estimate {
     Estimate { value: a.value.min(b.value), interval }
 }
 
+/// True if a row of which nothing was measured alone is stopped by the front that it names.
+fn is_stopped_trial((row, found): &Pair<'_>) -> bool {
+    alone(row).next().is_none() && row.front.as_deref() == Some(found.verdict.host())
+}
+
 fn carried_per_sec(behind: &[PooledTier], held_sec: f64) -> f64 {
     behind.iter().map(|tier| tier.carries_per_sec(held_sec)).sum()
 }
 
 fn foretold(rows: &[Pair<'_>]) -> Option<BreakEven> {
-    let stopped = rows.iter().filter(|(row, found)| is_stopped(row, found));
+    let stopped = rows.iter().filter(|pair| is_stopped(pair.0, pair.1) || is_stopped_trial(pair));
     let front: Vec<f64> = stopped.map(|(row, _)| row.throughput_per_sec).collect();
     let (slowest, fastest) =
         (front.iter().copied().reduce(f64::min)?, front.iter().copied().reduce(f64::max)?);

@@ -69,7 +69,7 @@ impl RowRun {
         matches!(self.verdict.limit, Limit::Generator | Limit::None)
     }
 
-    /// True if a resource was full, or may have been: then throughput is not that of a pool alone.
+    /// True if the limit holds however many requests are served at once, or may: then throughput is not that of a pool alone.
     fn is_full(&self) -> bool {
         let named =
             std::iter::once(self.verdict.limit).chain(self.verdict.also.iter().map(|other| other.limit));

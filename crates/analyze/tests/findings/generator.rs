@@ -61,6 +61,14 @@ fn connections_that_stand_idle_break_littles_law() {
 }
 
 #[test]
+fn a_window_of_few_latencies_has_too_much_at_its_edges_for_littles_law() {
+    let checked =
+        |per_sec: f64| findings(&single(Level::at(16, per_sec))).generator.littles_law_error.is_some();
+    // 16 under way at so many a second take 0.1 and 0.25 s, of a window of 5 s.
+    assert!(checked(160.0) && !checked(64.0));
+}
+
+#[test]
 fn the_age_of_requests_that_end_in_the_drain_is_no_idleness_and_no_excess() {
     let found = findings(&single(Level { late_answers: 60, ..Level::closed(16) }));
     assert!(found.generator.healthy(), "{:?}", found.generator.reasons);

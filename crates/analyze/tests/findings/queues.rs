@@ -113,16 +113,18 @@ fn idle_connections_kept_ready_are_no_requests_passed_on() {
 
 #[test]
 fn connections_that_a_warm_up_opened_are_of_requests_passed_on() {
+    let place = |kept: f64, warmed: bool| {
+        let watch = proxied(8.0).listener("api", "10.0.0.3:9000", 8, |_, _| 0.0);
+        let mut run = watch.gauge(JAVA, "10.0.0.5:3306", move |_, _| kept).run();
+        if warmed {
+            let plan = run.manifest.plan.trim_end().strip_suffix('}').unwrap().to_owned();
+            run.manifest.plan = plan + r#","warm":{"secs":10,"nanos":0}}"#;
+        }
+        findings(&run).verdict.host().to_owned()
+    };
     // The most of the ladder is 256, which the warm-up held: a client that keeps connections has them at the lowest step too.
-    let mut run = proxied(8.0)
-        .listener("api", "10.0.0.3:9000", 8, |_, _| 0.0)
-        .gauge(JAVA, "10.0.0.5:3306", |_, _| 256.0)
-        .run();
-    let place = |run: &plimsoll_record::Run| findings(run).verdict.host().to_owned();
-    assert_eq!(place(&run), "api");
-    let plan = run.manifest.plan.trim_end().strip_suffix('}').unwrap().to_owned();
-    run.manifest.plan = plan + r#","warm":{"secs":10,"nanos":0}}"#;
-    assert_eq!(place(&run), "10.0.0.5:3306");
+    assert_eq!((place(256.0, false), place(256.0, true)), ("api".to_owned(), "10.0.0.5:3306".to_owned()));
+    assert_eq!(place(400.0, true), "api", "no warm-up of 256 requests at once opened those");
 }
 
 #[test]

@@ -235,11 +235,26 @@ fn a_row_in_which_the_cpu_may_have_been_full_tells_nothing_of_the_pool() {
         let mut alone = case(10, (1_380.0, Limit::Pool), (1_300.0, Limit::Cpu, "web"));
         alone.iter_mut().for_each(|run| run.verdict.also = also.to_vec());
         let runs = [five_cases(), alone].concat();
-        only(&run_rows(&runs).found).behind[0].beside_sec
+        let law = only(&run_rows(&runs).found).behind[0].clone();
+        assert!(
+            (law.most_per_sec / 1_950.0 - 1.0).abs() < 0.01,
+            "what it carried where the pool was not the limit: {law:?}"
+        );
+        law.beside_sec
     };
     let cpu = Suspect { limit: Limit::Cpu, place: "api1".to_owned(), at_per_sec: None };
     let (sure, tied) = (beside_sec(&[]), beside_sec(&[cpu]));
     assert!(sure > 1.45e-3 && tied < 1.3e-3, "{sure} {tied}");
+}
+
+#[test]
+fn a_row_that_its_front_stops_counts_for_the_front_though_nothing_was_measured_alone() {
+    let through = findings(1_150.0, Limit::Cpu, "web");
+    let mut runs = five_cases();
+    runs.push(RowRun::of("sleep 12", &spec("sleep 12", None, 12), &through).unwrap());
+    let found = run_rows(&runs).found;
+    let (low, _) = only(&found).front_per_sec.interval.unwrap();
+    assert!((low / 1_150.0 - 1.0).abs() < 0.01, "{:?}", found.break_evens);
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn of_runs(args: &PlanArgs) -> anyhow::Result<Observed> {
     let runs: Vec<(String, Findings)> = args.files.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let named: Vec<(&str, &Findings)> =
         runs.iter().map(|(name, findings)| (name.as_str(), findings)).collect();
-    let observed = observe_runs(&named);
+    let observed = observe_runs(&[named]);
     if observed.tiers.is_empty() {
         bail!(
             "no host was looked at in {}: nothing tells what a request uses; make the run with --probe, or on the target's \

@@ -49,7 +49,7 @@ pub struct TriedRowDocument {
     pub held_ms: Option<f64>,
     /// What was foretold, requests per second.
     pub foretold_per_sec: Option<f64>,
-    /// How far that may be off: as far as the rows of the front differ, and ± 5 % at least.
+    /// What it may be: the less of what those behind carry, ± 5 %, and of `front_interval`.
     pub foretold_interval: Option<[f64; 2]>,
     /// What it made.
     pub throughput_per_sec: Option<f64>,

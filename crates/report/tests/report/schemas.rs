@@ -75,7 +75,7 @@ fn plans_of_tables_and_of_runs_satisfy_their_schema() {
     let (plan, changed) = (plan_machines(&observed, goal), plan_machines(&changed, goal));
     satisfies(&json::plan_schema(), &json::machines(&plan, Some(("web.cores=2x", &changed))).unwrap());
     let sample = hosts::watched("answer");
-    let observed = observe_runs(&[("api", &sample.findings)]);
+    let observed = observe_runs(&[vec![("api", &sample.findings)]]);
     satisfies(&json::plan_schema(), &json::machines(&plan_machines(&observed, goal), None).unwrap());
 }
 

@@ -162,7 +162,7 @@ fn left_by_warm_up(scene: &Scene<'_>, out: f64) -> bool {
 }
 
 /// About all requests go on: as many connections lead out as requests are under way, or as connections lead in. A pool of
-/// connections that is as large at the lowest load is no sign of that, unless a warm-up left it so: it may idle.
+/// connections that is as large at the lowest load may idle, and is no sign of that unless a warm-up left it so.
 fn passes(scene: &Scene<'_>, tiers: &[usize], out: f64, low: usize, high: usize) -> bool {
     let lowest = (0..scene.case.steps.len()).min_by_key(|index| scene.case.steps[*index].connections);
     let total = |step: usize| shares(scene, tiers, step).iter().map(|(_, count)| count).sum::<f64>();

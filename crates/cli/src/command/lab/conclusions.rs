@@ -90,7 +90,7 @@ impl Conclusions {
 
     /// As `plimsoll plan` has it.
     fn machines(&mut self, goal: MachineGoal, runs: &[Made<'_>]) {
-        let observed = observe_runs(&named(runs));
+        let observed = observe_runs(&groups(runs));
         if observed.tiers.is_empty() {
             self.section("Machines", "No host was looked at: nothing tells what a request uses.\n");
             return;
