@@ -105,11 +105,6 @@ impl Conclusions {
 /// The findings of a run under its name.
 type NamedRun<'a> = (&'a str, &'a Findings);
 
-/// The findings with the names of their runs.
-fn named<'a>(runs: &'a [Made<'_>]) -> Vec<NamedRun<'a>> {
-    runs.iter().map(|run| (run.name, &run.findings)).collect()
-}
-
 /// Runs of the same requests together, in the order of the first of each.
 fn groups<'a>(runs: &'a [Made<'_>]) -> Vec<Vec<NamedRun<'a>>> {
     let mut groups: Vec<(Option<&str>, Vec<NamedRun<'_>>)> = Vec::new();
