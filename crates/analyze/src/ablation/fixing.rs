@@ -51,17 +51,19 @@ pub(super) fn order(cells: &[Cell], costs: &[SwitchCost], names: &[String]) -> V
             let measured = cells.iter().find(|cell| cell.settings == off).map(|cell| cell.time_sec);
             After { time_sec: measured.unwrap_or(foretold), measured: measured.is_some() }
         };
-        let best = (0..left.len())
-            .min_by(|a, b| after(left[*a]).time_sec.value.total_cmp(&after(left[*b]).time_sec.value));
+        let mut options: Vec<(&SwitchCost, After)> = left.iter().map(|cost| (*cost, after(cost))).collect();
+        let time_of = |index: &usize| options[*index].1.time_sec.value;
+        let best = (0..options.len()).min_by(|a, b| time_of(a).total_cmp(&time_of(b)));
         let Some(best) = best else { break };
-        let next = after(left[best]);
+        let (cost, next) = options.remove(best);
         // Costs that do not add up cannot be taken off for ever.
         if next.time_sec.value <= 0.0 {
             break;
         }
-        let cost = left.remove(best);
         let name = |cost: &SwitchCost| names.get(cost.switch).cloned().unwrap_or_default();
-        let ties = left.iter().filter(|other| next.is_tied(after(other))).map(|other| name(other)).collect();
+        let tied = options.iter().filter(|(_, option)| next.is_tied(*option));
+        let ties = tied.map(|(other, _)| name(other)).collect();
+        left = options.iter().map(|(cost, _)| *cost).collect();
         (settings, time_sec) = (with(&settings, cost.switch, false), next.time_sec.value);
         steps.push(FixStep { name: name(cost), time_sec, measured: next.measured, ties });
     }

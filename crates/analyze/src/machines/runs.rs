@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{DemandUnit, Growth, Observed, Scaling, Stop, TierDemand, TierResource};
 use crate::hosts::GENERATOR;
-use crate::tiers::{scalings, tier_rows};
+use crate::tiers::{TierRow, best_step, scalings, tier_rows};
 use crate::{Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, StepSummary};
 
 /// A run with what it is called.
@@ -17,10 +17,11 @@ type OtherUse<'a> = (&'a str, Vec<&'static str>);
 /// without a tier is one by itself.
 pub fn observe_runs(groups: &[Vec<Named<'_>>]) -> Observed {
     let runs: Vec<Named<'_>> = groups.iter().flatten().copied().collect();
+    let rows: Vec<Vec<TierRow>> = groups.iter().map(|group| tier_rows(group)).collect();
     let mut observed = Observed::default();
     let mut used_otherwise: BTreeMap<String, Vec<OtherUse<'_>>> = BTreeMap::new();
     for (name, findings) in &runs {
-        let Some((position, step)) = best(findings) else {
+        let Some((position, step)) = best_step(findings) else {
             observed.remarks.push(format!("{name} has no step with answers, and tells nothing."));
             continue;
         };
@@ -39,7 +40,7 @@ pub fn observe_runs(groups: &[Vec<Named<'_>>]) -> Observed {
     }
     for tier in &mut observed.tiers {
         tier.demands = TierDemand::dearest(std::mem::take(&mut tier.demands));
-        tier.scaling = scaling(groups, &tier.name);
+        tier.scaling = scaling(&rows, &tier.name);
         tier.doubts.extend(used_otherwise.remove(&tier.name).and_then(|uses| other_use_doubt(&uses)));
         if tier.demands.is_empty() {
             tier.doubts.push("nothing was seen of what a request uses of it".to_owned());
@@ -51,9 +52,9 @@ pub fn observe_runs(groups: &[Vec<Named<'_>>]) -> Observed {
 
 /// How a tier scaled where it was the limit, in runs of the same requests that differ in its machines alone; of several such
 /// the one with the most counts.
-fn scaling(groups: &[Vec<Named<'_>>], tier: &str) -> Option<Scaling> {
-    let limited_by_it = |group: &Vec<Named<'_>>| {
-        let rows = tier_rows(group).into_iter().filter(|row| row.limiting_tier == tier);
+fn scaling(groups: &[Vec<TierRow>], tier: &str) -> Option<Scaling> {
+    let limited_by_it = |group: &Vec<TierRow>| {
+        let rows = group.iter().filter(|row| row.limiting_tier == tier).cloned();
         scalings(&rows.collect::<Vec<_>>())
     };
     let of_it = groups.iter().flat_map(limited_by_it).filter(|scaling| scaling.tier == tier);
@@ -69,12 +70,6 @@ fn remark(name: &str, findings: &Findings) -> Option<String> {
         _ => return None,
     };
     Some(format!("In {name} {text}."))
-}
-
-/// The step of the highest throughput, and where it stands.
-fn best(findings: &Findings) -> Option<(usize, &StepSummary)> {
-    let steps = findings.steps.iter().enumerate().filter(|(_, step)| step.throughput.value > 0.0);
-    steps.max_by(|a, b| a.1.throughput.value.total_cmp(&b.1.throughput.value))
 }
 
 /// The tiers of a run with their hosts, those of the plan in its order.
@@ -232,7 +227,7 @@ fn judge(tier: &mut super::ObservedTier, name: &str, findings: &Findings, throug
 
 /// Machines that were busy at the best step of a run.
 fn busy(findings: &Findings) -> f64 {
-    let Some((position, _)) = best(findings) else { return 0.0 };
+    let Some((position, _)) = best_step(findings) else { return 0.0 };
     let most = |host: &str| {
         let shares = of_host(findings, host, position);
         shares.iter().filter_map(|(resource, _)| resource.utilisation(position)).fold(0.0, f64::max)
@@ -243,7 +238,7 @@ fn busy(findings: &Findings) -> f64 {
 /// Growth starts from the run in which most machines were busy, as in a table.
 fn growth(runs: &[Named<'_>]) -> Option<Growth> {
     let (name, findings) = runs.iter().max_by(|a, b| busy(a.1).total_cmp(&busy(b.1)))?;
-    let (position, step) = best(findings)?;
+    let (position, step) = best_step(findings)?;
     let mut stops = Vec::new();
     for (tier, hosts) in tiers(findings) {
         for (resource, demand) in hosts.iter().flat_map(|host| of_host(findings, host, position)) {
