@@ -31,4 +31,5 @@ mod scenario;
 mod sweep;
 mod tiers;
 mod usage;
+mod verdicts;
 mod wrk_https;

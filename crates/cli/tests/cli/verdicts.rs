@@ -1,0 +1,63 @@
+//! Recorded runs keep their verdicts: one run of each scenario of the lab, recorded on real hosts, and what was found then.
+//!
+//! A rule that changes a verdict here has to say in its commit why the new one is better. `tests/cases/recorded/verdicts.json` is
+//! the list of expected verdicts, one entry per run.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use serde_json::{Value, json};
+
+use crate::bench::Bench;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/recorded")
+}
+
+/// Unpacks a recorded run into the bench's folder.
+fn unpacked(name: &str, into: &Path) -> String {
+    let packed = std::fs::File::open(folder().join(format!("{name}.plimsoll.gz"))).unwrap();
+    let mut run = Vec::new();
+    GzDecoder::new(packed).read_to_end(&mut run).unwrap();
+    let file = into.join(format!("{name}.plimsoll"));
+    std::fs::write(&file, run).unwrap();
+    file.to_str().unwrap().to_owned()
+}
+
+/// What a verdict claims, without its wording; sizes to three digits.
+fn claim(verdict: &Value) -> Value {
+    let rounded = |size: &Value| size.as_f64().map(|size| format!("{size:.3e}"));
+    let alternatives: Vec<Value> = verdict["also"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|also| json!({ "limit": also["limit"], "where": also["where"] }))
+        .collect();
+    json!({
+        "limit": verdict["limit"],
+        "where": verdict["where"],
+        "confidence": verdict["confidence"],
+        "size": rounded(&verdict["size"]),
+        "also": alternatives,
+        "next": verdict["next_limit"]["limit"],
+    })
+}
+
+#[test]
+fn recorded_runs_of_every_scenario_keep_their_verdicts() {
+    let text = std::fs::read_to_string(folder().join("verdicts.json")).unwrap();
+    let expected: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
+    assert!(expected.len() >= 43, "one run of each scenario, not {}", expected.len());
+    let temporary = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    let changed: Vec<String> = expected
+        .iter()
+        .filter_map(|(name, expected)| {
+            let file = unpacked(name, temporary.path());
+            let found = claim(&bench.expect(0, &["explain", &file, "--json"]).json()["verdict"]);
+            (found != *expected).then(|| format!("{name}\n  expected {expected}\n  found    {found}"))
+        })
+        .collect();
+    assert!(changed.is_empty(), "{}", changed.join("\n"));
+}
