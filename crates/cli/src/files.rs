@@ -25,9 +25,9 @@ impl Output {
 
     /// What a ladder leaves behind: the table of wrktest.sh and its two figures.
     pub(crate) fn ladder(stem: &str, findings: &Findings) -> anyhow::Result<Vec<Self>> {
-        let (caption, series) = (Caption::of(findings), Series::of(findings));
-        let speeds = figure::sweep_qps_ttlb(&caption, &series)?;
-        let success = figure::sweep_successrate(&caption, &series)?;
+        let (caption, series) = (Caption::new(findings), Series::new(findings));
+        let speeds = figure::throughput(&caption, &[&series])?;
+        let success = figure::success(&caption, &[&series])?;
         let mut outputs = vec![Self::new(format!("{stem}.dat"), dat::render(findings)?)];
         outputs.extend(Self::figure(&format!("{stem}_qps_ttlb"), speeds));
         outputs.extend(Self::figure(&format!("{stem}_successrate"), success));

@@ -1,12 +1,11 @@
-//! CPU profiles as stacks of functions, and what they say per request.
+//! CPU profiles as stacks of functions, and their cost per request.
 //!
 //! A profile is parsed from what a run keeps of it: the protobuf of pprof as the server sent it, or the text of `perf
-//! script`. Both become [`Stacks`], and everything told of a profile is made from these. Pure: no file, no clock.
+//! script`. Both become [`Stacks`], and every table and figure is made from these. Pure: no file, no clock.
 
 mod cost;
 mod difference;
 mod error;
-mod flame;
 mod gzip;
 mod per_request;
 mod perf;
@@ -16,7 +15,6 @@ mod stacks;
 pub use cost::{Cost, FunctionCost};
 pub use difference::{Change, difference};
 pub use error::ProfileError;
-pub use flame::{Flame, flame};
 pub use gzip::pack;
 pub use per_request::{Micros, PerRequest};
 pub use stacks::{FRAMES_MAX, Stacks};

@@ -56,7 +56,7 @@ impl Stacks {
     }
 
     /// Each stack, outermost function first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Vec<&str>, Cost)> {
+    pub fn iter(&self) -> impl Iterator<Item = (Vec<&str>, Cost)> {
         let name = |number: &u32| self.names[*number as usize].as_str();
         self.stacks.iter().map(move |(stack, cost)| (stack.iter().map(name).collect(), *cost))
     }

@@ -12,7 +12,7 @@ const HEADER: &str = "connections,rate_per_sec,measured_sec,warmup_sec,intended,
 
 /// The steps in the order they were run, with a header row. `request` is empty in the row of a step; where a plan has
 /// several requests, their rows follow that of each step, with their names there. `failed_checks_by_name` is empty or a
-/// JSON object. Every other cell is a number, or `true` or `false`, or empty where there is nothing to tell.
+/// JSON object. Every other cell is a number, `true`, `false`, or empty if the value is not known or does not apply.
 pub fn render(findings: &Findings) -> String {
     let rows = findings.steps.iter().map(|step| rows(&findings.plan, step));
     HEADER.to_owned() + &rows.collect::<String>()
@@ -50,7 +50,7 @@ fn row(plan: &Plan, step: &StepSummary, request: Option<&str>) -> String {
     cells.concat().join(",") + "\n"
 }
 
-/// What falls due is known of a step as a whole: which request it will be is decided when it is sent.
+/// Due requests are counted for a whole step: which request of the mix is sent is decided later.
 fn load_cells(step: &StepSummary, whole: bool) -> Vec<String> {
     let counts = &step.counts;
     let amounts = [counts.sent, counts.completed, counts.ok, counts.failed.total()];

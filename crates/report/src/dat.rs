@@ -1,6 +1,6 @@
-//! The `.dat` of the load-test scripts around wrk: one row a rung, `concurrency QPS avg-latency-ms success%`.
+//! The `.dat` format of load-test scripts around wrk: one row per step, `concurrency QPS avg-latency-ms success%`.
 //!
-//! Columns are parted by one space and printed with two decimals, so that what reads such files reads these.
+//! Columns are separated by one space and have two decimals, so that tools for such files read these too.
 
 use plimsoll_analyze::{Estimate, Findings, RungOutcome, StepSummary};
 
@@ -18,7 +18,7 @@ pub enum DatError {
         columns: usize,
     },
     /// A column does not hold what it should.
-    #[error("line {line}: {column} is `{text}`; it must be {wanted}")]
+    #[error("line {line}: {column} is `{text}`; it must be {expected}")]
     Value {
         /// The line, from 1.
         line: usize,
@@ -27,7 +27,7 @@ pub enum DatError {
         /// What it holds.
         text: String,
         /// What it should hold.
-        wanted: &'static str,
+        expected: &'static str,
     },
     /// There is no row at all.
     #[error(
@@ -70,11 +70,11 @@ fn row(step: &StepSummary) -> String {
 
 /// Cut to two decimals, not rounded: 100.00 means that nothing failed.
 fn success_percent(ratio: f64) -> f64 {
-    // The smallest push keeps ratios such as 0.9995 from falling to the step below.
+    // The small addend keeps ratios such as 0.9995 from being cut to the value below.
     if ratio < 1.0 { ((ratio * 1e4) + 1e-7).floor() / 100.0 } else { 100.0 }
 }
 
-/// Reads rows. Blank lines, lines that begin with `#` and a `%` after the last column are passed over.
+/// Reads rows. Blank lines, lines that begin with `#` and a `%` after the last column are ignored.
 ///
 /// # Errors
 /// When a line is not such a row, with its number and what was expected, or when there is none.
@@ -90,7 +90,8 @@ fn parse_row(line: usize, text: &str) -> Result<RungOutcome, DatError> {
     let &[connections, qps, mean_ms, success] = columns.as_slice() else {
         return Err(DatError::Columns { line, columns: columns.len() });
     };
-    let error = |column, text: &str, wanted| DatError::Value { line, column, text: text.to_owned(), wanted };
+    let error =
+        |column, text: &str, expected| DatError::Value { line, column, text: text.to_owned(), expected };
     let amount = |column, text: &str| {
         let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
         value.ok_or_else(|| error(column, text, "a number from 0 on"))
@@ -124,10 +125,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
-        let check = |text: &str, wanted: &str| {
+    fn errors_name_their_line() {
+        let check = |text: &str, expected: &str| {
             let error = parse(text).unwrap_err().to_string();
-            assert!(error.contains(wanted), "{text}: {error}");
+            assert!(error.contains(expected), "{text}: {error}");
         };
         check("200 1 2 100\n500 46100.5 56.33\n", "line 2 has 3 columns");
         check("200 -nan 4.33 100.00", "line 1: QPS is `-nan`");

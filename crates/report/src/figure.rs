@@ -1,12 +1,11 @@
-//! Figures of a ladder, as SVG and PNG drawn by the same code: throughput and mean response time over
-//! concurrency, and the success ratio over concurrency, for one run or for two side by side.
+//! Figures as SVG and PNG, drawn by the same code: throughput and mean response time over concurrency, the success ratio, the
+//! costs of switches, throughput over machines, over response sizes and over held times. Flame graphs are SVG only.
 
 mod axis;
 mod bars;
 mod canvas;
 mod chart;
 mod flame;
-mod font;
 mod legend;
 mod look;
 mod plot;
@@ -20,66 +19,28 @@ mod speeds;
 pub use bars::Bar;
 use bars::BarChart;
 use canvas::Sheet;
+pub use canvas::{Figure, FigureError};
 pub use flame::flame;
 use plimsoll_analyze::{HeldLines, SizeLine, TierScaling};
 pub use series::{Caption, RungPoint, Series};
 
-/// One figure in both forms.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Figure {
-    /// The figure as an SVG document.
-    pub svg: String,
-    /// The same as a PNG image of 1200 × 720 pixels.
-    pub png: Vec<u8>,
-}
-
-/// A figure that could not be drawn.
-#[derive(Debug, thiserror::Error)]
-pub enum FigureError {
-    /// The embedded font cannot be used.
-    #[error("the embedded font cannot be read; this build of plimsoll is damaged, install it again")]
-    Font,
-    /// A backend refused.
-    #[error("the figure cannot be drawn: {0}")]
-    Draw(String),
-    /// The image could not be put into bytes.
-    #[error("the figure cannot be encoded as PNG: {0}")]
-    Encode(#[from] png::EncodingError),
-}
-
-/// Throughput and mean response time over concurrency, of one run.
+/// Throughput and mean response time over concurrency, of one run or of two.
 ///
 /// # Errors
 /// When drawing fails, which only a damaged build does.
-pub fn sweep_qps_ttlb(caption: &Caption, series: &Series) -> Result<Figure, FigureError> {
-    render(&speeds::chart(caption, &[series]))
+pub fn throughput(caption: &Caption, series: &[&Series]) -> Result<Figure, FigureError> {
+    render(&speeds::chart(caption, series))
 }
 
-/// The success ratio over concurrency, of one run.
+/// The success ratio over concurrency, of one run or of two.
 ///
 /// # Errors
 /// When drawing fails, which only a damaged build does.
-pub fn sweep_successrate(caption: &Caption, series: &Series) -> Result<Figure, FigureError> {
-    render(&ratios::chart(caption, &[series]))
+pub fn success(caption: &Caption, series: &[&Series]) -> Result<Figure, FigureError> {
+    render(&ratios::chart(caption, series))
 }
 
-/// Throughput and mean response time over concurrency, of two runs.
-///
-/// # Errors
-/// When drawing fails, which only a damaged build does.
-pub fn diff_qps_ttlb(caption: &Caption, a: &Series, b: &Series) -> Result<Figure, FigureError> {
-    render(&speeds::chart(caption, &[a, b]))
-}
-
-/// The success ratio over concurrency, of two runs.
-///
-/// # Errors
-/// When drawing fails, which only a damaged build does.
-pub fn diff_successrate(caption: &Caption, a: &Series, b: &Series) -> Result<Figure, FigureError> {
-    render(&ratios::chart(caption, &[a, b]))
-}
-
-/// What each item of a ledger costs, as bars; `axis` says what their lengths are.
+/// The costs in a ledger, as bars; `axis` names their unit.
 ///
 /// # Errors
 /// When drawing fails, which only a damaged build does.
@@ -87,7 +48,7 @@ pub fn ledger(caption: &Caption, axis: &str, bars: &[Bar]) -> Result<Figure, Fig
     render(&BarChart { title: &caption.title, detail: &caption.detail, axis, bars })
 }
 
-/// Throughput over the machines of a tier, beside the line of growth in proportion.
+/// Throughput over the machines of a tier, with the line of linear growth.
 ///
 /// # Errors
 /// When drawing fails, which only a damaged build does.
@@ -103,7 +64,7 @@ pub fn response_sizes(title: &str, lines: &[SizeLine]) -> Result<Figure, FigureE
     render(&rows::sizes(title, lines))
 }
 
-/// Throughput over the time that requests are held, through a front and as the sum of those behind it alone.
+/// Throughput over the time that requests are held: through a front, and as the sum of the servers behind it measured alone.
 ///
 /// # Errors
 /// When drawing fails, which only a damaged build does.
@@ -112,6 +73,6 @@ pub fn held_times(title: &str, lines: &HeldLines) -> Result<Figure, FigureError>
 }
 
 fn render(chart: &impl Sheet) -> Result<Figure, FigureError> {
-    font::register()?;
+    canvas::register_font()?;
     Ok(Figure { svg: canvas::svg(chart)?, png: raster::png(chart)? })
 }

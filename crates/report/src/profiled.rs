@@ -1,18 +1,18 @@
-//! The CPU profile of a run, read and set against its requests.
+//! The CPU profile of a run, related to its requests.
 
 use plimsoll_analyze::{Findings, StepSummary};
 use plimsoll_profile::{PerRequest, Stacks};
 use plimsoll_record::{CpuProfile, ProfileOutcome, Run};
 
-/// Why there is nothing to tell of.
+/// Why a run has no CPU profile to show.
 #[derive(Debug, thiserror::Error)]
 pub enum NoProfile {
-    /// None was asked for.
+    /// None was requested.
     #[error(
         "the run holds no CPU profile; take one with --profile http://HOST:PORT/debug/pprof/profile or --profile perf"
     )]
     None,
-    /// The run ended before.
+    /// The run ended before it was taken.
     #[error("the run ended before its CPU profile was taken")]
     Unfinished,
     /// It could not be taken.
@@ -21,32 +21,32 @@ pub enum NoProfile {
     /// It cannot be read.
     #[error("the CPU profile of the run cannot be read: {0}")]
     Unreadable(#[from] plimsoll_profile::ProfileError),
-    /// It is of a load that nobody answered.
+    /// The load got no response while it was taken.
     #[error("no request was answered while the CPU profile was taken")]
     Unanswered,
 }
 
-/// By what functions are sorted.
+/// How functions are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The time in which they, or what they called, ran.
+    /// By CPU time, including the functions they called.
     Cumulative,
-    /// The time in which they ran themselves.
+    /// By CPU time in the functions themselves.
     Flat,
 }
 
-/// A CPU profile and the load it is of.
+/// A CPU profile and the load during which it was taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProfiledRun {
     /// Where it came from.
     pub source: String,
-    /// What was seen.
+    /// The sampled stacks.
     pub stacks: Stacks,
-    /// How long was looked, in seconds.
+    /// How long it was taken, in seconds.
     pub span_sec: f64,
-    /// The step that was held meanwhile.
+    /// The step during which it was taken.
     pub step: StepSummary,
-    /// Requests per second of the same load, with nobody looking; `None` if that was not measured.
+    /// Requests per second of the same load without the profiler; `None` if that was not measured.
     pub undisturbed_per_sec: Option<f64>,
     /// True if the generator was the limit: throughputs are lower bounds.
     pub lower_bound: bool,
@@ -56,8 +56,8 @@ impl ProfiledRun {
     /// The last profile of a run.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read or set against requests.
-    pub fn of(run: &Run, findings: &Findings) -> Result<Self, NoProfile> {
+    /// When there is none, it cannot be read, or no request was answered.
+    pub fn from_run(run: &Run, findings: &Findings) -> Result<Self, NoProfile> {
         let profile = run.profiles.last().ok_or(NoProfile::None)?;
         let content = match &profile.outcome {
             ProfileOutcome::Taken(content) => content,
@@ -80,13 +80,13 @@ impl ProfiledRun {
         })
     }
 
-    /// The profile with the requests that were served while it was taken: the throughput of the held step, for so long.
+    /// The profile with the number of requests served while it was taken: the throughput of the step times that span.
     pub fn per_request(&self) -> PerRequest<'_> {
         PerRequest { stacks: &self.stacks, requests: self.step.throughput.value * self.span_sec }
     }
 }
 
-/// The time that a profile says it is of, or else how long it took to get it.
+/// The span that the profile itself states, else the time it took to fetch it.
 fn span_sec(profile: &CpuProfile, stacks: &Stacks) -> f64 {
     let took_sec = profile.ended_ns.saturating_sub(profile.began_ns) as f64 / 1e9;
     stacks.span().map_or(took_sec, |span| span.as_secs_f64()).max(f64::MIN_POSITIVE)

@@ -1,4 +1,4 @@
-//! What held the load generator back, in words; text and JSON say the same.
+//! What held the load generator back, in words, for text and JSON.
 
 use plimsoll_analyze::GeneratorReason;
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
@@ -7,39 +7,39 @@ use plimsoll_units::{count_text, duration_text, grouped, share_text, significant
 pub(crate) fn brief(reason: &GeneratorReason) -> String {
     match *reason {
         GeneratorReason::WorkerBusy { ratio, .. } => format!("CPU {} busy", share_text(ratio)),
-        GeneratorReason::WorkerStarved { ratio, .. } => format!("no CPU {}", share_text(ratio)),
+        GeneratorReason::WorkerStarved { ratio, .. } => format!("no CPU {} of the time", share_text(ratio)),
         GeneratorReason::SendLag { p99_ns, .. } => format!("sent {} late", duration_text(p99_ns)),
         GeneratorReason::LittlesLaw { observed, .. } => format!("only {} busy", significant(observed)),
         GeneratorReason::BehindSchedule { .. } => "sent too few".to_owned(),
-        GeneratorReason::OutOfResources { .. } => "this machine ran out".to_owned(),
+        GeneratorReason::OutOfResources { .. } => "out of ports or descriptors".to_owned(),
         GeneratorReason::OutOfConnections { .. } => "no descriptor left".to_owned(),
         GeneratorReason::Stolen { ratio } => format!("CPU {} stolen", share_text(ratio)),
-        GeneratorReason::Retransmits { ratio, .. } => format!("{} sent again", share_text(ratio)),
+        GeneratorReason::Retransmits { ratio, .. } => format!("{} retransmitted", share_text(ratio)),
         GeneratorReason::NearCeiling { .. } => "near its ceiling".to_owned(),
     }
 }
 
-/// A reason in words, fit to follow a colon.
+/// A reason in words, to follow a colon.
 pub fn text(reason: &GeneratorReason) -> String {
     match *reason {
         GeneratorReason::WorkerBusy { worker, ratio } => {
             format!("worker {worker} used {} of a core", share_text(ratio))
         }
         GeneratorReason::WorkerStarved { worker, ratio } => {
-            format!("worker {worker} was ready and had no CPU {} of the time", share_text(ratio))
+            format!("worker {worker} was ready but had no CPU for {} of the time", share_text(ratio))
         }
         GeneratorReason::SendLag { p99_ns, service_p50_ns } => format!(
-            "requests left {} late at p99, against a median service time of {}",
+            "requests left {} late at p99, compared with a median service time of {}",
             duration_text(p99_ns),
             duration_text(service_p50_ns)
         ),
         GeneratorReason::LittlesLaw { expected, observed } => format!(
-            "of {} connections only {} were busy on average",
+            "only {1} of {0} connections were busy on average",
             count_text(expected),
             significant(observed)
         ),
         GeneratorReason::BehindSchedule { offered_per_sec, sent_per_sec } => format!(
-            "{} requests/s fell due and {} were sent",
+            "{} requests/s were due but only {} were sent",
             count_text(offered_per_sec),
             count_text(sent_per_sec)
         ),
@@ -47,18 +47,18 @@ pub fn text(reason: &GeneratorReason) -> String {
             format!("{}, {} times", kind.row().meaning, grouped(count))
         }
         GeneratorReason::OutOfConnections { connections, descriptors } => format!(
-            "requests waited while all {} connections were open that {} descriptors allow",
+            "requests waited although all {} connections that {} descriptors allow were open",
             grouped(connections),
             grouped(descriptors)
         ),
         GeneratorReason::Stolen { ratio } => {
-            format!("others took {} of this machine's CPU time", share_text(ratio))
+            format!("other machines took {} of this machine's CPU time", share_text(ratio))
         }
         GeneratorReason::Retransmits { ratio, count } => {
-            format!("{} of the TCP segments were lost and sent again, {}", share_text(ratio), grouped(count))
+            format!("{} of the TCP segments were retransmitted ({})", share_text(ratio), grouped(count))
         }
         GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec } => format!(
-            "each worker made {} of the {} requests/s that one can make here",
+            "each worker sent {} of the {} requests/s that one worker can send here",
             count_text(per_worker_per_sec),
             count_text(ceiling_per_sec)
         ),

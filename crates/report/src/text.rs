@@ -1,10 +1,9 @@
 //! Reports as plain text, at most 100 columns wide: the same for a live run and for a recorded one.
 //!
-//! The forms differ in order and detail: an answer begins with the sentences a tired reader needs, a sweep
-//! with its table, a single level with its counts. Text that came from a server is escaped.
+//! The forms differ in order and detail: an answer starts with its conclusions, a sweep with its table, a single level
+//! with its counts. Text that came from a server is escaped.
 
 mod ablation;
-mod amount;
 mod calibration;
 mod claim;
 mod comparison;
@@ -14,12 +13,9 @@ mod generator;
 mod hosts;
 mod level;
 mod machines;
-mod moments;
 mod origin;
 mod paragraph;
 mod profile;
-mod requests;
-mod scalability;
 mod slo;
 mod steps;
 mod table;
@@ -40,10 +36,9 @@ use plimsoll_plan::Load;
 use plimsoll_record::Run;
 use plimsoll_units::escape_control;
 
-use amount::{count_of, counted};
 use paragraph::wrapped;
 
-use crate::span;
+use crate::amount::{self, count_of, counted};
 
 /// The report of a run, in the form its command calls for.
 pub fn render(run: &Run, findings: &Findings) -> String {
@@ -87,7 +82,7 @@ fn sweep(run: &Run, findings: &Findings) -> String {
 /// What every report of a ladder ends with.
 fn rest(run: &Run, findings: &Findings) -> String {
     let blocks = [
-        scalability::line(findings),
+        steps::usl(findings),
         profile::block(run, findings),
         hosts::block(run, findings),
         generator::block(run, findings),
@@ -108,7 +103,7 @@ fn sweep_heading(findings: &Findings) -> String {
         "Sweep of {}: {}, each at most {}, {}",
         escape_control(&findings.plan.target.url),
         counted(findings.steps.len() as u64, "step"),
-        span::text(limit),
+        amount::span(limit),
         count_of(findings.generator.workers, "worker"),
     );
     wrapped("", "", &text)

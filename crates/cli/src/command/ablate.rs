@@ -67,7 +67,7 @@ impl Ledgers {
     }
 
     pub(crate) fn document(&self) -> AblationDocument {
-        AblationDocument::of(&self.switches, &self.ledgers, &self.steps, self.connections)
+        AblationDocument::new(&self.switches, &self.ledgers, &self.steps, self.connections)
     }
 
     /// The figure; no file if nothing tells what a switch costs.
@@ -82,11 +82,7 @@ impl Ledgers {
 /// Prints the ledgers and draws them; true if the figure is there, or none was wanted.
 fn told(measured: &Measured, stem: Option<&str>, args: &AblateArgs) -> anyhow::Result<bool> {
     let told = Ledgers::of_measured(measured);
-    result(&if args.json {
-        json::ablation(&told.switches, &told.ledgers, &told.steps, told.connections)?
-    } else {
-        told.text()
-    })?;
+    result(&if args.json { json::render(&told.document())? } else { told.text() })?;
     match stem.map(|stem| told.figures(stem)) {
         Some(figures) => Ok(Written::to(&args.out, figures, false).tell(args.quiet)),
         None => Ok(true),

@@ -27,7 +27,11 @@ pub(crate) fn calibrate_machine(args: &CalibrateArgs) -> anyhow::Result<Exit> {
         }
         made => made?,
     };
-    result(&if args.json { json::calibration(&made)? } else { text::calibration(&made) })?;
+    result(&if args.json {
+        json::render(&json::CalibrationDocument::new(&made))?
+    } else {
+        text::calibration(&made)
+    })?;
     let path = calibrations::remember(&made)?;
     if !args.quiet {
         remark(&format!("wrote {}", path.display()));

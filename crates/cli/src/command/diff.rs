@@ -24,7 +24,7 @@ pub(super) struct Side {
 impl Side {
     /// The side of a run, called by the name of its plan.
     fn of(findings: &Findings) -> Self {
-        Self { series: Series::of(findings), rungs: rungs_of(findings), name: findings.plan.name.clone() }
+        Self { series: Series::new(findings), rungs: rungs_of(findings), name: findings.plan.name.clone() }
     }
 
     /// The same under another name.
@@ -98,8 +98,8 @@ fn margin_line((margin, beyond): (f64, bool)) -> String {
 /// The two figures of a comparison.
 pub(super) fn figures(stem: &str, a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
     let caption = Caption { title: format!("{} against {}", a.name, b.name), detail: String::new() };
-    let speeds = figure::diff_qps_ttlb(&caption, &a.series, &b.series)?;
-    let success = figure::diff_successrate(&caption, &a.series, &b.series)?;
+    let speeds = figure::throughput(&caption, &[&a.series, &b.series])?;
+    let success = figure::success(&caption, &[&a.series, &b.series])?;
     let speeds = Output::figure(&format!("{stem}.qps.ttlb.diff"), speeds);
     let success = Output::figure(&format!("{stem}.successrate.diff"), success);
     Ok(speeds.into_iter().chain(success).collect())
@@ -112,7 +112,7 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         let content = content.with_context(|| format!("could not read {}", path.display()))?;
         let rungs = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
         let name = file_stem(path);
-        Side { series: Series::of_rungs(&name, &rungs), name, rungs }
+        Side { series: Series::from_rungs(&name, &rungs), name, rungs }
     } else {
         let (_, findings) = recorded::read(path)?;
         Side::of(&findings)

@@ -85,7 +85,11 @@ fn warn_of_lengths(plan: &Plan) {
 
 /// The text or the JSON of a run, the same for a live and for a recorded one.
 pub(super) fn rendered(run: &Run, findings: &Findings, as_json: bool) -> anyhow::Result<String> {
-    if as_json { Ok(json::render(&json::document(run, findings))?) } else { Ok(text::render(run, findings)) }
+    if as_json {
+        Ok(json::render(&json::Document::new(run, findings))?)
+    } else {
+        Ok(text::render(run, findings))
+    }
 }
 
 /// Files that carry a name of the user's choosing are not silently replaced; that is said before the load.

@@ -43,7 +43,11 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<Exit> {
     let changed = (!args.what_if.is_empty()).then(|| plan_machines(&changed, goal));
     let what_if = args.what_if.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let other = changed.as_ref().map(|changed| (what_if.as_str(), changed));
-    result(&if args.json { json::machines(&plan, other)? } else { text::machines(&plan, other) })?;
+    result(&if args.json {
+        json::render(&json::PlanDocument::new(&plan, other))?
+    } else {
+        text::machines(&plan, other)
+    })?;
     Ok(Exit::Held)
 }
 

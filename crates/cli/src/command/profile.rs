@@ -31,13 +31,13 @@ fn draw(profiled: &ProfiledRun, path: &Path, force: bool) -> anyhow::Result<bool
         bail!("{} is no name of a file; write it like --svg flame.svg", path.display());
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let output = Output::new(name.to_owned(), figure::flame(profiled));
+    let output = Output::new(name.to_owned(), figure::flame(profiled)?);
     Ok(Written::to(folder, Ok(vec![output]), force).tell(false))
 }
 
 fn read(path: &Path) -> anyhow::Result<ProfiledRun> {
     let (run, findings) = recorded::read(path)?;
-    ProfiledRun::of(&run, &findings).with_context(|| path.display().to_string())
+    ProfiledRun::from_run(&run, &findings).with_context(|| path.display().to_string())
 }
 
 fn name(path: &Path) -> String {

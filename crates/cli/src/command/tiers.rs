@@ -84,7 +84,11 @@ fn told(runs: &[Run], name: &str, args: &TiersArgs) -> anyhow::Result<bool> {
         runs.iter().map(|(name, findings)| (name.as_str(), findings)).collect();
     let rows = tier_rows(&named);
     let scalings = scalings(&rows);
-    result(&if args.json { json::tier_rows(&rows, &scalings)? } else { text::tier_rows(&rows) })?;
+    result(&if args.json {
+        json::render(&json::TiersDocument::new(&rows, &scalings))?
+    } else {
+        text::tier_rows(&rows)
+    })?;
     if args.no_figures || scalings.is_empty() {
         return Ok(true);
     }

@@ -79,7 +79,7 @@ fn a_table_reads_as_text_and_what_is_mistyped_is_told() {
     fs::write(bench.path("t.csv"), "cache,log,qps\n1,1,100\n1,0,200\n0,1,50\n").unwrap();
     let text = ablate(0, &["switch=cache,log"]).out;
     assert!(
-        text.contains("−10,000") && text.contains("5,000") && text.contains("mend in this order: log"),
+        text.contains("−10,000") && text.contains("5,000") && text.contains("fix in this order: log"),
         "{text}"
     );
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

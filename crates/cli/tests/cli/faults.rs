@@ -78,7 +78,11 @@ fn a_run_that_is_killed_can_be_read_to_its_last_second() {
     child.kill().unwrap();
     child.wait().unwrap();
     let report = bench.expect(0, &["report", &file]);
-    assert!(report.out.contains("did not end in order"), "it says that the run was cut off: {}", report.out);
+    assert!(
+        report.out.contains("This run did not finish."),
+        "it says that the run was cut off: {}",
+        report.out
+    );
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn a_calibration_is_remembered_and_later_runs_are_judged_by_it() {
     assert!(called.err.contains("closed loop, -t 1 -c 100"), "progress is told: {}", called.err);
     let text = with_cache(&run).out;
     let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("requests/s that one worker can make here, calibrated"), "{text}");
+    assert!(told.contains("requests/s that one worker can send here, calibrated"), "{text}");
     let document = with_cache(&[&run[..], &["--json"]].concat()).json();
     let ceiling = &document["generator"]["ceiling"];
     assert_eq!(ceiling["ceiling_per_sec"], calibrated["ceiling_per_sec"]);

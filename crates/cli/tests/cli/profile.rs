@@ -20,7 +20,7 @@ fn a_run_tells_where_the_time_of_its_target_went_and_so_does_its_file() {
     let live = profiled(&bench, &program, &page(&program), "runs");
     assert_eq!(live.code, 0, "{}", live.err);
     assert!(live.out.contains(&format!("CPU profile of {}", page(&program))), "{}", live.out);
-    assert!(live.out.contains("with nobody looking"), "{}", live.out);
+    assert!(live.out.contains("without the profiler"), "{}", live.out);
     let serve = live.out.lines().find(|line| line.ends_with(" net/http.(*conn).serve"));
     let share: f64 = serve.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap();
     assert!(share > 30.0, "{}", live.out);

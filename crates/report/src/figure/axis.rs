@@ -1,12 +1,12 @@
-//! Value axes: where the ticks stand and how they are written.
+//! Value axes: the places and texts of their ticks.
 
 use plimsoll_units::grouped;
 
 /// At most this many steps between ticks.
 const TICK_STEPS_MAX: f64 = 6.0;
-/// Factors of a power of ten that make round distances.
+/// Factors of a power of ten that give round distances.
 const ROUND: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
-/// More of them, for an axis whose number of ticks is given.
+/// More factors, for an axis whose number of ticks is given.
 const ROUND_FINE: [f64; 8] = [1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 8.0];
 /// Room left above the highest value, so that no point touches the frame.
 const HEADROOM: f64 = 1.06;
@@ -14,7 +14,7 @@ const HEADROOM: f64 = 1.06;
 /// A value axis from zero.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
-    /// What is drawn along it, with its unit.
+    /// The quantity and its unit.
     pub(super) label: String,
     /// The value at the top of the frame.
     pub(super) top: f64,
@@ -25,7 +25,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis from zero that holds `highest`, with round ticks: 1, 2, 2.5 or 5 times a power of ten apart.
+    /// An axis from zero that shows `highest`, with round ticks: 1, 2, 2.5 or 5 times a power of ten apart.
     pub(super) fn from_zero(label: &str, highest: f64) -> Self {
         let reach = reach_of(highest);
         let step = round_step(reach / TICK_STEPS_MAX, &ROUND);
@@ -33,14 +33,14 @@ impl Axis {
         Self { label: label.to_owned(), top, step, last_tick: top }
     }
 
-    /// An axis from zero that holds `highest`, with as many ticks as `other` has, so that one grid serves both.
-    pub(super) fn beside(other: &Self, label: &str, highest: f64) -> Self {
+    /// An axis from zero that shows `highest`, with the number of ticks of `other`, so that both share one grid.
+    pub(super) fn aligned_with(other: &Self, label: &str, highest: f64) -> Self {
         let steps = (other.last_tick / other.step).round();
         let step = round_step(reach_of(highest) / steps, &ROUND_FINE);
         Self { label: label.to_owned(), top: step * steps, step, last_tick: step * steps }
     }
 
-    /// An axis of per cent, with room above 100 for the points that stand there.
+    /// An axis of per cent, with room above 100 for the points there.
     pub(super) fn percent(label: &str) -> Self {
         Self { label: label.to_owned(), top: 110.0, step: 20.0, last_tick: 100.0 }
     }
@@ -66,7 +66,7 @@ impl Axis {
     }
 }
 
-/// How far an axis must reach to hold `highest`: to 1 where there is nothing to hold.
+/// How far an axis extends to show `highest`; to 1 if that is not a positive number.
 fn reach_of(highest: f64) -> f64 {
     if highest.is_finite() && highest > 0.0 { highest * HEADROOM } else { 1.0 }
 }
@@ -106,10 +106,10 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_beside_another_has_its_ticks_at_the_same_heights() {
+    fn an_aligned_axis_has_its_ticks_at_the_heights_of_the_other() {
         let left = Axis::from_zero("", 3190.0);
         for highest in [0.0, 0.003, 1.0, 42.0, 1799.0] {
-            let right = Axis::beside(&left, "", highest);
+            let right = Axis::aligned_with(&left, "", highest);
             assert_eq!(right.ticks().len(), left.ticks().len());
             assert!(right.top >= highest && right.top <= highest.max(1.0) * 2.2, "{highest}: {}", right.top);
         }

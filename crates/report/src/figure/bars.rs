@@ -1,30 +1,27 @@
-//! A ledger as bars: one row for each item, from zero to both sides.
+//! A ledger as bars: one row for each item, costs to the right of zero, savings to the left.
 
 use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::HPos;
 
-use super::FigureError;
 use super::axis::Axis;
-use super::canvas::{Canvas, HEIGHT, Lettering, Sheet, WIDTH};
+use super::canvas::{Canvas, FigureError, HEIGHT, Lettering, Sheet, WIDTH};
 use super::look::{BLUE, FAINT, FRAME, GRID, INK, RED};
 
-const TITLE_SIZE: f64 = 25.0;
-const DETAIL_SIZE: f64 = 17.0;
 const NAME_SIZE: f64 = 18.0;
 const TICK_SIZE: f64 = 16.0;
 const NAME_ROOM: f64 = 250.0;
 const VALUE_ROOM: f64 = 150.0;
 const TOP: f64 = 100.0;
 const BOTTOM: f64 = HEIGHT - 74.0;
-/// The widest row, so that one bar does not fill the sheet.
-const ROW_MOST: f64 = 110.0;
+/// The maximum height of a row.
+const MAX_ROW: f64 = 110.0;
 /// The part of a row that its bar takes.
 const BAR_PART: f64 = 0.56;
 
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// What it is of.
+    /// The item.
     pub name: String,
     /// Its length; negative to the left.
     pub value: f64,
@@ -39,12 +36,12 @@ pub struct Bar {
 pub(super) struct BarChart<'a> {
     pub(super) title: &'a str,
     pub(super) detail: &'a str,
-    /// What the lengths are, with their unit.
+    /// The quantity and its unit.
     pub(super) axis: &'a str,
     pub(super) bars: &'a [Bar],
 }
 
-/// Where values stand between the names and the labels.
+/// The mapping from values to pixels, between the names and the labels.
 struct Scale {
     zero: f64,
     /// Pixels of one unit.
@@ -52,7 +49,7 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(bars: &[Bar]) -> (Self, Axis, Axis) {
+    fn new(bars: &[Bar]) -> (Self, Axis, Axis) {
         let ends = |bar: &Bar| {
             let (low, high) = bar.interval.unwrap_or((bar.value, bar.value));
             (low.min(bar.value), high.max(bar.value))
@@ -62,7 +59,7 @@ impl Scale {
         let wide = Axis::from_zero("", most.max(least));
         let (right, left) =
             if most >= least { (wide.clone(), least) } else { (Axis::from_zero("", most), least) };
-        // Both sides have the same ticks, as far as each of them goes.
+        // Both sides have the same distance of ticks.
         let steps = |reach: f64| (reach * 1.02 / wide.step).ceil();
         let below = Axis { top: steps(left) * wide.step, last_tick: steps(left) * wide.step, ..wide.clone() };
         let above = Axis { top: steps(most) * wide.step, last_tick: steps(most) * wide.step, ..right };
@@ -78,21 +75,17 @@ impl Scale {
 
 impl Sheet for BarChart<'_> {
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), FigureError> {
-        let caption = |y, text: &str, lettering: Lettering| {
-            let text = canvas.fitted(text, lettering.size, WIDTH - 80.0);
-            canvas.text((WIDTH / 2.0, y), &text, lettering)
-        };
-        caption(30.0, self.title, Lettering::new(TITLE_SIZE, INK))?;
-        caption(62.0, self.detail, Lettering::new(DETAIL_SIZE, FAINT))?;
-        let (scale, above, below) = Scale::of(self.bars);
-        let row = ((BOTTOM - TOP) / self.bars.len().max(1) as f64).min(ROW_MOST);
+        canvas.captions(self.title, self.detail)?;
+        let (scale, above, below) = Scale::new(self.bars);
+        let row = ((BOTTOM - TOP) / self.bars.len().max(1) as f64).min(MAX_ROW);
         let end = TOP + row * self.bars.len() as f64;
         self.ticks(canvas, &scale, (&above, &below), end)?;
         for (index, bar) in self.bars.iter().enumerate() {
             self.bar(canvas, &scale, bar, TOP + (index as f64 + 0.5) * row, row * BAR_PART / 2.0)?;
         }
         canvas.line((scale.zero, TOP), (scale.zero, end), FRAME, 1.5)?;
-        caption(end + 52.0, self.axis, Lettering::new(NAME_SIZE, INK))
+        let axis = canvas.fitted(self.axis, NAME_SIZE, WIDTH - 80.0);
+        canvas.text((WIDTH / 2.0, end + 52.0), &axis, Lettering::new(NAME_SIZE, INK))
     }
 }
 
@@ -104,7 +97,7 @@ impl BarChart<'_> {
         (above, below): (&Axis, &Axis),
         end: f64,
     ) -> Result<(), FigureError> {
-        // The embedded font has no minus sign but the hyphen.
+        // The embedded font has no minus sign, only the hyphen.
         let left = below.ticks().into_iter().skip(1).map(|(value, text)| (-value, format!("-{text}")));
         for (value, text) in above.ticks().into_iter().chain(left) {
             let x = scale.x(value);
@@ -128,11 +121,7 @@ impl BarChart<'_> {
         canvas.fill((from, y - half), (to, y + half), color)?;
         let reach = bar.interval.map_or(to, |(_, high)| to.max(scale.x(high)));
         if let Some((low, high)) = bar.interval {
-            let (low, high) = (scale.x(low), scale.x(high));
-            canvas.line((low, y), (high, y), INK, 1.5)?;
-            for x in [low, high] {
-                canvas.line((x, y - half / 2.0), (x, y + half / 2.0), INK, 1.5)?;
-            }
+            canvas.error_bar((scale.x(low), y), (scale.x(high), y), half / 2.0, INK)?;
         }
         let name = canvas.fitted(&bar.name, NAME_SIZE, NAME_ROOM - 40.0);
         canvas.text((NAME_ROOM - 20.0, y), &name, Lettering::new(NAME_SIZE, INK).anchored(HPos::Right))?;

@@ -1,20 +1,27 @@
-//! The few strokes that figures are made of, on any backend, in pixels of a 1200 × 720 sheet.
+//! The shapes that figures consist of, on any backend, in pixels of a 1200 × 720 sheet.
+
+use std::sync::OnceLock;
 
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
 use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
 use plotters::prelude::{DrawingBackend, IntoDrawingArea, SVGBackend};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle};
+use plotters::style::{
+    Color, FontStyle, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle, register_font as register,
+};
 
-use super::FigureError;
-use super::font::FAMILY;
-use super::look::{Look, PAPER, Shape};
+use super::look::{FAINT, INK, Look, PAPER, Shape};
 
 /// Width of the sheet.
 pub(super) const WIDTH: f64 = 1200.0;
 /// Height of the sheet.
 pub(super) const HEIGHT: f64 = 720.0;
+
+/// The font that SVG readers are asked for; in a PNG the same name means the embedded font.
+const FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
+/// A subset of DejaVu Sans: Latin, Greek and punctuation. Its licence is in the same folder.
+const FONT: &[u8] = include_bytes!("../../fonts/DejaVuSans-subset.ttf");
 
 /// Length of a dash and of the gap after it.
 const DASH: f64 = 9.0;
@@ -22,16 +29,46 @@ const DASH_GAP: f64 = 6.0;
 /// Half the extent of a mark.
 const MARK_RADIUS: f64 = 6.0;
 
+/// One figure in both forms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Figure {
+    /// The figure as an SVG document.
+    pub svg: String,
+    /// The same as a PNG image of 1200 × 720 pixels.
+    pub png: Vec<u8>,
+}
+
+/// A figure that could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum FigureError {
+    /// The embedded font cannot be used.
+    #[error("the embedded font cannot be read; this build of plimsoll is damaged, install it again")]
+    Font,
+    /// A backend failed.
+    #[error("the figure cannot be drawn: {0}")]
+    Draw(String),
+    /// The image could not be encoded.
+    #[error("the figure cannot be encoded as PNG: {0}")]
+    Encode(#[from] png::EncodingError),
+}
+
+/// Registers the embedded font with the drawing library, once per process: figures look the same on a machine without fonts.
+pub(super) fn register_font() -> Result<(), FigureError> {
+    static REGISTERED: OnceLock<bool> = OnceLock::new();
+    let registered = REGISTERED.get_or_init(|| register(FAMILY, FontStyle::Normal, FONT).is_ok());
+    if *registered { Ok(()) } else { Err(FigureError::Font) }
+}
+
 /// A place on the sheet: x to the right, y down.
 pub(super) type Spot = (f64, f64);
 
-/// How a text stands at its spot.
+/// How a text is set at its spot.
 #[derive(Clone, Copy)]
 pub(super) struct Lettering {
     pub(super) size: f64,
     pub(super) color: RGBColor,
     pub(super) anchor: HPos,
-    /// Turned to read upwards.
+    /// Rotated to read upwards.
     pub(super) upright: bool,
 }
 
@@ -52,7 +89,7 @@ pub(super) struct Canvas<'a, DB: DrawingBackend> {
     area: &'a DrawingArea<DB, Shift>,
     /// Pixels of the backend for one of the sheet.
     scale: f64,
-    /// How far letters must be moved down to stand centred, as a part of their size. The backends differ.
+    /// How far letters must be moved down to be centred, as a part of their size. The backends differ.
     letter_drop: f64,
 }
 
@@ -103,6 +140,33 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         self.area.draw(&PathElement::new(ends, self.stroke(color, width))).map_err(refused)
     }
 
+    /// A horizontal or vertical bar with a cap at each end; `half` is half the length of a cap.
+    pub(super) fn error_bar(
+        &self,
+        from: Spot,
+        to: Spot,
+        half: f64,
+        color: RGBColor,
+    ) -> Result<(), FigureError> {
+        const WIDTH_PX: f64 = 1.5;
+        let (dx, dy) = if from.0 == to.0 { (half, 0.0) } else { (0.0, half) };
+        self.line(from, to, color, WIDTH_PX)?;
+        [from, to]
+            .into_iter()
+            .try_for_each(|(x, y)| self.line((x - dx, y - dy), (x + dx, y + dy), color, WIDTH_PX))
+    }
+
+    /// The title of the sheet and a line of details below it, cut to its width.
+    pub(super) fn captions(&self, title: &str, detail: &str) -> Result<(), FigureError> {
+        const MARGIN: f64 = 40.0;
+        let caption = |y, text: &str, size, color| {
+            let text = self.fitted(text, size, WIDTH - 2.0 * MARGIN);
+            self.text((WIDTH / 2.0, y), &text, Lettering::new(size, color))
+        };
+        caption(30.0, title, 25.0, INK)?;
+        caption(62.0, detail, 17.0, FAINT)
+    }
+
     /// A line through all spots in the given look.
     pub(super) fn path(&self, spots: &[Spot], look: Look) -> Result<(), FigureError> {
         const WIDTH_PX: f64 = 2.0;
@@ -116,7 +180,7 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         self.area.draw(&Rectangle::new(corners, color.filled())).map_err(refused)
     }
 
-    /// A mark of the look's shape; a hollow one has the paper inside.
+    /// A mark of the look's shape, filled or hollow.
     pub(super) fn mark(&self, spot: Spot, look: Look, hollow: bool) -> Result<(), FigureError> {
         self.shape(spot, MARK_RADIUS, look.shape, look.color)?;
         if hollow {
@@ -187,7 +251,7 @@ fn pairs(spots: &[Spot]) -> impl Iterator<Item = (Spot, Spot)> {
     spots.windows(2).map(|pair| (pair[0], pair[1]))
 }
 
-/// The dashes along a line through all spots. Each leg begins with a dash, so no leg vanishes.
+/// The dashes along a line through all spots. Each leg starts with a dash, so that no leg is invisible.
 fn dashes(spots: &[Spot]) -> Vec<(Spot, Spot)> {
     let mut pieces = Vec::new();
     for (from, to) in pairs(spots) {

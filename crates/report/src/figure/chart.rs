@@ -1,4 +1,4 @@
-//! What a figure shows, before it is drawn: lines over rungs that stand at equal distances.
+//! The content of a figure before it is drawn: lines over rungs at equal distances.
 
 use super::axis::Axis;
 use super::look::Look;
@@ -7,24 +7,24 @@ use super::series::{Caption, Series};
 /// One point of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mark {
-    /// Connections of the rung, which say where along the x axis the point stands.
+    /// The rung, which is the place on the x axis.
     pub(super) connections: u32,
     pub(super) value: f64,
     pub(super) interval: Option<(f64, f64)>,
     /// A lower bound is drawn hollow.
     pub(super) hollow: bool,
-    /// A text beside the point, where there is room.
+    /// A text next to the point, where there is room.
     pub(super) label: Option<String>,
 }
 
 impl Mark {
-    /// The highest value the point reaches, its interval included.
+    /// The highest value of the point, including its interval.
     fn highest(&self) -> f64 {
         self.interval.map_or(self.value, |(_, upper)| upper.max(self.value))
     }
 }
 
-/// The axis a line is read from.
+/// The axis a line belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Left,
@@ -39,11 +39,11 @@ pub(super) struct Line {
     pub(super) side: Side,
     /// By rising connections.
     pub(super) marks: Vec<Mark>,
-    /// Whether the texts beside the points stand below them.
+    /// Whether the labels are below the points.
     pub(super) labels_below: bool,
 }
 
-/// What the rungs of a ladder are.
+/// The name of the x axis of a ladder.
 pub(super) const CONNECTIONS: &str = "concurrency (connections)";
 
 /// A whole figure.
@@ -53,13 +53,13 @@ pub(super) struct Chart {
     pub(super) detail: String,
     /// The rungs that any of the lines has, lowest first.
     pub(super) rungs: Vec<u32>,
-    /// What the rungs are.
+    /// The name of the x axis.
     pub(super) rung_label: &'static str,
     pub(super) left: Axis,
     pub(super) right: Option<Axis>,
     /// The lines of each run; a run's lines share one row of the legend.
     pub(super) runs: Vec<Vec<Line>>,
-    /// What the reader must know to read the points, said under the legend.
+    /// Explanations of the marks, printed under the legend.
     pub(super) notes: Vec<&'static str>,
 }
 
@@ -69,7 +69,7 @@ impl Chart {
         self.runs.iter().flatten()
     }
 
-    /// The axis a line is read from.
+    /// The axis of a line.
     pub(super) fn axis_of(&self, line: &Line) -> &Axis {
         match (line.side, &self.right) {
             (Side::Right, Some(right)) => right,
@@ -91,7 +91,7 @@ pub(super) fn rungs_of(series: &[&Series]) -> Vec<u32> {
     rungs.into_iter().collect()
 }
 
-/// What the points of these lines need explained.
+/// Explanations that the marks of these lines need.
 pub(super) fn notes_of(runs: &[Vec<Line>]) -> Vec<&'static str> {
     let mut notes = Vec::new();
     let mut marks = runs.iter().flatten().flat_map(|line| &line.marks);
@@ -104,7 +104,7 @@ pub(super) fn notes_of(runs: &[Vec<Line>]) -> Vec<&'static str> {
     notes
 }
 
-/// The caption's title with what the figure shows in front.
+/// The subject of the figure, then the caption's title.
 pub(super) fn title_of(caption: &Caption, subject: &str) -> String {
     format!("{subject}: {}", caption.title)
 }

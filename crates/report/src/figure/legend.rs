@@ -1,22 +1,21 @@
-//! The legend: one row for each run, above the frame, where it cannot cover a point.
+//! The legend: one row for each run, above the frame, where it covers no point.
 
 use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::HPos;
 
-use super::FigureError;
-use super::canvas::{Canvas, Lettering, WIDTH};
+use super::canvas::{Canvas, FigureError, Lettering, WIDTH};
 use super::chart::{Chart, Line};
 use super::look::{FAINT, INK};
 
 const SIZE: f64 = 17.0;
 const NOTE_SIZE: f64 = 16.0;
 const ROW_HEIGHT: f64 = 26.0;
-/// The piece of line in front of a text.
+/// The length of the line sample in front of a text.
 const SAMPLE_WIDTH: f64 = 44.0;
 const GAP: f64 = 10.0;
 const BETWEEN: f64 = 40.0;
 
-/// How much room the legend takes.
+/// The height of the legend.
 pub(super) fn height(chart: &Chart) -> f64 {
     let rows = chart.runs.len() + usize::from(!chart.notes.is_empty());
     rows as f64 * ROW_HEIGHT

@@ -1,5 +1,4 @@
-//! Colours and marks. Every line differs from every other in its mark and its dash as well, so that the
-//! figures read the same without colour.
+//! Colours and marks. Lines differ in mark and dash as well as in colour, so that figures can be read without colour.
 
 use plotters::style::RGBColor;
 
@@ -8,9 +7,9 @@ pub(super) const FAINT: RGBColor = RGBColor(96, 96, 96);
 pub(super) const GRID: RGBColor = RGBColor(228, 228, 228);
 pub(super) const FRAME: RGBColor = RGBColor(150, 150, 150);
 pub(super) const PAPER: RGBColor = RGBColor(255, 255, 255);
-/// Throughput: the red that readers of such figures know.
+/// Throughput, red as in the figures of wrk scripts.
 pub(super) const RED: RGBColor = RGBColor(200, 16, 16);
-/// Response time: the blue that readers of such figures know.
+/// Response time, blue as in those figures.
 pub(super) const BLUE: RGBColor = RGBColor(16, 48, 190);
 const RED_DARK: RGBColor = RGBColor(139, 0, 0);
 const BLUE_DARK: RGBColor = RGBColor(0, 0, 139);
@@ -37,20 +36,20 @@ pub(super) struct Look {
     pub(super) dashed: bool,
 }
 
-/// Colours that differ in brightness as well, for lines that are alike.
+/// Colours of different brightness, for lines of one kind.
 const COLORS: [RGBColor; 4] = [BLUE_DARK, RED, GREEN, BLUE_LIGHT];
 const SHAPES: [Shape; 4] = [Shape::Circle, Shape::Square, Shape::Triangle, Shape::Diamond];
 
 impl Look {
-    /// The look of one of several lines of one kind: eight differ, each other four in their dash.
-    pub(super) fn of(index: usize) -> Self {
+    /// The look of one of several lines of one kind. Eight are distinct: four solid, four dashed.
+    pub(super) fn new(index: usize) -> Self {
         let place = index % COLORS.len();
         let dashed = !(index / COLORS.len()).is_multiple_of(2);
         Self { color: COLORS[place], shape: SHAPES[place], dashed }
     }
 }
 
-/// Whether a run stands alone in its figure, or is the first or the second of two.
+/// Whether a run is alone in its figure, or the first or second of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Alone,
@@ -60,7 +59,7 @@ pub(super) enum Place {
 
 impl Place {
     /// The places of `count` runs in one figure.
-    pub(super) fn of(index: usize, count: usize) -> Self {
+    pub(super) fn new(index: usize, count: usize) -> Self {
         match (index, count) {
             (_, 1) => Self::Alone,
             (0, _) => Self::First,

@@ -2,8 +2,7 @@
 
 use plotters::prelude::{BitMapBackend, IntoDrawingArea};
 
-use super::FigureError;
-use super::canvas::{self, HEIGHT, Sheet, WIDTH};
+use super::canvas::{self, FigureError, HEIGHT, Sheet, WIDTH};
 
 /// How many pixels each way are averaged into one.
 const OVERSAMPLING: usize = 3;
@@ -24,7 +23,7 @@ pub(super) fn png(chart: &impl Sheet) -> Result<Vec<u8>, FigureError> {
     encode(&averaged(&pixels, (width, height)), (width, height))
 }
 
-/// Each pixel of the result is the mean of the pixels it stands for.
+/// Each pixel of the result is the mean of the corresponding pixels.
 fn averaged(pixels: &[u8], (width, height): (usize, usize)) -> Vec<u8> {
     let row_bytes = width * OVERSAMPLING * CHANNELS;
     let sample = |x: usize, y: usize, channel: usize| {

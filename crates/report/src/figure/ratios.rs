@@ -10,7 +10,7 @@ use super::series::{Caption, RungPoint, Series};
 /// The figure of one or two runs.
 pub(super) fn chart(caption: &Caption, series: &[&Series]) -> Chart {
     let count = series.len();
-    let line = |(index, series)| vec![line_of(series, Place::of(index, count))];
+    let line = |(index, series)| vec![line_of(series, Place::new(index, count))];
     let runs: Vec<Vec<Line>> = series.iter().copied().enumerate().map(line).collect();
     Chart {
         title: title_of(caption, "Success rate"),

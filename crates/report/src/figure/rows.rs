@@ -21,7 +21,7 @@ pub(super) fn sizes(title: &str, lines: &[SizeLine]) -> Chart {
         let group =
             line.group.as_ref().map_or_else(String::new, |group| format!("{}, ", escape_control(group)));
         let plural = if line.cores == 1.0 { "" } else { "s" };
-        drawn(format!("{group}{} core{plural}", line.cores), Look::of(index), &line.points, 1.0)
+        drawn(format!("{group}{} core{plural}", line.cores), Look::new(index), &line.points, 1.0)
     };
     chart(
         format!("Throughput by size of response: {title}"),
@@ -40,10 +40,10 @@ pub(super) fn held(title: &str, lines: &HeldLines) -> Chart {
     };
     let through =
         lines.front.as_deref().map_or_else(|| "together".to_owned(), |front| format!("through {front}"));
-    let alone = Look { dashed: true, ..Look::of(1) };
+    let alone = Look { dashed: true, ..Look::new(1) };
     chart(
         format!("Throughput by time held: {title}"),
-        "the sum of those measured alone, and what they carry together".to_owned(),
+        "the sum of the servers measured alone, and their throughput together".to_owned(),
         label,
         vec![
             drawn(escape_control(&through), Place::Alone.throughput(), &lines.through, scale),

@@ -1,4 +1,4 @@
-//! Throughput over the machines of a tier, beside what growth in proportion would give.
+//! Throughput over the machines of a tier, with the line of linear growth.
 
 use plimsoll_analyze::TierScaling;
 use plimsoll_units::count_text;
@@ -25,14 +25,14 @@ pub(super) fn chart(title: &str, scaling: &TierScaling) -> Chart {
         }
     };
     let measured = Line {
-        legend: "measured (per cent of in proportion)".to_owned(),
+        legend: "measured (per cent of linear)".to_owned(),
         look: Place::Alone.throughput(),
         side: Side::Left,
         marks: scaling.points.iter().map(mark).collect(),
         labels_below: true,
     };
     let ideal = Line {
-        legend: "in proportion to the fewest".to_owned(),
+        legend: "linear from the fewest machines".to_owned(),
         look: Look { color: FAINT, shape: Shape::Diamond, dashed: true },
         side: Side::Left,
         marks: rungs
@@ -50,7 +50,7 @@ pub(super) fn chart(title: &str, scaling: &TierScaling) -> Chart {
     let runs = vec![vec![measured, ideal]];
     Chart {
         title: format!("Scaling of {}: {title}", scaling.tier),
-        detail: if scaling.beside.is_empty() { String::new() } else { format!("beside {}", scaling.beside) },
+        detail: if scaling.beside.is_empty() { String::new() } else { format!("with {}", scaling.beside) },
         rungs,
         rung_label: "machines",
         left: Axis::from_zero("QPS", highest(&runs, Side::Left)),

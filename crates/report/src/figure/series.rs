@@ -1,9 +1,9 @@
-//! What figures are made from: the rungs of one run.
+//! The input of figures: the rungs of one run, and captions.
 
 use plimsoll_analyze::{Estimate, Findings, RungOutcome, StepSummary};
 use plimsoll_plan::Load;
 
-use crate::span;
+use crate::amount::{count_of, span};
 
 /// One rung of a ladder, as a point of the figures.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +31,7 @@ pub struct Series {
     pub points: Vec<RungPoint>,
 }
 
-/// What stands above a figure.
+/// The text above a figure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caption {
     /// What was measured, such as the URL.
@@ -42,30 +42,28 @@ pub struct Caption {
 
 impl Caption {
     /// The caption of one run's figures: the URL; the time of a step and the workers.
-    pub fn of(findings: &Findings) -> Self {
+    pub fn new(findings: &Findings) -> Self {
         let plan = &findings.plan;
         let (prefix, length) = match &plan.load {
             Load::Single { duration, .. } => ("", *duration),
             Load::Ladder { step_limit, .. } => ("up to ", *step_limit),
         };
-        let workers = findings.generator.workers;
-        let plural = if workers == 1 { "" } else { "s" };
-        let detail =
-            format!("{prefix}{} per step · {workers} worker{plural} · warm-up left out", span::text(length));
+        let workers = count_of(findings.generator.workers, "worker");
+        let detail = format!("{prefix}{} per step · {workers} · warm-up removed", span(length));
         Self { title: plimsoll_units::escape_control(&plan.target.url), detail }
     }
 }
 
 impl Series {
     /// The rungs of a run.
-    pub fn of(findings: &Findings) -> Self {
+    pub fn new(findings: &Findings) -> Self {
         let mut points: Vec<RungPoint> = findings.steps.iter().map(point_of).collect();
         points.sort_by_key(|point| point.connections);
         Self { name: findings.plan.name.clone(), points }
     }
 
     /// The rungs as a comparison has them, from a run or from a `.dat` file.
-    pub fn of_rungs(name: &str, rungs: &[RungOutcome]) -> Self {
+    pub fn from_rungs(name: &str, rungs: &[RungOutcome]) -> Self {
         let mut points: Vec<RungPoint> = rungs.iter().map(point_of_rung).collect();
         points.sort_by_key(|point| point.connections);
         Self { name: plimsoll_units::escape_control(name), points }
@@ -94,9 +92,9 @@ fn point_of(step: &StepSummary) -> RungPoint {
     }
 }
 
-/// A closed loop whose connections are all busy obeys Little's law, R = N / X (Little 1961). There the mean
-/// response time is known as well as the throughput: its interval is N over the interval of throughput,
-/// moved to stand around the mean that was measured. Where the law does not hold there is no interval.
+/// A closed loop whose connections are all busy obeys Little's law, R = N / X (Little 1961). The mean response
+/// time is then known as well as the throughput: its interval is N over the interval of throughput,
+/// centred on the measured mean. Where the law does not hold there is no interval.
 fn mean_of(step: &StepSummary) -> Option<Estimate> {
     const LAW_ERROR_MAX: f64 = 0.05;
     let value = step.latency.mean_ns / 1e6;

@@ -10,11 +10,11 @@ use super::series::{Caption, RungPoint, Series};
 
 /// The figure of one or two runs.
 pub(super) fn chart(caption: &Caption, series: &[&Series]) -> Chart {
-    let place = |index| Place::of(index, series.len());
+    let place = |index| Place::new(index, series.len());
     let runs: Vec<Vec<Line>> =
         series.iter().enumerate().map(|(index, series)| lines_of(series, place(index))).collect();
     let left = Axis::from_zero("throughput (QPS: responses per second)", highest(&runs, Side::Left));
-    let right = Axis::beside(&left, "mean response time (ms)", highest(&runs, Side::Right));
+    let right = Axis::aligned_with(&left, "mean response time (ms)", highest(&runs, Side::Right));
     Chart {
         title: title_of(caption, "QPS and mean response time"),
         detail: caption.detail.clone(),
@@ -46,7 +46,7 @@ fn lines_of(series: &Series, place: Place) -> Vec<Line> {
     vec![throughput, response_time]
 }
 
-/// The best throughput and where it was reached, the one figure readers look for first.
+/// The best throughput and its concurrency.
 fn best_text(points: &[RungPoint]) -> String {
     let best = points.iter().max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value));
     best.filter(|point| point.throughput.value > 0.0).map_or_else(String::new, |point| {

@@ -1,263 +1,164 @@
-//! The ledger of switches, schema `plimsoll/ablation/1`. Times are in µs a request.
+//! The ledger of switches, schema `plimsoll/ablation/1`. Times are in µs per request.
 
-use plimsoll_analyze::{Estimate, Ledger, Replay};
-use schemars::JsonSchema;
-use serde::Serialize;
+use plimsoll_analyze::{Cell, Context, FixStep, Interaction, Ledger, Replay, SwitchCost};
 
-use super::{bounds, finite};
+use super::document::{Interval, document, each, us};
 
-const SCHEMA: &str = "plimsoll/ablation/1";
-
-/// Ledgers as one document.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "What switches cost")]
-pub struct AblationDocument {
-    /// Always `plimsoll/ablation/1`.
-    pub schema: &'static str,
-    /// Connections of all runs; null where that is not known.
-    pub connections: Option<f64>,
-    /// A ledger for each state of the service.
-    pub ledgers: Vec<LedgerDocument>,
-    /// Combinations that were measured in two states, one after another.
-    pub steps: Vec<ReplayDocument>,
-}
-
-/// The ledger of one state.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct LedgerDocument {
-    /// What the state is called; null where there is but one.
-    pub state: Option<String>,
-    /// `full`, `one_at_a_time` or `given`.
-    pub design: &'static str,
-    /// The switches, the dearest first.
-    pub costs: Vec<CostDocument>,
-    /// Switches whose cost nothing tells.
-    pub untold: Vec<String>,
-    /// Interactions whose interval excludes zero.
-    pub interactions: Vec<InteractionDocument>,
-    /// The order in which to mend, with what comes of it.
-    pub order: Vec<FixDocument>,
-    /// The combinations.
-    pub cells: Vec<CellDocument>,
-    /// Runs in which the load generator was the limit, so that their combinations take less than is told.
-    pub runs_at_most: u32,
-    /// By what part of its time one run differs from the next, one standard deviation; null without repeats.
-    pub noise: Option<f64>,
-}
-
-/// What a switch costs.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct CostDocument {
-    /// The switch.
-    pub switch: String,
-    /// What it adds to a request: the mean over all settings of the others that were measured.
-    pub cost_us: Option<f64>,
-    /// The 95 % interval of that; null without repeats.
-    pub cost_us_interval: Option<[f64; 2]>,
-    /// What it adds in each setting of the others.
-    pub contexts: Vec<ContextDocument>,
-    /// What it adds to other figures of a request.
-    pub beside: Vec<FigureOfSwitch>,
-}
-
-/// What a switch costs in one setting of the others.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ContextDocument {
-    /// The others that are on.
-    pub beside: Vec<String>,
-    /// What it adds there.
-    pub cost_us: Option<f64>,
-    /// The 95 % interval of that.
-    pub cost_us_interval: Option<[f64; 2]>,
-}
-
-/// Another figure.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct FigureOfSwitch {
-    /// Its name.
-    pub name: String,
-    /// What the switch adds to it, for each request; null where it was not seen.
-    pub value: Option<f64>,
-}
-
-/// Two switches that together cost something else than one by one.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct InteractionDocument {
-    /// One.
-    pub switch: String,
-    /// The other; null for all others together.
-    pub with: Option<String>,
-    /// What comes on top of the sum.
-    pub extra_us: Option<f64>,
-    /// The 95 % interval of that.
-    pub extra_us_interval: Option<[f64; 2]>,
-}
-
-/// One switch off.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct FixDocument {
-    /// The switch.
-    pub switch: String,
-    /// What a request takes then.
-    pub time_us: Option<f64>,
-    /// Requests per second then.
-    pub throughput_per_sec: Option<f64>,
-    /// False where that combination was not measured but foretold.
-    pub measured: bool,
-    /// The switches that these runs do not tell from it, in its place.
-    pub ties: Vec<String>,
-}
-
-/// One combination.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct CellDocument {
-    /// The switches that are on.
-    pub on: Vec<String>,
-    /// How many runs.
-    pub runs: u32,
-    /// What a request takes.
-    pub time_us: Option<f64>,
-    /// The 95 % interval of that; null without repeats.
-    pub time_us_interval: Option<[f64; 2]>,
-    /// Requests per second.
-    pub throughput_per_sec: Option<f64>,
-    /// Other figures of a request.
-    pub beside: Vec<FigureOfSwitch>,
-}
-
-/// A combination in two states.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ReplayDocument {
-    /// The earlier state.
-    pub from: Option<String>,
-    /// The later state.
-    pub to: Option<String>,
-    /// The switches that are on.
-    pub on: Vec<String>,
-    /// What a request took before.
-    pub before_us: Option<f64>,
-    /// What it takes after.
-    pub after_us: Option<f64>,
-}
-
-fn us(sec: f64) -> Option<f64> {
-    finite(sec * 1e6)
-}
-
-fn us_bounds(estimate: Estimate) -> Option<[f64; 2]> {
-    bounds(estimate.interval.map(|(low, high)| (low * 1e6, high * 1e6)))
-}
-
-fn figures(names: &[String], values: &[Option<f64>]) -> Vec<FigureOfSwitch> {
-    let pairs = names.iter().zip(values);
-    pairs.map(|(name, value)| FigureOfSwitch { name: name.clone(), value: value.and_then(finite) }).collect()
-}
-
-impl AblationDocument {
-    /// Ledgers, and what came of the steps between them. `switches` are in the order of the settings.
-    pub fn of(switches: &[String], ledgers: &[Ledger], replays: &[Replay], connections: Option<f64>) -> Self {
-        Self {
-            schema: SCHEMA,
-            connections: connections.and_then(finite),
-            ledgers: ledgers.iter().map(|ledger| LedgerDocument::of(ledger, switches)).collect(),
-            steps: replays.iter().map(ReplayDocument::of).collect(),
-        }
+document! {
+    /// Ledgers, and what the steps between them changed. `switches` are in the order of the settings.
+    #[schemars(title = "What switches cost")]
+    pub struct AblationDocument(
+        switches: &[String],
+        ledgers: &[Ledger],
+        replays: &[Replay],
+        connections: Option<f64>,
+    ) {
+        /// Always `plimsoll/ablation/1`.
+        schema: &'static str = "plimsoll/ablation/1",
+        /// Connections of all runs; null where that is not known.
+        connections: Option<f64> = connections,
+        /// A ledger for each state of the service.
+        ledgers: Vec<LedgerDocument> = each(ledgers, |ledger| LedgerDocument::new(ledger, switches)),
+        /// Combinations that were measured in two consecutive states.
+        steps: Vec<ReplayDocument> = each(replays, ReplayDocument::new),
     }
 }
 
-impl ReplayDocument {
-    fn of(replay: &Replay) -> Self {
-        Self {
-            from: replay.from.clone(),
-            to: replay.to.clone(),
-            on: replay.on.clone(),
-            before_us: us(replay.time_sec.0),
-            after_us: us(replay.time_sec.1),
-        }
+document! {
+    /// The ledger of one state.
+    pub struct LedgerDocument(ledger: &Ledger, switches: &[String]) {
+        /// The name of the state; null where there is only one.
+        state: Option<String> = ledger.group.clone(),
+        /// `full`, `one_at_a_time` or `given`.
+        design: &'static str = ledger.design.name(),
+        /// The switches, the most expensive first.
+        costs: Vec<CostDocument> = each(&ledger.costs, |cost| CostDocument::new(ledger, cost, switches)),
+        /// Switches whose cost cannot be found: no two combinations differ in one of them alone.
+        unknown: Vec<String> = ledger.untold.clone(),
+        /// Interactions whose interval excludes zero.
+        interactions: Vec<InteractionDocument> = each(&ledger.interactions, InteractionDocument::new),
+        /// The order in which to fix them, with the result of each step.
+        order: Vec<FixDocument> = each(&ledger.order, FixDocument::new),
+        /// The combinations.
+        cells: Vec<CellDocument> = each(&ledger.cells, |cell| CellDocument::new(ledger, cell, switches)),
+        /// Runs in which the load generator was the limit: their combinations take less time than stated.
+        runs_at_most: u32 = ledger.at_most,
+        /// The variation from one run to the next: one standard deviation as a ratio of the time. Null without repeats.
+        noise: Option<f64> = ledger.noise.map(|(ratio, _)| ratio),
     }
 }
 
-impl LedgerDocument {
-    fn of(ledger: &Ledger, switches: &[String]) -> Self {
-        let named =
-            |places: &[usize]| places.iter().filter_map(|place| switches.get(*place).cloned()).collect();
-        let costs = ledger.costs.iter().map(|cost| CostDocument {
-            switch: cost.name.clone(),
-            cost_us: us(cost.cost_sec.value),
-            cost_us_interval: us_bounds(cost.cost_sec),
-            contexts: cost
-                .contexts
-                .iter()
-                .map(|context| ContextDocument {
-                    beside: named(&context.others_on),
-                    cost_us: us(context.cost_sec.value),
-                    cost_us_interval: us_bounds(context.cost_sec),
-                })
-                .collect(),
-            beside: figures(&ledger.beside, &cost.beside),
-        });
-        Self {
-            state: ledger.group.clone(),
-            design: ledger.design.name(),
-            costs: costs.collect(),
-            untold: ledger.untold.clone(),
-            interactions: ledger.interactions.iter().map(interaction).collect(),
-            order: ledger.order.iter().map(fix).collect(),
-            cells: ledger.cells.iter().map(|cell| CellDocument::of(cell, ledger, switches)).collect(),
-            runs_at_most: ledger.at_most,
-            noise: ledger.noise.and_then(|(cv, _)| finite(cv)),
-        }
+document! {
+    /// What a switch costs.
+    pub struct CostDocument(ledger: &Ledger, cost: &SwitchCost, switches: &[String]) {
+        /// The switch.
+        switch: String = &cost.name,
+        /// The time it adds to a request: the mean over all measured settings of the others.
+        cost_us: f64 = us(cost.cost_sec.value),
+        /// The 95 % interval of that; null without repeats.
+        cost_us_interval: Interval = Interval::from(cost.cost_sec).map(us),
+        /// The time it adds in each setting of the others.
+        contexts: Vec<ContextDocument> =
+            each(&cost.contexts, |context| ContextDocument::new(context, switches)),
+        /// What it adds to other figures of a request.
+        figures: Vec<SwitchFigureDocument> = figures(&ledger.beside, &cost.beside),
     }
 }
 
-fn interaction(one: &plimsoll_analyze::Interaction) -> InteractionDocument {
-    InteractionDocument {
-        switch: one.switch.clone(),
-        with: one.with.clone(),
-        extra_us: us(one.extra_sec.value),
-        extra_us_interval: us_bounds(one.extra_sec),
+document! {
+    /// What a switch costs in one setting of the others.
+    pub struct ContextDocument(context: &Context, switches: &[String]) {
+        /// The others that are on.
+        others_on: Vec<String> = named(&context.others_on, switches),
+        /// The time it adds there.
+        cost_us: f64 = us(context.cost_sec.value),
+        /// The 95 % interval of that.
+        cost_us_interval: Interval = Interval::from(context.cost_sec).map(us),
     }
 }
 
-fn fix(step: &plimsoll_analyze::FixStep) -> FixDocument {
-    FixDocument {
-        switch: step.name.clone(),
-        time_us: us(step.time_sec),
-        throughput_per_sec: finite(1.0 / step.time_sec),
-        measured: step.measured,
-        ties: step.ties.clone(),
+document! {
+    /// Another figure of a request, such as its CPU time on one host.
+    pub struct SwitchFigureDocument(name: &str, value: Option<f64>) {
+        /// Its name.
+        name: String = name,
+        /// Its value, or what the switch adds to it; null where it was not measured.
+        value: Option<f64> = value,
     }
 }
 
-impl CellDocument {
-    fn of(cell: &plimsoll_analyze::Cell, ledger: &Ledger, switches: &[String]) -> Self {
-        let on = switches.iter().zip(&cell.settings).filter(|(_, on)| **on);
-        Self {
-            on: on.map(|(name, _)| name.clone()).collect(),
-            runs: cell.count,
-            time_us: us(cell.time_sec.value),
-            time_us_interval: us_bounds(cell.time_sec),
-            throughput_per_sec: finite(1.0 / cell.time_sec.value),
-            beside: figures(&ledger.beside, &cell.beside),
-        }
+document! {
+    /// Two switches whose cost together differs from the sum of their costs.
+    pub struct InteractionDocument(interaction: &Interaction) {
+        /// One.
+        switch: String = &interaction.switch,
+        /// The other; null for all others together.
+        with: Option<String> = interaction.with.clone(),
+        /// The difference from the sum.
+        extra_us: f64 = us(interaction.extra_sec.value),
+        /// The 95 % interval of that.
+        extra_us_interval: Interval = Interval::from(interaction.extra_sec).map(us),
     }
 }
 
-/// Ledgers, and what came of the steps between them, as text. `switches` are in the order of the settings.
-///
-/// # Errors
-/// When it cannot be written as JSON, which no ledger should meet.
-pub fn ablation(
-    switches: &[String],
-    ledgers: &[Ledger],
-    replays: &[Replay],
-    connections: Option<f64>,
-) -> Result<String, serde_json::Error> {
-    let document = AblationDocument::of(switches, ledgers, replays, connections);
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+document! {
+    /// One switch off.
+    pub struct FixDocument(fix: &FixStep) {
+        /// The switch.
+        switch: String = &fix.name,
+        /// The time of a request then.
+        time_us: f64 = us(fix.time_sec),
+        /// Requests per second then.
+        throughput_per_sec: f64 = 1.0 / fix.time_sec,
+        /// False where that combination was predicted, not measured.
+        measured: bool = fix.measured,
+        /// The switches that could be fixed in its place: these runs do not distinguish them.
+        ties: Vec<String> = fix.ties.clone(),
+    }
 }
 
-/// The JSON schema of the document, as published.
-pub fn ablation_schema() -> serde_json::Value {
-    schemars::schema_for!(AblationDocument).to_value()
+document! {
+    /// One combination.
+    pub struct CellDocument(ledger: &Ledger, cell: &Cell, switches: &[String]) {
+        /// The switches that are on.
+        on: Vec<String> = switches_on(cell, switches),
+        /// How many runs.
+        runs: u32 = cell.count,
+        /// The time of a request.
+        time_us: f64 = us(cell.time_sec.value),
+        /// The 95 % interval of that; null without repeats.
+        time_us_interval: Interval = Interval::from(cell.time_sec).map(us),
+        /// Requests per second.
+        throughput_per_sec: f64 = 1.0 / cell.time_sec.value,
+        /// Other figures of a request.
+        figures: Vec<SwitchFigureDocument> = figures(&ledger.beside, &cell.beside),
+    }
+}
+
+document! {
+    /// A combination in two states.
+    pub struct ReplayDocument(replay: &Replay) {
+        /// The earlier state.
+        from: Option<String> = replay.from.clone(),
+        /// The later state.
+        to: Option<String> = replay.to.clone(),
+        /// The switches that are on.
+        on: Vec<String> = replay.on.clone(),
+        /// The time of a request before.
+        before_us: f64 = us(replay.time_sec.0),
+        /// The time of a request after.
+        after_us: f64 = us(replay.time_sec.1),
+    }
+}
+
+fn figures(names: &[String], values: &[Option<f64>]) -> Vec<SwitchFigureDocument> {
+    names.iter().zip(values).map(|(name, value)| SwitchFigureDocument::new(name, *value)).collect()
+}
+
+fn named(places: &[usize], switches: &[String]) -> Vec<String> {
+    places.iter().filter_map(|place| switches.get(*place).cloned()).collect()
+}
+
+fn switches_on(cell: &Cell, switches: &[String]) -> Vec<String> {
+    switches.iter().zip(&cell.settings).filter(|(_, on)| **on).map(|(name, _)| name.clone()).collect()
 }

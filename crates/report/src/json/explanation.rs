@@ -166,6 +166,6 @@ pub fn table_explanation(findings: &TableFindings) -> Result<String, serde_json:
         schema: TABLE_SCHEMA,
         rows: findings.rows.iter().map(RowDocument::of).collect(),
         conclusions: findings.conclusions.clone(),
-        break_evens: findings.break_evens.iter().map(BreakEvenDocument::of).collect(),
+        break_evens: findings.break_evens.iter().map(BreakEvenDocument::new).collect(),
     })
 }

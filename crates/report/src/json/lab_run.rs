@@ -96,7 +96,7 @@ pub struct ExpectedDocument {
 
 impl LabRunDocument {
     /// Only the runs.
-    pub fn of(runs: Vec<CaseDocument>) -> Self {
+    pub fn new(runs: Vec<CaseDocument>) -> Self {
         Self {
             schema: SCHEMA,
             runs,
@@ -109,17 +109,4 @@ impl LabRunDocument {
             files: Vec::new(),
         }
     }
-
-    /// The document as text, indented, with a line end.
-    ///
-    /// # Errors
-    /// When it cannot be written as JSON, which none should meet.
-    pub fn render(&self) -> Result<String, serde_json::Error> {
-        Ok(serde_json::to_string_pretty(self)? + "\n")
-    }
-}
-
-/// The JSON schema of the document, as published.
-pub fn lab_run_schema() -> serde_json::Value {
-    schemars::schema_for!(LabRunDocument).to_value()
 }

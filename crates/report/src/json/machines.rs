@@ -1,263 +1,156 @@
 //! The machines for a target rate, schema `plimsoll/plan/1`.
 
-use plimsoll_analyze::{Estimate, Growth, MachinePlan, Need, Stop, TierPlan};
-use schemars::JsonSchema;
-use serde::Serialize;
+use plimsoll_analyze::{Carried, Growth, MachinePlan, Need, Scaling, Stop, TierPlan};
 
-use super::{bounds, finite};
+use super::document::{Interval, document, each};
 
-const SCHEMA: &str = "plimsoll/plan/1";
-
-/// A plan as one document.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Machines for a target rate")]
-pub struct PlanDocument {
-    /// Always `plimsoll/plan/1`.
-    pub schema: &'static str,
-    /// Requests per second that are planned for.
-    pub target_per_sec: Option<f64>,
-    /// The share of a machine's capacity that may be used.
-    pub utilisation: Option<f64>,
-    /// The tiers.
-    pub tiers: Vec<TierPlanDocument>,
-    /// Where growth stops with the machines that were measured; null where nothing tells.
-    pub growth: Option<GrowthDocument>,
-    /// What holds for all of it, a sentence each.
-    pub remarks: Vec<String>,
-    /// The same with other machines; null unless that was asked for.
-    pub what_if: Option<WhatIfDocument>,
-}
-
-/// The plan with other machines.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct WhatIfDocument {
-    /// What was changed, as it was typed.
-    pub change: String,
-    /// The tiers then.
-    pub tiers: Vec<TierPlanDocument>,
-    /// Where growth stops then.
-    pub growth: Option<GrowthDocument>,
-    /// What holds then, a sentence each.
-    pub remarks: Vec<String>,
-}
-
-/// One tier.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TierPlanDocument {
-    /// Its name.
-    pub tier: String,
-    /// How many machines it needs; null where nothing tells.
-    pub machines: Option<u64>,
-    /// The number at both ends of the interval of the demand; null where that is not known.
-    pub machines_interval: Option<[u64; 2]>,
-    /// True if more may be needed.
-    pub at_least: bool,
-    /// One more than `machines`, so that one may fail.
-    pub machines_with_spare: Option<u64>,
-    /// What its resources ask for, the one that decides first.
-    pub needs: Vec<NeedDocument>,
-    /// The most it was seen to carry; null where that is not known.
-    pub carried: Option<CarriedDocument>,
-    /// How it scaled; null where only one number of machines was measured.
-    pub scaling: Option<ScalingDocument>,
-    /// What is not known of it, a sentence each.
-    pub doubts: Vec<String>,
-}
-
-/// What one resource asks for.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct NeedDocument {
-    /// `cpu`, `core`, `thread`, `quota`, `bandwidth_in`, `bandwidth_out`, `bandwidth_both`, `packets_in`, `packets_out`, `pool`
-    /// or `alone` (what one machine carried by itself).
-    pub resource: &'static str,
-    /// The limit that it is once it is full, by the words of a verdict.
-    pub limit: &'static str,
-    /// What of the machine: an interface, a thread; empty for the machine itself.
-    pub detail: String,
-    /// The unit of `idle` and `capacity`, and times seconds of `per_request`.
-    pub unit: &'static str,
-    /// What a request uses in all machines of the tier together.
-    pub per_request: Option<f64>,
-    /// The 95 % interval of that.
-    pub per_request_interval: Option<[f64; 2]>,
-    /// What one machine uses without requests.
-    pub idle: Option<f64>,
-    /// What one machine has.
-    pub capacity: Option<f64>,
-    /// The largest share of it that was ever seen used.
-    pub used_most: Option<f64>,
-    /// What it was found from.
-    pub from: String,
-    /// Machines by it, not rounded.
-    pub machines: Option<f64>,
-}
-
-/// The most that a tier was seen to carry.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct CarriedDocument {
-    /// Requests per second.
-    pub throughput_per_sec: Option<f64>,
-    /// The machines that did.
-    pub machines: Option<f64>,
-    /// Where that was.
-    pub at: String,
-}
-
-/// Throughput over the number of machines.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ScalingDocument {
-    /// Machines and requests per second.
-    pub points: Vec<[f64; 2]>,
-    /// Throughput a machine with the most of them over that with the fewest.
-    pub efficiency: Option<f64>,
-    /// α and β of the scalability law over machines; null where it was not fitted.
-    pub usl: Option<[f64; 2]>,
-}
-
-/// Where growth stops.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct GrowthDocument {
-    /// The throughput that it starts from.
-    pub from_per_sec: Option<f64>,
-    /// Where that was measured.
-    pub at: String,
-    /// What stops it, the first first.
-    pub stops: Vec<StopDocument>,
-}
-
-/// One thing that stops growth.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct StopDocument {
-    /// The tier.
-    pub tier: String,
-    /// The resource.
-    pub resource: &'static str,
-    /// The limit that it is once it is full.
-    pub limit: &'static str,
-    /// What of the machine; empty for the machine itself.
-    pub detail: String,
-    /// Machines of the tier.
-    pub machines: Option<f64>,
-    /// The share that was used.
-    pub used: Option<f64>,
-    /// The throughput at which nothing is left of it.
-    pub at_per_sec: Option<f64>,
-    /// The 95 % interval of that.
-    pub at_per_sec_interval: Option<[f64; 2]>,
-    /// False where it was foretold from other rows.
-    pub seen: bool,
-    /// How well the tier was seen to scale when machines were added, 1 for in proportion; null where that was not measured.
-    pub scaled: Option<f64>,
-}
-
-impl PlanDocument {
-    /// A plan, and the same with other machines if that was asked for.
-    pub fn of(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) -> Self {
-        Self {
-            schema: SCHEMA,
-            target_per_sec: finite(plan.goal.target_per_sec),
-            utilisation: finite(plan.goal.utilisation),
-            tiers: tiers(plan),
-            growth: plan.growth.as_ref().map(GrowthDocument::of),
-            remarks: plan.remarks.clone(),
-            what_if: what_if.map(|(change, changed)| WhatIfDocument {
-                change: change.to_owned(),
-                tiers: tiers(changed),
-                growth: changed.growth.as_ref().map(GrowthDocument::of),
-                remarks: changed.remarks.clone(),
-            }),
-        }
+document! {
+    /// A plan, and the same with other machines.
+    #[schemars(title = "Machines for a target rate")]
+    pub struct PlanDocument(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) {
+        /// Always `plimsoll/plan/1`.
+        schema: &'static str = "plimsoll/plan/1",
+        /// The target rate, requests per second.
+        target_per_sec: f64 = plan.goal.target_per_sec,
+        /// The share of a machine's capacity that may be used.
+        utilisation: f64 = plan.goal.utilisation,
+        /// The tiers.
+        tiers: Vec<TierPlanDocument> = each(&plan.tiers, TierPlanDocument::new),
+        /// Where growth stops with the measured machines; null where that is not known.
+        growth: Option<GrowthDocument> = plan.growth.as_ref().map(GrowthDocument::new),
+        /// What applies to the whole plan, one sentence each.
+        remarks: Vec<String> = plan.remarks.clone(),
+        /// The same with other machines; null unless that was requested.
+        what_if: Option<WhatIfDocument> = what_if.map(|(change, plan)| WhatIfDocument::new(change, plan)),
     }
 }
 
-impl TierPlanDocument {
-    fn of(plan: &TierPlan) -> Self {
-        let machines = plan.machines;
-        Self {
-            tier: plan.tier.clone(),
-            machines: machines.map(|machines| machines.count),
-            machines_interval: machines.and_then(|machines| machines.range).map(|(low, high)| [low, high]),
-            at_least: machines.is_some_and(|machines| machines.at_least),
-            machines_with_spare: machines.map(|machines| machines.count + 1),
-            needs: plan.needs.iter().map(NeedDocument::of).collect(),
-            carried: plan.carried.as_ref().map(|carried| CarriedDocument {
-                throughput_per_sec: finite(carried.throughput_per_sec),
-                machines: finite(carried.machines),
-                at: carried.at.clone(),
-            }),
-            scaling: plan.scaling.as_ref().map(|scaling| ScalingDocument {
-                points: scaling.points.iter().map(|(machines, per_sec)| [*machines, *per_sec]).collect(),
-                efficiency: finite(scaling.efficiency()),
-                usl: scaling.usl.map(|usl| [usl.alpha.value, usl.beta.value]),
-            }),
-            doubts: plan.doubts.clone(),
-        }
+document! {
+    /// The plan with other machines.
+    pub struct WhatIfDocument(change: &str, plan: &MachinePlan) {
+        /// The change, as typed.
+        change: String = change,
+        /// The tiers then.
+        tiers: Vec<TierPlanDocument> = each(&plan.tiers, TierPlanDocument::new),
+        /// Where growth stops then.
+        growth: Option<GrowthDocument> = plan.growth.as_ref().map(GrowthDocument::new),
+        /// What applies then, one sentence each.
+        remarks: Vec<String> = plan.remarks.clone(),
     }
 }
 
-impl NeedDocument {
-    fn of(need: &Need) -> Self {
-        let demand = &need.demand;
-        Self {
-            resource: demand.resource.name(),
-            limit: demand.resource.limit().name(),
-            detail: demand.detail.clone(),
-            unit: demand.unit.name(),
-            per_request: finite(demand.per_request.value),
-            per_request_interval: bounds(demand.per_request.interval),
-            idle: finite(demand.idle),
-            capacity: demand.capacity.and_then(finite),
-            used_most: finite(demand.used_most),
-            from: demand.origin.clone(),
-            machines: finite(need.machines),
-        }
+document! {
+    /// One tier.
+    pub struct TierPlanDocument(plan: &TierPlan) {
+        /// Its name.
+        tier: String = &plan.tier,
+        /// How many machines it needs; null where that is not known.
+        machines: Option<u64> = plan.machines.map(|machines| machines.count),
+        /// The number at both ends of the interval of the demand; null where that is not known.
+        machines_interval: Option<[u64; 2]> =
+            plan.machines.and_then(|machines| machines.range).map(|(low, high)| [low, high]),
+        /// True if more may be needed.
+        at_least: bool = plan.machines.is_some_and(|machines| machines.at_least),
+        /// One more than `machines`, so that one may fail.
+        machines_with_spare: Option<u64> = plan.machines.map(|machines| machines.count + 1),
+        /// What its resources need, the decisive one first.
+        needs: Vec<NeedDocument> = each(&plan.needs, NeedDocument::new),
+        /// The highest throughput measured through it; null where that is not known.
+        carried: Option<CarriedDocument> = plan.carried.as_ref().map(CarriedDocument::new),
+        /// How it scaled; null where only one number of machines was measured.
+        scaling: Option<ScalingDocument> = plan.scaling.as_ref().map(ScalingDocument::new),
+        /// What is not known of it, one sentence each.
+        doubts: Vec<String> = plan.doubts.clone(),
     }
 }
 
-impl GrowthDocument {
-    fn of(growth: &Growth) -> Self {
-        Self {
-            from_per_sec: finite(growth.from_per_sec),
-            at: growth.at.clone(),
-            stops: growth.stops.iter().map(|stop| StopDocument::of(stop, growth.from_per_sec)).collect(),
-        }
+document! {
+    /// What one resource needs.
+    pub struct NeedDocument(need: &Need) {
+        /// `cpu`, `core`, `thread`, `quota`, `bandwidth_in`, `bandwidth_out`, `bandwidth_both`, `packets_in`, `packets_out`,
+        /// `pool` or `alone` (the throughput of one machine measured alone).
+        resource: &'static str = need.demand.resource.name(),
+        /// The limit that it is when it is full, as in a verdict.
+        limit: &'static str = need.demand.resource.limit().name(),
+        /// The part of the machine: an interface, a thread; empty for the machine itself.
+        detail: String = &need.demand.detail,
+        /// The unit of `idle` and `capacity`; that of `per_request` is this times seconds.
+        unit: &'static str = need.demand.unit.name(),
+        /// What a request uses in all machines of the tier together.
+        per_request: f64 = need.demand.per_request.value,
+        /// The 95 % interval of that.
+        per_request_interval: Interval = need.demand.per_request,
+        /// What one machine uses without requests.
+        idle: f64 = need.demand.idle,
+        /// What one machine has.
+        capacity: Option<f64> = need.demand.capacity,
+        /// The highest utilisation measured.
+        used_most: f64 = need.demand.used_most,
+        /// What it was found from.
+        from: String = &need.demand.origin,
+        /// Machines by it, not rounded.
+        machines: f64 = need.machines,
     }
 }
 
-impl StopDocument {
-    fn of(stop: &Stop, from_per_sec: f64) -> Self {
-        let at: Estimate = stop.at_per_sec(from_per_sec);
-        Self {
-            tier: stop.tier.clone(),
-            resource: stop.resource.name(),
-            limit: stop.resource.limit().name(),
-            detail: stop.detail.clone(),
-            machines: finite(stop.machines),
-            used: finite(stop.used / stop.capacity),
-            at_per_sec: finite(at.value),
-            at_per_sec_interval: bounds(at.interval),
-            seen: stop.seen,
-            scaled: stop.scaled.and_then(|(_, _, efficiency)| finite(efficiency)),
-        }
+document! {
+    /// The highest throughput measured through a tier.
+    pub struct CarriedDocument(carried: &Carried) {
+        /// Requests per second.
+        throughput_per_sec: f64 = carried.throughput_per_sec,
+        /// Its machines then.
+        machines: f64 = carried.machines,
+        /// Where that was measured.
+        at: String = &carried.at,
     }
 }
 
-fn tiers(plan: &MachinePlan) -> Vec<TierPlanDocument> {
-    plan.tiers.iter().map(TierPlanDocument::of).collect()
+document! {
+    /// Throughput over the number of machines.
+    pub struct ScalingDocument(scaling: &Scaling) {
+        /// Machines and requests per second.
+        points: Vec<[f64; 2]> = each(&scaling.points, |(machines, per_sec)| [*machines, *per_sec]),
+        /// Throughput per machine with the most of them over that with the fewest.
+        efficiency: f64 = scaling.efficiency(),
+        /// α and β of the scalability law over machines; null where it was not fitted.
+        usl: Option<[f64; 2]> = scaling.usl.map(|usl| [usl.alpha.value, usl.beta.value]),
+    }
 }
 
-/// A plan, and the same with other machines if that was asked for, as text.
-///
-/// # Errors
-/// When it cannot be written as JSON, which no plan should meet.
-pub fn machines(
-    plan: &MachinePlan,
-    what_if: Option<(&str, &MachinePlan)>,
-) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(&PlanDocument::of(plan, what_if))? + "\n")
+document! {
+    /// Where growth stops.
+    pub struct GrowthDocument(growth: &Growth) {
+        /// The throughput that it starts from.
+        from_per_sec: f64 = growth.from_per_sec,
+        /// Where that was measured.
+        at: String = &growth.at,
+        /// What stops it, the nearest first.
+        stops: Vec<StopDocument> = each(&growth.stops, |stop| StopDocument::new(stop, growth.from_per_sec)),
+    }
 }
 
-/// The JSON schema of the document, as published.
-pub fn plan_schema() -> serde_json::Value {
-    schemars::schema_for!(PlanDocument).to_value()
+document! {
+    /// One thing that stops growth.
+    pub struct StopDocument(stop: &Stop, from_per_sec: f64) {
+        /// The tier.
+        tier: String = &stop.tier,
+        /// The resource.
+        resource: &'static str = stop.resource.name(),
+        /// The limit that it is when it is full.
+        limit: &'static str = stop.resource.limit().name(),
+        /// The part of the machine; empty for the machine itself.
+        detail: String = &stop.detail,
+        /// Machines of the tier.
+        machines: f64 = stop.machines,
+        /// Its utilisation.
+        used: f64 = stop.used / stop.capacity,
+        /// The throughput at which it is full.
+        at_per_sec: f64 = stop.at_per_sec(from_per_sec).value,
+        /// The 95 % interval of that.
+        at_per_sec_interval: Interval = stop.at_per_sec(from_per_sec),
+        /// False where it was predicted from other rows.
+        seen: bool = stop.seen,
+        /// How well the tier scaled when machines were added, 1 for linear; null where that was not measured.
+        scaled: Option<f64> = stop.scaled.map(|(_, _, efficiency)| efficiency),
+    }
 }

@@ -1,81 +1,94 @@
-//! Where the CPU time of a request goes.
+//! CPU time per request: of one run, and of one run against another.
 
-use plimsoll_profile::{Cost, FunctionCost, PerRequest};
-use schemars::JsonSchema;
-use serde::Serialize;
+use plimsoll_profile::{Change, Cost, FunctionCost, Micros, difference};
 
-use super::comparison::left_open;
-use super::finite;
+use super::document::{Interval, document, each};
 use crate::ProfiledRun;
 
-/// The CPU profile of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ProfileDocument {
-    /// What the run is called.
-    pub name: String,
-    /// Where the profile came from.
-    pub source: String,
-    /// How long was looked.
-    pub seconds: Option<f64>,
-    /// Requests per second meanwhile.
-    pub throughput_per_sec: Option<f64>,
-    /// CPU time of a request.
-    pub us: Option<f64>,
-    /// What the number of samples leaves open of that, 95 %.
-    pub us_interval: Option<[f64; 2]>,
-    /// The functions with the most CPU time, what they called included.
-    pub functions: Vec<FunctionDocument>,
-}
-
-/// One function.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct FunctionDocument {
-    /// Its name.
-    pub function: String,
-    /// The share of the CPU time in which it, or what it called, ran.
-    pub cumulative: Option<f64>,
-    /// The share in which it ran itself.
-    pub flat: Option<f64>,
-    /// CPU time of a request in it and in what it called.
-    pub cumulative_us: Option<f64>,
-    /// What the number of samples leaves open of that, 95 %.
-    pub cumulative_us_interval: Option<[f64; 2]>,
-    /// CPU time of a request in itself.
-    pub flat_us: Option<f64>,
-}
-
-impl ProfileDocument {
-    /// The profile of a run that is called so, with so many functions at most.
-    pub fn of(name: &str, profiled: &ProfiledRun, top: usize) -> Self {
-        let (per_request, total) = (profiled.per_request(), profiled.stacks.total());
-        let functions = profiled.stacks.functions();
-        Self {
-            name: name.to_owned(),
-            source: profiled.source.clone(),
-            seconds: finite(profiled.span_sec),
-            throughput_per_sec: finite(profiled.step.throughput.value),
-            us: finite(per_request.total().value),
-            us_interval: left_open(per_request.total()),
-            functions: functions
-                .iter()
-                .take(top)
-                .map(|function| FunctionDocument::of(function, total, &per_request))
-                .collect(),
-        }
+document! {
+    /// The CPU profile of a run.
+    pub struct ProfileDocument(name: &str, profiled: &ProfiledRun, top: usize) {
+        /// The name of the run.
+        name: String = name,
+        /// Where the profile came from.
+        source: String = &profiled.source,
+        /// How long the profile was taken.
+        seconds: f64 = profiled.span_sec,
+        /// Requests per second during that time.
+        throughput_per_sec: f64 = profiled.step.throughput.value,
+        /// CPU time of a request.
+        us: f64 = profiled.per_request().total().value,
+        /// Its 95 % interval, from the number of samples.
+        us_interval: Interval = profiled.per_request().total(),
+        /// The functions with the most CPU time, including what they called.
+        functions: Vec<FunctionDocument> = each(profiled.stacks.functions().iter().take(top), |function| {
+            FunctionDocument::new(profiled, function)
+        }),
     }
 }
 
-impl FunctionDocument {
-    fn of(function: &FunctionCost<'_>, total: Cost, per_request: &PerRequest<'_>) -> Self {
-        let share = |cost: Cost| finite(cost.cpu_ns as f64 / total.cpu_ns as f64);
-        let cumulative = per_request.micros(function.cumulative);
-        Self {
-            function: function.name.to_owned(),
-            cumulative: share(function.cumulative),
-            flat: share(function.flat),
-            cumulative_us: finite(cumulative.value),
-            cumulative_us_interval: left_open(cumulative),
-            flat_us: finite(per_request.micros(function.flat).value),
-        }
+document! {
+    /// One function.
+    pub struct FunctionDocument(profiled: &ProfiledRun, function: &FunctionCost<'_>) {
+        /// Its name.
+        function: String = function.name,
+        /// The share of the CPU time in which it, or what it called, ran.
+        cumulative: f64 = share(function.cumulative, profiled),
+        /// The share in which it ran itself.
+        flat: f64 = share(function.flat, profiled),
+        /// CPU time of a request in it and in what it called.
+        cumulative_us: f64 = profiled.per_request().micros(function.cumulative).value,
+        /// Its 95 % interval, from the number of samples.
+        cumulative_us_interval: Interval = profiled.per_request().micros(function.cumulative),
+        /// CPU time of a request in the function itself.
+        flat_us: f64 = profiled.per_request().micros(function.flat).value,
     }
+}
+
+document! {
+    /// The difference in CPU time per request between two runs.
+    pub struct CpuDifferenceDocument(a: &ProfiledRun, b: &ProfiledRun) {
+        /// CPU time of a request.
+        us: f64 = a.per_request().total().value,
+        /// That of the other.
+        against_us: f64 = b.per_request().total().value,
+        /// The functions that differ by more than the error of their samples, the largest difference first.
+        functions: Vec<FunctionDifferenceDocument> = certain_differences(a, b),
+    }
+}
+
+document! {
+    /// One function, per request.
+    pub struct FunctionDifferenceDocument(change: &Change<'_>) {
+        /// Its name.
+        function: String = change.name,
+        /// CPU time in it and in what it called.
+        us: f64 = change.cumulative_a.value,
+        /// That of the other.
+        against_us: f64 = change.cumulative_b.value,
+        /// One minus the other.
+        difference_us: f64 = change.cumulative.value,
+        /// Its 95 % interval, from the number of samples.
+        difference_us_interval: Interval = change.cumulative,
+        /// The difference in the function itself.
+        flat_difference_us: f64 = change.flat.value,
+        /// Its 95 % interval, from the number of samples.
+        flat_difference_us_interval: Interval = change.flat,
+    }
+}
+
+impl From<Micros> for Interval {
+    fn from(micros: Micros) -> Self {
+        Some((micros.value - micros.half, micros.value + micros.half)).into()
+    }
+}
+
+fn share(cost: Cost, profiled: &ProfiledRun) -> f64 {
+    cost.cpu_ns as f64 / profiled.stacks.total().cpu_ns as f64
+}
+
+fn certain_differences(a: &ProfiledRun, b: &ProfiledRun) -> Vec<FunctionDifferenceDocument> {
+    let (a, b) = (a.per_request(), b.per_request());
+    let changes = difference(&a, &b);
+    each(changes.iter().filter(|change| change.cumulative.is_certain()), FunctionDifferenceDocument::new)
 }

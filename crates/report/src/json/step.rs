@@ -1,135 +1,210 @@
-//! One step: counts, throughput, distributions.
+//! One step: its counts, its throughput, its distributions; and the requests and windows it is made of.
 
-use plimsoll_analyze::{Findings, Percentile, Steadiness, StepSummary, TimeSummary};
-use plimsoll_record::{FailureCounts, Run, StatusCounts, StepEnd};
-use schemars::JsonSchema;
-use serde::Serialize;
+use std::collections::BTreeMap;
 
+use plimsoll_analyze::{Findings, Moment, RequestSummary, Steadiness, StepSummary, TimeSummary};
+use plimsoll_plan::Plan;
+use plimsoll_record::{CheckCounts, FailureCounts, Run, StatusCounts, StepEnd};
+
+use super::document::{Interval, document, each, ms};
 use super::generator::GeneratorDocument;
-use super::moment::MomentDocument;
-use super::request::{RequestDocument, failed_checks};
-use super::{bounds, finite, ms};
 
-/// One step.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct StepDocument {
-    /// Index of the step in the run.
-    pub index: u32,
-    /// Connections of a closed loop, or those an open loop began with.
-    pub connections: u32,
-    /// The most requests under way on one connection.
-    pub depth: u16,
-    /// The offered rate of an open loop, requests per second, its mean where it changes; null for a closed loop.
-    pub rate_per_sec: Option<f64>,
-    /// Seconds that were measured: after the warm-up and before the drain, or until the target was lost.
-    pub duration_sec: Option<f64>,
-    /// Seconds of warm-up that were left out.
-    pub warmup_sec: Option<f64>,
-    /// Seconds it took for the requests under way to end.
-    pub drain_sec: Option<f64>,
-    /// Requests that were due, over the whole step.
-    pub intended: u64,
-    /// Requests that were sent.
-    pub sent: u64,
-    /// Complete responses of whatever status.
-    pub completed: u64,
-    /// Responses with a status of 200 to 399 that passed every check.
-    pub ok: u64,
-    /// Responses by status; `0` stands for any outside 100 to 599.
-    #[schemars(with = "std::collections::BTreeMap<String, u64>")]
-    pub status: StatusCounts,
-    /// Failed requests by kind.
-    #[schemars(with = "std::collections::BTreeMap<String, u64>")]
-    pub failed: FailureCounts,
-    /// Responses that failed a check, by check; they are completed and not ok.
-    pub failed_checks: std::collections::BTreeMap<String, u64>,
-    /// Bytes received, heads included.
-    pub bytes_in: u64,
-    /// Bytes sent, heads included.
-    pub bytes_out: u64,
-    /// Bytes received per second while measured.
-    pub bytes_in_per_sec: Option<f64>,
-    /// Connections opened again after the server had closed them between two requests.
-    pub reconnects: u64,
-    /// Connections opened, the first ones included.
-    pub connects: u64,
-    /// TLS handshakes completed.
-    pub handshakes: u64,
-    /// TLS handshakes that resumed an earlier session.
-    pub resumed: u64,
-    /// Responses per second while measured.
-    pub throughput_per_sec: Option<f64>,
-    /// Its 95 % interval, or null where it is not known.
-    pub throughput_interval: Option<[f64; 2]>,
-    /// Responses with success over everything that ended, warm-up and drain included; null if nothing ended.
-    pub success_ratio: Option<f64>,
-    /// Its 95 % interval, with room below 1 even where all succeeded; null if nothing ended.
-    pub success_interval: Option<[f64; 2]>,
-    /// True if throughput settled to within ±2 %.
-    pub steady: bool,
-    /// `steady`, `wide`, `moving`, `too_short`, or `ramp` where the offered rate was to change.
-    pub steadiness: &'static str,
-    /// Why the load ended: `steady`, `time_limit`, `request_limit`, `stopped`, `cut` or `target_lost`.
-    #[schemars(with = "String")]
-    pub end: StepEnd,
-    /// done − intended.
-    pub latency_ms: TimesDocument,
-    /// done − sent.
-    pub service_ms: TimesDocument,
-    /// Time to open a connection, a TLS handshake included, of those opened while measured.
-    pub connect_ms: TimesDocument,
-    /// The TLS handshake's part of it.
-    pub handshake_ms: TimesDocument,
-    /// The requests of a plan of several, in its order; empty for a plan of one, whose figures are those of the step.
-    pub requests: Vec<RequestDocument>,
-    /// The step over time where the offered rate changes; else empty.
-    pub over_time: Vec<MomentDocument>,
-    /// The generator's check of itself during this step.
-    pub generator: GeneratorDocument,
+document! {
+    /// One step.
+    pub struct StepDocument(run: &Run, findings: &Findings, step: &StepSummary) {
+        /// Index of the step in the run.
+        index: u32 = step.index,
+        /// Connections of a closed loop, or the initial connections of an open loop.
+        connections: u32 = step.connections,
+        /// The maximum number of requests in flight on one connection.
+        depth: u16 = step.depth,
+        /// The offered rate of an open loop, requests per second; its mean where it changes. Null for a closed loop.
+        rate_per_sec: Option<f64> = step.rate_per_sec,
+        /// Seconds that were measured: after the warm-up and before the drain, or until the target was lost.
+        duration_sec: f64 = step.measured_sec,
+        /// Seconds of warm-up that were left out.
+        warmup_sec: f64 = step.warmup_sec,
+        /// Seconds that the requests in flight took to end, after the load.
+        drain_sec: f64 = step.drain_sec,
+        /// Requests that fell due over the whole step.
+        intended: u64 = step.counts.intended,
+        /// Requests that were sent.
+        sent: u64 = step.counts.sent,
+        /// Complete responses of any status.
+        completed: u64 = step.counts.completed,
+        /// Responses with a status of 200 to 399 that passed every check.
+        ok: u64 = step.counts.ok,
+        /// Responses by status; `0` stands for any status outside 100 to 599.
+        #[schemars(with = "BTreeMap<String, u64>")]
+        status: StatusCounts = step.counts.status.clone(),
+        /// Failed requests by kind.
+        #[schemars(with = "BTreeMap<String, u64>")]
+        failed: FailureCounts = step.counts.failed,
+        /// Responses that failed a check, by check. They are completed but not ok.
+        failed_checks: BTreeMap<String, u64> = failed_checks(&findings.plan, &step.counts.checks),
+        /// Bytes received, including heads.
+        bytes_in: u64 = step.counts.bytes_in,
+        /// Bytes sent, including heads.
+        bytes_out: u64 = step.counts.bytes_out,
+        /// Bytes received per second while measured.
+        bytes_in_per_sec: f64 = step.bytes_in_per_sec,
+        /// Connections reopened after the server had closed them between two requests.
+        reconnects: u64 = step.counts.reconnects,
+        /// Connections opened, including the first ones.
+        connects: u64 = step.counts.connects,
+        /// TLS handshakes completed.
+        handshakes: u64 = step.counts.handshakes,
+        /// TLS handshakes that resumed an earlier session.
+        resumed: u64 = step.counts.resumed,
+        /// Responses per second while measured.
+        throughput_per_sec: f64 = step.throughput.value,
+        /// The 95 % interval of the throughput; null where it is not known.
+        throughput_interval: Interval = step.throughput,
+        /// Successful responses over all requests that ended, warm-up and drain included; null if none ended.
+        success_ratio: Option<f64> = step.success_ratio,
+        /// The 95 % interval of the success ratio. It extends below 1 even if all requests succeeded. Null if none ended.
+        success_interval: Interval = step.success_interval,
+        /// True if throughput settled to within ±2 %.
+        steady: bool = step.steadiness == Steadiness::Steady,
+        /// `steady`, `wide`, `moving`, `too_short`, or `ramp` where the offered rate changes by plan.
+        steadiness: &'static str = steadiness_name(step.steadiness),
+        /// Why the load ended: `steady`, `time_limit`, `request_limit`, `stopped`, `cut` or `target_lost`.
+        #[schemars(with = "String")]
+        end: StepEnd = step.end,
+        /// done − intended.
+        latency_ms: TimesDocument = &step.latency,
+        /// done − sent.
+        service_ms: TimesDocument = &step.service,
+        /// Time to open a connection, including the TLS handshake, for those opened while measured.
+        connect_ms: TimesDocument = &step.connect,
+        /// The part of it that the TLS handshake took.
+        handshake_ms: TimesDocument = &step.handshake,
+        /// The requests of a plan with several, in its order. Empty for a plan with one request: its figures are those of the
+        /// step.
+        requests: Vec<RequestDocument> =
+            each(&step.requests, |request| RequestDocument::new(&findings.plan, request)),
+        /// The step over time where the offered rate changes; else empty.
+        over_time: Vec<WindowDocument> = each(&step.moments, WindowDocument::new),
+        /// The generator's check of itself during this step.
+        generator: GeneratorDocument = GeneratorDocument::new(run, &step.generator),
+    }
 }
 
-impl StepDocument {
-    pub(super) fn of(run: &Run, findings: &Findings, step: &StepSummary) -> Self {
-        let plan = &findings.plan;
-        let counts = &step.counts;
-        Self {
-            index: step.index,
-            connections: step.connections,
-            depth: step.depth,
-            rate_per_sec: step.rate_per_sec,
-            duration_sec: finite(step.measured_sec),
-            warmup_sec: finite(step.warmup_sec),
-            drain_sec: finite(step.drain_sec),
-            intended: counts.intended,
-            sent: counts.sent,
-            completed: counts.completed,
-            ok: counts.ok,
-            status: counts.status.clone(),
-            failed: counts.failed,
-            failed_checks: failed_checks(plan, &counts.checks),
-            bytes_in: counts.bytes_in,
-            bytes_out: counts.bytes_out,
-            bytes_in_per_sec: finite(step.bytes_in_per_sec),
-            reconnects: counts.reconnects,
-            connects: counts.connects,
-            handshakes: counts.handshakes,
-            resumed: counts.resumed,
-            throughput_per_sec: finite(step.throughput.value),
-            throughput_interval: bounds(step.throughput.interval),
-            success_ratio: step.success_ratio.and_then(finite),
-            success_interval: bounds(step.success_interval),
-            steady: step.steadiness == Steadiness::Steady,
-            steadiness: steadiness_name(step.steadiness),
-            end: step.end,
-            latency_ms: TimesDocument::of(&step.latency),
-            service_ms: TimesDocument::of(&step.service),
-            connect_ms: TimesDocument::of(&step.connect),
-            handshake_ms: TimesDocument::of(&step.handshake),
-            requests: step.requests.iter().map(|request| RequestDocument::of(plan, request)).collect(),
-            over_time: step.moments.iter().map(MomentDocument::of).collect(),
-            generator: GeneratorDocument::of(run, &step.generator),
-        }
+document! {
+    /// One request of a plan with several, over one step. Requests that were due but not sent, and bytes, are counted only for
+    /// the step as a whole.
+    pub struct RequestDocument(plan: &Plan, request: &RequestSummary) {
+        /// Its name in the plan.
+        name: String = &request.name,
+        /// Requests that were sent over the whole step.
+        sent: u64 = request.counts.sent,
+        /// Complete responses of any status.
+        completed: u64 = request.counts.completed,
+        /// Responses with a status of 200 to 399 that passed every check.
+        ok: u64 = request.counts.ok,
+        /// Responses by status; `0` stands for any status outside 100 to 599.
+        #[schemars(with = "BTreeMap<String, u64>")]
+        status: StatusCounts = request.counts.status.clone(),
+        /// Failed requests by kind.
+        #[schemars(with = "BTreeMap<String, u64>")]
+        failed: FailureCounts = request.counts.failed,
+        /// Responses that failed a check, by check.
+        failed_checks: BTreeMap<String, u64> = failed_checks(plan, &request.counts.checks),
+        /// Responses per second while measured.
+        throughput_per_sec: f64 = request.throughput_per_sec,
+        /// Successful responses over all requests that ended; null if none ended.
+        success_ratio: Option<f64> = request.success_ratio,
+        /// The 95 % interval of the success ratio; null if none ended.
+        success_interval: Interval = request.success_interval,
+        /// done − intended.
+        latency_ms: TimesDocument = &request.latency,
+        /// done − sent.
+        service_ms: TimesDocument = &request.service,
     }
+}
+
+document! {
+    /// A window of a step whose offered rate changes.
+    pub struct WindowDocument(window: &Moment) {
+        /// Its start, in seconds since the load began.
+        began_sec: f64 = window.began_sec,
+        /// Its end, in seconds since the load began.
+        end_sec: f64 = window.end_sec,
+        /// The offered rate in its middle, requests per second.
+        rate_per_sec: f64 = window.rate_per_sec,
+        /// Requests that fell due, per second.
+        due_per_sec: f64 = window.due_per_sec,
+        /// Responses per second.
+        throughput_per_sec: f64 = window.throughput_per_sec,
+        /// Successful responses over all requests that ended within it; null if none ended.
+        success_ratio: Option<f64> = window.success_ratio,
+        /// Requests in flight at its end.
+        in_flight: u64 = window.in_flight,
+        /// Requests due but not sent at its end.
+        backlog: u64 = window.backlog,
+        /// done − intended of the requests that ended within it.
+        latency_ms: TimesDocument = &window.latency,
+    }
+}
+
+document! {
+    /// A distribution of times in milliseconds. A value is null where too few requests ended to know it.
+    pub struct TimesDocument(times: &TimeSummary) {
+        /// How many times are in it.
+        count: u64 = times.count,
+        /// Arithmetic mean.
+        mean: Option<f64> = known_ms(times, times.mean_ns),
+        /// Standard deviation.
+        stdev: Option<f64> = known_ms(times, times.stdev_ns),
+        /// The minimum.
+        min: Option<f64> = known_ms(times, times.min_ns),
+        /// 50th percentile.
+        p50: Option<f64> = times.p50.ns.map(ms),
+        /// 75th percentile.
+        p75: Option<f64> = times.p75.ns.map(ms),
+        /// 90th percentile.
+        p90: Option<f64> = times.p90.ns.map(ms),
+        /// 95th percentile.
+        p95: Option<f64> = times.p95.ns.map(ms),
+        /// 99th percentile.
+        p99: Option<f64> = times.p99.ns.map(ms),
+        /// 99.9th percentile.
+        p999: Option<f64> = times.p999.ns.map(ms),
+        /// The maximum.
+        max: Option<f64> = known_ms(times, times.max_ns),
+        /// 95 % intervals of the percentiles.
+        percentile_intervals: PercentileIntervals = PercentileIntervals::new(times),
+    }
+}
+
+document! {
+    /// 95 % intervals of the percentiles, in milliseconds; null where one is not known.
+    #[expect(missing_docs, reason = "each field is the interval of the percentile it is named after")]
+    pub struct PercentileIntervals(times: &TimeSummary) {
+        p50: Interval = Interval::from(times.p50.interval_ns).map(ms),
+        p75: Interval = Interval::from(times.p75.interval_ns).map(ms),
+        p90: Interval = Interval::from(times.p90.interval_ns).map(ms),
+        p95: Interval = Interval::from(times.p95.interval_ns).map(ms),
+        p99: Interval = Interval::from(times.p99.interval_ns).map(ms),
+        p999: Interval = Interval::from(times.p999.interval_ns).map(ms),
+    }
+}
+
+impl From<&TimeSummary> for TimesDocument {
+    fn from(times: &TimeSummary) -> Self {
+        Self::new(times)
+    }
+}
+
+/// A figure of a distribution, unless that is empty.
+fn known_ms(times: &TimeSummary, ns: f64) -> Option<f64> {
+    (times.count > 0).then(|| ms(ns))
+}
+
+/// Failed checks with their counts, by the text of the check.
+pub(crate) fn failed_checks(plan: &Plan, checks: &CheckCounts) -> BTreeMap<String, u64> {
+    let name = |check: u16| plan.checks.get(usize::from(check)).cloned().unwrap_or_else(|| check.to_string());
+    checks.iter().map(|(check, count)| (name(check), count)).collect()
 }
 
 fn steadiness_name(steadiness: Steadiness) -> &'static str {
@@ -139,83 +214,5 @@ fn steadiness_name(steadiness: Steadiness) -> &'static str {
         Steadiness::Moving => "moving",
         Steadiness::TooShort => "too_short",
         Steadiness::Ramp => "ramp",
-    }
-}
-
-/// A distribution of times in milliseconds; null where too few requests ended to know a value.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TimesDocument {
-    /// How many times are in it.
-    pub count: u64,
-    /// Arithmetic mean.
-    pub mean: Option<f64>,
-    /// Standard deviation.
-    pub stdev: Option<f64>,
-    /// The shortest.
-    pub min: Option<f64>,
-    /// 50th percentile.
-    pub p50: Option<f64>,
-    /// 75th percentile.
-    pub p75: Option<f64>,
-    /// 90th percentile.
-    pub p90: Option<f64>,
-    /// 95th percentile.
-    pub p95: Option<f64>,
-    /// 99th percentile.
-    pub p99: Option<f64>,
-    /// 99.9th percentile.
-    pub p999: Option<f64>,
-    /// The longest.
-    pub max: Option<f64>,
-    /// 95 % intervals of the percentiles.
-    pub percentile_intervals: TimesIntervals,
-}
-
-/// 95 % intervals of the percentiles, in milliseconds; null where one is not known.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[expect(missing_docs, reason = "each field is the interval of the percentile it is named after")]
-pub struct TimesIntervals {
-    pub p50: Option<[f64; 2]>,
-    pub p75: Option<[f64; 2]>,
-    pub p90: Option<[f64; 2]>,
-    pub p95: Option<[f64; 2]>,
-    pub p99: Option<[f64; 2]>,
-    pub p999: Option<[f64; 2]>,
-}
-
-impl TimesDocument {
-    pub(super) fn of(times: &TimeSummary) -> Self {
-        let any = |ns: f64| ms(ns).filter(|_| times.count > 0);
-        let at = |percentile: Percentile| percentile.ns.and_then(ms);
-        Self {
-            count: times.count,
-            mean: any(times.mean_ns),
-            stdev: any(times.stdev_ns),
-            min: any(times.min_ns),
-            p50: at(times.p50),
-            p75: at(times.p75),
-            p90: at(times.p90),
-            p95: at(times.p95),
-            p99: at(times.p99),
-            p999: at(times.p999),
-            max: any(times.max_ns),
-            percentile_intervals: TimesIntervals::of(times),
-        }
-    }
-}
-
-impl TimesIntervals {
-    fn of(times: &TimeSummary) -> Self {
-        let of = |percentile: Percentile| {
-            bounds(percentile.interval_ns.map(|(lower, upper)| (lower / 1e6, upper / 1e6)))
-        };
-        Self {
-            p50: of(times.p50),
-            p75: of(times.p75),
-            p90: of(times.p90),
-            p95: of(times.p95),
-            p99: of(times.p99),
-            p999: of(times.p999),
-        }
     }
 }

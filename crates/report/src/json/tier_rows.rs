@@ -1,148 +1,84 @@
 //! Runs of the same tiers with other numbers of machines, schema `plimsoll/tiers/1`.
 
-use plimsoll_analyze::{TierRow, TierScaling, TierUse};
-use schemars::JsonSchema;
-use serde::Serialize;
+use plimsoll_analyze::{Efficiency, Estimate, TierRow, TierScaling, TierUse};
 
-use super::{bounds, finite, ms};
+use super::document::{Interval, document, each, ms};
 
-const SCHEMA: &str = "plimsoll/tiers/1";
-
-/// All runs as one document.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(title = "Tiers side by side")]
-pub struct TiersDocument {
-    /// Always `plimsoll/tiers/1`.
-    pub schema: &'static str,
-    /// A row of each run.
-    pub rows: Vec<TierRowDocument>,
-    /// Where runs differ in the machines of one tier alone.
-    pub scalings: Vec<TierScalingDocument>,
-}
-
-/// One run.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TierRowDocument {
-    /// What it is called.
-    pub name: String,
-    /// The highest throughput, requests per second.
-    pub throughput_per_sec: Option<f64>,
-    /// The 95 % interval of that.
-    pub throughput_interval: Option<[f64; 2]>,
-    /// True if the generator was the limit.
-    pub lower_bound: bool,
-    /// Connections of that step.
-    pub connections: u32,
-    /// Mean response time of that step.
-    pub mean_ms: Option<f64>,
-    /// What limits.
-    pub limit: &'static str,
-    /// The tier that limits.
-    pub limiting_tier: String,
-    /// How well that is founded.
-    pub confidence: &'static str,
-    /// Throughput a machine against the fewest machines of the tier that differs; null where none differs.
-    pub efficiency: Option<f64>,
-    /// The 95 % interval of that.
-    pub efficiency_interval: Option<[f64; 2]>,
-    /// The tiers.
-    pub tiers: Vec<TierUseDocument>,
-}
-
-/// What a tier used.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TierUseDocument {
-    /// Its name.
-    pub tier: String,
-    /// Its machines.
-    pub machines: u32,
-    /// The share of their CPU that was used.
-    pub cpu: Option<f64>,
-    /// Bits per second into each machine.
-    pub in_bits_per_sec: Option<f64>,
-    /// Bits per second out of each machine.
-    pub out_bits_per_sec: Option<f64>,
-    /// The share of its link that was used, of the fuller way.
-    pub link: Option<f64>,
-}
-
-/// Throughput over the machines of one tier.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct TierScalingDocument {
-    /// The tier.
-    pub tier: String,
-    /// The others with their machines.
-    pub beside: String,
-    /// Machines, requests per second, and those in proportion to the fewest machines.
-    pub points: Vec<[f64; 3]>,
-}
-
-impl TiersDocument {
-    /// Rows and scalings.
-    pub fn of(rows: &[TierRow], scalings: &[TierScaling]) -> Self {
-        Self {
-            schema: SCHEMA,
-            rows: rows.iter().map(TierRowDocument::of).collect(),
-            scalings: scalings.iter().map(TierScalingDocument::of).collect(),
-        }
+document! {
+    /// All runs as one document.
+    #[schemars(title = "Tiers side by side")]
+    pub struct TiersDocument(rows: &[TierRow], scalings: &[TierScaling]) {
+        /// Always `plimsoll/tiers/1`.
+        schema: &'static str = "plimsoll/tiers/1",
+        /// One row for each run.
+        rows: Vec<TierRowDocument> = each(rows, TierRowDocument::new),
+        /// Runs that differ only in the machines of one tier.
+        scalings: Vec<TierScalingDocument> = each(scalings, TierScalingDocument::new),
     }
 }
 
-impl TierRowDocument {
-    fn of(row: &TierRow) -> Self {
-        let efficiency = row.efficiency.as_ref().map(|efficiency| efficiency.ratio);
-        Self {
-            name: row.name.clone(),
-            throughput_per_sec: finite(row.throughput.value),
-            throughput_interval: bounds(row.throughput.interval),
-            lower_bound: row.lower_bound,
-            connections: row.connections,
-            mean_ms: ms(row.mean_latency_ns),
-            limit: row.limit.name(),
-            limiting_tier: row.limiting_tier.clone(),
-            confidence: row.confidence.name(),
-            efficiency: efficiency.and_then(|ratio| finite(ratio.value)),
-            efficiency_interval: efficiency.and_then(|ratio| bounds(ratio.interval)),
-            tiers: row.tiers.iter().map(TierUseDocument::of).collect(),
-        }
+document! {
+    /// One run.
+    pub struct TierRowDocument(row: &TierRow) {
+        /// Its name.
+        name: String = &row.name,
+        /// The highest throughput, requests per second.
+        throughput_per_sec: f64 = row.throughput.value,
+        /// The 95 % interval of that.
+        throughput_interval: Interval = row.throughput,
+        /// True if the generator was the limit.
+        lower_bound: bool = row.lower_bound,
+        /// Connections of that step.
+        connections: u32 = row.connections,
+        /// Mean response time of that step.
+        mean_ms: f64 = ms(row.mean_latency_ns),
+        /// What limits.
+        limit: &'static str = row.limit.name(),
+        /// The tier that limits.
+        limiting_tier: String = &row.limiting_tier,
+        /// The confidence of that.
+        confidence: &'static str = row.confidence.name(),
+        /// Throughput per machine compared with the fewest machines of the tier that differs; null where none differs.
+        efficiency: Option<f64> = efficiency(row).map(|ratio| ratio.value),
+        /// The 95 % interval of that.
+        efficiency_interval: Interval = efficiency(row),
+        /// The tiers.
+        tiers: Vec<TierUseDocument> = each(&row.tiers, TierUseDocument::new),
     }
 }
 
-impl TierUseDocument {
-    pub(super) fn of(tier: &TierUse) -> Self {
-        Self {
-            tier: tier.tier.clone(),
-            machines: tier.machines,
-            cpu: tier.cpu_ratio.and_then(finite),
-            in_bits_per_sec: tier.in_bits_per_sec.and_then(finite),
-            out_bits_per_sec: tier.out_bits_per_sec.and_then(finite),
-            link: tier.link_ratio.and_then(finite),
-        }
+document! {
+    /// What a tier used.
+    pub struct TierUseDocument(tier: &TierUse) {
+        /// Its name.
+        tier: String = &tier.tier,
+        /// Its machines.
+        machines: u32 = tier.machines,
+        /// The utilisation of their CPU, 0 to 1.
+        cpu: Option<f64> = tier.cpu_ratio,
+        /// Bits per second into each machine.
+        in_bits_per_sec: Option<f64> = tier.in_bits_per_sec,
+        /// Bits per second out of each machine.
+        out_bits_per_sec: Option<f64> = tier.out_bits_per_sec,
+        /// The utilisation of its link in the busier direction, 0 to 1.
+        link: Option<f64> = tier.link_ratio,
     }
 }
 
-impl TierScalingDocument {
-    fn of(scaling: &TierScaling) -> Self {
-        let point = |(machines, throughput, _): &(u32, plimsoll_analyze::Estimate, bool)| {
+document! {
+    /// Throughput over the machines of one tier.
+    pub struct TierScalingDocument(scaling: &TierScaling) {
+        /// The tier.
+        tier: String = &scaling.tier,
+        /// The others with their machines.
+        others: String = &scaling.beside,
+        /// Machines, requests per second, and requests per second if throughput were linear from the fewest machines.
+        points: Vec<[f64; 3]> = each(&scaling.points, |(machines, throughput, _)| {
             [f64::from(*machines), throughput.value, scaling.ideal_per_sec(*machines)]
-        };
-        Self {
-            tier: scaling.tier.clone(),
-            beside: scaling.beside.clone(),
-            points: scaling.points.iter().map(point).collect(),
-        }
+        }),
     }
 }
 
-/// Rows and scalings as text.
-///
-/// # Errors
-/// When it cannot be written as JSON, which no row should meet.
-pub fn tier_rows(rows: &[TierRow], scalings: &[TierScaling]) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(&TiersDocument::of(rows, scalings))? + "\n")
-}
-
-/// The JSON schema of the document, as published.
-pub fn tiers_schema() -> serde_json::Value {
-    schemars::schema_for!(TiersDocument).to_value()
+fn efficiency(row: &TierRow) -> Option<Estimate> {
+    row.efficiency.as_ref().map(|Efficiency { ratio, .. }| *ratio)
 }

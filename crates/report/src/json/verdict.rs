@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{bounds, finite};
-use crate::count::count_of;
+use crate::amount::count_of;
 
 /// One line of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

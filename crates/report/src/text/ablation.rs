@@ -1,25 +1,25 @@
-//! The ledger of switches.
+//! The ledger of switches: what each adds to a request.
 
 use plimsoll_analyze::{Cell, Context, Design, Estimate, Ledger, Replay, SwitchCost};
 use plimsoll_units::{count_text, escape_control, grouped, share_text, significant};
 
-use super::amount::counted;
 use super::paragraph::{point, wrapped};
 use super::table::Table;
+use crate::amount::counted;
 
-/// The ledgers of the states of a service, one after another, and what each step between them came to. `connections` is what all
-/// runs were made with, if that is known.
+/// The ledgers of the states of a service in their order, and what each step between them changed. `connections` is that of
+/// all runs, if it is known.
 pub fn ablation(ledgers: &[Ledger], replays: &[Replay], connections: Option<f64>) -> String {
-    let tells = |ledger: &&Ledger| !ledger.costs.is_empty() || ledgers.len() == 1;
-    let told = ledgers.iter().filter(tells);
-    let mut blocks: Vec<String> = told.map(|ledger| state(ledger, connections)).collect();
+    let has_costs = |ledger: &&Ledger| !ledger.costs.is_empty() || ledgers.len() == 1;
+    let mut blocks: Vec<String> =
+        ledgers.iter().filter(has_costs).map(|ledger| state(ledger, connections)).collect();
     if !replays.is_empty() {
         blocks.push(steps(replays));
     }
     blocks.join("\n")
 }
 
-/// Seconds as µs, in which costs of a request read best.
+/// Seconds in µs, the unit of all costs.
 fn us(sec: f64) -> String {
     count_text_signed(sec * 1e6)
 }
@@ -43,7 +43,7 @@ fn state(ledger: &Ledger, connections: Option<f64>) -> String {
     said.extend(ledger.interactions.iter().map(|one| {
         let with = one.with.as_ref().map_or_else(|| "all others".to_owned(), Clone::clone);
         format!(
-            "{} and {with} interact: together {} µs a request ({}) {} the sum of both",
+            "{} and {with} interact: together {} µs per request ({}) {} the sum of both",
             one.switch,
             us(one.extra_sec.value.abs()),
             interval(one.extra_sec),
@@ -54,19 +54,21 @@ fn state(ledger: &Ledger, connections: Option<f64>) -> String {
     said.extend(order(ledger));
     if !ledger.untold.is_empty() {
         said.push(format!(
-            "nothing tells what {} costs: no two combinations differ in it alone",
+            "the cost of {} is not known: no two combinations differ in it alone",
             ledger.untold.join(", ")
         ));
     }
     if ledger.at_most > 0 {
         said.push(format!(
-            "in {} of the runs the load generator was the limit: what their combinations take is less than is told, and so \
-             are costs and savings",
+            "in {} of the runs the load generator was the limit: their combinations take less time than stated, so costs and \
+             savings are uncertain",
             ledger.at_most
         ));
     }
     if ledger.noise.is_none() {
-        said.push("no combination was run twice, so that nothing tells these figures from noise".to_owned());
+        said.push(
+            "no combination was run twice, so these figures cannot be distinguished from noise".to_owned(),
+        );
     }
     if !said.is_empty() {
         text.push('\n');
@@ -80,7 +82,7 @@ fn heading(ledger: &Ledger, connections: Option<f64>) -> String {
     let design = match ledger.design {
         Design::Full => format!("all {} combinations", ledger.cells.len()),
         Design::OneAtATime => {
-            format!("{} combinations: none, all, each by itself and each left out", ledger.cells.len())
+            format!("{} combinations: none, all, each alone and each left out", ledger.cells.len())
         }
         Design::Given => format!("{} combinations", ledger.cells.len()),
     };
@@ -90,12 +92,12 @@ fn heading(ledger: &Ledger, connections: Option<f64>) -> String {
     let stays =
         connections.filter(|connections| *connections > 1.0).map_or_else(String::new, |connections| {
             format!(
-                "; a request stays {} times as long, for so many are under way",
+                "; with {} requests under way, residence time is that many times as long",
                 grouped(connections.round() as u64)
             )
         });
     format!(
-        "what each switch adds to a request, in µs of 1/QPS, from {} of {design}{noise}{stays}.",
+        "cost of each switch in µs per request (1/QPS), from {} of {design}{noise}{stays}.",
         counted(u64::from(runs), "run")
     )
 }
@@ -108,7 +110,7 @@ fn ends(cost: &SwitchCost, switches: usize) -> (Option<&Context>, Option<&Contex
 
 fn table(ledger: &Ledger) -> String {
     let switches = ledger.cells.first().map_or(0, |cell| cell.settings.len());
-    let mut header = vec!["µs a request", "interval", "alone", "on top of all"];
+    let mut header = vec!["µs/request", "interval", "alone", "on top of all"];
     header.extend(ledger.beside.iter().map(String::as_str));
     header.push("switch");
     let mut table = Table::new(&header);
@@ -145,7 +147,7 @@ fn extremes(ledger: &Ledger) -> Vec<String> {
     let on = |cell: &&Cell| cell.settings.iter().filter(|on| **on).count();
     let ends = ledger.cells.iter().min_by_key(on).zip(ledger.cells.iter().max_by_key(on));
     let Some((few, many)) = ends.filter(|(few, many)| few != many) else { return Vec::new() };
-    let told = |cell: &Cell| {
+    let text = |cell: &Cell| {
         format!(
             "with {} a request takes {} µs ({} requests/s)",
             names(ledger, &cell.settings),
@@ -155,23 +157,23 @@ fn extremes(ledger: &Ledger) -> Vec<String> {
     };
     let differs = |switch: usize| few.settings.get(switch) != many.settings.get(switch);
     let added: Vec<&SwitchCost> = ledger.costs.iter().filter(|cost| differs(cost.switch)).collect();
-    let all_told = added.len() == (0..ledger.switches.len()).filter(|switch| differs(*switch)).count();
+    let all_known = added.len() == (0..ledger.switches.len()).filter(|switch| differs(*switch)).count();
     let sum: f64 = added.iter().map(|cost| cost.cost_sec.value).sum();
     let difference = many.time_sec.value - few.time_sec.value;
-    let sum = if all_told && difference != 0.0 {
+    let sum = if all_known && difference != 0.0 {
         format!(
-            "; the costs one by one add up to {:.0} % of the {} µs between them",
+            "; the single costs add up to {:.0} % of the {} µs between them",
             100.0 * sum / difference,
             us(difference)
         )
     } else {
         String::new()
     };
-    vec![format!("{}; {}{sum}", told(many), told(few))]
+    vec![format!("{}; {}{sum}", text(many), text(few))]
 }
 
-/// Switches whose cost was seen to differ between settings of the others by a factor of 1.5 or more, where no interval could
-/// tell whether that means anything.
+/// Switches whose cost differs by a factor of 1.5 or more between settings of the others, where no interval says whether that
+/// is significant.
 fn contexts(ledger: &Ledger) -> Vec<String> {
     const APART: f64 = 1.5;
     if ledger.noise.is_some() {
@@ -188,7 +190,7 @@ fn contexts(ledger: &Ledger) -> Vec<String> {
         let differs = most.cost_sec.value > APART * least.cost_sec.value.max(0.0) && cost.contexts.len() > 1;
         differs.then(|| {
             format!(
-                "{} costs {} µs beside {}, and {} µs beside {}",
+                "{} costs {} µs with {}, and {} µs with {}",
                 cost.name,
                 us(least.cost_sec.value),
                 names(least),
@@ -202,15 +204,15 @@ fn contexts(ledger: &Ledger) -> Vec<String> {
 
 fn order(ledger: &Ledger) -> Option<String> {
     let step = |step: &plimsoll_analyze::FixStep| {
-        let foretold = if step.measured { "" } else { ", foretold" };
+        let predicted = if step.measured { "" } else { ", predicted" };
         let ties = match step.ties.as_slice() {
             [] => String::new(),
-            ties => format!("; these runs do not tell it from {} in its place", ties.join(" or ")),
+            ties => format!("; or {}, which these runs do not distinguish from it", ties.join(" or ")),
         };
-        format!("{} ({} requests/s{foretold}{ties})", step.name, count_text(1.0 / step.time_sec))
+        format!("{} ({} requests/s{predicted}{ties})", step.name, count_text(1.0 / step.time_sec))
     };
     let steps: Vec<String> = ledger.order.iter().map(step).collect();
-    (!steps.is_empty()).then(|| format!("mend in this order: {}", steps.join(", then ")))
+    (!steps.is_empty()).then(|| format!("fix in this order: {}", steps.join(", then ")))
 }
 
 fn steps(replays: &[Replay]) -> String {
@@ -227,5 +229,5 @@ fn steps(replays: &[Replay]) -> String {
             escape_control(&format!("{} → {}: {on}", state(&replay.from), state(&replay.to))),
         ]);
     }
-    format!("What each step changed, in µs a request\n\n{}", table.render())
+    format!("What each step changed, in µs per request\n\n{}", table.render())
 }

@@ -1,14 +1,14 @@
-//! What a machine's generator can do at most.
+//! The maximum throughput of a machine's generator.
 
 use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, Pinning};
 use plimsoll_units::{count_text, duration_text, escape_control, grouped, share_text};
 
-use super::amount::{bound, count_of};
 use super::paragraph::wrapped;
 use super::table::Table;
+use crate::amount::{bound, count_of};
 
-/// A machine on which workers waited this part of their time for a CPU was not quiet.
-const QUIET_RATIO: f64 = 0.05;
+/// If workers waited for a CPU for more of their time, the machine was not idle.
+const IDLE_RATIO: f64 = 0.05;
 
 /// The report of `plimsoll calibrate`.
 pub fn calibration(made: &Calibration) -> String {
@@ -19,7 +19,7 @@ pub fn calibration(made: &Calibration) -> String {
 fn heading(made: &Calibration) -> String {
     let key = &made.key;
     let machine = format!(
-        "{}: {}, {}, {}; plimsoll {} driven by {}, against a server in this process that does nothing but answer.",
+        "{}: {}, {}, {}; plimsoll {} driven by {}, against a server in this process that only answers.",
         key.hostname,
         key.kernel,
         key.cpu_model,
@@ -30,12 +30,12 @@ fn heading(made: &Calibration) -> String {
     wrapped("", "", &sentences(made)) + &wrapped("", "", &escape_control(&machine))
 }
 
-/// What it means.
+/// The maximum rates in sentences.
 fn sentences(made: &Calibration) -> String {
     let Some(ceiling) = made.ceiling() else { return "Nothing was measured.".to_owned() };
     let connections = count_of(ceiling.connections, "connection");
     let most = format!(
-        "One worker can make {}{} requests/s here, at {connections}.",
+        "One worker can send {}{} requests/s here, at {connections}.",
         bound(!ceiling.worker_was_limit()),
         count_text(ceiling.per_sec())
     );
@@ -49,10 +49,10 @@ fn sentences(made: &Calibration) -> String {
     });
     let open = match made.open_ceiling_per_sec() {
         Some(rate) => format!(
-            " The highest rate it kept up with is {} requests/s: send lag p99 at most 1 ms, and 99 % answered.",
+            " The highest rate it kept up with is {} requests/s: send lag p99 at most 1 ms and 99 % answered.",
             count_text(rate as f64)
         ),
-        None => " It kept up with no rate that was tried.".to_owned(),
+        None => " It kept up with none of the rates tried.".to_owned(),
     };
     format!("{most}{}{open}", tenth.unwrap_or_default())
 }
@@ -71,7 +71,7 @@ fn level_cells(level: &CalibratedLevel) -> Vec<String> {
     let limit = match level.worker_was_limit() {
         true => "the workers",
         false if level.connections == 1 => "one request at a time",
-        false if level.starved_ratio() > QUIET_RATIO => "this machine: others had the CPU",
+        false if level.starved_ratio() > IDLE_RATIO => "this machine: others used the CPU",
         false => "the server",
     };
     vec![
@@ -104,9 +104,9 @@ fn rates(made: &Calibration) -> String {
 
 fn notes(made: &Calibration) -> String {
     let mut notes = vec![pinned(made.pinning, made.key.cores)];
-    if made.closed.iter().any(|level| level.workers == 1 && level.starved_ratio() > QUIET_RATIO) {
+    if made.closed.iter().any(|level| level.workers == 1 && level.starved_ratio() > IDLE_RATIO) {
         notes.push(
-            "This machine was not quiet: workers were ready and had no CPU. What is marked ≥ is a lower bound; \
+            "This machine was not idle: workers were ready but had no CPU. Figures marked ≥ are lower bounds; \
              calibrate again when nothing else runs."
                 .to_owned(),
         );
@@ -114,13 +114,13 @@ fn notes(made: &Calibration) -> String {
     notes.iter().map(|note| wrapped("  ", "  ", note)).collect()
 }
 
-/// Loopback has its price: who paid it where.
+/// Which cores the worker and the server ran on: over loopback both pay for TCP.
 fn pinned(pinning: Option<Pinning>, cores: u32) -> String {
     let alone = match pinning {
-        None => "The system let no thread be bound to a core.".to_owned(),
+        None => "The system does not let threads be bound to cores.".to_owned(),
         Some(Pinning { worker_core, server_core }) if worker_core == server_core => {
             format!(
-                "One worker and its server shared core {worker_core}, the only one: alone it can make more."
+                "One worker and its server shared core {worker_core}, the only one: alone it can send more."
             )
         }
         Some(Pinning { worker_core, server_core }) => {
@@ -130,9 +130,9 @@ fn pinned(pinning: Option<Pinning>, cores: u32) -> String {
     let more = match cores {
         0 | 1 => String::new(),
         _ => format!(
-            " {cores} workers and {cores} servers shared all cores unbound: against a target on another machine they \
-             can make more."
+            " {cores} workers and {cores} servers shared all cores, unbound: against a target on another machine they \
+             can send more."
         ),
     };
-    format!("{alone}{more} Sending over loopback costs the sender the receiving side's share of TCP too.")
+    format!("{alone}{more} Over loopback the sender also pays for the TCP work of the receiver.")
 }

@@ -1,11 +1,11 @@
-//! Two ladders side by side.
+//! Two ladders compared.
 
 use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Estimate, ONE_PAIR, RungOutcome};
 use plimsoll_units::{count_text, duration_text, escape_control, grouped, percent_text, significant};
 
-use super::amount::count_of;
 use super::paragraph::wrapped;
 use super::table::Table;
+use crate::amount::count_of;
 
 const MISSING: &str = "-";
 
@@ -14,9 +14,9 @@ pub fn comparison(comparison: &Comparison, name_a: &str, name_b: &str) -> String
     let names = (escape_control(name_a), escape_control(name_b));
     let headline = match &comparison.best {
         Some(best) => best_text(best, &names),
-        None => "There is no best QPS to compare: one of the two has no step with responses.".to_owned(),
+        None => "The best QPS cannot be compared: one of the two runs has no step with responses.".to_owned(),
     };
-    let sides = format!("A is {}, B is {}. Ratios are A / B: below 1, A is the lower.", names.0, names.1);
+    let sides = format!("A is {}, B is {}. Ratios are A / B: below 1, A is lower.", names.0, names.1);
     let note = sentence(ONE_PAIR);
     [
         wrapped("", "", &headline),

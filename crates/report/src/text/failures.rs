@@ -1,4 +1,4 @@
-//! What failed, by name, with its meaning and what helps.
+//! Failed requests by name, with the meaning of each failure and its remedy.
 
 use plimsoll_analyze::{Findings, remedy, wants_status};
 use plimsoll_plan::Plan;
@@ -27,7 +27,7 @@ fn check_name(plan: &Plan, check: u16) -> String {
     format!("check {}", escape_control(name))
 }
 
-/// The same as [`by_name`], as short as the column of notes wants it: `timed_out ×3`, `503 ×12`.
+/// The same as [`by_name`], short enough for the column of notes: `timed_out ×3`, `503 ×12`.
 pub(super) fn in_brief(plan: &Plan, counts: &Counts) -> Vec<String> {
     let short = |name: &str| name.strip_prefix("status ").unwrap_or(name).to_owned();
     by_name(plan, counts)
@@ -36,7 +36,7 @@ pub(super) fn in_brief(plan: &Plan, counts: &Counts) -> Vec<String> {
         .collect()
 }
 
-/// Everything that failed in the run; nothing if nothing did.
+/// All failures of the run; empty if none failed.
 pub(super) fn block(findings: &Findings) -> String {
     let mut sum = Counts::default();
     findings.steps.iter().for_each(|step| sum.merge(&step.counts));
@@ -46,7 +46,7 @@ pub(super) fn block(findings: &Findings) -> String {
     if lines.is_empty() { lines } else { format!("Failed requests\n{lines}") }
 }
 
-/// One kind with its meaning. What helps is said once, however many kinds share it.
+/// One kind with its meaning. A remedy that several kinds share is printed once.
 fn line(
     findings: &Findings,
     (name, count): &(String, u64),
@@ -57,9 +57,9 @@ fn line(
     let seen = format!("{name}: {} ({share})", grouped(*count));
     let Some(row) = FAILURES.iter().find(|row| row.name == name) else {
         let what = if name.starts_with("check ") {
-            "a response that does not meet it"
+            "the response does not pass the check"
         } else {
-            "a response, but not a success"
+            "a response, but no success"
         };
         return wrapped("  ", "    ", &format!("{seen}, {what}"));
     };

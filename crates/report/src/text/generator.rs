@@ -4,14 +4,14 @@ use plimsoll_analyze::{CeilingUse, Findings, GeneratorHealth, Limit, MachineLoad
 use plimsoll_record::Run;
 use plimsoll_units::{count_text, duration_text, grouped, share_text};
 
-use super::amount::{count_of, counted, seconds};
 use super::paragraph::{fact, wrapped};
+use crate::amount::{count_of, counted, seconds};
 use crate::reason;
 
-/// With more of the connections open than this ratio nothing is said of the rest.
+/// The ratio of open connections is printed below this.
 const OPEN_RATIO_NOTED: f64 = 0.95;
-/// More workers than these are not told one by one.
-const WORKERS_TOLD: usize = 8;
+/// At most this many workers are listed.
+const WORKERS_LISTED: usize = 8;
 
 /// Healthy or not and why, and the figures it rests on.
 pub(super) fn block(run: &Run, findings: &Findings) -> String {
@@ -20,7 +20,7 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
         return String::new();
     }
     if health.too_short {
-        let text = "Load generator: too short to judge, for which 100 ms at least have to be measured.";
+        let text = "Load generator: not judged. The measured window is shorter than 100 ms.";
         return wrapped("", "  ", text);
     }
     let state = if health.healthy() { "healthy".to_owned() } else { unhealthy(health) };
@@ -36,10 +36,10 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
 
 fn unhealthy(health: &GeneratorHealth) -> String {
     let reasons: Vec<String> = health.reasons.iter().map(reason::text).collect();
-    format!("NOT healthy, its figures are lower bounds: {}", reasons.join("; "))
+    format!("NOT healthy, so its figures are lower bounds: {}", reasons.join("; "))
 }
 
-/// What helps, where the verdict does not say so already.
+/// The remedies, unless the verdict already gives them.
 fn remedies(findings: &Findings) -> String {
     let mut remedies: Vec<&str> = Vec::new();
     let reasons = findings.generator.reasons.iter().filter(|_| findings.verdict.limit != Limit::Generator);
@@ -56,8 +56,8 @@ fn figures(health: &GeneratorHealth) -> String {
     let open = open.map(|ratio| format!(", {} of the connections were open on average", share_text(ratio)));
     let law =
         health.littles_law_error.map(|error| format!(", Little's law holds within {}", share_text(error)));
-    let bound = health.send_lag_bound_ns.map(|ns| format!(" (of at most {})", duration_text(ns)));
-    // A request that waits for a connection to be free is not late by this, and neither is one that never left.
+    let bound = health.send_lag_bound_ns.map(|ns| format!(" (limit {})", duration_text(ns)));
+    // The send lag does not include requests that still wait for a free connection.
     let of_those = if health.backlog > 0 { "of those sent, requests left" } else { "requests left" };
     format!(
         "{}, the busiest used {} of a core and waited for a CPU {} of the time; {} of CPU in all, {} of it in \
@@ -79,17 +79,17 @@ fn figures(health: &GeneratorHealth) -> String {
 fn workers(loads: &[WorkerLoad]) -> String {
     let mut busiest = loads.to_vec();
     busiest.sort_by(|a, b| b.cpu_ratio.total_cmp(&a.cpu_ratio));
-    let told = |load: &WorkerLoad| {
+    let text = |load: &WorkerLoad| {
         let (cpu, kernel) = (share_text(load.cpu_ratio), share_text(load.kernel_ratio));
         format!("{}: {cpu} ({kernel} in the kernel), waited {}", load.worker, share_text(load.starved_ratio))
     };
-    let texts: Vec<String> = busiest.iter().take(WORKERS_TOLD).map(told).collect();
-    let rest = loads.len().saturating_sub(WORKERS_TOLD);
+    let texts: Vec<String> = busiest.iter().take(WORKERS_LISTED).map(text).collect();
+    let rest = loads.len().saturating_sub(WORKERS_LISTED);
     let rest = if rest > 0 { format!("; {rest} others less busy") } else { String::new() };
     format!("CPU of {}{rest}", texts.join("; "))
 }
 
-/// What is known of the machine; what is not is named, for nothing seen is not nothing there.
+/// What is known of the machine. What is not known is named, so that it is not taken for zero.
 fn machine(load: &MachineLoad) -> String {
     let parts = [
         load.stolen_ratio.map_or("stolen CPU time not known".to_owned(), |r| {
@@ -112,7 +112,7 @@ fn retransmits(load: &MachineLoad) -> String {
                 .syn_retransmitted
                 .filter(|count| *count > 0)
                 .map_or_else(String::new, |count| format!(" and {} to open connections", grouped(count)));
-            format!("{} sent, {}{opening} again", counted(sent, "TCP segment"), grouped(again))
+            format!("{} sent, {}{opening} retransmitted", counted(sent, "TCP segment"), grouped(again))
         }
         _ => "TCP retransmits not known".to_owned(),
     }
@@ -141,9 +141,9 @@ fn ceiling(run: &Run, health: &GeneratorHealth) -> String {
     match (&health.ceiling, &run.manifest.machine.calibration) {
         (Some(used), _) => used_ceiling(used),
         (None, Some(_)) => {
-            "calibrated with one request under way on a connection, which does not compare".to_owned()
+            "calibrated with one request under way on each connection, so it does not apply here".to_owned()
         }
-        (None, None) => "not known: plimsoll calibrate measures what one worker can do here".to_owned(),
+        (None, None) => "not known; plimsoll calibrate measures how much one worker can send here".to_owned(),
     }
 }
 
@@ -151,16 +151,18 @@ fn used_ceiling(used: &CeilingUse) -> String {
     let ratio = share_text(used.per_worker_per_sec / used.ceiling_per_sec);
     let (bound, doubt) = match used.known {
         true => ("", ""),
-        false => ("at least ", "; that was not its limit, so calibrate again when the machine is quiet"),
+        false => {
+            ("at least ", "; the worker was not the limit then, so calibrate again when the machine is idle")
+        }
     };
     format!(
-        "{ratio} of the {bound}{} requests/s that one worker can make here, calibrated {} before this run{doubt}",
+        "{ratio} of the {bound}{} requests/s that one worker can send here, calibrated {} before this run{doubt}",
         count_text(used.ceiling_per_sec),
         age_text(used.age_sec)
     )
 }
 
-/// An age in the largest unit that gives a whole number above one.
+/// An age in the largest unit of which it is at least one.
 fn age_text(age_sec: f64) -> String {
     let units = [(86_400.0, "day"), (3600.0, "hour"), (60.0, "minute")];
     let whole =
@@ -173,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_age_is_told_in_the_largest_unit_that_fits() {
+    fn an_age_has_the_largest_unit_that_fits() {
         assert_eq!(age_text(59.9), "less than a minute");
         assert_eq!(age_text(60.0), "1 minute");
         assert_eq!(age_text(7199.0), "1 hour");
@@ -181,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_of_the_machine_is_said_and_never_zero() {
+    fn unknown_values_of_the_machine_are_named_and_never_zero() {
         let text = machine(&MachineLoad::default());
         assert_eq!(text.matches("not known").count(), 5, "{text}");
         assert!(!text.contains('0'), "{text}");
     }
 
     #[test]
-    fn many_workers_are_told_by_the_busiest() {
+    fn of_many_workers_the_busiest_are_listed() {
         let load = |worker| WorkerLoad {
             worker,
             cpu_ratio: f64::from(worker) / 100.0,

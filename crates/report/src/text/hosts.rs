@@ -1,4 +1,4 @@
-//! The hosts that were looked at: how much of what they have was in use, and what they run.
+//! The hosts that were sampled: the use of their resources, and the components on them.
 
 use plimsoll_analyze::{
     ComponentFigure, ComponentLoad, FigureUnit, Findings, Resource, ResourceKind, Throttled, Unread,
@@ -7,25 +7,24 @@ use plimsoll_analyze::{
 use plimsoll_record::Run;
 use plimsoll_units::{bytes_text, count_text, escape_control, grouped, share_text, significant};
 
-use super::amount::{counted, load_of};
 use super::paragraph::{fact, wrapped};
 use super::tiers;
-use crate::watched::told_step;
+use crate::amount::{counted, load_of, plateau_position};
 
-/// What is used to a smaller part is left out, where it only matters once it is full.
+/// Resources that matter only when they are nearly full are left out below this utilisation.
 const PART_NOTED: f64 = 0.5;
-/// A disk that is busy for less of the time is left out.
+/// A disk is left out below this utilisation.
 const DISK_NOTED: f64 = 0.05;
-/// Fewer bits a second are left out, unless they are much of the link.
+/// A direction of an interface is left out below this rate, bits per second, unless its link is half full.
 const BITS_NOTED: f64 = 1e6;
-/// A core that is so much busier than all of them together is told by itself.
+/// A core is listed if its utilisation exceeds that of the host by this.
 const CORE_APART: f64 = 0.25;
-/// Less throttling is left out: a part of the periods.
+/// Throttling is left out below this share of the periods.
 const THROTTLING_NOTED: f64 = 0.01;
 
-/// The tiers, and each host at the plateau; nothing where none was looked at.
+/// The tiers, and each host at the plateau; empty if no host was sampled.
 pub(super) fn block(run: &Run, findings: &Findings) -> String {
-    let Some(position) = told_step(findings) else { return String::new() };
+    let Some(position) = plateau_position(findings) else { return String::new() };
     let hosts = watched_hosts(run, &findings.steps, position);
     let texts: String = hosts.iter().map(|host| host_text(findings, position, host)).collect();
     let tiers = tiers::drawing(&findings.topology);
@@ -34,12 +33,12 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     }
     let load = load_of(&findings.steps[position]);
     let cost = hosts.iter().filter_map(|host| host.probe_cores).reduce(|a, b| a + b);
-    let cost = cost.map(|cores| format!(" (looking at them took {} of a core here)", share_text(cores)));
+    let cost = cost.map(|cores| format!(" (sampling them took {} of a core here)", share_text(cores)));
     tiers + &wrapped("", "  ", &format!("Hosts at {load}{}:", cost.unwrap_or_default())) + &texts
 }
 
 fn host_text(findings: &Findings, position: usize, host: &WatchedHost) -> String {
-    let used = Used::of(&findings.resources, &host.name, position);
+    let used = Used::new(&findings.resources, &host.name, position);
     let mut parts: Vec<String> = [used.cpu(), used.core(), used.thread()].into_iter().flatten().collect();
     parts.extend(used.quotas());
     parts.extend(host.throttled.iter().filter_map(throttled));
@@ -65,7 +64,7 @@ struct Used<'a> {
 }
 
 impl<'a> Used<'a> {
-    fn of(resources: &'a [Resource], host: &str, position: usize) -> Self {
+    fn new(resources: &'a [Resource], host: &str, position: usize) -> Self {
         let ours = resources.iter().filter(|resource| resource.host == host);
         let rows = ours.filter_map(|resource| Some((resource, (*resource.used.get(position)?)?)));
         Self { rows: rows.collect(), position }
@@ -113,7 +112,7 @@ impl<'a> Used<'a> {
         })
     }
 
-    /// One way of the busiest interface: bits, of how many, and packets.
+    /// One direction of the busiest interface: bits, its capacity, and packets.
     fn way(&self, way: &str) -> Option<String> {
         let (bits, packets) = match way {
             "out" => (ResourceKind::BandwidthOut, ResourceKind::PacketsOut),
@@ -125,17 +124,22 @@ impl<'a> Used<'a> {
         if *used < BITS_NOTED && !full(link) && !frames.is_some_and(|(row, _)| full(row)) {
             return None;
         }
-        let frames =
-            frames.map(|(row, used)| format!(" ({}{} packets/s)", count_text(*used), of(row, count_text)));
-        Some(format!("{way} {}{}{}", bits_text(*used), of(link, bits_text), frames.unwrap_or_default()))
+        let frames = frames
+            .map(|(row, used)| format!(" ({}{} packets/s)", count_text(*used), of_capacity(row, count_text)));
+        Some(format!(
+            "{way} {}{}{}",
+            bits_text(*used),
+            of_capacity(link, bits_text),
+            frames.unwrap_or_default()
+        ))
     }
 
     fn memory(&self) -> Option<String> {
         let (resource, used) = self.most_of(ResourceKind::Memory)?;
-        Some(format!("memory {}{}", bytes_text(*used), of(resource, bytes_text)))
+        Some(format!("memory {}{}", bytes_text(*used), of_capacity(resource, bytes_text)))
     }
 
-    /// What only matters once it fills up.
+    /// Resources that matter only when they are nearly full.
     fn full(&self) -> Vec<String> {
         let nearly =
             |noted: f64| move |row: &&(&Resource, f64)| self.part(row.0).is_some_and(|part| part >= noted);
@@ -150,26 +154,26 @@ impl<'a> Used<'a> {
         let held = kinds.into_iter().flat_map(|(kind, noun)| {
             let rows = self.rows_of(kind).filter(nearly(PART_NOTED));
             rows.map(move |(row, used)| {
-                format!("{} {}{} {noun}", row.detail, level_text(*used), of(row, level_text))
+                format!("{} {}{} {noun}", row.detail, level_text(*used), of_capacity(row, level_text))
             })
         });
         let capped = [(ResourceKind::DiskRead, "read"), (ResourceKind::DiskWrite, "written")];
         let capped = capped.into_iter().flat_map(|(kind, done)| {
             let rows = self.rows_of(kind).filter(nearly(PART_NOTED));
             rows.map(move |(row, used)| {
-                format!("disk {}/s{}/s {done}", bytes_text(*used), of(row, bytes_text))
+                format!("disk {}/s{}/s {done}", bytes_text(*used), of_capacity(row, bytes_text))
             })
         });
         disks.chain(capped).chain(held).collect()
     }
 }
 
-/// ` of 200 Mbit/s`; nothing where the capacity is not known.
-fn of(resource: &Resource, text: fn(f64) -> String) -> String {
+/// ` of 200 Mbit/s`; empty if the capacity is not known.
+fn of_capacity(resource: &Resource, text: fn(f64) -> String) -> String {
     resource.capacity.map(|capacity| format!(" of {}", text(capacity))).unwrap_or_default()
 }
 
-/// A number of things; a mean of few of them has its decimals.
+/// A number of things; a small mean keeps its decimals.
 fn level_text(value: f64) -> String {
     if value.fract() == 0.0 || value >= 9.95 { grouped(value.round() as u64) } else { significant(value) }
 }
@@ -211,14 +215,14 @@ fn figure(figure: &ComponentFigure) -> String {
     }
 }
 
-/// What could not be read: sources that told nothing with their reason, the others with how often.
+/// Sources that could not be read: the reason, and how often if some reads succeeded.
 fn unread(unread: &[Unread]) -> impl Iterator<Item = String> {
     unread.iter().map(|unread| match unread.read {
-        0 => format!("{} was not read: {}", unread.source, unread.why),
+        0 => format!("{} could not be read: {}", unread.source, unread.why),
         read => {
             let times = counted(unread.times, "reading");
             format!(
-                "{}: {times} of {} failed, the first because {}",
+                "{}: {times} of {} failed, the first one because {}",
                 unread.source,
                 unread.times + read,
                 unread.why

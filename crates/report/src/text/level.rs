@@ -1,4 +1,4 @@
-//! The report of a single load level: all counts and both distributions.
+//! The report of a single load level: its counts and its distributions.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,17 @@ use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, Stage};
 use plimsoll_record::{Phase, Run, StepEnd};
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, percent_text};
 
-use super::amount::{NOT_KNOWN_NOTE, any_unknown, bound, counted, load_of, percentile, seconds, throughput};
 use super::paragraph::{fact, wrapped};
 use super::table::Table;
-use super::{claim, failures, generator, hosts, moments, origin, profile, requests, slo, verdict};
-use crate::span;
+use super::{claim, failures, generator, hosts, origin, profile, slo, steps, verdict};
+use crate::amount::{
+    self, NOT_KNOWN_NOTE, any_unknown, bound, counted, load_of, percentile, seconds, throughput,
+};
 
-/// More stages than these are only counted.
-const STAGES_TOLD: usize = 4;
+/// At most this many stages are listed; the rest is counted.
+const STAGES_LISTED: usize = 4;
 
-/// Two distributions of a closed loop are told as one when they differ by less than this.
+/// Latency and service time of a closed loop are printed as one row if they differ by less than this ratio.
 const SAME_WITHIN: f64 = 0.01;
 
 /// The report of `plimsoll run`.
@@ -28,8 +29,8 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
         format!("{}{}", origin::remarks(run), headline(run, findings, step)),
         counts(run, findings, step),
         times(findings, step),
-        requests::table(&findings.plan, step),
-        moments::table(step),
+        steps::requests(&findings.plan, step),
+        steps::windows(step),
         verdict::limit(run, findings) + &slo::block(findings),
         profile::block(run, findings),
         hosts::block(run, findings),
@@ -69,14 +70,14 @@ fn headline(run: &Run, findings: &Findings, step: &StepSummary) -> String {
     wrapped("", "", &text)
 }
 
-/// For how long the load was on, whether or not the target was there.
+/// The duration of the load, including the time after the target was lost.
 fn load_sec(run: &Run, step: &StepSummary) -> Option<f64> {
     let record = run.steps.iter().find(|record| record.index == step.index)?;
     Some(record.ended_ns.saturating_sub(record.began_ns) as f64 / 1e9)
 }
 
-/// What throughput and success are of, where a lost target makes them two windows: throughput is of the time in
-/// which the target was there, success of every request of the load.
+/// The windows of throughput and of success, where a lost target makes them differ: throughput covers the time until it was
+/// lost, success every request of the load.
 fn windows(run: &Run, step: &StepSummary) -> (String, String) {
     match (step.lost_at_sec, load_sec(run, step)) {
         (Some(_), Some(load_sec)) => (
@@ -104,15 +105,15 @@ fn counts(run: &Run, findings: &Findings, step: &StepSummary) -> String {
     text
 }
 
-/// The stages of a profile in words, as far as they fit a line or two.
+/// The first stages of a rate profile in words.
 fn stages(profile: &RateProfile) -> String {
     let text = |stage: &Stage| {
         let (from, to) = (count_text(stage.from_per_sec), count_text(stage.to_per_sec));
-        let time = span::text(stage.duration);
+        let time = amount::span(stage.duration);
         if from == to { format!("{from} for {time}") } else { format!("{from} to {to} in {time}") }
     };
-    let texts: Vec<String> = profile.stages().iter().take(STAGES_TOLD).map(text).collect();
-    let rest = profile.stages().len().saturating_sub(STAGES_TOLD);
+    let texts: Vec<String> = profile.stages().iter().take(STAGES_LISTED).map(text).collect();
+    let rest = profile.stages().len().saturating_sub(STAGES_LISTED);
     let rest = if rest > 0 { format!(" and {}", counted(rest as u64, "more stage")) } else { String::new() };
     format!("{}{rest}, {} requests/s on average", texts.join(", then "), count_text(profile.mean_per_sec()))
 }
@@ -136,8 +137,8 @@ fn load(findings: &Findings, step: &StepSummary) -> String {
             };
             format!("{rate} {spread}; {opened} at the start, {reconnects}")
         }
-        _ if step.depth > 1 => format!("{opened}, the next one sent when one is answered; {reconnects}"),
-        _ => format!("{opened}, each sends its next request when the last is answered; {reconnects}"),
+        _ if step.depth > 1 => format!("{opened}, each sends a request for each response; {reconnects}"),
+        _ => format!("{opened}, each sends its next request after the response; {reconnects}"),
     }
 }
 
@@ -146,8 +147,8 @@ fn ending(run: &Run, step: &StepSummary) -> String {
     let end = match step.end {
         StepEnd::Steady => "ended when throughput was known",
         StepEnd::TimeLimit => "ended on time",
-        StepEnd::RequestLimit => "ended after the number of requests asked for",
-        StepEnd::Stopped => "ended when no worker had more to send",
+        StepEnd::RequestLimit => "ended after the requested number of requests",
+        StepEnd::Stopped => "ended because no worker had more requests to send",
         StepEnd::Cut => "cut short",
         StepEnd::TargetLost => {
             let load_sec = load_sec(run, step).map(seconds);
@@ -162,7 +163,7 @@ fn time(run: &Run, step: &StepSummary) -> String {
     let warmup = if step.warmup_sec > 0.0 {
         format!("after {} of warm-up", seconds(step.warmup_sec))
     } else {
-        "no warm-up left out".to_owned()
+        "no warm-up removed".to_owned()
     };
     format!(
         "{} measured{until}, {warmup}, {} to drain{}",
@@ -174,7 +175,7 @@ fn time(run: &Run, step: &StepSummary) -> String {
 
 fn requests(step: &StepSummary) -> String {
     let counts = &step.counts;
-    // By their status, or because they failed a check.
+    // Because of their status, or of a failed check.
     let no_success = match counts.completed.saturating_sub(counts.ok) {
         0 => String::new(),
         count => format!(" · {} answered without success", grouped(count)),
@@ -189,19 +190,19 @@ fn requests(step: &StepSummary) -> String {
     )
 }
 
-/// Every check of the plan, also those that all responses passed: nothing failed only where something was looked at.
+/// Every check of the plan, also those that all responses passed.
 fn checks(findings: &Findings, step: &StepSummary) -> String {
-    let told = |(index, check): (u16, &String)| {
+    let line = |(index, check): (u16, &String)| {
         let count = match step.counts.checks.of(index) {
             0 => "passed by all".to_owned(),
             count => format!("failed by {}", counted(count, "response")),
         };
         fact("check", &format!("{}: {count}", escape_control(check)))
     };
-    (0..).zip(&findings.plan.checks).map(told).collect()
+    (0..).zip(&findings.plan.checks).map(line).collect()
 }
 
-/// What it took to open connections, where some were opened in the measured time.
+/// The time to open connections; empty if none was opened while measured.
 fn connects(step: &StepSummary) -> String {
     if step.connect.count == 0 {
         return String::new();
@@ -217,7 +218,7 @@ fn connects(step: &StepSummary) -> String {
     let handshake = match step.handshake.count {
         0 => String::new(),
         _ => format!(
-            "; TLS handshake {}; of {} in all {} resumed",
+            "; TLS handshake {}; {} in total, {} resumed",
             times(&step.handshake),
             counted(step.counts.handshakes, "handshake"),
             grouped(step.counts.resumed)
@@ -236,7 +237,7 @@ fn bytes(step: &StepSummary, lower_bound: bool) -> String {
     )
 }
 
-/// Requests that were due and had to wait for a free connection, summed over the workers.
+/// Requests that were due but not sent, summed over the workers.
 fn backlog(run: &Run, step: &StepSummary) -> String {
     let mut by_interval: BTreeMap<u32, u64> = BTreeMap::new();
     let load = run.frames_of(step.index).filter(|frame| frame.head.phase == Phase::Measure);
@@ -246,10 +247,10 @@ fn backlog(run: &Run, step: &StepSummary) -> String {
     let most = by_interval.values().copied().max().unwrap_or(0);
     let last = by_interval.values().next_back().copied().unwrap_or(0);
     if most == 0 {
-        return "none; no request had to wait for a free connection".to_owned();
+        return "none: no request waited for a free connection".to_owned();
     }
     format!(
-        "at most {} due and waiting for a free connection, {} when the load ended",
+        "up to {} waited for a free connection, {} when the load ended",
         counted(most, "request"),
         grouped(last)
     )
@@ -280,12 +281,12 @@ fn time_notes(one: bool, step: &StepSummary) -> String {
     let mut notes = Vec::new();
     notes.extend(interval_note(&step.latency));
     notes.push(if one {
-        "Latency is from the instant a request was due to its last byte. Service time, from its sending, is the \
-         same here: each connection sends as soon as it is free."
+        "Latency: from the instant a request was due to its last byte. Service time, from its sending, is the same \
+         here: each connection sends as soon as it is free."
             .to_owned()
     } else {
-        "Latency is from the instant a request was due to its last byte, service time from its sending: the \
-         difference is waiting for a free connection."
+        "Latency: from the instant a request was due to its last byte. Service time: from its sending. The difference \
+         is the wait for a free connection."
             .to_owned()
     });
     if any_unknown(&[step.latency.p50, step.latency.p75, step.latency.p90, step.latency.p95])

@@ -1,26 +1,24 @@
-//! Where the figures come from: the target before the load, the machine, and what happened on the way.
+//! Where the figures come from: the target before the load, the machine, and the events of the run.
 
 use plimsoll_analyze::{Findings, wants_status};
 use plimsoll_record::{Event, EventKind, FirstAnswer, Preflight, Run};
 use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
 
-use super::amount::{count_of, seconds};
 use super::paragraph::{fact, wrapped};
+use crate::amount::{count_of, seconds};
 
-/// What has to be known before the figures are read: that a run was not ended in order, or its target not warm.
+/// Remarks that change how the figures are read: the run was killed, or the target was not warm.
 pub(super) fn remarks(run: &Run) -> String {
     let unsealed = (!run.manifest.sealed)
-        .then(|| "This run did not end in order; what is below was recorded until then.".to_owned());
+        .then(|| "This run did not finish. The report covers what was recorded until then.".to_owned());
     let cold = run.events.iter().find(|event| event.kind == EventKind::NotWarm).map(|event| {
         let said = escape_control(&event.text);
-        format!(
-            "The target was {said}. The steps may be of one that still gets faster; a longer warm-up tells."
-        )
+        format!("The target was {said}. It may have become faster during the steps; use a longer warm-up.")
     });
     unsealed.into_iter().chain(cold).map(|text| wrapped("", "", &text) + "\n").collect()
 }
 
-/// What happened, when; nothing if nothing did.
+/// The events with their times; empty if there were none.
 pub(super) fn events(run: &Run) -> String {
     if run.events.is_empty() {
         return String::new();
@@ -29,7 +27,7 @@ pub(super) fn events(run: &Run) -> String {
     format!("Events\n{}", run.events.iter().map(line).collect::<String>())
 }
 
-/// An event in words. What helps against a failure stands beside the count of those failures already.
+/// An event in words, without the remedy of a failure: the block of failures has it.
 fn words(event: &Event) -> &str {
     match event.kind {
         EventKind::FailureSeen => event.text.split_once(" → ").map_or(&event.text, |(what, _)| what),
@@ -72,8 +70,8 @@ fn first_answer(first: &FirstAnswer, findings: &Findings) -> String {
     let target = &findings.plan.target;
     let request = escape_control(&format!("{} {}", target.method, target.path));
     let kept = if first.keep_alive { "connection kept" } else { "connection closed by the server" };
-    let wanted = wants_status(&findings.plan, first.status);
-    let doubt = if wanted { "" } else { ": not a success, is the request right?" };
+    let success = wants_status(&findings.plan, first.status);
+    let doubt = if success { "" } else { ": no success, is the request right?" };
     format!(
         "{request} → status {}{doubt}, {} in {}, {kept}",
         first.status,
@@ -82,7 +80,7 @@ fn first_answer(first: &FirstAnswer, findings: &Findings) -> String {
     )
 }
 
-/// What was spoken on the connections, how they were encrypted, and what drove them.
+/// The protocol of the connections, their encryption, and the driver.
 fn protocol(run: &Run) -> String {
     let manifest = &run.manifest;
     let tls = manifest.tls.as_ref().map_or_else(String::new, |tls| {

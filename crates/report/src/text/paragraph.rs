@@ -6,8 +6,8 @@ pub(super) const WIDTH: usize = 100;
 const FACT_INDENT: usize = 14;
 
 /// The text in lines of at most [`WIDTH`] columns, the first after `first`, the others after `next`.
-/// A word longer than a line (a URL) stands alone on one. The words of one blank-free unit stay together:
-/// amounts and their units are joined with a no-break space by [`glued`] and parted again here.
+/// A word longer than a line (a URL) gets a line of its own. An amount and its unit stay on one line: [`glued`] joins them
+/// with a no-break space, which is replaced here.
 pub(super) fn wrapped(first: &str, next: &str, text: &str) -> String {
     let mut lines = String::new();
     let mut line = first.to_owned();
@@ -33,7 +33,7 @@ fn push_line(lines: &mut String, line: &str) {
     lines.push('\n');
 }
 
-/// Columns that a text takes; every character of a report is one column wide.
+/// Columns of a text; every character of a report is one column wide.
 pub(super) fn width(text: &str) -> usize {
     text.chars().count()
 }
@@ -57,7 +57,7 @@ fn glued(text: &str) -> String {
     glued
 }
 
-/// A named fact, its text wrapped beside the name.
+/// A name and a text, wrapped in the column after the name.
 pub(super) fn fact(name: &str, text: &str) -> String {
     let first = format!("  {name:<width$}", width = FACT_INDENT - 2);
     wrapped(&first, &" ".repeat(FACT_INDENT), text)
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_line_is_wider_than_the_page_and_none_parts_an_amount_from_its_unit() {
+    fn no_line_is_wider_than_the_page_and_amounts_stay_with_their_units() {
         let text = "word ".repeat(18) + "and then 500 ms, ≥ 3,190 requests/s";
         let lines = wrapped("", "  ", text.trim());
         assert!(lines.lines().all(|line| width(line) <= WIDTH), "{lines}");

@@ -1,21 +1,21 @@
-//! Where the CPU time of a request goes, function by function.
+//! CPU time of a request by function.
 
 use plimsoll_analyze::Findings;
 use plimsoll_profile::{Change, Cost, FunctionCost, Micros, difference};
 use plimsoll_record::Run;
 use plimsoll_units::{count_text, escape_control, grouped, significant};
 
-use super::amount::{bound, load_of, seconds};
 use super::paragraph::wrapped;
 use super::table::Table;
+use crate::amount::{bound, load_of, seconds};
 use crate::profiled::{NoProfile, Order, ProfiledRun};
 
-/// Functions that the report of a run shows; `plimsoll profile` shows more.
+/// Functions in the report of a run; `plimsoll profile` shows more.
 const SHOWN_IN_REPORT: usize = 10;
 
-/// The block of a run's report; empty if there is no profile. Why one could not be taken stands among the events.
+/// The block of a run's report; empty if there is no profile. An event says why one could not be taken.
 pub(super) fn block(run: &Run, findings: &Findings) -> String {
-    match ProfiledRun::of(run, findings) {
+    match ProfiledRun::from_run(run, findings) {
         Ok(profiled) => profile(&profiled, Order::Cumulative, SHOWN_IN_REPORT),
         Err(NoProfile::None | NoProfile::Unfinished | NoProfile::Failed(_)) => String::new(),
         Err(why) => wrapped("", "", &format!("No CPU profile: {}.", escape_control(&why.to_string()))),
@@ -51,14 +51,14 @@ fn heading(profiled: &ProfiledRun) -> String {
     wrapped("", "", &text)
 }
 
-/// `64 connections and 12,300 requests/s (12,900 with nobody looking)`
+/// `64 connections and 12,300 requests/s (12,900 without the profiler)`
 fn load(profiled: &ProfiledRun) -> String {
     let level = load_of(&profiled.step);
     let bound = bound(profiled.lower_bound);
     let served = count_text(profiled.step.throughput.value);
-    let undisturbed = profiled
-        .undisturbed_per_sec
-        .map_or_else(String::new, |per_sec| format!(" ({bound}{} with nobody looking)", count_text(per_sec)));
+    let undisturbed = profiled.undisturbed_per_sec.map_or_else(String::new, |per_sec| {
+        format!(" ({bound}{} without the profiler)", count_text(per_sec))
+    });
     format!("{level} and {bound}{served} requests/s{undisturbed}")
 }
 
@@ -93,23 +93,23 @@ pub fn profile_difference(
     if order == Order::Flat {
         changes.sort_by(|x, y| y.flat.value.abs().total_cmp(&x.flat.value.abs()));
     }
-    let told = |change: &Change<'_>| match order {
+    let certain = |change: &Change<'_>| match order {
         Order::Cumulative => change.cumulative.is_certain(),
         Order::Flat => change.flat.is_certain(),
     };
-    let (told, untold): (Vec<_>, Vec<_>) = changes.iter().partition(|change| told(change));
+    let (certain, rest_of): (Vec<_>, Vec<_>) = changes.iter().partition(|change| certain(change));
     let mut table = Table::new(&["A − B", "A", "B", "A − B flat", "function"]);
-    told.iter().take(top).for_each(|change| table.row(change_cells(change)));
+    certain.iter().take(top).for_each(|change| table.row(change_cells(change)));
     [
         sides((a, name_a), (b, name_b)),
         "\n".to_owned(),
-        if told.is_empty() {
-            "No function differs by more than its samples leave open.\n".to_owned()
+        if certain.is_empty() {
+            "No function differs by more than the error of its samples.\n".to_owned()
         } else {
             table.render()
         },
-        rest(told.len(), top),
-        note(untold.len()),
+        rest(certain.len(), top),
+        note(rest_of.len()),
     ]
     .concat()
 }
@@ -149,11 +149,11 @@ fn change_cells(change: &Change<'_>) -> Vec<String> {
     ]
 }
 
-fn note(untold: usize) -> String {
+fn note(left_out: usize) -> String {
     let text = format!(
-        "All in µs of CPU per request, with what it called; flat without. ± is what the number of samples leaves open (95 %); \
-         {} functions whose difference may be none are left out, and «·» stands for such a flat difference.",
-        grouped(untold as u64)
+        "All in µs of CPU per request, including the functions it called; flat: without them. ±: 95 % interval from the \
+         number of samples. {} functions whose difference may be zero are left out; · marks such a flat difference.",
+        grouped(left_out as u64)
     );
     wrapped("  ", "  ", &text)
 }
@@ -167,7 +167,7 @@ fn signed(micros: Micros) -> String {
     format!("{sign}{}", with_half(Micros { value: micros.value.abs(), ..micros }))
 }
 
-/// A name on one line: that of a generic function holds commas, at which a table would break it.
+/// A name on one line. A table breaks at `, `, which names of generic functions contain.
 fn shown(name: &str) -> String {
     escape_control(name).replace(", ", ",")
 }

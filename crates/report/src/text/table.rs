@@ -1,9 +1,9 @@
-//! Tables with aligned columns; the last column holds words and wraps.
+//! Tables with aligned columns; the last column holds text and wraps.
 
 use super::paragraph::{WIDTH, width};
 
 const GAP: &str = "  ";
-/// The last column is never squeezed below this.
+/// The minimum width of the last column.
 const NOTES_WIDTH_MIN: usize = 16;
 
 /// A table: numbers to the right, the last column to the left.
@@ -45,8 +45,7 @@ fn line(row: &[String], widths: &[usize]) -> String {
     lines
 }
 
-/// The parts of a note, parted by commas, in lines of at most `room` columns. A part that fits a line is
-/// not broken; one that does not is broken between its words.
+/// A note in lines of at most `room` columns. It is broken at commas, and a part longer than a line between its words.
 fn broken(note: &str, room: usize) -> Vec<String> {
     let fits = |part: &&str| width(part.trim_end()) <= room;
     let pieces = note.split_inclusive(", ").flat_map(|part| match Some(part).filter(fits) {

@@ -1,4 +1,4 @@
-//! Figures of ledgers and of scaling, and how tables of tiers read.
+//! Figures of ledgers and of scaling, and the text of tables of tiers.
 
 use plimsoll_analyze::{Confidence, Efficiency, Estimate, Limit, TierRow, TierScaling, TierUse};
 use plimsoll_report::figure::{self, Bar, Caption};
@@ -27,18 +27,24 @@ fn estimate(value: f64) -> Estimate {
 }
 
 #[test]
-fn scaling_is_drawn_beside_the_ideal_line() {
+fn scaling_is_drawn_with_the_line_of_linear_growth() {
     let points =
         vec![(1, estimate(1000.0), false), (2, estimate(1900.0), false), (4, estimate(3200.0), true)];
     let scaling = TierScaling { tier: "tomcat".to_owned(), beside: "1 nginx".to_owned(), points };
     let drawn = figure::tier_scaling("shop", &scaling).unwrap();
-    for text in ["Scaling of tomcat: shop", "beside 1 nginx", "machines", "1,900 (95 %)", "in proportion"] {
+    for text in [
+        "Scaling of tomcat: shop",
+        "with 1 nginx",
+        "machines",
+        "1,900 (95 %)",
+        "linear from the fewest machines",
+    ] {
         assert!(drawn.svg.contains(text), "{text}");
     }
 }
 
 #[test]
-fn a_row_tells_tiers_what_limits_and_how_it_scales() {
+fn a_row_shows_tiers_their_limit_and_their_scaling() {
     let nginx = TierUse {
         tier: "nginx".to_owned(),
         machines: 1,

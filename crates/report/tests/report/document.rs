@@ -24,7 +24,7 @@ fn samples() -> Vec<Sample> {
 }
 
 fn value_of(sample: &Sample) -> serde_json::Value {
-    let document = json::document(&sample.run, &sample.findings);
+    let document = json::Document::new(&sample.run, &sample.findings);
     serde_json::from_str(&json::render(&document).unwrap()).unwrap()
 }
 
@@ -48,7 +48,7 @@ fn every_explanation_satisfies_the_published_schema() {
 
 #[test]
 fn every_document_satisfies_the_published_schema() {
-    let validator = jsonschema::validator_for(&json::schema()).unwrap();
+    let validator = jsonschema::validator_for(&json::schema_of::<json::Document>()).unwrap();
     for sample in samples() {
         let value = value_of(&sample);
         let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
@@ -67,7 +67,7 @@ fn credentials_of_the_plan_are_hidden_and_other_headers_are_not() {
     plan["target"]["headers"] = names.iter().map(|name| vec![*name, "tell-nobody"]).collect();
     plan["mix"] = vec![serde_json::Value::Null, plan["target"].clone()].into();
     sample.run.manifest.plan = plan.to_string();
-    let document = json::document(&sample.run, &sample.findings);
+    let document = json::Document::new(&sample.run, &sample.findings);
     let headers = document.plan["target"]["headers"].as_array().unwrap();
     assert_eq!(document.plan["mix"][1]["headers"].as_array(), Some(headers));
     for header in &headers[..5] {
@@ -123,7 +123,7 @@ fn requests_checks_encryption_and_changing_rates_have_their_fields() {
 #[test]
 fn the_document_of_an_answer_is_kept() {
     let sample = sample::lower_bound();
-    let text = json::render(&json::document(&sample.run, &sample.findings)).unwrap();
+    let text = json::render(&json::Document::new(&sample.run, &sample.findings)).unwrap();
     insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
         insta::assert_snapshot!("document_lower_bound", text);
     });

@@ -1,15 +1,13 @@
-//! Figures: what can be told without eyes.
+//! Figures: what a program can check.
 
 use plimsoll_analyze::{Estimate, rungs_of};
 use plimsoll_record::FailureKind;
-use plimsoll_report::figure::{
-    Caption, Figure, RungPoint, Series, diff_qps_ttlb, diff_successrate, sweep_qps_ttlb, sweep_successrate,
-};
+use plimsoll_report::figure::{Caption, Figure, RungPoint, Series, success, throughput};
 
 use super::sample;
 
 fn caption() -> Caption {
-    Caption::of(&sample::healthy("sweep").findings)
+    Caption::new(&sample::healthy("sweep").findings)
 }
 
 fn series(points: Vec<RungPoint>) -> Series {
@@ -36,7 +34,7 @@ fn sound(figure: &Figure) {
 }
 
 fn both(series: &Series) -> Vec<Figure> {
-    vec![sweep_qps_ttlb(&caption(), series).unwrap(), sweep_successrate(&caption(), series).unwrap()]
+    vec![throughput(&caption(), &[series]).unwrap(), success(&caption(), &[series]).unwrap()]
 }
 
 #[test]
@@ -53,7 +51,7 @@ fn any_series_can_be_drawn() {
 
 #[test]
 fn axes_name_their_units_and_the_legend_its_best_value() {
-    let figures = both(&Series::of(&sample::healthy("sweep").findings));
+    let figures = both(&Series::new(&sample::healthy("sweep").findings));
     let speeds = &figures[0].svg;
     for text in
         ["throughput (QPS: responses per second)", "mean response time (ms)", "best 3,190 at 32 connections"]
@@ -75,7 +73,7 @@ fn ratios_of(rungs: u32, ended: u64, failed: impl Fn(u32) -> u64) -> Figure {
     });
     let mut findings = sample::healthy("sweep").findings;
     findings.steps = steps.collect();
-    sweep_successrate(&caption(), &Series::of(&findings)).unwrap()
+    success(&caption(), &[&Series::new(&findings)]).unwrap()
 }
 
 #[test]
@@ -87,7 +85,7 @@ fn a_full_success_rate_still_has_its_interval() {
     // A run of plain figures has no interval, and none is claimed for it.
     let mut without = series(vec![point(1, 10.0, Some(1.0))]);
     without.points[0].success_interval = None;
-    let svg = sweep_successrate(&caption(), &without).unwrap().svg;
+    let svg = success(&caption(), &[&without]).unwrap().svg;
     assert!(!svg.contains("95 %") && svg.contains("100 % throughout"), "{svg}");
 }
 
@@ -95,7 +93,7 @@ fn a_full_success_rate_still_has_its_interval() {
 fn bars_of_the_success_rate_end_at_nothing_and_at_a_hundred_per_cent() {
     let one = |success_interval| {
         let point = RungPoint { success_interval, ..point(1, 10.0, Some(0.5)) };
-        sweep_successrate(&caption(), &series(vec![point])).unwrap().svg
+        success(&caption(), &[&series(vec![point])]).unwrap().svg
     };
     assert_eq!(one(Some((-0.4, 1.3))), one(Some((0.0, 1.0))));
     assert_ne!(one(Some((0.1, 0.9))), one(Some((0.0, 1.0))));
@@ -103,17 +101,17 @@ fn bars_of_the_success_rate_end_at_nothing_and_at_a_hundred_per_cent() {
 
 #[test]
 fn lower_bounds_are_marked() {
-    let svg = &both(&Series::of(&sample::lower_bound().findings))[0].svg;
+    let svg = &both(&Series::new(&sample::lower_bound().findings))[0].svg;
     assert!(svg.contains("hollow: lower bound (≥)"), "{svg}");
     assert!(svg.contains("best ≥ 3,190"), "{svg}");
 }
 
 #[test]
 fn two_runs_share_one_figure_though_their_rungs_differ() {
-    let a = Series::of_rungs("candidate", &rungs_of(&sample::healthy("sweep").findings));
-    let b = Series::of_rungs("reference", &rungs_of(&sample::unsettled().findings));
-    let speeds = diff_qps_ttlb(&caption(), &a, &b).unwrap();
-    let ratios = diff_successrate(&caption(), &a, &b).unwrap();
+    let a = Series::from_rungs("candidate", &rungs_of(&sample::healthy("sweep").findings));
+    let b = Series::from_rungs("reference", &rungs_of(&sample::unsettled().findings));
+    let speeds = throughput(&caption(), &[&a, &b]).unwrap();
+    let ratios = success(&caption(), &[&a, &b]).unwrap();
     for figure in [speeds, ratios] {
         sound(&figure);
         assert!(figure.svg.contains("candidate: ") && figure.svg.contains("reference: "));
@@ -124,12 +122,12 @@ fn two_runs_share_one_figure_though_their_rungs_differ() {
 #[test]
 fn long_titles_are_cut_before_they_leave_the_sheet() {
     let caption = Caption { title: "http://a/".to_owned() + &"x".repeat(400), detail: String::new() };
-    let svg = sweep_qps_ttlb(&caption, &series(vec![point(1, 5.0, Some(1.0))])).unwrap().svg;
+    let svg = throughput(&caption, &[&series(vec![point(1, 5.0, Some(1.0))])]).unwrap().svg;
     assert!(svg.contains('…') && !svg.contains(&"x".repeat(200)));
 }
 
 #[test]
 fn the_same_run_gives_the_same_bytes() {
-    let series = Series::of(&sample::healthy("sweep").findings);
+    let series = Series::new(&sample::healthy("sweep").findings);
     assert_eq!(both(&series), both(&series));
 }

@@ -1,4 +1,4 @@
-//! Hosts that were looked at, as text and in the document.
+//! Hosts that were sampled, as text and in the document.
 
 use plimsoll_analyze::{Door, Resource, ResourceKind, TierEdge, TierNode, Topology};
 use plimsoll_plan::PlanHost;
@@ -54,7 +54,7 @@ fn tier(depth: u32, host: &str, process: Option<(u32, &str)>, port: u16, edges: 
     }
 }
 
-/// nginx on one host before two APIs, of which one was looked at, and a database that nobody looks at.
+/// nginx on one host in front of two APIs, one of them sampled, and a database that is not.
 pub(super) fn watched(command: &str) -> Sample {
     let mut sample = sample::healthy(command);
     sample.run.manifest.preflight.addresses = vec!["198.18.0.2:80".to_owned()];
@@ -121,10 +121,10 @@ fn the_plateau_shows_what_matters_of_each_host() {
         let text = text_of(&watched(command));
         let expected = [
             "Tiers: generator → nginx:80 (web) → java:9000 (api1) + api2:9000 → 198.18.0.9:3306",
-            "Hosts at 32 connections (looking at them took 0.2 % of a core here):",
+            "Hosts at 32 connections (sampling them took 0.2 % of a core here):",
             "  api1        CPU 35 % of 2 cores; core 1 68 %; disk sda busy 43 % of the time; [::]:9000 90 of 128",
             "              connections not accepted yet",
-            "              jvm was not read: jcmd was not allowed\\u{1b}[2J; run it as that user",
+            "              jvm could not be read: jcmd was not allowed\\u{1b}[2J; run it as that user",
             "  web         CPU 99 % of 0.5 cores; hottest thread 12/12 nginx 50 % of a core; throttled in 43 % of",
             "              its periods; out 83.1 Mbit/s of 200 Mbit/s (12,340 of 20,000 packets/s); memory",
             "              83.0 MB of 256 MB",
@@ -135,7 +135,7 @@ fn the_plateau_shows_what_matters_of_each_host() {
 }
 
 #[test]
-fn nothing_is_said_of_hosts_that_nobody_looked_at() {
+fn hosts_that_were_not_sampled_have_no_block() {
     let text = text_of(&sample::healthy("answer"));
     assert!(!text.contains("Tiers") && !text.contains("Hosts at"), "{text}");
 }
@@ -143,7 +143,7 @@ fn nothing_is_said_of_hosts_that_nobody_looked_at() {
 #[test]
 fn the_document_has_a_row_for_each_resource_that_was_seen() {
     let sample = watched("answer");
-    let document = serde_json::to_value(json::document(&sample.run, &sample.findings)).unwrap();
+    let document = serde_json::to_value(json::Document::new(&sample.run, &sample.findings)).unwrap();
     let hosts = document["hosts"].as_array().unwrap();
     let names: Vec<&str> = hosts.iter().map(|host| host["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["api1", "web"]);

@@ -60,7 +60,7 @@ fn rows_of_one_size_or_of_one_number_of_cores_are_no_lines() {
 }
 
 #[test]
-fn the_sum_of_those_alone_is_drawn_beside_what_they_carry_through_a_front() {
+fn the_sum_of_servers_alone_is_drawn_next_to_their_throughput_through_a_front() {
     let at = |held_us: u64| [held(Some("api1"), held_us), held(Some("api2"), held_us), held(None, held_us)];
     let made = run_rows(&[at(70_000), at(2_500)].concat());
     let drawn = figure::held_times("two-apis", &made.held_lines().unwrap()).unwrap();
@@ -74,9 +74,9 @@ fn the_sum_of_those_alone_is_drawn_beside_what_they_carry_through_a_front() {
 }
 
 #[test]
-fn rows_are_told_in_json_with_what_was_measured_alone() {
+fn rows_in_json_include_what_was_measured_alone() {
     let made: RunRows = run_rows(&[held(Some("api1"), 2_000), held(Some("api2"), 2_000), held(None, 2_000)]);
-    let value = serde_json::to_value(json::run_rows(&made)).unwrap();
+    let value = serde_json::to_value(json::RunRowsDocument::new(&made)).unwrap();
     let row = &value["rows"][0];
     assert_eq!(
         (&row["label"], &row["held_ms"], &row["where"]),

@@ -4,7 +4,9 @@ use plimsoll_analyze::{
     Goal, TableRow, TableTier, Trial, Trials, explain_table, ledger, observe_runs, observe_table,
     plan_machines, replays, scalings, tier_rows,
 };
-use plimsoll_report::json;
+use plimsoll_report::json::{self, schema_of};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::hosts;
@@ -12,13 +14,13 @@ use super::hosts;
 /// Each published file with the schema of this code.
 fn schemas() -> [(&'static str, Value); 7] {
     [
-        ("run.schema.json", json::schema()),
+        ("run.schema.json", schema_of::<json::Document>()),
         ("explanation.schema.json", json::explanation_schema()),
         ("table.schema.json", json::table_schema()),
-        ("plan.schema.json", json::plan_schema()),
-        ("ablation.schema.json", json::ablation_schema()),
-        ("tiers.schema.json", json::tiers_schema()),
-        ("lab-run.schema.json", json::lab_run_schema()),
+        ("plan.schema.json", schema_of::<json::PlanDocument>()),
+        ("ablation.schema.json", schema_of::<json::AblationDocument>()),
+        ("tiers.schema.json", schema_of::<json::TiersDocument>()),
+        ("lab-run.schema.json", schema_of::<json::LabRunDocument>()),
     ]
 }
 
@@ -38,9 +40,9 @@ fn the_published_schemas_are_those_of_this_code() {
     }
 }
 
-fn satisfies(schema: &Value, document: &str) {
-    let validator = jsonschema::validator_for(schema).unwrap();
-    let value: Value = serde_json::from_str(document).unwrap();
+fn satisfies<D: JsonSchema + Serialize>(document: &D) {
+    let validator = jsonschema::validator_for(&schema_of::<D>()).unwrap();
+    let value: Value = serde_json::from_str(&json::render(document).unwrap()).unwrap();
     let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     let mut wrong = value;
@@ -73,10 +75,10 @@ fn plans_of_tables_and_of_runs_satisfy_their_schema() {
     let observed = observe_table(&rows, &explain_table(&rows));
     let changed = "web.cores=2x".parse::<plimsoll_analyze::WhatIf>().unwrap().applied(&observed).unwrap();
     let (plan, changed) = (plan_machines(&observed, goal), plan_machines(&changed, goal));
-    satisfies(&json::plan_schema(), &json::machines(&plan, Some(("web.cores=2x", &changed))).unwrap());
+    satisfies(&json::PlanDocument::new(&plan, Some(("web.cores=2x", &changed))));
     let sample = hosts::watched("answer");
     let observed = observe_runs(&[vec![("api", &sample.findings)]]);
-    satisfies(&json::plan_schema(), &json::machines(&plan_machines(&observed, goal), None).unwrap());
+    satisfies(&json::PlanDocument::new(&plan_machines(&observed, goal), None));
 }
 
 #[test]
@@ -110,7 +112,7 @@ fn ledgers_satisfy_their_schema() {
     let ledgers = [state("before"), state("after")];
     let steps = replays(&ledgers, &switches);
     assert_eq!(steps.len(), 4);
-    satisfies(&json::ablation_schema(), &json::ablation(&switches, &ledgers, &steps, Some(64.0)).unwrap());
+    satisfies(&json::AblationDocument::new(&switches, &ledgers, &steps, Some(64.0)));
 }
 
 #[test]
@@ -118,5 +120,5 @@ fn rows_of_tiers_satisfy_their_schema() {
     let sample = hosts::watched("answer");
     let rows = tier_rows(&[("one", &sample.findings), ("two", &sample.findings)]);
     assert_eq!(rows.len(), 2);
-    satisfies(&json::tiers_schema(), &json::tier_rows(&rows, &scalings(&rows)).unwrap());
+    satisfies(&json::TiersDocument::new(&rows, &scalings(&rows)));
 }

@@ -86,13 +86,13 @@ fn an_explanation_has_the_verdict_and_every_resource() {
 #[test]
 fn json_names_the_limit_its_rivals_and_the_next() {
     let Sample { run, findings } = watched();
-    let document = serde_json::to_value(json::document(&run, &findings)).unwrap();
+    let document = serde_json::to_value(json::Document::new(&run, &findings)).unwrap();
     let verdict = &document["verdict"];
     assert_eq!((verdict["limit"].as_str(), verdict["where"].as_str()), (Some("thread"), Some("web: nginx")));
     assert_eq!(verdict["also"][0]["where"], "api");
     assert_eq!(verdict["next_limit"]["limit"], "bandwidth");
     assert_eq!(verdict["next_limit"]["interval"][0], 5900.0);
-    let validator = jsonschema::validator_for(&json::schema()).unwrap();
+    let validator = jsonschema::validator_for(&json::schema_of::<json::Document>()).unwrap();
     let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert_eq!(errors, [""; 0]);
     let explained: serde_json::Value = serde_json::from_str(&json::explanation(&findings).unwrap()).unwrap();

@@ -47,7 +47,7 @@ impl Conclusions {
     /// Nothing but what came of each plan.
     pub(super) fn of(outcomes: &[Outcome], stem: String) -> Self {
         let runs: Vec<CaseDocument> = outcomes.iter().map(Outcome::document).collect();
-        let document = LabRunDocument::of(runs);
+        let document = LabRunDocument::new(runs);
         Self { stem, document, texts: Vec::new(), figures: Vec::new() }
     }
 
@@ -85,7 +85,7 @@ impl Conclusions {
         }
         self.section("Tiers", &text::tier_rows(&rows));
         self.figures.push(tiers::figures(&self.stem, name, &scalings));
-        self.document.tiers = Some(TiersDocument::of(&rows, &scalings));
+        self.document.tiers = Some(TiersDocument::new(&rows, &scalings));
     }
 
     /// As `plimsoll plan` has it.
@@ -98,7 +98,7 @@ impl Conclusions {
         let goal = Goal { target_per_sec: goal.target_per_sec, utilisation: goal.utilisation };
         let plan = plan_machines(&observed, goal);
         self.section("Machines", &text::machines(&plan, None));
-        self.document.machines = Some(PlanDocument::of(&plan, None));
+        self.document.machines = Some(PlanDocument::new(&plan, None));
     }
 }
 

@@ -129,7 +129,7 @@ impl Best {
 impl Judged {
     /// The judgement of a run.
     pub(super) fn of(case: &Case<'_>, file: PathBuf, run: &Run, findings: &Findings) -> anyhow::Result<Self> {
-        let verdict = serde_json::to_value(json::document(run, findings).verdict)
+        let verdict = serde_json::to_value(json::VerdictDocument::of(&findings.verdict))
             .context("could not write the verdict as JSON")?;
         Ok(Self {
             name: case.name.clone(),

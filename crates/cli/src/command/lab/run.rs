@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use plimsoll_lab::Standing;
-use plimsoll_report::ProfiledRun;
+use plimsoll_report::{ProfiledRun, json};
 
 use super::conclusions::{Ablating, Conclusions, Made};
 use super::file::{Case, LabFile};
@@ -52,7 +52,7 @@ fn written(told: &mut Conclusions, how: &CaseArgs, ablated: anyhow::Result<bool>
         figures.into_iter().map(|figures| Written::to(&how.out, figures, false)).collect();
     let paths = written.iter().flat_map(|written| &written.paths);
     told.document.files.extend(paths.map(|path| path.to_string_lossy().into_owned()));
-    result(&if how.json { told.document.render()? } else { told.texts.concat() })?;
+    result(&if how.json { json::render(&told.document)? } else { told.texts.concat() })?;
     let ablated = ablated.unwrap_or_else(|error| fail(&error) == Exit::Held);
     let drawn = written.iter().filter(|written| !written.tell(how.quiet)).count() == 0;
     Ok(ablated && drawn)
@@ -161,6 +161,6 @@ fn one<'a>(
     let path = kept.run(case)?;
     let (run, findings) = recorded::read(&path)?;
     let judged = Judged::of(case, path, &run, &findings)?;
-    let profiled = case.file.profile.as_ref().map(|_| ProfiledRun::of(&run, &findings));
+    let profiled = case.file.profile.as_ref().map(|_| ProfiledRun::from_run(&run, &findings));
     Ok((judged, Made { variant, name, file: case.file, findings, profiled }))
 }

@@ -46,7 +46,7 @@ impl Conclusions {
         }
         self.section(&heading, &texts.join("\n"));
         let lower_bound = reference.0.findings.lower_bound;
-        let document = ComparisonDocument { against: name.to_owned(), lower_bound, runs: compared };
+        let document = ComparisonDocument::new(name, lower_bound, compared);
         self.document.comparisons.push(document);
     }
 }
@@ -64,5 +64,5 @@ fn of_two((a, side_a): &(&Made<'_>, Side), (b, side_b): &(&Made<'_>, Side)) -> (
         let difference = text::profile_difference(of_a, of_b, (a.name, b.name), (Order::Cumulative, TOP));
         said = format!("{said}\n{difference}");
     }
-    (said, ComparedDocument::of((a.name, a.findings.lower_bound), &comparison, profiles))
+    (said, ComparedDocument::new(a.name, a.findings.lower_bound, &comparison, profiles))
 }

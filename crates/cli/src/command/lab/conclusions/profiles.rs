@@ -25,8 +25,9 @@ impl Conclusions {
                 Some(Ok(profiled)) => {
                     texts.push(format!("{}\n{}", run.name, text::profile(profiled, Order::Cumulative, TOP)));
                     let name = format!("{}_{}_flame.svg", self.stem, run.name);
-                    self.figures.push(Ok(vec![Output::new(name, figure::flame(profiled))]));
-                    self.document.profiles.push(ProfileDocument::of(run.name, profiled, TOP));
+                    let flame = figure::flame(profiled).map(|svg| vec![Output::new(name, svg)]);
+                    self.figures.push(flame.map_err(Into::into));
+                    self.document.profiles.push(ProfileDocument::new(run.name, profiled, TOP));
                 }
             }
         }

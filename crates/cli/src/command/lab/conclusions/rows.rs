@@ -1,7 +1,8 @@
 //! What the runs say together where the file calls them rows.
 
 use plimsoll_analyze::{RowRun, RunRows, run_rows};
-use plimsoll_report::{figure, json, text};
+use plimsoll_report::json::RunRowsDocument;
+use plimsoll_report::{figure, text};
 
 use super::Conclusions;
 use crate::command::lab::outcome::Outcome;
@@ -20,7 +21,7 @@ impl Conclusions {
             self.texts.push(format!("\n{said}"));
         }
         self.figures.push(figures(&self.stem, name, &rows));
-        self.document.together = Some(json::run_rows(&rows));
+        self.document.together = Some(RunRowsDocument::new(&rows));
     }
 }
 

@@ -1,0 +1,114 @@
+//! Amounts, spans and loads, worded the same in text, JSON and figures; and the steps that reports speak of.
+
+use std::time::Duration;
+
+use plimsoll_analyze::{Estimate, Findings, Percentile, StepSummary};
+use plimsoll_units::{count_text, duration_text, grouped};
+
+/// Printed for a value that is not known; [`NOT_KNOWN_NOTE`] explains it.
+pub(crate) const NOT_KNOWN: &str = "n/k";
+
+/// The footnote of [`NOT_KNOWN`].
+pub(crate) const NOT_KNOWN_NOTE: &str =
+    "n/k: not known, too few requests ended (p99 needs 299 of them, p99.9 needs 2,995).";
+
+/// `1 worker`, `2 workers`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(count))
+}
+
+/// [`counted`] for a smaller count.
+pub(crate) fn count_of(count: u32, noun: &str) -> String {
+    counted(u64::from(count), noun)
+}
+
+/// `≥ ` in front of a lower bound.
+pub(crate) fn bound(lower_bound: bool) -> &'static str {
+    if lower_bound { "≥ " } else { "" }
+}
+
+/// A percentile, or that it is not known.
+pub(crate) fn percentile(percentile: Percentile) -> String {
+    percentile.ns.map_or_else(|| NOT_KNOWN.to_owned(), duration_text)
+}
+
+/// True if any of these percentiles is not known.
+pub(crate) fn any_unknown(percentiles: &[Percentile]) -> bool {
+    percentiles.iter().any(|percentile| percentile.ns.is_none())
+}
+
+/// A measured span, given in seconds.
+pub(crate) fn seconds(span_sec: f64) -> String {
+    duration_text(span_sec * 1e9)
+}
+
+/// A span that a user chose, without trailing zeros: `10 s`, not `10.0 s`.
+pub(crate) fn span(span: Duration) -> String {
+    let text = duration_text(span.as_nanos() as f64);
+    match text.split_once(' ') {
+        Some((amount, unit)) if amount.contains('.') => {
+            format!("{} {unit}", amount.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
+    }
+}
+
+/// Half the width of an interval, the `±` of a table; `None` without an interval.
+pub(crate) fn half_width(estimate: Estimate) -> Option<f64> {
+    estimate.interval.map(|(lower, upper)| (upper - lower) / 2.0)
+}
+
+/// A throughput in a sentence: `3,190 requests/s (3,150 to 3,230)`, or as a lower bound without an interval.
+pub(crate) fn throughput(estimate: Estimate, lower_bound: bool) -> String {
+    let value = format!("{}{} requests/s", bound(lower_bound), count_text(estimate.value));
+    match estimate.interval {
+        _ if lower_bound => value,
+        Some((lower, upper)) => format!("{value} ({} to {})", count_text(lower), count_text(upper)),
+        None => format!("{value} (interval not known)"),
+    }
+}
+
+/// The load of a step: `32 connections`, or `2,000 requests/s offered`.
+pub(crate) fn load_of(step: &StepSummary) -> String {
+    match step.rate_per_sec {
+        Some(rate) if step.moments.is_empty() => format!("{} requests/s offered", count_text(rate)),
+        Some(rate) => format!("a changing rate, {} requests/s offered on average", count_text(rate)),
+        None if step.depth > 1 => {
+            format!("{} × {} requests under way", count_of(step.connections, "connection"), step.depth)
+        }
+        None => count_of(step.connections, "connection"),
+    }
+}
+
+/// The step that the answer speaks of: the best within the SLO, else the one of highest throughput.
+pub(crate) fn chosen_step(findings: &Findings) -> Option<&StepSummary> {
+    let within = findings.slo.and_then(|slo| slo.best_step);
+    let named = within.and_then(|index| findings.steps.iter().find(|step| step.index == index));
+    named.or_else(|| {
+        let with_throughput = findings.steps.iter().filter(|step| step.throughput.value > 0.0);
+        with_throughput.max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value))
+    })
+}
+
+/// The position of the step at which hosts are shown: the plateau, else the step of highest throughput; `None` without steps.
+pub(crate) fn plateau_position(findings: &Findings) -> Option<usize> {
+    let plateau = findings.knee.map(|knee| knee.plateau_connections);
+    let at_plateau = findings.steps.iter().position(|step| Some(step.connections) == plateau);
+    let throughput = |position: &usize| findings.steps[*position].throughput.value;
+    let highest = || (0..findings.steps.len()).max_by(|a, b| throughput(a).total_cmp(&throughput(b)));
+    at_plateau.or_else(highest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_spans_have_no_decimals() {
+        assert_eq!(span(Duration::from_secs(10)), "10 s");
+        assert_eq!(span(Duration::from_millis(1500)), "1.5 s");
+        assert_eq!(span(Duration::from_secs(300)), "300 s");
+        assert_eq!(span(Duration::ZERO), "0 ns");
+    }
+}
