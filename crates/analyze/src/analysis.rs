@@ -3,14 +3,14 @@
 use plimsoll_plan::{Load, Plan, UnreadablePlan};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
 
-use crate::hosts::Hosts;
+use crate::capacity::usl;
+use crate::hosts::{Hosts, topology, usage};
 use crate::intervention::Intervention;
-use crate::knee::{knee, usable};
-use crate::profiled;
-use crate::slo::Reach;
+use crate::load::knee::{knee, usable};
+use crate::load::slo::Reach;
+use crate::load::{profiled, slo, summary};
 use crate::{
-    Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, Topology, UslFit, Verdict, proof, slo,
-    summary, topology, usage, usl, verdict,
+    Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, Topology, UslFit, Verdict, proof, verdict,
 };
 
 /// A run that cannot be analysed.

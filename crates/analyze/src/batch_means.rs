@@ -2,7 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use crate::series::{Point, mean_rate};
+use crate::load::series::{Point, mean_rate};
 
 /// Between 10 and 30 batches serve any length of series (Schmeiser, *Batch size effects in the analysis
 /// of simulation output*, 1982); few long batches depend least on each other.
@@ -78,8 +78,8 @@ fn widening(autocorrelation: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::series::tests::points_at;
     use crate::noise::Noise;
-    use crate::series::tests::points_at;
 
     /// How many of 200 seeded series of this first-order autocorrelation have their true mean in the interval.
     fn covered(autocorrelation: f64) -> usize {

@@ -272,11 +272,16 @@ impl Findings {
     /// True if there were answers with success, but all of them only after the load of their step had ended:
     /// one answer takes longer than a step, and no throughput can be told.
     pub fn answered_late(&self) -> bool {
-        crate::summary::answered_late(&self.steps)
+        answered_late(&self.steps)
     }
 
     /// The step in which the target was lost, if it was.
     pub fn lost_step(&self) -> Option<&StepSummary> {
         self.steps.iter().find(|step| step.end == plimsoll_record::StepEnd::TargetLost)
     }
+}
+
+/// True if there were successful answers, but every one only after the load of its step had ended.
+pub(crate) fn answered_late(steps: &[StepSummary]) -> bool {
+    steps.iter().all(|step| step.throughput.value == 0.0) && steps.iter().any(|step| step.counts.ok > 0)
 }

@@ -6,42 +6,19 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_plan::Plan;
-use plimsoll_record::{FrameHead, Histogram, HostSample, Machine, Step};
+use plimsoll_record::FrameHead;
 
-use crate::summary::per_second;
-use crate::{CeilingUse, GeneratorHealth, StepSummary, WorkerLoad};
+use crate::load::frames::per_second;
+use crate::{CeilingUse, GeneratorHealth, WorkerLoad};
 
 pub(crate) mod bounds;
+mod evidence;
+pub(crate) mod health;
 mod law;
 mod machine;
 mod rules;
 
-/// What the self-check looks at.
-pub(crate) struct Evidence<'a> {
-    /// The plan of the run.
-    pub(crate) plan: &'a Plan,
-    /// The step.
-    pub(crate) step: &'a Step,
-    /// What it came to; its own `generator` is not looked at.
-    pub(crate) summary: &'a StepSummary,
-    /// All frames of the step.
-    pub(crate) all: &'a [&'a FrameHead],
-    /// Frames under load after the warm-up.
-    pub(crate) measured: &'a [&'a FrameHead],
-    /// Mean latency of the requests that ended in those, in nanoseconds.
-    pub(crate) measured_mean_ns: f64,
-    /// Mean service time of the same, in nanoseconds.
-    pub(crate) measured_service_mean_ns: f64,
-    /// How long the generator held requests back.
-    pub(crate) send_lag: &'a Histogram,
-    /// The samples of all hosts over the run.
-    pub(crate) hosts: &'a [HostSample],
-    /// The machine that made the load.
-    pub(crate) machine: &'a Machine,
-    /// When the run began, in milliseconds since 1970.
-    pub(crate) started_unix_ms: u64,
-}
+pub(crate) use evidence::Evidence;
 
 /// What one worker's thread spent in the measured window, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -77,7 +54,7 @@ fn load_by_worker(heads: &[&FrameHead]) -> Vec<WorkerLoad> {
 }
 
 /// The generator's health over one step.
-pub(crate) fn health(evidence: &Evidence<'_>) -> GeneratorHealth {
+pub(crate) fn self_check(evidence: &Evidence<'_>) -> GeneratorHealth {
     let by_worker = load_by_worker(evidence.measured);
     let highest = |ratio: fn(&WorkerLoad) -> f64| by_worker.iter().map(ratio).fold(0.0, f64::max);
     let cpu_sec =

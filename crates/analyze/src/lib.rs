@@ -1,69 +1,67 @@
-//! What a run means: steady state, knee, scalability, SLO, generator health.
+//! What a run means: steady state, knee, scalability, SLO, generator health, verdict.
 //!
 //! Everything here is a pure function of what was recorded, so a stored run is judged exactly as the live
 //! one was, and again by a better rule later. No clock, no file, no randomness. Every formula is derived
-//! where it stands, with its source; `docs/method.md` tells them in one piece.
+//! where it stands, with its source; `docs/method.md` states them in one piece.
+//!
+//! | folder | what it answers |
+//! | --- | --- |
+//! | `load` | what did each step come to, is it steady, where is the knee, was the SLO met |
+//! | `generator` | was the load generator itself the limit |
+//! | `hosts` | how much of which resource was used, by which process, per request |
+//! | `verdict` | what limits the target; `proof` and `intervention` try it by an experiment |
+//! | `table` | the same from rows of figures instead of a run |
+//! | `capacity`, `machines` | how throughput grows with connections and machines; how many machines a goal needs |
+//! | `ablation` | what each of several switches costs |
+//!
+//! `analysis` puts them together; `findings` are the types of what comes out.
 
 mod ablation;
 mod analysis;
 mod batch_means;
-mod brief;
-mod calls;
-mod compare;
-mod demand;
+mod capacity;
 mod findings;
 mod generator;
-mod health;
 mod hosts;
 mod intervention;
-mod knee;
-pub mod ladder;
+mod load;
 mod machines;
-mod moments;
 #[cfg(test)]
 mod noise;
-mod profiled;
 mod proof;
 mod proportion;
-mod quantile;
 mod remedy;
-mod requests;
-mod resource;
-mod series;
-mod slo;
-pub mod steady;
-mod summary;
 mod table;
-mod tiers;
-mod topology;
 mod trend;
-mod usage;
-mod usl;
 mod verdict;
-mod wanted;
-pub mod warm;
-mod watched;
+
+use capacity::{compare, tiers};
+use hosts::{demand, topology, usage};
+use load::knee;
 
 pub use ablation::*;
 pub use analysis::{AnalyzeError, analyze};
-pub use brief::measured_to_the_last_answer;
-pub use calls::io_calls_per_sec;
-pub use compare::{BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutcome, compare, rungs_of};
-pub use demand::{Demand, Law};
+pub use capacity::compare::{
+    BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutcome, compare, rungs_of,
+};
+pub use capacity::tiers::{Efficiency, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use findings::*;
-pub use health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
+pub use generator::health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
+pub use hosts::demand::{Demand, Law};
+pub use hosts::host_view::{
+    ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, io_calls_per_sec,
+    watched_hosts,
+};
+pub use hosts::resource::{Resource, ResourceKind};
+pub use hosts::topology::{Door, TierEdge, TierNode, Topology};
 pub use intervention::{INTERVENTION, Raise, experiment};
+pub use load::profiled::level_to_profile;
+pub use load::requests::wants_status;
+pub use load::summary::measured_to_the_last_answer;
+pub use load::{ladder, steady, warm_up as warm};
 pub use machines::*;
-pub use profiled::level_to_profile;
 pub use remedy::remedy;
-pub use resource::{Resource, ResourceKind};
 pub use table::{
     BreakEven, HeldLines, LawBreach, LinePoint, PooledTier, RowFinding, RowRun, RunRows, SizeLine,
     TableFindings, TableRow, TableTier, TriedRow, explain_table, run_rows,
-};
-pub use tiers::{Efficiency, TierRow, TierScaling, TierUse, scalings, tier_rows};
-pub use topology::{Door, TierEdge, TierNode, Topology};
-pub use wanted::wants_status;
-pub use watched::{
-    ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, watched_hosts,
 };

@@ -1,6 +1,6 @@
 //! The interval of a ratio of counts.
 
-use crate::quantile::Z_TWO_SIDED;
+use crate::load::percentile::Z_TWO_SIDED;
 
 /// The 95 % score interval of the ratio `hits` / `trials`, or `None` without a trial (Wilson 1927).
 ///

@@ -42,7 +42,7 @@ pub(crate) fn trend(values: &[f64]) -> Option<Trend> {
     let variance = s_variance(values);
     let toward_zero = if s.abs() < 1.0 { 0.0 } else { s - s.signum() };
     let z = if variance > 0.0 { toward_zero / variance.sqrt() } else { 0.0 };
-    Some(Trend { z, slope: crate::series::median(slopes) })
+    Some(Trend { z, slope: crate::load::series::median(slopes) })
 }
 
 fn s_variance(values: &[f64]) -> f64 {

@@ -21,9 +21,9 @@ use plimsoll_record::StepEnd;
 use plimsoll_units::{count_text, grouped};
 
 use crate::compare::ratio;
+use crate::findings::answered_late;
 use crate::hosts::GENERATOR;
 use crate::knee::{counts_for_capacity, whole};
-use crate::summary::answered_late;
 use crate::topology::Flow;
 use crate::usage::Seen;
 use crate::{

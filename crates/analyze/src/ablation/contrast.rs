@@ -1,7 +1,7 @@
 //! Sums of times of combinations, with what is known of them.
 
-use super::Cell;
 use super::noise::Noise;
+use super::trial::Cell;
 use crate::Estimate;
 use crate::batch_means::t_quantile;
 

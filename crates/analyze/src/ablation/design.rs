@@ -1,6 +1,6 @@
 //! Which combinations of switches to measure.
 
-use super::Cell;
+use super::trial::Cell;
 
 /// Up to so many switches all combinations are measured: sixteen. Beyond that they would take longer than anybody waits.
 const FULL_MOST: usize = 4;

@@ -1,6 +1,6 @@
 //! In which order to mend what costs.
 
-use super::{Cell, SwitchCost, with};
+use super::trial::{Cell, SwitchCost, with};
 use crate::Estimate;
 
 /// One switch off.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Cell, Trial};
+use super::trial::{Cell, Trial};
 use crate::Estimate;
 use crate::batch_means::t_quantile;
 

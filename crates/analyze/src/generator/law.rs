@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use plimsoll_record::FrameHead;
 
-use super::Evidence;
+use super::evidence::Evidence;
 use crate::Steadiness;
-use crate::summary::per_second;
+use crate::load::frames::per_second;
 
 /// Little's law speaks only of requests that are answered.
 const SUCCESS_LEAST: f64 = 0.99;

@@ -5,8 +5,9 @@ use plimsoll_record::FailureKind;
 use super::bounds::{
     BUSY_RATIO, CEILING_RATIO, LITTLE_ERROR, RETRANSMITTED_RATIO, SENT_RATIO, STARVED_RATIO, STOLEN_RATIO,
 };
-use super::{Evidence, law};
-use crate::summary::per_second;
+use super::evidence::Evidence;
+use super::law;
+use crate::load::frames::per_second;
 use crate::{GeneratorHealth, GeneratorReason, WorkerLoad};
 
 /// Workers that used, or waited for, less of a core than this would not have used the stolen time.

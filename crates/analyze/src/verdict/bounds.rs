@@ -1,8 +1,7 @@
 //! The bounds of the rules. `docs/method.md`, section 9, tells why each stands where it does.
 
-/// From this part on a resource is busy: what is left would not carry another ninth of the load, which is less than two
-/// steps of a ladder must differ by, 5 %, and what the reads of a capped resource scatter by together.
-pub(crate) const BUSY: f64 = 0.90;
+pub(crate) use crate::hosts::resource::{BUSY, TIE};
+
 /// A control group that is throttled in most of its periods had work left when its quota was used up, so that the bound is
 /// lower there: what is missing is what the last slice of a period leaves.
 pub(crate) const BUSY_THROTTLED: f64 = 0.80;
@@ -21,8 +20,6 @@ pub(crate) const FULL: f64 = 0.97;
 pub(crate) const LEVEL: f64 = 0.9;
 /// Below this part a resource would carry 1.4 times the load, and is ruled out.
 pub(crate) const FREE: f64 = 0.70;
-/// Limits nearer to each other than this are not told apart: it is the tolerance of the plateau itself.
-pub(crate) const TIE: f64 = 0.05;
 /// The part of its CPU that a process spends on collecting garbage for that to be its limit. An intervention raises what
 /// is short by half; without the collection the same CPU does 1/(1 − g) times the work, which is 1.5 at a third.
 pub(crate) const COLLECTING: f64 = 1.0 / 3.0;

@@ -1,0 +1,194 @@
+//! The ledger: what each switch costs, which of them interact, and what a later state of the code changed.
+
+use super::contrast::{self, Contrast};
+use super::design::{self, Design};
+use super::fixing::{self, FixStep};
+use super::noise::Noise;
+use super::trial::{Cell, Context, SwitchCost, Trials, with};
+use crate::Estimate;
+
+/// Two switches that together cost something else than one by one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interaction {
+    /// One of them.
+    pub switch: String,
+    /// The other; `None` for all others together.
+    pub with: Option<String>,
+    /// What comes on top of the sum of both, seconds per request; negative where they share work.
+    pub extra_sec: Estimate,
+}
+
+/// The ledger of switches.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ledger {
+    /// Which state of the code it is of.
+    pub group: Option<String>,
+    /// All switches, in the order of settings.
+    pub switches: Vec<String>,
+    /// How combinations were chosen.
+    pub design: Design,
+    /// The switches, the dearest first.
+    pub costs: Vec<SwitchCost>,
+    /// Switches of which no two combinations differ in them alone, so that nothing tells their cost.
+    pub untold: Vec<String>,
+    /// The interactions whose interval excludes zero, the largest first.
+    pub interactions: Vec<Interaction>,
+    /// The order in which to switch off what costs, from everything on.
+    pub order: Vec<FixStep>,
+    /// The combinations.
+    pub cells: Vec<Cell>,
+    /// Runs in which the load generator was the limit: their combinations take less than is told.
+    pub at_most: u32,
+    /// The names of the other figures.
+    pub beside: Vec<String>,
+    /// One standard deviation of a run as a part of its time, and the degrees of freedom it is known with; `None` without
+    /// repeats.
+    pub noise: Option<(f64, f64)>,
+}
+
+/// A combination that was measured again in a later state of the code.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replay {
+    /// The earlier state.
+    pub from: Option<String>,
+    /// The later one.
+    pub to: Option<String>,
+    /// The switches that were on.
+    pub on: Vec<String>,
+    /// Seconds per request before and after.
+    pub time_sec: (f64, f64),
+}
+
+impl Ledger {
+    /// The combination with these switches.
+    pub fn cell(&self, settings: &[bool]) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.settings == settings)
+    }
+}
+
+/// The ledger of the runs of one state.
+pub fn ledger(trials: &Trials) -> Ledger {
+    let noise = Noise::of(&trials.trials);
+    let cells = noise.cells(&trials.trials);
+    let known = Contrast { cells: &cells, noise: &noise };
+    let count = trials.switches.len();
+    let mut costs: Vec<SwitchCost> =
+        (0..count).filter_map(|switch| cost(&known, switch, &trials.switches[switch])).collect();
+    costs.sort_by(|a, b| b.cost_sec.value.total_cmp(&a.cost_sec.value));
+    let told = |name: &&String| costs.iter().any(|cost| cost.name == **name);
+    let untold = trials.switches.iter().filter(|name| !told(name)).cloned().collect();
+    Ledger {
+        group: trials.group.clone(),
+        switches: trials.switches.clone(),
+        design: design::recognised(&cells, count),
+        interactions: interactions(&known, &trials.switches, &costs),
+        order: fixing::order(&cells, &costs, &trials.switches),
+        untold,
+        costs,
+        at_most: trials.trials.iter().filter(|trial| trial.at_most).count() as u32,
+        beside: trials.beside.clone(),
+        noise: noise.known(),
+        cells,
+    }
+}
+
+/// The pairs of combinations that differ in one switch alone.
+fn pairs<'a>(cells: &'a [Cell], switch: usize) -> Vec<(&'a Cell, &'a Cell)> {
+    let off = cells.iter().filter(|cell| cell.settings.get(switch) == Some(&false));
+    let partner = |cell: &'a Cell| {
+        let on = with(&cell.settings, switch, true);
+        Some((cell, cells.iter().find(|other| other.settings == on)?))
+    };
+    off.filter_map(partner).collect()
+}
+
+fn cost(known: &Contrast<'_>, switch: usize, name: &str) -> Option<SwitchCost> {
+    let pairs = pairs(known.cells, switch);
+    if pairs.is_empty() {
+        return None;
+    }
+    let part = 1.0 / pairs.len() as f64;
+    let terms: Vec<(&Cell, f64)> = pairs.iter().flat_map(|(off, on)| [(*off, -part), (*on, part)]).collect();
+    let contexts = pairs.iter().map(|(off, on)| Context {
+        others_on: (0..off.settings.len()).filter(|index| off.settings[*index]).collect(),
+        cost_sec: known.of(&[(off, -1.0), (on, 1.0)]),
+    });
+    Some(SwitchCost {
+        switch,
+        name: name.to_owned(),
+        cost_sec: known.of(&terms),
+        contexts: contexts.collect(),
+        beside: contrast::beside(&terms),
+    })
+}
+
+/// The interactions whose interval excludes zero. Of each two switches where all four combinations of them were measured;
+/// else of a switch with all others, where it was measured by itself and on top of them.
+fn interactions(known: &Contrast<'_>, names: &[String], costs: &[SwitchCost]) -> Vec<Interaction> {
+    let mut found = Vec::new();
+    for a in 0..names.len() {
+        for b in a + 1..names.len() {
+            found.extend(of_two(known, a, b).map(|extra_sec| Interaction {
+                switch: names[a].clone(),
+                with: Some(names[b].clone()),
+                extra_sec,
+            }));
+        }
+    }
+    if found.is_empty() {
+        found.extend(costs.iter().filter_map(|cost| with_the_rest(known, cost)));
+    }
+    found.retain(|one| one.extra_sec.interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0));
+    found.sort_by(|a, b| b.extra_sec.value.abs().total_cmp(&a.extra_sec.value.abs()));
+    found
+}
+
+/// (both − one) − (other − none), the mean over all settings of the rest.
+fn of_two(known: &Contrast<'_>, a: usize, b: usize) -> Option<Estimate> {
+    let mut fours = Vec::new();
+    for (none, only_a) in pairs(known.cells, a) {
+        let other = |cell: &Cell| {
+            let on = with(&cell.settings, b, true);
+            known.cells.iter().find(|other| other.settings == on)
+        };
+        if none.settings.get(b) == Some(&false)
+            && let Some((only_b, both)) = other(none).zip(other(only_a))
+        {
+            fours.push([(none, 1.0), (only_a, -1.0), (only_b, -1.0), (both, 1.0)]);
+        }
+    }
+    let part = 1.0 / fours.len() as f64;
+    let terms: Vec<(&Cell, f64)> = fours.iter().flatten().map(|(cell, sign)| (*cell, part * sign)).collect();
+    (!terms.is_empty()).then(|| known.of(&terms))
+}
+
+fn with_the_rest(known: &Contrast<'_>, cost: &SwitchCost) -> Option<Interaction> {
+    let pairs = pairs(known.cells, cost.switch);
+    let on = |cell: &Cell| cell.settings.iter().filter(|on| **on).count();
+    let alone = pairs.iter().find(|(off, _)| on(off) == 0)?;
+    let last = pairs.iter().find(|(off, _)| on(off) > 0 && on(off) + 1 == off.settings.len())?;
+    let terms = [(last.1, 1.0), (last.0, -1.0), (alone.1, -1.0), (alone.0, 1.0)];
+    Some(Interaction { switch: cost.name.clone(), with: None, extra_sec: known.of(&terms) })
+}
+
+/// Each combination that an earlier state was measured with as well: what the step between them came to.
+pub fn replays(ledgers: &[Ledger], switches: &[String]) -> Vec<Replay> {
+    let mut replays = Vec::new();
+    for (index, later) in ledgers.iter().enumerate() {
+        for cell in &later.cells {
+            let earlier = ledgers[..index].iter().rev();
+            let before = earlier.filter_map(|ledger| Some((ledger, ledger.cell(&cell.settings)?))).next();
+            let on = switches.iter().zip(&cell.settings).filter(|(_, on)| **on);
+            replays.extend(before.map(|(ledger, before)| Replay {
+                from: ledger.group.clone(),
+                to: later.group.clone(),
+                on: on.map(|(name, _)| name.clone()).collect(),
+                time_sec: (before.time_sec.value, cell.time_sec.value),
+            }));
+        }
+    }
+    replays
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! What the self-check is made from.
+
+use plimsoll_plan::Plan;
+use plimsoll_record::{FrameHead, Histogram, HostSample, Machine, Step};
+
+use crate::StepSummary;
+
+/// The records of one step that the self-check reads.
+pub(crate) struct Evidence<'a> {
+    /// The plan of the run.
+    pub(crate) plan: &'a Plan,
+    /// The step.
+    pub(crate) step: &'a Step,
+    /// What it came to; its own `generator` is not read.
+    pub(crate) summary: &'a StepSummary,
+    /// All frames of the step.
+    pub(crate) all: &'a [&'a FrameHead],
+    /// Frames under load after the warm-up.
+    pub(crate) measured: &'a [&'a FrameHead],
+    /// Mean latency of the requests that ended in those, in nanoseconds.
+    pub(crate) measured_mean_ns: f64,
+    /// Mean service time of the same, in nanoseconds.
+    pub(crate) measured_service_mean_ns: f64,
+    /// How long the generator held requests back.
+    pub(crate) send_lag: &'a Histogram,
+    /// The samples of all hosts over the run.
+    pub(crate) hosts: &'a [HostSample],
+    /// The machine that made the load.
+    pub(crate) machine: &'a Machine,
+    /// When the run began, in milliseconds since 1970.
+    pub(crate) started_unix_ms: u64,
+}

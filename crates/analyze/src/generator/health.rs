@@ -1,0 +1,252 @@
+//! How the load generator itself fared.
+
+use plimsoll_record::FailureKind;
+
+use super::bounds;
+
+/// What held the generator back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GeneratorReason {
+    /// A worker used this ratio of a core.
+    WorkerBusy {
+        /// The worker.
+        worker: u32,
+        /// CPU time over time, 0 to 1.
+        ratio: f64,
+    },
+    /// A worker was ready to run and had no CPU for this ratio of the time.
+    WorkerStarved {
+        /// The worker.
+        worker: u32,
+        /// Time without a CPU over time, 0 to 1.
+        ratio: f64,
+    },
+    /// Requests left this much later than they should, at the 99th percentile.
+    SendLag {
+        /// Lag in nanoseconds.
+        p99_ns: f64,
+        /// What it is compared with: the median service time, in nanoseconds.
+        service_p50_ns: f64,
+    },
+    /// Little's law does not hold: connections are not as busy as a closed loop keeps them.
+    LittlesLaw {
+        /// Requests that should be under way: the mean of open connections, times those under way on each.
+        expected: f64,
+        /// Throughput times mean latency.
+        observed: f64,
+    },
+    /// Less than 99 % of the offered rate was sent in time.
+    BehindSchedule {
+        /// Requests per second that fell due.
+        offered_per_sec: f64,
+        /// Requests per second that were sent.
+        sent_per_sec: f64,
+    },
+    /// Requests failed because this machine had no port or no descriptor left.
+    OutOfResources {
+        /// `no_ports_left` or `no_descriptors_left`.
+        kind: FailureKind,
+        /// How many.
+        count: u64,
+    },
+    /// Requests of an open loop waited for connections of which this process may open no more.
+    OutOfConnections {
+        /// Connections that were open.
+        connections: u64,
+        /// Descriptors that this process may open.
+        descriptors: u64,
+    },
+    /// The machine's hypervisor, or other processes, took this ratio of the CPU time.
+    Stolen {
+        /// Stolen CPU time over all CPU time, 0 to 1.
+        ratio: f64,
+    },
+    /// TCP of this machine had to send this ratio of its segments again: what lies between loses packets.
+    Retransmits {
+        /// Segments sent again over segments sent, 0 to 1.
+        ratio: f64,
+        /// Segments sent again.
+        count: u64,
+    },
+    /// Each worker made nearly as many requests as one can make on this machine.
+    NearCeiling {
+        /// Requests per second and worker.
+        per_worker_per_sec: f64,
+        /// What one worker made at most when this machine was calibrated.
+        ceiling_per_sec: f64,
+    },
+}
+
+impl GeneratorReason {
+    /// A stable name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::WorkerBusy { .. } => "worker_busy",
+            Self::WorkerStarved { .. } => "worker_starved",
+            Self::SendLag { .. } => "send_lag",
+            Self::LittlesLaw { .. } => "littles_law",
+            Self::BehindSchedule { .. } => "behind_schedule",
+            Self::OutOfResources { kind, .. } => kind.name(),
+            Self::OutOfConnections { .. } => "out_of_connections",
+            Self::Stolen { .. } => "stolen",
+            Self::Retransmits { .. } => "retransmits",
+            Self::NearCeiling { .. } => "near_ceiling",
+        }
+    }
+
+    /// What was seen, and the bound that it is beyond: ratios from 0 to 1, times in seconds, counts, and requests per second.
+    pub fn number_and_bound(&self) -> (f64, f64) {
+        match *self {
+            Self::WorkerBusy { ratio, .. } => (ratio, bounds::BUSY_RATIO),
+            Self::WorkerStarved { ratio, .. } => (ratio, bounds::STARVED_RATIO),
+            Self::SendLag { p99_ns, service_p50_ns } => {
+                (p99_ns / 1e9, bounds::send_lag_ns(service_p50_ns) / 1e9)
+            }
+            Self::LittlesLaw { expected, observed } => (observed, (1.0 - bounds::LITTLE_ERROR) * expected),
+            Self::BehindSchedule { offered_per_sec, sent_per_sec } => {
+                (sent_per_sec, bounds::SENT_RATIO * offered_per_sec)
+            }
+            Self::OutOfResources { count, .. } => (count as f64, 0.0),
+            Self::OutOfConnections { connections, descriptors } => (connections as f64, descriptors as f64),
+            Self::Stolen { ratio } => (ratio, bounds::STOLEN_RATIO),
+            Self::Retransmits { ratio, .. } => (ratio, bounds::RETRANSMITTED_RATIO),
+            Self::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {
+                (per_worker_per_sec, bounds::CEILING_RATIO * ceiling_per_sec)
+            }
+        }
+    }
+
+    /// What helps.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::WorkerBusy { .. } | Self::NearCeiling { .. } => {
+                "the workers are busy: use more of them with -t if cores are free, or a larger machine"
+            }
+            Self::BehindSchedule { .. } => {
+                "this generator cannot send that many: lower the rate, use more workers with -t if cores are free, or another machine"
+            }
+            Self::WorkerStarved { .. } | Self::SendLag { .. } | Self::LittlesLaw { .. } => {
+                "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
+            }
+            Self::OutOfResources { kind, .. } => kind.row().remedy,
+            Self::OutOfConnections { .. } => {
+                "this process may open no more descriptors: raise the limit as root (ulimit -n), or lower the rate"
+            }
+            Self::Stolen { .. } => {
+                "this machine's CPU is shared with others: use one that is not, or run again when it is quiet"
+            }
+            Self::Retransmits { .. } => {
+                "packets are lost on the way: look at the drops of the interfaces (ip -s link) and at what lies between here and the target"
+            }
+        }
+    }
+}
+
+/// What one worker's thread spent of the measured time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WorkerLoad {
+    /// The worker.
+    pub worker: u32,
+    /// CPU time over time, 0 to 1.
+    pub cpu_ratio: f64,
+    /// CPU time in the kernel over time, 0 to 1; a part of `cpu_ratio`.
+    pub kernel_ratio: f64,
+    /// Time ready to run and without a CPU over time, 0 to 1.
+    pub starved_ratio: f64,
+}
+
+/// What the generator's machine told during the step; `None` is not known, and never zero.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MachineLoad {
+    /// CPU time taken by the hypervisor over all CPU time, 0 to 1.
+    pub stolen_ratio: Option<f64>,
+    /// Time in which some task of the machine was ready and had no CPU over time (PSI, «some»), 0 to 1.
+    pub pressure_ratio: Option<f64>,
+    /// TCP segments sent.
+    pub segments_sent: Option<u64>,
+    /// TCP segments sent again, but for those that open connections.
+    pub segments_retransmitted: Option<u64>,
+    /// TCP segments that open connections and were sent again.
+    pub syn_retransmitted: Option<u64>,
+    /// The most TCP sockets open at a time, of all processes.
+    pub sockets_open: Option<u64>,
+    /// The most TCP sockets in the state TIME-WAIT at a time, which hold a port for a minute.
+    pub sockets_time_wait: Option<u64>,
+    /// Local ports from one source address to one target address.
+    pub ports: Option<u64>,
+    /// The most descriptors this process had open at a time, as far as it was looked at.
+    pub descriptors_open: Option<u64>,
+    /// Descriptors it may have open.
+    pub descriptors_limit: Option<u64>,
+}
+
+/// How near each worker came to what one can do on this machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CeilingUse {
+    /// Requests per second and worker.
+    pub per_worker_per_sec: f64,
+    /// What one worker made at most when this machine was calibrated, requests per second.
+    pub ceiling_per_sec: f64,
+    /// True if that was the worker's own limit, and not that of the server or of a machine that was not quiet.
+    pub known: bool,
+    /// How old the calibration was when the run began, in seconds.
+    pub age_sec: f64,
+}
+
+/// The generator's own health.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GeneratorHealth {
+    /// The measured window is too short for the check: nothing is known of the generator, and no reason is given.
+    pub too_short: bool,
+    /// Empty when healthy.
+    pub reasons: Vec<GeneratorReason>,
+    /// CPU seconds of all workers, user and system.
+    pub cpu_sec: f64,
+    /// The part of them spent in the kernel.
+    pub kernel_sec: f64,
+    /// The highest CPU ratio of any worker, 0 to 1.
+    pub busiest_worker_ratio: f64,
+    /// The highest ratio of time any worker was ready and had no CPU, 0 to 1.
+    pub starved_ratio: f64,
+    /// Median send lag in nanoseconds.
+    pub send_lag_p50_ns: f64,
+    /// Requests of an open loop that were due and not sent when the measured window ended; the send lag is of the others.
+    pub backlog: u64,
+    /// 99th percentile of send lag in nanoseconds.
+    pub send_lag_p99_ns: f64,
+    /// What it must not exceed, in nanoseconds; `None` where the median service time is not known.
+    pub send_lag_bound_ns: Option<f64>,
+    /// |N − X·R| / N. In a closed loop N is the mean of open connections times the requests under way on each, and R the
+    /// latency; in an open loop N is the mean of the requests under way, and R the service time.
+    pub littles_law_error: Option<f64>,
+    /// Mean of open connections over those of the step, in a closed loop.
+    pub open_ratio: Option<f64>,
+    /// Workers that took part.
+    pub workers: u32,
+    /// Each of them while measured.
+    pub by_worker: Vec<WorkerLoad>,
+    /// Their machine.
+    pub machine: MachineLoad,
+    /// How near they came to the machine's ceiling, where that was measured and applies.
+    pub ceiling: Option<CeilingUse>,
+}
+
+impl GeneratorHealth {
+    /// True if the generator's own time was what was short: its workers were busy, or did not get their CPU.
+    pub fn out_of_time(&self) -> bool {
+        let of_time = |reason: &GeneratorReason| {
+            !matches!(
+                reason,
+                GeneratorReason::OutOfResources { .. }
+                    | GeneratorReason::OutOfConnections { .. }
+                    | GeneratorReason::Retransmits { .. }
+            )
+        };
+        self.reasons.iter().any(of_time)
+    }
+
+    /// True if nothing of the generator's own is known to have held the load back.
+    pub fn healthy(&self) -> bool {
+        self.reasons.is_empty()
+    }
+}

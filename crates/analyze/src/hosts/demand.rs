@@ -1,0 +1,262 @@
+//! What a request uses of a resource, by the utilisation law.
+
+use super::resource::BUSY;
+use crate::Estimate;
+use crate::batch_means::t_quantile;
+
+/// Fewer steps than these give no line with an interval.
+const STEPS_LEAST: usize = 3;
+/// The highest throughput must be so many times the lowest, or a slope is made of noise alone.
+const SPREAD_LEAST: f64 = 1.25;
+/// A server that is full from the first step on may still serve more under more load, for it sleeps and wakes less often
+/// for each request. Beyond this factor it was not the requests that filled it.
+pub(crate) const BATCHING_MOST: f64 = 3.0;
+/// Huber's constant: 95 % of the efficiency of least squares where the noise is normal.
+const HUBER: f64 = 1.345;
+/// The median absolute deviation of a normal distribution, in standard deviations.
+const MAD_NORMAL: f64 = 0.674_5;
+const ROUNDS: usize = 30;
+
+/// Whether use grows with throughput, as the law has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Law {
+    /// It does: the interval of the slope lies above zero.
+    Holds,
+    /// It does not: something other than the requests uses it.
+    Broken,
+    /// Throughput hardly differed between the steps, or there were too few of them, or nothing was left of the resource
+    /// in most of them, so that its use could not grow.
+    Untested,
+}
+
+/// U = U₀ + D·X: what a request uses of a resource, and the throughput at which the resource is used up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Demand {
+    /// D in the resource's unit times seconds a request: core-seconds, bits, packets.
+    pub per_request: Estimate,
+    /// U₀, what is used without requests, in the resource's unit.
+    pub idle: f64,
+    /// The throughput at which nothing of the resource is left, in requests per second; `None` where the capacity is not
+    /// known or use does not grow with throughput.
+    pub at_per_sec: Option<Estimate>,
+    /// Whether the steps bear the law out.
+    pub law: Law,
+}
+
+/// One step: throughput in requests per second, and what was used.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Load {
+    pub(crate) throughput_per_sec: f64,
+    pub(crate) used: f64,
+}
+
+/// A straight line with what is known of its slope and of the scatter about it.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    slope: f64,
+    intercept: f64,
+    /// Half of the 95 % interval of the slope.
+    slope_half: f64,
+    /// Half of the 95 % interval of one point about the line.
+    scatter_half: f64,
+}
+
+/// The demand by these steps. `plateau` is the step of the highest throughput: from there the line is followed to the
+/// capacity, so that what was seen is not replaced by what was fitted.
+///
+/// X_max = X + (c − U)/D at the plateau. Its interval takes the ends of the interval of D, and the scatter of U about
+/// the line over D.
+pub(crate) fn demand(loads: &[Load], plateau: Load, capacity: Option<f64>) -> Option<Demand> {
+    let full = |load: &&Load| capacity.is_some_and(|capacity| load.used >= BUSY * capacity);
+    let batched = spread(loads).is_some_and(|(least, most)| most < BATCHING_MOST * least);
+    let mostly_full = batched && 2 * loads.iter().filter(full).count() > loads.len();
+    let law = line(loads).map(|line| by_line(&line, plateau, capacity));
+    match law.filter(|demand| demand.law == Law::Holds || !mostly_full) {
+        Some(demand) => Some(demand),
+        None if plateau.throughput_per_sec > 0.0 => Some(through_origin(plateau, capacity)),
+        None => None,
+    }
+}
+
+/// Without a line: everything that was used was used for requests. That makes D too large rather than too small.
+fn through_origin(plateau: Load, capacity: Option<f64>) -> Demand {
+    let value = plateau.used / plateau.throughput_per_sec;
+    let at_per_sec = capacity.filter(|_| value > 0.0).map(|capacity| exact(capacity / value));
+    Demand { per_request: exact(value), idle: 0.0, at_per_sec, law: Law::Untested }
+}
+
+fn exact(value: f64) -> Estimate {
+    Estimate { value, interval: None }
+}
+
+fn by_line(line: &Line, plateau: Load, capacity: Option<f64>) -> Demand {
+    let (low, high) = (line.slope - line.slope_half, line.slope + line.slope_half);
+    let law = if low > 0.0 { Law::Holds } else { Law::Broken };
+    let left = |capacity: f64| (capacity - plateau.used).max(0.0);
+    let at_per_sec = capacity.filter(|_| low > 0.0).map(|capacity| {
+        let reach = |slope: f64| plateau.throughput_per_sec + left(capacity) / slope;
+        let scatter = line.scatter_half / line.slope;
+        Estimate {
+            value: reach(line.slope),
+            interval: Some(((reach(high) - scatter).max(0.0), reach(low) + scatter)),
+        }
+    });
+    let per_request = Estimate { value: line.slope, interval: Some((low, high)) };
+    Demand { per_request, idle: line.intercept.max(0.0), at_per_sec, law }
+}
+
+/// The lowest throughput and the highest.
+fn spread(loads: &[Load]) -> Option<(f64, f64)> {
+    let xs = || loads.iter().map(|load| load.throughput_per_sec);
+    Some((xs().reduce(f64::min)?, xs().reduce(f64::max)?))
+}
+
+fn line(loads: &[Load]) -> Option<Line> {
+    let (least, most) = spread(loads)?;
+    if loads.len() < STEPS_LEAST || most < SPREAD_LEAST * least {
+        return None;
+    }
+    let mut fit = theil_sen(loads)?;
+    let mut weights = vec![1.0; loads.len()];
+    for _ in 0..ROUNDS {
+        weights = huber_weights(loads, fit);
+        fit = weighted(loads, &weights)?;
+    }
+    Some(known_within(loads, &weights, fit))
+}
+
+/// Slope and intercept.
+type Fit = (f64, f64);
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    Some(if values.len() % 2 == 1 { upper } else { f64::midpoint(values[middle - 1], upper) })
+}
+
+/// The median slope of all pairs (Theil 1950, Sen 1968): up to 29 % of the steps may be wrong without moving it far.
+fn theil_sen(loads: &[Load]) -> Option<Fit> {
+    let mut slopes = Vec::new();
+    for (index, a) in loads.iter().enumerate() {
+        for b in &loads[index + 1..] {
+            let dx = b.throughput_per_sec - a.throughput_per_sec;
+            if dx != 0.0 {
+                slopes.push((b.used - a.used) / dx);
+            }
+        }
+    }
+    let slope = median(slopes)?;
+    let intercept = median(loads.iter().map(|load| load.used - slope * load.throughput_per_sec).collect())?;
+    Some((slope, intercept))
+}
+
+fn residual(load: &Load, (slope, intercept): Fit) -> f64 {
+    load.used - intercept - slope * load.throughput_per_sec
+}
+
+/// Huber 1964: steps farther from the line than 1.345 robust standard deviations count less, by how far they are.
+fn huber_weights(loads: &[Load], fit: Fit) -> Vec<f64> {
+    let sizes: Vec<f64> = loads.iter().map(|load| residual(load, fit).abs()).collect();
+    let scale = median(sizes.clone()).unwrap_or(0.0) / MAD_NORMAL;
+    let most = HUBER * scale;
+    sizes.iter().map(|size| if most > 0.0 && *size > most { most / size } else { 1.0 }).collect()
+}
+
+fn weighted(loads: &[Load], weights: &[f64]) -> Option<Fit> {
+    let total: f64 = weights.iter().sum();
+    let mean = |of: fn(&Load) -> f64| {
+        loads.iter().zip(weights).map(|(load, weight)| weight * of(load)).sum::<f64>() / total
+    };
+    let (x, y) = (mean(|load| load.throughput_per_sec), mean(|load| load.used));
+    let spread = square_sum(loads, weights, x);
+    let together: f64 = loads
+        .iter()
+        .zip(weights)
+        .map(|(load, weight)| weight * (load.throughput_per_sec - x) * (load.used - y))
+        .sum();
+    (spread > 0.0).then(|| (together / spread, y - together / spread * x))
+}
+
+fn square_sum(loads: &[Load], weights: &[f64], center: f64) -> f64 {
+    let square = |(load, weight): (&Load, &f64)| weight * (load.throughput_per_sec - center).powi(2);
+    loads.iter().zip(weights).map(square).sum()
+}
+
+/// The interval of the slope of a weighted line, and of one point about it, with Student's t of n − 2 degrees.
+fn known_within(loads: &[Load], weights: &[f64], fit: Fit) -> Line {
+    let degrees = loads.len() as f64 - 2.0;
+    let squares: f64 =
+        loads.iter().zip(weights).map(|(load, weight)| weight * residual(load, fit).powi(2)).sum();
+    let deviation = (squares / degrees).sqrt();
+    let total: f64 = weights.iter().sum();
+    let x = loads.iter().zip(weights).map(|(load, weight)| weight * load.throughput_per_sec).sum::<f64>();
+    let spread = square_sum(loads, weights, x / total).sqrt();
+    let t = t_quantile(degrees);
+    Line { slope: fit.0, intercept: fit.1, slope_half: t * deviation / spread, scatter_half: t * deviation }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::Noise;
+
+    fn load(throughput_per_sec: f64, used: f64) -> Load {
+        Load { throughput_per_sec, used }
+    }
+
+    fn found(loads: &[Load], capacity: f64) -> Demand {
+        let by_throughput = |a: &&Load, b: &&Load| a.throughput_per_sec.total_cmp(&b.throughput_per_sec);
+        demand(loads, *loads.iter().max_by(by_throughput).unwrap(), Some(capacity)).unwrap()
+    }
+
+    #[test]
+    fn an_exact_line_gives_its_demand_idle_use_and_limit() {
+        let loads: Vec<Load> = [100.0, 200.0, 400.0, 800.0].map(|x| load(x, 0.1 + 0.001 * x)).to_vec();
+        let found = found(&loads, 1.9);
+        assert!((found.per_request.value - 0.001).abs() < 1e-9 && (found.idle - 0.1).abs() < 1e-9);
+        assert!((found.at_per_sec.unwrap().value - 1800.0).abs() < 1e-3);
+        assert_eq!(found.law, Law::Holds);
+    }
+
+    #[test]
+    fn one_step_that_is_wrong_does_not_move_the_line() {
+        let mut loads: Vec<Load> = (1..=8).map(|n| load(f64::from(n) * 100.0, 0.1 * f64::from(n))).collect();
+        loads[2].used = 0.95;
+        let found = found(&loads, 1.0);
+        assert!((found.per_request.value / 0.001 - 1.0).abs() < 0.05, "{found:?}");
+    }
+
+    #[test]
+    fn the_interval_covers_the_truth() {
+        let covered = (0..300).filter(|seed| {
+            let mut noise = Noise::new(*seed);
+            let loads: Vec<Load> = (1..=9)
+                .map(|n| {
+                    load(f64::from(n) * 100.0, 0.05 + 0.0005 * f64::from(n) * 100.0 + 0.01 * noise.normal())
+                })
+                .collect();
+            let (low, high) = found(&loads, 1.0).per_request.interval.unwrap();
+            low <= 0.0005 && 0.0005 <= high
+        });
+        let count = covered.count();
+        assert!(count >= 260, "{count} of 300");
+    }
+
+    #[test]
+    fn what_is_always_busy_is_not_used_by_requests() {
+        let mut noise = Noise::new(3);
+        let loads: Vec<Load> =
+            (0..8).map(|n| load(100.0 * f64::from(1 << n), 0.98 + 0.005 * noise.normal())).collect();
+        let found = found(&loads, 1.0);
+        assert_eq!((found.law, found.at_per_sec), (Law::Broken, None));
+    }
+
+    #[test]
+    fn without_a_spread_of_throughput_all_use_is_the_requests() {
+        let found =
+            found(&[load(1000.0, 0.5), load(1010.0, 0.5), load(990.0, 0.49), load(1020.0, 0.51)], 1.0);
+        assert_eq!(found.law, Law::Untested);
+        assert!((found.at_per_sec.unwrap().value - 2000.0).abs() < 1.0);
+    }
+}

@@ -1,0 +1,144 @@
+//! What a host can run out of.
+
+use super::demand::Demand;
+use crate::Limit;
+
+/// From this part on a resource is busy: what is left would not carry another ninth of the load, which is less than two
+/// steps of a ladder must differ by, 5 %, and what the reads of a capped resource scatter by together.
+pub(crate) const BUSY: f64 = 0.90;
+/// Limits nearer to each other than this are not told apart: it is the tolerance of the plateau itself.
+pub(crate) const TIE: f64 = 0.05;
+
+/// One kind of thing that is used up by requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ResourceKind {
+    /// All processors that a host may use.
+    Cpu,
+    /// One processor.
+    Core,
+    /// One thread: it can use one processor at most.
+    Thread,
+    /// The processor quota of a control group below that of its host.
+    Quota,
+    /// Bits sent.
+    BandwidthOut,
+    /// Bits received.
+    BandwidthIn,
+    /// Packets sent.
+    PacketsOut,
+    /// Packets received.
+    PacketsIn,
+    /// The time of a block device.
+    Disk,
+    /// Bytes read from a disk that is capped.
+    DiskRead,
+    /// Bytes written to a disk that is capped.
+    DiskWrite,
+    /// Memory.
+    Memory,
+    /// Descriptors of a process.
+    Descriptors,
+    /// Connections that wait to be accepted.
+    AcceptQueue,
+    /// Connections of a server that allows so many.
+    Connections,
+}
+
+impl ResourceKind {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Core => "core",
+            Self::Thread => "thread",
+            Self::Quota => "quota",
+            Self::BandwidthOut => "bandwidth_out",
+            Self::BandwidthIn => "bandwidth_in",
+            Self::PacketsOut => "packets_out",
+            Self::PacketsIn => "packets_in",
+            Self::Disk => "disk",
+            Self::DiskRead => "disk_read",
+            Self::DiskWrite => "disk_write",
+            Self::Memory => "memory",
+            Self::Descriptors => "descriptors",
+            Self::AcceptQueue => "accept_queue",
+            Self::Connections => "connections",
+        }
+    }
+
+    /// The unit of what is used, and of the capacity.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Cpu | Self::Core | Self::Thread | Self::Quota => "cores",
+            Self::BandwidthOut | Self::BandwidthIn => "bits_per_sec",
+            Self::PacketsOut | Self::PacketsIn => "packets_per_sec",
+            Self::Disk => "ratio",
+            Self::DiskRead | Self::DiskWrite => "bytes_per_sec",
+            Self::Memory => "bytes",
+            Self::Descriptors => "descriptors",
+            Self::AcceptQueue | Self::Connections => "connections",
+        }
+    }
+
+    /// What it is called when it stops growth.
+    pub fn limit(self) -> Limit {
+        match self {
+            Self::Cpu | Self::Core => Limit::Cpu,
+            Self::Thread => Limit::Thread,
+            Self::Quota => Limit::Quota,
+            Self::BandwidthOut | Self::BandwidthIn => Limit::Bandwidth,
+            Self::PacketsOut | Self::PacketsIn => Limit::Packets,
+            Self::Disk | Self::DiskRead | Self::DiskWrite => Limit::Disk,
+            Self::Memory => Limit::Memory,
+            Self::Descriptors | Self::AcceptQueue | Self::Connections => Limit::Connections,
+        }
+    }
+
+    /// True if each request uses a part of a second's worth of it, so that the utilisation law tells its limit. A
+    /// device's time is no such thing: many of them serve several requests at once.
+    pub(crate) fn is_spent(self) -> bool {
+        match self {
+            Self::Cpu | Self::Core | Self::Thread | Self::Quota => true,
+            Self::BandwidthOut | Self::BandwidthIn | Self::PacketsOut | Self::PacketsIn => true,
+            Self::DiskRead | Self::DiskWrite => true,
+            Self::Disk | Self::Memory | Self::Descriptors | Self::AcceptQueue | Self::Connections => false,
+        }
+    }
+}
+
+/// One resource of one host, and what was used of it in each step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resource {
+    /// What it is.
+    pub kind: ResourceKind,
+    /// The host it belongs to; `generator` for the machine that makes the load.
+    pub host: String,
+    /// What of the host: a thread, an interface, a device, a control group; empty for the host itself.
+    pub detail: String,
+    /// How much there is, in its kind's unit; `None` where nobody said.
+    pub capacity: Option<f64>,
+    /// How much was used while each step was measured, in the order of the steps: the mean over the window for what is
+    /// spent, the most for what is held. `None` where it was not seen.
+    pub used: Vec<Option<f64>>,
+    /// What a request uses of it, by regression over the steps; `None` for what is not spent by requests, or not known.
+    pub demand: Option<Demand>,
+}
+
+impl Resource {
+    /// A resource whose use and demand are not known yet.
+    pub(crate) fn new(kind: ResourceKind, host: &str, detail: &str, capacity: Option<f64>) -> Self {
+        let (host, detail) = (host.to_owned(), detail.to_owned());
+        Self { kind, host, detail, capacity, used: Vec::new(), demand: None }
+    }
+
+    /// The share of the capacity that was used in one step.
+    pub fn utilisation(&self, step: usize) -> Option<f64> {
+        let used = self.used.get(step).copied().flatten()?;
+        self.capacity.filter(|capacity| *capacity > 0.0).map(|capacity| used / capacity)
+    }
+
+    /// Where it is, for people: `web`, or `web: eth0`.
+    pub fn place(&self) -> String {
+        if self.detail.is_empty() { self.host.clone() } else { format!("{}: {}", self.host, self.detail) }
+    }
+}

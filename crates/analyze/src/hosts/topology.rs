@@ -1,0 +1,71 @@
+//! Which processes on which hosts a request passes, found by following connections from the target's listener.
+//!
+//! Hosts tell who listens and what their processes are connected to (samples `listener` and `peers`). The target's
+//! address leads to a listener, its process to the addresses that it is connected to, and so on. Where nothing is looked at,
+//! an address is all there is, and the way ends.
+//!
+//! One walk gives both: the tiers as reports draw them, and how many connections lead through each of them step by step,
+//! from which the verdict tells where requests wait.
+
+mod flow;
+mod places;
+mod sockets;
+mod walk;
+
+pub(crate) use flow::{Flow, Tier};
+pub(crate) use walk::flow;
+
+/// The processes that requests pass, the target first and each before those that it uses.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// The processes.
+    pub tiers: Vec<TierNode>,
+}
+
+/// A process, with its children of the same name, that requests reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierNode {
+    /// The name of its host; where nothing is looked at, its address.
+    pub host: String,
+    /// The name of the process; `None` where it is not known.
+    pub process: Option<String>,
+    /// The process and its children, as far as they are known.
+    pub pids: Vec<u32>,
+    /// Where it is reached.
+    pub door: Door,
+    /// How many connections away from the load generator it is, from 1.
+    pub depth: u32,
+    /// What it is connected to.
+    pub downstream: Vec<TierEdge>,
+}
+
+/// Where a process is reached by others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Door {
+    /// A TCP port.
+    Port(u16),
+    /// A unix socket: its path, or its name after an `@`.
+    Unix(String),
+}
+
+/// The connections from one tier to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TierEdge {
+    /// The index of the other tier.
+    pub to: usize,
+    /// The most of them that were seen established at a time, summed over processes.
+    pub connections: u64,
+}
+
+impl Topology {
+    /// True if anything is known of a tier beyond its address.
+    pub fn is_known(&self) -> bool {
+        self.tiers.iter().any(|tier| tier.process.is_some())
+    }
+
+    /// The tiers by how many connections they are away from the generator, the nearest first.
+    pub fn levels(&self) -> Vec<Vec<&TierNode>> {
+        let deepest = self.tiers.iter().map(|tier| tier.depth).max().unwrap_or(0);
+        (1..=deepest).map(|depth| self.tiers.iter().filter(|tier| tier.depth == depth).collect()).collect()
+    }
+}

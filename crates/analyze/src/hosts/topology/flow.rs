@@ -1,0 +1,97 @@
+//! How many connections lead into each tier and out of it, step by step.
+
+use super::{TierEdge, TierNode, Topology};
+use crate::hosts::step_samples::Seen;
+use crate::hosts::track::Track;
+
+/// A figure of each step; `None` where it was not seen.
+pub(crate) type Figures = Vec<Option<f64>>;
+
+/// Connections out of a tier.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Outflow {
+    /// The index of the tier that they lead to.
+    pub(crate) to: usize,
+    pub(crate) connections: Figures,
+}
+
+/// A tier with what was seen of it in each step.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Tier {
+    /// What it is.
+    pub(crate) node: TierNode,
+    /// What to call it, if it is not known to be looked at: the name that the plan gives its host, or else its address.
+    pub(crate) outside: Option<String>,
+    /// Connections from which something is still to be read.
+    pub(crate) unread: Figures,
+    /// Those that are not accepted yet.
+    pub(crate) queue: Figures,
+    /// All that lead in, those that are not accepted among them.
+    pub(crate) established: Figures,
+    pub(crate) out: Vec<Outflow>,
+    /// True if it is known to whom its processes are connected, be it to nobody.
+    pub(crate) out_known: bool,
+}
+
+impl Tier {
+    /// The name of its processes; empty if it is not known.
+    pub(crate) fn process(&self) -> &str {
+        self.node.process.as_deref().unwrap_or("")
+    }
+
+    /// True if it is, or may be, looked at: its listener is known.
+    pub(crate) fn is_looked_at(&self) -> bool {
+        self.outside.is_none()
+    }
+
+    /// Where it is, for people: `web: nginx`.
+    pub(crate) fn place(&self) -> String {
+        let host = &self.node.host;
+        match &self.node.process {
+            Some(process) if !process.is_empty() => format!("{host}: {process}"),
+            _ => host.clone(),
+        }
+    }
+
+    /// Adds connections to another tier, of which so many were seen at a time.
+    pub(super) fn lead_to(&mut self, to: usize, most: u64, more: Outflow) {
+        match self.node.downstream.iter_mut().find(|edge| edge.to == to) {
+            Some(edge) => edge.connections += most,
+            None => self.node.downstream.push(TierEdge { to, connections: most }),
+        }
+        match self.out.iter_mut().find(|flow| flow.to == to) {
+            Some(flow) => add(&mut flow.connections, &more.connections),
+            None => self.out.push(more),
+        }
+    }
+}
+
+/// All tiers that requests pass, each before those that it uses.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Flow {
+    pub(crate) tiers: Vec<Tier>,
+}
+
+impl Flow {
+    /// The tiers that the target's address leads to, as far as they are looked at.
+    pub(crate) fn front(&self) -> Vec<usize> {
+        let is_front = |tier: &Tier| tier.node.depth == 1 && tier.is_looked_at();
+        (0..self.tiers.len()).filter(|index| is_front(&self.tiers[*index])).collect()
+    }
+
+    /// The tiers without what was seen of them in each step.
+    pub(crate) fn topology(&self) -> Topology {
+        Topology { tiers: self.tiers.iter().map(|tier| tier.node.clone()).collect() }
+    }
+}
+
+fn add(sum: &mut Figures, more: &Figures) {
+    for (sum, more) in sum.iter_mut().zip(more) {
+        *sum = sum.zip(*more).map(|(a, b)| a + b).or(*sum).or(*more);
+    }
+}
+
+/// A gauge of some listeners, all together.
+pub(super) fn at_the_door(seen: &Seen<'_>, listeners: &[&Track<'_>], gauge: &str) -> Figures {
+    seen.each(|span| listeners.iter().filter_map(|track| track.mean(gauge, span)).reduce(|a, b| a + b))
+}

@@ -1,0 +1,117 @@
+//! Which host an address belongs to.
+
+use std::net::{IpAddr, SocketAddr};
+
+use plimsoll_plan::{HostPort, Plan, PlanHost, Probe};
+
+use super::sockets::{Address, Listener, Sockets};
+
+/// What is known of the places of hosts.
+#[derive(Debug)]
+pub(super) struct Places<'a> {
+    pub(super) plan: &'a Plan,
+    /// The target is on the machine that makes the load.
+    pub(super) local: bool,
+    pub(super) sockets: &'a Sockets<'a>,
+}
+
+/// Whether a host of the plan has this address: it is given, or it is looked at there.
+fn has(host: &PlanHost, ip: IpAddr) -> bool {
+    let is = |text: &str| text.parse::<IpAddr>().is_ok_and(|address| address.to_canonical() == ip);
+    let looked_at = |probe: &Probe| match probe {
+        Probe::Ssh { host, .. }
+        | Probe::Memcached(HostPort { host, .. })
+        | Probe::Redis { address: HostPort { host, .. }, .. }
+        | Probe::Mariadb { address: HostPort { host, .. }, .. } => is(host),
+        _ => false,
+    };
+    match host.address {
+        Some(address) => address.to_canonical() == ip,
+        None => host.probes.iter().any(looked_at),
+    }
+}
+
+/// What this machine is called: as the plan calls it, if it looks at it.
+fn this_machine(plan: &Plan) -> &str {
+    let here = |host: &&PlanHost| host.probes.iter().any(Probe::is_here);
+    plan.hosts.iter().find(here).map_or(PlanHost::LOCAL, |host| host.name.as_str())
+}
+
+impl Places<'_> {
+    /// What takes connections to an address, as seen from a host, or from the generator.
+    ///
+    /// A host whose address the plan knows has that one and loopback. Of the others the address is not known, so that a
+    /// listener on all addresses there is taken for the one that is meant, if it is on the same host or on only one.
+    pub(super) fn listener(&self, from: Option<&str>, address: &Address) -> Option<Listener> {
+        match address {
+            Address::Tcp(address) => self.tcp_listener(from, *address),
+            Address::Unix(_) => self.sockets.unix_listener(from?, address),
+        }
+    }
+
+    fn tcp_listener(&self, from: Option<&str>, address: SocketAddr) -> Option<Listener> {
+        let on_port: Vec<Listener> = self.sockets.listeners(address.port()).collect();
+        let found = |accepts: &dyn Fn(&str, IpAddr) -> bool| {
+            on_port.iter().find(|one| one.ip().is_some_and(|ip| accepts(&one.host, ip))).cloned()
+        };
+        if let Some(host) = self.named(from, address.ip()) {
+            return found(&|name, _| name == host);
+        }
+        let anywhere = |name: &str, ip: IpAddr| ip.is_unspecified() && !self.has_address(name);
+        let same = found(&|name, ip| ip == address.ip() && !ip.is_loopback() && !self.has_address(name));
+        let here = || found(&|name, ip| from == Some(name) && anywhere(name, ip));
+        let called = || found(&|name, ip| from.is_none() && self.is_target(name) && anywhere(name, ip));
+        let elsewhere = || {
+            let open = on_port.iter().filter(|one| one.ip().is_some_and(|ip| anywhere(&one.host, ip)));
+            let mut hosts: Vec<&str> = open.map(|one| one.host.as_str()).collect();
+            hosts.dedup();
+            let [only] = hosts[..] else { return None };
+            found(&|name, ip| name == only && anywhere(name, ip))
+        };
+        same.or_else(here).or_else(called).or_else(elsewhere)
+    }
+
+    /// The host is called as the target is in its URL.
+    fn is_target(&self, name: &str) -> bool {
+        self.plan.target.host == name
+    }
+
+    /// The host that has an address for certain, as seen from a host, or from the generator.
+    fn named(&self, from: Option<&str>, ip: IpAddr) -> Option<String> {
+        let planned = self.planned(ip);
+        let here = match from {
+            Some(host) => ip.is_loopback().then_some(host),
+            None => self.local.then(|| this_machine(self.plan)),
+        };
+        planned.or(here).map(ToOwned::to_owned)
+    }
+
+    /// What the plan calls the host that has an address.
+    fn planned(&self, ip: IpAddr) -> Option<&str> {
+        self.plan.hosts.iter().find(|host| has(host, ip)).map(|host| host.name.as_str())
+    }
+
+    /// What to call the host of an address where nobody is known to listen.
+    pub(super) fn host_name(&self, from: Option<&str>, address: &Address) -> String {
+        match address {
+            Address::Tcp(address) => {
+                self.named(from, address.ip()).unwrap_or_else(|| address.ip().to_string())
+            }
+            Address::Unix(_) => from.unwrap_or_default().to_owned(),
+        }
+    }
+
+    /// What to call an address itself: as the plan calls its host, or else the address with its port.
+    pub(super) fn name_of(&self, address: &Address) -> String {
+        match address {
+            Address::Tcp(address) => {
+                self.planned(address.ip()).map_or_else(|| address.to_string(), ToOwned::to_owned)
+            }
+            Address::Unix(name) => format!("unix:{name}"),
+        }
+    }
+
+    fn has_address(&self, name: &str) -> bool {
+        self.plan.hosts.iter().any(|host| host.name == name && host.address.is_some())
+    }
+}

@@ -1,0 +1,121 @@
+//! The walk from the target's address along connections, from process to process.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use plimsoll_plan::Plan;
+use plimsoll_record::Run;
+
+use super::flow::{Flow, Outflow, Tier, at_the_door};
+use super::places::Places;
+use super::sockets::{Address, Listener, Sockets, address};
+use super::{Door, TierNode};
+use crate::hosts::step_samples::Seen;
+
+/// The most tiers that are followed: a process that is connected to half the world is not worth more.
+const TIERS_MAX: usize = 64;
+
+/// What tells tiers apart: the process that listens, or the address where that is not known.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Identity {
+    Process { host: String, pid: u32 },
+    Address { host: String, door: Door },
+}
+
+/// The processes that the requests of a run passed, and the connections between them in each step.
+pub(crate) fn flow(run: &Run, plan: &Plan, seen: &Seen<'_>) -> Flow {
+    let sockets = Sockets::seen(seen.hosts);
+    let places = Places { plan, local: run.manifest.preflight.local, sockets: &sockets };
+    let mut walk = Walk { seen, sockets: &sockets, places, known: BTreeMap::new(), tiers: Vec::new() };
+    for address in &run.manifest.preflight.addresses {
+        // A unix socket has no address that could be followed.
+        if let Some(address) = self::address(address) {
+            walk.tier(None, &Address::Tcp(address), 1);
+        }
+    }
+    walk.follow_all();
+    Flow { tiers: walk.tiers }
+}
+
+struct Walk<'a> {
+    seen: &'a Seen<'a>,
+    sockets: &'a Sockets<'a>,
+    places: Places<'a>,
+    known: BTreeMap<Identity, usize>,
+    tiers: Vec<Tier>,
+}
+
+impl Walk<'_> {
+    /// Breadth first, so that each tier's depth is the shortest way to it.
+    fn follow_all(&mut self) {
+        let mut waiting: VecDeque<usize> = (0..self.tiers.len()).collect();
+        while let Some(index) = waiting.pop_front() {
+            let before = self.tiers.len();
+            self.follow(index);
+            waiting.extend(before..self.tiers.len());
+        }
+    }
+
+    fn follow(&mut self, index: usize) {
+        let TierNode { host, pids, depth, .. } = self.tiers[index].node.clone();
+        for (peer, most) in self.sockets.peers(&host, &pids) {
+            let Some(to) = self.tier(Some(&host), &peer, depth + 1) else {
+                // What is beyond the last tier that is followed is not counted, so that the rest is not all.
+                self.tiers[index].out_known = false;
+                continue;
+            };
+            if to != index {
+                let more = self.seen.each(|span| self.sockets.connections(&host, &pids, &peer, span));
+                self.tiers[index].lead_to(to, most, Outflow { to, connections: more });
+            }
+        }
+    }
+
+    /// The index of the tier behind an address as seen from a host, or from the generator; it is added if it is new.
+    /// `None` if there are too many.
+    fn tier(&mut self, from: Option<&str>, address: &Address, depth: u32) -> Option<usize> {
+        let listener = self.places.listener(from, address);
+        let identity = match &listener {
+            Some(Listener { host, pid: Some(pid), .. }) => {
+                Identity::Process { host: host.clone(), pid: *pid }
+            }
+            Some(Listener { host, .. }) => Identity::Address { host: host.clone(), door: address.door() },
+            None => Identity::Address { host: self.places.host_name(from, address), door: address.door() },
+        };
+        if let Some(index) = self.known.get(&identity) {
+            return Some(*index);
+        }
+        if self.tiers.len() >= TIERS_MAX {
+            return None;
+        }
+        self.tiers.push(self.new_tier(&identity, listener.as_ref(), address, depth));
+        self.known.insert(identity, self.tiers.len() - 1);
+        Some(self.tiers.len() - 1)
+    }
+
+    fn new_tier(
+        &self,
+        identity: &Identity,
+        listener: Option<&Listener>,
+        address: &Address,
+        depth: u32,
+    ) -> Tier {
+        let (host, process, pids) = match identity {
+            Identity::Process { host, pid } => {
+                (host, self.sockets.process(host, *pid), self.sockets.family(host, *pid))
+            }
+            Identity::Address { host, .. } => (host, None, Vec::new()),
+        };
+        let (host, door) = (host.clone(), address.door());
+        let tracks = self.sockets.doors(&host, &pids, listener.map(|listener| &listener.address));
+        let gauge = |name| at_the_door(self.seen, &tracks, name);
+        let (unread, queue, established) = (gauge("unread"), gauge("queue"), gauge("established"));
+        let listed = self.sockets.lists_peers(&host, &pids);
+        let readable = || self.seen.hosts.failure(&host, "peers").is_none();
+        // Hosts list the processes that have opened connections, beside their listeners' state: one whose listener was seen
+        // and that is not listed has opened none.
+        let out_known = listed || !pids.is_empty() && unread.iter().any(Option::is_some) && readable();
+        let outside = listener.is_none().then(|| self.places.name_of(address));
+        let node = TierNode { host, process, pids, door, depth, downstream: Vec::new() };
+        Tier { node, outside, unread, queue, established, out: Vec::new(), out_known }
+    }
+}

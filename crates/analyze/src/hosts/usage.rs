@@ -1,0 +1,45 @@
+//! What was used of each resource of each host, step by step.
+
+mod compute;
+mod disk;
+mod held;
+mod network;
+
+pub(crate) use compute::cpu_of;
+
+use super::demand::{Demand, Load, demand};
+pub(crate) use super::step_samples::{Seen, spans};
+use super::tracks::GENERATOR;
+use crate::load::knee::{counts_for_capacity, whole};
+use crate::{Resource, StepSummary};
+
+/// All resources of all hosts that were looked at, with the demands that the steps show.
+pub(crate) fn resources(seen: &Seen<'_>, steps: &[StepSummary]) -> Vec<Resource> {
+    let names = seen.hosts.names().into_iter().chain([GENERATOR]);
+    let mut resources: Vec<Resource> = names.flat_map(|host| of_host(seen, host)).collect();
+    resources.retain(|resource| resource.used.iter().any(Option::is_some));
+    for resource in resources.iter_mut().filter(|resource| resource.kind.is_spent()) {
+        resource.demand = demand_of(resource, steps);
+    }
+    resources
+}
+
+fn of_host(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
+    let mut resources = compute::resources(seen, host);
+    resources.extend(network::resources(seen, host));
+    resources.extend(disk::resources(seen, host));
+    resources.extend(held::resources(seen, host));
+    resources
+}
+
+/// Over the steps whose throughput is that of successful answers: others mix two kinds of requests.
+fn demand_of(resource: &Resource, steps: &[StepSummary]) -> Option<Demand> {
+    let usable = |step: &StepSummary| whole(step) && counts_for_capacity(step);
+    let load = |(step, used): (&StepSummary, &Option<f64>)| {
+        Some(Load { throughput_per_sec: step.throughput.value, used: (*used)? })
+    };
+    let pairs = steps.iter().zip(&resource.used).filter(|(step, _)| usable(step));
+    let loads: Vec<Load> = pairs.filter_map(load).collect();
+    let plateau = *loads.iter().max_by(|a, b| a.throughput_per_sec.total_cmp(&b.throughput_per_sec))?;
+    demand(&loads, plateau, resource.capacity)
+}

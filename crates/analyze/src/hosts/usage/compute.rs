@@ -1,0 +1,118 @@
+//! Processors: of a host, one by one, of a thread, of a control group.
+
+use std::collections::BTreeSet;
+
+use crate::hosts::resource::TIE;
+use crate::hosts::step_samples::Seen;
+use crate::hosts::track::{Span, Track};
+use crate::hosts::tracks::{Hosts, pid_of};
+use crate::{Resource, ResourceKind};
+
+/// A thread that was never busier than this is not worth a row of its own.
+const THREAD_LEAST: f64 = 0.2;
+
+/// Everything of a host that runs code.
+pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
+    let mut resources: Vec<Resource> = cpu(seen, host).into_iter().collect();
+    resources.extend(cores(seen, host));
+    resources.extend(quotas(seen, host));
+    resources.extend(threads(seen, host));
+    resources
+}
+
+/// How many processors a host may use: its own group's quota where it is made on this machine, what the plan says, or
+/// what it has.
+pub(crate) fn cores_of(seen: &Seen<'_>, host: &str) -> Option<f64> {
+    let declared = || Some(seen.hosts.track(host, "declared", "")?.last("cores_milli")? / 1e3);
+    let has = || seen.hosts.track(host, "cpu", "")?.last("cores");
+    match seen.hosts.track(host, "cgroup", "") {
+        Some(own) => quota_of(own).or_else(declared).or(Some(seen.machine_cores)),
+        None => has().or_else(declared),
+    }
+}
+
+fn quota_of(track: &Track<'_>) -> Option<f64> {
+    let period_us = track.last("period_us").filter(|period_us| *period_us > 0.0)?;
+    Some(track.last("quota_us")? / period_us)
+}
+
+fn cpu(seen: &Seen<'_>, host: &str) -> Option<Resource> {
+    let used = match seen.hosts.track(host, "cgroup", "") {
+        Some(own) => seen.each(|span| own.per_sec("usage_us", span).map(|us| us / 1e6)),
+        None => {
+            let all = seen.hosts.track(host, "cpu", "")?;
+            let cores = cores_of(seen, host);
+            seen.each(|span| Some(busy_ratio(all, span)? * cores?))
+        }
+    };
+    Some(Resource { used, ..Resource::new(ResourceKind::Cpu, host, "", cores_of(seen, host)) })
+}
+
+/// Time that processors did not idle, over all their time. Time stolen by other guests of the machine is busy: it is
+/// not to be had.
+fn busy_ratio(track: &Track<'_>, span: Span) -> Option<f64> {
+    let total_ms = track.per_sec("total_ms", span).filter(|total_ms| *total_ms > 0.0)?;
+    let idle_ms = track.per_sec("idle_ms", span)? + track.per_sec("iowait_ms", span).unwrap_or(0.0);
+    Some((1.0 - idle_ms / total_ms).max(0.0))
+}
+
+fn cores<'s>(seen: &'s Seen<'_>, host: &'s str) -> impl Iterator<Item = Resource> + 's {
+    seen.hosts.of(host, "core").map(move |(number, track)| {
+        let used = seen.each(|span| busy_ratio(track, span));
+        Resource { used, ..Resource::new(ResourceKind::Core, host, &format!("core {number}"), Some(1.0)) }
+    })
+}
+
+/// Quotas that are less than what the host has. A process of a lab's host is in the host's own group and tells its quota.
+fn quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
+    let has = cores_of(seen, host);
+    let mut quotas = all_quotas(seen, host);
+    quotas.retain(|quota| has.zip(quota.capacity).is_none_or(|(has, quota)| quota < (1.0 - TIE) * has));
+    quotas
+}
+
+/// Groups below the host's own that have a quota. A process tells its group's quota too, for where groups are not read.
+fn all_quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
+    let group = |(path, track): (&str, &Track<'_>)| {
+        let quota = quota_of(track).filter(|_| !path.is_empty())?;
+        let used = seen.each(|span| track.per_sec("usage_us", span).map(|us| us / 1e6));
+        Some(Resource { used, ..Resource::new(ResourceKind::Quota, host, path, Some(quota)) })
+    };
+    let groups: Vec<Resource> = seen.hosts.of(host, "cgroup").filter_map(group).collect();
+    if !groups.is_empty() {
+        return groups;
+    }
+    let process = |(subject, track): (&str, &Track<'_>)| {
+        let quota = quota_of(track)?;
+        let used = seen.each(|span| cpu_of(track, span));
+        Some(Resource { used, ..Resource::new(ResourceKind::Quota, host, subject, Some(quota)) })
+    };
+    seen.hosts.of(host, "process").filter_map(process).collect()
+}
+
+/// Cores that a thread or process used.
+pub(crate) fn cpu_of(track: &Track<'_>, span: Span) -> Option<f64> {
+    track.per_sec("cpu_us", span).map(|us| us / 1e6)
+}
+
+/// Threads that were ever busy, and processes of one thread whose threads were not looked at.
+fn threads(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
+    let looked_at: BTreeSet<u64> = pids(seen.hosts, host);
+    let single = |(subject, track): &(&str, &Track<'_>)| {
+        track.last("threads") == Some(1.0) && pid_of(subject).is_some_and(|pid| !looked_at.contains(&pid))
+    };
+    let components = seen.hosts.of(host, "redis").filter(|_| looked_at.is_empty());
+    let tracks = seen.hosts.of(host, "thread").chain(seen.hosts.of(host, "process").filter(single));
+    let one = |(subject, track): (&str, &Track<'_>)| {
+        let used = seen.each(|span| cpu_of(track, span));
+        Resource { used, ..Resource::new(ResourceKind::Thread, host, subject, Some(1.0)) }
+    };
+    let busy = |resource: &Resource| resource.used.iter().flatten().any(|used| *used >= THREAD_LEAST);
+    let named = components.map(|(address, track)| (format!("redis {address}"), track));
+    let named: Vec<Resource> = named.map(|(subject, track)| one((&subject, track))).collect();
+    tracks.map(one).chain(named).filter(busy).collect()
+}
+
+fn pids(hosts: &Hosts<'_>, host: &str) -> BTreeSet<u64> {
+    hosts.of(host, "thread").filter_map(|(subject, _)| pid_of(subject)).collect()
+}

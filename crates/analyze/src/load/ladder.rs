@@ -1,0 +1,212 @@
+//! Which step a ladder takes next.
+
+use std::collections::BTreeSet;
+
+use plimsoll_plan::Rungs;
+use plimsoll_record::{Counts, FrameHead, Phase};
+
+use super::frames::per_second;
+use super::series::{mean_rate, series};
+use super::steady::settle_closed;
+
+/// A step that gains less than this over the best before it gains nothing.
+const GAIN_LEAST: f64 = 0.05;
+/// A ladder ends after so many steps in a row that gain nothing, or stay below the success budget: one
+/// alone may be bad luck.
+const STEPS_IN_A_ROW: usize = 2;
+/// Below this success ratio one step is enough to end the ladder.
+const SUCCESS_HOPELESS: f64 = 0.5;
+
+/// What a finished step says about the next: counts only, so that it is cheap between two steps.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rung {
+    /// Connections of the step.
+    pub connections: u32,
+    /// Completed requests per second.
+    pub throughput_per_sec: f64,
+    /// Successful responses over everything that ended; `None` if nothing did.
+    pub success_ratio: Option<f64>,
+}
+
+impl Rung {
+    /// The rung that these frames of one step make, with the warm-up cut as in the final analysis.
+    pub fn observe<'a>(connections: u32, heads: impl IntoIterator<Item = &'a FrameHead>) -> Self {
+        let heads: Vec<&FrameHead> = heads.into_iter().collect();
+        let mut counts = Counts::default();
+        heads.iter().for_each(|head| counts.merge(&head.counts));
+        Self { connections, throughput_per_sec: throughput(&heads), success_ratio: counts.success_ratio() }
+    }
+}
+
+fn throughput(heads: &[&FrameHead]) -> f64 {
+    let workers: BTreeSet<u32> = heads.iter().map(|head| head.worker).collect();
+    let points = series(heads.iter().copied(), workers.len());
+    let level = &points[settle_closed(&points).cut..];
+    if level.is_empty() {
+        let under_load = heads.iter().filter(|head| head.phase == Phase::Measure).copied();
+        per_second(under_load, |head| head.counts.completed)
+    } else {
+        mean_rate(level)
+    }
+}
+
+/// Why a ladder ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopReason {
+    /// Two steps in a row gained less than 5 %.
+    Plateau,
+    /// Too many requests failed.
+    Failing,
+    /// No request succeeded.
+    AllFailing,
+    /// The last rung was climbed.
+    Exhausted,
+}
+
+/// What to do after a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Climb to this number of connections.
+    Climb(u32),
+    /// The ladder is over.
+    Stop(StopReason),
+}
+
+/// Decides from the steps so far, in the order they were made. `success_budget` is the success ratio that
+/// the run is judged by.
+///
+/// A ladder of given rungs climbs them all: they were asked for. One that doubles ends at the plateau, when
+/// requests fail beyond the budget, or at its highest rung, which is climbed even where it is no power of two.
+pub fn next(rungs: &Rungs, success_budget: f64, done: &[Rung]) -> Next {
+    match rungs {
+        Rungs::Fixed(fixed) => {
+            fixed.get(done.len()).map_or(Next::Stop(StopReason::Exhausted), |next| Next::Climb(*next))
+        }
+        Rungs::Doubling { connections_max } => next_doubling(*connections_max, success_budget, done),
+    }
+}
+
+fn next_doubling(connections_max: u32, success_budget: f64, done: &[Rung]) -> Next {
+    let Some(last) = done.last() else { return Next::Climb(1) };
+    let reason = failing(success_budget, done).or_else(|| plateau(done));
+    if let Some(reason) = reason {
+        return Next::Stop(reason);
+    }
+    if last.connections >= connections_max {
+        return Next::Stop(StopReason::Exhausted);
+    }
+    Next::Climb(last.connections.saturating_mul(2).min(connections_max))
+}
+
+/// A step in which nothing ended at all has failed too: its requests wait for an answer.
+fn failing(success_budget: f64, done: &[Rung]) -> Option<StopReason> {
+    let success = |rung: &Rung| rung.success_ratio.unwrap_or(0.0);
+    let last = success(done.last()?);
+    let below = done.iter().rev().take_while(|rung| success(rung) < success_budget).count();
+    if last == 0.0 {
+        Some(StopReason::AllFailing)
+    } else if last < SUCCESS_HOPELESS || below >= STEPS_IN_A_ROW {
+        Some(StopReason::Failing)
+    } else {
+        None
+    }
+}
+
+fn plateau(done: &[Rung]) -> Option<StopReason> {
+    let gains = |index: usize| {
+        let before = done[..index].iter().map(|rung| rung.throughput_per_sec).fold(0.0, f64::max);
+        done[index].throughput_per_sec >= (1.0 + GAIN_LEAST) * before
+    };
+    let flat = (1..done.len()).rev().take_while(|index| !gains(*index)).count();
+    (flat >= STEPS_IN_A_ROW).then_some(StopReason::Plateau)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOUBLING: Rungs = Rungs::Doubling { connections_max: 100 };
+    const BUDGET: f64 = 0.9995;
+
+    fn rungs(throughputs: &[f64]) -> Vec<Rung> {
+        let rung = |(index, throughput): (usize, &f64)| Rung {
+            connections: 1 << index,
+            throughput_per_sec: *throughput,
+            success_ratio: Some(1.0),
+        };
+        throughputs.iter().enumerate().map(rung).collect()
+    }
+
+    #[test]
+    fn a_ladder_doubles_from_one_to_its_last_rung() {
+        assert_eq!(next(&DOUBLING, BUDGET, &[]), Next::Climb(1));
+        assert_eq!(next(&DOUBLING, BUDGET, &rungs(&[10.0, 20.0])), Next::Climb(4));
+        let seven: Vec<f64> = (0..7).map(|index| f64::from(1 << index)).collect();
+        let mut done = rungs(&seven);
+        assert_eq!(next(&DOUBLING, BUDGET, &done), Next::Climb(100));
+        done.push(Rung { connections: 100, throughput_per_sec: 100.0, success_ratio: Some(1.0) });
+        assert_eq!(next(&DOUBLING, BUDGET, &done), Next::Stop(StopReason::Exhausted));
+    }
+
+    #[test]
+    fn two_steps_in_a_row_without_gain_are_a_plateau_and_one_is_not() {
+        assert_eq!(next(&DOUBLING, BUDGET, &rungs(&[10.0, 20.0, 20.5])), Next::Climb(8));
+        assert_eq!(next(&DOUBLING, BUDGET, &rungs(&[10.0, 20.0, 18.0, 30.0])), Next::Climb(16));
+        let flat = rungs(&[10.0, 20.0, 20.5, 20.9]);
+        assert_eq!(next(&DOUBLING, BUDGET, &flat), Next::Stop(StopReason::Plateau));
+        let falling = rungs(&[10.0, 20.0, 15.0, 12.0]);
+        assert_eq!(next(&DOUBLING, BUDGET, &falling), Next::Stop(StopReason::Plateau));
+    }
+
+    #[test]
+    fn failures_end_a_ladder_when_they_are_clear() {
+        let with = |ratios: &[Option<f64>]| {
+            let mut done = rungs(&[10.0, 20.0, 40.0, 80.0][..ratios.len()]);
+            done.iter_mut().zip(ratios).for_each(|(rung, ratio)| rung.success_ratio = *ratio);
+            next(&DOUBLING, BUDGET, &done)
+        };
+        assert_eq!(with(&[Some(1.0), Some(0.99)]), Next::Climb(4));
+        assert_eq!(with(&[Some(0.99), Some(0.99)]), Next::Stop(StopReason::Failing));
+        assert_eq!(with(&[Some(1.0), Some(0.4)]), Next::Stop(StopReason::Failing));
+        assert_eq!(with(&[Some(0.0)]), Next::Stop(StopReason::AllFailing));
+        assert_eq!(with(&[None]), Next::Stop(StopReason::AllFailing));
+    }
+
+    #[test]
+    fn a_rung_is_seen_without_its_warm_up_and_with_all_its_failures() {
+        let head = |interval: u32| {
+            let mut counts = Counts { completed: if interval < 20 { 10 } else { 100 }, ..Counts::default() };
+            counts.ok = counts.completed;
+            counts.failed.add(plimsoll_record::FailureKind::TimedOut, u64::from(interval < 10));
+            FrameHead {
+                step: 0,
+                worker: 0,
+                request: 0,
+                interval,
+                phase: Phase::Measure,
+                began_ns: u64::from(interval) * 50_000_000,
+                ended_ns: u64::from(interval + 1) * 50_000_000,
+                counts,
+                in_flight: 1,
+                backlog: 0,
+                connections: 1,
+                time: plimsoll_record::WorkerTime::default(),
+            }
+        };
+        let heads: Vec<FrameHead> = (0..100).map(head).collect();
+        let rung = Rung::observe(8, &heads);
+        assert!((rung.throughput_per_sec - 2000.0).abs() < 1e-6);
+        assert_eq!(rung.success_ratio, Some(8200.0 / 8210.0));
+        let begun = Rung::observe(8, &heads[..1]);
+        assert!((begun.throughput_per_sec - 200.0).abs() < 1e-6);
+        assert_eq!(Rung::observe(8, []).success_ratio, None);
+    }
+
+    #[test]
+    fn given_rungs_are_climbed_whatever_happens() {
+        let fixed = Rungs::Fixed(vec![200, 500]);
+        let failing = [Rung { connections: 200, throughput_per_sec: 0.0, success_ratio: Some(0.0) }];
+        assert_eq!(next(&fixed, BUDGET, &failing), Next::Climb(500));
+        assert_eq!(next(&fixed, BUDGET, &[failing[0]; 2]), Next::Stop(StopReason::Exhausted));
+    }
+}

@@ -1,0 +1,107 @@
+//! A load whose rate changes, over time.
+
+use std::time::Duration;
+
+use plimsoll_plan::RateProfile;
+use plimsoll_record::{CorruptHistogram, Counts, Frame, Phase, Step};
+
+use super::frames::{merged, per_second};
+use super::percentile::summary;
+use crate::Moment;
+
+/// About so many moments a profile is told in.
+const MOMENTS: f64 = 20.0;
+
+/// Where the moments of a profile end, in seconds since the load began: a level stage is one moment, one that rises or
+/// falls several, and each is as long as the others as far as the stages allow. Of more stages than moments,
+/// several make one.
+fn ends_sec(profile: &RateProfile) -> Vec<f64> {
+    let whole_sec = profile.duration().unwrap_or_default().as_secs_f64();
+    let least_sec = whole_sec / MOMENTS;
+    let (mut ends, mut began_sec) = (Vec::new(), 0.0);
+    for stage in profile.stages() {
+        let level = stage.from_per_sec == stage.to_per_sec;
+        let span_sec = stage.duration.as_secs_f64();
+        let parts = if level { 1.0 } else { (span_sec / least_sec).round().max(1.0) };
+        ends.extend((1..=parts as u32).map(|part| began_sec + span_sec * f64::from(part) / parts));
+        began_sec += span_sec;
+    }
+    if ends.len() as f64 <= 2.0 * MOMENTS {
+        return ends;
+    }
+    (1..=MOMENTS as u32).map(|part| whole_sec * f64::from(part) / MOMENTS).collect()
+}
+
+/// The moments of a step whose rate changes, as far as it was held; none of a rate that stays.
+///
+/// A frame belongs to the moment that its middle falls into. A response counts when it came, so at a rising rate what is
+/// answered stays behind what is due by about the latency.
+///
+/// # Errors
+/// When a stored histogram cannot be decoded.
+pub(crate) fn over_time(
+    profile: Option<&RateProfile>,
+    step: &Step,
+    frames: &[&Frame],
+) -> Result<Vec<Moment>, CorruptHistogram> {
+    let Some(profile) = profile.filter(|profile| profile.varies()) else { return Ok(Vec::new()) };
+    let mut moments = Vec::new();
+    let mut began_sec = 0.0;
+    for end_sec in ends_sec(profile) {
+        let within: Vec<&Frame> =
+            frames.iter().copied().filter(|frame| falls(step, frame, began_sec, end_sec)).collect();
+        if !within.is_empty() {
+            let middle = Duration::from_secs_f64((began_sec + end_sec) / 2.0);
+            moments.push(moment((began_sec, end_sec), profile.rate_at(middle), &within)?);
+        }
+        began_sec = end_sec;
+    }
+    Ok(moments)
+}
+
+fn falls(step: &Step, frame: &Frame, began_sec: f64, end_sec: f64) -> bool {
+    let head = &frame.head;
+    let since_sec = |ns: u64| ns.saturating_sub(step.began_ns) as f64 / 1e9;
+    let middle_sec = (since_sec(head.began_ns) + since_sec(head.ended_ns)) / 2.0;
+    head.phase == Phase::Measure && (began_sec..end_sec).contains(&middle_sec)
+}
+
+fn moment(
+    (began_sec, end_sec): (f64, f64),
+    rate_per_sec: f64,
+    frames: &[&Frame],
+) -> Result<Moment, CorruptHistogram> {
+    let heads = || frames.iter().map(|frame| &frame.head);
+    let mut counts = Counts::default();
+    heads().for_each(|head| counts.merge(&head.counts));
+    let last = heads().map(|head| head.interval).max().unwrap_or(0);
+    let at_the_end = || heads().filter(|head| head.interval == last);
+    Ok(Moment {
+        began_sec,
+        end_sec,
+        rate_per_sec,
+        due_per_sec: per_second(heads(), |head| head.counts.intended),
+        throughput_per_sec: per_second(heads(), |head| head.counts.completed),
+        success_ratio: counts.success_ratio(),
+        in_flight: at_the_end().map(|head| head.in_flight).sum(),
+        backlog: at_the_end().map(|head| head.backlog).sum(),
+        latency: summary(&merged(frames.iter().copied(), |frame| &frame.latency)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(text: &str) -> Vec<f64> {
+        ends_sec(&text.parse().unwrap())
+    }
+
+    #[test]
+    fn level_stages_are_one_moment_and_ramps_are_several() {
+        assert_eq!(ends("const(1,60s) const(2,40s)"), [60.0, 100.0]);
+        assert_eq!(ends("ramp(1,9,10s)").len(), 20);
+        assert_eq!(ends("ramp(1,9,10s) const(9,30s)"), [2.0, 4.0, 6.0, 8.0, 10.0, 40.0]);
+        assert_eq!(ends("step(1,1k,1,1s)").len(), 20);
+    }
+}

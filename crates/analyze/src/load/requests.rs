@@ -1,0 +1,65 @@
+//! What each request of the plan came to in one step, and which statuses are its successes.
+
+use plimsoll_plan::{Plan, RequestGroup};
+use plimsoll_record::{CorruptHistogram, Counts, Frame};
+use plimsoll_scenario::{Answer, Check};
+
+use super::frames::{merged, per_second};
+use super::percentile::summary;
+use crate::RequestSummary;
+use crate::proportion::wilson;
+
+/// The frames of one step, as its analysis divides them.
+pub(crate) struct Divided<'a> {
+    /// All of them.
+    pub(crate) all: &'a [&'a Frame],
+    /// Those of the measured window.
+    pub(crate) measured: &'a [&'a Frame],
+    /// Those in which requests of the measured window ended.
+    pub(crate) ended: &'a [&'a Frame],
+}
+
+/// The requests of a plan of several, in its order; none for a plan of one, whose figures are those of its step.
+///
+/// # Errors
+/// When a stored histogram cannot be decoded.
+pub(crate) fn by_request(
+    names: &[RequestGroup],
+    frames: &Divided<'_>,
+) -> Result<Vec<RequestSummary>, CorruptHistogram> {
+    if names.len() < 2 {
+        return Ok(Vec::new());
+    }
+    (0..).zip(names).map(|(request, group)| of_request(request, &group.name, frames)).collect()
+}
+
+fn of_request(request: u16, name: &str, frames: &Divided<'_>) -> Result<RequestSummary, CorruptHistogram> {
+    let own = |frame: &&&Frame| frame.head.request == request;
+    let mut counts = Counts::default();
+    frames.all.iter().filter(own).for_each(|frame| counts.merge(&frame.head.counts));
+    let ended: Vec<&Frame> = frames.ended.iter().filter(own).copied().collect();
+    let measured = frames.measured.iter().map(|frame| &frame.head);
+    Ok(RequestSummary {
+        name: name.to_owned(),
+        throughput_per_sec: per_second(measured, |head| {
+            if head.request == request { head.counts.completed } else { 0 }
+        }),
+        success_ratio: counts.success_ratio(),
+        success_interval: wilson(counts.ok, counts.ended()),
+        counts,
+        latency: summary(&merged(ended.iter().copied(), |frame| &frame.latency)?),
+        service: summary(&merged(ended.iter().copied(), Frame::service_times)?),
+    })
+}
+
+/// Whether a response of this status can be a success: the plan's checks of the status say so, or without any of those
+/// it is one of 200 to 399.
+pub fn wants_status(plan: &Plan, status: u16) -> bool {
+    let answer = Answer { status, body_bytes: 0, head: &[], body: &[] };
+    let checks = plan.checks.iter().filter_map(|typed| Check::parse(typed).ok());
+    let mut verdicts = checks.filter(Check::is_of_status).map(|check| check.judge(&answer).held()).peekable();
+    match verdicts.peek() {
+        None => (200..400).contains(&status),
+        Some(_) => verdicts.all(|held| held),
+    }
+}

@@ -1,0 +1,190 @@
+//! Where the warm-up of a step ends, and whether its throughput settled.
+
+use plimsoll_record::FrameHead;
+
+use super::series::{Point, mean_rate, series};
+use crate::Steadiness;
+use crate::batch_means::{batch_rates, batches, half_width};
+use crate::trend::trend;
+
+/// Throughput is known when its 95 % interval is within this ratio of it, each way; a drift smaller
+/// than this over the measured window does not matter.
+const TOLERANCE: f64 = 0.02;
+
+/// A step is not judged on fewer complete intervals than this.
+const INTERVALS_LEAST: usize = 20;
+
+/// With fewer answers nothing can be said of p99: 0.99ⁿ > 5 % up to n = 298. It also makes one request more
+/// or less at each end of the window count for less than the 2 % that are asked for.
+const COMPLETED_LEAST: u64 = 299;
+
+/// Intervals averaged into one value for the search of the cut.
+const MSER_BATCH: usize = 5;
+
+/// With fewer batches there is no telling a warm-up from noise.
+const MSER_BATCHES_LEAST: usize = 10;
+
+/// Batches on which trends are looked for: enough for the test, long enough to depend little on each other.
+const TREND_BATCHES: usize = 20;
+
+/// A queue that grows by more than this ratio of the offered rate will not end.
+const QUEUE_GROWTH: f64 = 0.01;
+
+/// What was decided about the intervals of one step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Settled {
+    /// How many intervals at the front are warm-up.
+    pub(crate) cut: usize,
+    /// Half the width of the 95 % interval of throughput after the cut.
+    pub(crate) half_width: Option<f64>,
+    /// Whether throughput settled.
+    pub(crate) steadiness: Steadiness,
+}
+
+/// Where MSER-5 cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Fewer than ten batches of five intervals.
+    TooShort,
+    /// So many intervals are warm-up.
+    After(usize),
+    /// The best cut is as late as is looked for: the warm-up may not have ended.
+    AtLatest(usize),
+}
+
+/// The marginal standard error rule on batches of five (White, *An effective truncation heuristic for bias
+/// reduction in simulation output*, 1997; White, Cobb and Spratt 2000).
+///
+/// Of the batch means Y₁ … Y_n, the first d are cut where Σ_{i>d}(Yᵢ − Ȳ_d)²/(n − d)² is least: dropping a
+/// biased value lowers the spread, dropping a good one lowers n − d. Only the first half is searched,
+/// because with few values left the estimate becomes erratic.
+pub(crate) fn mser5(points: &[Point]) -> Cut {
+    let means: Vec<f64> = points.chunks_exact(MSER_BATCH).map(mean_rate).collect();
+    if means.len() < MSER_BATCHES_LEAST {
+        return Cut::TooShort;
+    }
+    let latest = means.len() / 2;
+    let errors = marginal_errors(&means);
+    let best = (0..=latest).min_by(|a, b| errors[*a].total_cmp(&errors[*b]));
+    let cut = best.unwrap_or(0);
+    if cut == latest { Cut::AtLatest(cut * MSER_BATCH) } else { Cut::After(cut * MSER_BATCH) }
+}
+
+/// The marginal error of what remains after each cut, in one pass from the end: the sum of squares grows as Welford
+/// (*Note on a method for calculating corrected sums of squares and products*, 1962) has it. A warm-up may last an hour.
+fn marginal_errors(means: &[f64]) -> Vec<f64> {
+    let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
+    let mut errors: Vec<f64> = means
+        .iter()
+        .rev()
+        .map(|value| {
+            count += 1.0;
+            let from_mean = value - mean;
+            mean += from_mean / count;
+            squares += from_mean * (value - mean);
+            squares / (count * count)
+        })
+        .collect();
+    errors.reverse();
+    errors
+}
+
+/// True if throughput drifts by more than the tolerance over these intervals, beyond chance.
+fn drifts(points: &[Point]) -> bool {
+    let rates = batch_rates(points, TREND_BATCHES);
+    let change = |slope: f64| (slope * (rates.len() as f64 - 1.0)).abs();
+    trend(&rates)
+        .is_some_and(|trend| trend.significant() && change(trend.slope) > TOLERANCE * mean_rate(points))
+}
+
+/// True if requests that are due or under way become more and more.
+fn queue_grows(points: &[Point], offered_per_sec: f64) -> bool {
+    let mean_queue =
+        |batch: &[Point]| batch.iter().map(|point| point.queue as f64).sum::<f64>() / batch.len() as f64;
+    let queue: Vec<f64> = batches(points, TREND_BATCHES).map(mean_queue).collect();
+    let batch_sec = points.iter().map(|point| point.span_sec).sum::<f64>() / queue.len().max(1) as f64;
+    trend(&queue)
+        .is_some_and(|trend| trend.significant() && trend.slope > QUEUE_GROWTH * offered_per_sec * batch_sec)
+}
+
+fn narrow(points: &[Point], half_width: Option<f64>) -> bool {
+    points.len() >= INTERVALS_LEAST && half_width.is_some_and(|half| half <= TOLERANCE * mean_rate(points))
+}
+
+/// Judges a closed loop: a warm-up is cut, and what remains must be level and known to ±2 %. Where the cut
+/// that is found is none that a warm-up explains, nothing is cut.
+///
+/// A series too short for a cut is steady only if the whole of it already is level and known.
+pub(crate) fn settle_closed(points: &[Point]) -> Settled {
+    let (cut, changed) = match mser5(points) {
+        Cut::TooShort => (0, false),
+        Cut::After(cut) if warms_up(points, cut) => (cut, false),
+        Cut::After(cut) | Cut::AtLatest(cut) => (0, changes(points, cut)),
+    };
+    let tail = &points[cut..];
+    let half_width = half_width(tail);
+    let steadiness = match (changed || drifts(tail), narrow(tail, half_width)) {
+        (false, true) => Steadiness::Steady,
+        _ if points.len() < MSER_BATCH * MSER_BATCHES_LEAST => Steadiness::TooShort,
+        (true, _) => Steadiness::Moving,
+        (false, false) => Steadiness::Wide,
+    };
+    Settled { cut, half_width, steadiness }
+}
+
+/// True if what lies before the cut is a warm-up: slower than the rest, and so in its first quarter already. A front
+/// that is as fast, or begins so, is a target that grew slow or broke off, and belongs to the figures.
+fn warms_up(points: &[Point], cut: usize) -> bool {
+    let slow = (1.0 - TOLERANCE) * mean_rate(&points[cut..]);
+    cut > 0 && mean_rate(&points[..cut]) < slow && mean_rate(&points[..cut.div_ceil(4)]) < slow
+}
+
+/// True if what lies before a cut that is not made moves the mean by more than the tolerance, and by more
+/// than the rest's own interval: level noise puts the minimum at a late place now and then.
+fn changes(points: &[Point], cut: usize) -> bool {
+    let rest = &points[cut..];
+    let level = mean_rate(rest);
+    (mean_rate(points) - level).abs() > (TOLERANCE * level).max(half_width(rest).unwrap_or(0.0))
+}
+
+/// Judges an open loop: nothing is cut, because the user asked for just that load and every late answer
+/// counts; a queue that keeps growing means that the target does not keep up with it.
+pub(crate) fn settle_open(points: &[Point], offered_per_sec: f64) -> Settled {
+    let half_width = half_width(points);
+    let steadiness = if queue_grows(points, offered_per_sec) {
+        Steadiness::Moving
+    } else if narrow(points, half_width) {
+        Steadiness::Steady
+    } else if points.len() < INTERVALS_LEAST {
+        Steadiness::TooShort
+    } else {
+        Steadiness::Wide
+    };
+    Settled { cut: 0, half_width, steadiness }
+}
+
+/// Judges an open loop whose rate changes: all of it is kept, and nothing is said of an interval that supposes a level.
+pub(crate) fn settle_ramp() -> Settled {
+    Settled { cut: 0, half_width: None, steadiness: Steadiness::Ramp }
+}
+
+/// Whether a running closed-loop step may end, because its throughput is steady and known to ±2 %.
+///
+/// `heads` are the frames of this step so far, of all its `workers`. Looks fall on every fifth complete
+/// interval, and two in a row must be satisfied: a rule that stops at the first lucky look would claim
+/// more than it knows.
+pub fn step_is_known<'a>(heads: impl IntoIterator<Item = &'a FrameHead>, workers: u32) -> bool {
+    let points = series(heads, workers as usize);
+    let now = points.len() - points.len() % MSER_BATCH;
+    now > INTERVALS_LEAST && known(&points[..now - MSER_BATCH]) && known(&points[..now])
+}
+
+fn known(points: &[Point]) -> bool {
+    let settled = settle_closed(points);
+    let tail = &points[settled.cut..];
+    settled.steadiness == Steadiness::Steady
+        && tail.iter().map(|point| point.completed).sum::<u64>() >= COMPLETED_LEAST
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! What one step came to.
+
+use std::collections::BTreeSet;
+
+use plimsoll_plan::{Level, Plan, RateProfile};
+use plimsoll_record::{CorruptHistogram, Frame, FrameHead, Phase, Run, Step, StepEnd};
+
+use super::frames::{counts_of, merged, per_second};
+use super::percentile::summary;
+use super::ramp_windows::over_time;
+use super::requests::{Divided, by_request};
+use super::series::{Point, series};
+use super::steady::{Settled, settle_closed, settle_open, settle_ramp};
+use crate::generator::{Evidence, self_check};
+use crate::proportion::wilson;
+use crate::{Estimate, StepSummary};
+
+/// The frames of a step, divided by the cut.
+struct Window<'a> {
+    settled: Settled,
+    /// Frames under load, after the warm-up and before the target was lost.
+    measured: Vec<&'a Frame>,
+    /// Those after them, and of the drain: where the last requests of the measured window ended.
+    after: Vec<&'a Frame>,
+    /// The measured window goes on to the last answer, so that nothing is left to drain.
+    to_the_last: bool,
+}
+
+impl<'a> Window<'a> {
+    /// All frames in which requests of the measured window ended.
+    fn ended(&self) -> impl Iterator<Item = &'a Frame> {
+        self.measured.iter().chain(&self.after).copied()
+    }
+}
+
+/// Settles a step: the intervals of an open loop are never cut.
+fn settle(step: &Step, varies: bool, points: &[Point]) -> Settled {
+    match step.rate_per_sec {
+        None => settle_closed(points),
+        Some(_) if varies => settle_ramp(),
+        Some(rate) => settle_open(points, rate),
+    }
+}
+
+fn window<'a>(step: &Step, varies: bool, frames: &[&'a Frame]) -> Window<'a> {
+    let last = last_interval(step, frames);
+    let under_load = |frame: &&Frame| frame.head.phase == Phase::Measure && frame.head.interval <= last;
+    let loaded = frames.iter().copied().filter(under_load);
+    let points = series(loaded.map(|frame| &frame.head), workers(frames));
+    let settled = settle(step, varies, &points);
+    let first = if settled.cut == 0 { 0 } else { points.get(settled.cut).map_or(0, |point| point.interval) };
+    let ended = |frame: &&Frame| frame.head.phase == Phase::Drain || frame.head.interval >= first;
+    let (measured, after): (Vec<_>, Vec<_>) = frames.iter().copied().filter(ended).partition(under_load);
+    match measured_to_the_last_answer(step.end, completed(&measured), completed(frames)) {
+        true => Window { settled, measured: frames.to_vec(), after: Vec::new(), to_the_last: true },
+        false => Window { settled, measured, after, to_the_last: false },
+    }
+}
+
+/// Whether a step is measured until its last answer, and not only while its load was on.
+///
+/// The load of a number of requests is over when a connection has nothing more to send. From then on connections
+/// fall idle one by one, which would only blur the throughput of a long step. But where most of the answers are
+/// still to come at that instant, as with one request on each connection, the time of the load says nothing; then
+/// all answers are divided by the whole time, to the last of them.
+pub fn measured_to_the_last_answer(end: StepEnd, answered_under_load: u64, answered: u64) -> bool {
+    end == StepEnd::RequestLimit && answered_under_load * 2 < answered
+}
+
+/// The last interval that is measured. A target that was lost is measured until its last answer: the time in
+/// which nobody was there to answer says nothing of its throughput.
+fn last_interval(step: &Step, frames: &[&Frame]) -> u32 {
+    let answered = frames.iter().map(|frame| &frame.head);
+    let answered = answered.filter(|head| head.phase == Phase::Measure && head.counts.completed > 0);
+    let last = answered.map(|head| head.interval).max();
+    last.filter(|_| step.end == StepEnd::TargetLost).unwrap_or(u32::MAX)
+}
+
+fn completed(frames: &[&Frame]) -> u64 {
+    frames.iter().map(|frame| frame.head.counts.completed).sum()
+}
+
+fn workers(frames: &[&Frame]) -> usize {
+    frames.iter().map(|frame| frame.head.worker).collect::<BTreeSet<_>>().len()
+}
+
+/// When the first of these frames began and the last ended, in nanoseconds since the run began.
+fn bounds_ns(frames: &[&Frame]) -> Option<(u64, u64)> {
+    let began = frames.iter().map(|frame| frame.head.began_ns).min()?;
+    let ended = frames.iter().map(|frame| frame.head.ended_ns).max()?;
+    Some((began, ended))
+}
+
+/// When the last answer was in, in nanoseconds since the run began.
+fn lost_at_ns(step: &Step, window: &Window<'_>) -> u64 {
+    let answered = window.measured.iter().filter(|frame| frame.head.counts.completed > 0);
+    answered.map(|frame| frame.head.ended_ns).max().unwrap_or(step.began_ns)
+}
+
+fn seconds(from_ns: u64, to_ns: u64) -> f64 {
+    to_ns.saturating_sub(from_ns) as f64 / 1e9
+}
+
+/// The throughput of the measured window: the value is requests over time, the interval is laid around it.
+fn throughput(window: &Window<'_>) -> Estimate {
+    let value = per_second(window.measured.iter().map(|frame| &frame.head), |head| head.counts.completed);
+    let interval = window.settled.half_width.map(|half| ((value - half).max(0.0), value + half));
+    Estimate { value, interval }
+}
+
+/// What one step of a run came to, from its frames and what is known of the generator's host.
+///
+/// # Errors
+/// When a stored histogram cannot be decoded.
+pub(crate) fn summarize(
+    run: &Run,
+    plan: &Plan,
+    step: &Step,
+    frames: &[&Frame],
+) -> Result<StepSummary, CorruptHistogram> {
+    let profile = plan.level().and_then(Level::profile);
+    let window = window(step, profile.is_some_and(RateProfile::varies), frames);
+    let mut latency = merged(window.measured.iter().copied(), |frame| &frame.latency)?;
+    let measured_mean_ns = latency.mean();
+    window.after.iter().try_for_each(|frame| frame.latency.add_to(&mut latency))?;
+    let mut service = merged(window.measured.iter().copied(), Frame::service_times)?;
+    let measured_service_mean_ns = service.mean();
+    window.after.iter().try_for_each(|frame| frame.service_times().add_to(&mut service))?;
+    let send_lag = merged(window.ended(), |frame| &frame.send_lag)?;
+    let measured: Vec<&FrameHead> = window.measured.iter().map(|frame| &frame.head).collect();
+    let (began_ns, ended_ns) = bounds_ns(&window.measured).unwrap_or((step.began_ns, step.began_ns));
+    let load_began_ns = bounds_ns(frames).map_or(step.began_ns, |(began, _)| began);
+    let counts = counts_of(frames);
+    let ended: Vec<&Frame> = window.ended().collect();
+    let divided = Divided { all: frames, measured: &window.measured, ended: &ended };
+    let mut summary = StepSummary {
+        index: step.index,
+        connections: step.connections,
+        depth: step.depth,
+        rate_per_sec: step.rate_per_sec,
+        success_ratio: counts.success_ratio(),
+        success_interval: wilson(counts.ok, counts.ended()),
+        counts,
+        warmup_sec: seconds(load_began_ns, began_ns),
+        measured_sec: seconds(began_ns, ended_ns),
+        drain_sec: if window.to_the_last { 0.0 } else { seconds(step.ended_ns, step.drained_ns) },
+        throughput: throughput(&window),
+        bytes_in_per_sec: per_second(measured.iter().copied(), |head| head.counts.bytes_in),
+        steadiness: window.settled.steadiness,
+        end: step.end,
+        lost_at_sec: (step.end == StepEnd::TargetLost).then(|| lost_at_ns(step, &window) as f64 / 1e9),
+        latency: summary(&latency),
+        service: summary(&service),
+        connect: summary(&merged(window.measured.iter().copied(), |frame| &frame.connect)?),
+        handshake: summary(&merged(window.measured.iter().copied(), |frame| &frame.handshake)?),
+        requests: by_request(&plan.requests, &divided)?,
+        moments: over_time(profile, step, frames)?,
+        generator: crate::GeneratorHealth::default(),
+    };
+    let all: Vec<&FrameHead> = frames.iter().map(|frame| &frame.head).collect();
+    summary.generator = self_check(&Evidence {
+        plan,
+        step,
+        summary: &summary,
+        all: &all,
+        measured: &measured,
+        measured_mean_ns,
+        measured_service_mean_ns,
+        send_lag: &send_lag,
+        hosts: &run.hosts,
+        machine: &run.manifest.machine,
+        started_unix_ms: run.manifest.started_unix_ms,
+    });
+    Ok(summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_number_of_requests_that_was_mostly_answered_after_the_load_is_measured_longer() {
+        assert!(measured_to_the_last_answer(StepEnd::RequestLimit, 1, 10));
+        assert!(!measured_to_the_last_answer(StepEnd::RequestLimit, 901, 1000));
+        assert!(!measured_to_the_last_answer(StepEnd::TimeLimit, 1, 10));
+    }
+}
