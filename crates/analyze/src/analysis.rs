@@ -2,8 +2,8 @@
 
 use plimsoll_plan::{Load, Plan, UnreadablePlan};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
+use plimsoll_stats::usl;
 
-use crate::capacity::usl;
 use crate::hosts::{Hosts, topology, usage};
 use crate::intervention::Intervention;
 use crate::load::knee::{knee, usable};
@@ -98,12 +98,12 @@ fn summarize(run: &Run, plan: &Plan, step: &Step) -> Result<StepSummary, Analyze
 }
 
 fn fit(steps: &[StepSummary]) -> UslFit {
-    let load = |step: &&StepSummary| usl::Load {
-        connections: f64::from(step.connections),
-        throughput_per_sec: step.throughput.value,
-        interval_per_sec: step.throughput.interval,
+    let point = |step: &&StepSummary| usl::Point {
+        size: f64::from(step.connections),
+        throughput: step.throughput.value,
+        interval: step.throughput.interval,
     };
-    usl::fit(&usable(steps).iter().map(load).collect::<Vec<_>>())
+    usl::fit(&usable(steps).iter().map(point).collect::<Vec<_>>())
 }
 
 /// The step whose figures are the answer: that of the plateau, or else the last.

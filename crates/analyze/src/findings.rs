@@ -7,17 +7,10 @@ use plimsoll_plan::Slo;
 
 use crate::GeneratorHealth;
 
+pub use plimsoll_stats::Estimate;
+pub use plimsoll_stats::usl::{Usl, UslFit};
 pub use proof::{Proof, ProofOutcome};
 pub use verdict::{Confidence, EvidenceRow, Limit, NextLimit, Suspect, Verdict};
-
-/// A value with its 95 % confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Estimate {
-    /// The best single value.
-    pub value: f64,
-    /// Lower and upper bound; `None` where too little is known for one.
-    pub interval: Option<(f64, f64)>,
-}
 
 /// A percentile with its interval; the value is `None` where there are too few samples to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -178,32 +171,6 @@ pub struct Knee {
     /// False if the ladder ended while throughput was still growing: the plateau is not known, and
     /// the values are those of the last step that was not cut short.
     pub reached: bool,
-}
-
-/// The Universal Scalability Law fitted over the ladder: X(N) = γN / (1 + α(N−1) + βN(N−1)).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Usl {
-    /// Throughput of one connection, requests per second.
-    pub gamma: Estimate,
-    /// Contention.
-    pub alpha: Estimate,
-    /// Coherence.
-    pub beta: Estimate,
-    /// Where the peak lies, where it may be told: β's interval excludes 0 and the peak is at most twice what was tested.
-    pub peak_connections: Option<f64>,
-    /// Coefficient of determination of the fit.
-    pub r_squared: f64,
-}
-
-/// The fit, or why there is none.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum UslFit {
-    /// The law fits.
-    Fitted(Usl),
-    /// Fewer than six steps.
-    TooFewSteps(u32),
-    /// The fit does not describe the ladder.
-    Poor,
 }
 
 /// Whether one part of the SLO held.

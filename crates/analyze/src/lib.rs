@@ -18,7 +18,6 @@
 
 mod ablation;
 mod analysis;
-mod batch_means;
 mod capacity;
 mod findings;
 mod generator;
@@ -26,16 +25,12 @@ mod hosts;
 mod intervention;
 mod load;
 mod machines;
-#[cfg(test)]
-mod noise;
 mod proof;
-mod proportion;
 mod remedy;
 mod table;
-mod trend;
 mod verdict;
 
-use capacity::{compare, tiers};
+use capacity::tiers;
 use hosts::{demand, topology, usage};
 use load::knee;
 

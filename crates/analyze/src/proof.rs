@@ -3,7 +3,6 @@
 use plimsoll_plan::Cap;
 use plimsoll_units::{count_text, significant};
 
-use crate::compare::ratio;
 use crate::intervention::{cap_of, repeated};
 use crate::knee::{TOLERANCE, counts_for_capacity, whole};
 use crate::verdict::{FREE, connections_text, may_be_the_targets};

@@ -18,9 +18,9 @@ mod text;
 
 use plimsoll_plan::{Load, Plan};
 use plimsoll_record::StepEnd;
+use plimsoll_stats::ratio;
 use plimsoll_units::{count_text, grouped};
 
-use crate::compare::ratio;
 use crate::findings::answered_late;
 use crate::hosts::GENERATOR;
 use crate::knee::{counts_for_capacity, whole};

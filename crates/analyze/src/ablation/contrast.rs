@@ -1,9 +1,10 @@
 //! Sums of times of combinations, with what is known of them.
 
+use plimsoll_stats::t_quantile;
+
 use super::noise::Noise;
 use super::trial::Cell;
 use crate::Estimate;
-use crate::batch_means::t_quantile;
 
 /// What contrasts are made of.
 #[derive(Debug, Clone, Copy)]

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use plimsoll_stats::t_quantile;
+
 use super::trial::{Cell, Trial};
 use crate::Estimate;
-use crate::batch_means::t_quantile;
 
 /// Passes over combinations and rounds; in a design without gaps the first is exact.
 const PASSES: usize = 50;

@@ -1,5 +1,7 @@
 //! Two ladders side by side.
 
+use plimsoll_stats::ratio;
+
 use crate::{Estimate, Findings, StepSummary};
 
 /// What one pair of runs cannot show; stands below every comparison of two single runs.
@@ -7,7 +9,7 @@ pub const ONE_PAIR: &str = "these are one run each, which does not show how much
     an interval, where given, is that within a run: repeat both in turn before acting on a small difference";
 
 /// Steps whose success ratio is below this are the best only if there is no other: failed answers are fast.
-const SUCCESS_LEAST: f64 = 0.95;
+const MIN_SUCCESS: f64 = 0.95;
 
 /// One level of a run, as far as a comparison needs it. What a plain table of figures lacks is `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -109,28 +111,9 @@ fn best_of_both(a: &[RungOutcome], b: &[RungOutcome]) -> Option<BestComparison> 
 }
 
 fn best(rungs: &[RungOutcome]) -> Option<RungOutcome> {
-    let succeeds = |rung: &RungOutcome| rung.success_ratio >= SUCCESS_LEAST;
+    let succeeds = |rung: &RungOutcome| rung.success_ratio >= MIN_SUCCESS;
     let candidates = rungs.iter().filter(|rung| succeeds(rung) || !rungs.iter().any(succeeds));
     candidates.max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value)).copied()
-}
-
-/// a/b with Fieller's interval (1954) for two independent estimates, or `None` if b is zero.
-///
-/// With half widths u of a and v of b, the bounds are where (a − ρb)² = u² + ρ²v², that is at
-/// ρ = (ab ± √(a²b² − (a² − u²)(b² − v²))) / (b² − v²). There is no interval where b may be zero (v ≥ b).
-pub(crate) fn ratio(a: Estimate, b: Estimate) -> Option<Estimate> {
-    if b.value <= 0.0 {
-        return None;
-    }
-    let half = |estimate: Estimate| {
-        estimate.interval.map(|(low, high)| (high - estimate.value).max(estimate.value - low))
-    };
-    let interval = half(a).zip(half(b)).filter(|(_, v)| *v < b.value).map(|(u, v)| {
-        let (product, denominator) = (a.value * b.value, b.value * b.value - v * v);
-        let root = (product * product - (a.value * a.value - u * u) * denominator).max(0.0).sqrt();
-        (((product - root) / denominator).max(0.0), (product + root) / denominator)
-    });
-    Some(Estimate { value: a.value / b.value, interval })
 }
 
 /// The levels of a run that a comparison needs; steps in which no request ended are left out.
@@ -152,7 +135,6 @@ fn outcome(step: &StepSummary) -> Option<RungOutcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::noise::Noise;
 
     fn rung(connections: u32, throughput: f64, half: Option<f64>) -> RungOutcome {
         let interval = half.map(|half| (throughput - half, throughput + half));
@@ -176,26 +158,6 @@ mod tests {
         assert_eq!(comparison.rows[1].throughput_ratio, Some(Estimate { value: 0.5, interval: None }));
         assert_eq!(comparison.rows[1].latency_ratio, Some(1.0));
         assert_eq!(comparison.best.unwrap().throughput_ratio.value, 0.4);
-    }
-
-    #[test]
-    fn the_interval_of_a_ratio_covers_it() {
-        let covers = |seed| {
-            let mut noise = Noise::new(seed);
-            let mut near =
-                |mean: f64, sd: f64| rung(1, mean + sd * noise.normal(), Some(1.96 * sd)).throughput;
-            let (low, high) = ratio(near(800.0, 20.0), near(1000.0, 30.0)).unwrap().interval.unwrap();
-            low <= 0.8 && 0.8 <= high
-        };
-        let covered = (0..500).filter(|seed| covers(*seed)).count();
-        assert!((460..=492).contains(&covered), "{covered} of 500");
-    }
-
-    #[test]
-    fn a_reference_that_may_be_zero_has_no_interval_and_zero_no_ratio() {
-        let wide = rung(1, 10.0, Some(12.0)).throughput;
-        assert_eq!(ratio(wide, wide).unwrap().interval, None);
-        assert_eq!(ratio(wide, rung(1, 0.0, None).throughput), None);
     }
 
     #[test]

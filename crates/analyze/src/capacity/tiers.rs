@@ -1,6 +1,7 @@
 //! Runs of the same tiers with other numbers of machines, side by side.
 
-use super::compare::ratio;
+use plimsoll_stats::ratio;
+
 use crate::hosts::GENERATOR;
 use crate::{Confidence, Estimate, Findings, Limit, Resource, ResourceKind, StepSummary};
 

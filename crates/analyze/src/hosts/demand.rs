@@ -1,21 +1,15 @@
 //! What a request uses of a resource, by the utilisation law.
 
+use plimsoll_stats::line::{self, Line};
+
 use super::resource::BUSY;
 use crate::Estimate;
-use crate::batch_means::t_quantile;
 
-/// Fewer steps than these give no line with an interval.
-const STEPS_LEAST: usize = 3;
 /// The highest throughput must be so many times the lowest, or a slope is made of noise alone.
-const SPREAD_LEAST: f64 = 1.25;
+const MIN_SPREAD: f64 = 1.25;
 /// A server that is full from the first step on may still serve more under more load, for it sleeps and wakes less often
 /// for each request. Beyond this factor it was not the requests that filled it.
 pub(crate) const BATCHING_MOST: f64 = 3.0;
-/// Huber's constant: 95 % of the efficiency of least squares where the noise is normal.
-const HUBER: f64 = 1.345;
-/// The median absolute deviation of a normal distribution, in standard deviations.
-const MAD_NORMAL: f64 = 0.674_5;
-const ROUNDS: usize = 30;
 
 /// Whether use grows with throughput, as the law has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,17 +42,6 @@ pub struct Demand {
 pub(crate) struct Load {
     pub(crate) throughput_per_sec: f64,
     pub(crate) used: f64,
-}
-
-/// A straight line with what is known of its slope and of the scatter about it.
-#[derive(Debug, Clone, Copy)]
-struct Line {
-    slope: f64,
-    intercept: f64,
-    /// Half of the 95 % interval of the slope.
-    slope_half: f64,
-    /// Half of the 95 % interval of one point about the line.
-    scatter_half: f64,
 }
 
 /// The demand by these steps. `plateau` is the step of the highest throughput: from there the line is followed to the
@@ -113,93 +96,15 @@ fn spread(loads: &[Load]) -> Option<(f64, f64)> {
 
 fn line(loads: &[Load]) -> Option<Line> {
     let (least, most) = spread(loads)?;
-    if loads.len() < STEPS_LEAST || most < SPREAD_LEAST * least {
-        return None;
-    }
-    let mut fit = theil_sen(loads)?;
-    let mut weights = vec![1.0; loads.len()];
-    for _ in 0..ROUNDS {
-        weights = huber_weights(loads, fit);
-        fit = weighted(loads, &weights)?;
-    }
-    Some(known_within(loads, &weights, fit))
-}
-
-/// Slope and intercept.
-type Fit = (f64, f64);
-
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    Some(if values.len() % 2 == 1 { upper } else { f64::midpoint(values[middle - 1], upper) })
-}
-
-/// The median slope of all pairs (Theil 1950, Sen 1968): up to 29 % of the steps may be wrong without moving it far.
-fn theil_sen(loads: &[Load]) -> Option<Fit> {
-    let mut slopes = Vec::new();
-    for (index, a) in loads.iter().enumerate() {
-        for b in &loads[index + 1..] {
-            let dx = b.throughput_per_sec - a.throughput_per_sec;
-            if dx != 0.0 {
-                slopes.push((b.used - a.used) / dx);
-            }
-        }
-    }
-    let slope = median(slopes)?;
-    let intercept = median(loads.iter().map(|load| load.used - slope * load.throughput_per_sec).collect())?;
-    Some((slope, intercept))
-}
-
-fn residual(load: &Load, (slope, intercept): Fit) -> f64 {
-    load.used - intercept - slope * load.throughput_per_sec
-}
-
-/// Huber 1964: steps farther from the line than 1.345 robust standard deviations count less, by how far they are.
-fn huber_weights(loads: &[Load], fit: Fit) -> Vec<f64> {
-    let sizes: Vec<f64> = loads.iter().map(|load| residual(load, fit).abs()).collect();
-    let scale = median(sizes.clone()).unwrap_or(0.0) / MAD_NORMAL;
-    let most = HUBER * scale;
-    sizes.iter().map(|size| if most > 0.0 && *size > most { most / size } else { 1.0 }).collect()
-}
-
-fn weighted(loads: &[Load], weights: &[f64]) -> Option<Fit> {
-    let total: f64 = weights.iter().sum();
-    let mean = |of: fn(&Load) -> f64| {
-        loads.iter().zip(weights).map(|(load, weight)| weight * of(load)).sum::<f64>() / total
-    };
-    let (x, y) = (mean(|load| load.throughput_per_sec), mean(|load| load.used));
-    let spread = square_sum(loads, weights, x);
-    let together: f64 = loads
-        .iter()
-        .zip(weights)
-        .map(|(load, weight)| weight * (load.throughput_per_sec - x) * (load.used - y))
-        .sum();
-    (spread > 0.0).then(|| (together / spread, y - together / spread * x))
-}
-
-fn square_sum(loads: &[Load], weights: &[f64], center: f64) -> f64 {
-    let square = |(load, weight): (&Load, &f64)| weight * (load.throughput_per_sec - center).powi(2);
-    loads.iter().zip(weights).map(square).sum()
-}
-
-/// The interval of the slope of a weighted line, and of one point about it, with Student's t of n − 2 degrees.
-fn known_within(loads: &[Load], weights: &[f64], fit: Fit) -> Line {
-    let degrees = loads.len() as f64 - 2.0;
-    let squares: f64 =
-        loads.iter().zip(weights).map(|(load, weight)| weight * residual(load, fit).powi(2)).sum();
-    let deviation = (squares / degrees).sqrt();
-    let total: f64 = weights.iter().sum();
-    let x = loads.iter().zip(weights).map(|(load, weight)| weight * load.throughput_per_sec).sum::<f64>();
-    let spread = square_sum(loads, weights, x / total).sqrt();
-    let t = t_quantile(degrees);
-    Line { slope: fit.0, intercept: fit.1, slope_half: t * deviation / spread, scatter_half: t * deviation }
+    let points: Vec<(f64, f64)> = loads.iter().map(|load| (load.throughput_per_sec, load.used)).collect();
+    if most < MIN_SPREAD * least { None } else { line::fit(&points) }
 }
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_testkit::Noise;
+
     use super::*;
-    use crate::noise::Noise;
 
     fn load(throughput_per_sec: f64, used: f64) -> Load {
         Load { throughput_per_sec, used }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use plimsoll_plan::Rungs;
 use plimsoll_record::{Counts, FrameHead, Phase};
+use plimsoll_stats::mean;
 
 use super::frames::per_second;
-use super::series::{mean_rate, series};
+use super::series::series;
 use super::steady::settle_closed;
 
 /// A step that gains less than this over the best before it gains nothing.
-const GAIN_LEAST: f64 = 0.05;
+const MIN_GAIN: f64 = 0.05;
 /// A ladder ends after so many steps in a row that gain nothing, or stay below the success budget: one
 /// alone may be bad luck.
 const STEPS_IN_A_ROW: usize = 2;
@@ -46,7 +47,7 @@ fn throughput(heads: &[&FrameHead]) -> f64 {
         let under_load = heads.iter().filter(|head| head.phase == Phase::Measure).copied();
         per_second(under_load, |head| head.counts.completed)
     } else {
-        mean_rate(level)
+        mean(level)
     }
 }
 
@@ -115,7 +116,7 @@ fn failing(success_budget: f64, done: &[Rung]) -> Option<StopReason> {
 fn plateau(done: &[Rung]) -> Option<StopReason> {
     let gains = |index: usize| {
         let before = done[..index].iter().map(|rung| rung.throughput_per_sec).fold(0.0, f64::max);
-        done[index].throughput_per_sec >= (1.0 + GAIN_LEAST) * before
+        done[index].throughput_per_sec >= (1.0 + MIN_GAIN) * before
     };
     let flat = (1..done.len()).rev().take_while(|index| !gains(*index)).count();
     (flat >= STEPS_IN_A_ROW).then_some(StopReason::Plateau)

@@ -1,46 +1,9 @@
 //! Percentiles of a histogram with intervals by order statistics.
 
 use plimsoll_record::Histogram;
-use statrs::distribution::{Binomial, DiscreteCDF};
+use plimsoll_stats::quantile::{interval_ranks, min_samples, rank};
 
 use crate::{Percentile, TimeSummary};
-
-/// The error that is allowed: one bound of a percentile is wrong in at most this ratio of all cases
-/// before the percentile is called not known.
-const ONE_SIDED_ERROR: f64 = 0.05;
-
-/// Up to so many samples the ranks are exact; beyond, np(1 − p) is at least 99 for p99.9, and the normal
-/// approximation differs by a rank or so among thousands.
-const EXACT_MOST: u64 = 100_000;
-
-/// Standard normal quantile of a two-sided 95 % interval.
-pub(crate) const Z_TWO_SIDED: f64 = 1.959_963_985;
-
-/// The fewest samples that bound the quantile `p` from above at all.
-///
-/// All n samples lie below the quantile with probability pⁿ; from n = ln 0.05 / ln p on, the largest sample
-/// is an upper bound with 95 % confidence: 5 for the median, 299 for p99, 2995 for p99.9.
-fn fewest_samples(p: f64) -> u64 {
-    (ONE_SIDED_ERROR.ln() / p.ln()).ceil() as u64
-}
-
-/// Ranks l and r, from 1, of the samples between which the quantile `p` of `n` samples lies with 95 % confidence.
-///
-/// The number of samples at or below the quantile is Bin(n, p), so P(x₍ₗ₎ ≤ q ≤ x₍ᵣ₎) = P(l ≤ Bin(n, p) ≤ r − 1)
-/// (David and Nagaraja, *Order Statistics*, 2003, section 7.1). Where no sample bounds the quantile with 97.5 % on
-/// one side, the extreme sample stands in; above, it holds with 95 % or more (see [`fewest_samples`]).
-fn interval_ranks(n: u64, p: f64) -> (u64, u64) {
-    let (low, high) = match Binomial::new(p, n) {
-        Ok(binomial) if n <= EXACT_MOST => (binomial.inverse_cdf(0.025), binomial.inverse_cdf(0.975) + 1),
-        _ => normal_ranks(n as f64, p),
-    };
-    (low.clamp(1, n), high.clamp(1, n))
-}
-
-fn normal_ranks(n: f64, p: f64) -> (u64, u64) {
-    let margin = Z_TWO_SIDED * (n * p * (1.0 - p)).sqrt();
-    ((n * p - margin).floor() as u64, (n * p + margin).ceil() as u64 + 1)
-}
 
 /// The upper end of the bucket that holds the sample of this rank, from 1.
 ///
@@ -56,14 +19,13 @@ fn value_at_rank(histogram: &Histogram, rank: u64) -> u64 {
 /// Not known with fewer samples than bound it from above.
 pub(crate) fn percentile(histogram: &Histogram, p: f64) -> Percentile {
     let n = histogram.len();
-    if n < fewest_samples(p) {
+    if n < min_samples(p) {
         return Percentile::default();
     }
-    let rank = (p * n as f64 - 1e-9 * n as f64).ceil() as u64;
     let (low, high) = interval_ranks(n, p);
     let lower = histogram.lowest_equivalent(value_at_rank(histogram, low));
     Percentile {
-        ns: Some(value_at_rank(histogram, rank.max(1)) as f64),
+        ns: Some(value_at_rank(histogram, rank(n, p)) as f64),
         interval_ns: Some((lower as f64, value_at_rank(histogram, high) as f64)),
     }
 }
@@ -91,10 +53,10 @@ pub(crate) fn summary(histogram: &Histogram) -> TimeSummary {
 #[cfg(test)]
 mod tests {
     use plimsoll_record::latency_histogram;
+    use plimsoll_testkit::Noise;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::noise::Noise;
 
     fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram {
         let mut histogram = latency_histogram();
@@ -120,20 +82,6 @@ mod tests {
             assert_eq!(percentile(&thousand, p).ns, Some(value));
         }
         assert_eq!(percentile(&histogram(1..=1001), 0.5).ns, Some(501.0));
-    }
-
-    #[test]
-    fn exact_and_approximate_ranks_agree_where_they_meet() {
-        for p in [0.5, 0.9, 0.99, 0.999] {
-            let exact = interval_ranks(EXACT_MOST, p);
-            let normal = normal_ranks(EXACT_MOST as f64, p);
-            assert!(
-                exact.0.abs_diff(normal.0) <= 3 && exact.1.abs_diff(normal.1) <= 3,
-                "{exact:?} {normal:?}"
-            );
-        }
-        // Ten values and the median: ranks 2 and 9 hold with 97.9 %, 3 and 8 would only with 89 %.
-        assert_eq!(interval_ranks(10, 0.5), (2, 9));
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use plimsoll_plan::{Plan, RequestGroup};
 use plimsoll_record::{CorruptHistogram, Counts, Frame};
 use plimsoll_scenario::{Answer, Check};
+use plimsoll_stats::wilson;
 
 use super::frames::{merged, per_second};
 use super::percentile::summary;
 use crate::RequestSummary;
-use crate::proportion::wilson;
 
 /// The frames of one step, as its analysis divides them.
 pub(crate) struct Divided<'a> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use plimsoll_record::{FrameHead, Phase};
+use plimsoll_stats::{Weighted, batch_means, median};
 
 /// One interval of a step, over all workers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,6 +20,17 @@ pub(crate) struct Point {
     pub(crate) completed: u64,
     /// Requests due or sent, and not ended when the interval was over.
     pub(crate) queue: u64,
+}
+
+/// A point counts for a mean by its length.
+impl Weighted for Point {
+    fn value(&self) -> f64 {
+        self.rate_per_sec
+    }
+
+    fn weight(&self) -> f64 {
+        self.span_sec
+    }
 }
 
 /// The sums of one interval's frames.
@@ -69,25 +81,17 @@ pub(crate) fn series<'a>(heads: impl IntoIterator<Item = &'a FrameHead>, workers
     }
     let complete = intervals.iter().filter(|(_, sums)| sums.frames == workers);
     let mut points: Vec<Point> = complete.map(|(interval, sums)| sums.point(*interval)).collect();
-    let usual_sec = median(points.iter().map(|point| point.span_sec).collect());
+    let usual_sec = median(points.iter().map(|point| point.span_sec).collect()).unwrap_or(0.0);
     if points.last().is_some_and(|last| last.span_sec < usual_sec / 2.0) {
         points.pop();
     }
     points
 }
 
-/// The middle value, or 0 of nothing.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
-}
-
-/// Completed requests over time: the mean rate of these points, each weighted by its length.
-pub(crate) fn mean_rate(points: &[Point]) -> f64 {
-    let (requests, seconds) = points.iter().fold((0.0, 0.0), |(requests, seconds), point| {
-        (requests + point.rate_per_sec * point.span_sec, seconds + point.span_sec)
-    });
-    if seconds > 0.0 { requests / seconds } else { 0.0 }
+/// Half the width of the 95 % interval of the mean rate; `None` with fewer than ten points, and without any completed
+/// request: that no answer came is not a rate of zero known exactly.
+pub(crate) fn half_width(points: &[Point]) -> Option<f64> {
+    points.iter().any(|point| point.completed > 0).then(|| batch_means::half_width(points))?
 }
 
 #[cfg(test)]
@@ -167,10 +171,9 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_mean_rate_is_requests_over_time() {
-        let mut points = points_at(&[100.0, 400.0]);
-        points[0].span_sec = 0.1;
-        assert!((mean_rate(&points) - 200.0).abs() < 1e-9);
-        assert_eq!(mean_rate(&[]), 0.0);
+    fn too_few_intervals_or_no_answer_give_no_interval() {
+        assert_eq!(half_width(&points_at(&[100.0; 9])), None);
+        assert_eq!(half_width(&points_at(&[0.0; 50])), None);
+        assert_eq!(half_width(&points_at(&[100.0; 50])), Some(0.0));
     }
 }

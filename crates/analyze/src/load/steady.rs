@@ -1,28 +1,21 @@
 //! Where the warm-up of a step ends, and whether its throughput settled.
 
 use plimsoll_record::FrameHead;
+use plimsoll_stats::{MIN_MSER_BATCHES, MSER_BATCH, Truncation, batch_means, mann_kendall, mean, mser5};
 
-use super::series::{Point, mean_rate, series};
+use super::series::{Point, half_width, series};
 use crate::Steadiness;
-use crate::batch_means::{batch_rates, batches, half_width};
-use crate::trend::trend;
 
 /// Throughput is known when its 95 % interval is within this ratio of it, each way; a drift smaller
 /// than this over the measured window does not matter.
 const TOLERANCE: f64 = 0.02;
 
 /// A step is not judged on fewer complete intervals than this.
-const INTERVALS_LEAST: usize = 20;
+const MIN_INTERVALS: usize = 20;
 
 /// With fewer answers nothing can be said of p99: 0.99ⁿ > 5 % up to n = 298. It also makes one request more
 /// or less at each end of the window count for less than the 2 % that are asked for.
-const COMPLETED_LEAST: u64 = 299;
-
-/// Intervals averaged into one value for the search of the cut.
-const MSER_BATCH: usize = 5;
-
-/// With fewer batches there is no telling a warm-up from noise.
-const MSER_BATCHES_LEAST: usize = 10;
+const MIN_COMPLETED: u64 = 299;
 
 /// Batches on which trends are looked for: enough for the test, long enough to depend little on each other.
 const TREND_BATCHES: usize = 20;
@@ -41,74 +34,27 @@ pub(crate) struct Settled {
     pub(crate) steadiness: Steadiness,
 }
 
-/// Where MSER-5 cuts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cut {
-    /// Fewer than ten batches of five intervals.
-    TooShort,
-    /// So many intervals are warm-up.
-    After(usize),
-    /// The best cut is as late as is looked for: the warm-up may not have ended.
-    AtLatest(usize),
-}
-
-/// The marginal standard error rule on batches of five (White, *An effective truncation heuristic for bias
-/// reduction in simulation output*, 1997; White, Cobb and Spratt 2000).
-///
-/// Of the batch means Y₁ … Y_n, the first d are cut where Σ_{i>d}(Yᵢ − Ȳ_d)²/(n − d)² is least: dropping a
-/// biased value lowers the spread, dropping a good one lowers n − d. Only the first half is searched,
-/// because with few values left the estimate becomes erratic.
-pub(crate) fn mser5(points: &[Point]) -> Cut {
-    let means: Vec<f64> = points.chunks_exact(MSER_BATCH).map(mean_rate).collect();
-    if means.len() < MSER_BATCHES_LEAST {
-        return Cut::TooShort;
-    }
-    let latest = means.len() / 2;
-    let errors = marginal_errors(&means);
-    let best = (0..=latest).min_by(|a, b| errors[*a].total_cmp(&errors[*b]));
-    let cut = best.unwrap_or(0);
-    if cut == latest { Cut::AtLatest(cut * MSER_BATCH) } else { Cut::After(cut * MSER_BATCH) }
-}
-
-/// The marginal error of what remains after each cut, in one pass from the end: the sum of squares grows as Welford
-/// (*Note on a method for calculating corrected sums of squares and products*, 1962) has it. A warm-up may last an hour.
-fn marginal_errors(means: &[f64]) -> Vec<f64> {
-    let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
-    let mut errors: Vec<f64> = means
-        .iter()
-        .rev()
-        .map(|value| {
-            count += 1.0;
-            let from_mean = value - mean;
-            mean += from_mean / count;
-            squares += from_mean * (value - mean);
-            squares / (count * count)
-        })
-        .collect();
-    errors.reverse();
-    errors
-}
-
 /// True if throughput drifts by more than the tolerance over these intervals, beyond chance.
 fn drifts(points: &[Point]) -> bool {
-    let rates = batch_rates(points, TREND_BATCHES);
+    let rates = batch_means::means(points, TREND_BATCHES);
     let change = |slope: f64| (slope * (rates.len() as f64 - 1.0)).abs();
-    trend(&rates)
-        .is_some_and(|trend| trend.significant() && change(trend.slope) > TOLERANCE * mean_rate(points))
+    mann_kendall(&rates)
+        .is_some_and(|trend| trend.is_significant() && change(trend.slope) > TOLERANCE * mean(points))
 }
 
 /// True if requests that are due or under way become more and more.
 fn queue_grows(points: &[Point], offered_per_sec: f64) -> bool {
     let mean_queue =
         |batch: &[Point]| batch.iter().map(|point| point.queue as f64).sum::<f64>() / batch.len() as f64;
-    let queue: Vec<f64> = batches(points, TREND_BATCHES).map(mean_queue).collect();
+    let queue: Vec<f64> = batch_means::split(points, TREND_BATCHES).map(mean_queue).collect();
     let batch_sec = points.iter().map(|point| point.span_sec).sum::<f64>() / queue.len().max(1) as f64;
-    trend(&queue)
-        .is_some_and(|trend| trend.significant() && trend.slope > QUEUE_GROWTH * offered_per_sec * batch_sec)
+    mann_kendall(&queue).is_some_and(|trend| {
+        trend.is_significant() && trend.slope > QUEUE_GROWTH * offered_per_sec * batch_sec
+    })
 }
 
 fn narrow(points: &[Point], half_width: Option<f64>) -> bool {
-    points.len() >= INTERVALS_LEAST && half_width.is_some_and(|half| half <= TOLERANCE * mean_rate(points))
+    points.len() >= MIN_INTERVALS && half_width.is_some_and(|half| half <= TOLERANCE * mean(points))
 }
 
 /// Judges a closed loop: a warm-up is cut, and what remains must be level and known to ±2 %. Where the cut
@@ -117,15 +63,15 @@ fn narrow(points: &[Point], half_width: Option<f64>) -> bool {
 /// A series too short for a cut is steady only if the whole of it already is level and known.
 pub(crate) fn settle_closed(points: &[Point]) -> Settled {
     let (cut, changed) = match mser5(points) {
-        Cut::TooShort => (0, false),
-        Cut::After(cut) if warms_up(points, cut) => (cut, false),
-        Cut::After(cut) | Cut::AtLatest(cut) => (0, changes(points, cut)),
+        Truncation::TooShort => (0, false),
+        Truncation::After(cut) if warms_up(points, cut) => (cut, false),
+        Truncation::After(cut) | Truncation::AtLatest(cut) => (0, changes(points, cut)),
     };
     let tail = &points[cut..];
     let half_width = half_width(tail);
     let steadiness = match (changed || drifts(tail), narrow(tail, half_width)) {
         (false, true) => Steadiness::Steady,
-        _ if points.len() < MSER_BATCH * MSER_BATCHES_LEAST => Steadiness::TooShort,
+        _ if points.len() < MSER_BATCH * MIN_MSER_BATCHES => Steadiness::TooShort,
         (true, _) => Steadiness::Moving,
         (false, false) => Steadiness::Wide,
     };
@@ -135,16 +81,16 @@ pub(crate) fn settle_closed(points: &[Point]) -> Settled {
 /// True if what lies before the cut is a warm-up: slower than the rest, and so in its first quarter already. A front
 /// that is as fast, or begins so, is a target that grew slow or broke off, and belongs to the figures.
 fn warms_up(points: &[Point], cut: usize) -> bool {
-    let slow = (1.0 - TOLERANCE) * mean_rate(&points[cut..]);
-    cut > 0 && mean_rate(&points[..cut]) < slow && mean_rate(&points[..cut.div_ceil(4)]) < slow
+    let slow = (1.0 - TOLERANCE) * mean(&points[cut..]);
+    cut > 0 && mean(&points[..cut]) < slow && mean(&points[..cut.div_ceil(4)]) < slow
 }
 
 /// True if what lies before a cut that is not made moves the mean by more than the tolerance, and by more
 /// than the rest's own interval: level noise puts the minimum at a late place now and then.
 fn changes(points: &[Point], cut: usize) -> bool {
     let rest = &points[cut..];
-    let level = mean_rate(rest);
-    (mean_rate(points) - level).abs() > (TOLERANCE * level).max(half_width(rest).unwrap_or(0.0))
+    let level = mean(rest);
+    (mean(points) - level).abs() > (TOLERANCE * level).max(half_width(rest).unwrap_or(0.0))
 }
 
 /// Judges an open loop: nothing is cut, because the user asked for just that load and every late answer
@@ -155,7 +101,7 @@ pub(crate) fn settle_open(points: &[Point], offered_per_sec: f64) -> Settled {
         Steadiness::Moving
     } else if narrow(points, half_width) {
         Steadiness::Steady
-    } else if points.len() < INTERVALS_LEAST {
+    } else if points.len() < MIN_INTERVALS {
         Steadiness::TooShort
     } else {
         Steadiness::Wide
@@ -176,14 +122,14 @@ pub(crate) fn settle_ramp() -> Settled {
 pub fn step_is_known<'a>(heads: impl IntoIterator<Item = &'a FrameHead>, workers: u32) -> bool {
     let points = series(heads, workers as usize);
     let now = points.len() - points.len() % MSER_BATCH;
-    now > INTERVALS_LEAST && known(&points[..now - MSER_BATCH]) && known(&points[..now])
+    now > MIN_INTERVALS && known(&points[..now - MSER_BATCH]) && known(&points[..now])
 }
 
 fn known(points: &[Point]) -> bool {
     let settled = settle_closed(points);
     let tail = &points[settled.cut..];
     settled.steadiness == Steadiness::Steady
-        && tail.iter().map(|point| point.completed).sum::<u64>() >= COMPLETED_LEAST
+        && tail.iter().map(|point| point.completed).sum::<u64>() >= MIN_COMPLETED
 }
 
 #[cfg(test)]

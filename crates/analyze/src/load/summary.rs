@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use plimsoll_plan::{Level, Plan, RateProfile};
 use plimsoll_record::{CorruptHistogram, Frame, FrameHead, Phase, Run, Step, StepEnd};
+use plimsoll_stats::wilson;
 
 use super::frames::{counts_of, merged, per_second};
 use super::percentile::summary;
@@ -12,7 +13,6 @@ use super::requests::{Divided, by_request};
 use super::series::{Point, series};
 use super::steady::{Settled, settle_closed, settle_open, settle_ramp};
 use crate::generator::{Evidence, self_check};
-use crate::proportion::wilson;
 use crate::{Estimate, StepSummary};
 
 /// The frames of a step, divided by the cut.

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use plimsoll_record::{CorruptHistogram, Frame, FrameHead, latency_histogram};
+use plimsoll_stats::{Truncation, mean, mser5};
 
-use super::series::{Point, mean_rate, series};
-use super::steady::{Cut, mser5};
-use crate::batch_means::half_width;
+use super::series::{Point, half_width, series};
 
 /// What is level must have been so for at least this long: compilers that work beside the program, caches and pools pause
 /// for a second or two between one stair and the next.
-const LEVEL_LEAST_SEC: f64 = 5.0;
+const MIN_LEVEL_SEC: f64 = 5.0;
 
 /// A target is warm when the 95 % interval of its speed is within this ratio of it. That is wider than what a step asks for:
 /// the figures come from the steps.
@@ -82,7 +81,7 @@ impl WarmUp {
     /// Completed requests per second at the end, as far as it has come.
     pub fn throughput_per_sec(&self) -> f64 {
         let points = series(&self.heads, self.workers);
-        mean_rate(&points[points.len().saturating_sub(END_INTERVALS)..])
+        mean(&points[points.len().saturating_sub(END_INTERVALS)..])
     }
 
     /// Requests that failed, and all that ended.
@@ -111,12 +110,12 @@ impl WarmUp {
 /// must what MSER-5 leaves be level, but it must have been so for as long as the climb took (the cut is in the first half), for
 /// five seconds at least, and its second half must not be above its first. What grows slower has nothing to warm up for.
 fn is_level(points: &[Point]) -> bool {
-    let Cut::After(cut) = mser5(points) else { return false };
+    let Truncation::After(cut) = mser5(points) else { return false };
     let rest = &points[cut..];
     let (first, second) = rest.split_at(rest.len() / 2);
-    let narrow = half_width(rest).is_some_and(|half| half <= TOLERANCE * mean_rate(rest));
+    let narrow = half_width(rest).is_some_and(|half| half <= TOLERANCE * mean(rest));
     let seconds: f64 = rest.iter().map(|point| point.span_sec).sum();
-    narrow && seconds >= LEVEL_LEAST_SEC && mean_rate(second) <= (1.0 + CLIMB) * mean_rate(first)
+    narrow && seconds >= MIN_LEVEL_SEC && mean(second) <= (1.0 + CLIMB) * mean(first)
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! How throughput followed the number of a tier's machines.
 
 use super::Goal;
-use crate::usl::{self, Load};
-use crate::{Usl, UslFit};
+use plimsoll_stats::usl::{Point, Usl, UslFit, fit};
 
 /// Machines are not planned by the law beyond so many times the most that were measured.
 const EXTRAPOLATION_MOST: f64 = 2.0;
@@ -27,14 +26,14 @@ impl Scaling {
         if measured.len() < 2 {
             return None;
         }
-        let load = |(machines, throughput_per_sec): &(f64, f64)| Load {
-            connections: *machines,
-            throughput_per_sec: *throughput_per_sec,
-            interval_per_sec: None,
+        let point = |(machines, per_sec): &(f64, f64)| Point {
+            size: *machines,
+            throughput: *per_sec,
+            interval: None,
         };
-        let usl = match usl::fit(&measured.iter().map(load).collect::<Vec<_>>()) {
+        let usl = match fit(&measured.iter().map(point).collect::<Vec<_>>()) {
             UslFit::Fitted(usl) => Some(usl),
-            UslFit::TooFewSteps(_) | UslFit::Poor => None,
+            UslFit::TooFewPoints(_) | UslFit::Poor => None,
         };
         Some(Self { points: measured, usl })
     }
@@ -55,12 +54,7 @@ impl Scaling {
     pub(super) fn machines(&self, goal: Goal) -> Option<u64> {
         let usl = self.usl?;
         let most = (EXTRAPOLATION_MOST * self.span().1).floor() as u64;
-        let carried = |machines: f64| {
-            let waiting = usl.alpha.value * (machines - 1.0);
-            let coherence = usl.beta.value * machines * (machines - 1.0);
-            usl.gamma.value * machines / (1.0 + waiting + coherence)
-        };
-        (1..=most).find(|machines| carried(*machines as f64) * goal.utilisation >= goal.target_per_sec)
+        (1..=most).find(|machines| usl.throughput(*machines as f64) * goal.utilisation >= goal.target_per_sec)
     }
 
     /// What is to be said of a count of machines by what was measured.

@@ -75,7 +75,7 @@ fn a_plateau_is_no_peak() {
     let Some(UslFit::Fitted(usl)) = findings(&ladder(&doubling(128), Slo::default())).usl else {
         panic!("no fit")
     };
-    assert_eq!(usl.peak_connections, None, "{usl:?}");
+    assert_eq!(usl.peak, None, "{usl:?}");
 }
 
 #[test]
@@ -109,14 +109,14 @@ fn a_target_that_answers_nothing_useful_has_no_capacity() {
 
 #[test]
 fn the_scalability_law_needs_six_steps() {
-    assert_eq!(findings(&ladder(&doubling(16), Slo::default())).usl, Some(UslFit::TooFewSteps(5)));
+    assert_eq!(findings(&ladder(&doubling(16), Slo::default())).usl, Some(UslFit::TooFewPoints(5)));
     let by_law = |n: u32| {
         let n_real = f64::from(n);
         Level::at(n, 1000.0 * n_real / (1.0 + 0.05 * (n_real - 1.0) + 0.001 * n_real * (n_real - 1.0)))
     };
     let levels: Vec<Level> = [1, 2, 4, 8, 16, 32, 64].into_iter().map(by_law).collect();
     let Some(UslFit::Fitted(usl)) = findings(&ladder(&levels, Slo::default())).usl else { panic!("no fit") };
-    assert!((usl.peak_connections.unwrap() / 30.8 - 1.0).abs() < 0.1, "{usl:?}");
+    assert!((usl.peak.unwrap() / 30.8 - 1.0).abs() < 0.1, "{usl:?}");
 }
 
 #[test]

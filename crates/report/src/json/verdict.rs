@@ -246,9 +246,7 @@ fn knee_findings(findings: &Findings, knee: &Knee) -> Vec<FindingDocument> {
 fn usl_findings(fit: &UslFit) -> Vec<FindingDocument> {
     let UslFit::Fitted(usl) = fit else { return Vec::new() };
     let finding = |id, what, estimate| FindingDocument::new(id, what, estimate, fit_quality(usl));
-    let peak = usl
-        .peak_connections
-        .map(|peak| finding("usl_peak", "connections of the highest throughput", exact(peak)));
+    let peak = usl.peak.map(|peak| finding("usl_peak", "connections of the highest throughput", exact(peak)));
     let constants = [
         finding("usl_gamma", "throughput of one connection, requests per second", usl.gamma),
         finding("usl_alpha", "contention", usl.alpha),

@@ -280,7 +280,7 @@ pub(super) fn healthy(command: &str) -> Sample {
         gamma: Estimate { value: 212.0, interval: Some((208.0, 216.0)) },
         alpha: Estimate { value: 0.012, interval: Some((0.0101, 0.0138)) },
         beta: Estimate { value: 0.000_21, interval: Some((0.000_17, 0.000_26)) },
-        peak_connections: Some(68.6),
+        peak: Some(68.6),
         r_squared: 0.987,
     }));
     sample.findings.slo = Some(SloCheck {
@@ -329,7 +329,7 @@ pub(super) fn dead() -> Sample {
         verdict(Limit::Unknown, Confidence::Unknown, remedy),
     );
     sample.findings.verdict.evidence.clear();
-    sample.findings.usl = Some(UslFit::TooFewSteps(0));
+    sample.findings.usl = Some(UslFit::TooFewPoints(0));
     sample.findings.slo = Some(SloCheck {
         slo: Slo::REFERENCE,
         best_step: None,
@@ -373,7 +373,7 @@ pub(super) fn unsettled() -> Sample {
         connections_predicted: 433.0,
         reached: false,
     });
-    sample.findings.usl = Some(UslFit::TooFewSteps(3));
+    sample.findings.usl = Some(UslFit::TooFewPoints(3));
     let text = "interrupted by the user at 1,000 connections".to_owned();
     sample.run.events.push(Event { at_ns: 27_300_000_000, kind: EventKind::Interrupted, text });
     sample.run.manifest.sealed = false;

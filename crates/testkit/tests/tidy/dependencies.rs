@@ -9,6 +9,7 @@ const TESTKIT: &str = "testkit";
 /// The level of every crate. Two crates of one level do not know each other.
 const LEVELS: &[(&str, u8)] = &[
     ("units", 0),
+    ("stats", 0),
     ("http", 0),
     ("sys", 0),
     ("tls", 0),

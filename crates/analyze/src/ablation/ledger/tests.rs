@@ -1,5 +1,6 @@
+use plimsoll_testkit::Noise as Source;
+
 use super::*;
-use crate::noise::Noise as Source;
 use crate::{Trial, settings_of};
 
 /// Runs of a service whose request takes 100 µs, and 50, 200, 400 µs more for its switches; the last two together 100 µs on

@@ -1,8 +1,8 @@
 use plimsoll_record::{Counts, Phase, WorkerTime};
+use plimsoll_testkit::Noise;
 
 use super::*;
 use crate::load::series::tests::points_at;
-use crate::noise::Noise;
 
 /// `count` rates around what `level` says, with this relative noise.
 fn noisy(seed: u64, count: usize, noise: f64, level: impl Fn(usize) -> f64) -> Vec<f64> {
@@ -160,7 +160,7 @@ fn stopped(seed: u64, noise: f64) -> Option<(usize, bool)> {
     let look = |count: &usize| known(&points[..count - MSER_BATCH]) && known(&points[..*count]);
     let count = (25..=200).step_by(MSER_BATCH).find(look)?;
     let settled = settle_closed(&points[..count]);
-    let miss = (mean_rate(&points[settled.cut..count]) - 20_000.0).abs();
+    let miss = (mean(&points[settled.cut..count]) - 20_000.0).abs();
     Some((count, miss <= settled.half_width.unwrap()))
 }
 

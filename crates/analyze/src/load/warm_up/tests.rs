@@ -1,7 +1,7 @@
 use plimsoll_record::{Counts, EncodedHistogram, Phase, WorkerTime};
+use plimsoll_testkit::Noise;
 
 use super::*;
-use crate::noise::Noise;
 
 /// Intervals of the load, in seconds.
 const INTERVAL_SEC: f64 = 0.1;

@@ -1,29 +1,38 @@
 //! The interval of a ratio of counts.
 
-use crate::load::percentile::Z_TWO_SIDED;
+use crate::Z_95;
 
 /// The 95 % score interval of the ratio `hits` / `trials`, or `None` without a trial (Wilson 1927).
 ///
 /// Unlike the textbook interval it stays within 0 and 1 and is right for rare events: after `n` trials
 /// without a miss its lower bound is n / (n + 3.84), not 1.
-pub(crate) fn wilson(hits: u64, trials: u64) -> Option<(f64, f64)> {
+///
+/// With p̂ = hits/n and z = 1.96 the bounds are (p̂ + z²/2n ± z√(p̂(1 − p̂)/n + z²/4n²)) / (1 + z²/n).
+///
+/// ```
+/// # use plimsoll_stats::wilson;
+/// let (low, high) = wilson(1000, 1000).unwrap();
+/// assert!((0.996..0.997).contains(&low) && high == 1.0);
+/// ```
+pub fn wilson(hits: u64, trials: u64) -> Option<(f64, f64)> {
     if trials == 0 {
         return None;
     }
     let count = trials as f64;
     let ratio = hits as f64 / count;
-    let z2 = Z_TWO_SIDED * Z_TWO_SIDED;
+    let z2 = Z_95 * Z_95;
     let scale = 1.0 + z2 / count;
     let centre = (ratio + z2 / (2.0 * count)) / scale;
-    let margin = Z_TWO_SIDED * (ratio * (1.0 - ratio) / count + z2 / (4.0 * count * count)).sqrt() / scale;
+    let margin = Z_95 * (ratio * (1.0 - ratio) / count + z2 / (4.0 * count * count)).sqrt() / scale;
     // At 0 and 1 the bound is the ratio itself, which rounding must not miss.
     Some(((centre - margin).clamp(0.0, ratio), (centre + margin).clamp(ratio, 1.0)))
 }
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_testkit::Noise;
+
     use super::*;
-    use crate::noise::Noise;
 
     #[test]
     fn success_without_exception_still_leaves_room_for_failures() {

@@ -1,33 +1,45 @@
 //! Whether a series rises or falls: the Mann–Kendall test with Theil and Sen's slope.
 
-/// |z| beyond this is a trend at the 1 % level. The test is repeated while a step runs, so the usual
-/// 5 % would see trends in noise too often.
+use crate::median;
+
+/// |z| beyond this is a trend at the 1 % level. The test is repeated while a measurement runs, so the usual 5 % would find
+/// trends in noise too often.
 const Z_CRITICAL: f64 = 2.576;
+
+/// With fewer values the normal approximation is not good.
+const MIN_VALUES: usize = 10;
 
 /// How a series moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Trend {
+pub struct Trend {
     /// Mann and Kendall's statistic, standard normal if there is no trend; positive if values rise.
-    z: f64,
+    pub z: f64,
     /// The typical change from one value to the next.
-    pub(crate) slope: f64,
+    pub slope: f64,
 }
 
 impl Trend {
     /// True if the values rise or fall more than chance explains.
-    pub(crate) fn significant(&self) -> bool {
+    pub fn is_significant(&self) -> bool {
         self.z.abs() > Z_CRITICAL
     }
 }
 
-/// The trend of these values, or `None` with fewer than ten, where the normal approximation is not good.
+/// The trend of these values; `None` with fewer than ten, where the normal approximation is not good.
 ///
 /// S = Σ_{i<j} sgn(xⱼ − xᵢ) has variance (n(n−1)(2n+5) − Σ t(t−1)(2t+5))/18 without a trend, t being the
 /// sizes of groups of equal values; z = (S ∓ 1)/√Var (Mann 1945, Kendall 1975). The slope is the median of
 /// (xⱼ − xᵢ)/(j − i) over all pairs (Theil 1950, Sen 1968), which single outliers do not move.
-pub(crate) fn trend(values: &[f64]) -> Option<Trend> {
-    const FEWEST: usize = 10;
-    if values.len() < FEWEST {
+///
+/// ```
+/// # use plimsoll_stats::mann_kendall;
+/// let falling: Vec<f64> = (0..20).map(|i| 5.0 - 2.0 * f64::from(i)).collect();
+/// let trend = mann_kendall(&falling).unwrap();
+/// assert!(trend.is_significant());
+/// assert_eq!(trend.slope, -2.0);
+/// ```
+pub fn mann_kendall(values: &[f64]) -> Option<Trend> {
+    if values.len() < MIN_VALUES {
         return None;
     }
     let mut s = 0.0;
@@ -42,7 +54,7 @@ pub(crate) fn trend(values: &[f64]) -> Option<Trend> {
     let variance = s_variance(values);
     let toward_zero = if s.abs() < 1.0 { 0.0 } else { s - s.signum() };
     let z = if variance > 0.0 { toward_zero / variance.sqrt() } else { 0.0 };
-    Some(Trend { z, slope: crate::load::series::median(slopes) })
+    Some(Trend { z, slope: median(slopes)? })
 }
 
 fn s_variance(values: &[f64]) -> f64 {
@@ -55,24 +67,25 @@ fn s_variance(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_testkit::Noise;
+
     use super::*;
-    use crate::noise::Noise;
 
     #[test]
     fn a_line_is_a_trend_and_a_constant_is_none() {
         let line: Vec<f64> = (0..20).map(|i| 5.0 - f64::from(i)).collect();
-        let found = trend(&line).unwrap();
-        assert!(found.significant());
+        let found = mann_kendall(&line).unwrap();
+        assert!(found.is_significant());
         assert!((found.slope + 1.0).abs() < 1e-12);
-        assert!(!trend(&[7.0; 20]).unwrap().significant());
-        assert_eq!(trend(&[1.0, 2.0]), None);
+        assert!(!mann_kendall(&[7.0; 20]).unwrap().is_significant());
+        assert_eq!(mann_kendall(&[1.0, 2.0]), None);
     }
 
     #[test]
     fn s_and_its_variance_are_those_of_the_definition() {
         // Two swapped neighbours in ten rising values: S = 45 − 2; Var = 10·9·25/18 = 125.
         let values = [1.0, 2.0, 3.0, 5.0, 4.0, 6.0, 7.0, 8.0, 9.0, 10.0];
-        let z = trend(&values).unwrap().z;
+        let z = mann_kendall(&values).unwrap().z;
         assert!((z - 42.0 / 125_f64.sqrt()).abs() < 1e-12);
         // Ten values in five pairs: Var = (2250 − 5·18)/18 = 120.
         assert_eq!(s_variance(&[1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0, 5.0, 5.0]), 120.0);
@@ -84,7 +97,7 @@ mod tests {
         let alarms = (0..500)
             .filter(|_| {
                 let values: Vec<f64> = (0..20).map(|_| noise.normal()).collect();
-                trend(&values).unwrap().significant()
+                mann_kendall(&values).unwrap().is_significant()
             })
             .count();
         assert!(alarms <= 15, "{alarms} of 500 series of noise");

@@ -1,0 +1,38 @@
+//! Statistics of performance measurements: pure functions of slices of numbers.
+//!
+//! All intervals are two-sided 95 % intervals. Functions that cannot answer from so few values return `None`; none of
+//! them panics, and none reads a clock, a file or a random number.
+//!
+//! Throughput measured over intervals of a load, from the first request on:
+//!
+//! ```
+//! use plimsoll_stats::{Truncation, batch_means, mann_kendall, mean, mser5};
+//!
+//! // Ten slow intervals of warm-up, then sixty at about 1000 requests per second.
+//! let rates: Vec<f64> = (0..70).map(|i| if i < 10 { 400.0 } else { 1000.0 + f64::from(i % 5) }).collect();
+//!
+//! let Truncation::After(cut) = mser5(&rates) else { panic!("the warm-up has ended") };
+//! assert_eq!(cut, 10);
+//!
+//! let steady = &rates[cut..];
+//! assert_eq!(mean(steady), 1002.0);
+//! assert!(batch_means::half_width(steady).is_some_and(|half| half < 1.0));
+//! assert!(mann_kendall(&batch_means::means(steady, 20)).is_some_and(|trend| !trend.is_significant()));
+//! ```
+
+mod estimate;
+mod mser;
+mod proportion;
+mod series;
+mod trend;
+
+pub mod batch_means;
+pub mod line;
+pub mod quantile;
+pub mod usl;
+
+pub use estimate::{Estimate, Z_95, ratio, t_quantile};
+pub use mser::{MIN_MSER_BATCHES, MSER_BATCH, Truncation, mser5};
+pub use proportion::wilson;
+pub use series::{Weighted, autocorrelation, mean, median, variance};
+pub use trend::{Trend, mann_kendall};

@@ -1,0 +1,146 @@
+//! A straight line through points of which some may be wrong.
+
+use crate::{median, t_quantile};
+
+/// Huber's constant: 95 % of the efficiency of least squares where the noise is normal.
+const HUBER: f64 = 1.345;
+/// The median absolute deviation of a normal distribution, in standard deviations.
+const MAD_NORMAL: f64 = 0.674_5;
+const ROUNDS: usize = 30;
+
+/// A straight line y = a + b·x with what is known of its slope and of the scatter about it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Line {
+    /// The slope b.
+    pub slope: f64,
+    /// The intercept a.
+    pub intercept: f64,
+    /// Half of the 95 % interval of the slope.
+    pub slope_half: f64,
+    /// Half of the 95 % interval of one point about the line.
+    pub scatter_half: f64,
+}
+
+/// Slope and intercept.
+type Fit = (f64, f64);
+
+/// The line through points (x, y), of which some may lie far off; `None` with fewer than three points, or where all x are
+/// equal.
+///
+/// It starts with Theil and Sen's median slope of all pairs (1950, 1968), which 29 % of wrong points do not move far, and
+/// goes on with least squares in which points farther off than 1.345 robust standard deviations count less, by how far
+/// they are (Huber, *Robust estimation of a location parameter*, 1964). The interval of the slope is
+/// t(0.975; n − 2)·s/√Σw(x − x̄)², with s² = Σwr²/(n − 2).
+///
+/// ```
+/// # use plimsoll_stats::line;
+/// let mut points: Vec<(f64, f64)> = (1..=8).map(|i| (100.0 * f64::from(i), 0.1 * f64::from(i))).collect();
+/// points[2].1 = 0.95; // one reading is wrong
+/// let line = line::fit(&points).unwrap();
+/// assert!((line.slope / 0.001 - 1.0).abs() < 0.05);
+/// ```
+pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
+    if points.len() < 3 {
+        return None;
+    }
+    let mut fit = theil_sen(points)?;
+    let mut weights = vec![1.0; points.len()];
+    for _ in 0..ROUNDS {
+        weights = huber_weights(points, fit);
+        fit = weighted(points, &weights)?;
+    }
+    Some(with_intervals(points, &weights, fit))
+}
+
+fn theil_sen(points: &[(f64, f64)]) -> Option<Fit> {
+    let mut slopes = Vec::new();
+    for (index, a) in points.iter().enumerate() {
+        for b in &points[index + 1..] {
+            let dx = b.0 - a.0;
+            if dx != 0.0 {
+                slopes.push((b.1 - a.1) / dx);
+            }
+        }
+    }
+    let slope = median(slopes)?;
+    let intercept = median(points.iter().map(|(x, y)| y - slope * x).collect())?;
+    Some((slope, intercept))
+}
+
+fn residual((x, y): (f64, f64), (slope, intercept): Fit) -> f64 {
+    y - intercept - slope * x
+}
+
+fn huber_weights(points: &[(f64, f64)], fit: Fit) -> Vec<f64> {
+    let sizes: Vec<f64> = points.iter().map(|point| residual(*point, fit).abs()).collect();
+    let scale = median(sizes.clone()).unwrap_or(0.0) / MAD_NORMAL;
+    let most = HUBER * scale;
+    sizes.iter().map(|size| if most > 0.0 && *size > most { most / size } else { 1.0 }).collect()
+}
+
+fn weighted(points: &[(f64, f64)], weights: &[f64]) -> Option<Fit> {
+    let total: f64 = weights.iter().sum();
+    let mean = |of: fn(&(f64, f64)) -> f64| {
+        points.iter().zip(weights).map(|(point, weight)| weight * of(point)).sum::<f64>() / total
+    };
+    let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+    let spread = squares_about(points, weights, x);
+    let together: f64 =
+        points.iter().zip(weights).map(|(point, weight)| weight * (point.0 - x) * (point.1 - y)).sum();
+    (spread > 0.0).then(|| (together / spread, y - together / spread * x))
+}
+
+fn squares_about(points: &[(f64, f64)], weights: &[f64], center: f64) -> f64 {
+    points.iter().zip(weights).map(|(point, weight)| weight * (point.0 - center).powi(2)).sum()
+}
+
+fn with_intervals(points: &[(f64, f64)], weights: &[f64], fit: Fit) -> Line {
+    let degrees = points.len() as f64 - 2.0;
+    let squares: f64 =
+        points.iter().zip(weights).map(|(point, weight)| weight * residual(*point, fit).powi(2)).sum();
+    let deviation = (squares / degrees).sqrt();
+    let total: f64 = weights.iter().sum();
+    let x = points.iter().zip(weights).map(|(point, weight)| weight * point.0).sum::<f64>();
+    let spread = squares_about(points, weights, x / total).sqrt();
+    let t = t_quantile(degrees);
+    Line { slope: fit.0, intercept: fit.1, slope_half: t * deviation / spread, scatter_half: t * deviation }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_testkit::Noise;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_interval_of_the_slope_covers_it() {
+        let covers = |seed: &u64| {
+            let mut noise = Noise::new(*seed);
+            let points: Vec<(f64, f64)> = (1..=9)
+                .map(|n| (100.0 * f64::from(n), 0.05 + 0.05 * f64::from(n) + 0.01 * noise.normal()))
+                .collect();
+            let line = fit(&points).unwrap();
+            (line.slope - 0.0005).abs() <= line.slope_half
+        };
+        let count = (0..300).filter(covers).count();
+        assert!(count >= 260, "{count} of 300");
+    }
+
+    #[test]
+    fn two_points_and_points_above_each_other_have_no_line() {
+        assert_eq!(fit(&[(1.0, 1.0), (2.0, 2.0)]), None);
+        assert_eq!(fit(&[(1.0, 1.0), (1.0, 2.0), (1.0, 3.0)]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn exact_points_give_their_line_back(slope in -1e3_f64..1e3, intercept in -1e3_f64..1e3) {
+            let points: Vec<(f64, f64)> =
+                (0..7).map(|n| (f64::from(n * n), intercept + slope * f64::from(n * n))).collect();
+            let line = fit(&points).unwrap();
+            prop_assert!((line.slope - slope).abs() < 1e-6 && (line.intercept - intercept).abs() < 1e-6);
+            prop_assert!(line.slope_half < 1e-6 && line.scatter_half < 1e-6);
+        }
+    }
+}

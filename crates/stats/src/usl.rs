@@ -1,0 +1,386 @@
+//! The Universal Scalability Law, fitted over measured points.
+//!
+//! X(N) = γN / (1 + α(N − 1) + βN(N − 1)) (Gunther, *A Simple Capacity Model of Massively Parallel Transaction Systems*,
+//! 1993; *Guerrilla Capacity Planning*, 2007): γ is the throughput at size 1, α the part of the work that is serial
+//! (contention), β the cost of keeping each in step with each other (coherence). The size N is whatever is scaled:
+//! connections, threads, machines.
+
+use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
+use nalgebra::storage::Owned;
+use nalgebra::{DVector, Dyn, Matrix3, OMatrix, U3, Vector3};
+
+use crate::{Estimate, t_quantile};
+
+/// Gunther's rule for three parameters.
+const MIN_POINTS: usize = 6;
+/// Below this the law does not describe the points.
+const MIN_R_SQUARED: f64 = 0.9;
+/// A peak is not claimed beyond so many times the largest size that was measured.
+const MAX_EXTRAPOLATION: f64 = 2.0;
+/// Throughput within this ratio of the highest counts as level.
+const LEVEL: f64 = 0.05;
+
+/// The fitted law.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Usl {
+    /// γ: throughput at size 1.
+    pub gamma: Estimate,
+    /// α: contention.
+    pub alpha: Estimate,
+    /// β: coherence.
+    pub beta: Estimate,
+    /// The size of highest throughput, √((1 − α)/β); `None` unless β is known to be above 0, the peak is at most twice
+    /// the largest size that was measured, and no measured point contradicts it.
+    pub peak: Option<f64>,
+    /// Coefficient of determination of the fit.
+    pub r_squared: f64,
+}
+
+impl Usl {
+    /// Throughput at a size by the law.
+    pub fn throughput(&self, size: f64) -> f64 {
+        throughput([self.gamma.value, self.alpha.value, self.beta.value].into(), size)
+    }
+}
+
+/// The fit, or why there is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum UslFit {
+    /// The law fits.
+    Fitted(Usl),
+    /// Fewer than six points: how many there are.
+    TooFewPoints(u32),
+    /// The law does not describe the points: R² is below 0.9.
+    Poor,
+}
+
+/// One measured point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// What is scaled: connections, threads, machines.
+    pub size: f64,
+    /// Throughput, in any unit.
+    pub throughput: f64,
+    /// The 95 % interval of the throughput, where it is known.
+    pub interval: Option<(f64, f64)>,
+}
+
+type Parameters = Vector3<f64>;
+type Jacobian = OMatrix<f64, Dyn, U3>;
+
+/// Least squares on relative residuals X(N)/X − 1: the noise of throughput is a ratio of it, and the low
+/// points, which determine γ, would hardly count next to the high ones otherwise.
+struct Problem<'a> {
+    points: &'a [Point],
+    /// γ, α, β.
+    parameters: Parameters,
+    /// Parameters that are fitted; the others stay at zero.
+    free: [bool; 3],
+}
+
+fn divisor(p: Parameters, n: f64) -> f64 {
+    1.0 + p[1] * (n - 1.0) + p[2] * n * (n - 1.0)
+}
+
+fn throughput(p: Parameters, n: f64) -> f64 {
+    p[0] * n / divisor(p, n)
+}
+
+impl Point {
+    fn predicted(&self, p: &Parameters) -> f64 {
+        throughput(*p, self.size)
+    }
+
+    /// Derivatives of the relative residual by γ, α, β.
+    fn gradient(&self, p: &Parameters) -> [f64; 3] {
+        let n = self.size;
+        let relative = self.predicted(p) / self.throughput;
+        let by_divisor = -relative / divisor(*p, n);
+        [relative / p[0], by_divisor * (n - 1.0), by_divisor * n * (n - 1.0)]
+    }
+}
+
+impl LeastSquaresProblem<f64, Dyn, U3> for Problem<'_> {
+    type ParameterStorage = Owned<f64, U3>;
+    type ResidualStorage = Owned<f64, Dyn>;
+    type JacobianStorage = Owned<f64, Dyn, U3>;
+
+    fn set_params(&mut self, parameters: &Parameters) {
+        self.parameters = *parameters;
+    }
+
+    fn params(&self) -> Parameters {
+        self.parameters
+    }
+
+    fn residuals(&self) -> Option<DVector<f64>> {
+        let residual = |point: &Point| point.predicted(&self.parameters) / point.throughput - 1.0;
+        Some(DVector::from_iterator(self.points.len(), self.points.iter().map(residual)))
+    }
+
+    fn jacobian(&self) -> Option<Jacobian> {
+        let mut jacobian = Jacobian::zeros(self.points.len());
+        for (row, point) in self.points.iter().enumerate() {
+            let gradient = point.gradient(&self.parameters);
+            (0..3)
+                .filter(|column| self.free[*column])
+                .for_each(|column| jacobian[(row, column)] = gradient[column]);
+        }
+        Some(jacobian)
+    }
+}
+
+impl Problem<'_> {
+    fn square_sum(&self) -> f64 {
+        self.residuals().map_or(f64::INFINITY, |residuals| residuals.norm_squared())
+    }
+
+    /// True if γ is positive and neither α nor β is negative, which the law's meaning forbids.
+    fn possible(&self) -> bool {
+        self.parameters.iter().all(|value| value.is_finite() && *value >= 0.0) && self.parameters[0] > 0.0
+    }
+}
+
+/// Start values from the linear form N/X = 1/γ + (α/γ)(N − 1) + (β/γ)N(N − 1), by least squares on rows
+/// divided by N/X; what comes out negative starts at zero.
+fn start(points: &[Point]) -> Parameters {
+    let mut normal = Matrix3::zeros();
+    let mut right = Vector3::zeros();
+    for point in points {
+        let n = point.size;
+        let row = Vector3::new(1.0, n - 1.0, n * (n - 1.0)) * (point.throughput / n);
+        normal += row * row.transpose();
+        right += row;
+    }
+    let linear = inverse(&normal).map(|inverse| inverse * right).filter(|linear| linear[0] > 0.0);
+    let rough = points.iter().map(|point| point.throughput / point.size).fold(0.0, f64::max);
+    linear.map_or(Vector3::new(rough, 0.01, 0.0), |linear| {
+        Vector3::new(1.0 / linear[0], (linear[1] / linear[0]).max(0.0), (linear[2] / linear[0]).max(0.0))
+    })
+}
+
+/// The inverse of a symmetric positive matrix whose rows differ by many orders of magnitude: scaled to a
+/// unit diagonal first. A row of zeros, which a parameter that is not fitted leaves, stays zero.
+fn inverse(matrix: &Matrix3<f64>) -> Option<Matrix3<f64>> {
+    let scale = matrix.diagonal().map(|value| if value > 0.0 { 1.0 / value.sqrt() } else { 0.0 });
+    let mut scaled = Matrix3::from_diagonal(&scale) * matrix * Matrix3::from_diagonal(&scale);
+    (0..3).filter(|index| scale[*index] == 0.0).for_each(|index| scaled[(index, index)] = 1.0);
+    Some(Matrix3::from_diagonal(&scale) * scaled.try_inverse()? * Matrix3::from_diagonal(&scale))
+}
+
+fn minimize(points: &[Point], free: [bool; 3]) -> Problem<'_> {
+    let mut parameters = start(points);
+    (0..3).filter(|index| !free[*index]).for_each(|index| parameters[index] = 0.0);
+    LevenbergMarquardt::new().minimize(Problem { points, parameters, free }).0
+}
+
+/// The best fit with α ≥ 0 and β ≥ 0. The sum of squares has one minimum in practice, so a parameter that
+/// wants to be negative belongs at zero: all four ways to set some to zero are tried.
+fn best(points: &[Point]) -> Option<Problem<'_>> {
+    let choices = [[true, true, true], [true, true, false], [true, false, true], [true, false, false]];
+    let fits = choices.into_iter().map(|free| minimize(points, free)).filter(Problem::possible);
+    fits.min_by(|a, b| a.square_sum().total_cmp(&b.square_sum()))
+}
+
+/// 95 % intervals: the covariance is s²(JᵀJ)⁻¹ with s² over n − 3 degrees of freedom, of all three
+/// parameters even if one rests at its limit of zero, times Student's t (Bates and Watts, *Nonlinear
+/// Regression Analysis*, 1988, chapter 2). Bounds below zero are cut there.
+fn estimates(fit: &Problem<'_>) -> Option<[Estimate; 3]> {
+    let all = Problem { points: fit.points, parameters: fit.parameters, free: [true; 3] };
+    let jacobian = all.jacobian()?;
+    let degrees = fit.points.len() as f64 - 3.0;
+    let covariance = inverse(&(jacobian.transpose() * &jacobian))? * (fit.square_sum() / degrees);
+    Some([0, 1, 2].map(|index| {
+        let value = fit.parameters[index];
+        let half = t_quantile(degrees) * covariance[(index, index)].max(0.0).sqrt();
+        Estimate { value, interval: Some(((value - half).max(0.0), value + half)) }
+    }))
+}
+
+/// 1 − Σ(X − X(N))² / Σ(X − X̄)².
+fn r_squared(fit: &Problem<'_>) -> f64 {
+    let mean = fit.points.iter().map(|point| point.throughput).sum::<f64>() / fit.points.len() as f64;
+    let missed: f64 =
+        fit.points.iter().map(|point| (point.throughput - point.predicted(&fit.parameters)).powi(2)).sum();
+    let spread: f64 = fit.points.iter().map(|point| (point.throughput - mean).powi(2)).sum();
+    if spread > 0.0 { 1.0 - missed / spread } else { 0.0 }
+}
+
+/// N_peak = √((1 − α)/β), where β is known to be above zero, the peak is not far beyond what was measured, and
+/// no point contradicts it.
+fn peak(points: &[Point], alpha: f64, beta: Estimate) -> Option<f64> {
+    let largest = points.iter().map(|point| point.size).fold(0.0, f64::max);
+    let known = beta.interval.is_some_and(|(low, _)| low > 0.0) && alpha < 1.0;
+    let peak = known.then(|| ((1.0 - alpha) / beta.value).sqrt())?;
+    (peak <= MAX_EXTRAPOLATION * largest && falls_beyond(points, peak)).then_some(peak)
+}
+
+/// True unless a point contradicts the peak. The law bends down to follow the corner of a plateau too, and then gives a
+/// peak where throughput is level. So every point beyond it must lie below the best, with its whole interval and by more
+/// than [`LEVEL`]. Only the first beyond it may be the best itself: a peak lies between two sizes.
+fn falls_beyond(points: &[Point], peak: f64) -> bool {
+    let best = points.iter().max_by(|a, b| a.throughput.total_cmp(&b.throughput));
+    let Some(best) = best else { return false };
+    let beyond = || points.iter().filter(|point| point.size > peak);
+    let first = beyond().map(|point| point.size).fold(f64::INFINITY, f64::min);
+    let level = (1.0 - LEVEL) * best.throughput;
+    let below = |point: &Point| {
+        let bounds = point.interval.zip(best.interval);
+        point.throughput < level && bounds.is_some_and(|((_, high), (low, _))| high < low)
+    };
+    best.size <= first && beyond().all(|point| point.size == best.size || below(point))
+}
+
+/// Fits the law to these points, by least squares on relative residuals (Levenberg–Marquardt) with α ≥ 0 and β ≥ 0.
+///
+/// ```
+/// # use plimsoll_stats::usl::{Point, UslFit, fit};
+/// let law = |n: f64| 1000.0 * n / (1.0 + 0.02 * (n - 1.0) + 0.0005 * n * (n - 1.0));
+/// let points = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0].map(|size| {
+///     let throughput = law(size);
+///     Point { size, throughput, interval: Some((0.99 * throughput, 1.01 * throughput)) }
+/// });
+/// let UslFit::Fitted(usl) = fit(&points) else { panic!("exact points fit") };
+/// assert!((usl.peak.unwrap() - 44.3).abs() < 0.1);
+/// ```
+pub fn fit(points: &[Point]) -> UslFit {
+    if points.len() < MIN_POINTS {
+        return UslFit::TooFewPoints(points.len() as u32);
+    }
+    let Some(best) = best(points) else { return UslFit::Poor };
+    let r_squared = r_squared(&best);
+    match estimates(&best) {
+        Some([gamma, alpha, beta]) if r_squared >= MIN_R_SQUARED => {
+            let peak = peak(points, alpha.value, beta);
+            UslFit::Fitted(Usl { gamma, alpha, beta, peak, r_squared })
+        }
+        _ => UslFit::Poor,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_testkit::Noise;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SIZES: [f64; 9] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0];
+
+    /// A point known to within 1 %.
+    fn at(size: f64, throughput: f64) -> Point {
+        Point { size, throughput, interval: Some((0.99 * throughput, 1.01 * throughput)) }
+    }
+
+    fn points(parameters: [f64; 3], seed: u64, noise: f64) -> Vec<Point> {
+        let mut source = Noise::new(seed);
+        let exact = |size| throughput(Vector3::from(parameters), size);
+        SIZES.map(|size| at(size, exact(size) * (1.0 + noise * source.normal()))).to_vec()
+    }
+
+    fn fitted(points: &[Point]) -> Usl {
+        match fit(points) {
+            UslFit::Fitted(usl) => usl,
+            refused => panic!("no fit: {refused:?}"),
+        }
+    }
+
+    fn within(estimate: Estimate, truth: f64) -> bool {
+        estimate.interval.is_some_and(|(low, high)| low <= truth && truth <= high)
+    }
+
+    #[test]
+    fn the_jacobian_is_the_derivative_of_the_residuals() {
+        let points = points([1000.0, 0.03, 0.0002], 1, 0.05);
+        let at = |parameters| Problem { points: &points, parameters, free: [true; 3] };
+        let parameters = Vector3::new(900.0, 0.05, 0.0001);
+        let exact = at(parameters).jacobian().unwrap();
+        for column in 0..3 {
+            let mut step = Vector3::zeros();
+            step[column] = 1e-5 * parameters[column];
+            let ahead = at(parameters + step).residuals().unwrap();
+            let behind = at(parameters - step).residuals().unwrap();
+            let numeric = (ahead - behind) / (2.0 * step[column]);
+            let miss = (exact.column(column) - &numeric).norm() / numeric.norm();
+            assert!(miss < 1e-6, "column {column} is off by {miss}");
+        }
+    }
+
+    #[test]
+    fn a_retrograde_ladder_gives_its_peak() {
+        let usl = fitted(&points([995.6, 0.026_7, 0.000_769], 1, 0.0));
+        assert!((usl.peak.unwrap() - 35.6).abs() < 0.1);
+        assert!(usl.r_squared > 0.999_999);
+    }
+
+    #[test]
+    fn intervals_cover_the_truth() {
+        let truth = [1200.0, 0.02, 0.0003];
+        let covered = (0..200).filter(|seed| {
+            let usl = fitted(&points(truth, *seed, 0.03));
+            within(usl.gamma, truth[0]) && within(usl.alpha, truth[1]) && within(usl.beta, truth[2])
+        });
+        // Three intervals at 95 % each hold together in at least 85 % of cases.
+        let count = covered.count();
+        assert!(count >= 170, "{count} of 200");
+    }
+
+    #[test]
+    fn no_peak_is_claimed_where_coherence_may_be_zero_or_the_peak_is_far_off() {
+        let contention_only = fitted(&points([1000.0, 0.05, 0.0], 4, 0.02));
+        assert_eq!(contention_only.peak, None);
+        assert!(contention_only.beta.interval.is_some_and(|(low, _)| low == 0.0));
+        let far = fitted(&points([1000.0, 0.0, 1e-7], 1, 0.0));
+        assert_eq!(far.peak, None);
+    }
+
+    #[test]
+    fn no_peak_is_claimed_before_points_that_are_no_slower() {
+        // A pool of 16 that answers in 5 ms: the fit bends down behind its corner. The points do not, but for a
+        // few per mille, and each is known so well that even these are significant.
+        let pool = |n: &f64| {
+            let throughput = 200.0 * n.min(16.0) * (1.0 - 0.002 * n.log2());
+            Point { size: *n, throughput, interval: Some((0.9999 * throughput, 1.0001 * throughput)) }
+        };
+        let points: Vec<Point> = SIZES[..8].iter().map(pool).collect();
+        let Some([_, alpha, beta]) = best(&points).as_ref().and_then(estimates) else { panic!("no fit") };
+        let by_formula = ((1.0 - alpha.value) / beta.value).sqrt();
+        assert!((32.0..128.0).contains(&by_formula), "{by_formula}");
+        assert!(!falls_beyond(&points, by_formula));
+        assert_eq!(peak(&points, alpha.value, Estimate { interval: Some(beta_known(beta)), ..beta }), None);
+    }
+
+    fn beta_known(beta: Estimate) -> (f64, f64) {
+        (0.9 * beta.value, 1.1 * beta.value)
+    }
+
+    #[test]
+    fn superlinear_data_never_give_negative_parameters() {
+        let usl = fitted(&SIZES.map(|n| at(n, 100.0 * n.powf(1.05))));
+        assert_eq!((usl.alpha.value, usl.beta.value), (0.0, 0.0));
+    }
+
+    #[test]
+    fn few_points_and_a_poor_fit_are_refused() {
+        assert_eq!(fit(&points([1000.0, 0.0, 0.0], 1, 0.0)[..5]), UslFit::TooFewPoints(5));
+        let zigzag =
+            SIZES.iter().enumerate().map(|(index, n)| at(*n, if index % 2 == 0 { 1000.0 } else { 100.0 }));
+        assert_eq!(fit(&zigzag.collect::<Vec<_>>()), UslFit::Poor);
+    }
+
+    proptest! {
+        #[test]
+        fn exact_data_give_their_parameters_back(
+            gamma in 1.0_f64..1e6,
+            alpha in 0.0_f64..0.5,
+            beta in 0.0_f64..0.01,
+        ) {
+            let UslFit::Fitted(usl) = fit(&points([gamma, alpha, beta], 1, 0.0)) else {
+                return Err(TestCaseError::fail("no fit"));
+            };
+            prop_assert!((usl.gamma.value / gamma - 1.0).abs() < 1e-4, "{usl:?}");
+            prop_assert!((usl.alpha.value - alpha).abs() < 1e-4, "{usl:?}");
+            prop_assert!((usl.beta.value - beta).abs() < 1e-6, "{usl:?}");
+        }
+    }
+}
