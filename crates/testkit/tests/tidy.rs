@@ -5,13 +5,18 @@
 
 mod tidy {
     pub(crate) mod breach;
+    pub(crate) mod clocks;
+    pub(crate) mod cycles;
     pub(crate) mod dependencies;
     pub(crate) mod documents;
     pub(crate) mod files;
     pub(crate) mod functions;
+    pub(crate) mod modules;
     pub(crate) mod names;
+    pub(crate) mod results;
     pub(crate) mod sources;
     pub(crate) mod unsafety;
+    pub(crate) mod vocabulary;
     pub(crate) mod words;
 }
 
@@ -19,7 +24,9 @@ use std::error::Error;
 
 use tidy::breach::{Breach, report};
 use tidy::sources::{Source, read_architecture, read_crates, read_sources, root};
-use tidy::{dependencies, documents, files, functions, names, unsafety, words};
+use tidy::{
+    clocks, cycles, dependencies, documents, files, functions, names, results, unsafety, vocabulary, words,
+};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -57,12 +64,29 @@ fn only_the_binary_uses_anyhow() -> Outcome {
 
 #[test]
 fn the_architecture_explains_every_crate_edge() -> Outcome {
-    report(&dependencies::unexplained_edges(&read_crates()?, &read_architecture()?))
+    let (crates, architecture) = (read_crates()?, read_architecture()?);
+    report(&dependencies::unexplained_edges(&crates, &architecture))?;
+    report(&dependencies::stale_edges(&crates, &architecture))
 }
 
 #[test]
 fn unsafe_code_stays_in_the_sys_crate() -> Outcome {
     over_rust_files(unsafety::unsafe_outside_sys)
+}
+
+#[test]
+fn files_of_a_crate_do_not_import_each_other_in_a_circle() -> Outcome {
+    report(&cycles::import_cycles(&read_crates()?, &read_sources()?)?)
+}
+
+#[test]
+fn no_error_is_dropped_in_silence() -> Outcome {
+    over_rust_files(results::dropped_results)
+}
+
+#[test]
+fn only_the_units_crate_asks_what_time_it_is() -> Outcome {
+    over_rust_files(clocks::foreign_clocks)
 }
 
 #[test]
@@ -94,6 +118,13 @@ fn the_lock_file_is_part_of_the_repository() -> Outcome {
 fn no_file_holds_a_forbidden_word() -> Outcome {
     let sources = read_sources()?;
     let breaches: Vec<Breach> = sources.iter().flat_map(words::forbidden_words).collect();
+    report(&breaches)
+}
+
+#[test]
+fn retired_words_stay_retired() -> Outcome {
+    let sources = read_sources()?;
+    let breaches: Vec<Breach> = sources.iter().flat_map(vocabulary::retired_words).collect();
     report(&breaches)
 }
 

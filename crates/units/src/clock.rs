@@ -1,7 +1,7 @@
 //! Where «now» comes from.
 
 use std::cell::Cell;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -24,6 +24,11 @@ impl Clock for RealClock {
         // The kernel never gives negative monotonic times; both casts keep the value.
         Instant::from_nanos(time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned())
     }
+}
+
+/// Time since 1970, as the system has it: for dates and names, never for intervals. Zero where it is set before 1970.
+pub fn unix_time() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// A clock that stands still until a test moves it.

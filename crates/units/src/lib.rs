@@ -9,7 +9,7 @@ mod instant;
 mod quantity;
 mod text;
 
-pub use clock::{Clock, RealClock, SimClock};
+pub use clock::{Clock, RealClock, SimClock, unix_time};
 pub use instant::Instant;
 pub use quantity::{
     ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate,
@@ -17,3 +17,7 @@ pub use quantity::{
 pub use text::{
     bytes_text, count_text, duration_text, escape_control, grouped, percent_text, share_text, significant,
 };
+
+/// Drops the outcome of an operation whose failure changes nothing, for the reason given: `best_effort(child.kill(), "it may
+/// have ended by itself")`. Everywhere else an error is handled, recorded as an event or returned.
+pub fn best_effort<T, E>(_outcome: Result<T, E>, _because: &'static str) {}

@@ -29,9 +29,6 @@ const LEVELS: &[(&str, u8)] = &[
     ("cli", 5),
 ];
 
-/// Edges within one level that are right all the same: `sys` hands out instants of the clock that `units` defines.
-const EXCEPTIONS: &[(&str, &str)] = &[("sys", "units")];
-
 fn level(name: &str) -> Option<u8> {
     LEVELS.iter().find(|(known, _)| *known == name).map(|(_, level)| *level)
 }
@@ -60,7 +57,7 @@ pub(crate) fn upward_edges(crates: &[Crate]) -> Vec<Breach> {
 
 fn upward_edge(from: &Crate, to: &Dependency) -> Option<Breach> {
     let (above, below) = (level(&from.name)?, level(&to.name)?);
-    if above > below || EXCEPTIONS.contains(&(from.name.as_str(), to.name.as_str())) {
+    if above > below {
         return None;
     }
     let advice = format!(
@@ -118,6 +115,22 @@ pub(crate) fn unexplained_edges(crates: &[Crate], architecture: &str) -> Vec<Bre
         .collect()
 }
 
+/// Lines of ARCHITECTURE.md about edges that are not there.
+pub(crate) fn stale_edges(crates: &[Crate], architecture: &str) -> Vec<Breach> {
+    let known: Vec<String> = edges(crates).map(|(from, to)| format!("{} → {}", from.name, to.name)).collect();
+    let mut breaches = Vec::new();
+    for (index, line) in architecture.lines().enumerate() {
+        let quoted = line.split('`').skip(1).step_by(2).filter(|text| text.contains(" → "));
+        breaches.extend(quoted.filter(|edge| !known.iter().any(|one| one == edge)).map(|edge| Breach {
+            file: "ARCHITECTURE.md".into(),
+            line: index + 1,
+            rule: "ARCHITECTURE.md explains only edges that exist",
+            advice: format!("no crate depends so: `{edge}`; take the line out"),
+        }));
+    }
+    breaches
+}
+
 /// Whether the text holds the edge as whole words: `a → sys` does not explain `a → system`.
 fn mentions(text: &str, edge: &str) -> bool {
     let part_of_a_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
@@ -153,12 +166,6 @@ mod tests {
     }
 
     #[test]
-    fn sys_may_use_units_but_not_the_other_way_round() {
-        assert!(upward_edges(&with("sys", vec![ours("units")])).is_empty());
-        assert_eq!(upward_edges(&with("units", vec![ours("sys")])).len(), 1);
-    }
-
-    #[test]
     fn tests_may_look_upwards() {
         assert!(upward_edges(&with("http", vec![dev("engine")])).is_empty());
     }
@@ -186,6 +193,13 @@ mod tests {
         let anyhow = || Dependency { ours: false, ..ours("anyhow") };
         assert_eq!(anyhow_in_libraries(&with("store", vec![anyhow()])).len(), 1);
         assert!(anyhow_in_libraries(&with("cli", vec![anyhow()])).is_empty());
+    }
+
+    #[test]
+    fn a_line_about_an_edge_that_is_gone_is_a_breach() {
+        let crates = with("engine", vec![ours("sys")]);
+        let breaches = stale_edges(&crates, "- `engine → sys`: sockets\n- `engine → sys`, `engine → units`: both");
+        assert_eq!((breaches.len(), breaches[0].line), (1, 2));
     }
 
     #[test]

@@ -24,6 +24,14 @@ impl Source {
         self.path.ends_with(".rs")
     }
 
+    /// The crate whose product code this file is part of, by the name of its folder; `None` for tests, and for the testkit,
+    /// which is one.
+    pub(crate) fn product_of(&self) -> Option<&str> {
+        let (owner, file) = self.path.strip_prefix("crates/")?.split_once("/src/")?;
+        let of_tests = self.stem() == "tests" || file.contains("tests/") || owner == "testkit";
+        (self.is_rust() && !of_tests).then_some(owner)
+    }
+
     /// File name without folder and ending.
     pub(crate) fn stem(&self) -> &str {
         let name = self.path.rsplit('/').next().unwrap_or(&self.path);
@@ -129,6 +137,20 @@ mod tests {
         assert_eq!(testkit.manifest, "crates/testkit/Cargo.toml");
         let metadata = testkit.dependencies.iter().find(|one| one.name == "cargo_metadata").unwrap();
         assert!(metadata.dev && !metadata.ours);
+    }
+
+    #[test]
+    fn product_code_is_what_is_in_src_and_no_test() {
+        let owner = |path: &str| Source::new(path, "").product_of().map(ToOwned::to_owned);
+        assert_eq!(owner("crates/host/src/net/tcp.rs").as_deref(), Some("host"));
+        for path in [
+            "crates/host/tests/a.rs",
+            "crates/host/src/net/tests.rs",
+            "crates/testkit/src/lib.rs",
+            "fuzz/a.rs",
+        ] {
+            assert_eq!(owner(path), None, "{path}");
+        }
     }
 
     #[test]
