@@ -119,7 +119,7 @@ impl Stage {
         let mut cast = self.lock();
         if let Some(listener) = cast.listener.take() {
             // On Linux this ends a waiting accept, and connecting is refused from now on. It can only fail if
-            // the socket does not listen, and then nobody waits.
+            // the socket does not listen, and then no thread waits.
             rustix::net::shutdown(&listener, rustix::net::Shutdown::Both).ok();
         }
         for (_, stream) in cast.open.drain() {

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_is_changed_in_every_way_at_no_more_places_than_wanted() {
+    fn a_seed_is_changed_in_every_way_at_no_more_places_than_asked() {
         let mutations = Mutations { places_max: 2, telling_bytes: b"?", repeated_bytes: 2 };
         let mut seen = Vec::new();
         mutations.each(b"abc", |mutated| seen.push(mutated.to_vec()));

@@ -23,7 +23,7 @@ impl Jvm {
     /// Bytes that it keeps, at the least.
     pub const KEPT_BYTES: u64 = 12 << 20;
 
-    /// Threads of the program, beside those of the JVM itself.
+    /// Threads of the program, not counting those of the JVM itself.
     pub const THREADS: u64 = 6;
 
     /// Starts a JVM with these options and waits until its program has made its garbage.
@@ -55,7 +55,7 @@ impl Jvm {
         self.child.id()
     }
 
-    /// How large its heap may become, as the program itself is told.
+    /// How large its heap may become, as the program itself reports it.
     pub fn heap_max_bytes(&self) -> u64 {
         self.heap_max_bytes
     }

@@ -14,7 +14,7 @@ impl Mariadb {
     /// That user's password.
     pub const PASSWORD: &str = "test-only";
 
-    /// Makes a database, which takes some seconds, starts MariaDB on a free port of 127.0.0.1 with these settings beside those for
+    /// Makes a database, which takes some seconds, starts MariaDB on a free port of 127.0.0.1 with these settings in addition to those for
     /// that (`&["--max-connections=10"]`), and waits until it accepts.
     ///
     /// # Errors

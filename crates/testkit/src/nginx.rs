@@ -17,7 +17,7 @@ const STARTS_MAX: usize = 5;
 /// How long nginx may take to accept, or to say what it counted.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often it is asked whether it accepts; it tells nobody when it begins to.
+/// How often it is asked whether it accepts; it does not announce when it begins to.
 const POLL: Duration = Duration::from_millis(2);
 
 /// Why nginx does not run or answer.
@@ -181,7 +181,7 @@ impl Nginx {
         let begun = Instant::now();
         // A child that has ended will not accept; another process at its port must not be taken for it.
         while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
-            // Its own page, and not only a connection: a port that was free may have become somebody else's.
+            // Its own page, and not only a connection: a port that was free may have become another process's.
             if self.requests().is_ok() {
                 return matches!(self.child.try_wait(), Ok(None));
             }
@@ -327,7 +327,7 @@ http {{
     )
 }
 
-/// The third number of the line after «server accepts handled requests».
+/// The third number of the line after `server accepts handled requests`.
 fn parse_requests(page: &str) -> Option<u64> {
     let (_, counters) = page.split_once("server accepts handled requests")?;
     counters.split_ascii_whitespace().nth(2)?.parse().ok()

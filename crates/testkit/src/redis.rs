@@ -8,7 +8,7 @@ use crate::server::{Server, ServerError, command};
 pub struct Redis(Server);
 
 impl Redis {
-    /// Starts Redis on a free port of 127.0.0.1, with these settings beside those for that (`&["--maxclients", "10"]`), and
+    /// Starts Redis on a free port of 127.0.0.1, with these settings in addition to those for that (`&["--maxclients", "10"]`), and
     /// waits until it accepts.
     ///
     /// # Errors

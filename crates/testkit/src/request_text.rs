@@ -7,7 +7,7 @@ use std::io::BufRead;
 ///
 /// # Panics
 /// When the body is not UTF-8, or the request begins with an empty line.
-#[expect(clippy::expect_used, reason = "in a test, a request that cannot be told is the failure")]
+#[expect(clippy::expect_used, reason = "in a test, a request that cannot be read is the failure")]
 pub fn read_request(reader: &mut impl BufRead) -> Option<String> {
     let mut lines = Vec::new();
     loop {

@@ -16,7 +16,7 @@ const STARTS_MAX: usize = 3;
 /// How long a server may take to accept. A database and a program that is compiled first take seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often it is asked whether it accepts; it tells nobody when it begins to.
+/// How often it is asked whether it accepts; it does not announce when it begins to.
 const POLL: Duration = Duration::from_millis(5);
 
 /// Why a server does not run.

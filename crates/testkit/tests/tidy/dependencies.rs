@@ -3,7 +3,7 @@
 use super::breach::Breach;
 use super::sources::{Crate, Dependency};
 
-/// The level of the testkit: beside the house, not in it.
+/// The crate of tests, which has no level.
 const TESTKIT: &str = "testkit";
 
 /// The level of every crate. Two crates of one level do not know each other.
@@ -198,7 +198,8 @@ mod tests {
     #[test]
     fn a_line_about_an_edge_that_is_gone_is_a_breach() {
         let crates = with("engine", vec![ours("sys")]);
-        let breaches = stale_edges(&crates, "- `engine → sys`: sockets\n- `engine → sys`, `engine → units`: both");
+        let breaches =
+            stale_edges(&crates, "- `engine → sys`: sockets\n- `engine → sys`, `engine → units`: both");
         assert_eq!((breaches.len(), breaches[0].line), (1, 2));
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn dead_links(root: &Path, source: &Source) -> Vec<Breach> {
                 file: source.path.clone(),
                 line: index + 1,
                 rule: "relative links lead to a file",
-                advice: format!("`{link}` is not there, seen from the document's folder; mend the link"),
+                advice: format!("`{link}` is not there, seen from the document's folder; fix the link"),
             });
         }
     }

@@ -78,7 +78,7 @@ pub(crate) fn read_sources() -> Result<Vec<Source>, Box<dyn Error>> {
     Ok(names.split_terminator('\0').filter_map(|path| read_source(&root, path)).collect())
 }
 
-/// A file that was deleted but not yet committed as deleted is listed and cannot be read: it is nobody's breach.
+/// A file that was deleted but not yet committed as deleted is listed and cannot be read: it breaks no rule.
 fn read_source(root: &Path, path: &str) -> Option<Source> {
     let text = fs::read_to_string(root.join(path)).ok()?;
     Some(Source { path: path.to_owned(), text })
