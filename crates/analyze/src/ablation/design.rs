@@ -2,18 +2,18 @@
 
 use super::trial::Cell;
 
-/// Up to so many switches all combinations are measured: sixteen. Beyond that they would take longer than anybody waits.
+/// Up to so many switches all combinations are measured: sixteen. Beyond that they would take too long.
 const FULL_MOST: usize = 4;
 
 /// How combinations are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Design {
-    /// All 2^k of them: every cost is known beside every setting of the others, and so is every interaction.
+    /// All 2^k of them: every cost is known with every setting of the others, and so is every interaction.
     Full,
     /// Nothing on; each by itself; everything on; each taken out of that: 2k + 2. What a switch costs by itself and on top of
     /// all others is known, and so whether it interacts, but not with which.
     OneAtATime,
-    /// Others, which somebody else chose.
+    /// Others, chosen elsewhere.
     Given,
 }
 
@@ -56,8 +56,8 @@ pub fn settings_of(design: Design, switches: usize) -> Vec<Vec<bool>> {
 /// The design that these combinations are of.
 pub(super) fn recognised(cells: &[Cell], switches: usize) -> Design {
     let is = |design: Design| {
-        let wanted = settings_of(design, switches);
-        wanted.len() == cells.len() && cells.iter().all(|cell| wanted.contains(&cell.settings))
+        let settings = settings_of(design, switches);
+        settings.len() == cells.len() && cells.iter().all(|cell| settings.contains(&cell.settings))
     };
     if switches <= FULL_MOST && is(Design::Full) {
         Design::Full

@@ -1,4 +1,4 @@
-//! In which order to mend what costs.
+//! In which order to fix what costs.
 
 use super::trial::{Cell, SwitchCost, with};
 use crate::Estimate;
@@ -12,7 +12,7 @@ pub struct FixStep {
     pub time_sec: f64,
     /// True if that combination was measured; else it is the time before less the switch's mean cost.
     pub measured: bool,
-    /// The switches that could as well be mended in its place: noise alone may make the difference.
+    /// The switches that could as well be fixed in its place: noise alone may make the difference.
     pub ties: Vec<String>,
 }
 
@@ -47,9 +47,9 @@ pub(super) fn order(cells: &[Cell], costs: &[SwitchCost], names: &[String]) -> V
     while !left.is_empty() {
         let after = |cost: &SwitchCost| {
             let off = with(&settings, cost.switch, false);
-            let foretold = Estimate { value: time_sec - cost.cost_sec.value, interval: None };
+            let predicted = Estimate { value: time_sec - cost.cost_sec.value, interval: None };
             let measured = cells.iter().find(|cell| cell.settings == off).map(|cell| cell.time_sec);
-            After { time_sec: measured.unwrap_or(foretold), measured: measured.is_some() }
+            After { time_sec: measured.unwrap_or(predicted), measured: measured.is_some() }
         };
         let mut options: Vec<(&SwitchCost, After)> = left.iter().map(|cost| (*cost, after(cost))).collect();
         let time_of = |index: &usize| options[*index].1.time_sec.value;

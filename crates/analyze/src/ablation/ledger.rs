@@ -29,7 +29,7 @@ pub struct Ledger {
     pub design: Design,
     /// The switches, the dearest first.
     pub costs: Vec<SwitchCost>,
-    /// Switches of which no two combinations differ in them alone, so that nothing tells their cost.
+    /// Switches of which no two combinations differ in them alone, so that their cost is unknown.
     pub untold: Vec<String>,
     /// The interactions whose interval excludes zero, the largest first.
     pub interactions: Vec<Interaction>,
@@ -37,7 +37,7 @@ pub struct Ledger {
     pub order: Vec<FixStep>,
     /// The combinations.
     pub cells: Vec<Cell>,
-    /// Runs in which the load generator was the limit: their combinations take less than is told.
+    /// Runs in which the load generator was the limit: their combinations take less than stated.
     pub at_most: u32,
     /// The names of the other figures.
     pub beside: Vec<String>,
@@ -75,8 +75,8 @@ pub fn ledger(trials: &Trials) -> Ledger {
     let mut costs: Vec<SwitchCost> =
         (0..count).filter_map(|switch| cost(&known, switch, &trials.switches[switch])).collect();
     costs.sort_by(|a, b| b.cost_sec.value.total_cmp(&a.cost_sec.value));
-    let told = |name: &&String| costs.iter().any(|cost| cost.name == **name);
-    let untold = trials.switches.iter().filter(|name| !told(name)).cloned().collect();
+    let is_known = |name: &&String| costs.iter().any(|cost| cost.name == **name);
+    let untold = trials.switches.iter().filter(|name| !is_known(name)).cloned().collect();
     Ledger {
         group: trials.group.clone(),
         switches: trials.switches.clone(),

@@ -47,7 +47,7 @@ impl Noise {
     }
 
     /// The coefficient of variation of one run, and its degrees of freedom. Runs that agree to the last digit are one run
-    /// written down twice, and tell nothing.
+    /// written down twice, and show nothing.
     pub(super) fn known(&self) -> Option<(f64, f64)> {
         (self.degrees >= 1.0 && self.variance > 1e-12).then(|| (self.variance.sqrt(), self.degrees))
     }

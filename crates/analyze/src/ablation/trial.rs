@@ -24,7 +24,7 @@ pub struct Trials {
     pub group: Option<String>,
     /// The switches.
     pub switches: Vec<String>,
-    /// What else is told of each run: `cpu_us api`.
+    /// What else is known of each run: `cpu_us api`.
     pub beside: Vec<String>,
     /// The runs.
     pub trials: Vec<Trial>,

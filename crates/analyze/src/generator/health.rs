@@ -155,12 +155,12 @@ pub struct WorkerLoad {
     pub starved_ratio: f64,
 }
 
-/// What the generator's machine told during the step; `None` is not known, and never zero.
+/// What the generator's machine reported during the step; `None` is not known, and never zero.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MachineLoad {
     /// CPU time taken by the hypervisor over all CPU time, 0 to 1.
     pub stolen_ratio: Option<f64>,
-    /// Time in which some task of the machine was ready and had no CPU over time (PSI, «some»), 0 to 1.
+    /// Time in which some task of the machine was ready and had no CPU over time (PSI `some`), 0 to 1.
     pub pressure_ratio: Option<f64>,
     /// TCP segments sent.
     pub segments_sent: Option<u64>,
@@ -174,7 +174,7 @@ pub struct MachineLoad {
     pub sockets_time_wait: Option<u64>,
     /// Local ports from one source address to one target address.
     pub ports: Option<u64>,
-    /// The most descriptors this process had open at a time, as far as it was looked at.
+    /// The most descriptors this process had open at a time, as far as it was sampled.
     pub descriptors_open: Option<u64>,
     /// Descriptors it may have open.
     pub descriptors_limit: Option<u64>,

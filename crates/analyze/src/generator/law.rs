@@ -66,7 +66,7 @@ fn closed(evidence: &Evidence<'_>) -> Option<Law> {
 }
 
 /// In an open loop N is the mean of the requests under way, and R the time since they were sent. Where more and more
-/// are under way the law does not hold, and nobody's fault is shown by that.
+/// are under way the law does not hold, and that shows no fault.
 fn open(evidence: &Evidence<'_>) -> Option<Law> {
     let workers = evidence.measured.iter().filter(|head| head.of_worker());
     let read: u64 = workers.map(|head| head.in_flight).sum();

@@ -1,4 +1,4 @@
-//! What the generator's machine told of itself over the step.
+//! What the generator's machine reported of itself over the step.
 
 use plimsoll_record::{HostSample, Reading, Step};
 

@@ -11,7 +11,7 @@ use crate::load::frames::per_second;
 use crate::{GeneratorHealth, GeneratorReason, WorkerLoad};
 
 /// Workers that used, or waited for, less of a core than this would not have used the stolen time.
-const WANTED_RATIO: f64 = 0.50;
+const MIN_USE_RATIO: f64 = 0.50;
 /// Fewer segments sent again than these are chance, whatever their ratio.
 const RETRANSMITTED_LEAST: u64 = 100;
 
@@ -99,10 +99,10 @@ pub(super) fn last_heads<'a>(evidence: &Evidence<'a>) -> Vec<&'a plimsoll_record
     evidence.measured.iter().copied().filter(|head| Some(head.interval) == last).collect()
 }
 
-/// Stolen time holds back only a generator that wanted it: workers that were mostly idle would not have used it.
+/// Stolen time holds back only a generator that would have used it: workers that were mostly idle would not have used it.
 fn stolen(health: &GeneratorHealth) -> Option<GeneratorReason> {
-    let wanted = health.busiest_worker_ratio + health.starved_ratio >= WANTED_RATIO;
-    let ratio = health.machine.stolen_ratio.filter(|_| wanted)?;
+    let short = health.busiest_worker_ratio + health.starved_ratio >= MIN_USE_RATIO;
+    let ratio = health.machine.stolen_ratio.filter(|_| short)?;
     (ratio >= STOLEN_RATIO).then_some(GeneratorReason::Stolen { ratio })
 }
 

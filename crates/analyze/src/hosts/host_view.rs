@@ -1,4 +1,4 @@
-//! What hosts told beside their resources: components, throttling, what could not be read, and what looking cost.
+//! What hosts reported apart from their resources: components, throttling, unreadable sources, and the cost of sampling.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use super::track::{Span, Track};
 use super::tracks::{GENERATOR, Hosts};
 use crate::StepSummary;
 
-/// A host that was looked at.
+/// A sampled host.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WatchedHost {
     /// Its name.
     pub name: String,
-    /// What components told over the step.
+    /// What components reported over the step.
     pub components: Vec<ComponentLoad>,
     /// The control groups that were held back over the step.
     pub throttled: Vec<Throttled>,
     /// What could not be read, each source once.
     pub unread: Vec<Unread>,
-    /// What looking at it cost the machine that looked: cores, over the whole run. `None` where nobody measured that.
+    /// What sampling it cost the machine that did it: cores, over the whole run. `None` where that was not measured.
     pub probe_cores: Option<f64>,
 }
 
@@ -31,7 +31,7 @@ pub struct ComponentLoad {
     pub source: String,
     /// Where it was asked.
     pub address: String,
-    /// What it told, in the order in which it is worth reading.
+    /// What it reported, in the order in which it is worth reading.
     pub figures: Vec<ComponentFigure>,
 }
 
@@ -92,15 +92,15 @@ struct Known {
 /// What a counter is.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// A total: its growth each second is told.
+    /// A total: shown as its growth each second.
     Total,
-    /// A total that is only told once it grows.
+    /// A total that is shown only once it grows.
     Growth,
-    /// Time in milliseconds: the part of the time is told.
+    /// Time in milliseconds: shown as a part of the time.
     Milliseconds,
-    /// Time in microseconds: the part of the time is told.
+    /// Time in microseconds: shown as a part of the time.
     Microseconds,
-    /// Time in milliseconds that many spend at once: how many do on average is told (Little's law).
+    /// Time in milliseconds that many spend at once: shown as how many do on average (Little's law).
     Waiters,
     /// A level.
     Level,
@@ -159,8 +159,8 @@ impl Known {
     }
 }
 
-/// The hosts other than the generator that anything was heard or should have been heard of, by name. Of the steps, the one at
-/// this position is told.
+/// The hosts other than the generator that anything was heard or should have been heard of, by name. Figures are those of the
+/// step at this position.
 pub fn watched_hosts(run: &Run, steps: &[StepSummary], position: usize) -> Vec<WatchedHost> {
     let hosts = Hosts::new(&run.hosts);
     let span = spans(run, steps).get(position).copied();
@@ -215,7 +215,7 @@ fn unread(samples: &[HostSample], name: &str) -> Vec<Unread> {
     sources.into_values().collect()
 }
 
-/// All threads that looked at a host, from their first sample to their last.
+/// All threads that sampled a host, from their first sample to their last.
 fn probe_cores(samples: &[HostSample], name: &str) -> Option<f64> {
     let mut threads: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.host == name && sample.source == "probe") {

@@ -6,7 +6,7 @@ use crate::Limit;
 /// From this part on a resource is busy: what is left would not carry another ninth of the load, which is less than two
 /// steps of a ladder must differ by, 5 %, and what the reads of a capped resource scatter by together.
 pub(crate) const BUSY: f64 = 0.90;
-/// Limits nearer to each other than this are not told apart: it is the tolerance of the plateau itself.
+/// Limits nearer to each other than this cannot be distinguished: it is the tolerance of the plateau itself.
 pub(crate) const TIE: f64 = 0.05;
 
 /// One kind of thing that is used up by requests.
@@ -94,7 +94,7 @@ impl ResourceKind {
         }
     }
 
-    /// True if each request uses a part of a second's worth of it, so that the utilisation law tells its limit. A
+    /// True if each request uses a part of a second's worth of it, so that the utilisation law gives its limit. A
     /// device's time is no such thing: many of them serve several requests at once.
     pub(crate) fn is_spent(self) -> bool {
         match self {
@@ -115,7 +115,7 @@ pub struct Resource {
     pub host: String,
     /// What of the host: a thread, an interface, a device, a control group; empty for the host itself.
     pub detail: String,
-    /// How much there is, in its kind's unit; `None` where nobody said.
+    /// How much there is, in its kind's unit; `None` where it is not known.
     pub capacity: Option<f64>,
     /// How much was used while each step was measured, in the order of the steps: the mean over the window for what is
     /// spent, the most for what is held. `None` where it was not seen.

@@ -1,11 +1,11 @@
 //! Which processes on which hosts a request passes, found by following connections from the target's listener.
 //!
-//! Hosts tell who listens and what their processes are connected to (samples `listener` and `peers`). The target's
-//! address leads to a listener, its process to the addresses that it is connected to, and so on. Where nothing is looked at,
+//! Hosts report who listens and what their processes are connected to (samples `listener` and `peers`). The target's
+//! address leads to a listener, its process to the addresses that it is connected to, and so on. Where nothing is sampled,
 //! an address is all there is, and the way ends.
 //!
 //! One walk gives both: the tiers as reports draw them, and how many connections lead through each of them step by step,
-//! from which the verdict tells where requests wait.
+//! from which the verdict concludes where requests wait.
 
 mod flow;
 mod places;
@@ -25,7 +25,7 @@ pub struct Topology {
 /// A process, with its children of the same name, that requests reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierNode {
-    /// The name of its host; where nothing is looked at, its address.
+    /// The name of its host; where it is not sampled, its address.
     pub host: String,
     /// The name of the process; `None` where it is not known.
     pub process: Option<String>,

@@ -2,10 +2,10 @@
 
 use plimsoll_record::Counters;
 
-/// Two reads farther apart than this do not tell what was between them: hosts are read once a second, so more than one
+/// Two reads farther apart than this do not show what was between them: hosts are read once a second, so more than one
 /// read is missing there.
 const GAP_MOST_NS: u64 = 2_500_000_000;
-/// A rate is told only if reads cover this part of the time it is for.
+/// A rate is known only if reads cover this part of the time it is for.
 const COVERED_LEAST: f64 = 0.5;
 /// A gauge that was not read within a span was that of a read so near to it.
 const NEAR_NS: u64 = 1_000_000_000;
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn what_was_not_read_is_not_known_and_not_zero() {
         let reads = [(0, 0), (1, 100), (9, 100), (10, 200)];
-        assert_eq!(per_sec(&reads, 3.0, 7.0), None, "nobody looked");
+        assert_eq!(per_sec(&reads, 3.0, 7.0), None, "no read");
         assert_eq!(per_sec(&reads, 0.0, 1.5), Some(100.0), "two thirds were seen");
         assert_eq!(per_sec(&reads, 0.0, 4.0), None, "a quarter was seen");
         assert_eq!(per_sec(&[(0, 5)], 0.0, 1.0), None, "one read is no difference");

@@ -59,8 +59,8 @@ impl<'a> Hosts<'a> {
         host: &str,
         source: &str,
     ) -> impl Iterator<Item = (&'a str, &'s Track<'a>)> {
-        let wanted = move |key: &Key<'_>| key.0 == host && key.1 == source;
-        self.tracks.iter().filter(move |(key, _)| wanted(key)).map(|(key, track)| (key.2, track))
+        let is_source = move |key: &Key<'_>| key.0 == host && key.1 == source;
+        self.tracks.iter().filter(move |(key, _)| is_source(key)).map(|(key, track)| (key.2, track))
     }
 
     /// Why a source of a host could not be read, if it could not.

@@ -13,7 +13,7 @@ use super::tracks::GENERATOR;
 use crate::load::knee::{counts_for_capacity, whole};
 use crate::{Resource, StepSummary};
 
-/// All resources of all hosts that were looked at, with the demands that the steps show.
+/// All resources of all sampled hosts, with the demands that the steps show.
 pub(crate) fn resources(seen: &Seen<'_>, steps: &[StepSummary]) -> Vec<Resource> {
     let names = seen.hosts.names().into_iter().chain([GENERATOR]);
     let mut resources: Vec<Resource> = names.flat_map(|host| of_host(seen, host)).collect();

@@ -8,7 +8,7 @@ use crate::{Knee, StepSummary};
 pub(crate) const TOLERANCE: f64 = 0.05;
 
 /// A failed answer is often a fast one. A step counts for the knee only if its failures could not move
-/// throughput by more than the tolerance that the knee is told by.
+/// throughput by more than the tolerance of the knee.
 const SUCCESS_LEAST: f64 = 1.0 - TOLERANCE;
 
 /// True if the step's throughput is that of successful answers.

@@ -9,7 +9,7 @@ use super::frames::{merged, per_second};
 use super::percentile::summary;
 use crate::Moment;
 
-/// About so many moments a profile is told in.
+/// A profile is divided into about so many windows.
 const MOMENTS: f64 = 20.0;
 
 /// Where the moments of a profile end, in seconds since the load began: a level stage is one moment, one that rises or

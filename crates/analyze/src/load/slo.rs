@@ -60,28 +60,28 @@ fn lower_ns(percentile: Percentile) -> Option<f64> {
 /// Yes without any failure, however few requests that rests on, or if the lower bound of the success ratio
 /// is at least what was asked for; No if its upper bound is not.
 fn success_held(slo: &Slo, step: &StepSummary) -> Held {
-    let Some(wanted) = slo.success_ratio else { return Held::Yes };
+    let Some(required) = slo.success_ratio else { return Held::Yes };
     match step.success_interval {
         _ if step.success_ratio == Some(1.0) => Held::Yes,
-        Some((low, _)) if low >= wanted => Held::Yes,
-        Some((_, high)) if high < wanted => Held::No,
+        Some((low, _)) if low >= required => Held::Yes,
+        Some((_, high)) if high < required => Held::No,
         _ => Held::Unknown,
     }
 }
 
 /// The highest throughput within the limits against what was asked for.
 ///
-/// «No» needs proof that no more was to be had: a healthy generator, and a load that was not still gaining.
+/// `No` needs proof that more was impossible: a healthy generator, and a load that was not still gaining.
 fn throughput_held(slo: &Slo, steps: &[StepSummary], within: Option<Estimate>, reach: Reach) -> Held {
-    let Some(wanted) = slo.throughput_per_sec else { return Held::Yes };
+    let Some(required) = slo.throughput_per_sec else { return Held::Yes };
     let broken = |step: &StepSummary| [p99_held(slo, step), success_held(slo, step)].contains(&Held::No);
     match within.map(|estimate| estimate.interval) {
-        Some(Some((low, _))) if low >= wanted => Held::Yes,
+        Some(Some((low, _))) if low >= required => Held::Yes,
         _ if !reach.healthy => Held::Unknown,
-        Some(Some((_, high))) if high < wanted && !reach.growing => Held::No,
+        Some(Some((_, high))) if high < required && !reach.growing => Held::No,
         None if !steps.is_empty() && steps.iter().all(broken) => Held::No,
         // Whatever part of it is within the limits, there is not enough throughput in any step.
-        None if !reach.growing && highest(steps).is_some_and(|high| high < wanted) => Held::No,
+        None if !reach.growing && highest(steps).is_some_and(|high| high < required) => Held::No,
         _ => Held::Unknown,
     }
 }

@@ -68,7 +68,7 @@ pub fn measured_to_the_last_answer(end: StepEnd, answered_under_load: u64, answe
 }
 
 /// The last interval that is measured. A target that was lost is measured until its last answer: the time in
-/// which nobody was there to answer says nothing of its throughput.
+/// which no target was there to answer says nothing of its throughput.
 fn last_interval(step: &Step, frames: &[&Frame]) -> u32 {
     let answered = frames.iter().map(|frame| &frame.head);
     let answered = answered.filter(|head| head.phase == Phase::Measure && head.counts.completed > 0);

@@ -7,7 +7,7 @@ use plimsoll_stats::{Truncation, mean, mser5};
 
 use super::series::{Point, half_width, series};
 
-/// What is level must have been so for at least this long: compilers that work beside the program, caches and pools pause
+/// What is level must have been so for at least this long: compilers that work alongside the program, caches and pools pause
 /// for a second or two between one stair and the next.
 const MIN_LEVEL_SEC: f64 = 5.0;
 

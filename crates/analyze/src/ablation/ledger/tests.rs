@@ -79,12 +79,12 @@ fn two_switches(second_us: f64) -> Ledger {
 }
 
 #[test]
-fn a_switch_that_noise_may_have_put_before_another_is_told_as_tied_with_it() {
+fn a_switch_that_noise_may_have_put_before_another_is_tied_with_it() {
     let tied = two_switches(310.0).order;
     assert_eq!((tied[0].name.as_str(), tied[0].ties.as_slice()), ("second", ["first".to_owned()].as_slice()));
     assert_eq!(tied[1].ties, Vec::<String>::new(), "nothing else is left");
-    let told = two_switches(600.0).order;
-    assert_eq!((told[0].name.as_str(), told[0].ties.len()), ("second", 0));
+    let order = two_switches(600.0).order;
+    assert_eq!((order[0].name.as_str(), order[0].ties.len()), ("second", 0));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn many_switches_are_taken_one_at_a_time_and_interact_with_the_rest() {
 }
 
 #[test]
-fn runs_that_are_missing_cost_only_what_they_would_have_told() {
+fn runs_that_are_missing_cost_only_what_they_would_have_shown() {
     let mut cut = trials(3, 3, 0.01, 4);
     cut.trials.truncate(19);
     let ledger = ledger(&cut);

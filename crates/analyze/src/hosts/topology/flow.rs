@@ -20,7 +20,7 @@ pub(crate) struct Outflow {
 pub(crate) struct Tier {
     /// What it is.
     pub(crate) node: TierNode,
-    /// What to call it, if it is not known to be looked at: the name that the plan gives its host, or else its address.
+    /// What to call it, if its host is not known to be sampled: the name that the plan gives its host, or else its address.
     pub(crate) outside: Option<String>,
     /// Connections from which something is still to be read.
     pub(crate) unread: Figures,
@@ -29,7 +29,7 @@ pub(crate) struct Tier {
     /// All that lead in, those that are not accepted among them.
     pub(crate) established: Figures,
     pub(crate) out: Vec<Outflow>,
-    /// True if it is known to whom its processes are connected, be it to nobody.
+    /// True if the connections of its processes are known, be there none.
     pub(crate) out_known: bool,
 }
 
@@ -39,7 +39,7 @@ impl Tier {
         self.node.process.as_deref().unwrap_or("")
     }
 
-    /// True if it is, or may be, looked at: its listener is known.
+    /// True if its host is sampled, or may be: its listener is known.
     pub(crate) fn is_looked_at(&self) -> bool {
         self.outside.is_none()
     }
@@ -73,7 +73,7 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// The tiers that the target's address leads to, as far as they are looked at.
+    /// The tiers that the target's address leads to, as far as their hosts are sampled.
     pub(crate) fn front(&self) -> Vec<usize> {
         let is_front = |tier: &Tier| tier.node.depth == 1 && tier.is_looked_at();
         (0..self.tiers.len()).filter(|index| is_front(&self.tiers[*index])).collect()

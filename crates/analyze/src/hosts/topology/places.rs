@@ -15,10 +15,10 @@ pub(super) struct Places<'a> {
     pub(super) sockets: &'a Sockets<'a>,
 }
 
-/// Whether a host of the plan has this address: it is given, or it is looked at there.
+/// Whether a host of the plan has this address: the plan gives it, or a probe connects to it.
 fn has(host: &PlanHost, ip: IpAddr) -> bool {
     let is = |text: &str| text.parse::<IpAddr>().is_ok_and(|address| address.to_canonical() == ip);
-    let looked_at = |probe: &Probe| match probe {
+    let probed = |probe: &Probe| match probe {
         Probe::Ssh { host, .. }
         | Probe::Memcached(HostPort { host, .. })
         | Probe::Redis { address: HostPort { host, .. }, .. }
@@ -27,11 +27,11 @@ fn has(host: &PlanHost, ip: IpAddr) -> bool {
     };
     match host.address {
         Some(address) => address.to_canonical() == ip,
-        None => host.probes.iter().any(looked_at),
+        None => host.probes.iter().any(probed),
     }
 }
 
-/// What this machine is called: as the plan calls it, if it looks at it.
+/// What this machine is called: as the plan calls it, if it samples it.
 fn this_machine(plan: &Plan) -> &str {
     let here = |host: &&PlanHost| host.probes.iter().any(Probe::is_here);
     plan.hosts.iter().find(here).map_or(PlanHost::LOCAL, |host| host.name.as_str())
@@ -91,7 +91,7 @@ impl Places<'_> {
         self.plan.hosts.iter().find(|host| has(host, ip)).map(|host| host.name.as_str())
     }
 
-    /// What to call the host of an address where nobody is known to listen.
+    /// What to call the host of an address where no listener is known.
     pub(super) fn host_name(&self, from: Option<&str>, address: &Address) -> String {
         match address {
             Address::Tcp(address) => {

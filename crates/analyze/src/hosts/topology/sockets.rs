@@ -1,4 +1,4 @@
-//! What hosts told of their sockets over a run.
+//! What hosts reported of their sockets over a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -51,7 +51,7 @@ pub(super) struct Listener {
     pub(super) host: String,
     /// The address it listens on, which may stand for all of its host.
     pub(super) address: Address,
-    /// Its process, where the host tells that.
+    /// Its process, where the host reports that.
     pub(super) pid: Option<u32>,
 }
 
@@ -141,7 +141,7 @@ impl<'a> Sockets<'a> {
         }
     }
 
-    /// Of a server of several processes one is told to listen. The others belong to the process of their name that listens and
+    /// Of a server of several processes one is reported to listen. The others belong to the process of their name that listens and
     /// came before them, for children come after their parent; or else to any of their name.
     fn gather_families(&mut self) {
         let listening: BTreeSet<Key<'a>> =

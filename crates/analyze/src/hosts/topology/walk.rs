@@ -14,7 +14,7 @@ use crate::hosts::step_samples::Seen;
 /// The most tiers that are followed: a process that is connected to half the world is not worth more.
 const TIERS_MAX: usize = 64;
 
-/// What tells tiers apart: the process that listens, or the address where that is not known.
+/// What distinguishes tiers: the process that listens, or the address where that is not known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
     Process { host: String, pid: u32 },
@@ -111,7 +111,7 @@ impl Walk<'_> {
         let (unread, queue, established) = (gauge("unread"), gauge("queue"), gauge("established"));
         let listed = self.sockets.lists_peers(&host, &pids);
         let readable = || self.seen.hosts.failure(&host, "peers").is_none();
-        // Hosts list the processes that have opened connections, beside their listeners' state: one whose listener was seen
+        // Hosts list the processes that have opened connections, next to their listeners' state: one whose listener was seen
         // and that is not listed has opened none.
         let out_known = listed || !pids.is_empty() && unread.iter().any(Option::is_some) && readable();
         let outside = listener.is_none().then(|| self.places.name_of(address));

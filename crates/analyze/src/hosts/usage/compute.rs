@@ -49,7 +49,7 @@ fn cpu(seen: &Seen<'_>, host: &str) -> Option<Resource> {
 }
 
 /// Time that processors did not idle, over all their time. Time stolen by other guests of the machine is busy: it is
-/// not to be had.
+/// unavailable.
 fn busy_ratio(track: &Track<'_>, span: Span) -> Option<f64> {
     let total_ms = track.per_sec("total_ms", span).filter(|total_ms| *total_ms > 0.0)?;
     let idle_ms = track.per_sec("idle_ms", span)? + track.per_sec("iowait_ms", span).unwrap_or(0.0);
@@ -63,7 +63,7 @@ fn cores<'s>(seen: &'s Seen<'_>, host: &'s str) -> impl Iterator<Item = Resource
     })
 }
 
-/// Quotas that are less than what the host has. A process of a lab's host is in the host's own group and tells its quota.
+/// Quotas that are less than what the host has. A process of a lab's host is in the host's own group and reports its quota.
 fn quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
     let has = cores_of(seen, host);
     let mut quotas = all_quotas(seen, host);
@@ -71,7 +71,7 @@ fn quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
     quotas
 }
 
-/// Groups below the host's own that have a quota. A process tells its group's quota too, for where groups are not read.
+/// Groups below the host's own that have a quota. A process reports its group's quota too, for where groups are not read.
 fn all_quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
     let group = |(path, track): (&str, &Track<'_>)| {
         let quota = quota_of(track).filter(|_| !path.is_empty())?;
@@ -95,13 +95,13 @@ pub(crate) fn cpu_of(track: &Track<'_>, span: Span) -> Option<f64> {
     track.per_sec("cpu_us", span).map(|us| us / 1e6)
 }
 
-/// Threads that were ever busy, and processes of one thread whose threads were not looked at.
+/// Threads that were ever busy, and processes of one thread whose threads were not sampled.
 fn threads(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let looked_at: BTreeSet<u64> = pids(seen.hosts, host);
+    let sampled: BTreeSet<u64> = pids(seen.hosts, host);
     let single = |(subject, track): &(&str, &Track<'_>)| {
-        track.last("threads") == Some(1.0) && pid_of(subject).is_some_and(|pid| !looked_at.contains(&pid))
+        track.last("threads") == Some(1.0) && pid_of(subject).is_some_and(|pid| !sampled.contains(&pid))
     };
-    let components = seen.hosts.of(host, "redis").filter(|_| looked_at.is_empty());
+    let components = seen.hosts.of(host, "redis").filter(|_| sampled.is_empty());
     let tracks = seen.hosts.of(host, "thread").chain(seen.hosts.of(host, "process").filter(single));
     let one = |(subject, track): (&str, &Track<'_>)| {
         let used = seen.each(|span| cpu_of(track, span));

@@ -20,7 +20,7 @@ pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
     seen.hosts.of(host, "disk").map(busy).chain(groups).collect()
 }
 
-/// A group that is held to its cap leaves the device itself idle, so that its bytes tell what the device's time does not.
+/// A group that is held to its cap leaves the device itself idle, so that its bytes show what the device's time does not.
 /// Without a limit of the group, as the kernel has it, there is nothing to compare them with.
 fn capped(seen: &Seen<'_>, host: &str, path: &str, track: &Track<'_>) -> Vec<Resource> {
     let way = |(kind, counter, limit): &(ResourceKind, &str, &str)| {

@@ -54,7 +54,7 @@ fn throughput_that_decays_slowly_is_moving() {
 }
 
 #[test]
-fn a_front_faster_than_the_rest_is_not_cut_but_told() {
+fn a_front_faster_than_the_rest_is_reported_and_not_cut() {
     for share in [20, 60, 90] {
         let slowing = noisy(4, 200, 0.02, |index| if index < share { 10_000.0 } else { 500.0 });
         let settled = settle_closed(&points_at(&slowing));
