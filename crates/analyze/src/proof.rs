@@ -1,6 +1,7 @@
 //! Whether an experiment bears a verdict out: what was foretold, against what was seen.
 
 use plimsoll_plan::Cap;
+use plimsoll_stats::ratio;
 use plimsoll_units::{count_text, significant};
 
 use crate::intervention::{cap_of, repeated};

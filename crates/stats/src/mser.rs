@@ -5,7 +5,7 @@ use crate::{Weighted, mean};
 /// Values that are averaged into one before the search, the 5 of MSER-5.
 pub const MSER_BATCH: usize = 5;
 
-/// With fewer batches a warm-up cannot be told from noise.
+/// With fewer batches a warm-up cannot be distinguished from noise.
 pub const MIN_MSER_BATCHES: usize = 10;
 
 /// Where [`mser5`] cuts a series.
@@ -76,9 +76,9 @@ mod tests {
     }
 
     #[test]
-    fn a_series_that_never_settles_is_cut_at_the_latest_place() {
-        let rising: Vec<f64> = (0..100).map(|i| f64::from(i * i)).collect();
-        assert_eq!(mser5(&rising), Truncation::AtLatest(50));
+    fn a_warm_up_of_more_than_half_the_series_is_cut_at_the_latest_place() {
+        let rates: Vec<f64> = (0..100).map(|i| if i < 60 { 400.0 } else { 1000.0 }).collect();
+        assert_eq!(mser5(&rates), Truncation::AtLatest(50));
     }
 
     proptest! {

@@ -23,6 +23,7 @@ mod tidy {
 use std::error::Error;
 
 use tidy::breach::{Breach, report};
+use tidy::dependencies::Levels;
 use tidy::sources::{Source, read_architecture, read_crates, read_sources, root};
 use tidy::{
     clocks, cycles, dependencies, documents, files, functions, names, results, unsafety, vocabulary, words,
@@ -44,12 +45,12 @@ fn over_rust_files(rule: Rule) -> Outcome {
 
 #[test]
 fn every_crate_has_a_level_and_depends_only_on_lower_ones() -> Outcome {
-    report(&dependencies::upward_edges(&read_crates()?))
+    report(&dependencies::upward_edges(&read_crates()?, &Levels::read(&read_architecture()?)))
 }
 
 #[test]
 fn the_level_table_names_only_crates_that_exist() -> Outcome {
-    report(&dependencies::stale_levels(&read_crates()?))
+    report(&dependencies::stale_levels(&read_crates()?, &Levels::read(&read_architecture()?)))
 }
 
 #[test]
@@ -134,4 +135,9 @@ fn documents_are_filled_in_and_their_links_lead_somewhere() -> Outcome {
     let mut breaches: Vec<Breach> = sources.iter().flat_map(documents::placeholders).collect();
     breaches.extend(sources.iter().flat_map(|source| documents::dead_links(&root, source)));
     report(&breaches)
+}
+
+#[test]
+fn every_crate_has_a_readme() -> Outcome {
+    report(&documents::missing_readmes(&read_crates()?, &read_sources()?))
 }

@@ -1,7 +1,8 @@
 //! What a table of measurements tells of its tiers.
 
+use plimsoll_stats::t_quantile;
+
 use super::{Carried, DemandUnit, Growth, Observed, ObservedTier, Scaling, Stop, TierDemand, TierResource};
-use crate::batch_means::t_quantile;
 use crate::{Estimate, Limit, RowFinding, TableFindings, TableRow, TableTier};
 
 /// Rows whose costs of a request differ by this factor or more were not of the same thing.

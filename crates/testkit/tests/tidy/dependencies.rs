@@ -1,36 +1,30 @@
 //! Which crate may see which: a crate depends only on crates of lower levels, and each edge is explained.
 
+use std::collections::BTreeMap;
+
 use super::breach::Breach;
 use super::sources::{Crate, Dependency};
 
 /// The crate of tests, which has no level.
 const TESTKIT: &str = "testkit";
 
-/// The level of every crate. Two crates of one level do not know each other.
-const LEVELS: &[(&str, u8)] = &[
-    ("units", 0),
-    ("stats", 0),
-    ("http", 0),
-    ("sys", 0),
-    ("tls", 0),
-    ("plan", 1),
-    ("record", 1),
-    ("scenario", 1),
-    ("engine", 2),
-    ("host", 2),
-    ("store", 2),
-    ("analyze", 2),
-    ("target", 2),
-    ("lab", 2),
-    ("profile", 2),
-    ("conductor", 3),
-    ("report", 3),
-    ("wrk", 4),
-    ("cli", 5),
-];
+/// The level of every crate, as the table of ARCHITECTURE.md has it. Two crates of one level do not know each other.
+pub(crate) struct Levels(BTreeMap<String, u8>);
 
-fn level(name: &str) -> Option<u8> {
-    LEVELS.iter().find(|(known, _)| *known == name).map(|(_, level)| *level)
+impl Levels {
+    /// The levels in the rows of the table that begin with a crate's name and a number.
+    pub(crate) fn read(architecture: &str) -> Self {
+        let row = |line: &str| {
+            let mut cells = line.split('|').skip(1).map(str::trim);
+            let name = cells.next()?.strip_prefix('`')?.strip_suffix('`')?;
+            Some((name.to_owned(), cells.next()?.parse().ok()?))
+        };
+        Self(architecture.lines().filter_map(row).collect())
+    }
+
+    fn of(&self, name: &str) -> Option<u8> {
+        self.0.get(name).copied()
+    }
 }
 
 fn breach(owner: &Crate, rule: &'static str, advice: String) -> Breach {
@@ -46,17 +40,18 @@ fn edges(crates: &[Crate]) -> impl Iterator<Item = (&Crate, &Dependency)> {
 }
 
 /// Crates without a level, and edges that do not go down.
-pub(crate) fn upward_edges(crates: &[Crate]) -> Vec<Breach> {
+pub(crate) fn upward_edges(crates: &[Crate], levels: &Levels) -> Vec<Breach> {
     let unlevelled =
-        crates.iter().filter(|one| one.name != TESTKIT && level(&one.name).is_none()).map(|one| {
-            let advice = format!("crate `{}` has no level; add it to LEVELS in this test", one.name);
+        crates.iter().filter(|one| one.name != TESTKIT && levels.of(&one.name).is_none()).map(|one| {
+            let advice =
+                format!("crate `{}` has no level; add its row to the table of ARCHITECTURE.md", one.name);
             breach(one, "every crate has a level", advice)
         });
-    unlevelled.chain(edges(crates).filter_map(|(from, to)| upward_edge(from, to))).collect()
+    unlevelled.chain(edges(crates).filter_map(|(from, to)| upward_edge(from, to, levels))).collect()
 }
 
-fn upward_edge(from: &Crate, to: &Dependency) -> Option<Breach> {
-    let (above, below) = (level(&from.name)?, level(&to.name)?);
+fn upward_edge(from: &Crate, to: &Dependency, levels: &Levels) -> Option<Breach> {
+    let (above, below) = (levels.of(&from.name)?, levels.of(&to.name)?);
     if above > below {
         return None;
     }
@@ -68,13 +63,13 @@ fn upward_edge(from: &Crate, to: &Dependency) -> Option<Breach> {
 }
 
 /// Rows of the table that outlived their crate.
-pub(crate) fn stale_levels(crates: &[Crate]) -> Vec<Breach> {
-    let gone = LEVELS.iter().filter(|(name, _)| crates.iter().all(|one| one.name != *name));
-    gone.map(|(name, _)| Breach {
-        file: "crates/testkit/tests/tidy/dependencies.rs".into(),
+pub(crate) fn stale_levels(crates: &[Crate], levels: &Levels) -> Vec<Breach> {
+    let gone = levels.0.keys().filter(|name| crates.iter().all(|one| one.name != **name));
+    gone.map(|name| Breach {
+        file: "ARCHITECTURE.md".into(),
         line: 1,
-        rule: "the level table is true",
-        advice: format!("there is no crate `{name}`; take its row out of LEVELS"),
+        rule: "the table of crates is true",
+        advice: format!("there is no crate `{name}`; take its row out"),
     })
     .collect()
 }
@@ -145,6 +140,18 @@ fn mentions(text: &str, edge: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn levels() -> Levels {
+        Levels::read(
+            "| crate | level | what it is |\n| --- | --- | --- |\n| `units` | 0 | units |\n| `http` | 0 | codec |\n\
+             | `sys` | 0 | sockets |\n| `record` | 1 | types |\n| `engine` | 2 | workers |\n| `store` | 2 | files |\n\
+             | `testkit` | dev | tests |\n",
+        )
+    }
+
+    fn upward(crates: &[Crate]) -> Vec<Breach> {
+        upward_edges(crates, &levels())
+    }
+
     fn ours(name: &str) -> Dependency {
         Dependency { name: name.into(), ours: true, dev: false }
     }
@@ -159,27 +166,27 @@ mod tests {
 
     #[test]
     fn an_edge_upwards_or_sideways_is_a_breach_and_one_downwards_is_not() {
-        assert_eq!(upward_edges(&with("record", vec![ours("engine")])).len(), 1);
-        assert_eq!(upward_edges(&with("engine", vec![ours("store")])).len(), 1);
-        assert_eq!(upward_edges(&with("http", vec![ours("units")])).len(), 1);
-        assert!(upward_edges(&with("engine", vec![ours("record"), ours("sys")])).is_empty());
+        assert_eq!(upward(&with("record", vec![ours("engine")])).len(), 1);
+        assert_eq!(upward(&with("engine", vec![ours("store")])).len(), 1);
+        assert_eq!(upward(&with("http", vec![ours("units")])).len(), 1);
+        assert!(upward(&with("engine", vec![ours("record"), ours("sys")])).is_empty());
     }
 
     #[test]
     fn tests_may_look_upwards() {
-        assert!(upward_edges(&with("http", vec![dev("engine")])).is_empty());
+        assert!(upward(&with("http", vec![dev("engine")])).is_empty());
     }
 
     #[test]
     fn a_crate_without_a_level_is_a_breach() {
-        let breaches = upward_edges(&with("surprise", vec![]));
+        let breaches = upward(&with("surprise", vec![]));
         assert_eq!(breaches[0].file, "crates/surprise/Cargo.toml");
         assert!(breaches[0].advice.contains("`surprise` has no level"));
     }
 
     #[test]
     fn a_level_without_a_crate_is_a_breach() {
-        assert_eq!(stale_levels(&with("units", vec![])).len(), LEVELS.len() - 1);
+        assert_eq!(stale_levels(&with("units", vec![]), &levels()).len(), 5);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Rules about documents: nothing is left to be filled in, and every relative link leads somewhere.
+//! Rules about documents: nothing is left to be filled in, every relative link leads somewhere, every crate has a README.
 
 use std::path::Path;
 
 use super::breach::Breach;
-use super::sources::Source;
+use super::sources::{Crate, Source};
 
 /// What marks a place in a template, spelled in halves so that this file could be a document itself.
 const PLACEHOLDER: &str = concat!("{", "{");
@@ -37,6 +37,43 @@ pub(crate) fn dead_links(root: &Path, source: &Source) -> Vec<Breach> {
     breaches
 }
 
+/// Crates that have no README yet.
+const WITHOUT_README: &[&str] = &[
+    "cli",
+    "conductor",
+    "engine",
+    "experiment",
+    "host",
+    "http",
+    "lab",
+    "plan",
+    "profile",
+    "record",
+    "report",
+    "scenario",
+    "store",
+    "sys",
+    "target",
+    "tls",
+    "units",
+    "wrk",
+];
+
+/// Crates without a README that says where to start reading.
+pub(crate) fn missing_readmes(crates: &[Crate], sources: &[Source]) -> Vec<Breach> {
+    let readme = |one: &Crate| one.manifest.replace("Cargo.toml", "README.md");
+    let is_there = |one: &Crate| sources.iter().any(|source| source.path == readme(one));
+    let missing = crates.iter().filter(|one| !WITHOUT_README.contains(&one.name.as_str()) && !is_there(one));
+    missing
+        .map(|one| Breach {
+            file: readme(one),
+            line: 1,
+            rule: "every crate has a README",
+            advice: "say in a few lines what it is for, and in a table what to read to change what".into(),
+        })
+        .collect()
+}
+
 fn document_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
     let lines = source.path.ends_with(".md").then(|| source.text.lines().enumerate());
     lines.into_iter().flatten()
@@ -68,5 +105,17 @@ mod tests {
         assert_eq!(dead("[a](tidy.rs) [b](../Cargo.toml#dependencies) [c](#here) [d](https://a.test/b)"), 0);
         assert_eq!(dead("[a](Cargo.toml) and [b](tidy.rs) and [c](absent.md#x)"), 2);
         assert_eq!(dead("`f](x` is no link"), 0);
+    }
+
+    #[test]
+    fn a_crate_without_a_readme_is_a_breach() {
+        let one = Crate {
+            name: "buoy".into(),
+            manifest: "crates/buoy/Cargo.toml".into(),
+            dependencies: Vec::new(),
+        };
+        let readme = Source::new("crates/buoy/README.md", "# buoy");
+        assert_eq!(missing_readmes(std::slice::from_ref(&one), &[]).len(), 1);
+        assert!(missing_readmes(&[one], &[readme]).is_empty());
     }
 }

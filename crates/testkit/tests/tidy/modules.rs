@@ -187,7 +187,6 @@ fn flatten(tree: &syn::UseTree, before: &mut Vec<String>, found: &mut impl FnMut
         syn::UseTree::Glob(_) => found(before.clone(), "*".to_owned()),
         syn::UseTree::Name(name) => found(joined(before, &name.ident), imported_name(before, &name.ident)),
         syn::UseTree::Rename(renamed) => found(joined(before, &renamed.ident), renamed.rename.to_string()),
-        _ => {}
     }
 }
 

@@ -78,9 +78,7 @@ pub(crate) fn retired_words(source: &Source) -> Vec<Breach> {
 fn is_known(path: &str) -> bool {
     let below =
         |part: &&str| path.strip_prefix(*part).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    path == HERE
-        || !WRITTEN.iter().any(|ending| path.ends_with(ending))
-        || KNOWN.iter().any(|part| below(&part))
+    path == HERE || !WRITTEN.iter().any(|ending| path.ends_with(ending)) || KNOWN.iter().any(below)
 }
 
 fn in_text(source: &Source) -> Vec<Breach> {

@@ -1,7 +1,7 @@
 //! What hosts reported of their sockets over a run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::Door;
 use crate::hosts::track::{Span, Track};
