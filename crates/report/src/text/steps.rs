@@ -202,7 +202,7 @@ pub(super) fn usl(findings: &Findings) -> String {
     let Some(fit) = &findings.usl else { return String::new() };
     let text = match fit {
         UslFit::Fitted(usl) => fitted(usl, findings.lower_bound),
-        UslFit::TooFewSteps(steps) => {
+        UslFit::TooFewPoints(steps) => {
             format!("not fitted: it needs six steps with throughput, and this ladder has {steps}.")
         }
         UslFit::Poor => "not fitted: it does not describe this ladder.".to_owned(),
@@ -211,7 +211,7 @@ pub(super) fn usl(findings: &Findings) -> String {
 }
 
 fn fitted(usl: &Usl, lower_bound: bool) -> String {
-    let peak = match usl.peak_connections {
+    let peak = match usl.peak {
         Some(peak) => format!("throughput would peak near {} connections", count_text(peak)),
         None => "the peak of throughput cannot be found from these steps".to_owned(),
     };
