@@ -3,7 +3,7 @@
 use std::fmt;
 
 use plimsoll_plan::{Cap, Level, Load, RateProfile};
-use plimsoll_record::{Counters, HostSample, Reading, Run, Step};
+use plimsoll_record::{Counters, HostSample, Reading, Run, Source, Step};
 use plimsoll_units::{bytes_text, count_text};
 
 use crate::proof::{Foretold, LEAST_TOLD, foretold};
@@ -41,9 +41,8 @@ impl Raise {
 
     fn of(sample: &HostSample, counters: &Counters) -> Option<Self> {
         let cap = Cap::named(&sample.subject)?;
-        let amount = |when: &str| {
-            counters.get(&format!("{when}_{}", cap.unit())).copied().filter(|amount| *amount > 0)
-        };
+        let amount =
+            |when: &str| counters.named(&format!("{when}_{}", cap.unit())).filter(|amount| *amount > 0);
         Some(Self { host: sample.host.to_string(), cap, before: amount("before")?, after: amount("after")? })
     }
 
@@ -153,7 +152,7 @@ pub(crate) struct Intervention {
 impl Intervention {
     /// The first one of a run, if there is one.
     pub(crate) fn of(run: &Run) -> Option<Self> {
-        let sample = run.hosts.iter().find(|sample| sample.source == INTERVENTION)?;
+        let sample = run.hosts.iter().find(|sample| sample.source == Source::Intervention)?;
         let outcome = match &sample.reading {
             Reading::Ok(counters) => Ok(Raise::of(sample, counters)?),
             Reading::Failed(why) => Err(why.clone()),
@@ -172,7 +171,7 @@ impl Intervention {
     /// The load that was made after it, by itself.
     pub(crate) fn after(&self, run: &Run) -> Run {
         let mut second = with_steps(run, |step| step.began_ns >= self.ended_ns);
-        second.hosts.retain(|sample| sample.source != INTERVENTION);
+        second.hosts.retain(|sample| sample.source != Source::Intervention);
         second
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use plimsoll_engine::{EngineError, Traffic, available_driver};
-use plimsoll_host::Feed;
+use plimsoll_host::SampleSource;
 use plimsoll_plan::{DriverKind, Plan};
 use plimsoll_record::{Calibration, Event, EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
@@ -70,7 +70,7 @@ pub struct RunOptions<'a> {
     /// What this machine's generator can do at most, as far as it was measured; that of the run's driver is recorded.
     pub calibrations: &'a [Calibration],
     /// Samples of hosts that come from elsewhere.
-    pub feeds: Vec<Box<dyn Feed>>,
+    pub feeds: Vec<Box<dyn SampleSource>>,
     /// Whether the hosts are looked at that the plan says how, and a target on this machine.
     pub probing: bool,
     /// Who raises what limits when the load is over, so that the verdict is tried; `None` leaves it as it is.

@@ -1,12 +1,12 @@
 //! The hosts that a run crosses, and what they tell while it goes on.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use plimsoll_host::{Feeds, Host, News, Told};
+use plimsoll_host::{Host, Received, SampleSources, SourceEvent};
 use plimsoll_plan::{Capacity, Plan, PlanHost};
-use plimsoll_record::{EventKind, HostSample, Reading};
+use plimsoll_record::metric::declared;
+use plimsoll_record::{CounterSet, EventKind, HostSample, Reading, Source};
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::observer::{Observer, Progress};
@@ -26,7 +26,7 @@ const PATIENCE_FIRST: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Hosts {
     generator: Host,
-    feeds: Feeds,
+    feeds: SampleSources,
     watched: Vec<Watched>,
     origin: Instant,
 }
@@ -63,7 +63,7 @@ impl Hosts {
                 (Watched { name: feed.name(), is_component, told: false }, feed)
             })
             .unzip();
-        Self { generator, feeds: Feeds::start(feeds, origin), watched, origin }
+        Self { generator, feeds: SampleSources::start(feeds, origin), watched, origin }
     }
 
     /// When the run began.
@@ -83,13 +83,13 @@ impl Hosts {
 
     /// Waits until every host has begun to tell, or the time for that is over.
     pub(crate) fn await_first(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
-        let news = self.feeds.first_news(PATIENCE_FIRST);
+        let news = self.feeds.wait_first(PATIENCE_FIRST);
         self.keep(news, tape, observer);
     }
 
     /// Takes what has come.
     pub(crate) fn take_in(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
-        let news = self.feeds.news();
+        let news = self.feeds.take();
         self.keep(news, tape, observer);
     }
 
@@ -100,7 +100,7 @@ impl Hosts {
         tape: &mut Tape,
         observer: &mut dyn Observer,
     ) -> bool {
-        let news = self.feeds.next_news(patience);
+        let news = self.feeds.wait_any(patience);
         let more = news.is_some();
         self.keep(news.unwrap_or_default(), tape, observer);
         more
@@ -108,18 +108,18 @@ impl Hosts {
 
     /// Takes what comes until all have answered, or the time for that is over.
     pub(crate) fn await_answers(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
-        let news = self.feeds.answers();
+        let news = self.feeds.wait_answers();
         self.keep(news, tape, observer);
     }
 
-    fn keep(&mut self, news: Vec<News>, tape: &mut Tape, observer: &mut dyn Observer) {
-        for News { feed, told } in news {
-            let Some(watched) = self.watched.get_mut(feed) else { continue };
+    fn keep(&mut self, news: Vec<Received>, tape: &mut Tape, observer: &mut dyn Observer) {
+        for Received { source, event: told } in news {
+            let Some(watched) = self.watched.get_mut(source) else { continue };
             if let Some(text) = watched.trouble(&told) {
                 let event = tape.event(EventKind::ProbeFailed, text);
                 observer.observe(&Progress::Happened(&event));
             }
-            if let Told::Sample(sample) = told {
+            if let SourceEvent::Sample(sample) = told {
                 tape.host_sample(sample);
             }
         }
@@ -128,19 +128,19 @@ impl Hosts {
 
 impl Watched {
     /// What is worth telling, in words: the end of a feed, and the first time that a named component does not tell.
-    fn trouble(&mut self, told: &Told) -> Option<String> {
+    fn trouble(&mut self, told: &SourceEvent) -> Option<String> {
         let name = &self.name;
         match told {
-            Told::Failed(why) => {
+            SourceEvent::Failed(why) => {
                 Some(format!("{name} is no longer watched, and the run goes on without: {why}"))
             }
-            Told::Sample(HostSample { host, reading: Reading::Failed(why), .. })
+            SourceEvent::Sample(HostSample { host, reading: Reading::Failed(why), .. })
                 if self.is_component && !self.told =>
             {
                 self.told = true;
                 Some(format!("{name} on host {host} does not tell: {why}"))
             }
-            Told::Sample(_) => None,
+            SourceEvent::Sample(_) => None,
         }
     }
 }
@@ -155,19 +155,17 @@ fn declared(name: &str, capacity: &Capacity, now_ns: u64) -> Option<HostSample> 
         memory_bytes,
         disk_bytes_per_sec,
     } = *capacity;
-    let levels = [
-        ("cores_milli", cores.map(|cores| (cores * 1000.0).round() as u64)),
-        ("link_out_bits_per_sec", link_out_bits_per_sec),
-        ("link_in_bits_per_sec", link_in_bits_per_sec),
-        ("packets_per_sec", packets_per_sec),
-        ("memory_bytes", memory_bytes),
-        ("disk_bytes_per_sec", disk_bytes_per_sec),
-    ];
-    let levels: BTreeMap<String, u64> =
-        levels.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect();
+    let levels = CounterSet::from([
+        (declared::CORES_MILLI, cores.map(|cores| (cores * 1000.0).round() as u64)),
+        (declared::LINK_OUT_BITS_PER_SEC, link_out_bits_per_sec),
+        (declared::LINK_IN_BITS_PER_SEC, link_in_bits_per_sec),
+        (declared::PACKETS_PER_SEC, packets_per_sec),
+        (declared::MEMORY_BYTES, memory_bytes),
+        (declared::DISK_BYTES_PER_SEC, disk_bytes_per_sec),
+    ]);
     (!levels.is_empty()).then(|| HostSample {
         host: name.into(),
-        source: "declared".into(),
+        source: Source::Declared.into(),
         subject: "".into(),
         began_ns: now_ns,
         ended_ns: now_ns,

@@ -5,10 +5,10 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use plimsoll_analyze::{INTERVENTION, Raise, analyze, experiment};
+use plimsoll_analyze::{Raise, analyze, experiment};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{Level, Load, PlanHost};
-use plimsoll_record::{HostSample, Reading, StepEnd};
+use plimsoll_record::{HostSample, Reading, Source, StepEnd};
 use plimsoll_units::{Clock, RealClock};
 
 use crate::budget::Budget;
@@ -30,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Somebody who can change hosts while a run goes on.
 pub trait Lever: Debug {
     /// Asks for a cap to be raised. What came of it must arrive by one of the run's feeds, as a sample of the source
-    /// [`INTERVENTION`] with the cap's name as subject and [`Raise::reading`], or with the reason why not.
+    /// [`Source::Intervention`] with the cap's name as subject and [`Raise::reading`], or with the reason why not.
     ///
     /// # Errors
     /// When nobody hears it.
@@ -81,7 +81,7 @@ fn pulled(
     told: (&mut Tape, &mut dyn Observer),
 ) -> Result<(), String> {
     lever.pull(raise).map_err(|error| format!("nobody hears that a cap is to be raised: {error}"))?;
-    match await_sample(context, told, PATIENCE_RAISE, |sample| sample.source == INTERVENTION) {
+    match await_sample(context, told, PATIENCE_RAISE, |sample| sample.source == Source::Intervention) {
         Some(Reading::Ok(_)) => Ok(()),
         Some(Reading::Failed(why)) => Err(why),
         Some(Reading::Absent) | None => Err("the cap was not raised in time".to_owned()),

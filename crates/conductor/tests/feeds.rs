@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use plimsoll_conductor::{Observer, Progress, RunOptions, conduct};
-use plimsoll_host::{Feed, Host, LocalFeed, StreamClock, StreamFeed, Watched};
+use plimsoll_host::{Host, LocalSource, SampleSource, StreamClock, StreamSource, Watched};
 use plimsoll_plan::{
     ArrivalProcess, Capacity, LoadSpec, Network, Plan, PlanHost, PlanSpec, ScenarioSpec, Slo, TransportSpec,
 };
@@ -63,7 +63,7 @@ impl Observer for Told {
 }
 
 /// A short load with these feeds, and what was told meanwhile.
-fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn Feed>>) -> (Run, Vec<String>) {
+fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn SampleSource>>) -> (Run, Vec<String>) {
     let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
     let interrupted = AtomicBool::new(false);
     let options = RunOptions { feeds, ..RunOptions::new("run", "0", &interrupted) };
@@ -73,10 +73,10 @@ fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn Feed>>) -> (Run, Vec<String>) {
 }
 
 /// A process that writes this and then waits until it is no longer wanted.
-fn writer(lines: &str) -> StreamFeed {
+fn writer(lines: &str) -> StreamSource {
     let mut command = Command::new("sh");
     command.args(["-c", "printf %s \"$0\"; exec cat", lines]);
-    StreamFeed::child("lookout", command, StreamClock::Ours)
+    StreamSource::child("lookout", command, StreamClock::Ours)
 }
 
 fn of<'a>(run: &'a Run, host: &str) -> Vec<&'a HostSample> {
@@ -104,9 +104,9 @@ fn a_host_is_called_what_the_plan_calls_it() {
 fn a_feed_that_fails_is_named_once_and_ends_nothing() {
     let mut broken = Command::new("sh");
     broken.args(["-c", "echo out of order >&2; exit 7"]);
-    let feeds: Vec<Box<dyn Feed>> = vec![
-        Box::new(StreamFeed::child("lookout", broken, StreamClock::Ours)),
-        Box::new(StreamFeed::child("absent", Command::new("/nowhere/at/all"), StreamClock::Ours)),
+    let feeds: Vec<Box<dyn SampleSource>> = vec![
+        Box::new(StreamSource::child("lookout", broken, StreamClock::Ours)),
+        Box::new(StreamSource::child("absent", Command::new("/nowhere/at/all"), StreamClock::Ours)),
         Box::new(writer("{\"plimsoll_probe\":1,\"clock_ns\":1}\nout of order too\n")),
         Box::new(writer(LINES)),
     ];
@@ -124,7 +124,7 @@ fn a_feed_that_fails_is_named_once_and_ends_nothing() {
 #[test]
 fn this_machine_tells_where_its_counters_stand_at_both_ends_of_a_step() {
     let host = Host::local("here", std::path::Path::new("/"), &Watched::default());
-    let (run, _) = run(Vec::new(), vec![Box::new(LocalFeed::new("local", vec![host]))]);
+    let (run, _) = run(Vec::new(), vec![Box::new(LocalSource::new("local", vec![host]))]);
     let step = &run.steps[0];
     let cpu: Vec<&HostSample> =
         of(&run, "here").into_iter().filter(|sample| sample.source == "cpu").collect();
@@ -148,7 +148,7 @@ fn what_the_plan_knows_of_its_hosts_is_recorded_at_the_begin() {
         run(vec![PlanHost { capacity, ..PlanHost::named("web") }, PlanHost::named("api")], Vec::new());
     let [declared] = of(&run, "web")[..] else { panic!("one sample: {:?}", run.hosts) };
     let Reading::Ok(levels) = &declared.reading else { panic!("{declared:?}") };
-    let levels: Vec<(&str, u64)> = levels.iter().map(|(name, value)| (name, *value)).collect();
+    let levels: Vec<(&str, u64)> = levels.iter().collect();
     assert_eq!(levels, [("cores_milli", 250), ("link_out_bits_per_sec", 200_000_000)]);
     assert_eq!((declared.source.as_str(), of(&run, "api").len()), ("declared", 0));
 }

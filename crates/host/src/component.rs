@@ -1,17 +1,17 @@
-//! Servers that tell about themselves, each asked in its own language.
+//! Servers that report about themselves, each asked in its own protocol.
 //!
-//! A component is one more source of the host it runs on. What it tells is kept under the address it was asked at, or,
-//! for a JVM, under its process. Whatever goes wrong is a reading that says so; a component never ends a run.
+//! A component is one more collector of the host it runs on. Its samples have the address it was asked at as their subject,
+//! those of a JVM its process. An error is a failed reading; a component never ends a run.
 
 use std::path::Path;
-use std::time::Duration;
 
 use plimsoll_plan::Probe;
-use plimsoll_record::Reading;
 
-use crate::source::{Counters, Source};
+use crate::collector::Collector;
 
 mod conversation;
+mod error;
+mod exchange;
 mod expvar;
 mod jvm;
 mod mariadb;
@@ -20,33 +20,17 @@ mod nginx;
 mod page;
 mod prometheus;
 mod redis;
-mod trouble;
 
 pub use mariadb::Login;
 pub use page::page_agent;
-pub(crate) use prometheus::{Prometheus, Told};
-use trouble::Trouble;
 
-/// How long a component may take to answer, connecting included. A server under load answers late, and a sample that is
-/// half a second old tells of another moment than the rest.
-const DEADLINE: Duration = Duration::from_millis(500);
-
-/// A server that is asked about itself, to be added to the host it runs on.
+/// A server that reports about itself, to be added to the host it runs on.
 #[derive(Debug)]
-pub struct Component(pub(crate) Kind);
-
-/// How what a component tells becomes samples.
-#[derive(Debug)]
-pub(crate) enum Kind {
-    /// As one source.
-    Source(Box<dyn Source>),
-    /// As whatever sources its page makes.
-    Page(Prometheus),
-}
+pub struct Component(pub(crate) Box<dyn Collector>);
 
 impl Component {
-    /// What a probe asks, if it asks a component; nothing is asked yet. Processes are those of the machine whose file tree
-    /// begins at `root`.
+    /// The component that a probe asks, if it asks one; nothing is asked yet. Processes are those of the machine whose file
+    /// tree begins at `root`.
     pub fn of(probe: &Probe, root: &Path) -> Option<Self> {
         Some(match probe {
             Probe::None | Probe::Local { .. } | Probe::Pid(_) | Probe::Ssh { .. } => return None,
@@ -65,60 +49,40 @@ impl Component {
 
     /// nginx, by the URL of its `stub_status` page.
     pub fn nginx(url: &str) -> Self {
-        Self::source(nginx::Nginx::new(url))
+        Self::new(nginx::Nginx::new(url))
     }
 
     /// Redis at `host:port`, with the password of its default user if it has one.
     pub fn redis(address: &str, password: Option<&str>) -> Self {
-        Self::source(redis::Redis::new(address, password))
+        Self::new(redis::Redis::new(address, password))
     }
 
     /// memcached at `host:port`.
     pub fn memcached(address: &str) -> Self {
-        Self::source(memcached::Memcached::new(address))
+        Self::new(memcached::Memcached::new(address))
     }
 
     /// MariaDB or MySQL at `host:port`.
     pub fn mariadb(address: &str, login: Login) -> Self {
-        Self::source(mariadb::Mariadb::new(address, login))
+        Self::new(mariadb::Mariadb::new(address, login))
     }
 
     /// A Go program, by the URL of its expvar page (`/debug/vars`).
     pub fn expvar(url: &str) -> Self {
-        Self::source(expvar::Expvar::new(url))
+        Self::new(expvar::Expvar::new(url))
     }
 
     /// The JVM of a process on this machine, whose file tree begins at `root`.
     pub fn jvm(root: &Path, pid: u32) -> Self {
-        Self::source(jvm::Jvm::new(root, pid))
+        Self::new(jvm::Jvm::new(root, pid))
     }
 
     /// A page in Prometheus's text form: node_exporter's, a JVM's, or any other.
     pub fn prometheus(url: &str) -> Self {
-        Self(Kind::Page(Prometheus::new(url)))
+        Self::new(prometheus::Prometheus::new(url))
     }
 
-    fn source(source: impl Source + 'static) -> Self {
-        Self(Kind::Source(Box::new(source)))
+    fn new(collector: impl Collector + 'static) -> Self {
+        Self(Box::new(collector))
     }
-}
-
-/// The reading that one attempt to ask a component comes to.
-fn told(attempt: Result<Counters, Trouble>) -> Reading {
-    match attempt {
-        Ok(counters) => Reading::Ok(counters.into()),
-        Err(trouble) => Reading::Failed(trouble.to_string()),
-    }
-}
-
-/// Takes the counters of a table, `(theirs, ours)`, out of what a component said; what it does not have is left out.
-fn taken<'a>(table: &[(&str, &str)], value: impl Fn(&str) -> Option<&'a str>) -> Counters {
-    let number = |theirs: &str| value(theirs)?.trim().parse().ok();
-    table.iter().filter_map(|(theirs, ours)| Some(((*ours).to_owned(), number(theirs)?))).collect()
-}
-
-/// Seconds with a fraction, as decimal text, in whole microseconds.
-fn seconds_to_us(text: &str) -> Option<u64> {
-    let seconds: f64 = text.trim().parse().ok()?;
-    (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1e6).round() as u64)
 }

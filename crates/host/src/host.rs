@@ -1,4 +1,4 @@
-//! A host and all that it tells about itself.
+//! A host with its collectors.
 
 use std::path::{Path, PathBuf};
 
@@ -7,38 +7,34 @@ use plimsoll_record::{HostSample, Text};
 use plimsoll_sys::CgroupPaths;
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use crate::cgroup::{self, Cgroup};
-use crate::component::{Component, Kind, Prometheus, Told};
-use crate::conntrack::Conntrack;
-use crate::cpu::{Cores, Cpu, stat_file};
-use crate::descriptors::Descriptors;
-use crate::disk::Disk;
-use crate::interface::Interface;
-use crate::listener::Listener;
-use crate::lookout::{Lookout, SharedLookout};
-use crate::memory::Memory;
-use crate::neighbours::Neighbours;
-use crate::peers::Peers;
-use crate::ports::Ports;
-use crate::pressure::Pressure;
-use crate::process::Process;
+use crate::collector::{Collector, Read};
+use crate::component::Component;
+use crate::net::conntrack::Conntrack;
+use crate::net::interface::Interface;
+use crate::net::sockets::{Ports, Sockets};
+use crate::net::tcp::Tcp;
+use crate::process::descriptors::Descriptors;
+use crate::process::listener::Listener;
+use crate::process::others::OtherProcesses;
+use crate::process::peers::Peers;
+use crate::process::thread::BusyThreads;
+use crate::process::tracker::{ProcessTracker, SharedTracker, Watched};
+use crate::process::usage::Usage;
+use crate::process::waiting::Waiting;
 use crate::round::Round;
-use crate::scheduler::Scheduler;
-use crate::sockets::Sockets;
-use crate::source::Source;
-use crate::tcp::Tcp;
-use crate::thread::BusyThreads;
-use crate::waiting::Waiting;
-use crate::watched::Watched;
+use crate::system::cgroup::{self, Cgroup};
+use crate::system::cpu::{Cores, Cpu, stat_file};
+use crate::system::disk::Disk;
+use crate::system::memory::Memory;
+use crate::system::pressure::Pressure;
+use crate::system::scheduler::Scheduler;
 
-/// One host, with its sources.
+/// One host, with its collectors.
 #[derive(Debug)]
 pub struct Host {
     name: Text,
     round: Round,
-    sources: Vec<Box<dyn Source>>,
-    /// Pages, each of which makes several sources.
-    pages: Vec<Prometheus>,
+    collectors: Vec<Box<dyn Collector>>,
 }
 
 impl Host {
@@ -47,8 +43,8 @@ impl Host {
         Self::generator_with(root, Some(root.join("sys/class/net")))
     }
 
-    /// The host of a lab that this process makes the load on, by the name `generator`. The interfaces among the machine's
-    /// devices are not its own, even if they are called the same.
+    /// The host of a lab from which this process makes the load, by the name `generator`. The machine's network devices are
+    /// not its own, even if they have the same names.
     pub fn lab_generator(root: &Path) -> Self {
         Self::generator_with(root, None)
     }
@@ -56,13 +52,13 @@ impl Host {
     fn generator_with(root: &Path, devices: Option<PathBuf>) -> Self {
         let mut host = Self::elsewhere(PlanHost::GENERATOR);
         let net = root.join("proc/net");
-        host.add(Box::new(Cpu::new(&stat_file(root, &host.round))));
-        host.add(Box::new(Cgroup::capping(root)));
-        host.add(Box::new(Pressure::new(root)));
-        host.add(Box::new(Interface::new(&net, devices)));
-        host.add(Box::new(Tcp::new(&net)));
-        host.add(Box::new(Ports::new(root)));
-        host.add(Box::new(Descriptors::new(root)));
+        host.add(Cpu::new(&stat_file(root, &host.round)));
+        host.add(Cgroup::capping(root));
+        host.add(Pressure::new(root));
+        host.add(Interface::new(&net, devices));
+        host.add(Tcp::new(&net));
+        host.add(Ports::new(root));
+        host.add(Descriptors::new(root));
         host
     }
 
@@ -70,39 +66,35 @@ impl Host {
     pub fn local(name: &str, root: &Path, watched: &Watched) -> Self {
         let mut host = Self::elsewhere(name);
         let stat = stat_file(root, &host.round);
-        host.add(Box::new(Cpu::new(&stat)));
-        host.add(Box::new(Cores::new(&stat)));
-        host.add(Box::new(Scheduler::new(&stat)));
-        host.add(Box::new(Pressure::new(root)));
-        host.add(Box::new(Memory::new(root)));
-        host.add(Box::new(Disk::new(root)));
-        host.add(Box::new(Conntrack::new(root)));
+        host.add(Cpu::new(&stat));
+        host.add(Cores::new(&stat));
+        host.add(Scheduler::new(&stat));
+        host.add(Pressure::new(root));
+        host.add(Memory::new(root));
+        host.add(Disk::new(root));
+        host.add(Conntrack::new(root));
         host.add_network(&root.join("proc/net"), Some(root.join("sys/class/net")));
-        let lookout = SharedLookout::new(Lookout::machine(root, watched, &host.round));
-        host.add(Box::new(Cgroup::machine(root, lookout.clone())));
-        host.add(Box::new(Neighbours::new(lookout.clone())));
+        let tracker = SharedTracker::new(ProcessTracker::machine(root, watched, &host.round));
+        host.add(Cgroup::machine(root, tracker.clone()));
+        host.add(OtherProcesses::new(tracker.clone()));
         if !watched.is_empty() {
-            host.add_processes(root, &lookout);
+            host.add_processes(root, &tracker);
         }
         host
     }
 
     /// A host of which only its components are asked.
     pub fn elsewhere(name: &str) -> Self {
-        Self { name: name.into(), round: Round::default(), sources: Vec::new(), pages: Vec::new() }
+        Self { name: name.into(), round: Round::default(), collectors: Vec::new() }
     }
 
-    /// A component on this host more.
+    /// Adds a component that runs on this host.
     pub fn add_component(&mut self, component: Component) {
-        match component.0 {
-            Kind::Source(source) => self.add(source),
-            Kind::Page(page) => self.pages.push(page),
-        }
+        self.collectors.push(component.0);
     }
 
-    /// A lab host on this machine: its network is that of the process `net_pid`, its processes are all that are in the
-    /// same network namespace, and those `watched` where it has none of its own; its CPU and memory are those of its
-    /// control group.
+    /// A lab host on this machine: its network is that of the process `net_pid`, and its processes are all in the same
+    /// network namespace; without `net_pid` they are those `watched`. Its CPU and memory are those of its control group.
     pub fn lab(
         name: &str,
         root: &Path,
@@ -111,35 +103,35 @@ impl Host {
         watched: &Watched,
     ) -> Self {
         let mut host = Self::elsewhere(name);
-        host.add(Box::new(Cgroup::lab(root, cgroups)));
+        host.add(Cgroup::lab(root, cgroups));
         if let Some(folder) = &cgroup::below(cgroups, root).unified {
-            host.add(Box::new(Pressure::of_group(folder)));
+            host.add(Pressure::of_group(folder));
         }
-        let lookout = match net_pid {
+        let tracker = match net_pid {
             Some(pid) => {
                 host.add_network(&root.join(format!("proc/{pid}/net")), None);
-                Lookout::namespace(root, pid, &host.round)
+                ProcessTracker::namespace(root, pid, &host.round)
             }
-            None => Lookout::machine(root, watched, &host.round),
+            None => ProcessTracker::machine(root, watched, &host.round),
         };
-        host.add_processes(root, &SharedLookout::new(lookout));
+        host.add_processes(root, &SharedTracker::new(tracker));
         host
     }
 
-    /// The sources that look into processes.
-    fn add_processes(&mut self, root: &Path, lookout: &SharedLookout) {
-        self.add(Box::new(Process::new(root, lookout.clone())));
-        self.add(Box::new(BusyThreads::new(lookout.clone())));
-        self.add(Box::new(Waiting::new(lookout.clone())));
-        self.add(Box::new(Listener::new(lookout.clone())));
-        self.add(Box::new(Peers::new(lookout.clone())));
+    /// The collectors that read processes.
+    fn add_processes(&mut self, root: &Path, tracker: &SharedTracker) {
+        self.add(Usage::new(root, tracker.clone()));
+        self.add(BusyThreads::new(tracker.clone()));
+        self.add(Waiting::new(tracker.clone()));
+        self.add(Listener::new(tracker.clone()));
+        self.add(Peers::new(tracker.clone()));
     }
 
-    /// The sources of the network namespace whose files are in the folder `net`, and of `devices`, its hardware.
+    /// The collectors of the network namespace whose files are in the folder `net`, and of `devices`, its hardware.
     fn add_network(&mut self, net: &Path, devices: Option<PathBuf>) {
-        self.add(Box::new(Interface::new(net, devices)));
-        self.add(Box::new(Tcp::new(net)));
-        self.add(Box::new(Sockets::new(net)));
+        self.add(Interface::new(net, devices));
+        self.add(Tcp::new(net));
+        self.add(Sockets::new(net));
     }
 
     /// Its name in samples.
@@ -147,42 +139,33 @@ impl Host {
         &self.name
     }
 
-    /// What threads of its sources have cost so far, in microseconds of CPU time.
+    /// CPU time that threads of its collectors have used so far, in microseconds.
     pub(crate) fn threads_cpu_us(&self) -> u64 {
-        self.sources.iter().map(|source| source.threads_cpu_us()).sum()
+        self.collectors.iter().map(|collector| collector.threads_cpu_us()).sum()
     }
 
-    /// One source more; sources are read in the order in which they were added.
-    pub(crate) fn add(&mut self, source: Box<dyn Source>) {
-        self.sources.push(source);
+    fn add(&mut self, collector: impl Collector + 'static) {
+        self.collectors.push(Box::new(collector));
     }
 
-    /// Reads every source once, one after another. Times in the samples count from `origin`, when the run began.
+    /// Reads every collector once, in the order in which they were added. Times in the samples count from `origin`, when the
+    /// run began.
     pub fn samples(&mut self, origin: Instant) -> Vec<HostSample> {
         self.round.begin();
-        let Self { name, sources, pages, .. } = self;
+        let now_ns = || RealClock.now().nanos_since(origin);
         let mut samples = Vec::new();
-        let mut keep = |read: &mut dyn FnMut() -> Told| {
-            let began_ns = RealClock.now().nanos_since(origin);
-            let told = read();
-            let ended_ns = RealClock.now().nanos_since(origin);
-            samples.extend(told.into_iter().map(|(source, subject, reading)| HostSample {
-                host: name.clone(),
+        for collector in &mut self.collectors {
+            let began_ns = now_ns();
+            let reads = collector.read();
+            let ended_ns = now_ns();
+            samples.extend(reads.into_iter().map(|Read { source, subject, reading }| HostSample {
+                host: self.name.clone(),
                 source: source.into(),
-                subject: subject.into(),
+                subject,
                 began_ns,
                 ended_ns,
                 reading,
             }));
-        };
-        for source in sources {
-            let name = source.name();
-            keep(&mut || {
-                source.read().into_iter().map(|(subject, reading)| (name, subject, reading)).collect()
-            });
-        }
-        for page in pages {
-            keep(&mut || page.read());
         }
         samples
     }
@@ -191,16 +174,26 @@ impl Host {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::tests::tree;
-    use plimsoll_record::Reading;
+    use crate::collector::tests::tree;
+    use plimsoll_record::metric::interface;
+    use plimsoll_record::{Reading, Source};
 
     #[test]
-    fn this_machine_tells_of_every_source_or_that_it_has_none() {
+    fn this_machine_reports_every_source_or_that_it_has_none() {
         let samples = Host::generator(Path::new("/")).samples(Instant::default());
-        let mut names: Vec<&str> = samples.iter().map(|sample| sample.source.as_str()).collect();
-        // There are as many interfaces as the machine has.
-        names.dedup();
-        assert_eq!(names, ["cpu", "cgroup", "pressure", "interface", "tcp", "ports", "descriptors"]);
+        let mut sources: Vec<Option<Source>> = samples.iter().map(|sample| sample.source.known()).collect();
+        // There may be several interfaces.
+        sources.dedup();
+        let expected = [
+            Source::Cpu,
+            Source::Cgroup,
+            Source::Pressure,
+            Source::Interface,
+            Source::Tcp,
+            Source::Ports,
+            Source::Descriptors,
+        ];
+        assert_eq!(sources, expected.map(Some));
         for sample in samples {
             assert!(sample.ended_ns >= sample.began_ns && sample.host == "generator");
             assert!(!matches!(sample.reading, Reading::Failed(_)), "{sample:?}");
@@ -208,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generator_in_a_lab_takes_no_device_of_the_machine_for_its_own() {
+    fn a_generator_in_a_lab_has_none_of_the_machines_devices() {
         let root = tree(&[
             ("proc/net/dev", "  eth0: 1 1 0 0 0 0 0 0 2 2 0 0 0 0 0 0\n"),
             ("sys/class/net/eth0/device/vendor", ""),
@@ -216,23 +209,24 @@ mod tests {
         ]);
         let speed = |mut host: Host| {
             let samples = host.samples(Instant::default());
-            let link = samples.into_iter().find(|sample| sample.source == "interface").unwrap();
+            let link = samples.into_iter().find(|sample| sample.source == Source::Interface).unwrap();
             let Reading::Ok(counters) = link.reading else { panic!("not read") };
-            counters.get("speed_bits_per_sec").copied()
+            counters.get(interface::SPEED_BITS_PER_SEC)
         };
         assert_eq!(speed(Host::generator(root.path())), Some(1_000_000_000));
         assert_eq!(speed(Host::lab_generator(root.path())), None);
     }
 
     #[test]
-    fn a_whole_machine_tells_of_each_of_its_parts() {
+    fn a_whole_machine_reports_each_of_its_parts() {
         let samples = Host::local("local", Path::new("/"), &Watched::default()).samples(Instant::default());
-        let of = |source: &str| samples.iter().filter(|sample| sample.source == source).count();
-        for source in ["cpu", "scheduler", "pressure", "memory", "conntrack", "tcp", "sockets"] {
-            assert_eq!(of(source), 1, "{source}");
+        let count = |source: Source| samples.iter().filter(|sample| sample.source == source).count();
+        let of_host = [Source::Cpu, Source::Scheduler, Source::Pressure, Source::Memory, Source::Conntrack];
+        for source in of_host.into_iter().chain([Source::Tcp, Source::Sockets]) {
+            assert_eq!(count(source), 1, "{source}");
         }
-        for source in ["core", "disk", "interface"] {
-            assert!(of(source) >= 1, "{source}");
+        for source in [Source::Core, Source::Disk, Source::Interface] {
+            assert!(count(source) >= 1, "{source}");
         }
         for sample in samples {
             assert!(!matches!(sample.reading, Reading::Failed(_)), "{sample:?}");

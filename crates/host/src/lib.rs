@@ -1,60 +1,68 @@
-//! Raw counters of a host, one file per source.
+//! Raw counters of hosts.
 //!
-//! A source reads one thing and gives samples: counters as the kernel keeps them, with the instants
-//! between which they were read. Differences and rates are made by whoever reads the samples. The root
-//! of the file tree is an argument, so tests bring trees of their own. Servers that tell about themselves are sources too
-//! ([`component`]), and samples of another machine come as lines of text ([`stream`]).
+//! A collector reads one part of a host and gives samples: counters as the kernel keeps them, with the instants between which
+//! they were read. Readers of the samples make differences and rates. The root of the file tree is an argument, so that
+//! tests bring trees of their own.
 //!
-//! Sources of processes share a [`lookout`]: it finds the watched processes, follows their connections to others on the
-//! same machine, and reads their threads and sockets once for all of them. What costs more on larger machines has a
-//! [`pace`], so that a host is never burdened by being watched.
+//! Collectors of processes share a [`ProcessTracker`](process::tracker::ProcessTracker): it finds the watched processes,
+//! follows their connections to others on the same machine, and reads their threads and sockets once for all of them. Work
+//! that grows with the host has a [`Pace`](cost::Pace), so that probing never burdens a host.
+//!
+//! Servers that report about themselves are collectors too ([`component`]). Samples of another process, such as a probe on
+//! another machine, come as lines of text ([`stream`]).
 
-mod cgroup;
+mod collector;
 mod component;
-mod conntrack;
-mod cpu;
-mod cpu_model;
-mod cpu_times;
-mod descriptors;
-mod disk;
-mod feed;
-mod holders;
+mod cost;
 mod host;
-mod interface;
-mod listener;
-mod lookout;
-mod memory;
-mod neighbours;
-mod own_time;
-mod pace;
-mod peers;
-mod ports;
-mod pressure;
-mod process;
-mod process_stat;
-mod roster;
+mod net {
+    pub(crate) mod conntrack;
+    pub(crate) mod interface;
+    pub(crate) mod snapshot;
+    pub(crate) mod sockets;
+    pub(crate) mod tcp;
+    pub(crate) mod tcp_table;
+    pub(crate) mod unix_table;
+}
+mod process {
+    pub(crate) mod cpu_times;
+    pub(crate) mod descriptors;
+    pub(crate) mod listener;
+    pub(crate) mod others;
+    pub(crate) mod owners;
+    pub(crate) mod peers;
+    pub(crate) mod serving;
+    pub(crate) mod stat;
+    pub(crate) mod table;
+    pub(crate) mod thread;
+    pub(crate) mod threads;
+    pub(crate) mod tracker;
+    pub(crate) mod usage;
+    pub(crate) mod waiting;
+}
 mod round;
-mod scheduler;
-mod serving;
-mod sight;
-mod small_files;
-mod sockets;
-mod source;
+mod sample_source;
 mod stream;
-mod tcp;
-mod tcp_table;
-mod thread;
-mod threads;
-mod unix_table;
-mod waiting;
-mod watched;
+mod system {
+    pub(crate) mod cgroup;
+    pub(crate) mod cpu;
+    pub(crate) mod disk;
+    pub(crate) mod memory;
+    pub(crate) mod pressure;
+    pub(crate) mod scheduler;
+}
 
 pub use component::{Component, Login, page_agent};
-pub use cpu_model::cpu_model;
-pub use cpu_times::{CpuTimes, Ran};
-pub use feed::{Closed, Feed, Feeds, Line, LocalFeed, News, Outlet, StreamFeed, Told};
 pub use host::Host;
 pub use plimsoll_sys::CgroupPaths;
-pub use serving::serving;
-pub use stream::{Ender, Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line};
-pub use watched::Watched;
+pub use process::cpu_times::{CpuTimes, Ran};
+pub use process::serving::serving;
+pub use process::tracker::Watched;
+pub use sample_source::{
+    Closed, LocalSource, Received, RunningSource, SampleSender, SampleSource, SampleSources, SourceEvent,
+    StreamSource,
+};
+pub use stream::{
+    KillHandle, Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line,
+};
+pub use system::cpu::cpu_model;

@@ -1,17 +1,20 @@
-//! One round of reading all sources of a host, and what several of them tell of in it.
+//! Rounds of reading a host, and files that several collectors need in one round.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::source::{Missing, text};
+use parking_lot::Mutex;
 
-/// The number of the round that a host is in. What was read in a round is not read again before the next.
+use crate::collector::{Missing, text};
+
+/// The number of the round that a host is in. What was read in a round is not read again before the next: rounds tell
+/// this better than ages, since a busy machine may take its time between two collectors.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Round(Arc<AtomicU64>);
 
 impl Round {
-    /// The next round begins.
+    /// Begins the next round.
     pub(crate) fn begin(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -22,14 +25,14 @@ impl Round {
 }
 
 /// In which round a file was read, and what that gave.
-type Read = (u64, Result<Arc<str>, Missing>);
+type LastRead = (u64, Result<Arc<str>, Missing>);
 
-/// The text of a file that costs the kernel enough to be read once for all sources that need it.
+/// The text of a file that costs the kernel enough to be read once for all collectors that need it.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedFile {
     file: Arc<Path>,
     round: Round,
-    last: Arc<Mutex<Option<Read>>>,
+    last: Arc<Mutex<Option<LastRead>>>,
 }
 
 impl SharedFile {
@@ -43,7 +46,7 @@ impl SharedFile {
 
     /// The file's text in this round.
     pub(crate) fn text(&self) -> Result<Arc<str>, Missing> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock();
         let round = self.round.number();
         match &*last {
             Some((at, text)) if *at == round => text.clone(),
@@ -55,7 +58,7 @@ impl SharedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::tests::tree;
+    use crate::collector::tests::tree;
 
     #[test]
     fn a_file_is_the_same_throughout_a_round() {

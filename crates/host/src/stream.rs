@@ -1,45 +1,45 @@
-//! Samples as lines of text, from a process that looks at hosts to one that does not: `plimsoll probe --stream` over ssh,
-//! or a lab's parent to the generator in it.
+//! Samples as lines of text, from a process that samples hosts to one that does not: `plimsoll probe --stream` over ssh, or
+//! a lab's parent to the generator in it.
 //!
-//! The first line is `{"plimsoll_probe":1,"clock_ns":…}`, the version of the form and the writer's CLOCK_MONOTONIC. Each
+//! The first line is `{"plimsoll_probe":1,"clock_ns":…}`: the version of the form, and the writer's CLOCK_MONOTONIC. Each
 //! other line is one sample, with times of the same clock: `{"host","source","subject","began_ns","ended_ns"}` and one of
 //! `"ok":{…}`, `"absent":true` and `"failed":"why"`.
 
 use std::io::{self, BufRead, Read as _};
 
-use plimsoll_record::{Counters, HostSample, Reading, Text};
+use plimsoll_record::{Counters, HostSample, Reading, SourceName, Text};
 use plimsoll_units::{Clock, Instant, RealClock};
 use serde::{Deserialize, Serialize};
 
 mod remote;
 mod ssh;
 
-pub use remote::{Ender, Remote};
+pub use remote::{KillHandle, Remote};
 pub use ssh::Ssh;
 
 /// The version of the form. A reader takes only its own; fields may be added without a new one.
 const VERSION: u64 = 1;
 
-/// A line may be this long, which is a hundred times the longest that is written.
-const LINE_BYTES_MAX: u64 = 1 << 20;
+/// The longest line that is read, a hundred times the longest that is written.
+const MAX_LINE_BYTES: u64 = 1 << 20;
 
-/// Lines that may stand before the first of ours: what a login shell's start-up files print.
-const FOREIGN_LINES_MAX: usize = 100;
+/// Lines that may come before the first of ours: what a login shell's start-up files print.
+const MAX_FOREIGN_LINES: usize = 100;
 
-/// So much of a line that is not understood is shown.
-const SHOWN: usize = 60;
+/// Characters shown of a line that is not understood.
+const SHOWN_CHARS: usize = 60;
 
 /// Why no more samples come.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
-    /// What should write samples could not be started.
+    /// The program that writes the samples could not be started.
     #[error("could not start `{program}` for {place} ({reason}); see that it is installed and on the PATH")]
     NotStarted {
         /// The program.
         program: String,
-        /// Whose samples were wanted.
+        /// Whose samples.
         place: String,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
     /// Reading failed.
@@ -47,10 +47,10 @@ pub enum StreamError {
     Unreadable {
         /// Whose samples.
         place: String,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
-    /// What came is no stream of samples.
+    /// The text is no stream of samples.
     #[error(
         "{place} sent `{line}` instead of samples; see that plimsoll there is this tool, and no older one"
     )]
@@ -60,7 +60,7 @@ pub enum StreamError {
         /// The beginning of the line.
         line: String,
     },
-    /// The other side speaks another version.
+    /// The other side writes another version.
     #[error(
         "plimsoll of {place} sends samples in version {theirs} of their form and this one reads {VERSION}; \
          install the same plimsoll on both machines"
@@ -79,25 +79,25 @@ pub enum StreamError {
         /// How.
         reason: String,
     },
-    /// ssh came to no session.
+    /// ssh could not open a session.
     #[error(
         "ssh could not log in to {place} ({reason}); `ssh -o BatchMode=yes` must work there without a question: \
          a key or an agent, and a known host key"
     )]
     Login {
-        /// Where to.
+        /// The machine.
         place: String,
-        /// What ssh said.
+        /// The message of ssh.
         reason: String,
     },
-    /// There is no Plimsoll on the other side.
+    /// The other machine has no Plimsoll.
     #[error(
         "there is no plimsoll on {place} ({reason}); copy this binary to a folder of the PATH that commands over ssh have there"
     )]
     NotInstalled {
-        /// Where.
+        /// The machine.
         place: String,
-        /// What the shell said.
+        /// The message of the shell.
         reason: String,
     },
 }
@@ -113,7 +113,7 @@ struct Opening {
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     host: Text,
-    source: Text,
+    source: SourceName,
     #[serde(default)]
     subject: Text,
     began_ns: u64,
@@ -157,14 +157,14 @@ fn json_line(value: &impl Serialize) -> String {
     line
 }
 
-/// Whose clock the times of a stream are of.
+/// The clock that the times of a stream are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamClock {
     /// This machine's: they are taken as they are.
     Ours,
-    /// Another machine's. Its clock differs from ours by an unknown span, and what it sends takes an unknown time: the
-    /// smallest difference of arrival and sending seen so far is the span and the shortest way. Samples are placed too late by
-    /// that way, never after their arrival.
+    /// Another machine's. Its clock differs from ours by an unknown offset, and what it sends takes an unknown time: the
+    /// smallest difference of arrival and sending so far is the offset plus the shortest transit. Samples are placed too late
+    /// by that transit, and never after their arrival.
     Theirs,
 }
 
@@ -174,16 +174,16 @@ pub struct SampleStream<R> {
     input: R,
     place: String,
     origin: Instant,
-    /// What is added to their times to get ours; `None` for our own clock.
+    /// Added to their times to get ours; `None` for our own clock.
     offset_ns: Option<i128>,
 }
 
 impl<R: BufRead> SampleStream<R> {
-    /// Reads the first line, which it waits for. `place` names the other side in errors; times of samples will count from
-    /// `origin`, an instant of our clock.
+    /// Waits for the first line and reads it. `place` names the other side in errors; times of samples count from `origin`,
+    /// an instant of our clock.
     ///
     /// # Errors
-    /// When what comes is no such stream, or one of another version.
+    /// When the text is no such stream, or one of another version.
     pub fn begin(input: R, place: &str, clock: StreamClock, origin: Instant) -> Result<Self, StreamError> {
         let mut stream = Self { input, place: place.to_owned(), origin, offset_ns: None };
         let opening = stream.opening()?;
@@ -196,7 +196,7 @@ impl<R: BufRead> SampleStream<R> {
         Ok(stream)
     }
 
-    /// The next sample, which is waited for; `None` at the stream's end.
+    /// Waits for the next sample; `None` at the end of the stream.
     ///
     /// # Errors
     /// When a line is no sample, or nothing can be read.
@@ -209,7 +209,7 @@ impl<R: BufRead> SampleStream<R> {
 
     fn opening(&mut self) -> Result<Opening, StreamError> {
         let mut first = None;
-        for _ in 0..FOREIGN_LINES_MAX {
+        for _ in 0..MAX_FOREIGN_LINES {
             let Some(text) = self.line()? else { break };
             match serde_json::from_str(&text) {
                 Ok(opening) => return Ok(opening),
@@ -223,35 +223,35 @@ impl<R: BufRead> SampleStream<R> {
 
     fn line(&mut self) -> Result<Option<String>, StreamError> {
         let mut line = Vec::new();
-        let read = self.input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut line);
+        let read = self.input.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
         let read = read.map_err(|reason| StreamError::Unreadable { place: self.place.clone(), reason })?;
         Ok((read > 0).then(|| String::from_utf8_lossy(&line).into_owned()))
     }
 
     fn foreign(&self, text: &str) -> StreamError {
-        let line = text.chars().filter(|letter| !letter.is_control()).take(SHOWN).collect();
+        let line = text.chars().filter(|letter| !letter.is_control()).take(SHOWN_CHARS).collect();
         StreamError::Foreign { place: self.place.clone(), line }
     }
 
-    /// The sample with times of the run.
+    /// The sample with times that count from the run's begin.
     fn placed(&mut self, sample: HostSample, arrived: Instant) -> HostSample {
         let offset_ns = self.offset_ns.as_mut().map_or(0, |offset| {
             *offset = (*offset).min(delay(arrived, sample.ended_ns));
             *offset
         });
         let origin_ns = i128::from(self.origin.as_nanos());
-        // What began before the run is put at its begin, as on our own clock.
+        // A read that began before the run is placed at its begin, as on our own clock.
         let ours = |ns: u64| u64::try_from(i128::from(ns) + offset_ns - origin_ns).unwrap_or(0);
         HostSample { began_ns: ours(sample.began_ns), ended_ns: ours(sample.ended_ns), ..sample }
     }
 }
 
-/// From an instant of their clock to an arrival on ours.
+/// From an instant of their clock to an arrival by ours.
 fn delay(arrived: Instant, theirs_ns: u64) -> i128 {
     i128::from(arrived.as_nanos()) - i128::from(theirs_ns)
 }
 
-/// The sample of a line: it says exactly one of the three things.
+/// The sample of a line, which has exactly one of the three readings.
 fn sample(text: &str) -> Option<HostSample> {
     let line: Line = serde_json::from_str(text).ok()?;
     let reading = match (line.ok, line.absent, line.failed) {

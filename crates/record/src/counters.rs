@@ -7,36 +7,37 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::Text;
+use crate::counter_set::{CounterSet, Name};
+use crate::{Metric, Text};
 
-/// Counters by name, in the order of their names. The names are apart from the values, so that all reads of one thing
+/// Counters by name, in the order of their names. The names are apart from the values, so that all reads of one subject
 /// can share them (see [`Sharing`](crate::Sharing)).
 #[derive(Clone, PartialEq, Eq)]
 pub struct Counters {
-    names: Arc<[Text]>,
+    names: Arc<[Name]>,
     values: Arc<[u64]>,
 }
 
 impl Counters {
-    /// The value of a counter.
-    pub fn get(&self, name: &str) -> Option<&u64> {
-        let at = self.names.binary_search_by(|known| known.as_str().cmp(name)).ok()?;
-        self.values.get(at)
+    /// The value of a metric.
+    pub fn get(&self, metric: Metric) -> Option<u64> {
+        self.named(metric.name)
     }
 
-    /// Whether there is a counter of this name.
-    pub fn contains_key(&self, name: &str) -> bool {
-        self.get(name).is_some()
+    /// The value of a counter whose name was made when it was read, as [`Counters::names`] gives it.
+    pub fn named(&self, name: &str) -> Option<u64> {
+        let at = self.names.binary_search_by(|known| known.as_str().cmp(name)).ok()?;
+        self.values.get(at).copied()
     }
 
     /// All names and values, in the order of names.
-    pub fn iter(&self) -> Iter<'_> {
-        Iter { names: self.names.iter(), values: self.values.iter() }
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.names().zip(self.values.iter().copied())
     }
 
     /// All names, in order.
-    pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(Text::as_str)
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(Name::as_str)
     }
 
     /// How many counters there are.
@@ -49,7 +50,7 @@ impl Counters {
         self.values.is_empty()
     }
 
-    /// The same counters, kept together with these wherever they are equal.
+    /// The same counters, which share with these whatever is equal.
     pub(crate) fn shared_with(self, other: &Self) -> Self {
         let Self { mut names, mut values } = self;
         if names == other.names {
@@ -61,9 +62,13 @@ impl Counters {
         Self { names, values }
     }
 
-    /// The same counters with these words in place of equal ones.
-    pub(crate) fn with_names(self, mut word: impl FnMut(Text) -> Text) -> Self {
-        Self { names: self.names.iter().cloned().map(&mut word).collect(), ..self }
+    /// The same counters with these texts in place of equal ones.
+    pub(crate) fn with_texts(self, mut text: impl FnMut(Text) -> Text) -> Self {
+        let names = self.names.iter().cloned().map(|name| match name {
+            Name::Made(made) => Name::Made(text(made)),
+            known @ Name::Known(_) => known,
+        });
+        Self { names: names.collect(), ..self }
     }
 
     #[cfg(test)]
@@ -72,60 +77,57 @@ impl Counters {
     }
 }
 
-/// Names and values of counters.
-#[derive(Debug, Clone)]
-pub struct Iter<'a> {
-    names: std::slice::Iter<'a, Text>,
-    values: std::slice::Iter<'a, u64>,
-}
-
-impl<'a> Iterator for Iter<'a> {
-    type Item = (&'a str, &'a u64);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        Some((self.names.next()?.as_str(), self.values.next()?))
-    }
-}
-
-impl<'a> IntoIterator for &'a Counters {
-    type Item = (&'a str, &'a u64);
-    type IntoIter = Iter<'a>;
-
-    fn into_iter(self) -> Iter<'a> {
-        self.iter()
-    }
-}
-
 impl Default for Counters {
     fn default() -> Self {
-        BTreeMap::new().into()
+        CounterSet::default().into()
     }
 }
 
 impl fmt::Debug for Counters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_map().entries(self).finish()
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+/// Panics where the counter is not there, as the index of a map does.
+impl Index<Metric> for Counters {
+    type Output = u64;
+
+    fn index(&self, metric: Metric) -> &u64 {
+        let at = self.names.partition_point(|known| known.as_str() < metric.name);
+        assert!(
+            self.names.get(at).is_some_and(|known| known.as_str() == metric.name),
+            "there is no counter `{}`: {self:?}",
+            metric.name
+        );
+        &self.values[at]
+    }
+}
+
+impl From<CounterSet> for Counters {
+    fn from(set: CounterSet) -> Self {
+        let sorted = set.sorted();
+        let values = sorted.iter().map(|(_, value)| *value).collect();
+        Self { names: sorted.into_iter().map(|(name, _)| name).collect(), values }
+    }
+}
+
+impl<const N: usize> From<[(Metric, u64); N]> for Counters {
+    fn from(counters: [(Metric, u64); N]) -> Self {
+        CounterSet::from_iter(counters).into()
     }
 }
 
 impl Index<&str> for Counters {
     type Output = u64;
 
-    /// As that of a map: for those who know that the counter is there.
     fn index(&self, name: &str) -> &u64 {
         let at = self.names.partition_point(|known| known.as_str() < name);
         assert!(
-            self.names.get(at).is_some_and(|known| known == name),
+            self.names.get(at).is_some_and(|known| known.as_str() == name),
             "there is no counter `{name}`: {self:?}"
         );
         &self.values[at]
-    }
-}
-
-impl From<BTreeMap<String, u64>> for Counters {
-    fn from(counters: BTreeMap<String, u64>) -> Self {
-        let values = counters.values().copied().collect();
-        Self { names: counters.into_keys().map(Text::from).collect(), values }
     }
 }
 
@@ -141,9 +143,17 @@ impl<const N: usize> From<[(String, u64); N]> for Counters {
     }
 }
 
+/// Counters by the names that a file or a stream holds, which this version may not know.
+impl From<BTreeMap<String, u64>> for Counters {
+    fn from(counters: BTreeMap<String, u64>) -> Self {
+        let values = counters.values().copied().collect();
+        Self { names: counters.into_keys().map(|name| Name::Made(name.into())).collect(), values }
+    }
+}
+
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self)
+        serializer.collect_map(self.iter())
     }
 }
 
@@ -156,23 +166,23 @@ impl<'de> Deserialize<'de> for Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metric::cpu;
 
     #[test]
-    fn counters_read_as_a_map_of_them_does() {
-        let map = BTreeMap::from([("b".to_owned(), 2), ("a".to_owned(), 1), ("aa".to_owned(), 3)]);
-        let counters = Counters::from(map.clone());
-        assert_eq!((counters.get("aa"), counters.get("ab"), counters["b"]), (Some(&3), None, 2));
-        assert!(counters.contains_key("a") && !counters.contains_key(""));
-        assert_eq!(counters.iter().collect::<Vec<_>>(), [("a", &1), ("aa", &3), ("b", &2)]);
-        assert_eq!(format!("{counters:?}"), format!("{map:?}"));
+    fn counters_are_read_by_metric_and_in_the_order_of_names() {
+        let counters = Counters::from([(cpu::USER_MS, 2), (cpu::IDLE_MS, 1), (cpu::IRQ_MS, 3)]);
+        assert_eq!((counters.get(cpu::IRQ_MS), counters.get(cpu::NICE_MS)), (Some(3), None));
+        assert_eq!((counters[cpu::USER_MS], counters.named("idle_ms")), (2, Some(1)));
+        assert_eq!(counters.iter().collect::<Vec<_>>(), [("idle_ms", 1), ("irq_ms", 3), ("user_ms", 2)]);
+        assert_eq!(format!("{counters:?}"), r#"{"idle_ms": 1, "irq_ms": 3, "user_ms": 2}"#);
         assert_eq!((Counters::default().len(), Counters::default().is_empty()), (0, true));
     }
 
     #[test]
-    fn counters_are_written_and_read_as_a_json_object() {
-        let text = r#"{"aa":3,"b":18446744073709551615}"#;
+    fn counters_are_written_and_read_as_a_json_object_and_unknown_names_are_kept() {
+        let text = r#"{"of_a_newer_version":3,"user_ms":18446744073709551615}"#;
         let counters: Counters = serde_json::from_str(text).unwrap();
-        assert_eq!(counters["b"], u64::MAX);
+        assert_eq!((counters[cpu::USER_MS], counters.named("of_a_newer_version")), (u64::MAX, Some(3)));
         assert_eq!(serde_json::to_string(&counters).unwrap(), text);
     }
 }

@@ -1,11 +1,12 @@
 //! The contract between the layers: what one run records.
 //!
-//! Everything here is a raw fact: counts, histograms, instants. Rates, percentiles and verdicts are
-//! derived from it on read, so a recorded run can always be judged again, by a better rule or by a
-//! doubting reader. Types and merging only: this crate does no I/O.
+//! Everything here is a raw fact: counts, histograms, instants. Rates, percentiles and verdicts are derived from it when
+//! it is read, so that a better rule can judge a recorded run again. This crate holds types, their merging, and two
+//! tables: the kinds of failures ([`FAILURES`]) and the metrics of hosts ([`metric`]). It does no I/O.
 
 mod calibration;
 mod checks;
+mod counter_set;
 mod counters;
 mod counts;
 mod cpu_profile;
@@ -15,13 +16,17 @@ mod frame;
 mod histogram;
 mod host;
 mod manifest;
+pub mod metric;
 mod run;
 mod sharing;
+mod source;
+mod subject;
 mod tally;
 mod text;
 
 pub use calibration::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Pinning};
 pub use checks::CheckCounts;
+pub use counter_set::CounterSet;
 pub use counters::Counters;
 pub use counts::{Counts, FailureCounts, StatusCounts};
 pub use cpu_profile::{CpuProfile, ProfileForm, ProfileOutcome};
@@ -31,6 +36,9 @@ pub use frame::{Frame, FrameHead, Phase, WorkerTime};
 pub use histogram::{CorruptHistogram, EncodedHistogram, Histogram, latency_histogram};
 pub use host::{HostSample, Reading};
 pub use manifest::{FirstAnswer, FormatVersion, Limits, Machine, Manifest, Preflight, TlsUsed};
+pub use metric::{Metric, MetricKind, Unit};
 pub use run::{Run, Step, StepEnd};
 pub use sharing::Sharing;
+pub use source::{Source, SourceName, SubjectKind};
+pub use subject::{Address, Subject};
 pub use text::Text;

@@ -154,7 +154,7 @@ fn host_sample(row: &Row<'_>) -> Result<HostSample> {
     };
     Ok(HostSample {
         host: row.get::<_, String>("host")?.into(),
-        source: row.get::<_, String>("source")?.into(),
+        source: row.get::<_, String>("source")?.as_str().into(),
         subject: row.get::<_, String>("subject")?.into(),
         began_ns: row.get("began_ns")?,
         ended_ns: row.get("ended_ns")?,

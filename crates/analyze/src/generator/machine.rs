@@ -13,7 +13,7 @@ struct Source<'a> {
 
 fn counter(sample: &HostSample, name: &str) -> Option<u64> {
     let Reading::Ok(counters) = &sample.reading else { return None };
-    counters.get(name).copied()
+    counters.named(name)
 }
 
 impl<'a> Source<'a> {

@@ -205,9 +205,9 @@ fn unread(samples: &[HostSample], name: &str) -> Vec<Unread> {
             Reading::Failed(why) => {
                 let first =
                     || Unread { source: sample.source.to_string(), times: 0, read: 0, why: why.clone() };
-                sources.entry(&sample.source).or_insert_with(first).times += 1;
+                sources.entry(sample.source.as_str()).or_insert_with(first).times += 1;
             }
-            Reading::Ok(_) => *read.entry(&sample.source).or_default() += 1,
+            Reading::Ok(_) => *read.entry(sample.source.as_str()).or_default() += 1,
             Reading::Absent => {}
         }
     }
@@ -220,9 +220,9 @@ fn probe_cores(samples: &[HostSample], name: &str) -> Option<f64> {
     let mut threads: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.host == name && sample.source == "probe") {
         if let Reading::Ok(counters) = &sample.reading
-            && let Some(cpu_us) = counters.get("cpu_us")
+            && let Some(cpu_us) = counters.named("cpu_us")
         {
-            threads.entry(&sample.subject).or_default().push((sample.ended_ns, *cpu_us));
+            threads.entry(&sample.subject).or_default().push((sample.ended_ns, cpu_us));
         }
     }
     let cores = threads.into_values().filter_map(|reads| {

@@ -53,7 +53,7 @@ impl<'a> Track<'a> {
     }
 
     fn values(&self, name: &str) -> impl Iterator<Item = (u64, f64)> {
-        self.reads.iter().filter_map(move |read| Some((read.at_ns, *read.counters.get(name)? as f64)))
+        self.reads.iter().filter_map(move |read| Some((read.at_ns, read.counters.named(name)? as f64)))
     }
 
     /// The part of its periods in which a control group was held back; `None` if it had none, or they are not known.
@@ -128,7 +128,7 @@ impl<'a> Track<'a> {
             .reads
             .iter()
             .filter(within)
-            .map(|read| read.counters.get(name).map_or(0.0, |n| *n as f64))
+            .map(|read| read.counters.named(name).map_or(0.0, |n| n as f64))
             .collect();
         if listed.is_empty() {
             return self.mean(name, span);
@@ -153,7 +153,7 @@ impl<'a> Track<'a> {
 
     /// The names that were ever read, each once.
     pub(crate) fn names(&self) -> std::collections::BTreeSet<&'a str> {
-        self.reads.iter().flat_map(|read| read.counters.keys()).collect()
+        self.reads.iter().flat_map(|read| read.counters.names()).collect()
     }
 }
 

@@ -33,7 +33,7 @@ impl<'a> Hosts<'a> {
                     hosts.tracks.entry(key).or_default().push(at_ns, counters);
                 }
                 Reading::Failed(why) => {
-                    hosts.failed.entry((&sample.host, &sample.source)).or_insert(why);
+                    hosts.failed.entry((&sample.host, sample.source.as_str())).or_insert(why);
                 }
                 Reading::Absent => {}
             }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use plimsoll_host::{Component, CpuTimes, Host, Ran, Watched, opening_line, sample_line};
-use plimsoll_record::HostSample;
+use plimsoll_record::{Address, HostSample, Source, Subject};
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::args::ProbeArgs;
@@ -97,9 +97,13 @@ fn ran_within(end: &End, time: Duration) -> anyhow::Result<Option<Vec<Ran>>> {
 
 /// A port that was asked for and that nobody listens on is most likely mistyped.
 fn absent_ports(args: &ProbeArgs, samples: &[HostSample]) {
-    let listeners = samples.iter().filter(|sample| sample.source == "listener");
-    let ports: BTreeSet<&str> = listeners.filter_map(|sample| sample.subject.rsplit(':').next()).collect();
-    for port in args.ports.iter().filter(|port| !ports.contains(port.to_string().as_str())) {
+    let listeners = samples.iter().filter(|sample| sample.source == Source::Listener);
+    let port = |sample: &HostSample| match sample.subject() {
+        Subject::Address(Address::Tcp(address)) => Some(address.port()),
+        _ => None,
+    };
+    let ports: BTreeSet<u16> = listeners.filter_map(port).collect();
+    for port in args.ports.iter().filter(|port| !ports.contains(port)) {
         remark(&format!(
             "plimsoll: nothing listens on port {port} here, as far as this user may see; `ss -ltnp` lists what does"
         ));

@@ -1,15 +1,15 @@
-//! Questions and answers over one TCP connection that is kept between samples.
+//! Questions and answers over one TCP connection that stays open between samples.
 
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-use super::DEADLINE;
-use super::trouble::Trouble;
+use super::error::ComponentError;
+use super::exchange::DEADLINE;
 
-/// An answer may be this long; those of the servers asked here are a hundredth of it.
-pub(super) const ANSWER_BYTES_MAX: u64 = 1 << 20;
+/// The longest answer; those of the servers asked here are a hundredth of it.
+pub(super) const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 /// A component that speaks over plain TCP.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Conversation {
     connection: Option<TcpStream>,
 }
 
-/// What a connection begins with. It may hold a password, so its printed form does not show it.
+/// The first bytes of a connection. They may hold a password, so that the printed form does not show them.
 #[derive(Clone)]
 pub(super) struct Greeting(pub(super) Vec<u8>);
 
@@ -40,7 +40,7 @@ impl Conversation {
         Self { place, address: address.to_owned(), greeting: None, connection: None }
     }
 
-    /// From now on each new connection begins with this, which is answered by one line.
+    /// Begins each new connection with this from now on; it is answered by one line.
     pub(super) fn greet_with(&mut self, greeting: Greeting) {
         self.greeting = Some(greeting);
     }
@@ -53,19 +53,19 @@ impl Conversation {
         &self.place
     }
 
-    /// Sends a question and reads its answer. A kept connection may have been closed by the other side meanwhile, which
-    /// shows only when it is used: then the question is put once more on a new one.
+    /// Sends a question and reads its answer. The other side may have closed an open connection meanwhile, which shows only
+    /// when it is used: then the question is sent once more on a new one.
     pub(super) fn ask<T>(
         &mut self,
         question: &[u8],
-        read: impl Fn(&mut Answer<'_>) -> Result<T, Trouble>,
-    ) -> Result<T, Trouble> {
+        read: impl Fn(&mut Answer<'_>) -> Result<T, ComponentError>,
+    ) -> Result<T, ComponentError> {
         let until = Instant::now() + DEADLINE;
-        let kept = self.connection.take();
-        let was_kept = kept.is_some();
-        let connection = kept.map_or_else(|| self.connect(until), Ok)?;
+        let open = self.connection.take();
+        let was_open = open.is_some();
+        let connection = open.map_or_else(|| self.connect(until), Ok)?;
         match self.exchange(connection, question, &read, until) {
-            Err(Trouble::Broken { .. }) if was_kept => {
+            Err(ComponentError::Broken { .. }) if was_open => {
                 let connection = self.connect(until)?;
                 self.exchange(connection, question, &read, until)
             }
@@ -73,30 +73,30 @@ impl Conversation {
         }
     }
 
-    /// The connection is kept only after a whole answer: another question would be answered by the rest of this one.
+    /// The connection stays open only after a whole answer: the rest of this one would answer the next question.
     fn exchange<T>(
         &mut self,
         connection: TcpStream,
         question: &[u8],
-        read: &impl Fn(&mut Answer<'_>) -> Result<T, Trouble>,
+        read: &impl Fn(&mut Answer<'_>) -> Result<T, ComponentError>,
         until: Instant,
-    ) -> Result<T, Trouble> {
+    ) -> Result<T, ComponentError> {
         let mut sending = Timed { connection: &connection, until };
-        sending.write_all(question).map_err(|error| Trouble::broken(&self.place, &error))?;
-        let told = read(&mut answer(&connection, until))?;
+        sending.write_all(question).map_err(|error| ComponentError::broken(&self.place, &error))?;
+        let value = read(&mut answer(&connection, until))?;
         self.connection = Some(connection);
-        Ok(told)
+        Ok(value)
     }
 
-    fn connect(&self, until: Instant) -> Result<TcpStream, Trouble> {
-        let unreachable = |reason| Trouble::Unreachable { place: self.place.clone(), reason };
+    fn connect(&self, until: Instant) -> Result<TcpStream, ComponentError> {
+        let unreachable = |reason| ComponentError::Unreachable { place: self.place.clone(), reason };
         let connection = self.first_reachable(until).map_err(unreachable)?;
         let Some(Greeting(greeting)) = &self.greeting else { return Ok(connection) };
-        let broken = |error: io::Error| Trouble::broken(&self.place, &error);
+        let broken = |error: io::Error| ComponentError::broken(&self.place, &error);
         Timed { connection: &connection, until }.write_all(greeting).map_err(broken)?;
         let line = line(&mut answer(&connection, until), &self.place)?;
         match line.strip_prefix('-') {
-            Some(reason) => Err(Trouble::refused_password(&self.place, reason)),
+            Some(reason) => Err(ComponentError::refused_password(&self.place, reason)),
             None => Ok(connection),
         }
     }
@@ -117,26 +117,26 @@ impl Conversation {
 }
 
 fn answer(connection: &TcpStream, until: Instant) -> Answer<'_> {
-    BufReader::new(Timed { connection, until }).take(ANSWER_BYTES_MAX)
+    BufReader::new(Timed { connection, until }).take(MAX_ANSWER_BYTES)
 }
 
 /// One line of an answer, without its end.
-pub(super) fn line(answer: &mut Answer<'_>, place: &str) -> Result<String, Trouble> {
+pub(super) fn line(answer: &mut Answer<'_>, place: &str) -> Result<String, ComponentError> {
     let mut line = Vec::new();
-    answer.read_until(b'\n', &mut line).map_err(|error| Trouble::broken(place, &error))?;
+    answer.read_until(b'\n', &mut line).map_err(|error| ComponentError::broken(place, &error))?;
     if line.pop() != Some(b'\n') {
-        return Err(Trouble::broken(place, &io::ErrorKind::UnexpectedEof.into()));
+        return Err(ComponentError::broken(place, &io::ErrorKind::UnexpectedEof.into()));
     }
     Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
 }
 
-/// What is left until an instant; none is an error, for sockets take no timeout of zero.
+/// The time left until an instant; none is an error, since a socket takes no timeout of zero.
 fn left(until: Instant) -> io::Result<Duration> {
     let left = until.saturating_duration_since(Instant::now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
-/// A connection whose every read and write ends at one deadline: a timeout of the socket would begin anew with each.
+/// A connection whose reads and writes all end at one deadline: a timeout of the socket would begin again with each.
 #[derive(Debug)]
 pub(super) struct Timed<'a> {
     connection: &'a TcpStream,

@@ -1,32 +1,32 @@
 //! A Go program, by the pages of its packages expvar and net/http/pprof.
 
-use plimsoll_record::Reading;
+use plimsoll_record::metric::go;
+use plimsoll_record::{CounterSet, Metric, Source, Subject};
 use serde_json::Value;
 
+use super::error::ComponentError;
 use super::page::Page;
-use super::told;
-use super::trouble::Trouble;
-use crate::source::{Counters, Source};
+use crate::collector::{Collector, Read};
 
-/// Fields of `memstats` (Go's runtime.MemStats): theirs, ours, and what theirs is divided by.
-const MEMSTATS: &[(&str, &str, u64)] = &[
-    ("NumGC", "gc_cycles", 1),
-    ("PauseTotalNs", "gc_pause_us", 1000),
-    ("HeapAlloc", "heap_bytes", 1),
-    ("HeapSys", "heap_reserved_bytes", 1),
-    ("NextGC", "next_gc_bytes", 1),
-    ("TotalAlloc", "allocated_bytes", 1),
-    ("Mallocs", "allocations", 1),
-    ("Sys", "system_bytes", 1),
+/// Fields of `memstats` (Go's runtime.MemStats), and the divisor to our unit.
+const MEMSTATS: &[(&str, Metric, u64)] = &[
+    ("NumGC", go::GC_CYCLES, 1),
+    ("PauseTotalNs", go::GC_PAUSE_US, 1000),
+    ("HeapAlloc", go::HEAP_BYTES, 1),
+    ("HeapSys", go::HEAP_RESERVED_BYTES, 1),
+    ("NextGC", go::NEXT_GC_BYTES, 1),
+    ("TotalAlloc", go::ALLOCATED_BYTES, 1),
+    ("Mallocs", go::ALLOCATIONS, 1),
+    ("Sys", go::SYSTEM_BYTES, 1),
 ];
 
-/// A Go program's memory and garbage collection, and how many goroutines it has (`goroutines`, where it serves
-/// `/debug/pprof/` too). The numbers of goroutines come from the list of profiles: it only counts them, where
-/// the profile itself stops the program to walk their stacks.
+/// A Go program's memory and garbage collection, and the number of its goroutines where it serves `/debug/pprof/` too. That
+/// number comes from the list of profiles, which only counts them; the profile itself stops the program to walk their
+/// stacks.
 #[derive(Debug)]
 pub(super) struct Expvar {
     variables: Page,
-    /// `None` once the program turned out not to serve it.
+    /// `None` once the program refused to serve it.
     profiles: Option<Page>,
 }
 
@@ -37,36 +37,33 @@ impl Expvar {
         Self { variables, profiles }
     }
 
-    fn counters(&mut self) -> Result<Counters, Trouble> {
+    fn counters(&mut self) -> Result<CounterSet, ComponentError> {
         let text = self.variables.text()?;
         let variables: Value = serde_json::from_str(&text).unwrap_or_default();
-        let mut counters = memory(&variables)
-            .ok_or_else(|| Trouble::strange(self.variables.place(), &text, "an expvar page with memstats"))?;
-        if let Some(goroutines) = self.goroutines()? {
-            counters.insert("goroutines".to_owned(), goroutines);
-        }
+        let mut counters = memory(&variables).ok_or_else(|| {
+            ComponentError::unexpected(self.variables.place(), &text, "an expvar page with memstats")
+        })?;
+        counters.put(go::GOROUTINES, self.goroutines()?);
         Ok(counters)
     }
 
-    fn goroutines(&mut self) -> Result<Option<u64>, Trouble> {
+    fn goroutines(&mut self) -> Result<Option<u64>, ComponentError> {
         let Some(page) = &self.profiles else { return Ok(None) };
         match page.text() {
             Ok(text) => Ok(profile_count(&text, "goroutine")),
-            Err(Trouble::Refused { .. }) => {
+            Err(ComponentError::Refused { .. }) => {
                 self.profiles = None;
                 Ok(None)
             }
-            Err(trouble) => Err(trouble),
+            Err(error) => Err(error),
         }
     }
 }
 
-fn memory(variables: &Value) -> Option<Counters> {
+fn memory(variables: &Value) -> Option<CounterSet> {
     let stats = variables.get("memstats")?.as_object()?;
-    let counter = |(theirs, ours, divisor): &(&str, &str, u64)| {
-        Some(((*ours).to_owned(), stats.get(*theirs)?.as_u64()? / divisor))
-    };
-    Some(MEMSTATS.iter().filter_map(counter).collect())
+    let value = |name: &str, divisor: u64| Some(stats.get(name)?.as_u64()? / divisor);
+    Some(MEMSTATS.iter().map(|(name, metric, divisor)| (*metric, value(name, *divisor))).collect())
 }
 
 /// The count before a profile's name in the table of the page: `<td>7</td><td><a href='…'>goroutine</a>`.
@@ -75,13 +72,9 @@ fn profile_count(page: &str, profile: &str) -> Option<u64> {
     row.split_once("<td>")?.1.split_once("</td>")?.0.trim().parse().ok()
 }
 
-impl Source for Expvar {
-    fn name(&self) -> &'static str {
-        "go"
-    }
-
-    fn read(&mut self) -> Vec<(String, Reading)> {
-        let told = told(self.counters());
-        vec![(self.variables.address().to_owned(), told)]
+impl Collector for Expvar {
+    fn read(&mut self) -> Vec<Read> {
+        let counters = self.counters().map_err(Into::into);
+        vec![Read::new(Source::Go, Subject::Component(self.variables.address()), counters)]
     }
 }

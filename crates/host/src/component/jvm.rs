@@ -1,18 +1,18 @@
 //! A JVM, by the file of counters that HotSpot keeps for jstat.
 //!
-//! There are three ways to these numbers. `jcmd` and `jstat` are JVMs themselves, which take 0.15 s and 0.19 s of CPU for each
-//! call (JDK 17), and jcmd's `GC.heap_info` says nothing of collections. The file `/tmp/hsperfdata_USER/PID` is what jstat
-//! reads: memory shared with the JVM, 32 kB, read in about 10 µs.
+//! `jcmd` and `jstat` have these numbers too, but are JVMs themselves: each call takes 0.15 s and 0.19 s of CPU (JDK 17), and
+//! `jcmd PID GC.heap_info` does not report collections. The file `/tmp/hsperfdata_USER/PID` is what jstat reads: memory
+//! shared with the JVM, 32 kB, read in about 10 µs.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plimsoll_record::Reading;
+use plimsoll_record::metric::jvm;
+use plimsoll_record::{CounterSet, Source, Subject};
 
-use super::told;
-use super::trouble::Trouble;
-use crate::source::{Counters, Source};
+use super::error::ComponentError;
+use crate::collector::{Collector, Read};
 
 mod perf_file;
 
@@ -20,9 +20,7 @@ use perf_file::{Value, values};
 
 const ADVICE: &str = "run Plimsoll as the JVM's user or root, and the JVM without -XX:-UsePerfData and -XX:+PerfDisableSharedMem";
 
-/// `gc_count` and `gc_time_ms` over all collectors (of a concurrent collector only its pauses), `heap_used_bytes` and
-/// `heap_max_bytes`, `threads` and `threads_started`. With G1 the heap in use is what it was after the last collection or
-/// change of phase.
+/// The JVM of a process on this machine.
 #[derive(Debug)]
 pub(super) struct Jvm {
     root: PathBuf,
@@ -34,7 +32,7 @@ impl Jvm {
         Self { root: root.to_owned(), pid }
     }
 
-    fn counters(&self) -> Result<Counters, Trouble> {
+    fn counters(&self) -> Result<CounterSet, ComponentError> {
         let file = self.file().ok_or_else(|| self.unreadable("there is no such file"))?;
         let bytes =
             fs::read(&file).map_err(|error| self.unreadable(&format!("{}: {error}", file.display())))?;
@@ -43,13 +41,13 @@ impl Jvm {
         Ok(counters(&values))
     }
 
-    fn unreadable(&self, reason: &str) -> Trouble {
+    fn unreadable(&self, reason: &str) -> ComponentError {
         let what = format!("the counters of the JVM {} (hsperfdata)", self.pid);
-        Trouble::Unreadable { what, reason: reason.to_owned(), advice: ADVICE }
+        ComponentError::Unreadable { what, reason: reason.to_owned(), advice: ADVICE }
     }
 
-    /// The file lies in the JVM's own file tree and bears the number that the process has there, which in a container
-    /// are not ours.
+    /// The file is in the JVM's own file tree and is named by the id that the process has there; in a container both are
+    /// not ours.
     fn file(&self) -> Option<PathBuf> {
         let process = self.root.join(format!("proc/{}", self.pid));
         let status = fs::read_to_string(process.join("status")).ok()?;
@@ -60,10 +58,10 @@ impl Jvm {
         folders.iter().find_map(|folder| file_of(folder, &name))
     }
 
-    /// As processes are called in samples: number and name.
-    fn subject(&self) -> String {
+    /// The name of the process; empty once it has ended.
+    fn name(&self) -> String {
         let name = fs::read_to_string(self.root.join(format!("proc/{}/comm", self.pid))).unwrap_or_default();
-        format!("{} {}", self.pid, name.trim()).trim().to_owned()
+        name.trim().to_owned()
     }
 }
 
@@ -73,7 +71,7 @@ fn file_of(folder: &Path, name: &str) -> Option<PathBuf> {
     ours.map(|entry| entry.path().join(name)).find(|file| file.exists())
 }
 
-fn counters(values: &BTreeMap<String, Value>) -> Counters {
+fn counters(values: &BTreeMap<String, Value>) -> CounterSet {
     let number = |name: &str| values.get(name).and_then(Value::number);
     let sum = |begin: &str, end: &str| {
         let named = values.iter().filter(|(name, _)| name.starts_with(begin) && name.ends_with(end));
@@ -81,19 +79,17 @@ fn counters(values: &BTreeMap<String, Value>) -> Counters {
     };
     let per_sec = number("sun.os.hrt.frequency").filter(|per_sec| *per_sec > 0);
     let gc_time = || Some(sum("sun.gc.collector.", ".time")? as f64 * 1000.0 / per_sec? as f64);
-    let told = [
-        ("gc_count", sum("sun.gc.collector.", ".invocations")),
-        ("gc_time_ms", gc_time().map(|ms| ms as u64)),
-        ("heap_used_bytes", sum("sun.gc.generation.", ".used")),
-        ("heap_max_bytes", heap_max(values)),
-        ("threads", number("java.threads.live")),
-        ("threads_started", number("java.threads.started")),
-    ];
-    told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    CounterSet::from([
+        (jvm::GC_COUNT, sum("sun.gc.collector.", ".invocations")),
+        (jvm::GC_TIME_MS, gc_time().map(|ms| ms as u64)),
+        (jvm::HEAP_USED_BYTES, sum("sun.gc.generation.", ".used")),
+        (jvm::HEAP_MAX_BYTES, heap_max(values)),
+        (jvm::THREADS, number("java.threads.live")),
+        (jvm::THREADS_STARTED, number("java.threads.started")),
+    ])
 }
 
-/// Each generation has a part of the heap; but G1 and ZGC give their generations whatever they need, so that each may
-/// become the whole.
+/// Each generation has a part of the heap, but with G1 and ZGC each may grow to the whole.
 fn heap_max(values: &BTreeMap<String, Value>) -> Option<u64> {
     let of = |generation: u8| values.get(&format!("sun.gc.generation.{generation}.maxCapacity"))?.number();
     let parts = [of(0), of(1)].into_iter().flatten();
@@ -102,18 +98,17 @@ fn heap_max(values: &BTreeMap<String, Value>) -> Option<u64> {
     if shared { parts.max() } else { parts.reduce(|sum, part| sum + part) }
 }
 
-impl Source for Jvm {
-    fn name(&self) -> &'static str {
-        "jvm"
-    }
-
-    fn read(&mut self) -> Vec<(String, Reading)> {
-        vec![(self.subject(), told(self.counters()))]
+impl Collector for Jvm {
+    fn read(&mut self) -> Vec<Read> {
+        let subject = Subject::Process { pid: self.pid, name: &self.name() };
+        vec![Read::new(Source::Jvm, subject, self.counters().map_err(Into::into))]
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::{Counters, Reading};
+
     use super::*;
 
     fn values(named: &[(&str, Value)]) -> BTreeMap<String, Value> {
@@ -135,18 +130,18 @@ mod tests {
 
     #[test]
     fn collection_time_is_in_ticks_of_the_jvms_own_clock() {
-        let told = counters(&values(&[
+        let found = counters(&values(&[
             ("sun.gc.collector.0.time", Value::Number(30_000)),
             ("sun.gc.collector.1.time", Value::Number(20_000)),
             ("sun.os.hrt.frequency", Value::Number(1_000_000)),
         ]));
-        assert_eq!(told, Counters::from([("gc_time_ms".to_owned(), 50)]), "and what is not told is left out");
+        assert_eq!(Counters::from(found), Counters::from([(jvm::GC_TIME_MS, 50)]), "the others are left out");
     }
 
     #[test]
     fn a_process_without_the_file_is_a_failure_that_says_why() {
         let mut jvm = Jvm::new(Path::new("/"), std::process::id());
-        let Reading::Failed(why) = jvm.read().remove(0).1 else { panic!("read") };
+        let Reading::Failed(why) = jvm.read().remove(0).reading else { panic!("read") };
         assert!(why.contains("UsePerfData") && why.contains(&std::process::id().to_string()), "{why}");
     }
 }

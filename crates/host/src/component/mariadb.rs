@@ -6,48 +6,51 @@ use std::{fmt, io};
 
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, DriverError, Opts, OptsBuilder};
-use plimsoll_record::Reading;
+use plimsoll_record::metric::mariadb;
+use plimsoll_record::{CounterSet, Metric, Source, Subject};
 
-use super::trouble::Trouble;
-use super::{DEADLINE, taken, told};
-use crate::source::{Counters, Source};
+use super::error::ComponentError;
+use super::exchange::{DEADLINE, taken};
+use crate::collector::{Collector, Read};
 
 /// Status variables that are taken as they are; `Innodb_row_lock_time` counts milliseconds.
-const STATUS: &[(&str, &str)] = &[
-    ("questions", "questions"),
-    ("connections", "connections"),
-    ("threads_running", "threads_running"),
-    ("threads_connected", "threads_connected"),
-    ("threads_created", "threads_created"),
-    ("slow_queries", "slow_queries"),
-    ("table_locks_waited", "table_locks_waited"),
-    ("innodb_row_lock_time", "innodb_row_lock_time_ms"),
-    ("innodb_row_lock_waits", "innodb_row_lock_waits"),
-    ("innodb_row_lock_current_waits", "innodb_row_lock_current_waits"),
-    ("handler_commit", "commits"),
-    // MariaDB has not counted these since 10.8.
-    ("innodb_os_log_fsyncs", "innodb_os_log_fsyncs"),
-    ("innodb_os_log_written", "innodb_os_log_written_bytes"),
-    ("innodb_data_fsyncs", "innodb_data_fsyncs"),
-    ("innodb_log_waits", "innodb_log_waits"),
-    ("innodb_buffer_pool_wait_free", "innodb_buffer_pool_wait_free"),
-    ("aborted_connects", "aborted_connects"),
-    ("connection_errors_max_connections", "connection_errors_max_connections"),
-    ("bytes_received", "received_bytes"),
-    ("bytes_sent", "sent_bytes"),
+const STATUS: &[(&str, Metric)] = &[
+    ("questions", mariadb::QUESTIONS),
+    ("connections", mariadb::CONNECTIONS),
+    ("threads_running", mariadb::THREADS_RUNNING),
+    ("threads_connected", mariadb::THREADS_CONNECTED),
+    ("threads_created", mariadb::THREADS_CREATED),
+    ("slow_queries", mariadb::SLOW_QUERIES),
+    ("table_locks_waited", mariadb::TABLE_LOCKS_WAITED),
+    ("innodb_row_lock_time", mariadb::INNODB_ROW_LOCK_TIME_MS),
+    ("innodb_row_lock_waits", mariadb::INNODB_ROW_LOCK_WAITS),
+    ("innodb_row_lock_current_waits", mariadb::INNODB_ROW_LOCK_CURRENT_WAITS),
+    ("handler_commit", mariadb::COMMITS),
+    // MariaDB does not count these since 10.8.
+    ("innodb_os_log_fsyncs", mariadb::INNODB_OS_LOG_FSYNCS),
+    ("innodb_os_log_written", mariadb::INNODB_OS_LOG_WRITTEN_BYTES),
+    ("innodb_data_fsyncs", mariadb::INNODB_DATA_FSYNCS),
+    ("innodb_log_waits", mariadb::INNODB_LOG_WAITS),
+    ("innodb_buffer_pool_wait_free", mariadb::INNODB_BUFFER_POOL_WAIT_FREE),
+    ("aborted_connects", mariadb::ABORTED_CONNECTS),
+    ("connection_errors_max_connections", mariadb::CONNECTION_ERRORS_MAX_CONNECTIONS),
+    ("bytes_received", mariadb::RECEIVED_BYTES),
+    ("bytes_sent", mariadb::SENT_BYTES),
 ];
 
 /// Settings that are limits.
-const VARIABLES: &[(&str, &str)] =
-    &[("max_connections", "max_connections"), ("innodb_buffer_pool_size", "innodb_buffer_pool_bytes")];
+const VARIABLES: &[(&str, Metric)] = &[
+    ("max_connections", mariadb::MAX_CONNECTIONS),
+    ("innodb_buffer_pool_size", mariadb::INNODB_BUFFER_POOL_BYTES),
+];
 
-/// The error numbers by which a server says no: no access, too many connections, blocked host.
+/// The error numbers of a refusal: no access, too many connections.
 const ACCESS_DENIED: [u16; 4] = [1044, 1045, 1698, 1227];
 const TOO_MANY_CONNECTIONS: u16 = 1040;
 
 const USUAL_PORT: u16 = 3306;
 
-/// Who asks. Its printed form does not hold the password.
+/// A user to log in as. Its printed form does not hold the password.
 #[derive(Clone)]
 pub struct Login {
     /// The name of a user; it needs no privilege.
@@ -85,7 +88,7 @@ impl Mariadb {
             .tcp_port(port.parse().unwrap_or(USUAL_PORT))
             .user(Some(login.user))
             .pass(login.password)
-            // The socket's path, as a local server would tell it, may be that of another container.
+            // The path of the socket that a local server reports may be that of another container.
             .prefer_socket(false)
             .tcp_connect_timeout(Some(DEADLINE))
             .read_timeout(Some(DEADLINE))
@@ -94,43 +97,47 @@ impl Mariadb {
         Self { place, address: address.to_owned(), options: options.into(), connection: None }
     }
 
-    /// As with other components, a connection that was closed meanwhile is made anew, once.
-    fn counters(&mut self) -> Result<Counters, Trouble> {
+    /// As with other components, a connection that was closed meanwhile is opened again, once.
+    fn counters(&mut self) -> Result<CounterSet, ComponentError> {
         if let Some(connection) = &mut self.connection {
-            match asked(connection) {
+            match ask(connection) {
                 Ok(counters) => return Ok(counters),
                 Err(_) => self.connection = None,
             }
         }
-        let mut connection = Conn::new(self.options.clone()).map_err(|error| self.trouble(error))?;
-        let counters = asked(&mut connection).map_err(|error| self.trouble(error))?;
+        let mut connection = Conn::new(self.options.clone()).map_err(|error| self.error(error))?;
+        let counters = ask(&mut connection).map_err(|error| self.error(error))?;
         self.connection = Some(connection);
         Ok(counters)
     }
 
-    fn trouble(&self, error: mysql::Error) -> Trouble {
+    fn error(&self, error: mysql::Error) -> ComponentError {
         let place = self.place.clone();
         match error {
-            mysql::Error::MySqlError(error) if ACCESS_DENIED.contains(&error.code) => Trouble::Refused {
-                place,
-                reason: error.message,
-                advice: "give a user it knows, as in mariadb://user:password@host:3306",
-            },
-            mysql::Error::MySqlError(error) if error.code == TOO_MANY_CONNECTIONS => Trouble::Refused {
-                place,
-                reason: error.message,
-                advice: "raise its max_connections, or look at it before the load takes them all",
-            },
+            mysql::Error::MySqlError(error) if ACCESS_DENIED.contains(&error.code) => {
+                ComponentError::Refused {
+                    place,
+                    reason: error.message,
+                    advice: "give a user it knows, as in mariadb://user:password@host:3306",
+                }
+            }
+            mysql::Error::MySqlError(error) if error.code == TOO_MANY_CONNECTIONS => {
+                ComponentError::Refused {
+                    place,
+                    reason: error.message,
+                    advice: "raise its max_connections, or connect before the load takes them all",
+                }
+            }
             mysql::Error::DriverError(DriverError::ConnectTimeout | DriverError::Timeout) => {
-                Trouble::Late { place }
+                ComponentError::Late { place }
             }
             mysql::Error::DriverError(DriverError::CouldNotConnect(reason)) => {
                 let kind = reason.map_or(io::ErrorKind::Other, |(.., kind)| kind);
-                Trouble::Unreachable { place, reason: kind.into() }
+                ComponentError::Unreachable { place, reason: kind.into() }
             }
             other => match system_error(&other) {
-                Some(error) => Trouble::broken(&place, error),
-                None => Trouble::Broken { place, reason: other.to_string() },
+                Some(error) => ComponentError::broken(&place, error),
+                None => ComponentError::Broken { place, reason: other.to_string() },
             },
         }
     }
@@ -145,28 +152,25 @@ fn system_error(error: &mysql::Error) -> Option<&io::Error> {
     }
 }
 
-fn asked(connection: &mut Conn) -> mysql::Result<Counters> {
+fn ask(connection: &mut Conn) -> mysql::Result<CounterSet> {
     let mut counters = named(connection, "STATUS", STATUS)?;
-    counters.extend(named(connection, "VARIABLES", VARIABLES)?);
+    counters.merge(named(connection, "VARIABLES", VARIABLES)?);
     Ok(counters)
 }
 
-/// The server leaves out what is not asked for: all of it is some five hundred rows.
-fn named(connection: &mut Conn, table: &str, names: &[(&str, &str)]) -> mysql::Result<Counters> {
-    let wanted: Vec<String> = names.iter().map(|(theirs, _)| format!("'{theirs}'")).collect();
-    let question = format!("SHOW GLOBAL {table} WHERE Variable_name IN ({})", wanted.join(","));
+/// Asks only for these names: the whole table has some five hundred rows.
+fn named(connection: &mut Conn, table: &str, names: &[(&str, Metric)]) -> mysql::Result<CounterSet> {
+    let list: Vec<String> = names.iter().map(|(theirs, _)| format!("'{theirs}'")).collect();
+    let question = format!("SHOW GLOBAL {table} WHERE Variable_name IN ({})", list.join(","));
     let rows: Vec<(String, String)> = connection.query(question)?;
     let values: BTreeMap<String, String> =
         rows.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
     Ok(taken(names, |name| values.get(name).map(String::as_str)))
 }
 
-impl Source for Mariadb {
-    fn name(&self) -> &'static str {
-        "mariadb"
-    }
-
-    fn read(&mut self) -> Vec<(String, Reading)> {
-        vec![(self.address.clone(), told(self.counters()))]
+impl Collector for Mariadb {
+    fn read(&mut self) -> Vec<Read> {
+        let counters = self.counters().map_err(Into::into);
+        vec![Read::new(Source::Mariadb, Subject::Component(&self.address), counters)]
     }
 }

@@ -2,32 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_record::Reading;
+use plimsoll_record::metric::memcached;
+use plimsoll_record::{CounterSet, Metric, Source, Subject};
 
 use super::conversation::{Answer, Conversation, line};
-use super::trouble::Trouble;
-use super::{seconds_to_us, taken, told};
-use crate::source::{Counters, Source};
+use super::error::ComponentError;
+use super::exchange::{seconds_to_us, taken};
+use crate::collector::{Collector, Read};
 
-/// Statistics that are taken as they are. Gauges are `curr_connections`, `max_connections`, `threads`, `items_bytes` and
-/// `limit_bytes`.
-const STATISTICS: &[(&str, &str)] = &[
-    ("cmd_get", "commands_get"),
-    ("cmd_set", "commands_set"),
-    ("get_hits", "get_hits"),
-    ("get_misses", "get_misses"),
-    ("evictions", "evictions"),
-    ("threads", "threads"),
-    ("curr_connections", "curr_connections"),
-    ("max_connections", "max_connections"),
-    ("total_connections", "connections"),
-    ("rejected_connections", "rejected_connections"),
-    ("listen_disabled_num", "listen_disabled"),
-    ("conn_yields", "connection_yields"),
-    ("bytes", "items_bytes"),
-    ("limit_maxbytes", "limit_bytes"),
-    ("bytes_read", "received_bytes"),
-    ("bytes_written", "sent_bytes"),
+/// Statistics that are taken as they are.
+const STATISTICS: &[(&str, Metric)] = &[
+    ("cmd_get", memcached::COMMANDS_GET),
+    ("cmd_set", memcached::COMMANDS_SET),
+    ("get_hits", memcached::GET_HITS),
+    ("get_misses", memcached::GET_MISSES),
+    ("evictions", memcached::EVICTIONS),
+    ("threads", memcached::THREADS),
+    ("curr_connections", memcached::CURR_CONNECTIONS),
+    ("max_connections", memcached::MAX_CONNECTIONS),
+    ("total_connections", memcached::CONNECTIONS),
+    ("rejected_connections", memcached::REJECTED_CONNECTIONS),
+    ("listen_disabled_num", memcached::LISTEN_DISABLED),
+    ("conn_yields", memcached::CONNECTION_YIELDS),
+    ("bytes", memcached::ITEMS_BYTES),
+    ("limit_maxbytes", memcached::LIMIT_BYTES),
+    ("bytes_read", memcached::RECEIVED_BYTES),
+    ("bytes_written", memcached::SENT_BYTES),
 ];
 
 /// One memcached.
@@ -41,21 +41,21 @@ impl Memcached {
         Self { conversation: Conversation::new("memcached", address) }
     }
 
-    fn counters(&mut self) -> Result<Counters, Trouble> {
+    fn counters(&mut self) -> Result<CounterSet, ComponentError> {
         let place = self.conversation.place().to_owned();
         let statistics = self.conversation.ask(b"stats\r\n", |answer| statistics(answer, &place))?;
         let value = |name: &str| statistics.get(name).map(String::as_str);
         let mut counters = taken(STATISTICS, value);
         let cpu_us = |name| seconds_to_us(value(name)?);
         if let (Some(user), Some(system)) = (cpu_us("rusage_user"), cpu_us("rusage_system")) {
-            counters.insert("cpu_us".to_owned(), user + system);
+            counters.put(memcached::CPU_US, user + system);
         }
         Ok(counters)
     }
 }
 
 /// The lines `STAT name value` up to `END`.
-fn statistics(answer: &mut Answer<'_>, place: &str) -> Result<BTreeMap<String, String>, Trouble> {
+fn statistics(answer: &mut Answer<'_>, place: &str) -> Result<BTreeMap<String, String>, ComponentError> {
     let mut statistics = BTreeMap::new();
     loop {
         let text = line(answer, place)?;
@@ -63,17 +63,15 @@ fn statistics(answer: &mut Answer<'_>, place: &str) -> Result<BTreeMap<String, S
             return Ok(statistics);
         }
         let entry = text.strip_prefix("STAT ").and_then(|entry| entry.split_once(' '));
-        let (name, value) = entry.ok_or_else(|| Trouble::strange(place, &text, "a line of `stats`"))?;
+        let (name, value) =
+            entry.ok_or_else(|| ComponentError::unexpected(place, &text, "a line of `stats`"))?;
         statistics.insert(name.to_owned(), value.to_owned());
     }
 }
 
-impl Source for Memcached {
-    fn name(&self) -> &'static str {
-        "memcached"
-    }
-
-    fn read(&mut self) -> Vec<(String, Reading)> {
-        vec![(self.conversation.address().to_owned(), told(self.counters()))]
+impl Collector for Memcached {
+    fn read(&mut self) -> Vec<Read> {
+        let counters = self.counters().map_err(Into::into);
+        vec![Read::new(Source::Memcached, Subject::Component(self.conversation.address()), counters)]
     }
 }

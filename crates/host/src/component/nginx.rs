@@ -1,14 +1,13 @@
 //! nginx, by its page `stub_status`.
 
-use plimsoll_record::Reading;
+use plimsoll_record::metric::nginx;
+use plimsoll_record::{CounterSet, Source, Subject};
 
+use super::error::ComponentError;
 use super::page::Page;
-use super::told;
-use super::trouble::Trouble;
-use crate::source::{Counters, Source};
+use crate::collector::{Collector, Read};
 
-/// `accepts`, `handled` and `requests` are counted since nginx began; `active`, `reading`, `writing` and `waiting` are
-/// connections at this moment. Accepted but not handled is what `worker_connections` turned away. Each sample is one request.
+/// One nginx. Each sample is one request of its count.
 #[derive(Debug)]
 pub(super) struct Nginx {
     page: Page,
@@ -19,38 +18,35 @@ impl Nginx {
         Self { page: Page::new("nginx", url) }
     }
 
-    fn counters(&self) -> Result<Counters, Trouble> {
+    fn counters(&self) -> Result<CounterSet, ComponentError> {
         let text = self.page.text()?;
-        counters(&text)
-            .ok_or_else(|| Trouble::strange(self.page.place(), &text, "a stub_status page of nginx"))
+        counters(&text).ok_or_else(|| {
+            ComponentError::unexpected(self.page.place(), &text, "a stub_status page of nginx")
+        })
     }
 }
 
 /// The seven numbers of the page, which has one form since it was made.
-fn counters(text: &str) -> Option<Counters> {
+fn counters(text: &str) -> Option<CounterSet> {
     let totals = text.split_once("server accepts handled requests")?.1;
     let mut totals = totals.split_ascii_whitespace().map_while(|total| total.parse::<u64>().ok());
     let after = |label: &str| -> Option<u64> {
         text.split_once(label)?.1.split_ascii_whitespace().next()?.parse().ok()
     };
-    let counters = [
-        ("active", after("Active connections:")?),
-        ("accepts", totals.next()?),
-        ("handled", totals.next()?),
-        ("requests", totals.next()?),
-        ("reading", after("Reading:")?),
-        ("writing", after("Writing:")?),
-        ("waiting", after("Waiting:")?),
-    ];
-    Some(counters.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    Some(CounterSet::from([
+        (nginx::ACTIVE, after("Active connections:")?),
+        (nginx::ACCEPTS, totals.next()?),
+        (nginx::HANDLED, totals.next()?),
+        (nginx::REQUESTS, totals.next()?),
+        (nginx::READING, after("Reading:")?),
+        (nginx::WRITING, after("Writing:")?),
+        (nginx::WAITING, after("Waiting:")?),
+    ]))
 }
 
-impl Source for Nginx {
-    fn name(&self) -> &'static str {
-        "nginx"
-    }
-
-    fn read(&mut self) -> Vec<(String, Reading)> {
-        vec![(self.page.address().to_owned(), told(self.counters()))]
+impl Collector for Nginx {
+    fn read(&mut self) -> Vec<Read> {
+        let counters = self.counters().map_err(Into::into);
+        vec![Read::new(Source::Nginx, Subject::Component(self.page.address()), counters)]
     }
 }

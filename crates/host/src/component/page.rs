@@ -1,4 +1,4 @@
-//! A page over HTTP, its connection kept between samples.
+//! A page over HTTP, whose connection stays open between samples.
 
 use std::io;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use rustls_native_certs::load_native_certs;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-use super::DEADLINE;
-use super::trouble::Trouble;
+use super::error::ComponentError;
+use super::exchange::DEADLINE;
 
-/// A page may be this long. node_exporter's has some hundred kilobytes; one of a hundred thousand series is left alone.
-const PAGE_BYTES_MAX: u64 = 8 << 20;
+/// The longest page. node_exporter's has some hundred kilobytes; one of a hundred thousand series is refused.
+const MAX_PAGE_BYTES: u64 = 8 << 20;
 
 /// One page of one server.
 #[derive(Debug)]
 pub(super) struct Page {
     agent: Agent,
     url: String,
-    /// What is asked and where, for errors.
+    /// The server and the URL, for errors.
     place: String,
 }
 
@@ -38,7 +38,7 @@ impl Page {
         Self { agent: self.agent.clone(), place: format!("{what} at {url}"), url }
     }
 
-    /// Host and port as they stand in the URL: the subject of the page's samples.
+    /// Host and port as written in the URL: the subject of the page's samples.
     pub(super) fn address(&self) -> &str {
         let rest = self.url.split_once("://").map_or(self.url.as_str(), |(_, rest)| rest);
         rest.split(['/', '?']).next().unwrap_or(rest)
@@ -49,14 +49,14 @@ impl Page {
     }
 
     /// The text of the page.
-    pub(super) fn text(&self) -> Result<String, Trouble> {
-        let mut answer = self.agent.get(&self.url).call().map_err(|error| self.trouble(error))?;
+    pub(super) fn text(&self) -> Result<String, ComponentError> {
+        let mut answer = self.agent.get(&self.url).call().map_err(|error| self.error(error))?;
         let status = answer.status();
-        let body = answer.body_mut().with_config().limit(PAGE_BYTES_MAX).read_to_vec();
-        let body = body.map_err(|error| self.trouble(error))?;
+        let body = answer.body_mut().with_config().limit(MAX_PAGE_BYTES).read_to_vec();
+        let body = body.map_err(|error| self.error(error))?;
         if status.as_u16() != 200 {
             let advice = "see that the path is right and that this machine may read it";
-            return Err(Trouble::Refused {
+            return Err(ComponentError::Refused {
                 place: self.place.clone(),
                 reason: format!("status {}", status.as_u16()),
                 advice,
@@ -65,31 +65,31 @@ impl Page {
         Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
-    fn trouble(&self, error: ureq::Error) -> Trouble {
+    fn error(&self, error: ureq::Error) -> ComponentError {
         let place = self.place.clone();
-        let unreachable = |reason| Trouble::Unreachable { place: self.place.clone(), reason };
+        let unreachable = |reason| ComponentError::Unreachable { place: self.place.clone(), reason };
         match error {
-            ureq::Error::Timeout(_) => Trouble::Late { place },
+            ureq::Error::Timeout(_) => ComponentError::Late { place },
             ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => unreachable(error),
-            ureq::Error::Io(error) => Trouble::broken(&self.place, &error),
+            ureq::Error::Io(error) => ComponentError::broken(&self.place, &error),
             ureq::Error::HostNotFound => {
                 unreachable(io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
             }
             ureq::Error::ConnectionFailed => unreachable(io::ErrorKind::ConnectionRefused.into()),
-            other => Trouble::Broken { place, reason: other.to_string() },
+            other => ComponentError::Broken { place, reason: other.to_string() },
         }
     }
 }
 
-/// Who asks for pages of a server that is looked at, and waits so long for the whole of an answer. The way there is direct,
-/// redirects are not followed, and every status is an answer.
+/// An HTTP client for pages of a probed server, with a deadline for a whole answer. It uses no proxy, follows no redirects,
+/// and takes every status for an answer.
 pub fn page_agent(url: &str, deadline: Duration) -> Agent {
     let config = Agent::config_builder()
         .timeout_global(Some(deadline))
         .http_status_as_error(false)
         .max_redirects(0)
         .max_redirects_will_error(false)
-        // What stands in `http_proxy` is meant for the web.
+        // `http_proxy` is meant for the web.
         .proxy(None)
         .max_idle_connections_per_host(1)
         .tls_config(security(url))
@@ -98,7 +98,7 @@ pub fn page_agent(url: &str, deadline: Duration) -> Agent {
     config.into()
 }
 
-/// How a page over HTTPS is trusted: by the system's authorities, as a browser would. They are read only for such a page.
+/// A page over HTTPS is trusted by the system's authorities. They are read only for such a page.
 fn security(url: &str) -> TlsConfig {
     let certificates = if url.starts_with("https:") { load_native_certs().certs } else { Vec::new() };
     let authorities: Vec<_> =

@@ -2,66 +2,69 @@
 
 use std::io::{BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant as Deadline};
 
+use parking_lot::Mutex;
 use plimsoll_record::HostSample;
 use plimsoll_units::Instant;
 
 use super::{SampleStream, StreamClock, StreamError};
 
-/// So much of what the child says on its standard error is kept, from the beginning, where the reason stands.
-const WORDS_BYTES_MAX: usize = 2048;
+/// Bytes of the child's standard error that are kept, from its beginning, which has the reason.
+const MAX_STDERR_BYTES: usize = 2048;
 
-/// How long a child that has closed its output may take to end, and its last words to arrive.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// How long a child that has closed its output may take to end, and the rest of its standard error to arrive.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often it is asked whether it has ended.
+/// How often its end is checked.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Makes an error out of how the child ended and what it said.
-pub(super) type Explain = fn(place: &str, status: Option<ExitStatus>, words: &str) -> StreamError;
+/// Makes an error of the child's exit status and standard error.
+pub(super) type Explain = fn(place: &str, status: Option<ExitStatus>, stderr: &str) -> StreamError;
 
-/// A child process whose standard output is a stream of samples. It runs until this is dropped, or until its [`Ender`]
-/// says so.
+/// A child process whose standard output is a stream of samples. It runs until this is dropped, or its [`KillHandle`] kills
+/// it.
 #[derive(Debug)]
 pub struct Remote {
     place: String,
-    ender: Ender,
-    words: Receiver<String>,
+    handle: KillHandle,
+    stderr: Receiver<String>,
     explain: Explain,
-    source: Source,
+    output: Output,
 }
 
-/// What was read so far.
+/// The child's standard output.
 #[derive(Debug)]
-enum Source {
-    /// Nothing: the first line is waited for when the first sample is asked for.
-    Silent(Option<ChildStdout>, StreamClock, Instant),
-    /// The first line.
-    Speaking(SampleStream<BufReader<ChildStdout>>),
+enum Output {
+    /// Not read yet: the first call for a sample waits for the first line.
+    Unread(Option<ChildStdout>, StreamClock, Instant),
+    /// The first line was read.
+    Open(SampleStream<BufReader<ChildStdout>>),
 }
 
-/// Ends the child of a [`Remote`], from any thread.
+/// Kills the child of a [`Remote`], from any thread.
 #[derive(Debug, Clone)]
-pub struct Ender(Arc<Mutex<Child>>);
+pub struct KillHandle(Arc<Mutex<Child>>);
 
-impl Ender {
-    /// Ends the child, if it has not ended; whoever waits for its samples is told that there are no more.
-    pub fn end(&self) {
-        let mut child = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Both fail only if the child has ended and was waited for already.
-        child.kill().ok();
-        child.wait().ok();
+impl KillHandle {
+    /// Kills the child, if it has not ended, which ends its stream of samples. A child that this user may not kill, as one
+    /// that runs as another user, ends when its standard input is closed.
+    pub fn kill(&self) {
+        let mut child = self.0.lock();
+        if child.kill().is_ok() {
+            // The status does not matter: the child was killed, or has ended before.
+            drop(child.wait());
+        }
     }
 
-    /// How it ended, if it does so soon.
+    /// The exit status, if the child ends soon.
     fn status(&self) -> Option<ExitStatus> {
-        let until = Deadline::now() + FAREWELL;
+        let until = Deadline::now() + END_TIMEOUT;
         while Deadline::now() < until {
-            let ended = self.0.lock().unwrap_or_else(PoisonError::into_inner).try_wait();
+            let ended = self.0.lock().try_wait();
             if let Ok(Some(status)) = ended {
                 return Some(status);
             }
@@ -72,8 +75,8 @@ impl Ender {
 }
 
 impl Remote {
-    /// Starts a command that writes samples. Its standard input stays open as long as samples are wanted. `place` names it
-    /// in errors; times of samples will count from `origin`.
+    /// Starts a command that writes samples. Its standard input stays open until this is dropped. `place` names it in errors;
+    /// times of samples count from `origin`.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -95,15 +98,15 @@ impl Remote {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = command.spawn().and_then(|mut child| {
             let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-            // From here on the child is owned, and ended with this whatever follows.
-            let (sender, words) = channel();
-            let source = Source::Silent(stdout, clock, origin);
-            let ender = Ender(Arc::new(Mutex::new(child)));
-            let remote = Self { place: place.to_owned(), ender, words, explain, source };
+            // From here on the child is owned, and killed with `remote` whatever follows.
+            let (sender, errors) = channel();
+            let output = Output::Unread(stdout, clock, origin);
+            let handle = KillHandle(Arc::new(Mutex::new(child)));
+            let remote = Self { place: place.to_owned(), handle, stderr: errors, explain, output };
             if let Some(stderr) = stderr {
                 thread::Builder::new()
-                    .name("probe-words".to_owned())
-                    .spawn(move || listen(stderr, &sender))?;
+                    .name("probe-stderr".to_owned())
+                    .spawn(move || sender.send(drained(stderr)))?;
             }
             Ok(remote)
         });
@@ -111,28 +114,28 @@ impl Remote {
         started.map_err(|reason| StreamError::NotStarted { program, place: place.to_owned(), reason })
     }
 
-    /// What ends the child from another thread, while this one waits for samples.
-    pub fn ender(&self) -> Ender {
-        self.ender.clone()
+    /// Kills the child from another thread, while this one waits for samples.
+    pub fn kill_handle(&self) -> KillHandle {
+        self.handle.clone()
     }
 
-    /// The next sample, which is waited for.
+    /// Waits for the next sample.
     ///
     /// # Errors
-    /// When the child has ended, says why; when what it writes are no samples.
+    /// When the child has ended, with its reason; when it writes something else than samples.
     pub fn next_sample(&mut self) -> Result<HostSample, StreamError> {
-        let next = match &mut self.source {
-            Source::Speaking(stream) => stream.next_sample(),
-            Source::Silent(stdout, clock, origin) => {
+        let next = match &mut self.output {
+            Output::Open(stream) => stream.next_sample(),
+            Output::Unread(stdout, clock, origin) => {
                 let (clock, origin) = (*clock, *origin);
-                let Some(stdout) = stdout.take() else { return Err(self.farewell()) };
+                let Some(stdout) = stdout.take() else { return Err(self.ended()) };
                 return self.first_sample(stdout, clock, origin);
             }
         };
-        next.and_then(|sample| sample.ok_or_else(|| self.farewell()))
+        next.and_then(|sample| sample.ok_or_else(|| self.ended()))
     }
 
-    /// Before the first line whatever a login prints may come; if the child then ends, its end says more than that.
+    /// A login may print anything before the first line; if the child then fails, its standard error says more than that.
     fn first_sample(
         &mut self,
         stdout: ChildStdout,
@@ -141,53 +144,52 @@ impl Remote {
     ) -> Result<HostSample, StreamError> {
         match SampleStream::begin(BufReader::new(stdout), &self.place, clock, origin) {
             Ok(stream) => {
-                self.source = Source::Speaking(stream);
+                self.output = Output::Open(stream);
                 self.next_sample()
             }
-            Err(StreamError::Ended { .. }) => Err(self.farewell()),
+            Err(StreamError::Ended { .. }) => Err(self.ended()),
             Err(error @ StreamError::Foreign { .. }) => {
-                let failed = self.ender.status().is_some_and(|status| !status.success());
-                Err(if failed { self.farewell() } else { error })
+                let failed = self.handle.status().is_some_and(|status| !status.success());
+                Err(if failed { self.ended() } else { error })
             }
             Err(error) => Err(error),
         }
     }
 
-    fn farewell(&self) -> StreamError {
-        let status = self.ender.status();
-        let words = self.words.recv_timeout(FAREWELL).unwrap_or_default();
-        (self.explain)(&self.place, status, words.trim())
+    /// The error of a child that has ended.
+    fn ended(&self) -> StreamError {
+        let status = self.handle.status();
+        let stderr = self.stderr.recv_timeout(END_TIMEOUT).unwrap_or_default();
+        (self.explain)(&self.place, status, stderr.trim())
     }
 }
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        self.ender.end();
+        self.handle.kill();
     }
 }
 
-/// Takes in what the child says until it says no more, so that it never waits to say it.
-fn listen(mut stderr: ChildStderr, sender: &Sender<String>) {
-    let mut words = Vec::new();
+/// The beginning of the child's standard error. It is read to its end, so that the child never waits to write it.
+fn drained(mut stderr: ChildStderr) -> String {
+    let mut text = Vec::new();
     let mut buffer = [0; 1024];
     while let Ok(read @ 1..) = stderr.read(&mut buffer) {
-        let room = WORDS_BYTES_MAX.saturating_sub(words.len());
-        words.extend_from_slice(&buffer[..read.min(room)]);
+        let room = MAX_STDERR_BYTES.saturating_sub(text.len());
+        text.extend_from_slice(&buffer[..read.min(room)]);
     }
-    if sender.send(String::from_utf8_lossy(&words).into_owned()).is_err() {
-        // Nobody asks any more.
-    }
+    String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The end of a child of which nothing else is known.
-pub(super) fn ended(place: &str, status: Option<ExitStatus>, words: &str) -> StreamError {
+/// The error of a child of which nothing else is known.
+pub(super) fn ended(place: &str, status: Option<ExitStatus>, stderr: &str) -> StreamError {
     let status = status.map_or_else(|| "its output was closed".to_owned(), |status| status.to_string());
-    let reason = if words.is_empty() { status } else { format!("{status}: {}", one_line(words)) };
+    let reason = if stderr.is_empty() { status } else { format!("{status}: {}", one_line(stderr)) };
     StreamError::Ended { place: place.to_owned(), reason }
 }
 
-/// Several lines as one, without what would move a terminal's cursor.
-pub(super) fn one_line(words: &str) -> String {
-    let lines: Vec<&str> = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+/// Several lines as one, without characters that would move a terminal's cursor.
+pub(super) fn one_line(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("; ").chars().filter(|letter| !letter.is_control()).collect()
 }

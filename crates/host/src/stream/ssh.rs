@@ -1,4 +1,4 @@
-//! Another machine, looked at by a Plimsoll there, through the system's ssh.
+//! Another machine, sampled by a Plimsoll there, through the system's ssh.
 
 use std::env;
 use std::process::{Command, ExitStatus};
@@ -8,11 +8,10 @@ use plimsoll_units::Instant;
 use super::remote::{ended, one_line};
 use super::{Remote, StreamClock, StreamError};
 
-/// What takes the place of `ssh`: a program and its options, separated by spaces.
+/// The program to use instead of `ssh`, with its options, separated by spaces.
 const VARIABLE: &str = "PLIMSOLL_SSH";
 
-/// Options for every session: no question is ever asked, a way that is blocked is noticed, and no connection for others
-/// stays behind.
+/// Options for every session: ssh never asks a question, notices a blocked route, and leaves no shared connection behind.
 const OPTIONS: [&str; 5] = [
     "BatchMode=yes",
     "ConnectTimeout=10",
@@ -21,13 +20,13 @@ const OPTIONS: [&str; 5] = [
     "ControlMaster=no",
 ];
 
-/// The exit code by which ssh says that there was no session; every other one is the remote command's.
+/// The exit code of ssh when it could not open a session; every other one is the remote command's.
 const NO_SESSION: i32 = 255;
-/// The exit codes of shells for a command that cannot be executed, or is not there.
+/// The exit codes of shells for a command that cannot be executed, or does not exist.
 const NO_COMMAND: [i32; 2] = [126, 127];
 
-/// A machine that is reached by ssh, with the user's own keys and configuration. The environment's `PLIMSOLL_SSH` may name
-/// another program or add options: `ssh -F FILE`.
+/// A machine that ssh reaches with the user's own keys and configuration. The environment's `PLIMSOLL_SSH` may name another
+/// program or add options: `ssh -F FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ssh {
     program: Vec<String>,
@@ -38,7 +37,7 @@ pub struct Ssh {
 }
 
 impl Ssh {
-    /// A machine by its name for ssh; user and port are left to ssh where they are not given.
+    /// A machine by its name for ssh, which also chooses user and port where they are not given.
     pub fn new(user: Option<&str>, host: &str, port: Option<u16>) -> Self {
         let program = env::var(VARIABLE).unwrap_or_default();
         Self {
@@ -51,7 +50,7 @@ impl Ssh {
         .through(&program)
     }
 
-    /// With this program and these options of it in place of `ssh`; an empty text changes nothing.
+    /// With this program and its options instead of `ssh`; an empty text changes nothing.
     #[must_use]
     pub fn through(self, program: &str) -> Self {
         let words: Vec<String> = program.split_whitespace().map(ToOwned::to_owned).collect();
@@ -64,8 +63,7 @@ impl Ssh {
         Self { arguments: arguments.to_vec(), ..self }
     }
 
-    /// Logs in and begins to sample. Times of samples will count from `origin`. Whether that succeeds shows at the first
-    /// sample.
+    /// Logs in and begins to sample. Times of samples count from `origin`. A failed login shows at the first sample.
     ///
     /// # Errors
     /// When there is no ssh here.
@@ -93,9 +91,9 @@ impl Ssh {
         if let Some(user) = &self.user {
             command.args(["-l", user]);
         }
-        // After the dashes, a host is a host whatever it begins with.
+        // After the dashes, a host is no option whatever it begins with.
         command.args(["--", &self.host, "plimsoll", "probe", "--stream"]);
-        // What follows the host is joined by ssh and read by a shell there.
+        // ssh joins what follows the host, and a shell there reads it.
         command.args(self.arguments.iter().map(|argument| quoted(argument)));
         command
     }
@@ -110,14 +108,14 @@ fn quoted(argument: &str) -> String {
     format!("'{}'", argument.replace('\'', r"'\''"))
 }
 
-fn explained(place: &str, status: Option<ExitStatus>, words: &str) -> StreamError {
-    let said = || if words.is_empty() { "it said nothing".to_owned() } else { one_line(words) };
+fn explained(place: &str, status: Option<ExitStatus>, stderr: &str) -> StreamError {
+    let message = || if stderr.is_empty() { "without a message".to_owned() } else { one_line(stderr) };
     match status.and_then(|status| status.code()) {
-        Some(NO_SESSION) => StreamError::Login { place: place.to_owned(), reason: said() },
+        Some(NO_SESSION) => StreamError::Login { place: place.to_owned(), reason: message() },
         Some(code) if NO_COMMAND.contains(&code) => {
-            StreamError::NotInstalled { place: place.to_owned(), reason: said() }
+            StreamError::NotInstalled { place: place.to_owned(), reason: message() }
         }
-        _ => ended(place, status, words),
+        _ => ended(place, status, stderr),
     }
 }
 
@@ -141,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn no_ssh_at_all_is_told_at_once() {
+    fn a_missing_ssh_is_reported_at_once() {
         let error = Ssh::new(None, "web", None).through("no-such-ssh").start(Instant::default()).unwrap_err();
         assert!(error.to_string().contains("no-such-ssh"), "{error}");
     }

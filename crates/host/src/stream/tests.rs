@@ -1,12 +1,14 @@
-use std::collections::BTreeMap;
 use std::process::Command;
+
+use plimsoll_record::Source;
+use plimsoll_record::metric::process;
 
 use super::*;
 
 fn sample_of(reading: Reading) -> HostSample {
     HostSample {
         host: "web".into(),
-        source: "process".into(),
+        source: Source::Process.into(),
         subject: "12 a \"b\"\n".into(),
         began_ns: 5_000,
         ended_ns: 6_000,
@@ -19,11 +21,11 @@ fn begin(text: &str, clock: StreamClock, origin: Instant) -> Result<SampleStream
 }
 
 #[test]
-fn what_is_written_is_what_is_read() {
-    let counters = BTreeMap::from([("cpu_us".to_owned(), u64::MAX), ("threads".to_owned(), 0)]);
+fn samples_are_read_as_they_were_written() {
+    let counters = Counters::from([(process::CPU_US, u64::MAX), (process::THREADS, 0)]);
     let all = [
-        Reading::Ok(counters.into()),
-        Reading::Ok(BTreeMap::new().into()),
+        Reading::Ok(counters),
+        Reading::Ok(Counters::default()),
         Reading::Absent,
         Reading::Failed("no".into()),
     ];
@@ -54,10 +56,10 @@ fn another_machines_clock_is_set_by_its_fastest_line() {
     // Their clock is 1,000 s ahead; lines take 700 ns, 100 ns and 400 ns.
     let theirs = |ns| origin.as_nanos() + 1_000_000_000_000 + ns;
     let ends: Vec<u64> = [(10_000, 700), (20_000, 100), (30_000, 400)]
-        .map(|(sent, way)| {
+        .map(|(sent, transit)| {
             let (began_ns, ended_ns) = (theirs(sent - 50), theirs(sent));
             let sample = HostSample { began_ns, ended_ns, ..sample_of(Reading::Absent) };
-            let placed = stream.placed(sample, at(sent + way));
+            let placed = stream.placed(sample, at(sent + transit));
             assert_eq!(placed.ended_ns - placed.began_ns, 50);
             placed.ended_ns
         })
@@ -66,7 +68,7 @@ fn another_machines_clock_is_set_by_its_fastest_line() {
 }
 
 #[test]
-fn what_a_login_prints_first_is_passed_over() {
+fn text_that_a_login_prints_first_is_skipped() {
     let text = format!("Welcome!\n{{}}\n{}", opening_line());
     assert_eq!(begin(&text, StreamClock::Ours, Instant::default()).unwrap().next_sample().unwrap(), None);
     let error = begin("Welcome!\n", StreamClock::Ours, Instant::default()).unwrap_err();
@@ -98,7 +100,7 @@ fn shell(script: &str) -> Remote {
 }
 
 #[test]
-fn a_child_that_ends_is_told_with_its_last_words() {
+fn the_error_of_a_child_that_ends_has_its_standard_error_and_status() {
     let written = opening_line() + &sample_line(&sample_of(Reading::Absent));
     let mut child = shell(&format!("cat <<'X'\n{written}X\necho out of memory >&2; exit 3"));
     assert_eq!(child.next_sample().unwrap().host, "web");
@@ -107,10 +109,10 @@ fn a_child_that_ends_is_told_with_its_last_words() {
 }
 
 #[test]
-fn a_child_is_ended_from_another_thread_while_its_samples_are_waited_for() {
+fn a_child_is_killed_from_another_thread_while_its_samples_are_waited_for() {
     let mut child = shell(&format!("printf '%s' '{}'; exec sleep 1000", opening_line()));
-    let ender = child.ender();
+    let handle = child.kill_handle();
     let waiting = std::thread::spawn(move || child.next_sample());
-    ender.end();
+    handle.kill();
     assert!(matches!(waiting.join().unwrap(), Err(StreamError::Ended { .. })));
 }

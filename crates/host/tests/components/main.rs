@@ -1,4 +1,4 @@
-//! Components asked for real: each server is started here, used a little, and must tell just that.
+//! Real servers as components: each is started here and used a little, and must report exactly that.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "in tests, a failed step is the failure")]
 
 mod databases;
@@ -11,7 +11,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use plimsoll_host::{Component, Host};
-use plimsoll_record::{Counters, HostSample, Reading};
+use plimsoll_record::{Counters, HostSample, Metric, Reading, Source};
 use plimsoll_units::Instant;
 
 /// A host with one component.
@@ -29,7 +29,7 @@ impl Probed {
     }
 
     /// The counters of a source that has one subject, which must be this one.
-    fn counters(&mut self, source: &str, subject: &str) -> Counters {
+    fn counters(&mut self, source: Source, subject: &str) -> Counters {
         let mut samples = self.samples();
         samples.retain(|sample| sample.source == source);
         assert_eq!(samples.len(), 1, "{samples:?}");
@@ -41,20 +41,20 @@ impl Probed {
         }
     }
 
-    /// The counters once these have these values: a server counts in its own time that a connection
-    /// was opened and closed, such as the one by which its start was waited for.
-    fn counters_once(&mut self, source: &str, subject: &str, wanted: &[(&str, u64)]) -> Counters {
+    /// The counters once these have these values: a server takes its time to count a connection that was opened and closed,
+    /// such as the one that waited for its start.
+    fn counters_once(&mut self, source: Source, subject: &str, expected: &[(Metric, u64)]) -> Counters {
         let until = std::time::Instant::now() + Duration::from_secs(20);
         loop {
             let counters = self.counters(source, subject);
-            if wanted.iter().all(|(name, value)| counters[*name] == *value) {
+            if expected.iter().all(|(metric, value)| counters[*metric] == *value) {
                 return counters;
             }
-            assert!(std::time::Instant::now() < until, "{wanted:?} does not come: {counters:?}");
+            assert!(std::time::Instant::now() < until, "{expected:?} does not come: {counters:?}");
         }
     }
 
-    /// Why the component does not tell.
+    /// Why the component could not be read.
     fn failure(&mut self) -> String {
         let samples = self.samples();
         assert_eq!(samples.len(), 1, "{samples:?}");

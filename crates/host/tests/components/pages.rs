@@ -3,27 +3,28 @@
 use std::path::Path;
 
 use plimsoll_host::{Component, Host, Watched};
-use plimsoll_record::Reading;
+use plimsoll_record::metric::{nginx, scheduler, sockets, tcp};
+use plimsoll_record::{Reading, Source};
 use plimsoll_testkit::{Nginx, NodeExporter};
 use plimsoll_units::Instant;
 
 use crate::{Probed, connect, say};
 
 #[test]
-fn nginx_tells_its_connections_and_requests() {
+fn nginx_reports_its_connections_and_requests() {
     let nginx = Nginx::start().unwrap();
     let address = nginx.address().to_string();
     let mut probed = Probed::new(Component::nginx(&format!("http://{address}/stub")));
-    let before = probed.counters("nginx", &address);
+    let before = probed.counters(Source::Nginx, &address);
     let mut user = connect(nginx.address());
     for _ in 0..5 {
         say(&mut user, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "{\"status\":\"ok\"}");
     }
-    let after = probed.counters("nginx", &address);
-    assert_eq!(after["requests"] - before["requests"], 6, "five of the user, one of the probe");
-    assert_eq!(after["accepts"] - before["accepts"], 1, "the probe keeps its connection");
-    assert_eq!((after["active"], after["writing"], after["waiting"]), (2, 1, 1));
-    assert_eq!(after["handled"], after["accepts"]);
+    let after = probed.counters(Source::Nginx, &address);
+    assert_eq!(after[nginx::REQUESTS] - before[nginx::REQUESTS], 6, "five of the user, one of the probe");
+    assert_eq!(after[nginx::ACCEPTS] - before[nginx::ACCEPTS], 1, "the probe keeps its connection");
+    assert_eq!((after[nginx::ACTIVE], after[nginx::WRITING], after[nginx::WAITING]), (2, 1, 1));
+    assert_eq!(after[nginx::HANDLED], after[nginx::ACCEPTS]);
 }
 
 #[test]
@@ -40,40 +41,46 @@ fn a_page_that_is_not_the_one_expected_is_shown() {
     assert!(why.contains("Prometheus"), "{why}");
 }
 
-/// The exporter of this machine against this machine's own files: what both tell must be alike.
+/// The exporter of this machine and the machine's own files must report the same.
 #[test]
-fn node_exporters_page_tells_what_the_hosts_own_files_tell() {
+fn node_exporters_page_reports_what_the_hosts_own_files_report() {
     let exporter = NodeExporter::start().unwrap();
     let mut host = Host::elsewhere("web");
     host.add_component(Component::prometheus(&exporter.url()));
     let page = host.samples(Instant::default());
     let own = Host::local("web", Path::new("/"), &Watched::default()).samples(Instant::default());
-    for source in ["cpu", "core", "scheduler", "memory", "tcp", "sockets"] {
+    for source in [Source::Cpu, Source::Core, Source::Scheduler, Source::Memory, Source::Tcp, Source::Sockets]
+    {
         let theirs = page.iter().filter(|sample| sample.source == source);
         for theirs in theirs {
             let ours = own.iter().find(|sample| sample.source == source && sample.subject == theirs.subject);
             let (Reading::Ok(ours), Reading::Ok(theirs)) = (&ours.unwrap().reading, &theirs.reading) else {
                 panic!("{source}: {ours:?} {theirs:?}");
             };
-            for (name, value) in theirs {
-                assert!(ours.contains_key(name), "{source} has {name} only on the page, not in {ours:?}");
-                assert!(
-                    alike(name, *value, ours[name]),
-                    "{source} {name}: {value} on the page, {} here",
-                    ours[name]
-                );
+            for (name, value) in theirs.iter() {
+                let own = ours.named(name);
+                let own =
+                    own.unwrap_or_else(|| panic!("{source} has {name} only on the page, not in {ours:?}"));
+                assert!(alike(name, value, own), "{source} {name}: {value} on the page, {own} here");
             }
         }
     }
-    let count = |samples: &[plimsoll_record::HostSample], source: &str| {
+    let count = |samples: &[plimsoll_record::HostSample], source: Source| {
         samples.iter().filter(|sample| sample.source == source).count()
     };
-    assert_eq!(count(&page, "core"), count(&own, "core"));
-    assert!(count(&page, "interface") >= 1 && count(&page, "prometheus") == 0);
+    assert_eq!(count(&page, Source::Core), count(&own, Source::Core));
+    assert!(count(&page, Source::Interface) >= 1 && count(&page, Source::Prometheus) == 0);
 }
 
-/// Levels move while they are read. Counters grow, and by little between two reads of a test.
+/// Levels change while they are read. Counters grow, and by little between two reads of a test.
 fn alike(name: &str, one: u64, other: u64) -> bool {
-    let moving = ["running", "blocked", "established", "time_wait", "orphans", "in_use"];
-    moving.contains(&name) || one.abs_diff(other) <= one.max(other) / 10 + 100_000
+    let levels = [
+        scheduler::RUNNING,
+        scheduler::BLOCKED,
+        tcp::ESTABLISHED,
+        sockets::TIME_WAIT,
+        sockets::ORPHANS,
+        sockets::IN_USE,
+    ];
+    levels.iter().any(|metric| metric.name == name) || one.abs_diff(other) <= one.max(other) / 10 + 100_000
 }

@@ -1,4 +1,4 @@
-//! Components that are not there, do not answer, or are something else.
+//! Components that do not exist, do not answer, or are something else.
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};

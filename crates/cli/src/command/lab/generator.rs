@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use plimsoll_conductor::{Caps, Lever, RunOptions, conduct};
-use plimsoll_host::{Host, StreamFeed};
+use plimsoll_host::{Host, StreamSource};
 use plimsoll_lab::{Lab, LabError, LabHost, LabParts, LabProcess, NetworkNamespace};
 use plimsoll_plan::Plan;
 use plimsoll_record::HostSample;
@@ -43,7 +43,7 @@ pub(super) fn generate(args: &GeneratorArgs) -> anyhow::Result<Exit> {
     let (mut raising, mut holding) = (Asking, Asking);
     let options = RunOptions {
         folder: Some(&args.out),
-        feeds: vec![Box::new(StreamFeed::reader("the lab", Box::new(std::io::stdin())))],
+        feeds: vec![Box::new(StreamSource::reader("the lab", Box::new(std::io::stdin())))],
         lever: args.prove.then_some(&mut raising as &mut dyn Lever),
         caps: args.free.then_some(&mut holding as &mut dyn Caps),
         mates,

@@ -1,28 +1,31 @@
-//! Rows that nothing else takes, in whole numbers.
+//! Any rows, in whole numbers.
+
+use plimsoll_record::CounterSet;
+use plimsoll_record::metric::prometheus;
 
 use super::row::Row;
-use crate::source::Counters;
 
-/// So many rows of one page are kept. Pages that tell of each path and each customer have tens of thousands.
-const ROWS_MAX: usize = 500;
+/// Rows of one page that are kept. Pages with rows for each path and each customer have tens of thousands.
+const MAX_ROWS: usize = 500;
 
 /// Words in a name after which a number is whole.
 const WHOLE: [&str; 5] = ["_total", "_count", "_bytes", "_bucket", "_created"];
 
-/// The rows by name and labels, except those that are parts of a distribution (`_bucket`, quantiles) and those below zero.
-/// Counters are whole numbers, so that seconds become microseconds (`_seconds` becomes `_us`, last in the name), what is
-/// whole by its name stays, and everything else becomes thousandths (`_milli`). How many rows are beyond the limit is
-/// `rows_left_out`.
-pub(super) fn counters(rows: &[Row<'_>]) -> Counters {
+/// The rows by name and labels, except parts of a distribution (`_bucket`, quantiles) and values below zero. Counters are
+/// whole numbers, so that seconds become microseconds (`_seconds` becomes `_us` at the end of the name), a number that is
+/// whole by its name stays, and any other becomes thousandths (`_milli`).
+pub(super) fn counters(rows: &[Row<'_>]) -> CounterSet {
     let kept = |row: &&Row<'_>| {
         row.value >= 0.0 && !row.name.ends_with("_bucket") && row.label("quantile").is_none()
     };
     let mut kept = rows.iter().filter(kept);
-    let mut counters: Counters = kept.by_ref().take(ROWS_MAX).map(counter).collect();
-    let beyond = kept.count() as u64;
-    if beyond > 0 {
-        counters.insert("rows_left_out".to_owned(), beyond);
+    let mut counters = CounterSet::default();
+    for row in kept.by_ref().take(MAX_ROWS) {
+        let (name, value) = counter(row);
+        counters.put_made(name, value);
     }
+    let left_out = kept.count() as u64;
+    counters.put(prometheus::ROWS_LEFT_OUT, (left_out > 0).then_some(left_out));
     counters
 }
 
@@ -49,9 +52,10 @@ fn whole(name: &str) -> (String, f64) {
 mod tests {
     use super::super::row::rows;
     use super::*;
+    use plimsoll_record::Counters;
 
     fn kept(page: &str) -> Counters {
-        counters(&rows(page).unwrap())
+        counters(&rows(page).unwrap()).into()
     }
 
     #[test]
@@ -65,15 +69,15 @@ mod tests {
             ("open_files_bytes", 7),
             ("process_cpu_total_us", 12_345_678),
         ];
-        assert_eq!(kept(page), expected.map(|(name, value)| (name.to_owned(), value)).into());
+        assert_eq!(kept(page).iter().collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn parts_of_distributions_are_left_out_and_too_many_rows_are_counted() {
         let page = "a_bucket{le=\"1\"} 3\na{quantile=\"0.5\"} 1\na_sum 4\nb -1\n";
-        assert_eq!(kept(page), Counters::from([("a_sum_milli".to_owned(), 4000)]));
-        let page: String = (0..ROWS_MAX + 7).map(|index| format!("a_total{{i=\"{index}\"}} 1\n")).collect();
+        assert_eq!(kept(page).iter().collect::<Vec<_>>(), [("a_sum_milli", 4000)]);
+        let page: String = (0..MAX_ROWS + 7).map(|index| format!("a_total{{i=\"{index}\"}} 1\n")).collect();
         let counters = kept(&page);
-        assert_eq!((counters.len(), counters["rows_left_out"]), (ROWS_MAX + 1, 7));
+        assert_eq!((counters.len(), counters[prometheus::ROWS_LEFT_OUT]), (MAX_ROWS + 1, 7));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// One sample: `name{label="value",…} number`. A time after the number is not kept: the page was read now.
+/// One sample: `name{label="value",…} number`. A time after the number is ignored: the page was read now.
 #[derive(Debug, PartialEq)]
 pub(super) struct Row<'a> {
     pub(super) name: &'a str,
@@ -17,8 +17,8 @@ impl Row<'_> {
     }
 }
 
-/// All samples of a page; those that are no finite number are left out, as they say that something is not known. `None`
-/// if a line is of another form: then it is another kind of page.
+/// All samples of a page. One that is no finite number means "not known" and is left out. `None` if a line has another form:
+/// then it is another kind of page.
 pub(super) fn rows(page: &str) -> Option<Vec<Row<'_>>> {
     let lines = page.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut rows = Vec::new();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_numbers_times_and_exemplars_are_told_apart() {
+    fn labels_numbers_times_and_exemplars_are_distinguished() {
         let row = one("http_requests_total{method=\"post\",code=\"200\",} 1.027e3 1395066363000");
         assert_eq!((row.name, row.value), ("http_requests_total", 1027.0));
         assert_eq!((row.label("code"), row.label("path")), (Some("200"), None));

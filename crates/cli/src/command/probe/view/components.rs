@@ -1,142 +1,112 @@
-//! What components tell of themselves.
+//! What components report about themselves.
 
+use plimsoll_record::metric::{go, jvm, mariadb, memcached, nginx, redis};
+use plimsoll_record::{Metric, MetricKind, Source, Unit};
 use plimsoll_units::{bytes_text, count_text};
 
 use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
 
-/// How a counter reads.
-#[derive(Clone, Copy)]
-enum Form {
-    /// Its growth a second.
-    Rate(&'static str),
-    /// Its growth in microseconds a second, as a share of one core or of the time.
-    Share(&'static str),
-    /// As [`Form::Share`], in milliseconds.
-    ShareMs(&'static str),
-    /// A level, of another one where that is known.
-    Level(&'static str, Option<&'static str>),
-    /// A level in bytes, of another one where that is known.
-    Bytes(&'static str, Option<&'static str>),
-    /// Its growth a second, which is told only if there is any, and is notable then.
-    Trouble(&'static str),
+/// A metric of a component that is shown. A counter is shown by its growth a second, a counter of time as a share of the
+/// time, a gauge as it is.
+struct Shown {
+    metric: Metric,
+    /// What it counts, to follow its value.
+    what: &'static str,
+    limit: Option<Metric>,
+    /// Shown only if it grows, and notable then.
+    trouble: bool,
 }
 
-use Form::{Bytes, Level, Rate, Share, ShareMs, Trouble};
+const fn shown(metric: Metric, what: &'static str) -> Shown {
+    Shown { metric, what, limit: None, trouble: false }
+}
 
-/// The counters of each component that are shown.
-type Shown = &'static [(&'static str, Form)];
+/// A gauge that is shown with its limit.
+const fn limited(metric: Metric, what: &'static str, limit: Metric) -> Shown {
+    Shown { metric, what, limit: Some(limit), trouble: false }
+}
 
-const COMPONENTS: [(&str, Shown); 6] = [
-    (
-        "nginx",
-        &[
-            ("requests", Rate("requests/s")),
-            ("accepts", Rate("accepted/s")),
-            ("active", Level("connections", None)),
-            ("writing", Level("writing", None)),
-            ("waiting", Level("idle", None)),
-        ],
-    ),
-    (
-        "redis",
-        &[
-            ("commands", Rate("commands/s")),
-            ("cpu_us", Share("of a core")),
-            ("main_thread_cpu_us", Share("of a core by its main thread")),
-            ("connected_clients", Level("clients", Some("max_clients"))),
-            ("blocked_clients", Level("blocked", None)),
-            ("used_memory_bytes", Bytes("in use", Some("maxmemory_bytes"))),
-            ("rejected_connections", Trouble("connections rejected/s")),
-            ("evicted_keys", Trouble("keys evicted/s")),
-        ],
-    ),
-    (
-        "memcached",
-        &[
-            ("commands_get", Rate("gets/s")),
-            ("commands_set", Rate("sets/s")),
-            ("cpu_us", Share("of a core")),
-            ("curr_connections", Level("connections", Some("max_connections"))),
-            ("threads", Level("threads", None)),
-            ("items_bytes", Bytes("in use", Some("limit_bytes"))),
-            ("listen_disabled", Trouble("times/s too many connections")),
-            ("evictions", Trouble("evictions/s")),
-        ],
-    ),
-    (
-        "mariadb",
-        &[
-            ("questions", Rate("questions/s")),
-            ("threads_running", Level("threads running", None)),
-            ("threads_connected", Level("connections", Some("max_connections"))),
-            ("commits", Rate("commits/s")),
-            ("innodb_os_log_fsyncs", Rate("log fsyncs/s")),
-            ("innodb_row_lock_time_ms", ShareMs("of the time waiting for row locks")),
-            ("innodb_row_lock_waits", Trouble("waits for row locks/s")),
-            ("connection_errors_max_connections", Trouble("connections refused/s")),
-        ],
-    ),
-    (
-        "go",
-        &[
-            ("goroutines", Level("goroutines", None)),
-            ("gc_cycles", Rate("collections/s")),
-            ("gc_pause_us", Share("of the time stopped for them")),
-            ("heap_bytes", Bytes("heap", None)),
-        ],
-    ),
-    (
-        "jvm",
-        &[
-            ("threads", Level("threads", None)),
-            ("gc_count", Rate("collections/s")),
-            ("gc_time_ms", ShareMs("of the time in them")),
-            ("heap_used_bytes", Bytes("heap", Some("heap_max_bytes"))),
-            ("request_threads_busy", Level("request threads busy", Some("request_threads_max"))),
-            ("pool_active", Level("pooled connections busy", Some("pool_max"))),
-        ],
-    ),
+const fn trouble(metric: Metric, what: &'static str) -> Shown {
+    Shown { metric, what, limit: None, trouble: true }
+}
+
+const COMPONENTS: [Source; 6] =
+    [Source::Nginx, Source::Redis, Source::Memcached, Source::Mariadb, Source::Go, Source::Jvm];
+
+const SHOWN: [Shown; 39] = [
+    shown(nginx::REQUESTS, "requests/s"),
+    shown(nginx::ACCEPTS, "accepted/s"),
+    shown(nginx::ACTIVE, "connections"),
+    shown(nginx::WRITING, "writing"),
+    shown(nginx::WAITING, "idle"),
+    shown(redis::COMMANDS, "commands/s"),
+    shown(redis::CPU_US, "of a core"),
+    shown(redis::MAIN_THREAD_CPU_US, "of a core by its main thread"),
+    limited(redis::CONNECTED_CLIENTS, "clients", redis::MAX_CLIENTS),
+    shown(redis::BLOCKED_CLIENTS, "blocked"),
+    limited(redis::USED_MEMORY_BYTES, "in use", redis::MAXMEMORY_BYTES),
+    trouble(redis::REJECTED_CONNECTIONS, "connections rejected/s"),
+    trouble(redis::EVICTED_KEYS, "keys evicted/s"),
+    shown(memcached::COMMANDS_GET, "gets/s"),
+    shown(memcached::COMMANDS_SET, "sets/s"),
+    shown(memcached::CPU_US, "of a core"),
+    limited(memcached::CURR_CONNECTIONS, "connections", memcached::MAX_CONNECTIONS),
+    shown(memcached::THREADS, "threads"),
+    limited(memcached::ITEMS_BYTES, "in use", memcached::LIMIT_BYTES),
+    trouble(memcached::LISTEN_DISABLED, "times/s too many connections"),
+    trouble(memcached::EVICTIONS, "evictions/s"),
+    shown(mariadb::QUESTIONS, "questions/s"),
+    shown(mariadb::THREADS_RUNNING, "threads running"),
+    limited(mariadb::THREADS_CONNECTED, "connections", mariadb::MAX_CONNECTIONS),
+    shown(mariadb::COMMITS, "commits/s"),
+    shown(mariadb::INNODB_OS_LOG_FSYNCS, "log fsyncs/s"),
+    shown(mariadb::INNODB_ROW_LOCK_TIME_MS, "of the time waiting for row locks"),
+    trouble(mariadb::INNODB_ROW_LOCK_WAITS, "waits for row locks/s"),
+    trouble(mariadb::CONNECTION_ERRORS_MAX_CONNECTIONS, "connections refused/s"),
+    shown(go::GOROUTINES, "goroutines"),
+    shown(go::GC_CYCLES, "collections/s"),
+    shown(go::GC_PAUSE_US, "of the time stopped for them"),
+    shown(go::HEAP_BYTES, "heap"),
+    shown(jvm::THREADS, "threads"),
+    shown(jvm::GC_COUNT, "collections/s"),
+    shown(jvm::GC_TIME_MS, "of the time in them"),
+    limited(jvm::HEAP_USED_BYTES, "heap", jvm::HEAP_MAX_BYTES),
+    limited(jvm::REQUEST_THREADS_BUSY, "request threads busy", jvm::REQUEST_THREADS_MAX),
+    limited(jvm::POOL_ACTIVE, "pooled connections busy", jvm::POOL_MAX),
 ];
 
 pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
-    let known = COMPONENTS.iter().flat_map(|(source, shown)| {
-        window.all(source).map(|component| row(source, &component, shown)).collect::<Vec<_>>()
-    });
-    let pages = window.all("prometheus").map(|page| {
-        Row::new(
-            "prometheus",
-            format!("{} {} numbers; --stream shows them", page.subject, page.names().count()),
-        )
+    let known =
+        COMPONENTS.into_iter().flat_map(|source| window.all(source).map(move |seen| row(source, &seen)));
+    let pages = window.all(Source::Prometheus).map(|page| {
+        let text = format!("{} {} numbers; --stream shows them", page.subject, page.made_levels().count());
+        Row::new(Source::Prometheus.name(), text)
     });
     known.chain(pages).collect()
 }
 
-fn row(label: &'static str, component: &Seen<'_>, shown: Shown) -> Row {
-    let told = |(name, form): &(&str, Form)| told(component, name, *form);
-    let parts: Vec<String> = shown.iter().filter_map(told).collect();
-    let troubled =
-        shown.iter().any(|(name, form)| matches!(form, Trouble(_)) && told(&(name, *form)).is_some());
-    Row::new(label, format!("{} {}", component.subject, parts.join(", "))).notable(troubled)
+fn row(source: Source, component: &Seen<'_>) -> Row {
+    let of_source = SHOWN.iter().filter(|shown| shown.metric.source == source);
+    let values: Vec<(&Shown, String)> =
+        of_source.filter_map(|shown| Some((shown, value(component, shown)?))).collect();
+    let parts: Vec<String> = values.iter().map(|(shown, value)| format!("{value} {}", shown.what)).collect();
+    let notable = values.iter().any(|(shown, _)| shown.trouble);
+    Row::new(source.name(), format!("{} {}", component.subject, parts.join(", "))).notable(notable)
 }
 
-fn told(component: &Seen<'_>, name: &str, form: Form) -> Option<String> {
-    let of = |limit: Option<&str>, text: fn(f64) -> String| {
-        let limit = limit.and_then(|limit| component.level(limit));
-        limit.map_or_else(String::new, |limit| format!(" of {}", text(limit)))
+fn value(component: &Seen<'_>, shown: &Shown) -> Option<String> {
+    let per_sec = || component.per_sec(shown.metric).filter(|rate| !shown.trouble || *rate > 0.0);
+    let level = |text: fn(f64) -> String| {
+        let limit = shown.limit.and_then(|limit| component.level(limit));
+        let limit = limit.map_or_else(String::new, |limit| format!(" of {}", text(limit)));
+        Some(format!("{}{limit}", text(component.level(shown.metric)?)))
     };
-    Some(match form {
-        Rate(unit) => format!("{} {unit}", count_text(component.per_sec(name)?)),
-        Share(what) => format!("{} {what}", percent(component.share_us(name)?)),
-        ShareMs(what) => format!("{} {what}", percent(component.per_sec(name)? / 1e3)),
-        Level(what, limit) => {
-            format!("{}{} {what}", level_text(component.level(name)?), of(limit, level_text))
-        }
-        Bytes(what, limit) => {
-            format!("{}{} {what}", bytes_text(component.level(name)?), of(limit, bytes_text))
-        }
-        Trouble(what) => {
-            format!("{} {what}", count_text(component.per_sec(name).filter(|count| *count > 0.0)?))
-        }
-    })
+    match (shown.metric.kind, shown.metric.unit) {
+        (MetricKind::Counter, Unit::Us) => Some(percent(per_sec()? / 1e6)),
+        (MetricKind::Counter, Unit::Ms) => Some(percent(per_sec()? / 1e3)),
+        (MetricKind::Counter, _) => Some(count_text(per_sec()?)),
+        (MetricKind::Gauge, Unit::Bytes) => level(bytes_text),
+        (MetricKind::Gauge, _) => level(level_text),
+    }
 }

@@ -1,29 +1,31 @@
 //! CPU, waiting and memory.
 
+use plimsoll_record::metric::{core, cpu, memory, pressure, scheduler};
+use plimsoll_record::{Metric, Source};
 use plimsoll_units::{bytes_text, count_text};
 
 use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
 
-/// From here on a CPU, all of them or one, is called busy.
+/// A CPU, or all of them together, is busy from here on.
 const BUSY: f64 = 0.9;
-/// A hypervisor that takes more than this makes figures that belong to somebody else.
+/// A hypervisor that takes more than this part distorts the figures.
 const STEAL: f64 = 0.02;
 /// Tasks that wait for this share of the time are late for that reason.
 const WAITING: f64 = 0.1;
-/// Less memory than this is soon none.
+/// Less memory than this part is notable.
 const MEMORY_LEFT: f64 = 0.1;
-/// So many cores are shown.
+/// Cores shown at most.
 const CORES_SHOWN: usize = 8;
 
-const MODES: [(&str, &str); 7] = [
-    ("user_ms", "user"),
-    ("nice_ms", "nice"),
-    ("system_ms", "system"),
-    ("irq_ms", "irq"),
-    ("softirq_ms", "softirq"),
-    ("iowait_ms", "waiting for disks"),
-    ("steal_ms", "stolen by the hypervisor"),
+const MODES: [(Metric, &str); 7] = [
+    (cpu::USER_MS, "user"),
+    (cpu::NICE_MS, "nice"),
+    (cpu::SYSTEM_MS, "system"),
+    (cpu::IRQ_MS, "irq"),
+    (cpu::SOFTIRQ_MS, "softirq"),
+    (cpu::IOWAIT_MS, "waiting for disks"),
+    (cpu::STEAL_MS, "stolen by the hypervisor"),
 ];
 
 pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
@@ -31,30 +33,31 @@ pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
     rows.into_iter().flatten().collect()
 }
 
-/// A core that waits for a disk is idle.
-fn busy(times: &Seen<'_>) -> Option<f64> {
-    let idle = times.ratio("idle_ms", "total_ms")? + times.ratio("iowait_ms", "total_ms").unwrap_or(0.0);
+/// The busy share of a CPU, by its idle, iowait and total time. A core that waits for a disk is idle.
+fn busy(times: &Seen<'_>, [idle, iowait, total]: [Metric; 3]) -> Option<f64> {
+    let idle = times.ratio(idle, total)? + times.ratio(iowait, total).unwrap_or(0.0);
     Some((1.0 - idle).clamp(0.0, 1.0))
 }
 
 fn cpu(window: &Window<'_>) -> Option<Row> {
-    let times = window.host("cpu")?;
-    let busy = busy(&times)?;
-    let cores = times.level("cores").or_else(|| Some(window.all("core").count() as f64))?;
-    let modes = MODES.iter().filter_map(|(counter, name)| {
-        let share = times.ratio(counter, "total_ms").filter(|share| *share >= 0.005)?;
+    let times = window.host(Source::Cpu)?;
+    let busy = busy(&times, [cpu::IDLE_MS, cpu::IOWAIT_MS, cpu::TOTAL_MS])?;
+    let cores = times.level(cpu::CORES).or_else(|| Some(window.all(Source::Core).count() as f64))?;
+    let modes = MODES.iter().filter_map(|(metric, name)| {
+        let share = times.ratio(*metric, cpu::TOTAL_MS).filter(|share| *share >= 0.005)?;
         Some(format!("{name} {}", percent(share)))
     });
     let modes: Vec<String> = modes.collect();
     let of = if cores == 1.0 { "one core".to_owned() } else { format!("{cores} cores") };
     let modes = if modes.is_empty() { String::new() } else { format!(": {}", modes.join(", ")) };
-    let stolen = times.ratio("steal_ms", "total_ms").is_some_and(|share| share >= STEAL);
+    let stolen = times.ratio(cpu::STEAL_MS, cpu::TOTAL_MS).is_some_and(|share| share >= STEAL);
     Some(Row::new("cpu", format!("{} of {of} busy{modes}", percent(busy))).notable(busy >= BUSY || stolen))
 }
 
 fn cores(window: &Window<'_>) -> Option<Row> {
-    let busy = |core: Seen<'_>| Some((core.subject.to_owned(), busy(&core)?));
-    let mut cores: Vec<(String, f64)> = window.all("core").filter_map(busy).collect();
+    let times = [core::IDLE_MS, core::IOWAIT_MS, core::TOTAL_MS];
+    let busy = |core: Seen<'_>| Some((core.subject.to_string(), busy(&core, times)?));
+    let mut cores: Vec<(String, f64)> = window.all(Source::Core).filter_map(busy).collect();
     let all = cores.len();
     if all > CORES_SHOWN {
         cores.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -67,10 +70,14 @@ fn cores(window: &Window<'_>) -> Option<Row> {
 }
 
 fn pressure(window: &Window<'_>) -> Option<Row> {
-    let pressure = window.host("pressure")?;
-    let waits = [("cpu_some_us", "a CPU"), ("io_some_us", "a disk"), ("memory_some_us", "memory")];
+    let pressure = window.host(Source::Pressure)?;
+    let waits = [
+        (pressure::CPU_SOME_US, "a CPU"),
+        (pressure::IO_SOME_US, "a disk"),
+        (pressure::MEMORY_SOME_US, "memory"),
+    ];
     let waits: Vec<(f64, &str)> =
-        waits.iter().filter_map(|(name, what)| Some((pressure.share_us(name)?, *what))).collect();
+        waits.iter().filter_map(|(metric, what)| Some((pressure.share_us(*metric)?, *what))).collect();
     let text: Vec<String> =
         waits.iter().map(|(share, what)| format!("for {what} {}", percent(*share))).collect();
     let notable = waits.iter().any(|(share, _)| *share >= WAITING);
@@ -79,23 +86,26 @@ fn pressure(window: &Window<'_>) -> Option<Row> {
 }
 
 fn scheduler(window: &Window<'_>) -> Option<Row> {
-    let scheduler = window.host("scheduler")?;
-    let switches = count_text(scheduler.per_sec("context_switches")?);
-    let level = |name: &str| scheduler.level(name).map_or_else(|| "?".to_owned(), level_text);
-    let text =
-        format!("{switches} context switches/s, {} running, {} blocked", level("running"), level("blocked"));
+    let scheduler = window.host(Source::Scheduler)?;
+    let switches = count_text(scheduler.per_sec(scheduler::CONTEXT_SWITCHES)?);
+    let level = |metric: Metric| scheduler.level(metric).map_or_else(|| "?".to_owned(), level_text);
+    let text = format!(
+        "{switches} context switches/s, {} running, {} blocked",
+        level(scheduler::RUNNING),
+        level(scheduler::BLOCKED)
+    );
     Some(Row::new("scheduler", text))
 }
 
 fn memory(window: &Window<'_>) -> Option<Row> {
-    let memory = window.host("memory")?;
-    let (available, total) = (memory.level("available_bytes")?, memory.level("total_bytes")?);
+    let memory = window.host(Source::Memory)?;
+    let (available, total) = (memory.level(memory::AVAILABLE_BYTES)?, memory.level(memory::TOTAL_BYTES)?);
     let mut text = format!("{} of {} available", bytes_text(available), bytes_text(total));
-    if let Some(used) = memory.level("swap_used_bytes").filter(|used| *used > 0.0) {
+    if let Some(used) = memory.level(memory::SWAP_USED_BYTES).filter(|used| *used > 0.0) {
         text = format!("{text}, {} of swap in use", bytes_text(used));
     }
-    let paged = |name: &str| memory.per_sec(name).unwrap_or(0.0);
-    let (inward, outward) = (paged("swapped_in_pages"), paged("swapped_out_pages"));
+    let paged = |metric: Metric| memory.per_sec(metric).unwrap_or(0.0);
+    let (inward, outward) = (paged(memory::SWAPPED_IN_PAGES), paged(memory::SWAPPED_OUT_PAGES));
     let swaps = inward + outward > 0.0;
     if swaps {
         text = format!("{text}, swapping {} pages/s in, {} out", count_text(inward), count_text(outward));

@@ -1,0 +1,127 @@
+//! What went through each network interface, from `/proc/net/dev`.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use plimsoll_record::metric::interface;
+use plimsoll_record::{CounterSet, Metric, Source, Subject};
+
+use crate::collector::{Collector, Read, text};
+
+/// The columns after an interface's name.
+const COLUMNS: [(usize, Metric); 6] = [
+    (0, interface::RECEIVED_BYTES),
+    (1, interface::RECEIVED_PACKETS),
+    (3, interface::RECEIVED_DROPPED),
+    (8, interface::SENT_BYTES),
+    (9, interface::SENT_PACKETS),
+    (11, interface::SENT_DROPPED),
+];
+
+/// Bytes, packets and drops of each interface, and the speed of one whose hardware reports it. The loopback is read only
+/// where there is no other interface.
+#[derive(Debug)]
+pub(crate) struct Interface {
+    file: PathBuf,
+    /// The folder of the machine's interfaces; none for another network namespace.
+    devices: Option<PathBuf>,
+    /// The speed of a link is read once: the hardware may answer slowly.
+    speeds: HashMap<String, Option<u64>>,
+}
+
+impl Interface {
+    /// The interfaces of the network namespace whose files are in the folder `net`.
+    pub(crate) fn new(net: &Path, devices: Option<PathBuf>) -> Self {
+        Self { file: net.join("dev"), devices, speeds: HashMap::new() }
+    }
+
+    fn speed(&mut self, name: &str) -> Option<u64> {
+        if let Some(known) = self.speeds.get(name) {
+            return *known;
+        }
+        let speed = self.devices.as_deref().and_then(|devices| speed(&devices.join(name)));
+        self.speeds.insert(name.to_owned(), speed);
+        speed
+    }
+}
+
+/// In bits per second. The file holds megabits, and -1 where the link is down or virtual. Pairs of virtual interfaces and
+/// tunnels invent a number, so that only hardware, or a bond of hardware, is believed.
+fn speed(device: &Path) -> Option<u64> {
+    if !device.join("device").exists() && !device.join("bonding").exists() {
+        return None;
+    }
+    let mbit: u64 = text(&device.join("speed")).ok()?.trim().parse().ok()?;
+    Some(mbit * 1_000_000).filter(|speed| *speed > 0)
+}
+
+/// An interface's name and counters.
+fn counters(line: &str) -> Option<(&str, CounterSet)> {
+    let (name, values) = line.split_once(':')?;
+    let values: Vec<u64> = values.split_ascii_whitespace().map_while(|value| value.parse().ok()).collect();
+    let taken = COLUMNS.iter().map(|(at, metric)| Some((*metric, *values.get(*at)?)));
+    Some((name.trim(), taken.collect::<Option<CounterSet>>()?))
+}
+
+impl Collector for Interface {
+    fn read(&mut self) -> Vec<Read> {
+        let text = match text(&self.file) {
+            Ok(text) => text,
+            Err(missing) => return Read::host(Source::Interface, Err(missing)),
+        };
+        let mut found: Vec<(&str, CounterSet)> = text.lines().filter_map(counters).collect();
+        if found.iter().any(|(name, _)| *name != "lo") {
+            found.retain(|(name, _)| *name != "lo");
+        }
+        let read = |(name, mut counters): (&str, CounterSet)| {
+            counters.put(interface::SPEED_BITS_PER_SEC, self.speed(name));
+            Read::new(Source::Interface, Subject::Interface(name), Ok(counters))
+        };
+        found.into_iter().map(read).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collector::tests::{counters, subjects, tree};
+
+    const HEAD: &str = "Inter-|   Receive                                                |  Transmit\n \
+        face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls\n";
+    const LO: &str = "    lo:  500      5    0    0    0     0          0         0      500       5    0    0    0     0\n";
+    const ETH: &str = "  eth0: 1010     11    0    2    0     0          0         0     2020      21    0    3    0     0\n";
+    const VETH: &str = " veth1:    1      1    0    0    0     0          0         0        1       1    0    0    0     0\n";
+
+    fn read(lines: &str, more: &[(&str, &str)]) -> Vec<Read> {
+        let dev = format!("{HEAD}{lines}");
+        let root = tree(&[&[("proc/net/dev", dev.as_str())], more].concat());
+        Interface::new(&root.path().join("proc/net"), Some(root.path().join("sys/class/net"))).read()
+    }
+
+    #[test]
+    fn the_loopback_is_read_only_where_there_is_no_other() {
+        assert_eq!(subjects(&read(&format!("{LO}{ETH}"), &[])), ["eth0"]);
+        assert_eq!(subjects(&read(LO, &[])), ["lo"]);
+    }
+
+    #[test]
+    fn a_speed_is_that_of_hardware_or_not_known() {
+        let speeds = [
+            ("sys/class/net/eth0/device/vendor", ""),
+            ("sys/class/net/eth0/speed", "10000\n"),
+            ("sys/class/net/veth1/speed", "10000\n"),
+        ];
+        let reads = read(&format!("{ETH}{VETH}"), &speeds);
+        let metrics = [
+            interface::RECEIVED_BYTES,
+            interface::RECEIVED_DROPPED,
+            interface::SENT_PACKETS,
+            interface::SENT_DROPPED,
+            interface::SPEED_BITS_PER_SEC,
+        ];
+        assert_eq!(metrics.map(|metric| counters(&reads[0])[metric]), [1_010, 2, 21, 3, 10_000_000_000]);
+        assert_eq!(counters(&reads[1]).get(interface::SPEED_BITS_PER_SEC), None);
+        let down = [("sys/class/net/eth0/device/vendor", ""), ("sys/class/net/eth0/speed", "-1\n")];
+        assert_eq!(counters(&read(ETH, &down)[0]).get(interface::SPEED_BITS_PER_SEC), None);
+    }
+}

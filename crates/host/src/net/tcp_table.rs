@@ -1,0 +1,185 @@
+//! The TCP sockets of a host, one by one.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use plimsoll_sys::TcpSocket;
+
+use crate::collector::{Missing, text};
+
+/// One TCP socket, its addresses in their shortest form: an IPv4 address that an IPv6 socket uses is one of IPv4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Socket {
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+    /// Bytes not yet read; of a listener, connections not yet accepted.
+    pub(crate) unread: u64,
+    /// Of a listener, how many connections may wait to be accepted; `None` where only files are read.
+    pub(crate) queue_limit: Option<u64>,
+    /// 0 while no process has accepted it.
+    pub(crate) inode: u64,
+}
+
+/// States in `/proc/net/tcp`.
+const ESTABLISHED: &str = "01";
+const LISTENING: &str = "0A";
+
+/// Where the sockets are listed.
+#[derive(Debug)]
+pub(crate) enum TcpTable {
+    /// The kernel is asked directly.
+    Kernel(plimsoll_sys::TcpTable),
+    /// They are read from `tcp` and `tcp6` in this folder, which costs more and lacks the limits of queues.
+    Files(PathBuf),
+}
+
+impl TcpTable {
+    /// The sockets of the host whose file tree begins at `root`, or of the network namespace of one of its processes.
+    /// Only this machine's kernel can be asked, and only by a user who may enter the namespace.
+    pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
+        let of = |pid: u32| root.join(format!("proc/{pid}"));
+        let opened = match net_pid {
+            _ if root != Path::new("/") => Err(io::Error::from(io::ErrorKind::Unsupported)),
+            None => plimsoll_sys::TcpTable::open(),
+            Some(pid) => plimsoll_sys::TcpTable::open_in(&of(pid).join("ns/net")),
+        };
+        let folder = || net_pid.map_or_else(|| root.join("proc"), of).join("net");
+        opened.map_or_else(|_| Self::Files(folder()), Self::Kernel)
+    }
+
+    pub(crate) fn listening(&mut self) -> Result<Vec<Socket>, Missing> {
+        match self {
+            Self::Kernel(table) => {
+                table.listening().map(|all| all.iter().map(listener).collect()).map_err(refused)
+            }
+            Self::Files(net) => from_files(net, LISTENING),
+        }
+    }
+
+    pub(crate) fn established(&mut self) -> Result<Vec<Socket>, Missing> {
+        match self {
+            Self::Kernel(table) => {
+                table.established().map(|all| all.iter().map(from_kernel).collect()).map_err(refused)
+            }
+            Self::Files(net) => from_files(net, ESTABLISHED),
+        }
+    }
+}
+
+fn refused(error: io::Error) -> Missing {
+    Missing::Failed(format!("could not list the TCP sockets by sock_diag: {error}"))
+}
+
+fn from_kernel(socket: &TcpSocket) -> Socket {
+    Socket {
+        local: canonical(socket.local),
+        remote: canonical(socket.remote),
+        unread: socket.receive_queue.into(),
+        queue_limit: None,
+        inode: socket.inode.into(),
+    }
+}
+
+fn listener(socket: &TcpSocket) -> Socket {
+    Socket { queue_limit: Some(socket.send_queue.into()), ..from_kernel(socket) }
+}
+
+fn canonical(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// A kernel without IPv6 has no second file.
+fn from_files(net: &Path, state: &str) -> Result<Vec<Socket>, Missing> {
+    let mut sockets = from_text(&text(&net.join("tcp"))?, state);
+    match text(&net.join("tcp6")) {
+        Ok(text) => sockets.extend(from_text(&text, state)),
+        Err(Missing::Absent) => {}
+        Err(failed) => return Err(failed),
+    }
+    Ok(sockets)
+}
+
+fn from_text(text: &str, state: &str) -> Vec<Socket> {
+    text.lines().skip(1).filter_map(|line| from_line(line, state)).collect()
+}
+
+/// One line, proc_net_tcp in the kernel's documentation.
+fn from_line(line: &str, state: &str) -> Option<Socket> {
+    let mut words = line.split_ascii_whitespace().skip(1);
+    let (local, remote, found) = (words.next()?, words.next()?, words.next()?);
+    if found != state {
+        return None;
+    }
+    let (_, unread) = words.next()?.split_once(':')?;
+    Some(Socket {
+        local: address(local)?,
+        remote: address(remote)?,
+        unread: u64::from_str_radix(unread, 16).ok()?,
+        queue_limit: None,
+        inode: words.nth(4)?.parse().ok()?,
+    })
+}
+
+/// An address is written as 32-bit numbers in the order of the machine's own bytes.
+fn address(text: &str) -> Option<SocketAddr> {
+    let (ip, port) = text.split_once(':')?;
+    let word = |at: usize| u32::from_str_radix(ip.get(at..at + 8)?, 16).ok().map(u32::to_ne_bytes);
+    let ip: IpAddr = match ip.len() {
+        8 => Ipv4Addr::from(word(0)?).into(),
+        _ => {
+            let mut bytes = [0; 16];
+            for (part, at) in bytes.chunks_exact_mut(4).zip((0..).step_by(8)) {
+                part.copy_from_slice(&word(at)?);
+            }
+            bytes.into()
+        }
+    };
+    Some(canonical(SocketAddr::new(ip, u16::from_str_radix(port, 16).ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::collector::tests::tree;
+
+    #[test]
+    fn the_kernels_answer_and_its_files_agree() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let client = TcpStream::connect(address).unwrap();
+        let (mut kernel, mut files) =
+            (TcpTable::new(Path::new("/"), None), TcpTable::Files("/proc/self/net".into()));
+        assert!(matches!(kernel, TcpTable::Kernel(_)));
+        let find = |all: Vec<Socket>, local: SocketAddr| *all.iter().find(|one| one.local == local).unwrap();
+        let ours = client.local_addr().unwrap();
+        assert_eq!(find(kernel.established().unwrap(), ours), find(files.established().unwrap(), ours));
+        let asked = find(kernel.listening().unwrap(), address);
+        let read = find(files.listening().unwrap(), address);
+        assert_eq!((asked.unread, asked.inode), (1, read.inode));
+        assert_eq!(read, Socket { queue_limit: None, ..asked });
+        assert!(asked.queue_limit.is_some_and(|limit| limit > 0));
+    }
+
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn an_address_of_ipv4_on_a_socket_of_ipv6_is_one_of_ipv4() {
+        let head =
+            "  sl  local_address rem_address st tx_queue rx_queue tr tm->when retrnsmt uid timeout inode\n";
+        let tcp6 = format!(
+            "{head}   0: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:C350 01 \
+             00000000:00000007 00:00000000 00000000 0 0 4711 1 0\n\
+             1: 00000000000000000000000000000000:1F90 00000000000000000000000000000000:0000 0A \
+             00000000:00000003 00:00000000 00000000 0 0 4712 1 0\n"
+        );
+        let root = tree(&[("proc/9/net/tcp", head), ("proc/9/net/tcp6", &tcp6)]);
+        let mut table = TcpTable::new(root.path(), Some(9));
+        let [socket] = table.established().unwrap()[..] else { panic!("one connection") };
+        assert_eq!(socket.local, "127.0.0.1:8080".parse().unwrap());
+        assert_eq!((socket.remote.port(), socket.unread, socket.inode), (50_000, 7, 4_711));
+        let [listener] = table.listening().unwrap()[..] else { panic!("one listener") };
+        assert_eq!((listener.local, listener.unread), ("[::]:8080".parse().unwrap(), 3));
+    }
+}

@@ -1,0 +1,138 @@
+//! The unix sockets of a host: listeners, and the connections to them.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+
+use plimsoll_sys::UnixSocket;
+
+/// Sockets that most services of a machine are connected to for its own housekeeping: no request passes there.
+const HOUSEKEEPING: [&str; 7] = [
+    "/run/systemd/",
+    "/run/dbus/",
+    "/var/run/dbus/",
+    "/run/user/",
+    "/run/nscd/",
+    "/var/run/nscd/",
+    "@/tmp/dbus-",
+];
+
+/// A unix socket that listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listening {
+    /// Its path, or its name after an `@`.
+    pub(crate) name: String,
+    pub(crate) inode: u64,
+    /// Connections not yet accepted, and how many of them may wait.
+    pub(crate) queue: u64,
+    pub(crate) queue_limit: u64,
+    /// Connections that were accepted and are not closed, and those of them with bytes that no process has read yet.
+    pub(crate) established: u64,
+    pub(crate) unread: u64,
+}
+
+/// Listeners, and the connections to them.
+#[derive(Debug, Default)]
+pub(crate) struct UnixSockets {
+    listening: Vec<Listening>,
+    /// The sockets that connected, with the index of the listener.
+    outbound: Vec<(u64, usize)>,
+}
+
+impl UnixSockets {
+    fn new(sockets: &[UnixSocket]) -> Self {
+        let named = |socket: &UnixSocket| {
+            let name = socket.name.clone()?;
+            let ours = HOUSEKEEPING.iter().any(|beginning| name.starts_with(beginning));
+            (!ours).then_some(name)
+        };
+        let mut listening: Vec<Listening> = Vec::new();
+        for socket in sockets.iter().filter(|socket| socket.listening) {
+            listening.extend(named(socket).map(|name| Listening {
+                name,
+                inode: socket.inode.into(),
+                queue: socket.receive_queue.into(),
+                queue_limit: socket.queue_limit.into(),
+                established: 0,
+                unread: 0,
+            }));
+        }
+        let at: HashMap<String, usize> =
+            listening.iter().enumerate().map(|(index, one)| (one.name.clone(), index)).collect();
+        let mut outbound = Vec::new();
+        // A connection has the listener's name at the end that was accepted, and the other end connected.
+        for socket in sockets.iter().filter(|socket| !socket.listening) {
+            let Some(index) = socket.name.as_ref().and_then(|name| at.get(name)) else { continue };
+            listening[*index].established += 1;
+            listening[*index].unread += u64::from(socket.receive_queue > 0);
+            outbound.extend(socket.peer.filter(|peer| *peer != 0).map(|peer| (peer.into(), *index)));
+        }
+        Self { listening, outbound }
+    }
+
+    pub(crate) fn listening(&self) -> &[Listening] {
+        &self.listening
+    }
+
+    /// The sockets that connected, each with the listener.
+    pub(crate) fn outbound(&self) -> impl Iterator<Item = (u64, &Listening)> {
+        self.outbound.iter().map(|(inode, index)| (*inode, &self.listening[*index]))
+    }
+}
+
+/// The kernel's list of sockets; files do not say which belong together.
+#[derive(Debug)]
+pub(crate) struct UnixTable(Option<plimsoll_sys::UnixTable>);
+
+impl UnixTable {
+    /// The sockets of the host whose file tree begins at `root`, or of the network namespace of one of its processes.
+    pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
+        let opened = match net_pid {
+            _ if root != Path::new("/") => Err(io::Error::from(io::ErrorKind::Unsupported)),
+            None => plimsoll_sys::UnixTable::open(),
+            Some(pid) => plimsoll_sys::UnixTable::open_in(&root.join(format!("proc/{pid}/ns/net"))),
+        };
+        Self(opened.ok())
+    }
+
+    /// The sockets as they are now. A kernel that was built without this list has none, and is not asked again.
+    pub(crate) fn sockets(&mut self) -> UnixSockets {
+        let Some(Ok(sockets)) = self.0.as_mut().map(plimsoll_sys::UnixTable::sockets) else {
+            self.0 = None;
+            return UnixSockets::default();
+        };
+        UnixSockets::new(&sockets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn socket(name: Option<&str>, inode: u32, peer: Option<u32>, listening: bool) -> UnixSocket {
+        let name = name.map(ToOwned::to_owned);
+        UnixSocket { listening, name, inode, peer, receive_queue: 3, queue_limit: 9 }
+    }
+
+    #[test]
+    fn the_end_that_connected_belongs_to_the_listener_whose_name_the_other_end_has() {
+        let (app, bus) = ("/run/app.sock", "/run/dbus/system_bus_socket");
+        let sockets = [
+            socket(Some(app), 1, None, true),
+            socket(Some(bus), 2, None, true),
+            socket(Some(app), 10, Some(11), false),
+            socket(None, 11, Some(10), false),
+            socket(Some(app), 12, Some(0), false),
+            socket(Some(bus), 20, Some(21), false),
+            socket(None, 21, Some(20), false),
+            socket(None, 30, Some(31), false),
+        ];
+        let found = UnixSockets::new(&sockets);
+        assert_eq!(found.listening().len(), 1, "the bus is housekeeping");
+        let listens = &found.listening()[0];
+        assert_eq!((listens.queue, listens.queue_limit, listens.established), (3, 9, 2));
+        let outbound: Vec<(u64, &str)> =
+            found.outbound().map(|(inode, listening)| (inode, listening.name.as_str())).collect();
+        assert_eq!(outbound, [(11, app)], "a client that has gone is left out");
+    }
+}

@@ -1,0 +1,81 @@
+//! The CPU time of every process of a machine.
+
+use std::cmp::Reverse;
+use std::io;
+use std::path::Path;
+
+use super::stat::{SmallFiles, ticks_ms};
+use super::table::{ProcessTable, Scope};
+
+/// The CPU time of every process of a machine at one instant, to find out what is busy. It is no collector: where there are
+/// thousands of processes it costs too much to be read each second.
+#[derive(Debug)]
+pub struct CpuTimes(ProcessTable);
+
+/// A process that ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Its id.
+    pub pid: u32,
+    /// Its name, as the kernel keeps it.
+    pub name: String,
+    /// Its CPU time in milliseconds; the kernel counts in hundredths of a second.
+    pub cpu_ms: u64,
+}
+
+impl CpuTimes {
+    /// Reads the times of the machine whose file tree begins at `root`.
+    ///
+    /// # Errors
+    /// When its processes cannot be listed.
+    pub fn read(root: &Path) -> io::Result<Self> {
+        let mut table = ProcessTable::new(root, Scope::Machine);
+        table.refresh(&mut SmallFiles::new())?;
+        Ok(Self(table))
+    }
+
+    /// The processes that ran since an earlier read, the busiest first. All CPU time of one that began since then counts.
+    pub fn since(&self, earlier: &Self) -> Vec<Ran> {
+        let ran = self.0.entries().iter().map(|(pid, now)| {
+            let before =
+                earlier.0.entries().get(pid).filter(|before| before.started_ticks == now.started_ticks);
+            let before = before.map_or(0, |before| before.cpu_ticks);
+            Ran { pid: *pid, name: now.name.clone(), cpu_ms: ticks_ms(now.cpu_ticks.saturating_sub(before)) }
+        });
+        let mut ran: Vec<Ran> = ran.filter(|process| process.cpu_ms > 0).collect();
+        ran.sort_by_key(|process| (Reverse(process.cpu_ms), process.pid));
+        ran
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collector::tests::tree;
+    use crate::process::stat::tests::line;
+
+    fn times(processes: &[(u32, &str, u64)]) -> CpuTimes {
+        let files: Vec<(String, String)> = processes
+            .iter()
+            .map(|(pid, name, ticks)| (format!("proc/{pid}/stat"), line(*pid, name, 'S', 1, *ticks)))
+            .collect();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        CpuTimes::read(tree(&files).path()).unwrap()
+    }
+
+    #[test]
+    fn those_that_ran_most_come_first_and_those_that_did_not_run_are_left_out() {
+        let before = times(&[(11, "a", 100), (12, "b", 100), (13, "c", 100)]);
+        let after = times(&[(11, "a", 100), (12, "b", 110), (13, "c", 150), (14, "new", 20)]);
+        let ran = after.since(&before);
+        let names: Vec<&str> = ran.iter().map(|process| process.name.as_str()).collect();
+        assert_eq!(names, ["c", "new", "b"]);
+        assert_eq!(ran[0].cpu_ms, ticks_ms(50));
+    }
+
+    #[test]
+    fn a_machine_that_shows_no_processes_is_an_error() {
+        assert!(CpuTimes::read(tempfile::tempdir().unwrap().path()).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! The accept queues of the addresses that watched processes listen on.
+
+use std::collections::BTreeMap;
+
+use plimsoll_record::metric::listener;
+use plimsoll_record::{Address, CounterSet, Source, Subject};
+
+use super::tracker::{ProcessTracker, SharedTracker};
+use crate::collector::{Collector, Missing, Read};
+use crate::net::snapshot::Connections;
+
+/// Each TCP or unix address that a watched process listens on. Its connections are left out while there are too many to be
+/// listed again already.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    tracker: SharedTracker,
+}
+
+impl Listener {
+    pub(crate) fn new(tracker: SharedTracker) -> Self {
+        Self { tracker }
+    }
+}
+
+/// All sockets that listen on one address together: several can, to share its connections.
+#[derive(Debug, Default)]
+struct Queue {
+    owners: Vec<u32>,
+    waiting: u64,
+    limit: Option<u64>,
+    connections: Connections,
+}
+
+impl Queue {
+    fn add(&mut self, owners: &[u32], (waiting, limit): (u64, Option<u64>), connections: Connections) {
+        self.owners.extend(owners);
+        self.waiting += waiting;
+        if let Some(limit) = limit {
+            *self.limit.get_or_insert(0) += limit;
+        }
+        self.connections.established += connections.established;
+        self.connections.unread += connections.unread;
+    }
+
+    /// The process that opened the socket: children own their parent's socket too, so it is the first owner whose parent is
+    /// no owner.
+    fn opener(&self, tracker: &ProcessTracker) -> Option<u32> {
+        let parent = |pid: &u32| tracker.table().0.entries().get(pid).map(|entry| entry.parent);
+        let first = |pid: &&u32| parent(pid).is_some_and(|parent| !self.owners.contains(&parent));
+        self.owners.iter().filter(first).min().copied()
+    }
+
+    fn counters(&self, tracker: &ProcessTracker, listed: bool) -> CounterSet {
+        CounterSet::from([
+            (listener::PID, self.opener(tracker).map(u64::from)),
+            (listener::QUEUE, Some(self.waiting)),
+            (listener::QUEUE_LIMIT, self.limit),
+            (listener::ESTABLISHED, listed.then_some(self.connections.established)),
+            (listener::UNREAD, listed.then_some(self.connections.unread)),
+        ])
+    }
+}
+
+/// The listeners to report.
+fn queues(tracker: &ProcessTracker) -> Result<BTreeMap<Address<'_>, Queue>, Missing> {
+    let (sockets, owners) = tracker.sockets()?;
+    let mut queues: BTreeMap<Address<'_>, Queue> = BTreeMap::new();
+    let is_ours = |owners: &[u32]| owners.iter().any(|pid| tracker.members().contains_key(pid));
+    for (socket, connections) in sockets.listening() {
+        let owners = owners.of(socket.inode);
+        if is_ours(owners) || tracker.is_watched_port(socket.local.port()) {
+            let queue = queues.entry(Address::Tcp(socket.local)).or_default();
+            queue.add(owners, (socket.unread, socket.queue_limit), connections);
+        }
+    }
+    for socket in sockets.unix().listening() {
+        let owners = owners.of(socket.inode);
+        if is_ours(owners) {
+            let connections = Connections { established: socket.established, unread: socket.unread };
+            let queue = queues.entry(Address::Unix(&socket.name)).or_default();
+            queue.add(owners, (socket.queue, Some(socket.queue_limit)), connections);
+        }
+    }
+    Ok(queues)
+}
+
+impl Collector for Listener {
+    fn read(&mut self) -> Vec<Read> {
+        let tracker = self.tracker.refreshed();
+        let queues = match queues(&tracker) {
+            Ok(queues) => queues,
+            Err(missing) => return Read::host(Source::Listener, Err(missing)),
+        };
+        let listed = tracker.sockets().is_ok_and(|(sockets, _)| sockets.is_whole());
+        let read = |(address, queue): (Address<'_>, Queue)| {
+            Read::new(Source::Listener, Subject::Address(address), Ok(queue.counters(&tracker, listed)))
+        };
+        queues.into_iter().map(read).collect()
+    }
+}

@@ -1,0 +1,155 @@
+//! All processes of a host, from `/proc/PID/stat`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use super::stat::SmallFiles;
+
+/// Whether it is the first process of a machine, which adopts all orphans and may hold sockets for others, so that its
+/// children belong to no server. In a container the first process may be the server itself.
+fn is_init(pid: u32, name: &str) -> bool {
+    pid == 1 && ["systemd", "init"].contains(&name)
+}
+
+/// One process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) parent: u32,
+    /// When it started, in ticks since boot: a process with the same id and another start is another process.
+    pub(crate) started_ticks: u64,
+    pub(crate) cpu_ticks: u64,
+}
+
+/// Which processes of the machine belong to the host.
+#[derive(Debug)]
+pub(crate) enum Scope {
+    /// All that `/proc` shows.
+    Machine,
+    /// Those in the network namespace of this process.
+    Namespace(u32),
+}
+
+/// The processes of a host by their ids, as last read.
+#[derive(Debug)]
+pub(crate) struct ProcessTable {
+    proc: PathBuf,
+    scope: Scope,
+    entries: BTreeMap<u32, Entry>,
+}
+
+impl ProcessTable {
+    pub(crate) fn new(root: &Path, scope: Scope) -> Self {
+        Self { proc: root.join("proc"), scope, entries: BTreeMap::new() }
+    }
+
+    /// Reads all processes again.
+    pub(crate) fn refresh(&mut self, files: &mut SmallFiles) -> io::Result<()> {
+        let mut entries = BTreeMap::new();
+        for folder in fs::read_dir(&self.proc)?.flatten() {
+            let Some(pid) = id(&folder.file_name()) else { continue };
+            // A process that ended meanwhile is no failure.
+            let Ok(stat) = files.stat(&folder.path()) else { continue };
+            let entry = Entry {
+                name: stat.name.to_owned(),
+                parent: stat.parent,
+                started_ticks: stat.started_ticks,
+                cpu_ticks: stat.user_ticks + stat.system_ticks,
+            };
+            entries.insert(pid, entry);
+        }
+        if let Scope::Namespace(of) = self.scope {
+            let ours = self.namespace(of);
+            entries.retain(|pid, _| ours.is_some() && self.namespace(*pid) == ours);
+        }
+        self.entries = entries;
+        Ok(())
+    }
+
+    /// The network namespace that a process is in now: a process that is just starting may not be in its own yet.
+    fn namespace(&self, pid: u32) -> Option<PathBuf> {
+        fs::read_link(self.proc.join(format!("{pid}/ns/net"))).ok()
+    }
+
+    pub(crate) fn entries(&self) -> &BTreeMap<u32, Entry> {
+        &self.entries
+    }
+
+    /// Whether the process is alive, as of the last read, and may be watched.
+    pub(crate) fn is_watchable(&self, pid: u32) -> bool {
+        self.entries.get(&pid).is_some_and(|entry| !is_init(pid, &entry.name))
+    }
+
+    /// A process, its parent, and so on.
+    pub(crate) fn ancestors(&self, pid: u32) -> BTreeSet<u32> {
+        let mut found = BTreeSet::new();
+        let mut next = Some(pid);
+        while let Some(pid) = next.filter(|pid| found.insert(*pid)) {
+            next = self.entries.get(&pid).map(|entry| entry.parent);
+        }
+        found
+    }
+
+    /// Adds the children of these processes, and theirs.
+    pub(crate) fn add_descendants(&self, pids: &mut BTreeSet<u32>) {
+        loop {
+            let known = pids.len();
+            let child = |entry: &Entry| pids.contains(&entry.parent) && self.is_watchable(entry.parent);
+            let more: Vec<u32> =
+                self.entries.iter().filter(|(_, entry)| child(entry)).map(|(pid, _)| *pid).collect();
+            pids.extend(more);
+            if pids.len() == known {
+                return;
+            }
+        }
+    }
+}
+
+/// The id that a folder in `/proc` or `/proc/PID/task` is named by.
+pub(crate) fn id(name: &std::ffi::OsStr) -> Option<u32> {
+    name.to_str()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::collector::tests::tree;
+    use crate::process::stat::tests::line;
+
+    #[test]
+    fn children_are_found_at_any_depth_and_those_of_the_first_process_are_not() {
+        let parents = [(1, 0), (10, 1), (11, 10), (12, 11), (13, 1)];
+        let files: Vec<(String, String)> = parents
+            .iter()
+            .map(|(pid, parent)| (format!("proc/{pid}/stat"), line(*pid, "init", 'S', *parent, 1)))
+            .collect();
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let root = tree(&files);
+        let mut table = ProcessTable::new(root.path(), Scope::Machine);
+        table.refresh(&mut SmallFiles::new()).unwrap();
+        let mut pids = BTreeSet::from([10]);
+        table.add_descendants(&mut pids);
+        assert_eq!(pids, [10, 11, 12].into());
+        let mut pids = BTreeSet::from([1]);
+        table.add_descendants(&mut pids);
+        assert_eq!(pids, [1].into());
+    }
+
+    #[test]
+    fn a_lab_host_has_the_processes_of_its_network_namespace() {
+        let stat = line(1, "x", 'S', 0, 1);
+        let root = tree(&[("proc/5/stat", &stat), ("proc/6/stat", &stat), ("proc/7/stat", &stat)]);
+        for (pid, namespace) in [(5, "net:[1]"), (6, "net:[2]"), (7, "net:[1]")] {
+            let folder = root.path().join(format!("proc/{pid}/ns"));
+            fs::create_dir(&folder).unwrap();
+            symlink(namespace, folder.join("net")).unwrap();
+        }
+        let mut table = ProcessTable::new(root.path(), Scope::Namespace(5));
+        table.refresh(&mut SmallFiles::new()).unwrap();
+        assert_eq!(table.entries().keys().copied().collect::<Vec<u32>>(), [5, 7]);
+    }
+}

@@ -1,0 +1,165 @@
+//! The threads of the watched processes, from `/proc/PID/task`.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+
+use super::stat::SmallFiles;
+use super::table::id;
+
+/// Threads whose switches are read at each refresh: those that ran most. The file with the switches costs the kernel about
+/// five times as much as the file with the times.
+const SWITCHES_READ: usize = 64;
+
+/// What a thread has used since it started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Use {
+    /// Time on a CPU.
+    pub(crate) run_ns: u64,
+    /// Time that it was ready to run and had no CPU.
+    pub(crate) wait_ns: u64,
+    /// How often it gave the CPU up, and how often it was preempted.
+    pub(crate) voluntary: u64,
+    pub(crate) involuntary: u64,
+}
+
+impl Use {
+    fn add(&mut self, other: &Self) {
+        self.run_ns += other.run_ns;
+        self.wait_ns += other.wait_ns;
+        self.voluntary += other.voluntary;
+        self.involuntary += other.involuntary;
+    }
+}
+
+/// One thread.
+#[derive(Debug, Default)]
+pub(crate) struct Thread {
+    pub(crate) name: String,
+    pub(crate) used: Use,
+    /// Time on a CPU between the last two reads; 0 after the first.
+    pub(crate) ran_ns: u64,
+    slices: u64,
+    seen: bool,
+}
+
+/// All threads of one process.
+#[derive(Debug, Default)]
+pub(crate) struct Threads {
+    all: BTreeMap<u32, Thread>,
+    /// Of threads that ended.
+    ended: Use,
+}
+
+impl Threads {
+    /// Reads the threads of a process, by its folder in `/proc`.
+    pub(crate) fn refresh(&mut self, folder: &Path, files: &mut SmallFiles) -> io::Result<()> {
+        let mut changed = Vec::new();
+        self.all.values_mut().for_each(|thread| thread.seen = false);
+        for task in fs::read_dir(folder.join("task"))?.flatten() {
+            let Some(tid) = id(&task.file_name()) else { continue };
+            let Some((run_ns, wait_ns, slices)) = times(&task.path(), files) else { continue };
+            let known = self.all.contains_key(&tid);
+            let thread = self.all.entry(tid).or_default();
+            thread.seen = true;
+            thread.ran_ns = if known { run_ns.saturating_sub(thread.used.run_ns) } else { 0 };
+            if !known || slices != thread.slices {
+                changed.push((known, Reverse(thread.ran_ns), tid));
+            }
+            thread.slices = slices;
+            (thread.used.run_ns, thread.used.wait_ns) = (run_ns, wait_ns);
+        }
+        self.retire_ended();
+        changed.sort_unstable();
+        let new = changed.iter().filter(|(known, ..)| !known).count();
+        for (.., tid) in changed.iter().take(new + SWITCHES_READ) {
+            self.read_switches(*tid, folder, files);
+        }
+        Ok(())
+    }
+
+    fn retire_ended(&mut self) {
+        let ended = &mut self.ended;
+        self.all.retain(|_, thread| {
+            if !thread.seen {
+                ended.add(&thread.used);
+            }
+            thread.seen
+        });
+    }
+
+    fn read_switches(&mut self, tid: u32, folder: &Path, files: &mut SmallFiles) {
+        let Some(thread) = self.all.get_mut(&tid) else { return };
+        // A thread that ended meanwhile keeps what is known of it.
+        let Ok(text) = files.text(&folder.join(format!("task/{tid}/status"))) else { return };
+        for (name, value) in text.lines().filter_map(|line| line.split_once(':')) {
+            match name {
+                "Name" => value.trim().clone_into(&mut thread.name),
+                "voluntary_ctxt_switches" => thread.used.voluntary = value.trim().parse().unwrap_or(0),
+                "nonvoluntary_ctxt_switches" => thread.used.involuntary = value.trim().parse().unwrap_or(0),
+                _ => {}
+            }
+        }
+    }
+
+    /// The threads by their ids.
+    pub(crate) fn all(&self) -> &BTreeMap<u32, Thread> {
+        &self.all
+    }
+
+    /// What all threads used, those included that ended while they were watched; `None` where the kernel does not count.
+    pub(crate) fn used(&self) -> Option<Use> {
+        let mut used = self.ended;
+        self.all.values().for_each(|thread| used.add(&thread.used));
+        (!self.all.is_empty()).then_some(used)
+    }
+}
+
+/// Time on a CPU, time waiting for one, and how often it ran (`schedstat` in the kernel's documentation).
+fn times(task: &Path, files: &mut SmallFiles) -> Option<(u64, u64, u64)> {
+    let text = files.text(&task.join("schedstat")).ok()?;
+    let mut numbers = text.split_ascii_whitespace().map_while(|number| number.parse().ok());
+    Some((numbers.next()?, numbers.next()?, numbers.next()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn thread(folder: &Path, tid: u32, schedstat: &str, voluntary: u64) {
+        let folder = folder.join(format!("task/{tid}"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("schedstat"), schedstat).unwrap();
+        let status =
+            format!("Name:\tx{tid}\nvoluntary_ctxt_switches:\t{voluntary}\nnonvoluntary_ctxt_switches:\t1\n");
+        fs::write(folder.join("status"), status).unwrap();
+    }
+
+    #[test]
+    fn what_a_thread_used_stays_when_it_ends() {
+        let root = tempfile::tempdir().unwrap();
+        let mut files = SmallFiles::new();
+        thread(root.path(), 7, "1000 10 3", 5);
+        thread(root.path(), 8, "500 20 2", 6);
+        let mut threads = Threads::default();
+        threads.refresh(root.path(), &mut files).unwrap();
+        assert_eq!(threads.all()[&7].ran_ns, 0, "read once");
+        let both = Use { run_ns: 1_500, wait_ns: 30, voluntary: 11, involuntary: 2 };
+        assert_eq!(threads.used(), Some(both));
+        fs::remove_dir_all(root.path().join("task/8")).unwrap();
+        thread(root.path(), 7, "1900 10 4", 9);
+        threads.refresh(root.path(), &mut files).unwrap();
+        assert_eq!((threads.all()[&7].ran_ns, threads.all()[&7].name.as_str()), (900, "x7"));
+        assert_eq!(threads.used(), Some(Use { run_ns: 2_400, voluntary: 15, ..both }));
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_count_is_not_one_where_nothing_ran() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("task/7")).unwrap();
+        let mut threads = Threads::default();
+        threads.refresh(root.path(), &mut SmallFiles::new()).unwrap();
+        assert_eq!(threads.used(), None);
+    }
+}

@@ -1,0 +1,398 @@
+//! Finds the watched processes of a host, and keeps what several collectors need of them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
+use plimsoll_record::{Source, Subject};
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use super::owners::SocketOwners;
+use super::stat::SmallFiles;
+use super::table::{ProcessTable, Scope};
+use super::threads::Threads;
+use crate::collector::{Missing, Read, missing};
+use crate::cost::Pace;
+use crate::net::snapshot::SocketSnapshot;
+use crate::net::tcp_table::TcpTable;
+use crate::net::unix_table::{UnixSockets, UnixTable};
+use crate::round::Round;
+
+/// Processes come and go, and connections to dependencies appear under load: the processes are found again at this
+/// interval, in at most one part of the time in so many.
+const DISCOVERY_INTERVAL: Duration = Duration::from_secs(3);
+const DISCOVERY_PARTS: u32 = 500;
+/// Connections are listed with every sample, while that takes at most one part of the time in so many.
+const CONNECTIONS_PARTS: u32 = 500;
+/// Tiers that are followed from one to the next at once.
+const MAX_TIERS: usize = 8;
+/// Processes that are watched at most.
+const MAX_MEMBERS: usize = 256;
+
+/// What the kernel keeps of a program's name (`TASK_COMM_LEN`, without the zero at its end).
+const NAME_BYTES: usize = 15;
+
+/// The processes of a host whose threads, descriptors and connections are read: those named here, their children, and the
+/// processes on the same machine that they have connections to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Ports that the processes listen on.
+    pub ports: Vec<u16>,
+    /// Process ids.
+    pub pids: Vec<u32>,
+    /// Names of programs as the kernel keeps them, which is the first fifteen bytes of a longer name.
+    pub names: Vec<String>,
+    /// Every process that serves other machines, except the one that started this process: for a machine of which it is not
+    /// known where its load comes from.
+    pub serving: bool,
+}
+
+impl Watched {
+    /// Whether no process is named at all.
+    pub fn is_empty(&self) -> bool {
+        self.ports.is_empty() && self.pids.is_empty() && self.names.is_empty() && !self.serving
+    }
+
+    /// Whether this process is named by its id or name.
+    fn names(&self, pid: u32, name: &str) -> bool {
+        let kept = |typed: &String| &typed.as_bytes()[..typed.len().min(NAME_BYTES)] == name.as_bytes();
+        self.pids.contains(&pid) || self.names.iter().any(kept)
+    }
+}
+
+/// One watched process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    pub(crate) pid: u32,
+    pub(crate) parent: u32,
+    pub(crate) name: String,
+    pub(crate) started_ticks: u64,
+}
+
+impl Member {
+    /// The subject of its samples.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject::Process { pid: self.pid, name: &self.name }
+    }
+}
+
+/// A tracker that several collectors share.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedTracker(Arc<Mutex<ProcessTracker>>);
+
+impl SharedTracker {
+    pub(crate) fn new(tracker: ProcessTracker) -> Self {
+        Self(Arc::new(Mutex::new(tracker)))
+    }
+
+    /// The folder `/proc`, and the watched processes in it, kept up to date for another thread.
+    pub(crate) fn shared_members(&self) -> (PathBuf, Arc<Mutex<Vec<Member>>>) {
+        let tracker = self.0.lock();
+        (tracker.proc.clone(), Arc::clone(&tracker.shared_members))
+    }
+
+    /// The tracker, refreshed once in each round.
+    pub(crate) fn refreshed(&self) -> MutexGuard<'_, ProcessTracker> {
+        let mut tracker = self.0.lock();
+        tracker.refresh(RealClock.now());
+        tracker
+    }
+}
+
+/// The watched processes of one host with their threads and connections.
+#[derive(Debug)]
+pub(crate) struct ProcessTracker {
+    pub(crate) proc: PathBuf,
+    pub(crate) files: SmallFiles,
+    watched: Watched,
+    /// Every process of the host is watched.
+    watches_all: bool,
+    table: ProcessTable,
+    tcp: TcpTable,
+    unix: UnixTable,
+    owners: SocketOwners,
+    members: BTreeMap<u32, Member>,
+    /// Processes that belong to the watched ones, and are too many to be read.
+    overflow: BTreeSet<u32>,
+    /// Processes that a watched one had a connection to, with their starts.
+    followed: BTreeMap<u32, u64>,
+    threads: BTreeMap<u32, (u64, Threads)>,
+    sockets: Result<SocketSnapshot, Missing>,
+    /// The watched processes, for a thread that samples them on its own.
+    shared_members: Arc<Mutex<Vec<Member>>>,
+    discovery: Pace,
+    connections: Pace,
+    round: Round,
+    /// The round of the last refresh.
+    refreshed: Option<u64>,
+    /// When the processes were last found.
+    discovered: Option<Instant>,
+    /// Why no process is found.
+    trouble: Option<Missing>,
+}
+
+impl ProcessTracker {
+    /// Tracks the watched processes of the machine.
+    pub(crate) fn machine(root: &Path, watched: &Watched, round: &Round) -> Self {
+        Self::new(root, Scope::Machine, watched, round)
+    }
+
+    /// Tracks all processes in the network namespace of this one.
+    pub(crate) fn namespace(root: &Path, net_pid: u32, round: &Round) -> Self {
+        Self::new(root, Scope::Namespace(net_pid), &Watched::default(), round)
+    }
+
+    fn new(root: &Path, scope: Scope, watched: &Watched, round: &Round) -> Self {
+        let net_pid = match scope {
+            Scope::Machine => None,
+            Scope::Namespace(pid) => Some(pid),
+        };
+        Self {
+            proc: root.join("proc"),
+            files: SmallFiles::new(),
+            watched: watched.clone(),
+            watches_all: net_pid.is_some(),
+            table: ProcessTable::new(root, scope),
+            tcp: TcpTable::new(root, net_pid),
+            unix: UnixTable::new(root, net_pid),
+            owners: SocketOwners::new(root),
+            members: BTreeMap::new(),
+            overflow: BTreeSet::new(),
+            followed: BTreeMap::new(),
+            threads: BTreeMap::new(),
+            sockets: Ok(SocketSnapshot::default()),
+            shared_members: Arc::default(),
+            discovery: Pace::new(DISCOVERY_INTERVAL, DISCOVERY_PARTS),
+            connections: Pace::new(Duration::ZERO, CONNECTIONS_PARTS),
+            round: round.clone(),
+            refreshed: None,
+            discovered: None,
+            trouble: None,
+        }
+    }
+
+    /// The watched processes, in the order of their ids.
+    pub(crate) fn members(&self) -> &BTreeMap<u32, Member> {
+        &self.members
+    }
+
+    /// Processes that belong to the watched ones, and are too many to be read.
+    pub(crate) fn overflow(&self) -> &BTreeSet<u32> {
+        &self.overflow
+    }
+
+    /// The folders of the watched processes in `/proc`.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        self.members.keys().map(|pid| self.proc.join(pid.to_string())).collect()
+    }
+
+    /// All processes of the host, and when they were read.
+    pub(crate) fn table(&self) -> (&ProcessTable, Option<Instant>) {
+        (&self.table, self.discovered)
+    }
+
+    pub(crate) fn threads(&self, pid: u32) -> Option<&Threads> {
+        self.threads.get(&pid).map(|(_, threads)| threads)
+    }
+
+    /// The sockets, with their owners.
+    pub(crate) fn sockets(&self) -> Result<(&SocketSnapshot, &SocketOwners), Missing> {
+        self.sockets.as_ref().map(|sockets| (sockets, &self.owners)).map_err(Clone::clone)
+    }
+
+    /// Whether processes on this port are to be watched.
+    pub(crate) fn is_watched_port(&self, port: u16) -> bool {
+        self.watched.ports.contains(&port)
+    }
+
+    /// The read of a source where no process is watched: it is absent, or the processes are hidden from this user.
+    pub(crate) fn no_members(&self, source: Source) -> Vec<Read> {
+        Read::host(source, Err(self.trouble.clone().unwrap_or(Missing::Absent)))
+    }
+
+    fn refresh(&mut self, now: Instant) {
+        let round = self.round.number();
+        if self.refreshed.replace(round) == Some(round) {
+            return;
+        }
+        let mut sockets = self.list_sockets(now);
+        if self.discovery.is_due(now) {
+            let began = RealClock.now();
+            self.discover(now, &sockets);
+            self.discovery.done(now, now + RealClock.now().since(began));
+        }
+        if let Ok(sockets) = &mut sockets {
+            self.find_owners(now, sockets);
+        }
+        self.sockets = sockets;
+        self.read_threads();
+    }
+
+    /// The sockets as they are now. Established ones are left out while their list is too long to be read again already.
+    fn list_sockets(&mut self, now: Instant) -> Result<SocketSnapshot, Missing> {
+        if self.watched.is_empty() && !self.watches_all {
+            return Ok(SocketSnapshot::default());
+        }
+        let listening = self.tcp.listening()?;
+        if !self.connections.is_due(now) {
+            return Ok(SocketSnapshot::new(listening, None, UnixSockets::default()));
+        }
+        let began = RealClock.now();
+        let established = self.tcp.established()?;
+        let sockets = SocketSnapshot::new(listening, Some(established), self.unix.sockets());
+        self.connections.done(now, now + RealClock.now().since(began));
+        Ok(sockets)
+    }
+
+    fn discover(&mut self, now: Instant, sockets: &Result<SocketSnapshot, Missing>) {
+        if let Err(error) = self.table.refresh(&mut self.files) {
+            self.trouble = Some(missing(&self.proc, &error));
+            return;
+        }
+        self.discovered = Some(now);
+        let chosen = match sockets {
+            Ok(sockets) => self.choose(now, sockets),
+            Err(_) => self.named(),
+        };
+        let member = |pid: &u32| {
+            let entry = self.table.entries().get(pid)?;
+            let (name, started_ticks) = (entry.name.clone(), entry.started_ticks);
+            Some((*pid, Member { pid: *pid, parent: entry.parent, name, started_ticks }))
+        };
+        self.overflow = self.too_many(&chosen);
+        self.members = chosen.difference(&self.overflow).filter_map(member).collect();
+        self.trouble = self.hidden(sockets);
+        *self.shared_members.lock() = self.members.values().cloned().collect();
+    }
+
+    /// Those of the chosen processes that are beyond the limit: children of other chosen ones, and those that ran least.
+    fn too_many(&self, chosen: &BTreeSet<u32>) -> BTreeSet<u32> {
+        let rank = |pid: &u32| {
+            let entry = self.table.entries().get(pid)?;
+            Some((chosen.contains(&entry.parent), Reverse(entry.cpu_ticks), *pid))
+        };
+        let mut ranked: Vec<(bool, Reverse<u64>, u32)> = chosen.iter().filter_map(rank).collect();
+        ranked.sort_unstable();
+        ranked.into_iter().skip(MAX_MEMBERS).map(|(.., pid)| pid).collect()
+    }
+
+    /// Why no process is found, although a socket listens on a watched port.
+    fn hidden(&self, sockets: &Result<SocketSnapshot, Missing>) -> Option<Missing> {
+        let sockets = match sockets {
+            Ok(sockets) => sockets,
+            Err(missing) => return Some(missing.clone()),
+        };
+        let mut ports = sockets.listening().map(|(socket, _)| socket.local.port());
+        let port = ports.find(|port| self.is_watched_port(*port))?;
+        self.members.is_empty().then(|| {
+            Missing::Failed(format!(
+                "could not see which process listens on port {port}: its descriptors are closed to this user; \
+                 run as root or as that process's user, or name the process by its id"
+            ))
+        })
+    }
+
+    /// The processes that were named by id or name.
+    fn named(&self) -> BTreeSet<u32> {
+        let all = self.table.entries().iter();
+        all.filter(|(pid, entry)| self.watches_all || self.watched.names(**pid, &entry.name))
+            .map(|(pid, _)| *pid)
+            .collect()
+    }
+
+    /// All processes that are to be watched.
+    fn choose(&mut self, now: Instant, sockets: &SocketSnapshot) -> BTreeSet<u32> {
+        let mut chosen = self.named();
+        let listening = sockets.listening().map(|(socket, _)| socket);
+        let on_port = listening.filter(|socket| self.watched.ports.contains(&socket.local.port()));
+        let needed = on_port.map(|socket| socket.inode).collect();
+        chosen.extend(self.listeners(now, sockets, &needed));
+        if self.watched.serving {
+            self.add_serving(now, sockets);
+        }
+        let table = &self.table;
+        let same = |pid: u32| table.entries().get(&pid).map(|entry| entry.started_ticks);
+        self.followed.retain(|pid, started| same(*pid) == Some(*started));
+        chosen.extend(self.followed.keys());
+        self.table.add_descendants(&mut chosen);
+        self.follow(now, sockets, &mut chosen);
+        chosen
+    }
+
+    /// Adds the processes that serve other machines to those that are followed, except the server that started this
+    /// process, with its children.
+    fn add_serving(&mut self, now: Instant, sockets: &SocketSnapshot) {
+        let ancestors = self.table.ancestors(std::process::id());
+        let mut serving = sockets.serving();
+        let found = self.listeners(now, sockets, &serving);
+        serving.retain(|inode| !self.owners.of(*inode).iter().any(|pid| ancestors.contains(pid)));
+        let serves = |pid: &u32| serving.iter().any(|inode| self.owners.of(*inode).contains(pid));
+        let started = |pid: u32| Some((pid, self.table.entries().get(&pid)?.started_ticks));
+        self.followed.extend(found.into_iter().filter(serves).filter_map(started));
+    }
+
+    /// The owners of listening sockets.
+    fn listeners(&mut self, now: Instant, sockets: &SocketSnapshot, needed: &HashSet<u64>) -> Vec<u32> {
+        let table = &self.table;
+        let pids = table.entries().keys().copied();
+        self.owners.find_listeners(now, needed, &sockets.listening_inodes(), pids);
+        let owners = needed.iter().flat_map(|inode| self.owners.of(*inode)).copied();
+        owners.filter(|pid| table.is_watchable(*pid)).collect()
+    }
+
+    /// Adds the processes on this machine that the chosen ones have connections to, and theirs.
+    fn follow(&mut self, now: Instant, sockets: &SocketSnapshot, chosen: &mut BTreeSet<u32>) {
+        let outbound = sockets.outbound_inodes();
+        let mut searched: BTreeSet<u32> = self.members.keys().copied().collect();
+        for _ in 0..MAX_TIERS {
+            self.owners.find_in(&outbound, chosen.difference(&searched).copied());
+            searched.extend(chosen.iter());
+            let needed = sockets
+                .local_dependencies(|inode| self.owners.of(inode).iter().any(|pid| chosen.contains(pid)));
+            let found = self.listeners(now, sockets, &needed);
+            let known = chosen.len();
+            for pid in found {
+                let started = self.table.entries().get(&pid).map(|entry| entry.started_ticks);
+                self.followed.extend(started.map(|started| (pid, started)));
+                chosen.insert(pid);
+            }
+            self.table.add_descendants(chosen);
+            if chosen.len() == known {
+                return;
+            }
+        }
+    }
+
+    /// Finds the owners of the listed sockets among the watched processes.
+    fn find_owners(&mut self, now: Instant, sockets: &mut SocketSnapshot) {
+        let mut inodes = sockets.outbound_inodes();
+        inodes.extend(sockets.listening_inodes());
+        if sockets.is_whole() {
+            let table = &self.table;
+            self.owners.keep(&inodes, |pid| table.entries().contains_key(&pid));
+        }
+        let complete = self.owners.find_watched(now, &inodes, self.members.keys().copied());
+        sockets.set_attributed(complete);
+    }
+
+    fn read_threads(&mut self) {
+        let members = &self.members;
+        let same = |pid: &u32, started: u64| members.get(pid).is_some_and(|one| one.started_ticks == started);
+        self.threads.retain(|pid, (started, _)| same(pid, *started));
+        for member in members.values() {
+            let (_, threads) =
+                self.threads.entry(member.pid).or_insert((member.started_ticks, Threads::default()));
+            let read = threads.refresh(&self.proc.join(member.pid.to_string()), &mut self.files);
+            // A process that ended stays a member until the next discovery; it has no threads any more.
+            if read.is_err() {
+                self.threads.remove(&member.pid);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

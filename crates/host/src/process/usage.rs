@@ -1,0 +1,150 @@
+//! What each watched process used and may use.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use plimsoll_record::metric::process;
+use plimsoll_record::{CounterSet, Metric, Source, Subject};
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use super::descriptors;
+use super::stat::{SmallFiles, ticks_ms};
+use super::threads::Use;
+use super::tracker::{ProcessTracker, SharedTracker};
+use crate::collector::{Collector, Missing, Read};
+use crate::system::cgroup::{Membership, Quota};
+
+/// Limits change rarely; they are read again this often.
+const LIMITS_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The names in `/proc/PID/io`.
+const IO: [(&str, Metric); 4] = [
+    ("syscr", process::READ_CALLS),
+    ("syscw", process::WRITE_CALLS),
+    ("read_bytes", process::READ_BYTES),
+    ("write_bytes", process::WRITE_BYTES),
+];
+
+/// What each watched process used and may use. CPU time and waits are exact sums over its threads.
+#[derive(Debug)]
+pub(crate) struct Usage {
+    root: PathBuf,
+    tracker: SharedTracker,
+    limits: HashMap<u32, Limits>,
+}
+
+/// What a process may use.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    started_ticks: u64,
+    read_at: Instant,
+    descriptors: Option<u64>,
+    quota: Option<Quota>,
+}
+
+impl Usage {
+    pub(crate) fn new(root: &Path, tracker: SharedTracker) -> Self {
+        Self { root: root.to_owned(), tracker, limits: HashMap::new() }
+    }
+
+    fn refresh_limits(&mut self, tracker: &mut ProcessTracker) {
+        let now = RealClock.now();
+        let members = tracker.members();
+        self.limits.retain(|pid, limits| {
+            let same = members.get(pid).is_some_and(|member| member.started_ticks == limits.started_ticks);
+            same && now.since(limits.read_at) < LIMITS_INTERVAL
+        });
+        let members: Vec<(u32, u64)> =
+            members.values().map(|member| (member.pid, member.started_ticks)).collect();
+        for (pid, started_ticks) in members {
+            let folder = tracker.proc.join(pid.to_string());
+            self.limits.entry(pid).or_insert_with(|| Limits {
+                started_ticks,
+                read_at: now,
+                descriptors: descriptors_limit(&folder, &mut tracker.files),
+                quota: quota(&self.root, &folder, &mut tracker.files),
+            });
+        }
+    }
+
+    fn put_limits(&self, pid: u32, counters: &mut CounterSet) {
+        if let Some(Limits { descriptors, quota, .. }) = self.limits.get(&pid) {
+            counters.put(process::DESCRIPTORS_LIMIT, *descriptors);
+            counters.put(process::QUOTA_US, quota.map(|quota| quota.quota_us));
+            counters.put(process::PERIOD_US, quota.map(|quota| quota.period_us));
+        }
+    }
+}
+
+fn descriptors_limit(folder: &Path, files: &mut SmallFiles) -> Option<u64> {
+    descriptors::limit(files.text(&folder.join("limits")).ok()?)
+}
+
+fn quota(root: &Path, folder: &Path, files: &mut SmallFiles) -> Option<Quota> {
+    Membership::parse(root, files.text(&folder.join("cgroup")).ok()?)?.quota()
+}
+
+/// The counters of a process; `None` if it has ended.
+fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<CounterSet> {
+    let stat = files.stat(folder).ok()?;
+    let mut counters = CounterSet::from([
+        (process::PARENT, u64::from(stat.parent)),
+        (process::THREADS, stat.threads),
+        (process::RESIDENT_BYTES, stat.resident_pages * rustix::param::page_size() as u64),
+        (process::MAJOR_FAULTS, stat.major_faults),
+        (process::USER_MS, ticks_ms(stat.user_ticks)),
+        (process::SYSTEM_MS, ticks_ms(stat.system_ticks)),
+    ]);
+    if let Some(used) = used {
+        counters.put(process::CPU_US, used.run_ns / 1000);
+        counters.put(process::RUN_WAIT_US, used.wait_ns / 1000);
+        counters.put(process::VOLUNTARY_SWITCHES, used.voluntary);
+        counters.put(process::INVOLUNTARY_SWITCHES, used.involuntary);
+    }
+    // What only the process's own user may see is left out for others.
+    if let Ok(text) = files.text(&folder.join("io")) {
+        for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
+            if let Some((_, metric)) = IO.iter().find(|(known, _)| *known == name) {
+                counters.put(*metric, value.trim().parse::<u64>().ok());
+            }
+        }
+    }
+    counters.put(process::DESCRIPTORS, descriptors::open(folder).ok());
+    Some(counters)
+}
+
+/// A failed read for processes that are not read because there are too many.
+fn overflow(tracker: &ProcessTracker) -> Option<Read> {
+    let (members, overflow) = (tracker.members().len(), tracker.overflow().len());
+    let why = format!(
+        "{} processes belong to what is watched, and only {members} of them are read, those that ran most; \
+         name those that matter by their ids",
+        members + overflow
+    );
+    (overflow > 0).then(|| Read::new(Source::Process, Subject::Host, Err(Missing::Failed(why))))
+}
+
+impl Collector for Usage {
+    fn read(&mut self) -> Vec<Read> {
+        let shared = self.tracker.clone();
+        let mut tracker = shared.refreshed();
+        if tracker.members().is_empty() {
+            return tracker.no_members(Source::Process);
+        }
+        self.refresh_limits(&mut tracker);
+        let pids: Vec<u32> = tracker.members().keys().copied().collect();
+        let mut reads = Vec::new();
+        for pid in pids {
+            let used = tracker.threads(pid).and_then(|threads| threads.used());
+            let folder = tracker.proc.join(pid.to_string());
+            let Some(mut counters) = counters(&folder, &mut tracker.files, used) else { continue };
+            self.put_limits(pid, &mut counters);
+            if let Some(member) = tracker.members().get(&pid) {
+                reads.push(Read::new(Source::Process, member.subject(), Ok(counters)));
+            }
+        }
+        reads.extend(overflow(&tracker));
+        reads
+    }
+}

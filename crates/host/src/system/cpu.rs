@@ -1,0 +1,160 @@
+//! CPU time of the machine and of each core, from `/proc/stat`; and the name of its processor.
+
+use std::fs;
+use std::path::Path;
+
+use plimsoll_record::metric::{core, cpu};
+use plimsoll_record::{CounterSet, Metric, Source, Subject};
+
+use crate::collector::{Collector, Missing, Read, malformed};
+use crate::round::{Round, SharedFile};
+
+/// The columns of a line `cpu` (proc_stat(5)), for the machine and for a core, up to the last that is not contained in
+/// another: guest time is part of user time.
+pub(crate) const MODES: [(Metric, Metric); 8] = [
+    (cpu::USER_MS, core::USER_MS),
+    (cpu::NICE_MS, core::NICE_MS),
+    (cpu::SYSTEM_MS, core::SYSTEM_MS),
+    (cpu::IDLE_MS, core::IDLE_MS),
+    (cpu::IOWAIT_MS, core::IOWAIT_MS),
+    (cpu::IRQ_MS, core::IRQ_MS),
+    (cpu::SOFTIRQ_MS, core::SOFTIRQ_MS),
+    (cpu::STEAL_MS, core::STEAL_MS),
+];
+
+/// The file with CPU times and scheduler counters.
+pub(crate) fn stat_file(root: &Path, round: &Round) -> SharedFile {
+    SharedFile::new(root.join("proc/stat"), round)
+}
+
+/// The name that the processor's maker gave it, from `/proc/cpuinfo`; `None` where the kernel does not report it, as on
+/// most ARM machines.
+pub fn cpu_model(root: &Path) -> Option<String> {
+    let text = fs::read_to_string(root.join("proc/cpuinfo")).ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// The CPU time of all cores together.
+#[derive(Debug)]
+pub(crate) struct Cpu {
+    stat: SharedFile,
+}
+
+impl Cpu {
+    pub(crate) fn new(stat: &SharedFile) -> Self {
+        Self { stat: stat.clone() }
+    }
+
+    fn counters(&self) -> Result<CounterSet, Missing> {
+        let text = self.stat.text()?;
+        let line = text.lines().find_map(|line| line.strip_prefix("cpu "));
+        let times = line.and_then(times).ok_or_else(|| no_times(&self.stat))?;
+        let mut counters = counters(times, MODES.map(|(metric, _)| metric), cpu::TOTAL_MS);
+        let cores = cores(&text).count() as u64;
+        counters.put(cpu::CORES, (cores > 0).then_some(cores));
+        Ok(counters)
+    }
+}
+
+impl Collector for Cpu {
+    fn read(&mut self) -> Vec<Read> {
+        Read::host(Source::Cpu, self.counters())
+    }
+}
+
+/// The CPU time of each core by itself.
+#[derive(Debug)]
+pub(crate) struct Cores {
+    stat: SharedFile,
+}
+
+impl Cores {
+    pub(crate) fn new(stat: &SharedFile) -> Self {
+        Self { stat: stat.clone() }
+    }
+}
+
+impl Collector for Cores {
+    fn read(&mut self) -> Vec<Read> {
+        let text = match self.stat.text() {
+            Ok(text) => text,
+            Err(missing) => return Read::host(Source::Core, Err(missing)),
+        };
+        let read = |(core, line): (u32, &str)| {
+            let times = times(line).ok_or_else(|| no_times(&self.stat));
+            let counters =
+                times.map(|times| counters(times, MODES.map(|(_, metric)| metric), core::TOTAL_MS));
+            Read::new(Source::Core, Subject::Core(core), counters)
+        };
+        cores(&text).map(read).collect()
+    }
+}
+
+fn no_times(stat: &SharedFile) -> Missing {
+    malformed(stat.file(), "line `cpu` with eight numbers")
+}
+
+/// The number of each core that is online, with its columns.
+fn cores(text: &str) -> impl Iterator<Item = (u32, &str)> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("cpu")?.split_once(' '));
+    lines.filter_map(|(core, columns)| Some((core.parse().ok()?, columns)))
+}
+
+/// Milliseconds in each mode.
+fn times(columns: &str) -> Option<[u64; MODES.len()]> {
+    let per_sec = rustix::param::clock_ticks_per_second().max(1);
+    let ticks = columns.split_ascii_whitespace().map_while(|column| column.parse::<u64>().ok());
+    let ms: Vec<u64> = ticks.map(|ticks| ticks * 1000 / per_sec).take(MODES.len()).collect();
+    ms.try_into().ok()
+}
+
+fn counters(times: [u64; MODES.len()], modes: [Metric; MODES.len()], total: Metric) -> CounterSet {
+    modes.into_iter().zip(times).chain([(total, times.iter().sum())]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collector::tests::{counters as read_counters, only, subjects, tree};
+    use plimsoll_record::Reading;
+
+    fn read(content: &str) -> Reading {
+        only(Cpu::new(&stat_file(tree(&[("proc/stat", content)]).path(), &Round::default())))
+    }
+
+    #[test]
+    fn ticks_become_milliseconds_and_guest_time_is_not_counted_twice() {
+        let Reading::Ok(counters) = read("cpu  100 0 50 800 10 5 15 20 90 0\ncpu0 1 2 3 4 5 6 7 8 9 0\n")
+        else {
+            panic!("not read");
+        };
+        assert_eq!(counters[cpu::STEAL_MS], 200);
+        assert_eq!(counters[cpu::TOTAL_MS], 10_000);
+        assert_eq!(counters[cpu::CORES], 1);
+    }
+
+    #[test]
+    fn a_malformed_file_is_a_failure() {
+        assert!(matches!(read("intr 5\n"), Reading::Failed(_)));
+        assert!(matches!(read("cpu  1 2 x\n"), Reading::Failed(_)));
+    }
+
+    #[test]
+    fn cores_keep_their_numbers_when_some_are_offline() {
+        let stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu3 10 0 0 90 0 0 0 0 0 0\nintr 1\n";
+        let root = tree(&[("proc/stat", stat)]);
+        let reads = Cores::new(&stat_file(root.path(), &Round::default())).read();
+        assert_eq!(subjects(&reads), ["0", "3"]);
+        let third = read_counters(&reads[1]);
+        assert_eq!((third[core::USER_MS], third[core::TOTAL_MS]), (100, 1_000));
+    }
+
+    #[test]
+    fn the_processors_name_is_that_of_the_first_core() {
+        let text = "processor\t: 0\nmodel name\t: Ship's Engine 9000\nmodel name\t: other\n";
+        let root = tree(&[("proc/cpuinfo", text)]);
+        assert_eq!(cpu_model(root.path()), Some("Ship's Engine 9000".to_owned()));
+        assert_eq!(cpu_model(tree(&[("proc/cpuinfo", "processor: 0\n")]).path()), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! What each disk did, from `/proc/diskstats`.
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_record::metric::disk;
+use plimsoll_record::{CounterSet, Metric, Source, Subject};
+
+use crate::collector::{Collector, Read, text};
+
+/// The kernel counts in sectors of this length, whatever the disk's own are (iostats in its documentation).
+const SECTOR_BYTES: u64 = 512;
+/// The columns taken, counted from the first after the device's name, and what one of their units is here. The last two
+/// exist since Linux 5.5.
+const COLUMNS: [(usize, Metric, u64); 8] = [
+    (0, disk::READ_OPS, 1),
+    (2, disk::READ_BYTES, SECTOR_BYTES),
+    (4, disk::WRITE_OPS, 1),
+    (6, disk::WRITE_BYTES, SECTOR_BYTES),
+    (8, disk::IN_FLIGHT, 1),
+    (9, disk::BUSY_MS, 1),
+    (15, disk::FLUSH_OPS, 1),
+    (16, disk::FLUSH_MS, 1),
+];
+/// Devices that store nothing themselves, or store it in memory.
+const VIRTUAL: [&str; 3] = ["loop", "ram", "zram"];
+
+/// Operations, bytes and busy time of each whole disk.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    file: PathBuf,
+    /// Holds one entry for each whole disk, and none for partitions.
+    disks: PathBuf,
+}
+
+impl Disk {
+    pub(crate) fn new(root: &Path) -> Self {
+        Self { file: root.join("proc/diskstats"), disks: root.join("sys/block") }
+    }
+
+    fn is_disk(&self, name: &str) -> bool {
+        // The folder writes names such as cciss/c0d0 with an exclamation mark.
+        let known = || !self.disks.exists() || self.disks.join(name.replace('/', "!")).exists();
+        let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        !VIRTUAL.contains(&kind) && known()
+    }
+}
+
+/// A device's name and counters.
+fn device(line: &str) -> Option<(&str, CounterSet)> {
+    let mut words = line.split_ascii_whitespace().skip(2);
+    let name = words.next()?;
+    let values: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
+    let value = |at: usize, unit: u64| values.get(at).map(|value| value * unit);
+    Some((name, COLUMNS.iter().map(|(at, metric, unit)| (*metric, value(*at, *unit))).collect()))
+}
+
+impl Collector for Disk {
+    fn read(&mut self) -> Vec<Read> {
+        let text = match text(&self.file) {
+            Ok(text) => text,
+            Err(missing) => return Read::host(Source::Disk, Err(missing)),
+        };
+        let disks = text.lines().filter_map(device).filter(|(name, _)| self.is_disk(name));
+        disks.map(|(name, counters)| Read::new(Source::Disk, Subject::Disk(name), Ok(counters))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collector::tests::{counters, subjects, tree};
+
+    const TEXT: &str = "   7       0 loop0 9 0 0 0 0 0 0 0 0 0 0\n\
+        254  0 vda 3333820 113041 121715450 5801538 362470 537826 244092440 1341819 2 279328 7209621 309736 25 162241224 62890 32160 3373\n\
+        254  1 vda1 1 0 8 0 0 0 0 0 0 0 0\n\
+        8 0 sda 1 0 8 0 0 0 0 0 0 5 0\n";
+
+    #[test]
+    fn whole_disks_are_read_in_bytes_and_partitions_and_loops_are_not() {
+        let root = tree(&[("proc/diskstats", TEXT), ("sys/block/vda/size", ""), ("sys/block/sda/size", "")]);
+        let reads = Disk::new(root.path()).read();
+        assert_eq!(subjects(&reads), ["vda", "sda"]);
+        let metrics = [disk::READ_BYTES, disk::WRITE_OPS, disk::IN_FLIGHT, disk::BUSY_MS, disk::FLUSH_MS];
+        let values = metrics.map(|metric| counters(&reads[0])[metric]);
+        assert_eq!(values, [121_715_450 * 512, 362_470, 2, 279_328, 3_373]);
+        let sda = counters(&reads[1]);
+        assert_eq!((sda[disk::BUSY_MS], sda.get(disk::FLUSH_OPS)), (5, None), "missing is never zero");
+    }
+}

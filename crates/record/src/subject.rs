@@ -1,0 +1,218 @@
+//! What of a host a sample is about.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+use crate::source::SubjectKind;
+use crate::{Source, Text};
+
+/// What stands before the name of a unix socket.
+const UNIX: &str = "unix:";
+
+/// Where a connection leads to, or what a process listens on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Address<'a> {
+    /// An address with a port; one of IPv4 that is written as one of IPv6 is the same.
+    Tcp(SocketAddr),
+    /// The name of a unix socket, which does not lead out of its host.
+    Unix(&'a str),
+}
+
+impl<'a> Address<'a> {
+    /// The address in `10.0.0.1:80`, `[::1]:80`, `::1:80` or `unix:/run/app.sock`.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        match text.strip_prefix(UNIX) {
+            Some(name) => Some(Self::Unix(name)),
+            None => tcp(text).map(Self::Tcp),
+        }
+    }
+}
+
+fn tcp(text: &str) -> Option<SocketAddr> {
+    let without_brackets = || {
+        let (host, port) = text.rsplit_once(':')?;
+        Some(SocketAddr::new(host.parse().ok()?, port.parse().ok()?))
+    };
+    let address: SocketAddr = text.parse().ok().or_else(without_brackets)?;
+    Some(SocketAddr::new(address.ip().to_canonical(), address.port()))
+}
+
+impl fmt::Display for Address<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(name) => write!(f, "{UNIX}{name}"),
+        }
+    }
+}
+
+/// What of a host was read. Its [`Display`](fmt::Display) is the word in run files and streams, and
+/// [`Subject::parse`] reads that word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject<'a> {
+    /// The host itself, or its own control group.
+    Host,
+    /// A core, by its number.
+    Core(u32),
+    /// A disk, by its name.
+    Disk(&'a str),
+    /// A network interface, by its name.
+    Interface(&'a str),
+    /// A control group, by its path.
+    Group(&'a str),
+    /// A process.
+    Process {
+        /// Its id.
+        pid: u32,
+        /// Its name as the kernel keeps it; empty if it could not be read.
+        name: &'a str,
+    },
+    /// A thread of a process.
+    Thread {
+        /// The id of its process.
+        pid: u32,
+        /// Its own id.
+        tid: u32,
+        /// The thread's name.
+        name: &'a str,
+    },
+    /// An address that a process listens on.
+    Address(Address<'a>),
+    /// A component, by the address it is asked at.
+    Component(&'a str),
+    /// A cap of a host, by its name.
+    Cap(&'a str),
+    /// A probe, by its name.
+    Probe(&'a str),
+    /// A word that this version cannot read.
+    Other(&'a str),
+}
+
+impl<'a> Subject<'a> {
+    /// The subject that a word stands for in samples of a source.
+    pub fn parse(source: Source, word: &'a str) -> Self {
+        if word.is_empty() {
+            return Self::Host;
+        }
+        let known = match source.subject_kind() {
+            SubjectKind::Host => None,
+            SubjectKind::Core => word.parse().ok().map(Self::Core),
+            SubjectKind::Disk => Some(Self::Disk(word)),
+            SubjectKind::Interface => Some(Self::Interface(word)),
+            SubjectKind::Group => Some(Self::Group(word)),
+            SubjectKind::Process => process(word),
+            SubjectKind::Thread => thread(word),
+            SubjectKind::Address => Address::parse(word).map(Self::Address),
+            SubjectKind::Component => Some(Self::Component(word)),
+            SubjectKind::Jvm => process(word).or(Some(Self::Component(word))),
+            SubjectKind::Cap => Some(Self::Cap(word)),
+            SubjectKind::Probe => Some(Self::Probe(word)),
+        };
+        known.unwrap_or(Self::Other(word))
+    }
+
+    /// The id of the process that it is, or that it is a thread of.
+    pub fn pid(self) -> Option<u32> {
+        match self {
+            Self::Process { pid, .. } | Self::Thread { pid, .. } => Some(pid),
+            _ => None,
+        }
+    }
+
+    /// The name of the process or thread; empty for anything else.
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Process { name, .. } | Self::Thread { name, .. } => name,
+            _ => "",
+        }
+    }
+}
+
+fn process(word: &str) -> Option<Subject<'_>> {
+    let (pid, name) = word.split_once(' ').unwrap_or((word, ""));
+    Some(Subject::Process { pid: pid.parse().ok()?, name })
+}
+
+fn thread(word: &str) -> Option<Subject<'_>> {
+    let (ids, name) = word.split_once(' ').unwrap_or((word, ""));
+    let (pid, tid) = ids.split_once('/')?;
+    Some(Subject::Thread { pid: pid.parse().ok()?, tid: tid.parse().ok()?, name })
+}
+
+impl fmt::Display for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Host => Ok(()),
+            Self::Core(number) => number.fmt(f),
+            Self::Process { pid, name: "" } => pid.fmt(f),
+            Self::Process { pid, name } => write!(f, "{pid} {name}"),
+            Self::Thread { pid, tid, name } => write!(f, "{pid}/{tid} {name}"),
+            Self::Address(address) => address.fmt(f),
+            Self::Disk(word)
+            | Self::Interface(word)
+            | Self::Group(word)
+            | Self::Component(word)
+            | Self::Cap(word)
+            | Self::Probe(word)
+            | Self::Other(word) => f.write_str(word),
+        }
+    }
+}
+
+/// The word in run files and streams.
+impl From<Subject<'_>> for Text {
+    fn from(subject: Subject<'_>) -> Self {
+        match subject {
+            Subject::Host => Self::default(),
+            Subject::Disk(word)
+            | Subject::Interface(word)
+            | Subject::Group(word)
+            | Subject::Component(word)
+            | Subject::Cap(word)
+            | Subject::Probe(word)
+            | Subject::Other(word) => word.into(),
+            other => other.to_string().into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_is_written_as_it_was_read() {
+        let words = [
+            (Source::Cpu, "", Subject::Host),
+            (Source::Core, "3", Subject::Core(3)),
+            (Source::Disk, "cciss/c0d0", Subject::Disk("cciss/c0d0")),
+            (Source::Interface, "eth0", Subject::Interface("eth0")),
+            (Source::Cgroup, "/box", Subject::Group("/box")),
+            (Source::Process, "12 a) (b", Subject::Process { pid: 12, name: "a) (b" }),
+            (Source::Jvm, "12 java", Subject::Process { pid: 12, name: "java" }),
+            (Source::Jvm, "12", Subject::Process { pid: 12, name: "" }),
+            (Source::Jvm, "10.0.0.1:8080", Subject::Component("10.0.0.1:8080")),
+            (Source::Thread, "12/14 VM Thread", Subject::Thread { pid: 12, tid: 14, name: "VM Thread" }),
+            (Source::Listener, "unix:@app", Subject::Address(Address::Unix("@app"))),
+            (Source::Listener, "[::]:80", Subject::Address(Address::Tcp("[::]:80".parse().unwrap()))),
+            (Source::Redis, "cache:6379", Subject::Component("cache:6379")),
+            (Source::Intervention, "link_out", Subject::Cap("link_out")),
+            (Source::Probe, "ssh://web", Subject::Probe("ssh://web")),
+            (Source::Process, "of a newer version", Subject::Other("of a newer version")),
+            (Source::Cpu, "socket 1", Subject::Other("socket 1")),
+        ];
+        for (source, word, subject) in words {
+            assert_eq!(Subject::parse(source, word), subject);
+            assert_eq!(subject.to_string(), word);
+            assert_eq!(Text::from(subject).as_str(), word);
+        }
+    }
+
+    #[test]
+    fn an_address_of_ipv4_is_one_however_it_is_written() {
+        let plain = Address::parse("10.0.0.1:80");
+        assert_eq!(Address::parse("[::ffff:10.0.0.1]:80"), plain);
+        assert_eq!(Address::parse("::ffff:10.0.0.1:80"), plain);
+        assert_eq!(Address::parse("cache:6379"), None);
+    }
+}
