@@ -40,7 +40,7 @@ pub fn profile(profiled: &ProfiledRun, order: Order, top: usize) -> String {
 fn heading(profiled: &ProfiledRun) -> String {
     let total = profiled.stacks.total();
     let text = format!(
-        "CPU profile of {}: {} at {}: {} samples, {} cores busy, {} µs of CPU a request.",
+        "CPU profile of {}: {} at {}: {} samples, {} cores busy, {} µs of CPU per request.",
         escape_control(&profiled.source),
         seconds(profiled.span_sec),
         load(profiled),

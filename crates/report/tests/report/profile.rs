@@ -52,7 +52,7 @@ fn a_report_ends_its_figures_with_the_functions_that_cost_most() {
     let report = text::render(&sample.run, &sample.findings);
     let block = &report[report.find("CPU profile").unwrap()..];
     let rows: Vec<Vec<&str>> = block.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert!(block.contains("1,000 samples, 1.00 cores busy, 1000 ± 62.0 µs of CPU a request"), "{block}");
+    assert!(block.contains("1,000 samples, 1.00 cores busy, 1000 ± 62.0 µs of CPU per request"), "{block}");
     let serve = ["100.0", "%", "40.0", "%", "1000", "±", "62.0", "400", "±", "39.2", "serve"];
     assert!(rows.contains(&serve.to_vec()), "{block}");
     let dump = rows.iter().find(|row| row.last() == Some(&"dump")).unwrap();
