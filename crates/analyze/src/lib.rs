@@ -36,9 +36,7 @@ use load::knee;
 
 pub use ablation::*;
 pub use analysis::{AnalyzeError, analyze};
-pub use capacity::compare::{
-    BestComparison, Comparison, ComparisonRow, ONE_PAIR, RungOutcome, compare, rungs_of,
-};
+pub use capacity::compare::{BestComparison, Comparison, ComparisonRow, RungOutcome, compare, rungs_of};
 pub use capacity::tiers::{Efficiency, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use findings::*;
 pub use generator::health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};

@@ -4,10 +4,6 @@ use plimsoll_stats::ratio;
 
 use crate::{Estimate, Findings, StepSummary};
 
-/// What one pair of runs cannot show; stands below every comparison of two single runs.
-pub const ONE_PAIR: &str = "these are one run each, which does not show how much results vary from run to run; \
-    an interval, where given, is that within a run: repeat both in turn before acting on a small difference";
-
 /// Steps whose success ratio is below this are the best only if there is no other: failed answers are fast.
 const MIN_SUCCESS: f64 = 0.95;
 

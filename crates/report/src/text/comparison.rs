@@ -1,6 +1,6 @@
 //! Two ladders compared.
 
-use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Estimate, ONE_PAIR, RungOutcome};
+use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Estimate, RungOutcome};
 use plimsoll_units::{count_text, duration_text, escape_control, grouped, percent_text, significant};
 
 use super::paragraph::wrapped;
@@ -8,6 +8,10 @@ use super::table::Table;
 use crate::amount::count_of;
 
 const MISSING: &str = "-";
+
+/// The limits of a comparison of two single runs.
+const ONE_PAIR: &str = "These are one run each, which does not show how results vary from run to run. An interval is that \
+                        within a run. Repeat both in turn before acting on a small difference.";
 
 /// The comparison of two runs, A the candidate and B the reference, under the names given for them.
 pub fn comparison(comparison: &Comparison, name_a: &str, name_b: &str) -> String {
@@ -17,21 +21,14 @@ pub fn comparison(comparison: &Comparison, name_a: &str, name_b: &str) -> String
         None => "The best QPS cannot be compared: one of the two runs has no step with responses.".to_owned(),
     };
     let sides = format!("A is {}, B is {}. Ratios are A / B: below 1, A is lower.", names.0, names.1);
-    let note = sentence(ONE_PAIR);
     [
         wrapped("", "", &headline),
         "\n".to_owned(),
         table(comparison),
         wrapped("  ", "  ", &sides),
-        wrapped("  ", "  ", &note),
+        wrapped("  ", "  ", ONE_PAIR),
     ]
     .concat()
-}
-
-/// The text with a capital letter in front and a full stop behind.
-fn sentence(text: &str) -> String {
-    let mut rest = text.chars();
-    rest.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), rest.as_str()))
 }
 
 fn best_text(best: &BestComparison, names: &(String, String)) -> String {
