@@ -3,17 +3,17 @@
 use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use values::RUNS_FOLDER;
 
 mod ablate;
-mod borrowed;
 mod calibrate;
 mod explain;
+mod foreign;
 mod lab;
 mod load;
 mod misplaced;
 mod network;
 mod plan;
-pub(crate) mod plan_file;
 mod probe;
 mod profile;
 mod request;
@@ -24,20 +24,17 @@ mod values;
 mod watch;
 
 pub(crate) use ablate::AblateArgs;
-pub(crate) use borrowed::Refusal;
-use borrowed::Translated;
 pub(crate) use calibrate::CalibrateArgs;
 pub(crate) use explain::ExplainArgs;
+use foreign::Translated;
 pub(crate) use lab::{
     CaseArgs, DiagnoseArgs, GeneratorArgs, LabArgs, LabCommand, LabRunArgs, ListArgs, UpArgs,
 };
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
-pub(crate) use misplaced::Misplaced;
 pub(crate) use plan::PlanArgs;
 pub(crate) use probe::ProbeArgs;
 pub(crate) use profile::ProfileArgs;
 pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
-pub(crate) use scenario::NotText;
 pub(crate) use tiers::TiersArgs;
 pub(crate) use watch::WatchArgs;
 
@@ -50,7 +47,7 @@ Examples:
   plimsoll sweep http://127.0.0.1:8080/api -n api --ladder 200,500,1k
   plimsoll https://api.test/ --cacert ca.pem         over TLS, trusting that authority; add --http2 for HTTP/2
   plimsoll lab run two-apis.toml                     hosts with known limits, made here; what limits them
-  plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     with a look at the hosts behind it
+  plimsoll http://api.test/ --probe ssh://web --probe db=redis://10.0.0.7     and sample the hosts behind it
   plimsoll diff  plimsoll-runs/api.dat plimsoll-runs/http.dat --margin 5%
   plimsoll report plimsoll-runs/api-20260101-120000.plimsoll
   plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll                     what limits, and why
@@ -112,15 +109,15 @@ pub(crate) enum Command {
 }
 
 impl Args {
-    /// Reads a line, which may hold options of ab and hey. What has no effect is remarked.
+    /// Reads a line, which may hold options of ab and hey. Options without effect become remarks.
     ///
     /// # Errors
-    /// When an option of ab or hey cannot be taken as it is meant, or one belongs to another command. A line that is
-    /// wrong in itself ends the process.
+    /// When an option of ab or hey has no equal here, or an option belongs to another command. Any other wrong line ends the
+    /// process.
     pub(crate) fn read(line: Vec<String>) -> anyhow::Result<(Self, Vec<String>)> {
         let mut root = Self::command();
         root.build();
-        let Translated { line, remarks } = borrowed::translate(&root, line)?;
+        let Translated { line, remarks } = foreign::translate(&root, line)?;
         let args = match Self::try_parse_from(&line) {
             Ok(args) => args,
             Err(error) => match misplaced::misplaced(&error, &line) {
@@ -139,9 +136,6 @@ impl Args {
         }
     }
 }
-
-/// The folder in which runs are kept when none is named.
-pub(crate) const RUNS_FOLDER: &str = "plimsoll-runs";
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -172,7 +166,7 @@ pub(crate) struct DiffArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunsArgs {
-    /// The folder to look in
+    /// The folder of run files
     #[arg(default_value = RUNS_FOLDER)]
     pub(crate) folder: PathBuf,
 }

@@ -9,8 +9,8 @@ use plimsoll_conductor::calibration_key;
 use plimsoll_plan::DriverKind;
 use plimsoll_record::{Calibration, CalibrationKey};
 
-/// The calibrations of this machine with this version of Plimsoll, of every driver. What cannot be read was never
-/// measured: the next calibration writes it anew.
+/// The calibrations of this machine with this version of Plimsoll, of every driver. An unreadable file counts as
+/// missing: the next calibration replaces it.
 pub(crate) fn known() -> Vec<Calibration> {
     let Ok(folder) = folder() else { return Vec::new() };
     let read = |driver| read(&folder, &calibration_key(driver, version()));
@@ -38,8 +38,8 @@ fn folder() -> anyhow::Result<PathBuf> {
     }
 }
 
-/// A file name of letters that every file system takes. Two machines whose names differ only in others are told apart
-/// by the key within the file.
+/// A file name of letters that every file system takes. Machines whose names differ only in others are
+/// distinguished by the key within the file.
 fn file_name(key: &CalibrationKey) -> String {
     let name = format!("calibration-{}-{}-{}-{}", key.hostname, key.cores, key.driver, key.tool_version);
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-._".contains(c) { c } else { '_' };

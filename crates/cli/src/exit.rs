@@ -1,17 +1,25 @@
-//! What the exit code says.
+//! Exit codes.
 
 use std::process::ExitCode;
+
+use plimsoll_analyze::WhatIfError;
+use plimsoll_conductor::ConductError;
+use plimsoll_experiment::{ErrorKind, ExperimentError, MappingError, RunStatus};
+use plimsoll_lab::LabError;
+use plimsoll_plan::PlanError;
+
+use crate::usage::UsageError;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Measured, and every condition held.
-    Held,
+    /// Measured, and every condition was met.
+    Success,
     /// Could not run, or not to the end: unreachable, unreadable, no permission.
     CouldNotRun,
-    /// The command line is wrong.
+    /// What the user typed is wrong.
     Usage,
-    /// An SLO or a margin was broken.
+    /// An SLO or a margin was not met.
     Broken,
     /// Measured, but refused as evidence under `--strict`.
     Refused,
@@ -24,15 +32,35 @@ impl Exit {
     pub(crate) fn of_all(all_there: bool, interrupted: bool) -> Self {
         match (interrupted, all_there) {
             (true, _) => Self::Interrupted,
-            (false, true) => Self::Held,
+            (false, true) => Self::Success,
             (false, false) => Self::CouldNotRun,
+        }
+    }
+
+    /// How a command ended that failed with this error, which says itself what kind it is.
+    pub(crate) fn of_error(error: &anyhow::Error) -> Self {
+        if let Some(error) = error.downcast_ref::<ExperimentError>() {
+            return error.kind().into();
+        }
+        let typed = error.is::<UsageError>()
+            || error.is::<PlanError>()
+            || error.is::<MappingError>()
+            || error.is::<WhatIfError>();
+        let conducted = error.downcast_ref::<ConductError>();
+        let lab = error.downcast_ref::<LabError>();
+        if conducted.is_some_and(ConductError::interrupted) || lab.is_some_and(LabError::interrupted) {
+            Self::Interrupted
+        } else if typed || conducted.is_some_and(ConductError::mistyped) {
+            Self::Usage
+        } else {
+            Self::CouldNotRun
         }
     }
 
     /// The code that a shell sees.
     pub(crate) fn code(self) -> u8 {
         match self {
-            Self::Held => 0,
+            Self::Success => 0,
             Self::CouldNotRun => 1,
             Self::Usage => 2,
             Self::Broken => 3,
@@ -45,5 +73,27 @@ impl Exit {
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         Self::from(exit.code())
+    }
+}
+
+impl From<ErrorKind> for Exit {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::Usage => Self::Usage,
+            ErrorKind::Interrupted => Self::Interrupted,
+            ErrorKind::Failed => Self::CouldNotRun,
+        }
+    }
+}
+
+impl From<RunStatus> for Exit {
+    fn from(status: RunStatus) -> Self {
+        match status {
+            RunStatus::Met => Self::Success,
+            RunStatus::Interrupted => Self::Interrupted,
+            RunStatus::Incomplete => Self::CouldNotRun,
+            RunStatus::NotEvidence => Self::Refused,
+            RunStatus::Broken => Self::Broken,
+        }
     }
 }

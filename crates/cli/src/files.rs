@@ -1,14 +1,17 @@
-//! Files beside the run file: the .dat and the figures. None is overwritten unless that was asked for.
+//! Files next to the run file: the .dat and the figures. None is overwritten without --force.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use jiff::Timestamp;
 use plimsoll_analyze::Findings;
 use plimsoll_report::dat;
 use plimsoll_report::figure::{self, Caption, Figure, Series};
+use plimsoll_store::StoreError;
 
-use crate::terminal::{remark, tell_error};
+use crate::terminal::{remark, report_error, with_causes};
 
 /// A file to be written.
 #[derive(Debug)]
@@ -79,12 +82,12 @@ impl Written {
     }
 
     /// Says on standard error where the files are and why others are not; true if none is missing.
-    pub(crate) fn tell(&self, quiet: bool) -> bool {
+    pub(crate) fn report(&self, quiet: bool) -> bool {
         for path in self.paths.iter().filter(|_| !quiet) {
             remark(&format!("wrote {}", path.display()));
         }
         if let Some(trouble) = &self.trouble {
-            tell_error(trouble);
+            report_error(trouble.as_ref());
         }
         self.trouble.is_none()
     }
@@ -95,9 +98,11 @@ fn write(folder: &Path, output: &Output) -> anyhow::Result<PathBuf> {
     let path = folder.join(&output.name);
     let part = folder.join(format!(".{}.{}.part", output.name, std::process::id()));
     let outcome = fs::write(&part, &output.content).and_then(|()| fs::rename(&part, &path));
-    if outcome.is_err() {
-        // What is wrong with the folder is told below; that this file could not be removed adds nothing.
-        fs::remove_file(&part).ok();
+    if outcome.is_err()
+        && let Err(error) = fs::remove_file(&part)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        remark(&format!("plimsoll: could not remove {} ({error})", part.display()));
     }
     outcome.with_context(|| {
         format!("could not write {}; is the disk full, or the folder read-only?", path.display())
@@ -112,12 +117,24 @@ pub(crate) fn ladder_names(stem: &str) -> Vec<String> {
     names.iter().zip(endings).map(|(name, ending)| format!("{stem}{name}.{ending}")).collect()
 }
 
+/// The time in names of files, as in those of run files.
+pub(crate) fn stamp() -> String {
+    Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
+}
+
+/// Says on standard error what is wrong with the run file; true if nothing is.
+pub(crate) fn run_file_is_whole(trouble: Option<StoreError>) -> bool {
+    let Some(error) = trouble else { return true };
+    remark(&format!("plimsoll: the run file is missing or incomplete: {}", with_causes(&error)));
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_was_written_before_a_failure_is_told_and_no_part_is_left() {
+    fn files_written_before_a_failure_are_named_and_no_part_is_left() {
         let folder = tempfile::tempdir().unwrap();
         // A folder in a file's place cannot be replaced by one.
         fs::create_dir(folder.path().join("b")).unwrap();

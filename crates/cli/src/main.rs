@@ -10,17 +10,23 @@ mod args;
 mod calibrations;
 mod command;
 mod exit;
+mod experiments;
 mod files;
 mod progress;
 mod signals;
 mod terminal;
+mod usage;
 
 fn main() -> ExitCode {
     // wrk's command line has rules of its own, which are not those of the others.
     if let Some(called) = command::wrk::called() {
         return called.run();
     }
-    read_and_run().unwrap_or_else(|error| terminal::fail(&error)).into()
+    let exit = read_and_run().unwrap_or_else(|error| {
+        terminal::report_error(error.as_ref());
+        exit::Exit::of_error(&error)
+    });
+    exit.into()
 }
 
 fn read_and_run() -> anyhow::Result<exit::Exit> {

@@ -10,8 +10,8 @@ use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grou
 
 use crate::terminal::remark;
 
-/// A longer limit of a step is not worth telling.
-const LONGEST_TOLD: Duration = Duration::from_secs(30 * 86_400);
+/// A longer limit of a step is not shown.
+const MAX_SHOWN_LIMIT: Duration = Duration::from_secs(30 * 86_400);
 
 /// Shows a run's progress.
 pub(crate) struct Display {
@@ -42,7 +42,7 @@ impl Display {
         }
     }
 
-    fn tell(&self, text: &str) {
+    fn inform(&self, text: &str) {
         if !self.quiet {
             self.say(text);
         }
@@ -77,7 +77,7 @@ impl Shown {
         let Moment { elapsed, throughput_per_sec, ended, failed } = *moment;
         let limit = match self.limit {
             // A load that ends after a number of requests has no time of its own.
-            limit if limit > LONGEST_TOLD => String::new(),
+            limit if limit > MAX_SHOWN_LIMIT => String::new(),
             limit => format!(" of at most {:.0}", limit.as_secs_f64()),
         };
         let count = self.requests_max.map(|most| format!(" · {} of {}", grouped(ended), grouped(most)));
@@ -100,7 +100,7 @@ fn level_text(connections: u32, rate_per_sec: Option<f64>) -> String {
     }
 }
 
-/// What the target looked like: its addresses are told before the load begins.
+/// The target and its addresses, shown before the load begins.
 fn target_text(manifest: &Manifest) -> String {
     let preflight = &manifest.preflight;
     let target = format!("target {} ({})", preflight.addresses.join(", "), locality(preflight.local));
@@ -133,7 +133,7 @@ fn locality(local: bool) -> &'static str {
 impl Observer for Display {
     fn observe(&mut self, progress: &Progress<'_>) {
         match progress {
-            Progress::Prepared { manifest, .. } => self.tell(&target_text(manifest)),
+            Progress::Prepared { manifest, .. } => self.inform(&target_text(manifest)),
             Progress::NotKept(error) => self.say(&format!("plimsoll: the run is not kept: {error}")),
             Progress::WarmUpBegan { connections, rate_per_sec, limit } => {
                 let level = format!("warming up at {}", level_text(*connections, *rate_per_sec));
@@ -158,7 +158,7 @@ impl Observer for Display {
             Progress::StepEnded { throughput_per_sec, failed, .. } => {
                 let failed =
                     if *failed > 0 { format!(", {} failed", grouped(*failed)) } else { String::new() };
-                self.tell(&format!(
+                self.inform(&format!(
                     "{}: {} requests/s{failed}",
                     self.step.level,
                     count_text(*throughput_per_sec)
@@ -166,17 +166,17 @@ impl Observer for Display {
             }
             Progress::Profiling { source, time } => {
                 let time = duration_text(time.as_secs_f64() * 1e9);
-                self.tell(&format!(
-                    "the plateau once more, for a CPU profile of {time}: {}",
+                self.inform(&format!(
+                    "the plateau again, for a CPU profile of {time}: {}",
                     escape_control(source)
                 ));
             }
-            Progress::Raised(raise) => self.tell(&format!("{raise}; the same load again")),
+            Progress::Raised(raise) => self.inform(&format!("{raise}; the same load again")),
             Progress::NotTried(why) => {
-                self.say(&format!("plimsoll: the verdict stays untried: {}", escape_control(why)));
+                self.say(&format!("plimsoll: the verdict was not tested: {}", escape_control(why)));
             }
             Progress::Happened(event) if event.kind == EventKind::WarmedUp => {
-                self.tell(&escape_control(&event.text));
+                self.inform(&escape_control(&event.text));
             }
             Progress::Happened(event) => self.say(&format!("plimsoll: {}", escape_control(&event.text))),
         }

@@ -17,30 +17,34 @@ use crate::terminal::remark;
 /// The flag that the first SIGINT or SIGTERM sets. A second one leaves at once; what was committed to the
 /// run file until then is kept.
 pub(crate) fn interrupted() -> io::Result<Arc<AtomicBool>> {
-    let seen = Arc::new(AtomicBool::new(false));
+    let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // In this order: the first signal finds the flag unset and passes the shutdown by.
-        flag::register_conditional_shutdown(signal, Exit::Interrupted.code().into(), Arc::clone(&seen))?;
-        flag::register(signal, Arc::clone(&seen))?;
+        flag::register_conditional_shutdown(
+            signal,
+            Exit::Interrupted.code().into(),
+            Arc::clone(&interrupted),
+        )?;
+        flag::register(signal, Arc::clone(&interrupted))?;
     }
-    Ok(seen)
+    Ok(interrupted)
 }
 
-/// As [`interrupted`], for a process that runs scripts: one that does not come back is not waited for longer than
-/// `longest` after the first signal. What was measured is printed by then.
+/// As [`interrupted`], for a process that runs scripts: a script that does not return is ended `longest` after the first
+/// signal. The results are printed by then.
 pub(crate) fn interrupted_for(longest: Duration) -> io::Result<Arc<AtomicBool>> {
-    let seen = interrupted()?;
-    let (mut told, teller) = UnixStream::pair()?;
+    let interrupted = interrupted()?;
+    let (mut receiver, sender) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM] {
-        pipe::register(signal, teller.try_clone()?)?;
+        pipe::register(signal, sender.try_clone()?)?;
     }
     let wait = move || {
-        if told.read_exact(&mut [0]).is_ok() {
+        if receiver.read_exact(&mut [0]).is_ok() {
             thread::sleep(longest);
-            remark("plimsoll: the script did not come back after the signal, and was ended");
+            remark("plimsoll: the script did not return after the signal, and was ended");
             process::exit(Exit::Interrupted.code().into());
         }
     };
     thread::Builder::new().name("deadline".to_owned()).spawn(wait)?;
-    Ok(seen)
+    Ok(interrupted)
 }

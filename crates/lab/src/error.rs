@@ -145,7 +145,7 @@ pub enum LabError {
         sign: Ready,
         /// How long.
         within: Duration,
-        /// What the last look showed.
+        /// The result of the last check.
         last: String,
         /// The last lines that its commands wrote.
         output: String,

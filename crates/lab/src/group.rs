@@ -17,13 +17,13 @@ use plimsoll_plan::Capacity;
 use plimsoll_sys::{CgroupPaths, Cores};
 
 use crate::LabError;
+pub use hierarchy::Capping;
 use hierarchy::Hierarchies;
 
-/// The time over which a share of the processors is dealt out, at least: short, so that a capped server stalls for less
-/// than a request takes to notice.
+/// The shortest period of a CPU quota: short, so that a capped server stalls for less time than a request takes.
 const PERIOD_US: f64 = 10_000.0;
 
-/// The least that the kernel deals out in a period (sched-bwc: 1 ms).
+/// The smallest quota of a period that the kernel takes (sched-bwc: 1 ms).
 const QUOTA_US_MIN: f64 = 1_000.0;
 
 /// The longest period that the kernel takes.
@@ -35,34 +35,13 @@ const SWAP_BYTES: u64 = 4 << 20;
 /// How long processes that were killed may take to leave their group.
 const EMPTY_WITHIN: Duration = Duration::from_secs(5);
 
-/// By what means processors are capped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Capping {
-    /// Control groups, version 2.
-    GroupsV2,
-    /// Control groups, version 1.
-    GroupsV1,
-    /// Affinity: only whole processors.
-    Affinity,
-}
-
-impl std::fmt::Display for Capping {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::GroupsV2 => "cgroup v2",
-            Self::GroupsV1 => "cgroup v1",
-            Self::Affinity => "affinity, in whole cores",
-        })
-    }
-}
-
 /// The groups of a lab, one above those of its hosts in each hierarchy.
 #[derive(Debug)]
 pub(crate) struct LabGroups {
     hierarchies: Hierarchies,
     folder: String,
-    /// How many cores were dealt out by affinity, each to another host as long as there are any.
-    dealt: Cell<usize>,
+    /// How many cores were assigned by affinity, each to another host as long as there are any.
+    assigned: Cell<usize>,
 }
 
 /// The groups of one host; gone when dropped.
@@ -75,14 +54,14 @@ pub(crate) struct HostGroups {
     own: PathBuf,
     /// The processors that it is bound to, where that is the cap.
     cores: Option<Cores>,
-    /// How many of this machine's come before its own.
+    /// The index of the first of them among the machine's.
     first_core: usize,
 }
 
 impl LabGroups {
     /// Groups of this name below that of this process.
     pub(crate) fn new(name: &str) -> Self {
-        Self { hierarchies: Hierarchies::of_this_process(), folder: name.to_owned(), dealt: Cell::new(0) }
+        Self { hierarchies: Hierarchies::of_this_process(), folder: name.to_owned(), assigned: Cell::new(0) }
     }
 
     pub(crate) fn capping(&self) -> Capping {
@@ -103,8 +82,7 @@ impl LabGroups {
         Ok(())
     }
 
-    /// Makes the groups of a host, whose own folder is this one, and sets its caps; gives what was granted, which affinity
-    /// rounds up.
+    /// Makes the groups of a host with this folder, and sets its caps; gives what was granted: affinity rounds cores up.
     pub(crate) fn host(
         &self,
         host: &str,
@@ -116,11 +94,11 @@ impl LabGroups {
             fs::create_dir_all(folder).map_err(LabError::file("make the control group", folder))?;
         }
         let paths = self.hierarchies.bases().map(|base| base.join(&self.folder).join(host));
-        let first_core = self.dealt.get();
+        let first_core = self.assigned.get();
         let (name, own) = (host.to_owned(), own.to_owned());
         let mut groups = HostGroups { host: name, paths, folders, own, cores: None, first_core };
         let granted = groups.cap(capacity)?;
-        self.dealt.set(first_core + groups.cores.map_or(0, |cores| cores.numbers().len()));
+        self.assigned.set(first_core + groups.cores.map_or(0, |cores| cores.numbers().len()));
         Ok((groups, granted))
     }
 }
@@ -143,8 +121,8 @@ impl HostGroups {
         self.cores
     }
 
-    /// The files through which a process joins.
-    pub(crate) fn doors(&self) -> Result<Vec<File>, LabError> {
+    /// The files to which a process writes itself to join the groups.
+    pub(crate) fn membership_files(&self) -> Result<Vec<File>, LabError> {
         let open = |folder: &PathBuf| {
             let path = folder.join("cgroup.procs");
             OpenOptions::new().write(true).open(&path).map_err(LabError::file("open", &path))
@@ -184,7 +162,7 @@ impl HostGroups {
         Ok(cores)
     }
 
-    /// Whole processors, as many as hold the cap.
+    /// Whole processors, as many as the cap needs.
     fn bind(&mut self, cores: f64) -> Result<f64, LabError> {
         let no_means = |_| LabError::NoMeans {
             host: self.host.clone(),
@@ -271,7 +249,7 @@ pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
     let begun = Instant::now();
     loop {
         match fs::remove_dir(folder) {
-            // A group is busy as long as a process that was killed is on its way out; it tells nobody when it is empty.
+            // A group is busy until the processes that were killed have exited; the kernel reports no end of that.
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy && begun.elapsed() < EMPTY_WITHIN => {
                 thread::sleep(Duration::from_millis(5));
             }

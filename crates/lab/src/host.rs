@@ -9,11 +9,11 @@ use std::process::{Child, Command};
 use plimsoll_plan::Capacity;
 use plimsoll_sys::{CgroupPaths, Cores, Enclosure, NetworkNamespace};
 
+use crate::LabError;
 use crate::group::HostGroups;
-use crate::link::{self, INTERFACE, Way};
-use crate::permission::Standing;
-use crate::service::{Place, Service, search_path};
-use crate::{LabError, tool};
+use crate::link::{self, Direction, INTERFACE};
+use crate::privileges::Privileges;
+use crate::service::{Service, ServiceHost, search_path};
 
 /// One host of a lab. All that runs on it ends when it is dropped.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub struct LabHost {
     /// The network of the bridge.
     pub(crate) hub: NetworkNamespace,
     pub(crate) capacity: Capacity,
-    /// The cores it is held to once it is ready, if it starts free and can be held later.
+    /// Its cap of cores once it is ready, if it starts uncapped and can be capped later.
     pub(crate) cores_later: Option<f64>,
     pub(crate) services: Vec<Service>,
     /// Ends before the groups go, which must be empty.
@@ -57,16 +57,16 @@ impl LabHost {
         self.groups.paths()
     }
 
-    /// What it has, as far as that is capped.
+    /// Its caps.
     pub fn capacity(&self) -> &Capacity {
         &self.capacity
     }
 
-    /// The command that leads a shell into it.
-    pub fn way_in(&self, standing: Standing) -> String {
-        let user = match standing {
-            Standing::Root => "",
-            Standing::OwnNamespace { .. } => " --user --preserve-credentials",
+    /// The command that opens a shell on it.
+    pub fn shell_command(&self, privileges: Privileges) -> String {
+        let user = match privileges {
+            Privileges::Root => "",
+            Privileges::OwnNamespace { .. } => " --user --preserve-credentials",
         };
         format!("nsenter --target {}{user} --mount --uts --ipc --net --pid", self.pid())
     }
@@ -76,9 +76,9 @@ impl LabHost {
     /// # Errors
     /// When it cannot be started.
     pub fn spawn(&self, mut command: Command, folder: &Path) -> Result<LabProcess<'_>, LabError> {
-        let doors = self.groups.doors()?;
+        let groups = self.groups.membership_files()?;
         command.env("PATH", search_path(&self.programs));
-        let child = self.enclosure.spawn(&mut command, folder, &doors, self.groups.cores());
+        let child = self.enclosure.spawn(&mut command, folder, &groups, self.groups.cores());
         let program = || command.get_program().to_string_lossy().into_owned();
         let child = child.map_err(|reason| LabError::Start {
             host: self.name.clone(),
@@ -88,11 +88,11 @@ impl LabHost {
         Ok(LabProcess { child, _host: self })
     }
 
-    /// Changes what it has, while everything goes on. What the new capacity does not name stays as it is.
+    /// Changes its caps while everything runs. Caps that the new capacity does not name stay.
     ///
     /// # Errors
     /// When a cap cannot be set; those before it are changed then.
-    pub fn alter(&mut self, capacity: &Capacity) -> Result<(), LabError> {
+    pub fn change_caps(&mut self, capacity: &Capacity) -> Result<(), LabError> {
         let granted = self.groups.cap(capacity)?;
         let now = &mut self.capacity;
         now.cores = granted.cores.or(now.cores);
@@ -105,39 +105,39 @@ impl LabHost {
     }
 
     /// True if its cores are not capped before it is ready.
-    pub fn starts_free(&self) -> bool {
+    pub fn starts_uncapped(&self) -> bool {
         self.cores_later.is_some()
     }
 
-    /// Gives a host that starts free all processors, until it is [held](Self::hold) to its cap.
+    /// Gives a host that starts uncapped all processors, until [`Self::apply_caps`].
     ///
     /// # Errors
     /// When its cap cannot be changed.
-    pub fn let_free(&mut self) -> Result<(), LabError> {
+    pub fn uncap(&mut self) -> Result<(), LabError> {
         let all = Cores::allowed().map_or(1, |cores| cores.numbers().len()) as f64;
-        self.alter_cores(self.cores_later.map(|_| all))
+        self.change_cores(self.cores_later.map(|_| all))
     }
 
-    /// Takes from a host that starts free what it has beyond its cap.
+    /// Caps the cores of a host that starts uncapped.
     ///
     /// # Errors
     /// When its cap cannot be changed.
-    pub fn hold(&mut self) -> Result<(), LabError> {
-        self.alter_cores(self.cores_later)
+    pub fn apply_caps(&mut self) -> Result<(), LabError> {
+        self.change_cores(self.cores_later)
     }
 
-    fn alter_cores(&mut self, cores: Option<f64>) -> Result<(), LabError> {
+    fn change_cores(&mut self, cores: Option<f64>) -> Result<(), LabError> {
         if cores.is_none() {
             return Ok(());
         }
-        self.alter(&Capacity { cores, ..Capacity::default() })
+        self.change_caps(&Capacity { cores, ..Capacity::default() })
     }
 
     /// Sets the caps of its link to what it has.
     pub(crate) fn cap_link(&self) -> Result<(), LabError> {
         let own = self.network()?;
-        tool::batch("tc", &link::cap_lines(INTERFACE, Way::Out, &self.capacity), &own, &self.name)?;
-        tool::batch("tc", &link::cap_lines(&self.port, Way::In, &self.capacity), &self.hub, &self.name)
+        link::batch("tc", &link::cap_lines(INTERFACE, Direction::Out, &self.capacity), &own, &self.name)?;
+        link::batch("tc", &link::cap_lines(&self.port, Direction::In, &self.capacity), &self.hub, &self.name)
     }
 
     /// Its network, as long as the host is there.
@@ -153,8 +153,8 @@ impl LabHost {
     /// Starts a shell command as a service of the host.
     pub(crate) fn serve(&mut self, text: String, folder: &Path) -> Result<(), LabError> {
         let log = self.folder.join(format!("{}.log", self.services.len()));
-        let place = Place { host: &self.name, enclosure: &self.enclosure, groups: &self.groups, folder };
-        let service = Service::start(place, text, log, &self.programs)?;
+        let host = ServiceHost { name: &self.name, enclosure: &self.enclosure, groups: &self.groups, folder };
+        let service = Service::start(host, text, log, &self.programs)?;
         self.services.push(service);
         Ok(())
     }
@@ -183,7 +183,7 @@ impl LabHost {
 impl Drop for LabHost {
     fn drop(&mut self) {
         self.enclosure.kill();
-        // A process that nobody waits for would keep its enclosure from ending.
+        // A process that is not waited for would keep its enclosure from ending.
         self.services.iter_mut().for_each(Service::wait);
     }
 }

@@ -12,23 +12,23 @@ use plimsoll_plan::{Capacity, GeneratorSpec, LabHostSpec, PlanHost, Ready};
 use plimsoll_sys::{Cores, Enclosure, EnclosureSetup, NetworkNamespace};
 use tempfile::TempDir;
 
-use crate::fill::Filled;
 use crate::group::{Capping, LabGroups};
 use crate::host::LabHost;
 use crate::lease::{Lease, Made};
-use crate::ready::Unready;
-use crate::{LabError, address, link, ready, tool};
+use crate::readiness::NotReady;
+use crate::substitution::Variables;
+use crate::{LabError, link, naming, readiness};
 
-/// How often a host is asked whether it is ready; it tells nobody when it is.
+/// How often a host is checked for readiness.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long the hosts after one wait for it, so that those that need it find it.
+/// How long the next hosts wait for one that is silent, so that those that need it find it.
 const NEXT_AFTER: Duration = Duration::from_secs(10);
 
-/// The same for one that answers without success, as a proxy does: it needs those after it.
-const NEXT_AFTER_UNHAPPY: Duration = Duration::from_millis(500);
+/// The same for one that answers without success, as a proxy does that needs the next hosts.
+const NEXT_AFTER_FAILING: Duration = Duration::from_millis(500);
 
-/// Between the numbers of processes of two hosts.
+/// The distance between the first process numbers of two hosts.
 const NUMBERS_APART: u32 = 1000;
 
 /// The hosts of a lab.
@@ -47,9 +47,9 @@ pub struct LabOptions<'a> {
     pub folder: &'a Path,
     /// The folder of services, if there is one.
     pub services: Option<PathBuf>,
-    /// Folders in which programs are looked for before all others.
+    /// Folders that are searched for programs first.
     pub programs: Vec<PathBuf>,
-    /// The folder that tells labs of each other, see [`crate::Standing::runtime_folder`].
+    /// The folder of leases, see [`crate::Privileges::runtime_folder`].
     pub runtime: PathBuf,
     /// How long hosts may take to become ready.
     pub ready_within: Duration,
@@ -60,7 +60,7 @@ pub struct LabOptions<'a> {
 /// Hosts that run. Dropping it ends all of them; nothing is left then.
 #[derive(Debug)]
 pub struct Lab {
-    // The order is that of their ends: hosts before what they are built on, and the lease, which says what there is, last.
+    // Fields are dropped in this order: hosts first, then their network and groups, and last the lease, which lists them.
     hosts: Vec<LabHost>,
     generators: Vec<LabHost>,
     hub: NetworkNamespace,
@@ -88,16 +88,16 @@ impl Lab {
     /// When that fails; then nothing is left. The error holds the last lines of what failed.
     pub fn up(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
         let count = spec.hosts.len() + spec.generator.count as usize;
-        if count > address::HOSTS_MAX {
-            return Err(LabError::TooManyHosts { most: address::HOSTS_MAX, count });
+        if count > naming::HOSTS_MAX {
+            return Err(LabError::TooManyHosts { most: naming::HOSTS_MAX, count });
         }
         [options.folder, &std::env::temp_dir()].into_iter().try_for_each(seen_by_hosts)?;
-        let ground = Ground::lay(spec, options)?;
-        let mut lab = ground.build(spec, options)?;
-        lab.mark_free(spec);
-        lab.hosts.iter_mut().try_for_each(LabHost::let_free)?;
+        let builder = LabBuilder::new(spec, options)?;
+        let mut lab = builder.build(spec, options)?;
+        lab.mark_uncapped(spec);
+        lab.hosts.iter_mut().try_for_each(LabHost::uncap)?;
         lab.start(spec, options)?;
-        lab.hosts.iter_mut().try_for_each(LabHost::hold)?;
+        lab.hosts.iter_mut().try_for_each(LabHost::apply_caps)?;
         Ok(lab)
     }
 
@@ -131,12 +131,12 @@ impl Lab {
         &self.hub
     }
 
-    /// By what means processors are capped.
+    /// The means by which processors are capped.
     pub fn capping(&self) -> Capping {
         self.groups.capping()
     }
 
-    /// What a user should know: caps that could not be given as they were asked for.
+    /// Caps that differ from the file, a sentence each.
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
@@ -159,8 +159,8 @@ impl Lab {
         self.hosts.iter_mut().try_for_each(LabHost::alive)
     }
 
-    /// Notes which hosts start free. What is bound to processors when it starts cannot be bound to others later.
-    fn mark_free(&mut self, spec: &LabSpec) {
+    /// Notes which hosts start uncapped. A process that starts bound to processors cannot be bound to others later.
+    fn mark_uncapped(&mut self, spec: &LabSpec) {
         if self.capping() == Capping::Affinity {
             return;
         }
@@ -175,12 +175,12 @@ impl Lab {
             for text in &host.run {
                 let own = &self.hosts[index].folder;
                 let (hosts, services) = (addresses.as_slice(), options.services.as_ref());
-                let text = Filled { hosts, folder: options.folder, services, own }.fill(text)?;
+                let text = Variables { hosts, folder: options.folder, services, own }.substitute(text)?;
                 self.hosts[index].serve(text, options.folder)?;
             }
             if let Some(sign) = &host.ready {
-                let patience = Patience { silent: NEXT_AFTER, unhappy: NEXT_AFTER_UNHAPPY };
-                match self.wait(index, sign, patience.within(options.ready_within), options) {
+                let timeouts = ReadyTimeouts { silent: NEXT_AFTER, failing: NEXT_AFTER_FAILING };
+                match self.wait(index, sign, timeouts.within(options.ready_within), options) {
                     // It is waited for again below.
                     Ok(()) | Err(LabError::NotReady { .. }) => {}
                     Err(error) => return Err(error),
@@ -190,8 +190,8 @@ impl Lab {
         let signs =
             spec.hosts.iter().enumerate().filter_map(|(index, host)| Some((index, host.ready.as_ref()?)));
         for (index, sign) in signs {
-            let patience = Patience { silent: options.ready_within, unhappy: options.ready_within };
-            self.wait(index, sign, patience, options)?;
+            let timeouts = ReadyTimeouts { silent: options.ready_within, failing: options.ready_within };
+            self.wait(index, sign, timeouts, options)?;
         }
         self.alive()
     }
@@ -200,16 +200,16 @@ impl Lab {
         &mut self,
         index: usize,
         sign: &Ready,
-        patience: Patience,
+        timeouts: ReadyTimeouts,
         options: &LabOptions<'_>,
     ) -> Result<(), LabError> {
         let begun = Instant::now();
         loop {
             let host = &self.hosts[index];
-            let look = self.hub.run(|| ready::look(sign, host.address, &host.name));
-            let lost = |error| Err(Unready::Silent(format!("could not be looked for: {error}")));
-            let Err(last) = look.unwrap_or_else(lost) else { return Ok(()) };
-            let within = patience.with(&last);
+            let checked = self.hub.run(|| readiness::check(sign, host.address, &host.name));
+            let lost = |error| Err(NotReady::Silent(format!("could not be checked: {error}")));
+            let Err(last) = checked.unwrap_or_else(lost) else { return Ok(()) };
+            let within = timeouts.of(&last);
             self.alive()?;
             if options.interrupted.load(Ordering::Relaxed) {
                 return Err(LabError::Interrupted);
@@ -224,22 +224,22 @@ impl Lab {
     }
 }
 
-/// How long one host is waited for, by what it does meanwhile.
+/// How long one host is waited for.
 #[derive(Debug, Clone, Copy)]
-struct Patience {
+struct ReadyTimeouts {
     silent: Duration,
-    unhappy: Duration,
+    failing: Duration,
 }
 
-impl Patience {
+impl ReadyTimeouts {
     fn within(self, most: Duration) -> Self {
-        Self { silent: self.silent.min(most), unhappy: self.unhappy.min(most) }
+        Self { silent: self.silent.min(most), failing: self.failing.min(most) }
     }
 
-    fn with(self, last: &Unready) -> Duration {
+    fn of(self, last: &NotReady) -> Duration {
         match last {
-            Unready::Silent(_) => self.silent,
-            Unready::Unhappy(_) => self.unhappy,
+            NotReady::Silent(_) => self.silent,
+            NotReady::Failing(_) => self.failing,
         }
     }
 }
@@ -251,16 +251,16 @@ impl Drop for Lab {
     }
 }
 
-/// What hosts are built on.
-struct Ground {
+/// Makes hosts, from a network and control groups of their own.
+struct LabBuilder {
     hub: NetworkNamespace,
     groups: LabGroups,
     folder: TempDir,
     lease: Lease,
 }
 
-impl Ground {
-    fn lay(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
+impl LabBuilder {
+    fn new(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
         let mut lease = Lease::take(&options.runtime)?;
         let groups = LabGroups::new(&lease.name());
         for folder in groups.folders() {
@@ -270,7 +270,7 @@ impl Ground {
         groups.make()?;
         let named = spec.hosts.iter().map(|host| host.name.clone()).chain(spec.generator.names());
         let hosts =
-            hosts_text(named.enumerate().map(|(index, name)| (name, address::host(lease.number(), index))));
+            hosts_text(named.enumerate().map(|(index, name)| (name, naming::host(lease.number(), index))));
         let path = folder.path().join("hosts");
         fs::write(&path, hosts).map_err(LabError::file("write", &path))?;
         let failed = |reason: std::io::Error| LabError::Namespaces {
@@ -278,7 +278,7 @@ impl Ground {
             reason: reason.to_string(),
         };
         let hub = NetworkNamespace::create().map_err(failed)?;
-        tool::batch("ip", &link::bridge_lines(address::bridge(lease.number())), &hub, "the bridge")?;
+        link::batch("ip", &link::bridge_lines(naming::bridge(lease.number())), &hub, "the bridge")?;
         Ok(Self { hub, groups, folder, lease })
     }
 
@@ -324,7 +324,7 @@ impl Ground {
         let (groups, granted) = self.groups.host(name, &folder, capacity)?;
         Ok(LabHost {
             name: name.to_owned(),
-            address: address::host(self.lease.number(), index),
+            address: naming::host(self.lease.number(), index),
             port: link::port(index),
             hub: self.hub.try_clone().map_err(|error| failed(error.to_string()))?,
             capacity: granted,
@@ -338,14 +338,14 @@ impl Ground {
     }
 
     fn connect(&self, index: usize, host: &LabHost, single_packets: bool) -> Result<(), LabError> {
-        tool::batch("ip", &link::cable_lines(index, host.pid()), &self.hub, &host.name)?;
+        link::batch("ip", &link::cable_lines(index, host.pid()), &self.hub, &host.name)?;
         let own = host.network()?;
-        tool::batch("ip", &link::host_lines(host.address, single_packets), &own, &host.name)?;
+        link::batch("ip", &link::host_lines(host.address, single_packets), &own, &host.name)?;
         host.cap_link()
     }
 }
 
-/// Fails for a folder that hosts do not see. One that is not there is told where it is needed.
+/// Fails for a folder that hosts do not see. A missing folder is an error where it is used.
 fn seen_by_hosts(folder: &Path) -> Result<(), LabError> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
     match EnclosureSetup::FRESH.into_iter().find(|place| folder.starts_with(place)) {
@@ -354,7 +354,7 @@ fn seen_by_hosts(folder: &Path) -> Result<(), LabError> {
     }
 }
 
-/// The lab's own folder, noted before it is made. Programs that give up root must be able to look into it.
+/// The lab's own folder, noted before it is made. Programs that give up root must be able to read it.
 fn own_folder(lease: &mut Lease) -> Result<TempDir, LabError> {
     let name = format!("{}-{}", lease.name(), std::process::id());
     let path = std::env::temp_dir().join(&name);
@@ -377,13 +377,13 @@ fn hosts_text(hosts: impl Iterator<Item = (String, Ipv4Addr)>) -> String {
     "127.0.0.1 localhost\n::1 localhost\n".to_owned() + &lines.collect::<String>()
 }
 
-/// What of a host's capacity is not as it was asked for.
+/// How the caps of a host differ from the file, if they do.
 fn remark(host: &LabHost, asked: &Capacity) -> Option<String> {
     let (asked, granted) = (asked.cores?, host.capacity.cores?);
     if (asked - granted).abs() > f64::EPSILON {
-        return Some(format!("{}: {asked} cores were asked for, and affinity gives {granted}", host.name));
+        return Some(format!("{}: the file asks for {asked} cores, and affinity gives {granted}", host.name));
     }
     let there = Cores::allowed().map_or(0, |cores| cores.numbers().len());
     (there > 0 && asked > there as f64)
-        .then(|| format!("{}: {asked} cores were asked for, and this machine has {there}", host.name))
+        .then(|| format!("{}: the file asks for {asked} cores, and this machine has {there}", host.name))
 }

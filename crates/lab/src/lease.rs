@@ -1,7 +1,7 @@
 //! The number of a lab, and the file that says what it made.
 //!
-//! A lab holds a lock on its file as long as it lives; the kernel takes the lock away from one that was killed. So a file
-//! without a lock tells what a dead lab left behind, and whoever finds it removes that.
+//! A lab locks its file as long as it lives; the kernel releases the lock of one that was killed. So a file without a lock
+//! lists what a dead lab left behind, and the next lab removes that.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -9,11 +9,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::LabError;
-use crate::address::LABS_MAX;
 use crate::group::remove_tree;
-
-/// How everything that a lab makes is called. Nothing of another name is ever removed.
-pub(crate) const NAME: &str = "plimsoll-lab-";
+use crate::naming::{LABS_MAX, NAME};
 
 /// Something that outlives a killed process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +30,7 @@ impl Made {
         format!("{word} {}\n", path.display())
     }
 
-    /// Reads a line; `None` for anything that a lab does not make.
+    /// Parses a line; `None` for anything that a lab does not make.
     fn read(line: &str) -> Option<Self> {
         let (word, path) = line.split_once(' ')?;
         let path = PathBuf::from(path);
@@ -45,7 +42,7 @@ impl Made {
         }
     }
 
-    /// Removes it. What is not there any more is removed already.
+    /// Removes it, if it still exists.
     fn remove(&self) -> io::Result<()> {
         let outcome = match self {
             Self::Group(path) => remove_tree(path),
@@ -55,7 +52,7 @@ impl Made {
     }
 }
 
-/// The right to a number, and with it to names and addresses; given back when dropped.
+/// The number of a lab, from which its names and addresses follow; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Lease {
     number: u16,
@@ -72,7 +69,7 @@ impl Lease {
         for number in 0..LABS_MAX {
             let path = folder.join(format!("{NAME}{number}"));
             let Some(file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
-            // One that says something is that of a dead lab of which something could not be removed.
+            // One with lines is of a dead lab of which something could not be removed.
             if file.metadata().is_ok_and(|file| file.len() == 0) {
                 return Ok(Self { number, path, file });
             }
@@ -84,7 +81,7 @@ impl Lease {
         self.number
     }
 
-    /// The name that the lab's things begin with.
+    /// The prefix of the names of what the lab makes.
     pub(crate) fn name(&self) -> String {
         format!("{NAME}{}", self.number)
     }
@@ -123,7 +120,7 @@ fn locked(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Removes what labs left behind that are not alive. Where that fails the note stays, for another attempt.
+/// Removes what dead labs left behind. Where that fails the note stays, for another attempt.
 fn clear_dead(folder: &Path) -> Result<(), LabError> {
     let entries = fs::read_dir(folder).map_err(LabError::file("list", folder))?;
     for entry in entries.filter_map(Result::ok) {

@@ -3,16 +3,18 @@
 //! `tbf` lets a packet leave once its bucket holds as many bytes as the packet has. A cap of packets is the same with the
 //! bytes of every packet rounded up to one amount (`mpu`), more than any has: then bytes count packets.
 
-use std::fmt::Write;
 use std::fs;
+use std::io::Write as _;
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use plimsoll_plan::{Capacity, GeneratorSpec};
 use plimsoll_sys::NetworkNamespace;
 
 use crate::LabError;
-use crate::address::PREFIX;
+use crate::naming::PREFIX;
+use crate::service::SYSTEM_FOLDERS;
 
 /// The interface of a host, as it is called within.
 pub(crate) const INTERFACE: &str = "eth0";
@@ -23,14 +25,14 @@ const BRIDGE: &str = "bridge";
 /// The longest frame: 1500 bytes of packet and the header of Ethernet.
 const FRAME_BYTES: u64 = 1514;
 
-/// What every packet counts as where packets are capped: more than the longest frame.
+/// The size that every packet counts as where packets are capped: more than the longest frame.
 const PACKET_BYTES: u64 = 2048;
 
-/// What a bucket holds, as a part of a second: what a host may send at once after a pause. Short, so that the cap holds
-/// over any time worth measuring; long enough for timers that are late.
+/// The depth of a bucket as a part of a second: the burst of a host after a pause. Short, so that the cap is met over any time
+/// worth measuring; long enough for late timers.
 const BURST_PER_SEC: u64 = 500;
 
-/// How long a full queue before a bucket takes to drain, as a part of a second: as long as in a switch with some memory.
+/// The time that a full queue takes to drain, as a part of a second: as in a switch with some memory.
 const QUEUE_PER_SEC: u64 = 20;
 
 /// The least that a queue holds, in packets.
@@ -68,16 +70,16 @@ pub(crate) fn host_lines(address: Ipv4Addr, single_packets: bool) -> String {
     )
 }
 
-/// One way of a link.
+/// A direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     /// From the host: capped at its own interface.
     Out,
     /// To the host: capped at the other end.
     In,
 }
 
-impl Way {
+impl Direction {
     fn bits_per_sec(self, capacity: &Capacity) -> Option<u64> {
         match self {
             Self::Out => capacity.link_out_bits_per_sec,
@@ -87,7 +89,7 @@ impl Way {
 }
 
 /// The lines for `tc` that cap one way of a link at this interface; none if nothing is capped.
-pub(crate) fn cap_lines(interface: &str, way: Way, capacity: &Capacity) -> String {
+pub(crate) fn cap_lines(interface: &str, direction: Direction, capacity: &Capacity) -> String {
     let mut lines = String::new();
     let mut parent = "root handle 1:";
     if let Some(packets) = capacity.packets_per_sec {
@@ -95,12 +97,12 @@ pub(crate) fn cap_lines(interface: &str, way: Way, capacity: &Capacity) -> Strin
         lines += &line;
         parent = "parent 1:1 handle 2:";
     }
-    match way.bits_per_sec(capacity) {
+    match direction.bits_per_sec(capacity) {
         Some(bits) => lines += &bandwidth_line(interface, parent, bits),
         None => {
             if let Some(packets) = capacity.packets_per_sec {
                 let queue = (packets / QUEUE_PER_SEC).max(QUEUE_PACKETS_MIN);
-                writeln!(lines, "qdisc replace dev {interface} {parent} pfifo limit {queue}").ok();
+                lines += &format!("qdisc replace dev {interface} {parent} pfifo limit {queue}\n");
             }
         }
     }
@@ -110,7 +112,7 @@ pub(crate) fn cap_lines(interface: &str, way: Way, capacity: &Capacity) -> Strin
 fn packet_line(interface: &str, parent: &str, packets_per_sec: u64) -> String {
     let bits = packets_per_sec.saturating_mul(PACKET_BYTES * 8);
     let burst = (packets_per_sec / BURST_PER_SEC).max(2) * PACKET_BYTES;
-    // The queue is that of what comes after; this one is never asked.
+    // The child has the queue; this one is never used.
     let limit = burst + QUEUE_PACKETS_MIN * PACKET_BYTES;
     format!(
         "qdisc replace dev {interface} {parent} tbf rate {bits}bit burst {burst} mpu {PACKET_BYTES} limit {limit}\n"
@@ -138,22 +140,53 @@ pub(crate) fn limit_ports(network: &NetworkNamespace, ports: u16) -> Result<(), 
     written.and_then(|written| written).map_err(LabError::file("limit local ports by", path))
 }
 
+/// Runs commands of `ip` or `tc` of iproute2, one a line, in a network. The first that fails ends it.
+pub(crate) fn batch(
+    program: &'static str,
+    lines: &str,
+    network: &NetworkNamespace,
+    place: &str,
+) -> Result<(), LabError> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let run = || -> std::io::Result<std::process::Output> {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut command = Command::new(program);
+        command.args(["-batch", "-"]).env("PATH", format!("{path}:{SYSTEM_FOLDERS}"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        if let Some(mut input) = child.stdin.take() {
+            // A program that ended early says why in its output.
+            input.write_all(lines.as_bytes()).ok();
+        }
+        child.wait_with_output()
+    };
+    let output = network.run(run).and_then(|outcome| outcome);
+    let output = output.map_err(|reason| LabError::NoTool { program, reason })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(LabError::Tool { program, place: place.to_owned(), output: text })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_link_without_caps_has_no_bucket_and_one_with_both_has_two() {
-        assert_eq!(cap_lines("eth0", Way::Out, &Capacity::default()), "");
+        assert_eq!(cap_lines("eth0", Direction::Out, &Capacity::default()), "");
         let both = Capacity {
             link_out_bits_per_sec: Some(200_000_000),
             packets_per_sec: Some(2000),
             ..Capacity::default()
         };
-        let out = cap_lines("eth0", Way::Out, &both);
+        let out = cap_lines("eth0", Direction::Out, &both);
         assert_eq!(out.matches(" tbf ").count(), 2);
         assert!(out.contains("parent 1:1 handle 2: tbf rate 200000000bit"), "{out}");
-        let inward = cap_lines("host0", Way::In, &both);
+        let inward = cap_lines("host0", Direction::In, &both);
         assert!(
             inward.contains("mpu") && inward.contains("pfifo") && !inward.contains("200000000bit"),
             "{inward}"

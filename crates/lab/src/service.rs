@@ -8,7 +8,9 @@ use plimsoll_sys::Enclosure;
 
 use crate::LabError;
 use crate::group::HostGroups;
-use crate::tool::SYSTEM_FOLDERS;
+
+/// Folders of system programs, which the PATH of an ordinary user lacks on Debian.
+pub(crate) const SYSTEM_FOLDERS: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
 
 /// How much of the output an error shows, in lines and bytes.
 const TAIL_LINES: usize = 20;
@@ -31,10 +33,10 @@ pub(crate) fn search_path(first: &[PathBuf]) -> String {
     all.collect::<Vec<_>>().join(":")
 }
 
-/// Where a host's commands run.
+/// The host of a service.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
-    pub(crate) host: &'a str,
+pub(crate) struct ServiceHost<'a> {
+    pub(crate) name: &'a str,
     pub(crate) enclosure: &'a Enclosure,
     pub(crate) groups: &'a HostGroups,
     /// The folder they are started in.
@@ -44,7 +46,7 @@ pub(crate) struct Place<'a> {
 impl Service {
     /// Starts a shell command on a host; its output goes to this file.
     pub(crate) fn start(
-        place: Place<'_>,
+        host: ServiceHost<'_>,
         text: String,
         log: PathBuf,
         programs: &[PathBuf],
@@ -54,20 +56,20 @@ impl Service {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(&text).env("PATH", search_path(programs));
         command.stdin(Stdio::null()).stdout(output).stderr(errors);
-        let doors = place.groups.doors()?;
-        let child = place.enclosure.spawn(&mut command, place.folder, &doors, place.groups.cores());
+        let groups = host.groups.membership_files()?;
+        let child = host.enclosure.spawn(&mut command, host.folder, &groups, host.groups.cores());
         match child {
             Ok(child) => Ok(Self { command: text, child, log }),
-            Err(reason) => Err(LabError::Start { host: place.host.to_owned(), command: text, reason }),
+            Err(reason) => Err(LabError::Start { host: host.name.to_owned(), command: text, reason }),
         }
     }
 
-    /// How it ended, if it failed. One that ended well may have left others behind that go on.
+    /// Its exit status, if it failed. One that succeeded may have started others that go on.
     pub(crate) fn failure(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten().filter(|status| !status.success())
     }
 
-    /// Waits for its end, which must have been brought about.
+    /// Waits for its end; the caller must have killed it.
     pub(crate) fn wait(&mut self) {
         // It fails only if it was waited for already.
         self.child.wait().ok();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{CaseArgs, RUNS_FOLDER, values};
+use super::values::{self, RUNS_FOLDER};
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -18,7 +18,7 @@ Meanings of columns (MEANING=COLUMN; `switch` and `beside` take several, separat
   round         rows of one round were measured one after another
   group         states of the service, one after another; several columns are joined
   beside        other figures of a request: CPU, calls, packets
-Without --map columns are found by the names that `ablate -f` gives them. docs/ablate.md tells how costs are found.")]
+Without --map columns are found by the names that `ablate -f` gives them. docs/ablate.md says how costs are found.")]
 pub(crate) struct AblateArgs {
     /// A plan file with [[switch]] tables, or its name below lab/
     #[arg(short, long, value_name = "PLAN", required_unless_present = "csv", conflicts_with = "csv")]
@@ -35,7 +35,7 @@ pub(crate) struct AblateArgs {
     /// Seed of the order in which combinations are measured; drawn if it is left out
     #[arg(long, value_name = "N", conflicts_with = "csv")]
     pub(crate) seed: Option<u64>,
-    /// Short steps: a first look, not a measurement
+    /// Short steps: a preview, not a measurement
     #[arg(long, conflicts_with = "csv")]
     pub(crate) quick: bool,
     /// Folder for run files, the table and the figure
@@ -50,22 +50,4 @@ pub(crate) struct AblateArgs {
     /// No progress on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
-}
-
-impl AblateArgs {
-    /// As `lab run` ablates the file that it runs.
-    pub(crate) fn of_lab(file: &str, rounds: u64, how: &CaseArgs) -> Self {
-        Self {
-            file: Some(file.to_owned()),
-            csv: None,
-            map: Vec::new(),
-            rounds,
-            seed: None,
-            quick: how.quick,
-            out: how.out.clone(),
-            name: None,
-            json: how.json,
-            quiet: how.quiet,
-        }
-    }
 }

@@ -14,9 +14,9 @@ Meanings of columns (MEANING=COLUMN; a number in place of a column stands for it
   label                names of rows; several columns are joined: label=phase,note
   group                rows of the same requests; what a request costs is not carried from one group to another
   qps                  requests per second
-  connections          connections, or requests under way; with rt_ms each row is held against Little's law
+  connections          connections, or requests under way; with rt_ms each row is checked by Little's law
   rt_ms                mean response time
-  sleep_ms             how long the target was told to hold each request
+  sleep_ms             how long the target delays each request on purpose
   load_machines        machines that made the load
   response_bytes       bytes of a response
   cores                cores of the machines under test
@@ -31,7 +31,7 @@ Meanings of columns (MEANING=COLUMN; a number in place of a column stands for it
   TIER.link_packets    what its link carries of them each way
   TIER.qps             requests per second of one of them, measured alone
 
-docs/verdict.md tells what is concluded from which.")]
+docs/verdict.md says what follows from which.")]
 pub(crate) struct ExplainArgs {
     /// A run file
     #[arg(required_unless_present = "csv", conflicts_with = "csv")]

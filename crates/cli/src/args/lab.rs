@@ -1,8 +1,8 @@
 //! Flags of the commands about labs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::{RUNS_FOLDER, values};
+use super::values::{self, RUNS_FOLDER};
 
 /// The folder of the scenarios that are diagnosed by themselves.
 const SCENARIOS: &str = "lab/scenarios";
@@ -50,10 +50,10 @@ pub(crate) struct UpArgs {
 /// How labs are run.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CaseArgs {
-    /// Short steps: a first look, not a measurement
+    /// Short steps: a preview, not a measurement
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Try the verdict: raise what limits by half, where that is a cap of the lab, and load the plateau's level again
+    /// Test the verdict: raise what limits by half, where that is a cap of the lab, and load the plateau's level again
     #[arg(long)]
     pub(crate) prove: bool,
     /// Folder for the run files
@@ -65,13 +65,6 @@ pub(crate) struct CaseArgs {
     /// No progress on standard error
     #[arg(short, long)]
     pub(crate) quiet: bool,
-}
-
-impl CaseArgs {
-    /// How the commands run labs that only compare runs: nothing is tried, and the runs themselves are not printed.
-    pub(crate) fn compared(quick: bool, out: &Path, quiet: bool) -> Self {
-        Self { quick, prove: false, out: out.to_owned(), json: false, quiet }
-    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -99,7 +92,7 @@ pub(crate) struct DiagnoseArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
-    /// The folder to look in, with its folders `experiments` and `scenarios`; the next `lab` from here upwards if none is named
+    /// The folder of lab files, with its folders `experiments` and `scenarios` [default: `lab`, here or in a folder above]
     pub(crate) folder: Option<PathBuf>,
 }
 
@@ -111,7 +104,7 @@ pub(crate) struct GeneratorArgs {
     /// Folder for the run file
     #[arg(long)]
     pub(crate) out: PathBuf,
-    /// Try the verdict: ask on standard output for a cap to be raised
+    /// Test the verdict: ask on standard output for a cap to be raised
     #[arg(long)]
     pub(crate) prove: bool,
     /// Hosts have no caps of cores during the first part of the warm-up: ask on standard output for them
@@ -120,7 +113,7 @@ pub(crate) struct GeneratorArgs {
     /// Socket on which the generators of the run meet
     #[arg(long, value_name = "SOCKET")]
     pub(crate) meet: Option<PathBuf>,
-    /// Lead so many other generators, which come to the socket
+    /// Coordinate so many other generators, which connect to the socket
     #[arg(long, requires = "meet", default_value_t = 0)]
     pub(crate) mates: usize,
     /// No progress on standard error

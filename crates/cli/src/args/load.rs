@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::anyhow;
-use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, Slo};
+use plimsoll_experiment::{read_plan_file, with_plain_host};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, RateProfile, Slo};
 
-use super::borrowed::refuse_idle_threads;
-use super::scenario::with_plain_host;
+use super::foreign::refuse_idle_threads;
+use super::values;
 use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
-use super::{plan_file, values};
+use crate::usage::UsageError;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("name", |name| name.short('n')))]
@@ -84,7 +85,7 @@ Examples:
   plimsoll run http://127.0.0.1:8080/api -c 100 -d 10s              100 connections, each as fast as it is answered
   plimsoll run http://127.0.0.1:8080/api -R 2k -d 30s               2000 requests a second, come what may
   plimsoll run http://127.0.0.1:8080/api -R 2k --arrivals poisson   the same, spread like independent users
-  plimsoll run http://127.0.0.1:8080/api -R 'ramp(100,5k,30s) const(5k,1m)'     rising, then held
+  plimsoll run http://127.0.0.1:8080/api -R 'ramp(100,5k,30s) const(5k,1m)'     rising, then constant
   plimsoll run http://127.0.0.1:8080/api -R 'step(1k,5k,1k,10s)'    1000, 2000 … 5000 a second, 10 s each
   plimsoll run http://127.0.0.1:8080/api -c 10 -n 5k                5000 requests, however long they take
   plimsoll run http://api.test/ --unix /run/api.sock                through a unix socket
@@ -116,7 +117,7 @@ pub(crate) struct RunArgs {
     /// many together, and the next ones when all are answered
     #[arg(long, value_name = "N", value_parser = values::count)]
     pub(crate) pipeline: Option<u64>,
-    /// How long the load is held [default: 10s, the time of the stages of -R, or until N requests are made]
+    /// How long the load lasts [default: 10s, the time of the stages of -R, or until N requests are made]
     #[arg(short, long, value_name = "TIME", value_parser = values::duration)]
     pub(crate) duration: Option<Duration>,
     /// End after so many requests, over all connections; with -d, at whichever comes first
@@ -143,13 +144,13 @@ pub(crate) struct RunArgs {
     pub(crate) keep: KeepArgs,
 }
 
-/// What a command line asks for: a plan, and the rows that it does not hold.
+/// The plan of a command line, with the rows that a plan does not contain.
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) plan: Plan,
     /// The text of the plan's CSV file.
     pub(crate) csv: Option<Vec<u8>>,
-    /// Whether hosts are looked at.
+    /// Whether hosts are sampled.
     pub(crate) probing: bool,
 }
 
@@ -170,7 +171,7 @@ impl SweepArgs {
     /// The plan of a ladder.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         if let Some(file) = &self.file {
-            return plan_file::asked(file, &self.keep, &self.watch);
+            return plan_of_file(file, &self.keep, &self.watch);
         }
         let load = LoadSpec::Ladder { rungs: self.ladder.clone(), step_limit: Some(self.step), budget: None };
         let slo = self.slo.slo();
@@ -186,7 +187,7 @@ impl RunArgs {
     /// The plan of one load.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         if let Some(file) = &self.file {
-            return plan_file::asked(file, &self.keep, &self.watch);
+            return plan_of_file(file, &self.keep, &self.watch);
         }
         let arrivals = match self.arrivals {
             Spread::Constant => ArrivalProcess::Constant,
@@ -211,6 +212,25 @@ impl RunArgs {
         }
         Ok(Asked { plan, csv, probing: !self.watch.no_probe })
     }
+}
+
+/// The plan of a file whose hosts all exist already.
+fn plan_of_file(path: &Path, keep: &KeepArgs, watch: &WatchArgs) -> anyhow::Result<Asked> {
+    let PlanFile { mut spec, lab_hosts, profile, .. } = read_plan_file(path)?;
+    if let Some(host) = lab_hosts.into_iter().find(|host| !host.run.is_empty()) {
+        return Err(made_in_lab(&host.name, path).into());
+    }
+    spec.name = keep.name.clone().or(spec.name);
+    spec.hosts.extend(watch.hosts());
+    let plan = watch.profiled(spec.freeze()?, profile.as_ref())?;
+    Ok(Asked { plan, csv: None, probing: !watch.no_probe })
+}
+
+fn made_in_lab(host: &str, path: &Path) -> UsageError {
+    UsageError(format!(
+        "host `{host}` is made in a lab; call `plimsoll lab run {}`, or give the host a `probe` if it exists",
+        path.display()
+    ))
 }
 
 /// The plan as typed, and the text of its CSV file.

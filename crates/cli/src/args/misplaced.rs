@@ -2,13 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// An option of another command, in words for the user.
-#[derive(Debug, thiserror::Error)]
-#[error("{typed} {words}")]
-pub(crate) struct Misplaced {
-    typed: String,
-    words: &'static str,
-}
+use crate::usage::UsageError;
 
 const LADDER: &str = "is about a ladder of loads: write plimsoll sweep URL --ladder N,N,… --step TIME";
 const RATE: &str =
@@ -19,7 +13,7 @@ const BUDGET: &str = "is about the whole answer: write plimsoll URL --budget TIM
 const VERSION: &str = "has no meaning here: write plimsoll --version";
 
 /// What is wrong with a line that the parser refuses, if it is an option of another command.
-pub(super) fn misplaced(error: &clap::Error, line: &[String]) -> Option<Misplaced> {
+pub(super) fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
     let (ErrorKind::UnknownArgument, Some(ContextValue::String(typed))) =
         (error.kind(), error.get(ContextKind::InvalidArg))
     else {
@@ -36,5 +30,5 @@ pub(super) fn misplaced(error: &clap::Error, line: &[String]) -> Option<Misplace
         (_, "--ladder" | "--step") => LADDER,
         _ => return None,
     };
-    Some(Misplaced { typed: typed.clone(), words })
+    Some(UsageError(format!("{typed} {words}")))
 }

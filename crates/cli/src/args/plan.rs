@@ -15,7 +15,7 @@ Examples:
   plimsoll plan --csv tiers.csv --target 100k --map qps=qps --map label=note --map group=phase \\
       --map nginx.instances=nginx --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_both_mbit=1500")]
 #[command(after_help = "\
-The columns of a table mean what `plimsoll explain --help` says; docs/plan.md tells how each number is found.
+The columns of a table mean what `plimsoll explain --help` says; docs/plan.md says how each number is found.
 
 What-ifs: TIER.cores=2x or =4 · TIER.link=2x or =2.5Gbit · TIER.packets=500k · TIER.pool=64 · TIER=drop")]
 pub(crate) struct PlanArgs {
@@ -43,7 +43,7 @@ pub(crate) struct PlanArgs {
     /// What of a machine is to stay free, in place of --utilisation
     #[arg(long, value_name = "RATIO", conflicts_with = "utilisation", value_parser = values::ratio)]
     pub(crate) headroom: Option<f64>,
-    /// The same with other machines, beside the plan; may be given several times, which changes all of it at once
+    /// Also plan with other machines; given several times, all changes apply together
     #[arg(long, value_name = "CHANGE")]
     pub(crate) what_if: Vec<WhatIf>,
     /// One JSON document instead of text

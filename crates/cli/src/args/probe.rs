@@ -18,16 +18,16 @@ Examples:
   plimsoll probe --pid 1234 --component redis://127.0.0.1:6379 --every 10s
   plimsoll probe --stream --port 8080     for a program: a line of JSON for each sample, each second")]
 pub(crate) struct ProbeArgs {
-    /// Look into the processes that listen on this port, and what they are connected to here; may be given several times
+    /// Sample the processes that listen on this port, and those they are connected to here; may be given several times
     #[arg(long = "port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) ports: Vec<u16>,
-    /// Look into this process; may be given several times
+    /// Sample this process; may be given several times
     #[arg(long = "pid", value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) pids: Vec<u32>,
-    /// Look into the processes of this name; may be given several times
+    /// Sample the processes of this name; may be given several times
     #[arg(long = "name", value_name = "NAME")]
     pub(crate) names: Vec<String>,
-    /// Look into the processes that other machines are connected to, but for what this probe was started by
+    /// Sample the processes that other machines are connected to, except those that started this probe
     #[arg(long)]
     pub(crate) serving: bool,
     /// Ask a component about itself; may be given several times

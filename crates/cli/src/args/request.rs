@@ -8,7 +8,7 @@ use plimsoll_plan::{DriverKind, Slo};
 use super::network::NetworkArgs;
 use super::scenario::ScenarioArgs;
 use super::transport::TransportArgs;
-use super::values;
+use super::values::{self, RUNS_FOLDER};
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Request")]
@@ -75,7 +75,7 @@ pub(crate) struct KeepArgs {
     #[arg(long)]
     pub(crate) name: Option<String>,
     /// Folder for the run file and everything else that is written
-    #[arg(short, long, value_name = "DIR", default_value = super::RUNS_FOLDER)]
+    #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
     pub(crate) out: PathBuf,
     /// Write no files at all
     #[arg(long)]

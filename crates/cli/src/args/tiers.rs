@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{RUNS_FOLDER, values};
+use super::values::{self, RUNS_FOLDER};
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -16,7 +16,7 @@ pub(crate) struct TiersArgs {
     /// A plan file whose variants give a tier other numbers of machines, or its name below lab/
     #[arg(short, long, value_name = "PLAN")]
     pub(crate) file: Option<String>,
-    /// Short steps: a first look, not a measurement
+    /// Short steps: a preview, not a measurement
     #[arg(long)]
     pub(crate) quick: bool,
     /// Folder for run files and figures

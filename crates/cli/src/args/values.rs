@@ -5,6 +5,9 @@ use std::time::Duration;
 use plimsoll_plan::{PlanError, ProfileError, RateProfile, checked_name};
 use plimsoll_units::{ParseQuantityError, parse_count, parse_duration, parse_rate};
 
+/// The folder in which runs are kept by default.
+pub(super) const RUNS_FOLDER: &str = "plimsoll-runs";
+
 pub(super) fn duration(text: &str) -> Result<Duration, ParseQuantityError> {
     parse_duration(text)
 }

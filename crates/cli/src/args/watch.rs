@@ -1,4 +1,4 @@
-//! Flags about the hosts that are looked at while a load is made.
+//! Flags about the hosts that are sampled during the load.
 
 use std::time::Duration;
 
@@ -9,24 +9,24 @@ use super::values;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Hosts")]
 pub(crate) struct WatchArgs {
-    /// Look at a host, or at a component on it, while the load is on; may be given several times
+    /// Sample a host, or a component on it, during the load; may be given several times
     ///
     /// local, local:8080 or pid:1234 for this machine and a process on it; ssh://user@host for another, where plimsoll
     /// is installed too; http://host:9100/metrics for a node_exporter or another page in Prometheus' form;
     /// nginx+http://host/stub_status, expvar+http://host:6060/debug/vars, redis://host:6379, memcached://host:11211,
     /// mariadb://user:password@host:3306 and jvm:1234 for components. With NAME= in front it belongs to the host
-    /// of that name. A target on this machine is found by its port and looked at without any of that, together
+    /// of that name. A target on this machine is found by its port and sampled without this option, together
     /// with what it is connected to here, as the host `local`.
     #[arg(long = "probe", value_name = "[NAME=]PROBE", value_parser = probe)]
     pub(crate) probes: Vec<NamedProbe>,
-    /// Look at no host but the load generator itself
+    /// Sample no host but the load generator itself
     #[arg(long, conflicts_with = "probes")]
     pub(crate) no_probe: bool,
-    /// Take a CPU profile of the target at the plateau, when the load is over
+    /// Take a CPU profile of the target at the plateau, after the load
     ///
     /// http://HOST:PORT/debug/pprof/profile for a page of pprof, as Go programs have; perf for the processes that serve
-    /// the target's port on this machine, perf:PID or perf::PORT for others. The level of the plateau is held once more
-    /// meanwhile, so that no figure is of a target that was being profiled. `plimsoll profile` shows all of it.
+    /// the target's port on this machine, perf:PID or perf::PORT for others. The level of the plateau is loaded once
+    /// more meanwhile, so that no figure comes from a target under a profiler. `plimsoll profile` shows all of it.
     #[arg(long, value_name = "SOURCE", value_parser = profiler)]
     pub(crate) profile: Option<Profiler>,
     /// How long the profile takes, at most a sixth of --budget

@@ -1,14 +1,11 @@
 //! `plimsoll ablate`: what each of several switches costs a request.
 
-mod experiment;
-mod order;
-mod record;
-mod state;
-mod table;
-mod turning;
-
 use anyhow::Context;
 use plimsoll_analyze::{Ledger, Replay, ledger, replays};
+use plimsoll_experiment::{
+    AblationOptions, LabFile, MeasuredStates, PlanRunner, RunSettings, ablate as run_ablation, read_trials,
+};
+use plimsoll_lab::Privileges;
 use plimsoll_report::figure::{self, Bar, Caption};
 use plimsoll_report::json::{self, AblationDocument};
 use plimsoll_report::text;
@@ -16,34 +13,38 @@ use plimsoll_units::count_text;
 
 use crate::args::AblateArgs;
 use crate::exit::Exit;
+use crate::experiments::ExperimentSetup;
 use crate::files::{Output, Written};
 use crate::terminal::result;
-
-pub(crate) use experiment::{Runs, check, make};
-pub(crate) use state::UnfitPlan;
-pub(crate) use table::ColumnError;
-use table::Measured;
-
-/// True if what was typed for `ablate` is wrong.
-pub(crate) fn mistyped(error: &anyhow::Error) -> bool {
-    error.is::<UnfitPlan>() || error.is::<ColumnError>()
-}
 
 pub(crate) fn ablate(args: &AblateArgs) -> anyhow::Result<Exit> {
     match (&args.csv, &args.file) {
         (Some(csv), _) => {
-            let measured = table::read(csv, &args.map)?;
-            let drawn = told(&measured, args.name.as_deref(), args)?;
-            Ok(if drawn { Exit::Held } else { Exit::CouldNotRun })
+            let measured = read_trials(csv, &args.map)?;
+            let drawn = print(&measured, args.name.as_deref(), args)?;
+            Ok(if drawn { Exit::Success } else { Exit::CouldNotRun })
         }
-        (None, Some(file)) => experiment::run(file, args),
+        (None, Some(file)) => from_file(file, args),
         // The command line requires one of them.
         (None, None) => Ok(Exit::Usage),
     }
 }
 
-/// The ledgers of what was measured.
-pub(crate) struct Ledgers {
+fn from_file(file: &str, args: &AblateArgs) -> anyhow::Result<Exit> {
+    let file = LabFile::named(file)?;
+    // Before anything starts a second thread.
+    let privileges = file.makes_hosts().then(Privileges::acquire).transpose()?;
+    let settings = RunSettings { quick: args.quick, prove: false, out: args.out.clone(), quiet: args.quiet };
+    let setup = ExperimentSetup::new(settings)?;
+    let context = setup.context();
+    let options = AblationOptions { rounds: args.rounds, seed: args.seed };
+    let runs = run_ablation(&file, &PlanRunner::new(privileges, context), options, context)?;
+    let drawn = print(&runs.measured, Some(&runs.stem), args)?;
+    Ok(Exit::of_all(drawn && !runs.failed, context.is_interrupted()))
+}
+
+/// The costs of switches in each state of a service.
+pub(super) struct Ledgers {
     switches: Vec<String>,
     connections: Option<f64>,
     ledgers: Vec<Ledger>,
@@ -51,27 +52,23 @@ pub(crate) struct Ledgers {
 }
 
 impl Ledgers {
-    /// Of the runs that were made.
-    pub(crate) fn of(runs: &Runs) -> Self {
-        Self::of_measured(&runs.measured)
-    }
-
-    fn of_measured(measured: &Measured) -> Self {
+    /// The costs from these trials.
+    pub(super) fn new(measured: &MeasuredStates) -> Self {
         let ledgers: Vec<Ledger> = measured.states.iter().map(ledger).collect();
         let steps = replays(&ledgers, &measured.switches);
         Self { switches: measured.switches.clone(), connections: measured.connections, ledgers, steps }
     }
 
-    pub(crate) fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         text::ablation(&self.ledgers, &self.steps, self.connections)
     }
 
-    pub(crate) fn document(&self) -> AblationDocument {
+    pub(super) fn document(&self) -> AblationDocument {
         AblationDocument::new(&self.switches, &self.ledgers, &self.steps, self.connections)
     }
 
-    /// The figure; no file if nothing tells what a switch costs.
-    pub(crate) fn figures(&self, stem: &str) -> anyhow::Result<Vec<Output>> {
+    /// The figure; no file if no switch has a known cost.
+    pub(super) fn figures(&self, stem: &str) -> anyhow::Result<Vec<Output>> {
         match self.ledgers.first().filter(|ledger| !ledger.costs.is_empty()) {
             Some(first) => figure(stem, first, self.connections),
             None => Ok(Vec::new()),
@@ -79,12 +76,12 @@ impl Ledgers {
     }
 }
 
-/// Prints the ledgers and draws them; true if the figure is there, or none was wanted.
-fn told(measured: &Measured, stem: Option<&str>, args: &AblateArgs) -> anyhow::Result<bool> {
-    let told = Ledgers::of_measured(measured);
-    result(&if args.json { json::render(&told.document())? } else { told.text() })?;
-    match stem.map(|stem| told.figures(stem)) {
-        Some(figures) => Ok(Written::to(&args.out, figures, false).tell(args.quiet)),
+/// Prints the ledgers and draws them; true if the figure was written, or none was asked for.
+fn print(measured: &MeasuredStates, stem: Option<&str>, args: &AblateArgs) -> anyhow::Result<bool> {
+    let ledgers = Ledgers::new(measured);
+    result(&if args.json { json::render(&ledgers.document())? } else { ledgers.text() })?;
+    match stem.map(|stem| ledgers.figures(stem)) {
+        Some(figures) => Ok(Written::to(&args.out, figures, false).report(args.quiet)),
         None => Ok(true),
     }
 }

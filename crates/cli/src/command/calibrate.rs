@@ -9,7 +9,7 @@ use crate::args::CalibrateArgs;
 use crate::calibrations;
 use crate::exit::Exit;
 use crate::signals;
-use crate::terminal::{remark, result, tell_error};
+use crate::terminal::{remark, report_error, result};
 
 /// Measures, remembers and prints.
 pub(crate) fn calibrate_machine(args: &CalibrateArgs) -> anyhow::Result<Exit> {
@@ -20,9 +20,9 @@ pub(crate) fn calibrate_machine(args: &CalibrateArgs) -> anyhow::Result<Exit> {
         tool_version: env!("CARGO_PKG_VERSION"),
         interrupted: &interrupted,
     };
-    let made = match calibrate(&options, &mut |progress| tell(progress, args.quiet)) {
+    let made = match calibrate(&options, &mut |progress| report(progress, args.quiet)) {
         Err(CalibrateError::Interrupted) => {
-            tell_error(&CalibrateError::Interrupted.into());
+            report_error(&CalibrateError::Interrupted);
             return Ok(Exit::Interrupted);
         }
         made => made?,
@@ -36,10 +36,10 @@ pub(crate) fn calibrate_machine(args: &CalibrateArgs) -> anyhow::Result<Exit> {
     if !args.quiet {
         remark(&format!("wrote {}", path.display()));
     }
-    Ok(Exit::Held)
+    Ok(Exit::Success)
 }
 
-fn tell(progress: &CalibrationProgress<'_>, quiet: bool) {
+fn report(progress: &CalibrationProgress<'_>, quiet: bool) {
     if quiet {
         return;
     }

@@ -4,20 +4,20 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use plimsoll_analyze::{Findings, RungOutcome, compare, rungs_of};
+use plimsoll_experiment::read_run;
 use plimsoll_report::figure::{self, Caption, Series};
 use plimsoll_report::{dat, text};
 use plimsoll_units::percent_text;
 
 use crate::args::DiffArgs;
-use crate::command::recorded;
 use crate::exit::Exit;
 use crate::files::{Output, Written};
 use crate::terminal::result;
 
 /// One side of a comparison.
 pub(super) struct Side {
-    pub(super) name: String,
-    pub(super) rungs: Vec<RungOutcome>,
+    name: String,
+    rungs: Vec<RungOutcome>,
     series: Series,
 }
 
@@ -47,7 +47,7 @@ fn file_stem(path: &Path) -> String {
 pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     let (mut a, mut b) = (read_side(&args.a)?, read_side(&args.b)?);
     if a.name == b.name {
-        let (name_a, name_b) = told_apart(&args.a, &args.b);
+        let (name_a, name_b) = distinct_names(&args.a, &args.b);
         a.rename(name_a);
         b.rename(name_b);
     }
@@ -58,20 +58,20 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     let drawn = args.no_files || draw(args, &a, &b);
     Ok(match (beyond, drawn) {
         (Some((_, true)), _) => Exit::Broken,
-        (_, true) => Exit::Held,
+        (_, true) => Exit::Success,
         (_, false) => Exit::CouldNotRun,
     })
 }
 
-/// Draws the figures and tells of it. The comparison stands without them; true if they are there.
+/// Draws the figures; true if they were written. The comparison is printed either way.
 fn draw(args: &DiffArgs, a: &Side, b: &Side) -> bool {
     let stem = args.name.clone().unwrap_or_else(|| format!("{}_{}", a.name, b.name).replace('/', "-"));
-    Written::to(&args.out, figures(&stem, a, b), args.force).tell(false)
+    Written::to(&args.out, figures(&stem, a, b), args.force).report(false)
 }
 
 /// Names for two files whose runs have the same name: that of the file, else with its ending, else with as many of
 /// the folders above it as it takes. Only one file given twice keeps one name.
-fn told_apart(a: &Path, b: &Path) -> (String, String) {
+fn distinct_names(a: &Path, b: &Path) -> (String, String) {
     let pairs = names(a).into_iter().zip(names(b));
     pairs.clone().find(|(a, b)| a != b).or_else(|| pairs.take(1).next()).unwrap_or_default()
 }
@@ -114,8 +114,7 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         let name = file_stem(path);
         Side { series: Series::from_rungs(&name, &rungs), name, rungs }
     } else {
-        let (_, findings) = recorded::read(path)?;
-        Side::of(&findings)
+        Side::of(&read_run(path)?.findings)
     };
     if side.rungs.is_empty() {
         bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());

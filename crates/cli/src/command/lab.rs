@@ -1,46 +1,75 @@
-//! The commands about labs: making hosts, loading them, judging what is found.
+//! The commands about labs.
 
-pub(crate) mod bed;
-mod case;
-mod conclusions;
-mod diagnose;
-mod file;
-mod found;
-mod generator;
-mod kept;
-mod lever;
+mod documents;
 mod list;
-mod mates;
-mod outcome;
 mod run;
+mod sections;
 mod table;
 mod up;
-mod watch;
 
-use plimsoll_lab::{LabError, Standing, permit};
+use anyhow::Context;
+use plimsoll_experiment::{GeneratorOptions, RunSettings, Scenarios, diagnose, generate};
+use plimsoll_lab::Privileges;
+use serde_json::json;
 
-use crate::args::{LabArgs, LabCommand};
+use crate::args::{CaseArgs, DiagnoseArgs, GeneratorArgs, LabArgs, LabCommand};
 use crate::exit::Exit;
+use crate::experiments::ExperimentSetup;
+use crate::files::run_file_is_whole;
+use crate::progress::Display;
+use crate::signals;
+use crate::terminal::result;
+use documents::case_document;
+use table::{render, score};
 
 pub(crate) fn lab(args: &LabArgs) -> anyhow::Result<Exit> {
+    // Privileges must be acquired before a second thread starts; signals and clocks start none.
     match &args.command {
-        LabCommand::Generator(args) => generator::generate(args),
+        LabCommand::Generator(args) => generator(args),
         LabCommand::List(args) => list::list(args),
-        LabCommand::Up(args) => up::up(args, permitted()?),
-        LabCommand::Run(args) => run::run(args, permitted()?),
-        LabCommand::Diagnose(args) => diagnose::diagnose(args, permitted()?),
+        LabCommand::Up(args) => up::up(args, Privileges::acquire()?),
+        LabCommand::Run(args) => run::run(args, Privileges::acquire()?),
+        LabCommand::Diagnose(args) => diagnose_folder(args, Privileges::acquire()?),
     }
 }
 
-/// The right to make labs has to be had before anything starts a second thread, which signals and clocks do not.
-fn permitted() -> anyhow::Result<Standing> {
-    Ok(permit()?)
+impl CaseArgs {
+    /// The settings of the runs.
+    pub(crate) fn settings(&self) -> RunSettings {
+        RunSettings { quick: self.quick, prove: self.prove, out: self.out.clone(), quiet: self.quiet }
+    }
 }
 
-/// True if what a lab file says is wrong.
-pub(crate) fn mistyped(error: &anyhow::Error) -> bool {
-    let of_lab = error.downcast_ref::<LabError>();
-    error.is::<case::NotInLab>()
-        || error.is::<case::PerfInLab>()
-        || of_lab.is_some_and(|error| matches!(error, LabError::Variable { .. }))
+/// The generator's own process; see `crates/experiment/src/generator.rs`.
+fn generator(args: &GeneratorArgs) -> anyhow::Result<Exit> {
+    let options = GeneratorOptions {
+        plan: args.plan.clone(),
+        out: args.out.clone(),
+        prove: args.prove,
+        starts_uncapped: args.free,
+        socket: args.meet.clone(),
+        others: args.mates,
+    };
+    let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let trouble = generate(&options, &mut Display::new(args.quiet), &interrupted)?;
+    Ok(if run_file_is_whole(trouble) { Exit::Success } else { Exit::CouldNotRun })
+}
+
+fn diagnose_folder(args: &DiagnoseArgs, privileges: Privileges) -> anyhow::Result<Exit> {
+    let setup = ExperimentSetup::new(args.how.settings())?;
+    let context = setup.context();
+    let scenarios = Scenarios { folder: &args.folder, only: &args.only, repeat: args.repeat };
+    let outcomes = diagnose(scenarios, privileges, context)?;
+    result(&if args.how.json {
+        let scenarios: Vec<_> = outcomes.iter().map(case_document).collect();
+        serde_json::to_string_pretty(&json!({ "scenarios": scenarios }))? + "\n"
+    } else {
+        render(&outcomes) + &score(outcomes.iter())
+    })?;
+    let all_right = outcomes.iter().all(|outcome| outcome.as_expected() != Some(false));
+    Ok(match (context.is_interrupted(), all_right) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Success,
+        (false, false) => Exit::Broken,
+    })
 }

@@ -5,19 +5,17 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Context;
 use plimsoll_analyze::{Findings, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
+use plimsoll_experiment::RunStatus;
 use plimsoll_plan::{Load, Plan};
-use plimsoll_record::Run;
-use plimsoll_report::{json, text};
-use plimsoll_store::StoreError;
 
-use super::judge;
+use super::recorded::rendered;
 use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SweepArgs};
 use crate::calibrations;
 use crate::exit::Exit;
-use crate::files::{self, Output, Written};
+use crate::files::{self, Output, Written, run_file_is_whole};
 use crate::progress::Display;
 use crate::signals;
-use crate::terminal::{remark, result, tell_error};
+use crate::terminal::{remark, result};
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, "answer", &args.keep, args.slo.strict)
@@ -42,13 +40,13 @@ fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow
     if let Some(path) = outcome.file.as_ref().filter(|_| !keep.quiet) {
         remark(&format!("wrote {}", path.display()));
     }
-    let figures_are_there = figures(&outcome, &findings, keep).tell(keep.quiet);
+    let figures_are_there = figures(&outcome, &findings, keep).report(keep.quiet);
     let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
-    Ok(if all_is_kept { judge::exit(&outcome.run, &findings, strict) } else { Exit::CouldNotRun })
+    Ok(if all_is_kept { RunStatus::of(&outcome.run, &findings, strict).into() } else { Exit::CouldNotRun })
 }
 
 /// Makes one run and keeps it.
-pub(super) fn make_run(
+fn make_run(
     asked: Asked,
     command: &str,
     keep: &KeepArgs,
@@ -77,18 +75,9 @@ fn warn_of_lengths(plan: &Plan) {
             };
             remark(&format!(
                 "plimsoll: the header Content-Length{of} says {stated} bytes and the body has {own}: leave the header out, \
-                 unless servers are to be seen with it"
+                 unless the wrong length is what you test"
             ));
         }
-    }
-}
-
-/// The text or the JSON of a run, the same for a live and for a recorded one.
-pub(super) fn rendered(run: &Run, findings: &Findings, as_json: bool) -> anyhow::Result<String> {
-    if as_json {
-        Ok(json::render(&json::Document::new(run, findings))?)
-    } else {
-        Ok(text::render(run, findings))
     }
 }
 
@@ -112,11 +101,4 @@ fn figures(outcome: &Outcome, findings: &Findings, keep: &KeepArgs) -> Written {
         return Written::default();
     }
     Written::to(&keep.out, Output::ladder(&stem(outcome, keep), findings), keep.force)
-}
-
-/// Says on standard error what is wrong with the run file; true if nothing is.
-pub(super) fn run_file_is_whole(trouble: Option<StoreError>) -> bool {
-    let Some(error) = trouble else { return true };
-    tell_error(&anyhow::Error::new(error).context("the run file is missing or incomplete"));
-    false
 }

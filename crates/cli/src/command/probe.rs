@@ -43,14 +43,14 @@ fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     loop {
         text.extend(samples(&mut host).iter().map(sample_line));
         match write(&text) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Held),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Success),
             written => written.context("could not write samples to standard output")?,
         }
         text.clear();
         // A host too busy to be sampled in time is sampled when it can be, and not twice at once afterwards.
         due = (due + args.every).max(RealClock.now());
         if end.comes_before(due) {
-            return Ok(Exit::Held);
+            return Ok(Exit::Success);
         }
     }
 }
@@ -80,7 +80,7 @@ fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let after = samples(&mut host);
     result(&view::text(&Window::between(&before, &after), &ran, named))?;
     absent_ports(args, &after);
-    Ok(Exit::Held)
+    Ok(Exit::Success)
 }
 
 /// The processes that ran within a time, the busiest first, without this one; `None` if the user ends it.

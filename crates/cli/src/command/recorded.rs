@@ -1,27 +1,27 @@
 //! The commands on recorded runs: listing, reporting again, exporting.
 
-use std::path::Path;
-
 use anyhow::bail;
 use jiff::Timestamp;
-use plimsoll_analyze::{Findings, analyze};
+use plimsoll_analyze::Findings;
+use plimsoll_experiment::{RecordedRun, read_run};
 use plimsoll_plan::Load;
 use plimsoll_record::Run;
-use plimsoll_report::{csv, dat};
+use plimsoll_report::{csv, dat, json, text};
 use plimsoll_store::{RunRow, StoreError};
 use plimsoll_units::escape_control;
 
-use super::measure::rendered;
 use crate::args::{ExportArgs, ExportFormat, ReportArgs, RunsArgs};
 use crate::exit::Exit;
 use crate::files::{Output, Written};
 use crate::terminal::{remark, result};
 
-/// Reads a run and judges it, as the live run was judged.
-pub(super) fn read(file: &Path) -> anyhow::Result<(Run, Findings)> {
-    let run = plimsoll_store::read(file)?;
-    let findings = analyze(&run)?;
-    Ok((run, findings))
+/// The text or the JSON of a run, the same for a live and for a recorded one.
+pub(super) fn rendered(run: &Run, findings: &Findings, as_json: bool) -> anyhow::Result<String> {
+    if as_json {
+        Ok(json::render(&json::Document::new(run, findings))?)
+    } else {
+        Ok(text::render(run, findings))
+    }
 }
 
 pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
@@ -35,7 +35,7 @@ pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
     }
     let lines: Vec<String> = rows.iter().map(line).collect();
     result(&lines.concat())?;
-    Ok(Exit::Held)
+    Ok(Exit::Success)
 }
 
 /// One line a run: when, which command, how many steps, the file, the target.
@@ -59,7 +59,7 @@ fn utc(unix_ms: u64) -> String {
 }
 
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
-    let (run, findings) = read(&args.file)?;
+    let RecordedRun { run, findings, .. } = read_run(&args.file)?;
     if args.out.is_some() && !matches!(findings.plan.load, Load::Ladder { .. }) {
         bail!(
             "{} holds one level of load, and --out draws the table and figures of a ladder; \
@@ -71,19 +71,19 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.out {
         let of_file = || args.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let stem = args.name.clone().unwrap_or_else(of_file);
-        if !Written::to(folder, Output::ladder(&stem, &findings), args.force).tell(false) {
+        if !Written::to(folder, Output::ladder(&stem, &findings), args.force).report(false) {
             return Ok(Exit::CouldNotRun);
         }
     }
-    Ok(Exit::Held)
+    Ok(Exit::Success)
 }
 
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
-    let (run, findings) = read(&args.file)?;
+    let RecordedRun { run, findings, .. } = read_run(&args.file)?;
     result(&match args.format {
         ExportFormat::Dat => dat::render(&findings)?,
         ExportFormat::Csv => csv::render(&findings),
         ExportFormat::Json => rendered(&run, &findings, true)?,
     })?;
-    Ok(Exit::Held)
+    Ok(Exit::Success)
 }

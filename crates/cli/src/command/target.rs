@@ -16,5 +16,5 @@ pub(crate) fn target(args: &TargetArgs) -> anyhow::Result<Exit> {
     let server = Server::bind(SocketAddr::new(args.listen, args.port))?;
     result(&format!("{}\n", server.address()))?;
     server.run(&interrupted)?;
-    Ok(Exit::Held)
+    Ok(Exit::Success)
 }

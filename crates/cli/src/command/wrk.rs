@@ -66,9 +66,9 @@ fn refusal(words: &str) -> Exit {
 }
 
 fn leave(exit: &Exit) -> u8 {
-    let told = io::stdout().write_all(exit.stdout.as_bytes()).and_then(|()| io::stdout().flush());
-    if told.and_then(|()| io::stderr().write_all(exit.stderr.as_bytes())).is_err() {
-        // Nobody reads, and the exit code says it all the same.
+    let written = io::stdout().write_all(exit.stdout.as_bytes()).and_then(|()| io::stdout().flush());
+    if written.and_then(|()| io::stderr().write_all(exit.stderr.as_bytes())).is_err() {
+        // Both streams are closed; the exit code says the same.
     }
     exit.code
 }

@@ -64,7 +64,7 @@ fn the_steps_of_the_report_are_replayed() {
 }
 
 #[test]
-fn a_table_reads_as_text_and_what_is_mistyped_is_told() {
+fn a_table_reads_as_text_and_a_usage_error_says_what_is_wrong() {
     let bench = Bench::new();
     fs::write(bench.path("t.csv"), "cache,log,qps\n1,1,100\n1,0,200\n0,1,50\n0,0,x\n").unwrap();
     let ablate = |code: i32, maps: &[&str]| {
@@ -123,7 +123,7 @@ fn a_switch_that_burns_cpu_is_the_dearest_and_everything_is_kept() {
 }
 
 #[test]
-fn variants_are_states_with_ledgers_of_their_own_and_the_step_between_them_is_told() {
+fn variants_are_states_with_ledgers_of_their_own_and_the_step_between_them_is_explained() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let variant = "[[variant]]\nname = \"mended\"\ncombinations = [[\"burn\"], []]\n[[variant.switch]]\nname = \"burn\"\n\
@@ -137,7 +137,7 @@ fn variants_are_states_with_ledgers_of_their_own_and_the_step_between_them_is_to
     assert_eq!(states, ["burn", "mended"]);
     let counts = |ledger: usize| found["ledgers"][ledger]["cells"].as_array().unwrap().len();
     assert_eq!((counts(0), counts(1)), (4, 2));
-    assert_eq!(found["ledgers"][1]["costs"].as_array().unwrap().len(), 1, "of the label nothing is told");
+    assert_eq!(found["ledgers"][1]["costs"].as_array().unwrap().len(), 1, "the label has no cost");
     let steps = found["steps"].as_array().unwrap();
     let burning = steps.iter().find(|step| step["on"] == serde_json::json!(["burn"])).unwrap();
     assert_eq!((&burning["from"], &burning["to"], steps.len()), (&"burn".into(), &"mended".into(), 2));
@@ -150,7 +150,7 @@ fn variants_are_states_with_ledgers_of_their_own_and_the_step_between_them_is_to
 }
 
 #[test]
-fn a_run_that_fails_is_told_and_costs_only_itself() {
+fn a_run_that_fails_is_reported_and_costs_only_itself() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let failing = "[[switch]]\nname = \"bad\"\ncommand = { on = \"test -e no-such-file\", off = \"true\" }\n";

@@ -7,7 +7,7 @@ fn a_pool_of_workers_shows_as_the_knee_and_the_plateau() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     // Four at a time, 200 ms each: 20 requests a second, from 4 connections on. A machine that is busy with other things
-    // adds milliseconds to each, which must stay far below the 5 % that the knee is told by.
+    // adds milliseconds to each, which must stay far below the 5 % that the knee is found by.
     let url = target.url("/sleep?ms=200&workers=4");
     // What limits it is for tests that look at hosts: other tests may keep this machine busy.
     let called = bench.expect(0, &[&url, "--budget", "45s", "--qps", "10", "--no-probe", "--json"]);

@@ -148,9 +148,9 @@ fn a_table_reads_as_text_and_what_is_mistyped_is_a_usage_error() {
 fn a_cell_that_is_no_number_is_named_with_its_row() {
     let bench = Bench::new();
     std::fs::write(bench.path("t.csv"), "qps,cpu\n100,50\n200,much\n").unwrap();
-    let told =
+    let shown =
         bench.expect(1, &["explain", "--csv", "t.csv", "--map", "qps=qps", "--map", "api.cpu_percent=cpu"]);
-    assert!(told.err.contains("row 2") && told.err.contains("much"), "{}", told.err);
+    assert!(shown.err.contains("row 2") && shown.err.contains("much"), "{}", shown.err);
 }
 
 #[test]

@@ -136,10 +136,10 @@ fn a_calibration_is_remembered_and_later_runs_are_judged_by_it() {
     let calibrated = called.json();
     assert_eq!(calibrated["schema"], "plimsoll/calibration/1");
     assert!(calibrated["levels"].as_array().unwrap().len() >= 3);
-    assert!(called.err.contains("closed loop, -t 1 -c 100"), "progress is told: {}", called.err);
+    assert!(called.err.contains("closed loop, -t 1 -c 100"), "progress is shown: {}", called.err);
     let text = with_cache(&run).out;
-    let told = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("requests/s that one worker can send here, calibrated"), "{text}");
+    let shown = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("requests/s that one worker can send here, calibrated"), "{text}");
     let document = with_cache(&[&run[..], &["--json"]].concat()).json();
     let ceiling = &document["generator"]["ceiling"];
     assert_eq!(ceiling["ceiling_per_sec"], calibrated["ceiling_per_sec"]);

@@ -1,4 +1,4 @@
-//! Hosts are looked at while a load is made: found, followed, told of, and left alone.
+//! Hosts are sampled during a load: found, followed, reported, and left alone.
 
 use std::net::SocketAddr;
 
@@ -83,8 +83,8 @@ fn a_component_that_does_not_answer_is_named_and_ends_nothing() {
     let probe = format!("cache=redis://{}", refused_address());
     let args = ["run", &target.url("/healthz"), "-c", "1", "-d", "2s", "--probe", &probe, "--json"];
     let called = bench.expect(0, &args);
-    let told = called.err.lines().filter(|line| line.contains("redis") && line.contains("cache")).count();
-    assert_eq!(told, 1, "once: {}", called.err);
+    let shown = called.err.lines().filter(|line| line.contains("redis") && line.contains("cache")).count();
+    assert_eq!(shown, 1, "once: {}", called.err);
     let document = called.json();
     let cache = document["hosts"].as_array().unwrap().iter().find(|host| host["name"] == "cache").unwrap();
     assert_eq!(

@@ -107,11 +107,11 @@ fn a_server_that_does_not_speak_http2_gets_no_load() {
         called.err
     };
     refused(format!("https://{}/", nginx.tls_http1_address()), &["--insecure"]);
-    let told = refused(format!("http://{}/", nginx.address()), &[]);
-    assert!(told.contains("what it says is not HTTP/2") || told.contains("closed"), "{told}");
+    let shown = refused(format!("http://{}/", nginx.address()), &[]);
+    assert!(shown.contains("what it says is not HTTP/2") || shown.contains("closed"), "{shown}");
     let silent = BadServer::start(Script::NeverAnswer);
-    let told = refused(format!("http://{}/", silent.address()), &["--timeout", "100ms"]);
-    assert!(told.contains("within the timeout"), "{told}");
+    let shown = refused(format!("http://{}/", silent.address()), &["--timeout", "100ms"]);
+    assert!(shown.contains("within the timeout"), "{shown}");
     assert!(nginx.requests().unwrap() - before <= 2, "no load was made");
 }
 

@@ -56,8 +56,8 @@ fn a_server_is_verified_by_its_authority_and_every_request_counted() {
     assert_eq!((&tls["verified"], &tls["resumption"]), (&json!(true), &json!(true)));
     assert_eq!((&tls["peer"], &document["run"]["protocol"]), (&json!("127.0.0.1"), &json!("HTTP/1.1")));
     let (version, cipher) = (tls["version"].as_str().unwrap(), tls["cipher"].as_str().unwrap());
-    let told = format!("HTTP/1.1 over {version} ({cipher})");
-    assert!(called.err.contains(&told), "told before the load: {}", called.err);
+    let shown = format!("HTTP/1.1 over {version} ({cipher})");
+    assert!(called.err.contains(&shown), "shown before the load: {}", called.err);
     assert_eq!(schema_errors(&document), [""; 0]);
 }
 
@@ -150,7 +150,7 @@ fn files_that_cannot_be_used_are_named() {
 }
 
 #[test]
-fn a_port_without_tls_is_told_from_one_with_it() {
+fn a_port_without_tls_is_distinguished_from_one_with_it() {
     let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
     let called = short_run(&bench, 1, &url(nginx.address()), &[]);
     assert!(called.err.contains("tls_handshake") && called.err.contains("https"), "{}", called.err);

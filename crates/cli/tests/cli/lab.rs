@@ -54,14 +54,14 @@ fn up(bench: &Bench, file: &str) -> Up {
     let mut command = bench.command(&["lab", "up", file, "--quiet"]);
     let mut child = command.env("TMPDIR", bench.folder()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let mut told: Vec<String> = Vec::new();
+    let mut printed: Vec<String> = Vec::new();
     for line in lines {
-        told.push(line);
-        if told.last().unwrap().starts_with("CPU is capped by") {
+        printed.push(line);
+        if printed.last().unwrap().starts_with("CPU is capped by") {
             break;
         }
     }
-    Up { child, lines: told }
+    Up { child, lines: printed }
 }
 
 impl Up {
@@ -171,15 +171,15 @@ fn a_run_that_expects_nothing_ends_well_and_shows_its_report() {
     bench.run_file("kept");
 }
 
-/// Ends a lab by Ctrl-C once its load has begun: it tells `told` then, and leaves no folder.
-fn ended_by_ctrl_c(bench: &Bench, told: fn(&str) -> bool) {
+/// Ends a lab by Ctrl-C once its load has begun: it prints a line for which `is_end` holds, and leaves no folder.
+fn ended_by_ctrl_c(bench: &Bench, is_end: fn(&str) -> bool) {
     let mut command = bench.command(&["lab", "run", "one.toml"]);
     command.env("TMPDIR", bench.folder()).stderr(Stdio::piped()).stdout(Stdio::null());
     let mut up = Up { child: command.spawn().unwrap(), lines: Vec::new() };
     let mut lines = BufReader::new(up.child.stderr.take().unwrap()).lines().map(Result::unwrap);
     assert!(lines.any(|line| line.starts_with("target 198.18.")), "the load begins");
     up.signal("INT");
-    assert!(lines.any(|line| told(&line)), "what came of it is told");
+    assert!(lines.any(|line| is_end(&line)), "the result is printed");
     assert_eq!(up.child.wait().unwrap().code(), Some(130));
     assert!(folders(bench).is_empty());
 }
@@ -226,7 +226,7 @@ ready = "tcp:80"
 "#;
     let Some(bench) = lab(text) else { return };
     let log = logging(&bench);
-    // On a busy machine one may begin a step too late, which is told and no matter here.
+    // On a busy machine one may begin a step too late, which is reported and does not matter here.
     let called = bench.call(&["lab", "run", "one.toml", "--json", "--quiet"]);
     let file = called.json()["runs"][0]["file"].as_str().unwrap().to_owned();
     let report = bench.expect(0, &["report", &file, "--json"]).json();
@@ -404,7 +404,7 @@ fn without_root_a_lab_is_made_in_a_user_namespace_or_the_missing_permission_is_n
 
 /// Where a cap cannot be raised, that is said in place of what came of it.
 #[test]
-fn a_verdict_is_tried_and_the_run_file_says_what_came_of_it() {
+fn a_verdict_is_tested_and_the_run_file_says_the_result() {
     let Some(bench) = lab(ONE) else { return };
     let file = format!("{FILES}/scenarios/cpu-single.toml");
     let called = bench.call(&["lab", "run", &file, "--prove", "--quick", "--json", "--out", "kept"]);
@@ -416,8 +416,8 @@ fn a_verdict_is_tried_and_the_run_file_says_what_came_of_it() {
     assert_eq!(report["steps"].as_array().unwrap().len(), 5, "the second load is no step of the ladder");
     let text = verdict["text"].as_str().unwrap();
     if proof.is_null() {
-        let told = called.err.contains("the verdict stays untried:");
-        assert!(told && verdict["confidence"] != "proven", "{text}\n{}", called.err);
+        let shown = called.err.contains("the verdict was not tested:");
+        assert!(shown && verdict["confidence"] != "proven", "{text}\n{}", called.err);
         return;
     }
     assert_eq!(
@@ -436,7 +436,7 @@ fn a_run_that_shows_no_limit_leaves_nothing_to_try_and_says_so() {
     let Some(bench) = lab(&ONE.replace("ladder = [1, 2]", "rate = 5")) else { return };
     let called = bench.call(&["lab", "run", "one.toml", "--prove", "--quiet", "--json"]);
     // On a busy machine it may be the generator that could not keep up with its rate; nothing is to try then either.
-    assert!(called.err.contains("the verdict stays untried: "), "{}", called.err);
+    assert!(called.err.contains("the verdict was not tested: "), "{}", called.err);
     assert_ne!(called.json()["runs"][0]["confidence"], "proven");
 }
 
@@ -529,15 +529,15 @@ fn a_proxy_that_is_listed_before_what_it_needs_becomes_ready() {
 }
 
 #[test]
-fn rows_of_a_file_are_told_together_and_drawn() {
+fn rows_of_a_file_are_shown_together_and_drawn() {
     let rows = "[row]\nfront = \"api\"\n[[variant]]\nname = \"large\"\ntarget.url = \"http://api:8080/payload?number=50\"\n\
                 host = [{ name = \"api\", cores = 0.6 }]\n[[variant]]\nname = \"larger\"\n\
                 target.url = \"http://api:8080/payload?number=50\"\n[[variant]]\nname = \"alone\"\nrow = { case = \"large\", alone = \"api\" }\n\
                 host = [{ name = \"api\", cores = 0.6 }]\n";
     let Some(bench) = lab(&format!("{ONE}{rows}")) else { return };
-    let told = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet", "--out", "kept"]).json();
-    assert_eq!(told["runs"].as_array().unwrap().len(), 4);
-    let rows = told["rows"].as_array().unwrap();
+    let shown = bench.expect(0, &["lab", "run", "one.toml", "--json", "--quiet", "--out", "kept"]).json();
+    assert_eq!(shown["runs"].as_array().unwrap().len(), 4);
+    let rows = shown["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().map(|row| row["label"].as_str().unwrap()).collect::<Vec<_>>(),
         ["one", "large", "larger"]
@@ -545,7 +545,7 @@ fn rows_of_a_file_are_told_together_and_drawn() {
     assert_eq!((&rows[0]["cores"], &rows[1]["cores"]), (&0.5.into(), &0.6.into()), "of the target's host");
     let bytes = |row: usize| rows[row]["response_bytes"].as_f64().unwrap();
     assert!(bytes(1) > 10.0 * bytes(0), "{rows:?}");
-    assert!(rows[1]["throughput_per_sec"].as_f64().unwrap() > 0.0 && told["conclusions"].is_array());
+    assert!(rows[1]["throughput_per_sec"].as_f64().unwrap() > 0.0 && shown["conclusions"].is_array());
     let kept: Vec<String> = fs::read_dir(bench.path("kept"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())

@@ -64,7 +64,7 @@ fn runs_of_a_file_are_compared_and_a_lab_stays_up_while_its_hosts_are_the_same()
     let Some(bench) = lab(&format!("{SHOP}{more}{VARIANTS}")) else { return };
     let called = bench.expect(0, &["lab", "run", "one.toml", "--json"]);
     assert_eq!(starts(&bench), 2, "one lab for three runs, and one for the last\n{}", called.err);
-    assert_eq!(called.err.matches("in the lab of the one before").count(), 2, "{}", called.err);
+    assert_eq!(called.err.matches("in the lab of the run before").count(), 2, "{}", called.err);
     let found = called.json();
     satisfies_its_schema(&found);
     assert_eq!(names(&found["runs"]), ["shop", "shop/dear", "shop/same", "shop/two"]);
@@ -190,9 +190,9 @@ fn a_run_that_ctrl_c_cut_short_is_shown_and_is_no_evidence_beside_others() {
     assert!(lines.any(|line| line.contains("requests/s")), "a step of it has ended");
     let mut kill = Command::new("kill");
     assert!(kill.args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
-    let told: Vec<String> = lines.collect();
+    let shown: Vec<String> = lines.collect();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{told:?}");
+    assert_eq!(output.status.code(), Some(130), "{shown:?}");
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     satisfies_its_schema(&found);
     assert_eq!(names(&found["runs"]), ["shop", "shop/long"]);
@@ -213,7 +213,7 @@ fn runs_of_an_ablation_go_on_in_a_new_lab_after_a_service_ended_and_use_none_of_
     let Some(bench) = lab(&switched("touch end").replace("run = [\"", dies)) else { return };
     let called = bench.expect(1, &["ablate", "-f", "one.toml", "--rounds", "2"]);
     assert_eq!(called.err.matches("a service ended during the run").count(), 3, "{}", called.err);
-    assert!(called.err.contains("no run of shop says anything"), "{}", called.err);
+    assert!(called.err.contains("no run of shop can be used"), "{}", called.err);
     assert_eq!(starts(&bench), 3, "a lab for each run, until three in a row failed: {}", called.err);
 }
 
@@ -235,8 +235,8 @@ fn a_host_that_starts_free_is_warmed_free_and_measured_with_its_cap() {
     if report["plan"]["hosts"][0]["capacity"]["cores"] != 0.2 {
         return eprintln!("not shown: without control groups no host can be free first and capped later");
     }
-    let mut told = report["events"].as_array().unwrap().iter().map(|event| event["text"].as_str().unwrap());
-    assert!(told.any(|text| text.contains(", the first ") && text.contains("without caps")), "{report:#}");
+    let mut shown = report["events"].as_array().unwrap().iter().map(|event| event["text"].as_str().unwrap());
+    assert!(shown.any(|text| text.contains(", the first ") && text.contains("without caps")), "{report:#}");
     // A request takes a millisecond of a core, so that 0.2 of one make 200 a second; two whole ones would make ten times as many.
     let qps = found["runs"][0]["throughput_per_sec"].as_f64().unwrap();
     assert!(qps < 260.0, "{qps}");

@@ -72,14 +72,14 @@ fn another_host_gets_the_load_and_the_request_keeps_the_urls() {
     let (bench, server) = (Bench::new(), Witness::start());
     let address = server.address.to_string();
     let called = short_run(&bench, 0, "http://api.test/x", &["--connect-to", &address]);
-    assert!(called.err.contains(&address), "the address is told before the load: {}", called.err);
+    assert!(called.err.contains(&address), "the address is shown before the load: {}", called.err);
     let seen = server.seen();
     assert!(!seen.is_empty());
     assert!(seen.iter().all(|request| request.head.contains("\r\nHost: api.test\r\n")), "{}", seen[0].head);
 }
 
 #[test]
-fn a_host_may_be_given_its_addresses_and_those_that_do_not_answer_are_told_and_left_out() {
+fn a_host_may_be_given_its_addresses_and_those_that_do_not_answer_are_reported_and_left_out() {
     let (bench, server) = (Bench::new(), Witness::start());
     let port = server.address.port();
     let resolve = format!("api.test:{port}:127.0.0.1,127.0.0.2");

@@ -123,7 +123,7 @@ fn a_recorded_run_is_planned_by_what_was_seen_of_its_host() {
     let tier = &plan["tiers"][0];
     assert!(tier["machines"].as_u64().unwrap() > 1, "{plan}");
     // Its threads burn 300 µs a request between them. The CPU of the machine is another's too: where that drowns the
-    // target's, it is left out and told.
+    // target's, it is left out and shown.
     let needs = tier["needs"].as_array().unwrap();
     let burns = |need: &&Value| need["resource"] == "cpu" || need["resource"] == "thread";
     let most = needs.iter().filter(burns).filter_map(|need| need["per_request"].as_f64()).fold(0.0, f64::max);

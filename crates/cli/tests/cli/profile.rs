@@ -51,7 +51,7 @@ fn a_ladder_holds_its_plateau_for_the_profile_and_keeps_its_table() {
 }
 
 #[test]
-fn what_cannot_be_profiled_is_told_before_the_load() {
+fn what_cannot_be_profiled_is_refused_before_the_load() {
     let (bench, program) = (Bench::new(), GoProgram::start().unwrap());
     let refused = |source: &str, wanted: &str| {
         let called = profiled(&bench, &program, source, "runs");
@@ -74,8 +74,8 @@ fn a_run_without_a_profile_says_how_to_take_one() {
     let (bench, program) = (Bench::new(), GoProgram::start().unwrap());
     bench.expect(0, &["run", &program.url(), "-n", "10", "-c", "1", "--no-probe"]);
     let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
-    let told = bench.expect(1, &["profile", &file]);
-    assert!(told.err.contains("--profile perf"), "{}", told.err);
+    let shown = bench.expect(1, &["profile", &file]);
+    assert!(shown.err.contains("--profile perf"), "{}", shown.err);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn progress_in_a_pipe_is_a_plain_line_per_step() {
     let steps = called.err.lines().filter(|line| line.contains("requests/s")).count();
     assert_eq!(steps, 3, "{}", called.err);
     assert!(!called.err.contains('\u{1b}'), "no terminal codes in a pipe");
-    assert!(called.err.contains("127.0.0.1"), "the target's address is told: {}", called.err);
+    assert!(called.err.contains("127.0.0.1"), "the target's address is shown: {}", called.err);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn rungs_are_climbed_in_the_order_given() {
 }
 
 #[test]
-fn a_warm_up_is_told_and_is_none_of_the_steps() {
+fn a_warm_up_is_reported_and_is_not_a_step() {
     let bench = Bench::new();
     let slow = Duration::from_millis(5);
     let server = BadServer::start(Script::SlowAtFirst { requests: u64::MAX, cold: slow, warm: slow });

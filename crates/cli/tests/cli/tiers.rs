@@ -5,7 +5,7 @@ use std::fs;
 use crate::bench::{Bench, Target};
 
 /// A file whose variants give the tier one and two hosts of half a core; all are asked through the first, which passes nothing on,
-/// so that only what is told of them is looked at.
+/// so that the test compares only their results.
 const SCALED: &str = r#"
 name = "scaled"
 [target]

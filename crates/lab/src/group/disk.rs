@@ -19,7 +19,7 @@ pub(super) const NO_GROUP: &str = "it takes a control group that may be written 
 /// # Errors
 /// Why it is on none, in words.
 pub(super) fn device_of(folder: &Path) -> Result<String, &'static str> {
-    let number = fs::metadata(folder).map_err(|_| "the lab's own folder cannot be looked at")?.dev();
+    let number = fs::metadata(folder).map_err(|_| "the lab's own folder cannot be read")?.dev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
     whole_device(Path::new("/sys/dev/block"), &format!("{major}:{minor}")).ok_or(
         "the lab's own folder is on no disk of its own but in memory or on layers; set TMPDIR to a folder on a disk, \

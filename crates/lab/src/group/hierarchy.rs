@@ -1,17 +1,38 @@
 //! Where control groups may be made.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 use plimsoll_sys::CgroupPaths;
 
-use super::Capping;
+use crate::naming::NAME;
 
 /// The controllers of version 1 that a lab has a use for.
 const CONTROLLERS_V1: [&str; 4] = ["cpu", "cpuacct", "memory", "blkio"];
 
 /// Those of version 2. Without one of the others than `cpu` there is no cap of its kind, which is said if one is asked for.
 const CONTROLLERS_V2: [&str; 3] = ["cpu", "memory", "io"];
+
+/// The means by which processors are capped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capping {
+    /// Control groups, version 2.
+    GroupsV2,
+    /// Control groups, version 1.
+    GroupsV1,
+    /// Affinity: only whole processors.
+    Affinity,
+}
+
+impl fmt::Display for Capping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::GroupsV2 => "cgroup v2",
+            Self::GroupsV1 => "cgroup v1",
+            Self::Affinity => "affinity, in whole cores",
+        })
+    }
+}
 
 /// The folders below which a lab's groups are made: one of version 2, or one for each controller of version 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -108,7 +129,7 @@ impl Hierarchies {
     }
 }
 
-/// Fails only if the controller `cpu` is not to be had.
+/// Fails only if the controller `cpu` is unavailable.
 fn pass_on(folder: &Path) -> io::Result<()> {
     let file = folder.join("cgroup.subtree_control");
     let [cpu, others @ ..] = CONTROLLERS_V2.map(|controller| fs::write(&file, format!("+{controller}")));
@@ -127,9 +148,9 @@ fn usable(folder: &Path) -> bool {
     is_writable(folder) && passes_on()
 }
 
-/// Whether a group can be made in this one: the only sure way to know is to make one.
+/// Whether a group can be made in this one. Only an attempt can tell.
 fn is_writable(folder: &Path) -> bool {
-    let attempt = folder.join(format!("{}try-{}", crate::lease::NAME, std::process::id()));
+    let attempt = folder.join(format!("{}try-{}", NAME, std::process::id()));
     fs::create_dir(&attempt).and_then(|()| fs::remove_dir(&attempt)).is_ok()
 }
 

@@ -37,7 +37,7 @@ fn groups(mounts: &str, own: &str) -> LabGroups {
     LabGroups {
         hierarchies: Hierarchies::find(mounts, own),
         folder: "plimsoll-lab-0".to_owned(),
-        dealt: Cell::new(0),
+        assigned: Cell::new(0),
     }
 }
 
@@ -87,7 +87,7 @@ fn by_version_2_one_group_has_all_caps_of_a_host() {
     for (file, text) in expected {
         assert_eq!(tree.text(&format!("{host}/{file}")), text, "{file}");
     }
-    assert_eq!((made.doors().unwrap().len(), made.paths().folders().len()), (1, 1));
+    assert_eq!((made.membership_files().unwrap().len(), made.paths().folders().len()), (1, 1));
     made.cap(&Capacity { cores: Some(1.5), ..Capacity::default() }).unwrap();
     assert_eq!(tree.text(&format!("{host}/cpu.max")), "15000 10000");
     assert!(tree.text(&format!("{host}/io.max")).starts_with(&device), "what is not named stays");

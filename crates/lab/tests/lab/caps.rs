@@ -54,7 +54,7 @@ fn a_link_is_capped_each_way_by_its_own_cap_and_can_be_widened() {
     let (web, api) = (&lab.hosts()[0], &lab.hosts()[1]);
     near(bytes_per_sec(web, api, 3_000_000) * 8.0, 20e6);
     near(bytes_per_sec(api, web, 1_500_000) * 8.0, 10e6);
-    lab.host_mut("web").unwrap().alter(&link(80_000_000, 0)).unwrap();
+    lab.host_mut("web").unwrap().change_caps(&link(80_000_000, 0)).unwrap();
     let (web, api) = (&lab.hosts()[0], &lab.hosts()[1]);
     let widened = bytes_per_sec(web, api, 10_000_000) * 8.0;
     assert!(widened > 30e6 && widened < 100e6, "{widened}");
@@ -115,7 +115,7 @@ fn processors_are_capped_over_all_processes_of_a_host_and_the_cap_can_be_raised(
     let used = cores_used(&lab);
     assert!(used < 0.25 && used > 0.05, "{used}");
     let more = Capacity { cores: Some(0.6), ..Capacity::default() };
-    lab.host_mut("web").unwrap().alter(&more).unwrap();
+    lab.host_mut("web").unwrap().change_caps(&more).unwrap();
     let used = cores_used(&lab);
     assert!(used > 0.25 && used < 0.7, "{used}");
     assert_eq!(lab.hosts()[0].capacity().cores, Some(0.6));
@@ -155,7 +155,7 @@ fn what_is_written_to_disk_is_capped_and_the_cap_can_be_raised() {
     let capped = written_per_sec(&lab, "first", 2e6);
     assert!(capped < 1.25e6, "{capped}");
     let more = Capacity { disk_bytes_per_sec: Some(4_000_000), ..Capacity::default() };
-    lab.host_mut("web").unwrap().alter(&more).unwrap();
+    lab.host_mut("web").unwrap().change_caps(&more).unwrap();
     fs::write(lab.folder().join("0-web/go"), "").unwrap();
     let raised = written_per_sec(&lab, "second", 2e6);
     assert!(raised > 1.5 * capped && raised < 5e6, "{raised} after {capped}");

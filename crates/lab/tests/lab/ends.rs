@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use plimsoll_lab::Standing;
+use plimsoll_lab::Privileges;
 
 use super::stage::{Stage, counted_in, host, processes, until};
 
@@ -28,7 +28,7 @@ fn everything_is_gone_once_a_lab_is_dropped_also_what_went_its_own_way() {
     let running: Vec<u32> = groups.iter().flat_map(|group| processes(group)).collect();
     assert!(groups.is_empty() || running.len() >= 3, "{running:?}");
     let first = lab.hosts()[0].pid();
-    let note = Standing::Root.runtime_folder().join(format!("plimsoll-lab-{}", lab.number()));
+    let note = Privileges::Root.runtime_folder().join(format!("plimsoll-lab-{}", lab.number()));
     assert!(fs::read_to_string(&note).unwrap().contains(folder.to_str().unwrap()));
     drop(lab);
     assert!(!is_there(first) && !running.iter().any(|pid| is_there(*pid)), "{running:?}");

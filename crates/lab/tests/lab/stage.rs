@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use plimsoll_lab::{Lab, LabError, LabHost, LabOptions, LabSpec, Standing};
+use plimsoll_lab::{Lab, LabError, LabHost, LabOptions, LabSpec, Privileges};
 use plimsoll_plan::{Capacity, GeneratorSpec, LabHostSpec};
 use plimsoll_sys::{Permission, namespace_permission};
 use tempfile::TempDir;
@@ -56,7 +56,7 @@ impl Stage {
             folder: self.folder.path(),
             services: None,
             programs: Vec::new(),
-            runtime: Standing::Root.runtime_folder(),
+            runtime: Privileges::Root.runtime_folder(),
             ready_within: within,
             interrupted: &AtomicBool::new(false),
         };

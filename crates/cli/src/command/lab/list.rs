@@ -1,17 +1,17 @@
-//! `plimsoll lab list`: the lab files there are.
+//! `plimsoll lab list`: experiments, scenarios and other lab files.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use plimsoll_experiment::{LabFile, files_in};
 use plimsoll_plan::PlanFile;
 
-use super::file::{LabFile, files_in};
 use super::table::{aligned, words};
 use crate::args::ListArgs;
 use crate::exit::Exit;
 use crate::terminal::{remark, result, with_causes};
 
-/// The folder of lab files where none is named, in the current folder or one above, as names of files are looked for.
+/// The default folder of lab files, in the current folder or in one above.
 const FOLDER: &str = "lab";
 
 /// Where files are in that folder, what they are called there, and how they are run by their names.
@@ -32,32 +32,35 @@ pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     }
     if sections.is_empty() {
         remark(&format!("no lab files in {}; their names end in .toml", folder.display()));
-        return Ok(Exit::Held);
+        return Ok(Exit::Success);
     }
     result(&sections.join("\n"))?;
-    Ok(Exit::Held)
+    Ok(Exit::Success)
 }
 
 fn folder(args: &ListArgs) -> anyhow::Result<PathBuf> {
     if let Some(folder) = &args.folder {
         return Ok(folder.clone());
     }
-    let here = std::env::current_dir().context("could not tell the current folder")?;
+    let here = std::env::current_dir().context("could not find the current folder")?;
     let above = here.ancestors().map(|folder| folder.join(FOLDER)).find(|folder| folder.is_dir());
     Ok(above.unwrap_or_else(|| PathBuf::from(FOLDER)))
 }
 
-/// The lab files of a folder, if it is there. One that cannot be read is told.
+/// The lab files of a folder, if it exists. One that cannot be read is named on standard error.
 fn files(folder: &Path) -> anyhow::Result<Vec<LabFile>> {
     let paths = if folder.is_dir() { files_in(folder)? } else { Vec::new() };
-    let read = |path: PathBuf| {
-        let told = |error| remark(&format!("{}: {}", path.display(), with_causes(&error)));
-        LabFile::read(&path).map_err(told).ok()
+    let read = |path: PathBuf| match LabFile::read(&path) {
+        Ok(file) => Some(file),
+        Err(error) => {
+            remark(&with_causes(&error));
+            None
+        }
     };
     Ok(paths.into_iter().filter_map(read).collect())
 }
 
-/// Those that say what they are about, each with that; then all others as a table.
+/// First the files with an `about` line, then the others as a table.
 fn entries(files: &[LabFile]) -> String {
     let mut text = String::new();
     let mut rows = vec![["name", "expects"].map(ToOwned::to_owned)];

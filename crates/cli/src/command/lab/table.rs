@@ -1,50 +1,38 @@
-//! What was found, as a table.
+//! The outcomes of a lab's runs as a table.
 
 use plimsoll_analyze::{RowRun, TierUse};
+use plimsoll_experiment::{CaseOutcome, JudgedRun};
 use plimsoll_plan::{Expect, Expected};
 use plimsoll_units::{count_text, duration_text, share_text, significant};
 
-use super::found::{Judged, Named};
+use crate::terminal::with_causes;
 
 /// The columns, of which the last is not padded.
 const HEADER: [&str; 8] = ["name", "QPS", "conns", "p99", "limit", "where", "confidence", "expected"];
 
-/// The columns of numbers, which stand to the right.
+/// The columns of numbers, aligned to the right.
 const NUMBERS: [usize; 3] = [1, 2, 3];
 
-/// The columns of a table of rows: those in between tell what was moved and used.
+/// The columns of a table of rows, with bytes moved and CPU used.
 const ROW_HEADER: [&str; 11] =
     ["name", "QPS", "conns", "p99", "mean", "MB/s", "CPU", "limit", "where", "confidence", "expected"];
 
 const ROW_NUMBERS: [usize; 5] = [1, 2, 3, 4, 5];
 
-/// What came of one case.
-#[derive(Debug)]
-pub(super) enum Row<'a> {
-    /// It was run.
-    Judged(&'a Judged),
-    /// It could not be run.
-    Failed {
-        /// Its name.
-        name: &'a str,
-        /// Why.
-        why: &'a str,
-    },
-}
-
-pub(super) fn render(rows: &[Row<'_>]) -> String {
-    let of_row = |row: &Row<'_>| matches!(row, Row::Judged(judged) if judged.row.is_some());
-    if rows.iter().any(of_row) {
+/// The table of these outcomes.
+pub(super) fn render(outcomes: &[CaseOutcome]) -> String {
+    let has_row = |outcome: &CaseOutcome| outcome.judged().is_some_and(|judged| judged.row.is_some());
+    if outcomes.iter().any(has_row) {
         let mut lines = vec![ROW_HEADER.map(ToOwned::to_owned)];
-        lines.extend(rows.iter().map(row_cells));
+        lines.extend(outcomes.iter().map(row_cells));
         return aligned(&lines, &ROW_NUMBERS);
     }
     let mut lines = vec![HEADER.map(ToOwned::to_owned)];
-    lines.extend(rows.iter().map(cells));
+    lines.extend(outcomes.iter().map(cells));
     aligned(&lines, &NUMBERS)
 }
 
-/// Lines of columns, those of numbers to the right.
+/// Aligned columns; those of `numbers` to the right.
 pub(super) fn aligned<const N: usize>(lines: &[[String; N]], numbers: &[usize]) -> String {
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..N).map(width).collect();
@@ -58,32 +46,31 @@ pub(super) fn aligned<const N: usize>(lines: &[[String; N]], numbers: &[usize]) 
     lines.iter().map(line).collect()
 }
 
-/// How many of those that expect something were right, after the table; nothing if none does.
-pub(super) fn score(judged: impl Iterator<Item = Option<bool>>) -> String {
-    let (right, all) = judged.flatten().fold((0, 0), |(right, all), one| (right + usize::from(one), all + 1));
+/// How many outcomes are as expected, of those with an expectation; nothing if none has one.
+pub(super) fn score<'a>(outcomes: impl Iterator<Item = &'a CaseOutcome>) -> String {
+    let judged = outcomes.filter_map(CaseOutcome::as_expected);
+    let (right, all) = judged.fold((0, 0), |(right, all), one| (right + usize::from(one), all + 1));
     if all == 0 { String::new() } else { format!("\n{right} of {all} right\n") }
 }
 
-fn cells(row: &Row<'_>) -> [String; 8] {
-    match row {
-        Row::Judged(judged) => judged_cells(judged),
-        Row::Failed { name, why } => {
+fn cells(outcome: &CaseOutcome) -> [String; 8] {
+    match outcome {
+        CaseOutcome::Judged(judged) => judged_cells(judged),
+        CaseOutcome::Failed { name, error, .. } => {
+            let why = with_causes(error);
             let first = why.lines().next().unwrap_or_default().to_owned();
             let none = String::new;
-            [(*name).to_owned(), none(), none(), none(), "failed".to_owned(), none(), none(), first]
+            [name.clone(), none(), none(), none(), "failed".to_owned(), none(), none(), first]
         }
     }
 }
 
-fn row_cells(row: &Row<'_>) -> [String; 11] {
-    let run = match row {
-        Row::Judged(judged) => judged.row.as_ref(),
-        Row::Failed { .. } => None,
-    };
+fn row_cells(outcome: &CaseOutcome) -> [String; 11] {
+    let run = outcome.judged().and_then(|judged| judged.row.as_ref());
     let mean = run.map(|run| duration_text(run.measured.mean_latency_ns)).unwrap_or_default();
     let moved = run.map(|run| significant(run.bytes_per_sec / 1e6)).unwrap_or_default();
     let used = run.map(busiest).unwrap_or_default();
-    let [name, per_sec, connections, p99, limit, place, confidence, expected] = cells(row);
+    let [name, per_sec, connections, p99, limit, place, confidence, expected] = cells(outcome);
     [name, per_sec, connections, p99, mean, moved, used, limit, place, confidence, expected]
 }
 
@@ -91,35 +78,32 @@ fn row_cells(row: &Row<'_>) -> [String; 11] {
 fn busiest(run: &RowRun) -> String {
     let share = |tier: &&TierUse| tier.cpu_ratio.unwrap_or(-1.0);
     let tier = run.measured.tiers.iter().max_by(|a, b| share(a).total_cmp(&share(b)));
-    let told = |tier: &TierUse| Some(format!("{} {}", share_text(tier.cpu_ratio?), tier.tier));
-    tier.and_then(told).unwrap_or_default()
+    let text = |tier: &TierUse| Some(format!("{} {}", share_text(tier.cpu_ratio?), tier.tier));
+    tier.and_then(text).unwrap_or_default()
 }
 
-fn judged_cells(judged: &Judged) -> [String; 8] {
+fn judged_cells(judged: &JudgedRun) -> [String; 8] {
     let found = &judged.found;
-    let best = judged.best.as_ref();
-    let per_sec =
-        best.map(|best| format!("{}{}", if best.at_least { "≥" } else { "" }, count_text(best.per_sec)));
-    let p99 = best.and_then(|best| best.p99_ns).map(duration_text);
+    let peak = judged.peak.as_ref();
+    let per_sec = peak.map(|peak| {
+        format!("{}{}", if peak.lower_bound { "≥" } else { "" }, count_text(peak.throughput_per_sec))
+    });
+    let limit = found.named.limit.name();
     [
         judged.name.clone(),
         per_sec.unwrap_or_default(),
-        best.map(|best| best.connections.to_string()).unwrap_or_default(),
-        p99.unwrap_or_default(),
-        limit_text(&found.named, found.size),
+        peak.map(|peak| peak.connections.to_string()).unwrap_or_default(),
+        peak.and_then(|peak| peak.p99_ns).map(duration_text).unwrap_or_default(),
+        found.size.map_or_else(|| limit.to_owned(), |size| format!("{limit} of {size:.0}")),
         found.named.host.clone(),
-        found.confidence.clone(),
+        found.confidence.name().to_owned(),
         expected_text(judged),
     ]
 }
 
-fn limit_text(named: &Named, size: Option<f64>) -> String {
-    size.map_or_else(|| named.limit.clone(), |size| format!("{} of {size:.0}", named.limit))
-}
-
-/// Whether it is what was expected, and what that was if not.
-fn expected_text(judged: &Judged) -> String {
-    match (judged.right(), &judged.expected) {
+/// Whether the diagnosis is as expected, and the expectation if not.
+fn expected_text(judged: &JudgedRun) -> String {
+    match (judged.as_expected(), &judged.expected) {
         (Some(true), _) => "right".to_owned(),
         (Some(false), Some(expected)) => format!("WRONG, expected {}", words(expected)),
         _ => String::new(),

@@ -1,39 +1,35 @@
-//! `plimsoll lab up`: hosts to look around on.
+//! `plimsoll lab up`: makes the hosts of a file and keeps them until Ctrl-C.
 
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use plimsoll_lab::{Lab, LabHost, Standing};
+use plimsoll_experiment::{LabFile, raise_lab};
+use plimsoll_lab::{Lab, LabHost, Privileges};
 use plimsoll_plan::Capacity;
 use plimsoll_units::{bytes_text, count_text};
 
-use super::case;
-use super::file::LabFile;
 use super::table::aligned;
 use crate::args::UpArgs;
 use crate::exit::Exit;
 use crate::signals;
 use crate::terminal::{remark, result};
 
-/// How often it is seen whether the user wants it to end, and whether all services still run.
+/// How often Ctrl-C and the services are polled.
 const POLL: Duration = Duration::from_millis(100);
 
-pub(super) fn up(args: &UpArgs, standing: Standing) -> anyhow::Result<Exit> {
+pub(super) fn up(args: &UpArgs, privileges: Privileges) -> anyhow::Result<Exit> {
     let file = LabFile::named(&args.file)?;
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
-    let whole = args
-        .variant
-        .as_ref()
-        .map_or_else(|| file.name().to_owned(), |name| format!("{}/{name}", file.name()));
-    let cases = file.cases(false);
-    let case = cases.iter().find(|case| case.name == whole);
-    let case = case.ok_or_else(|| {
+    let case = file.find_case(args.variant.as_deref()).ok_or_else(|| {
         anyhow!("{} has no variant `{}`", args.file, args.variant.clone().unwrap_or_default())
     })?;
-    let mut lab = case::up(case, standing, &interrupted, args.quiet)?;
-    result(&shown(&lab, &case.file.spec.url, standing))?;
+    let mut lab = raise_lab(&case, privileges, &interrupted).map_err(|error| error.of_case(&case.name))?;
+    for text in lab.remarks().iter().filter(|_| !args.quiet) {
+        remark(&format!("plimsoll: {text}"));
+    }
+    result(&shown(&lab, &case.file.spec.url, privileges))?;
     if !args.quiet {
         remark("Ctrl-C ends the lab and everything in it");
     }
@@ -41,17 +37,17 @@ pub(super) fn up(args: &UpArgs, standing: Standing) -> anyhow::Result<Exit> {
         lab.alive()?;
         thread::sleep(POLL);
     }
-    Ok(Exit::Held)
+    Ok(Exit::Success)
 }
 
-fn shown(lab: &Lab, url: &str, standing: Standing) -> String {
+fn shown(lab: &Lab, url: &str, privileges: Privileges) -> String {
     let hosts: Vec<&LabHost> = lab.hosts().iter().chain(lab.generators()).collect();
     let rows: Vec<[String; 3]> = hosts
         .iter()
         .map(|host| [host.name().to_owned(), host.address().to_string(), capacity(host.capacity())])
         .collect();
     let table = aligned(&rows, &[]);
-    let ways = hosts.iter().map(|host| format!("    {}\n", host.way_in(standing)));
+    let ways = hosts.iter().map(|host| format!("    {}\n", host.shell_command(privileges)));
     let lines: String = table.lines().zip(ways).map(|(line, way)| format!("{line}\n{way}")).collect();
     format!(
         "{lines}target {url}, to be reached from the generator's host\nCPU is capped by {}\n",
@@ -59,7 +55,7 @@ fn shown(lab: &Lab, url: &str, standing: Standing) -> String {
     )
 }
 
-/// What a host has, as far as that is capped.
+/// The caps of a host.
 fn capacity(capacity: &Capacity) -> String {
     let bits = |bits: u64| format!("{}bit/s", bytes_text(bits as f64).trim_end_matches('B'));
     let (out, inward) = (capacity.link_out_bits_per_sec, capacity.link_in_bits_per_sec);

@@ -1,0 +1,332 @@
+//! Command lines with options of ab and hey into command lines of Plimsoll.
+
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use clap::{Arg, ArgAction, Command};
+use plimsoll_units::parse_count;
+
+use super::conflict;
+use super::flags::{FOREIGN_FLAGS, ForeignFlag, Here, THREADS, flag};
+use crate::usage::UsageError;
+
+/// A line with Plimsoll's own options only.
+#[derive(Debug)]
+pub(crate) struct Translated {
+    /// The line, the program's name first.
+    pub(crate) line: Vec<String>,
+    /// Options without effect, and why.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Replaces options of ab and hey by Plimsoll's own, in lines that make one load or ask for the whole answer. Lines of other
+/// commands come back unchanged.
+///
+/// # Errors
+/// When an option, or its value, means something else here or nothing at all.
+pub(crate) fn translate(root: &Command, line: Vec<String>) -> Result<Translated, UsageError> {
+    let first = line.get(1).map(String::as_str).unwrap_or_default();
+    let run = root.find_subcommand("run").unwrap_or(root);
+    let (command, words) = match first {
+        "run" => (run, 2),
+        _ if first == "help" || root.find_subcommand(first).is_some() => {
+            return Ok(Translated { line, remarks: Vec::new() });
+        }
+        _ => (root, 1.min(line.len())),
+    };
+    let mut given = line;
+    let args = given.split_off(words);
+    let connections = connections(&args);
+    let mut reading = Reading {
+        command,
+        run,
+        connections,
+        args: args.into_iter().peekable(),
+        line: given,
+        remarks: Vec::new(),
+        said: Vec::new(),
+    };
+    reading.all()?;
+    Ok(Translated { line: reading.line, remarks: reading.remarks })
+}
+
+/// The value of `-c`, wherever it stands.
+fn connections(args: &[String]) -> Option<u64> {
+    let position = args.iter().position(|arg| arg.starts_with("-c") && !arg.starts_with("-cpus"))?;
+    let attached = args[position].trim_start_matches("-c");
+    let value = if attached.is_empty() { args.get(position + 1)?.as_str() } else { attached };
+    parse_count(value).ok()
+}
+
+/// An option of Plimsoll's that the line holds.
+struct Said {
+    /// Which one.
+    id: String,
+    /// As it was typed.
+    typed: String,
+    /// It was typed as ab's or hey's.
+    borrowed: bool,
+}
+
+struct Reading<'a> {
+    command: &'a Command,
+    run: &'a Command,
+    /// The number of connections, if it is given.
+    connections: Option<u64>,
+    args: Peekable<IntoIter<String>>,
+    line: Vec<String>,
+    remarks: Vec<String>,
+    said: Vec<Said>,
+}
+
+fn option<'a>(command: &'a Command, typed: &str) -> Option<&'a Arg> {
+    let is_it = |arg: &&Arg| match typed.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => {
+            arg.get_short().is_some_and(|short| typed.strip_prefix('-') == Some(short.to_string().as_str()))
+        }
+    };
+    command.get_arguments().find(is_it)
+}
+
+impl Reading<'_> {
+    fn all(&mut self) -> Result<(), UsageError> {
+        while let Some(arg) = self.args.next() {
+            if arg == "--" {
+                self.line.push(arg);
+                self.line.extend(self.args.by_ref());
+            } else if let Some((row, value)) = long(&arg) {
+                self.borrowed(row, value)?;
+            } else if arg.starts_with("--") {
+                self.long_option(arg)?;
+            } else if arg.starts_with('-') && arg.len() > 1 {
+                self.letters(&arg)?;
+            } else {
+                self.line.push(arg);
+            }
+        }
+        self.check_number_with_time()
+    }
+
+    /// hey ignores -n where -z is given; here the first of both ends the load.
+    fn check_number_with_time(&self) -> Result<(), UsageError> {
+        let number = self.said.iter().any(|said| said.id == "requests_count");
+        if number && self.said.iter().any(|said| said.typed == "-z") {
+            return Err(refusal(
+                "with -z hey ignores -n: leave -n out, or write -d instead of -z to end at \
+                 whichever comes first"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn long_option(&mut self, arg: String) -> Result<(), UsageError> {
+        let (name, attached) = arg.split_once('=').map_or((arg.as_str(), false), |(name, _)| (name, true));
+        if let Some(native) = option(self.command, name) {
+            let wants_value = native.get_action().takes_values() && !attached;
+            self.say(native, name, false)?;
+            self.line.push(arg);
+            self.line.extend(self.args.next_if(|_| wants_value));
+        } else {
+            self.line.push(arg);
+        }
+        Ok(())
+    }
+
+    /// One letter or several in a bundle, of which the last may be followed by its value at once.
+    fn letters(&mut self, arg: &str) -> Result<(), UsageError> {
+        for (at, letter) in arg.char_indices().skip(1) {
+            let typed = format!("-{letter}");
+            let rest = &arg[at + letter.len_utf8()..];
+            let ends = match (option(self.command, &typed), flag(&typed)) {
+                (Some(native), row) => self.native(native, &typed, rest, row)?,
+                (None, _) if option(self.run, &typed).is_some() => return Err(one_load(&typed)),
+                (None, Some(row)) => {
+                    let attached = row.value.is_some() && !rest.is_empty();
+                    self.borrowed(row, attached.then(|| rest.strip_prefix('=').unwrap_or(rest).to_owned()))?;
+                    row.value.is_some()
+                }
+                // Unknown: the parser of the command line says so.
+                (None, None) => {
+                    self.line.push(format!("-{letter}{rest}"));
+                    true
+                }
+            };
+            if ends {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// A letter of Plimsoll's own; true if the rest of the bundle was its value.
+    fn native(
+        &mut self,
+        native: &Arg,
+        typed: &str,
+        rest: &str,
+        row: Option<&ForeignFlag>,
+    ) -> Result<bool, UsageError> {
+        let wants_value = native.get_action().takes_values();
+        let attached = rest.strip_prefix('=').unwrap_or(rest);
+        let next = if rest.is_empty() { self.args.peek().cloned() } else { None };
+        self.check_value(row, (native, typed), next.as_deref().unwrap_or(attached))?;
+        self.say(native, typed, false)?;
+        if wants_value && !rest.is_empty() {
+            self.line.push(format!("{typed}{rest}"));
+            return Ok(true);
+        }
+        self.line.push(typed.to_owned());
+        self.line.extend(self.args.next_if(|_| wants_value));
+        Ok(false)
+    }
+
+    fn check_value(
+        &self,
+        row: Option<&ForeignFlag>,
+        (native, typed): (&Arg, &str),
+        value: &str,
+    ) -> Result<(), UsageError> {
+        let wrong = match row.map(|row| row.here) {
+            Some(Here::Own(conflict, means)) => {
+                conflict.refuse(value, self.connections).map(|why| conflicting(typed, &why, means))
+            }
+            Some(Here::Same) if native.get_id() == "name" && value.parse::<u64>().is_ok() => Some(format!(
+                "-n is the name of the files here; {value} requests are plimsoll run URL -n {value}, a name of \
+                 digits is --name {value}"
+            )),
+            _ => None,
+        };
+        wrong.map_or(Ok(()), |words| Err(refusal(words)))
+    }
+
+    fn borrowed(&mut self, row: &'static ForeignFlag, attached: Option<String>) -> Result<(), UsageError> {
+        let typed = row.spelling;
+        if let Here::Refused(words) = row.here {
+            return Err(refusal(format!("{typed} ({}): {words}", there(row))));
+        }
+        let value = match row.value {
+            None => String::new(),
+            Some(_) => attached.or_else(|| self.args.next()).ok_or_else(|| wants_value(row))?,
+        };
+        match row.here {
+            Here::Means(args) => self.mean(typed, args, &value),
+            Here::Credentials => self.header(typed, &credentials(typed, &value)?),
+            Here::CredentialsOrAccept if value.contains(':') => {
+                self.header(typed, &credentials(typed, &value)?)
+            }
+            Here::CredentialsOrAccept => self.header(typed, &accept(&value)?),
+            Here::NoEffect(words) => {
+                let remark = format!("{typed} ({}) has no effect: {words}", there(row));
+                if !self.remarks.contains(&remark) {
+                    self.remarks.push(remark);
+                }
+                Ok(())
+            }
+            // These are letters of one load, and the line is about the whole answer.
+            Here::Same | Here::Own(..) | Here::Refused(_) => Err(one_load(typed)),
+        }
+    }
+
+    fn header(&mut self, typed: &str, header: &str) -> Result<(), UsageError> {
+        self.mean(typed, &["-H", "{}"], header)
+    }
+
+    fn mean(&mut self, typed: &str, args: &[&str], value: &str) -> Result<(), UsageError> {
+        let mut args = args.iter().peekable();
+        while let Some(target) = args.next() {
+            let of_target = args.next_if(|arg| !arg.starts_with('-')).map(|arg| arg.replace("{}", value));
+            if let Some(native) = option(self.command, target) {
+                self.check_value(flag(target), (native, target), of_target.as_deref().unwrap_or_default())?;
+                self.say(native, typed, true)?;
+            } else if option(self.run, target).is_some() {
+                return Err(one_load(typed));
+            }
+            self.line.push((*target).to_owned());
+            self.line.extend(of_target);
+        }
+        Ok(())
+    }
+
+    /// Notes an option of Plimsoll's; two that set the same thing in different words are refused.
+    fn say(&mut self, native: &Arg, typed: &str, borrowed: bool) -> Result<(), UsageError> {
+        let id = native.get_id().to_string();
+        let once = !matches!(native.get_action(), ArgAction::Append);
+        if let Some(other) =
+            self.said.iter().find(|said| once && said.id == id && (said.borrowed || borrowed))
+        {
+            let long = native.get_long().unwrap_or(&id);
+            let other = &other.typed;
+            return Err(refusal(format!(
+                "{other} and {typed} both stand for --{long}: leave one of them out"
+            )));
+        }
+        self.said.push(Said { id, typed: typed.to_owned(), borrowed });
+        Ok(())
+    }
+}
+
+/// hey's words, after one dash or two, with the value that is attached.
+fn long(arg: &str) -> Option<(&'static ForeignFlag, Option<String>)> {
+    let (name, value) = arg.split_once('=').map_or((arg, None), |(name, value)| (name, Some(value)));
+    let name = name.strip_prefix('-').filter(|name| name.starts_with('-')).unwrap_or(name);
+    let row = FOREIGN_FLAGS.iter().find(|row| row.spelling.len() > "-x".len() && row.spelling == name)?;
+    Some((row, value.map(ToOwned::to_owned)))
+}
+
+/// Refuses more threads than connections: ab and hey mean seconds by this letter.
+///
+/// # Errors
+/// When there are more.
+pub(crate) fn refuse_idle_threads(threads: Option<u64>, connections: u32) -> Result<(), UsageError> {
+    let Some(threads) = threads.filter(|threads| *threads > u64::from(connections)) else { return Ok(()) };
+    let why = conflict::more_threads_than(connections, threads);
+    Err(refusal(conflicting("-t", &why, THREADS)))
+}
+
+/// A line that is refused.
+fn refusal(why: String) -> UsageError {
+    UsageError(format!("{why}; docs/ab-and-hey.md says what becomes of each option of ab and hey"))
+}
+
+/// A value of an option with another meaning here.
+fn conflicting(typed: &str, why: &str, means: &str) -> String {
+    format!("{why}; here {typed} is: {means}")
+}
+
+fn one_load(typed: &str) -> UsageError {
+    refusal(format!(
+        "{typed} is about one load: write plimsoll run URL {typed} …; a URL alone gets a whole ladder of them"
+    ))
+}
+
+fn wants_value(row: &ForeignFlag) -> UsageError {
+    let (value, there) = (row.value.unwrap_or_default(), there(row));
+    refusal(format!("{} ({there}) needs a value: {value}", row.spelling))
+}
+
+/// What an option means where it comes from.
+fn there(row: &ForeignFlag) -> String {
+    if row.there.contains(':') { row.there.to_owned() } else { format!("{}: {}", row.from, row.there) }
+}
+
+/// RFC 7617, section 2: user and password, joined by a colon, in base64.
+fn credentials(typed: &str, value: &str) -> Result<String, UsageError> {
+    if !value.contains(':') {
+        return Err(refusal(format!("{typed} needs a name and a password with a colon between them")));
+    }
+    Ok(format!("Authorization: Basic {}", BASE64_STANDARD.encode(value)))
+}
+
+fn accept(value: &str) -> Result<String, UsageError> {
+    if value.contains('/') {
+        return Ok(format!("Accept: {value}"));
+    }
+    Err(refusal(format!(
+        "-A {value} is neither ab's user:password nor a media type for hey's header Accept; write -H 'Accept: {value}' \
+         if that is meant"
+    )))
+}

@@ -1,0 +1,132 @@
+//! What commands hand to experiments: settings, Ctrl-C, and progress on standard error, a line for each event.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Context;
+use plimsoll_experiment::{CaseOutcome, Observer, Progress, RunContext, RunSettings, TrialDesign};
+use plimsoll_record::Calibration;
+use plimsoll_units::count_text;
+
+use crate::calibrations;
+use crate::progress::Display;
+use crate::signals;
+use crate::terminal::{remark, report_error, with_causes};
+
+/// The settings of a command's experiment.
+pub(crate) struct ExperimentSetup {
+    settings: RunSettings,
+    calibrations: Vec<Calibration>,
+    interrupted: Arc<AtomicBool>,
+    display: ExperimentDisplay,
+}
+
+impl ExperimentSetup {
+    /// Watches for Ctrl-C from here on.
+    pub(crate) fn new(settings: RunSettings) -> anyhow::Result<Self> {
+        let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+        let display = ExperimentDisplay { quiet: settings.quiet };
+        Ok(Self { settings, calibrations: calibrations::known(), interrupted, display })
+    }
+
+    pub(crate) fn context(&self) -> RunContext<'_> {
+        RunContext {
+            settings: &self.settings,
+            calibrations: &self.calibrations,
+            interrupted: &self.interrupted,
+            observer: &self.display,
+        }
+    }
+}
+
+/// Shows the progress of an experiment; quiet, only failures.
+#[derive(Debug)]
+struct ExperimentDisplay {
+    quiet: bool,
+}
+
+impl Observer for ExperimentDisplay {
+    fn observe(&self, progress: &Progress<'_>) {
+        match progress {
+            Progress::RunFailed(error) => report_error(*error),
+            Progress::ServiceEnded(error) => {
+                remark(&format!("plimsoll: a service ended during the run: {}", with_causes(*error)))
+            }
+            Progress::SamplingFailed(Some(error)) => {
+                remark(&format!("plimsoll: the lab's hosts could not be sampled: {error}"));
+            }
+            Progress::SamplingFailed(None) => remark(
+                "plimsoll: the thread that samples the lab's hosts ended too early; the report says which samples there are",
+            ),
+            Progress::GaveUp { failed_in_a_row } => {
+                remark(&format!("plimsoll: {failed_in_a_row} runs in a row failed; the rest is left out"));
+            }
+            _ if self.quiet => {}
+            progress => line(progress),
+        }
+    }
+
+    fn run_observer(&self) -> Box<dyn plimsoll_conductor::Observer> {
+        Box::new(Display::new(self.quiet))
+    }
+}
+
+fn line(progress: &Progress<'_>) {
+    match progress {
+        Progress::LabRemark(text) => remark(&format!("plimsoll: {text}")),
+        Progress::RunBegins { name, number, count, same_lab } => {
+            let same = if *same_lab { ", in the lab of the run before" } else { "" };
+            remark(&format!("{name} ({number} of {count}){same}"));
+        }
+        Progress::RunRecorded(path) | Progress::TableWritten(path) => {
+            remark(&format!("wrote {}", path.display()));
+        }
+        Progress::CaseEnded(outcome) => remark(&case_line(outcome)),
+        Progress::AblationBegins { name, design, states, runs, rounds } => {
+            let what = design.map_or_else(
+                || format!("{states} states of it, {runs} combinations"),
+                |design| format!("{}, {runs}", design_text(design)),
+            );
+            remark(&format!("{name}: {what} in each of {rounds} rounds, in turn"));
+        }
+        Progress::TrialEnded { trial, done, count, throughput_per_sec, lower_bound } => {
+            let at_least = if *lower_bound { "≥ " } else { "" };
+            let throughput = count_text(*throughput_per_sec);
+            remark(&format!("{done} of {count}: {trial}: {at_least}{throughput} requests/s"));
+            if *lower_bound {
+                remark(
+                    "plimsoll: the load generator was the limit: that combination needs less time than this shows",
+                );
+            }
+        }
+        Progress::RunFailed(_)
+        | Progress::ServiceEnded(_)
+        | Progress::SamplingFailed(_)
+        | Progress::GaveUp { .. } => {}
+    }
+}
+
+fn design_text(design: TrialDesign) -> &'static str {
+    match design {
+        TrialDesign::Named => "the combinations of its switches that it names",
+        TrialDesign::OneAtATime => "its switches one at a time: none, all, each by itself and each left out",
+        TrialDesign::Full => "all combinations of its switches",
+    }
+}
+
+fn case_line(outcome: &CaseOutcome) -> String {
+    let mark = match outcome.as_expected() {
+        Some(true) => "right",
+        Some(false) => "WRONG",
+        None => "done",
+    };
+    match outcome {
+        CaseOutcome::Judged(judged) => {
+            let found = &judged.found;
+            format!("{mark}: {}: {} ({})", judged.name, found.named, found.confidence.name())
+        }
+        CaseOutcome::Failed { name, error, .. } => {
+            format!("{mark}: {name}: could not be run: {}", with_causes(error))
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Ablations: what each of several switches costs a request, from trials with every combination of them.
+
+mod columns;
+mod measured;
+mod order;
+mod run;
+mod states;
+mod switches;
+mod trial;
+mod trials_file;
+
+pub(crate) use columns::ColumnError;
+pub use measured::{MeasuredStates, read_trials};
+pub use run::{AblationOptions, AblationRuns, ablate, check_ablation};
+pub use states::{TrialDesign, UnfitPlan};
+pub use trial::TrialId;

@@ -1,0 +1,116 @@
+//! The trials of an ablation, as they were measured or as a table has them.
+
+use std::path::Path;
+
+use csv::StringRecord;
+use plimsoll_analyze::{Trial, Trials};
+
+use super::columns::{Columns, PER_REQUEST, SWITCH};
+use crate::ExperimentError;
+
+/// The trials of each state of a service.
+#[derive(Debug, Default)]
+pub struct MeasuredStates {
+    /// The names of the switches.
+    pub switches: Vec<String>,
+    /// The states of the service, in their order.
+    pub states: Vec<Trials>,
+    /// Connections, if all trials had as many.
+    pub connections: Option<f64>,
+}
+
+impl MeasuredStates {
+    pub(super) fn new(switches: Vec<String>) -> Self {
+        Self { switches, ..Self::default() }
+    }
+
+    /// Adds a trial to its state, which is made if it is not there.
+    pub(super) fn add(&mut self, group: Option<String>, trial: Trial, per_request: &[String]) {
+        match self.states.iter_mut().find(|state| state.group == group) {
+            Some(state) => state.trials.push(trial),
+            None => self.states.push(Trials {
+                group,
+                switches: self.switches.clone(),
+                beside: per_request.to_vec(),
+                trials: vec![trial],
+            }),
+        }
+    }
+}
+
+/// Reads a table of trials; rows without a throughput were not measured and are left out. Without `maps` the columns have the
+/// names that `ablate -f` gives them.
+///
+/// # Errors
+/// When the table cannot be read, a column is missing, or a cell is wrong.
+pub fn read_trials(path: &Path, maps: &[String]) -> Result<MeasuredStates, ExperimentError> {
+    let unreadable = |source| ExperimentError::Csv { path: path.to_owned(), source };
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
+    let header = reader.headers().map_err(unreadable)?.clone();
+    let columns = Columns::new(&header, maps)?;
+    let named = |places: &[usize], prefix: &str| {
+        let name = |place: &usize| header.get(*place).unwrap_or_default();
+        places.iter().map(|place| name(place).trim_start_matches(prefix).to_owned()).collect::<Vec<String>>()
+    };
+    let mut measured = MeasuredStates::new(named(&columns.switches, SWITCH));
+    let per_request = named(&columns.per_request, PER_REQUEST);
+    let mut connections = Vec::new();
+    for (index, record) in reader.records().enumerate() {
+        let record = record.map_err(unreadable)?;
+        let wrong = |why| ExperimentError::Row { path: path.to_owned(), row: index + 1, why };
+        let Some(trial) = trial(&columns, &record).map_err(wrong)? else { continue };
+        connections.extend(columns.connections.and_then(|column| record.get(column)?.parse::<f64>().ok()));
+        measured.add(group(&columns, &record), trial, &per_request);
+    }
+    if measured.states.is_empty() {
+        let why = "no row has a throughput".to_owned();
+        return Err(ExperimentError::NoRows { path: path.to_owned(), why });
+    }
+    let first = connections.first().copied();
+    measured.connections = first.filter(|first| connections.iter().all(|other| other == first));
+    Ok(measured)
+}
+
+fn group(columns: &Columns, record: &StringRecord) -> Option<String> {
+    let cells: Vec<&str> = columns
+        .groups
+        .iter()
+        .filter_map(|place| record.get(*place))
+        .filter(|cell| !cell.is_empty())
+        .collect();
+    (!cells.is_empty()).then(|| cells.join(", "))
+}
+
+fn trial(columns: &Columns, record: &StringRecord) -> Result<Option<Trial>, String> {
+    let cell = |place: usize| record.get(place).unwrap_or_default();
+    let throughput_per_sec = match number(cell(columns.throughput))? {
+        Some(throughput_per_sec) if throughput_per_sec > 0.0 => throughput_per_sec,
+        _ => return Ok(None),
+    };
+    let round = columns.round.map(|place| number(cell(place))).transpose()?.flatten();
+    Ok(Some(Trial {
+        settings: columns.switches.iter().map(|place| position(cell(*place))).collect::<Result<_, _>>()?,
+        round: round.map(|round| round as u32),
+        throughput_per_sec,
+        at_most: columns.at_least.map(|place| position(cell(place))).transpose()?.unwrap_or(false),
+        beside: columns.per_request.iter().map(|place| number(cell(*place))).collect::<Result<_, _>>()?,
+    }))
+}
+
+fn position(cell: &str) -> Result<bool, String> {
+    match cell.to_ascii_lowercase().as_str() {
+        "1" | "on" | "yes" | "true" => Ok(true),
+        "0" | "off" | "no" | "false" | "" => Ok(false),
+        _ => Err(format!("`{cell}` is no position of a switch; write 1 or 0")),
+    }
+}
+
+fn number(cell: &str) -> Result<Option<f64>, String> {
+    match cell {
+        "" => Ok(None),
+        cell => match cell.parse::<f64>() {
+            Ok(value) if value.is_finite() => Ok(Some(value)),
+            _ => Err(format!("`{cell}` is no number; leave it empty if it is unknown")),
+        },
+    }
+}

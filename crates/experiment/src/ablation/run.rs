@@ -1,0 +1,303 @@
+//! Makes the trials of an ablation: every combination in every round, in an order that is drawn anew for each.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use plimsoll_analyze::Trial;
+use plimsoll_plan::checked_name;
+
+use super::measured::MeasuredStates;
+use super::order::Order;
+use super::states::{Combination, State};
+use super::switches::{commands, footing};
+use super::trial::{TrialId, TrialResult};
+use super::trials_file::TrialsFile;
+use crate::ExperimentError;
+use crate::context::{Progress, RunContext};
+use crate::lab_file::LabFile;
+use crate::recorded::read_run;
+use crate::runner::{PlanRunner, renamed};
+use crate::session::Session;
+
+/// After so many failures in a row the rest is left out.
+const MAX_FAILED_IN_A_ROW: u32 = 3;
+
+/// How an ablation is made.
+#[derive(Debug, Clone, Copy)]
+pub struct AblationOptions {
+    /// How often each combination is measured.
+    pub rounds: u64,
+    /// The seed of the order of trials; without one it is drawn.
+    pub seed: Option<u64>,
+}
+
+/// The trials of an ablation, as far as they succeeded.
+#[derive(Debug)]
+pub struct AblationRuns {
+    /// The results.
+    pub measured: MeasuredStates,
+    /// The name of the table without its ending, for figures.
+    pub stem: String,
+    /// True if a trial failed, which was reported.
+    pub failed: bool,
+    /// The table.
+    pub table: PathBuf,
+}
+
+/// One trial to be made: a combination of a state, both by their indices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Task {
+    round: u32,
+    state: usize,
+    combination: usize,
+}
+
+/// Whether an ablation can be made of a file, in a quick pass or not.
+///
+/// # Errors
+/// Why not.
+pub fn check_ablation(file: &LabFile, quick: bool) -> Result<(), ExperimentError> {
+    State::all(&file.content, file.name(), quick)?;
+    Ok(())
+}
+
+/// Makes the trials of a file.
+///
+/// # Errors
+/// When the file is not fit for an ablation, or no trial succeeded.
+pub fn ablate(
+    file: &LabFile,
+    runner: &PlanRunner<'_>,
+    options: AblationOptions,
+    context: RunContext<'_>,
+) -> Result<AblationRuns, ExperimentError> {
+    let states = State::all(&file.content, file.name(), context.settings.quick)?;
+    let stem = format!("{}-{}", file.name(), Timestamp::now().strftime("%Y%m%d-%H%M%S"));
+    let switches: Vec<String> = file.content.switches.iter().map(|switch| switch.name.clone()).collect();
+    let table = TrialsFile::new(&context.settings.out, &stem, &switches, states.len() > 1);
+    let measured = MeasuredStates::new(switches);
+    let mut ablation = Ablation {
+        file,
+        runner,
+        options,
+        context,
+        states: &states,
+        table,
+        measured,
+        failed: 0,
+        failed_in_a_row: 0,
+    };
+    ablation.run_all();
+    let Ablation { mut measured, failed, table, .. } = ablation;
+    // A state's first trial may have succeeded after those of the next state.
+    measured.states.sort_by_key(|known| states.iter().position(|state| state.name == known.group));
+    if measured.states.is_empty() {
+        return Err(ExperimentError::NoRuns(file.name().to_owned()));
+    }
+    context.report(&Progress::TableWritten(table.path()));
+    let (stem, table) = (format!("{stem}.ablation"), table.path().to_owned());
+    Ok(AblationRuns { measured, stem, failed: failed > 0, table })
+}
+
+/// True if two trials can be made in one lab.
+fn in_one_lab(states: &[State], a: &Task, b: &Task) -> bool {
+    let file = |task: &Task| &states[task.state].combinations[task.combination].file;
+    footing(file(a)) == footing(file(b))
+}
+
+/// An ablation in progress.
+struct Ablation<'a> {
+    file: &'a LabFile,
+    runner: &'a PlanRunner<'a>,
+    options: AblationOptions,
+    context: RunContext<'a>,
+    states: &'a [State],
+    table: TrialsFile,
+    measured: MeasuredStates,
+    /// Trials that failed.
+    failed: u32,
+    /// Failures since the last success; hosts that could not be started count once.
+    failed_in_a_row: u32,
+}
+
+impl<'a> Ablation<'a> {
+    fn run_all(&mut self) {
+        let mut order = Order::new(self.options.seed);
+        let rounds = u32::try_from(self.options.rounds).unwrap_or(u32::MAX);
+        self.announce();
+        for round in 0..rounds {
+            let tasks = self.round(round, &mut order);
+            let states = self.states;
+            for group in tasks.chunk_by(|a, b| in_one_lab(states, a, b)) {
+                self.run_in_one_session(group);
+                if self.context.is_interrupted() {
+                    return;
+                }
+                if self.gives_up() {
+                    let failed_in_a_row = self.failed_in_a_row;
+                    self.context.report(&Progress::GaveUp { failed_in_a_row });
+                    return;
+                }
+            }
+        }
+    }
+
+    fn gives_up(&self) -> bool {
+        self.failed_in_a_row >= MAX_FAILED_IN_A_ROW
+    }
+
+    /// The trials of a round. States follow each other, in reverse in every second round, so that a drift is not taken for a
+    /// difference between them.
+    fn round(&self, round: u32, order: &mut Order) -> Vec<Task> {
+        let mut of_states: Vec<Vec<Task>> = (0..self.states.len())
+            .map(|state| {
+                let task = |combination| Task { round, state, combination };
+                let count = self.states[state].combinations.len();
+                let places = order.draw(count, |a, b| in_one_lab(self.states, &task(a), &task(b)));
+                places.into_iter().map(task).collect()
+            })
+            .collect();
+        if round % 2 == 1 {
+            of_states.reverse();
+        }
+        of_states.concat()
+    }
+
+    fn combination(&self, task: &Task) -> &'a Combination {
+        &self.states[task.state].combinations[task.combination]
+    }
+
+    /// Trials of a round.
+    fn runs(&self) -> usize {
+        self.states.iter().map(|state| state.combinations.len()).sum()
+    }
+
+    fn announce(&self) {
+        let design = match self.states {
+            [only] => Some(only.design()),
+            _ => None,
+        };
+        self.context.report(&Progress::AblationBegins {
+            name: self.file.name(),
+            design,
+            states: self.states.len(),
+            runs: self.runs(),
+            rounds: self.options.rounds,
+        });
+    }
+
+    fn id(&self, task: &Task) -> TrialId {
+        let state = &self.states[task.state];
+        let on = state.on(&self.combination(task).settings);
+        TrialId { round: task.round + 1, state: state.name.clone(), on }
+    }
+
+    /// Makes trials for which the hosts need not be started again, unless a service ends. Hosts are started at least once a
+    /// round, because a server settles differently after each start: repeats should show that spread.
+    fn run_in_one_session(&mut self, tasks: &[Task]) {
+        let mut kept: Option<Session> = None;
+        for (index, task) in tasks.iter().enumerate() {
+            let Some(mut session) = kept.take().or_else(|| self.start(task)) else {
+                self.failed += (tasks.len() - index) as u32;
+                return;
+            };
+            match self.run(&mut session, task) {
+                Ok(result) => {
+                    self.failed_in_a_row = 0;
+                    self.report(task, &result);
+                }
+                Err(_) if self.context.is_interrupted() => return,
+                Err(source) => {
+                    self.failed += 1;
+                    self.failed_in_a_row += 1;
+                    let (trial, source) = (self.id(task), Box::new(source));
+                    self.context.report(&Progress::RunFailed(&ExperimentError::Trial { trial, source }));
+                }
+            }
+            if self.context.is_interrupted() || self.gives_up() {
+                return;
+            }
+            if session.alive().is_ok() {
+                kept = Some(session);
+            }
+        }
+    }
+
+    /// The hosts of a trial; `None` if they could not be started, which is reported.
+    fn start(&mut self, task: &Task) -> Option<Session> {
+        let name = self.file.name();
+        let case = renamed(name, &self.file.folder, &self.combination(task).file);
+        match self.runner.start(&case) {
+            Ok(session) => Some(session),
+            Err(source) => {
+                self.failed_in_a_row += 1;
+                if !self.context.is_interrupted() {
+                    let (name, source) = (name.to_owned(), Box::new(source));
+                    self.context.report(&Progress::RunFailed(&ExperimentError::Start { name, source }));
+                }
+                None
+            }
+        }
+    }
+
+    fn report(&self, task: &Task, result: &TrialResult) {
+        self.context.report(&Progress::TrialEnded {
+            trial: &self.id(task),
+            done: self.measured.states.iter().map(|state| state.trials.len()).sum(),
+            count: self.runs() as u64 * self.options.rounds,
+            throughput_per_sec: result.throughput_per_sec,
+            lower_bound: result.at_most,
+        });
+    }
+
+    /// The name of a run and its file. Names of many switches do not fit: then the combination's number stands for them.
+    fn name(&self, task: &Task) -> String {
+        let id = self.id(task);
+        let group = id.state.as_ref().map_or_else(String::new, |name| format!("{name}-"));
+        let named = |on: &str| format!("{}-{group}{on}-r{}", self.file.name(), id.round);
+        checked_name(named(&id.on_text("-"))).unwrap_or_else(|_| named(&format!("c{}", task.combination + 1)))
+    }
+
+    /// Makes one trial, and keeps its result before anything else happens.
+    fn run(&mut self, session: &mut Session, task: &Task) -> Result<TrialResult, ExperimentError> {
+        let combination = self.combination(task);
+        let name = self.name(task);
+        let case = renamed(&name, &self.file.folder, &combination.file);
+        for (host, command) in commands(&combination.file.switches, &combination.settings) {
+            session.call(host, command, &self.file.folder)?;
+        }
+        let path = session.run(&case, self.context)?;
+        session.alive().map_err(|source| ExperimentError::ServiceEnded {
+            path: path.clone(),
+            source: Box::new(source),
+        })?;
+        if self.context.is_interrupted() {
+            return Err(ExperimentError::Interrupted);
+        }
+        self.keep(task, &path)
+    }
+
+    fn keep(&mut self, task: &Task, path: &Path) -> Result<TrialResult, ExperimentError> {
+        let recorded = read_run(path)?;
+        let useless = |why| ExperimentError::Useless { path: path.to_owned(), why };
+        let result = TrialResult::new(&recorded.run, &recorded.findings).map_err(useless)?;
+        let connections = Some(f64::from(result.connections));
+        if self.measured.states.is_empty() {
+            self.table.per_request = result.per_request.iter().map(|(name, _)| name.clone()).collect();
+            self.measured.connections = connections;
+        } else if self.measured.connections != connections {
+            self.measured.connections = None;
+        }
+        let trial = Trial {
+            settings: self.combination(task).settings.clone(),
+            round: Some(task.round),
+            throughput_per_sec: result.throughput_per_sec,
+            at_most: result.at_most,
+            beside: result.in_order(&self.table.per_request),
+        };
+        let group = self.states[task.state].name.as_deref();
+        self.table.add(group, &trial, &result, path)?;
+        self.measured.add(group.map(ToOwned::to_owned), trial, &self.table.per_request);
+        Ok(result)
+    }
+}

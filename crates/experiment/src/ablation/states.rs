@@ -1,0 +1,184 @@
+//! The states of a service that an ablation compares: the plan file, and each of its variants.
+
+use plimsoll_analyze::{Design, settings_of};
+use plimsoll_plan::{Combinations, LoadSpec, PlanFile, Turn};
+
+use super::switches::turned;
+
+/// Why no ablation can be made of a plan file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnfitPlan {
+    /// No switches.
+    #[error(
+        "{0} has no switches; add [[switch]] tables, each with a name and a header, query, env or command"
+    )]
+    NoSwitch(String),
+    /// No state for a quick pass.
+    #[error("all of {0} says `quick = false`, which leaves nothing for --quick")]
+    NothingQuick(String),
+    /// Not one number of connections.
+    #[error(
+        "an ablation compares runs of one number of connections: write `ladder = [64]` into [load], of several the highest is \
+         taken; a rate or a search has none"
+    )]
+    Load,
+    /// A switch of a host that is not made.
+    #[error(
+        "switch `{switch}` is of the host `{host}`, which {file} does not make; its environment can only be set there"
+    )]
+    Host {
+        /// The switch.
+        switch: String,
+        /// The host.
+        host: String,
+        /// The file.
+        file: String,
+    },
+}
+
+/// How the combinations of an ablation are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialDesign {
+    /// All combinations of the switches.
+    Full,
+    /// None, all, each switch by itself and each left out.
+    OneAtATime,
+    /// The combinations that the file names.
+    Named,
+}
+
+/// One state of the service.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct State {
+    /// What it is called; `None` where there is but one.
+    pub(super) name: Option<String>,
+    pub(super) plan: PlanFile,
+    pub(super) combinations: Vec<Combination>,
+}
+
+/// Switches of a state that are on together.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Combination {
+    pub(super) settings: Vec<bool>,
+    /// The plan with the switches so.
+    pub(super) file: PlanFile,
+}
+
+impl State {
+    /// The states of a file that a pass measures: its own, by the file's name, then those of its variants.
+    pub(super) fn all(file: &PlanFile, name: &str, quick: bool) -> Result<Vec<Self>, UnfitPlan> {
+        let several = file.of_pass(quick).count() > 1;
+        if file.of_pass(quick).next().is_none() {
+            return Err(UnfitPlan::NothingQuick(name.to_owned()));
+        }
+        let state = |(variant, file): (Option<&str>, &PlanFile)| {
+            let called = several.then(|| variant.unwrap_or(name).to_owned());
+            Self::new(called, fit(file, name)?)
+        };
+        file.of_pass(quick).map(state).collect()
+    }
+
+    fn new(name: Option<String>, plan: PlanFile) -> Result<Self, UnfitPlan> {
+        let count = plan.switches.len();
+        let settings = match &plan.combinations {
+            Combinations::Usual => settings_of(Design::of(count), count),
+            Combinations::All => settings_of(Design::Full, count),
+            Combinations::Given(given) => given.clone(),
+        };
+        let combination = |settings: Vec<bool>| Combination { file: turned(&plan, &settings), settings };
+        let combinations = settings.into_iter().map(combination).collect();
+        Ok(Self { name, plan, combinations })
+    }
+
+    /// How the combinations are chosen.
+    pub(super) fn design(&self) -> TrialDesign {
+        match &self.plan.combinations {
+            Combinations::Given(_) => TrialDesign::Named,
+            Combinations::Usual if Design::of(self.plan.switches.len()) != Design::Full => {
+                TrialDesign::OneAtATime
+            }
+            Combinations::Usual | Combinations::All => TrialDesign::Full,
+        }
+    }
+
+    /// The names of the switches that are on.
+    pub(super) fn on(&self, settings: &[bool]) -> Vec<String> {
+        let on = self.plan.switches.iter().zip(settings).filter(|(_, on)| **on);
+        on.map(|(switch, _)| switch.name.clone()).collect()
+    }
+}
+
+/// The plan of one state as it is run: with one number of connections.
+fn fit(file: &PlanFile, name: &str) -> Result<PlanFile, UnfitPlan> {
+    let mut file = file.clone();
+    file.variants.clear();
+    if file.switches.is_empty() {
+        return Err(UnfitPlan::NoSwitch(name.to_owned()));
+    }
+    for switch in &file.switches {
+        if let Turn::Environment { host, .. } = &switch.turn
+            && !file.lab_hosts.iter().any(|known| known.name == *host && !known.run.is_empty())
+        {
+            let (switch, host) = (switch.name.clone(), host.clone());
+            return Err(UnfitPlan::Host { switch, host, file: name.to_owned() });
+        }
+    }
+    match &mut file.spec.load {
+        LoadSpec::Ladder { rungs: Some(rungs), .. } => {
+            let highest = rungs.iter().copied().max().ok_or(UnfitPlan::Load)?;
+            *rungs = vec![highest];
+        }
+        _ => return Err(UnfitPlan::Load),
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SWITCH: &str = "[[switch]]\nname = \"a\"\nquery = { on = \"a=1\", off = \"a=0\" }\n";
+
+    fn file(rest: &str) -> PlanFile {
+        PlanFile::parse(&format!("[target]\nurl = \"http://web/\"\n{rest}")).unwrap()
+    }
+
+    #[test]
+    fn a_plan_without_switches_or_with_a_rate_is_refused() {
+        let fit = |rest: &str| State::all(&file(rest), "f", false).map(|mut states| states.remove(0).plan);
+        assert!(matches!(fit(""), Err(UnfitPlan::NoSwitch(_))));
+        assert_eq!(fit(&format!("[load]\nrate = 10\n{SWITCH}")), Err(UnfitPlan::Load));
+        let fitted = fit(&format!("[load]\nladder = [8, 64, 16]\n{SWITCH}")).unwrap();
+        assert!(matches!(fitted.spec.load, LoadSpec::Ladder { rungs: Some(rungs), .. } if rungs == [64]));
+        let env = "[load]\nladder = [8]\n[[switch]]\nname = \"a\"\nhost = \"web\"\nenv = \"A=1\"\n";
+        assert!(matches!(fit(env), Err(UnfitPlan::Host { .. })));
+    }
+
+    #[test]
+    fn variants_are_states_with_switches_and_combinations_of_their_own() {
+        let load = "[load]\nladder = [8]\n";
+        let variant = "[[variant]]\nname = \"fixed\"\ncombinations = [[\"a\"]]\n[[variant.switch]]\nname = \"a\"\nquery.on = \"a=2\"\n";
+        let alone = State::all(&file(&format!("{load}{SWITCH}")), "f", false).unwrap();
+        assert_eq!((alone.len(), &alone[0].name), (1, &None));
+        let states = State::all(&file(&format!("{load}{SWITCH}{variant}")), "f", false).unwrap();
+        let urls = |state: &State| -> Vec<String> {
+            state.combinations.iter().map(|combination| combination.file.spec.url.clone()).collect()
+        };
+        assert_eq!(states[0].name.as_deref(), Some("f"));
+        assert_eq!(urls(&states[0]), ["http://web/?a=0", "http://web/?a=1"]);
+        assert_eq!(
+            (states[1].name.as_deref(), urls(&states[1])),
+            (Some("fixed"), vec!["http://web/?a=2".to_owned()])
+        );
+    }
+
+    #[test]
+    fn a_quick_pass_measures_no_state_that_says_so() {
+        let plan = format!("[load]\nladder = [8]\n{SWITCH}[[variant]]\nname = \"slow\"\nquick = false\n");
+        let count = |quick: bool| State::all(&file(&plan), "f", quick).unwrap().len();
+        assert_eq!((count(false), count(true)), (2, 1));
+        let none =
+            PlanFile::parse(&format!("quick = false\n[target]\nurl = \"http://web/\"\n{plan}")).unwrap();
+        assert_eq!(State::all(&none, "f", true), Err(UnfitPlan::NothingQuick("f".to_owned())));
+    }
+}

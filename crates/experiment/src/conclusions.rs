@@ -1,0 +1,135 @@
+//! What the runs of one file say together.
+
+use plimsoll_analyze::{
+    Comparison, Findings, Goal, MachinePlan, RunRows, RungOutcome, TierRow, TierScaling, compare,
+    observe_runs, plan_machines, run_rows, rungs_of, tier_rows,
+};
+use plimsoll_plan::PlanFile;
+
+use crate::lab_run::{LabRuns, MadeRun};
+
+/// What the runs of one file say together.
+#[derive(Debug, Default)]
+pub struct Conclusions<'a> {
+    /// The rows of the file, if it makes any.
+    pub rows: Option<RunRows>,
+    /// The runs compared with each reference of the file.
+    pub comparisons: Vec<Comparisons<'a>>,
+    /// The tiers of which runs differ in the number of machines; `None` if there are none.
+    pub tiers: Option<TierScalings>,
+    /// Machines for the rate that the file names; `None` if it names none.
+    pub machines: Option<MachineNeed>,
+}
+
+/// Runs compared with one of them.
+#[derive(Debug)]
+pub struct Comparisons<'a> {
+    /// The name of the reference.
+    pub against: String,
+    /// The reference; `None` if it was not run, or none of its requests ended.
+    pub reference: Option<Side<'a>>,
+    /// The other runs, each with its comparison; that is `None` if none of its requests ended.
+    pub others: Vec<(Side<'a>, Option<Comparison>)>,
+}
+
+/// One side of a comparison.
+#[derive(Debug, Clone)]
+pub struct Side<'a> {
+    /// The run.
+    pub run: &'a MadeRun<'a>,
+    /// The results of its steps.
+    pub rungs: Vec<RungOutcome>,
+}
+
+/// Tiers side by side.
+#[derive(Debug, Clone)]
+pub struct TierScalings {
+    /// One row a run.
+    pub rows: Vec<TierRow>,
+    /// One scaling for each tier whose number of machines differs.
+    pub scalings: Vec<TierScaling>,
+}
+
+/// The machines for a rate.
+#[derive(Debug, Clone)]
+pub enum MachineNeed {
+    /// The number of each tier.
+    Plan(Box<MachinePlan>),
+    /// No host was sampled, so that nothing says what a request uses.
+    NoHostSampled,
+}
+
+/// The conclusions from the runs of a file.
+pub fn conclude<'a>(file: &PlanFile, name: &str, runs: &'a LabRuns<'a>) -> Conclusions<'a> {
+    let rows: Vec<_> = runs.outcomes.iter().filter_map(|outcome| outcome.judged()?.row.clone()).collect();
+    let rows = (!rows.is_empty()).then(|| run_rows(&rows));
+    if runs.made.is_empty() {
+        return Conclusions { rows, ..Conclusions::default() };
+    }
+    let references = file.compare.as_ref().map_or(&[][..], |compare| &compare.against);
+    let comparisons = references.iter().enumerate().map(|(index, against)| {
+        Comparisons::new((against.as_deref(), &references[..index]), name, &runs.made)
+    });
+    Conclusions {
+        rows,
+        comparisons: comparisons.collect(),
+        tiers: tiers(&runs.made),
+        machines: file.machines.map(|goal| {
+            let goal = Goal { target_per_sec: goal.target_per_sec, utilisation: goal.utilisation };
+            machines(goal, &runs.made)
+        }),
+    }
+}
+
+impl<'a> Comparisons<'a> {
+    /// Every other run compared with that of the variant, or of the file's own plan. References in `before` were compared
+    /// with it already.
+    fn new((against, before): (Option<&str>, &[Option<String>]), own: &str, runs: &'a [MadeRun<'a>]) -> Self {
+        let is_new = |run: &&MadeRun<'_>| !before.iter().any(|known| known.as_deref() == run.variant);
+        let sides = runs.iter().filter(is_new).map(|run| Side { run, rungs: rungs_of(run.findings()) });
+        let (references, others): (Vec<_>, Vec<_>) = sides.partition(|side| side.run.variant == against);
+        let reference = references.into_iter().next().filter(|side| !side.rungs.is_empty());
+        let compared = |side: Side<'a>| {
+            let known = reference.as_ref().filter(|_| !side.rungs.is_empty());
+            let comparison = known.map(|reference| compare(&side.rungs, &reference.rungs));
+            (side, comparison)
+        };
+        let others = others.into_iter().map(compared).collect();
+        Self { against: against.unwrap_or(own).to_owned(), reference, others }
+    }
+}
+
+fn tiers(runs: &[MadeRun<'_>]) -> Option<TierScalings> {
+    let (mut rows, mut scalings) = (Vec::new(), Vec::new());
+    for group in groups(runs) {
+        let own = tier_rows(&group);
+        scalings.extend(plimsoll_analyze::scalings(&own));
+        rows.extend(own);
+    }
+    (!scalings.is_empty()).then_some(TierScalings { rows, scalings })
+}
+
+fn machines(goal: Goal, runs: &[MadeRun<'_>]) -> MachineNeed {
+    let observed = observe_runs(&groups(runs));
+    if observed.tiers.is_empty() {
+        return MachineNeed::NoHostSampled;
+    }
+    MachineNeed::Plan(Box::new(plan_machines(&observed, goal)))
+}
+
+/// The findings of a run under its name.
+type NamedRun<'a> = (&'a str, &'a Findings);
+
+/// Runs of the same requests together, in the order of the first of each.
+fn groups<'a>(runs: &'a [MadeRun<'_>]) -> Vec<Vec<NamedRun<'a>>> {
+    let mut groups: Vec<(Option<&str>, Vec<NamedRun<'_>>)> = Vec::new();
+    for run in runs {
+        let group = run.file.row.as_ref().and_then(|row| row.group.as_deref());
+        let one = (run.name, run.findings());
+        match groups.iter_mut().find(|(known, _)| *known == group) {
+            Some((_, runs)) => runs.push(one),
+            None => groups.push((group, vec![one])),
+        }
+    }
+    groups.into_iter().map(|(_, runs)| runs).collect()
+}

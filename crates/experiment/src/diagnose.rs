@@ -1,0 +1,103 @@
+//! Runs every scenario of a folder, each in a lab of its own, and compares the diagnosis with what the file expects.
+
+use std::path::Path;
+
+use plimsoll_lab::Privileges;
+
+use crate::ExperimentError;
+use crate::case_outcome::{CaseOutcome, JudgedRun};
+use crate::context::{Progress, RunContext};
+use crate::lab_file::{Case, LabFile, files_in};
+use crate::recorded::read_run;
+use crate::runner::PlanRunner;
+
+/// Which scenarios are run.
+#[derive(Debug, Clone, Copy)]
+pub struct Scenarios<'a> {
+    /// The folder of their files.
+    pub folder: &'a Path,
+    /// Texts of which the name of a scenario holds one; empty takes all.
+    pub only: &'a [String],
+    /// How often each is run.
+    pub repeat: u64,
+}
+
+impl Scenarios<'_> {
+    fn includes(self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|text| name.contains(text.as_str()))
+    }
+}
+
+/// Runs scenarios. One that fails is an outcome and does not end the others; one that the user cut short is left out.
+///
+/// # Errors
+/// When no scenario is included.
+pub fn diagnose(
+    scenarios: Scenarios<'_>,
+    privileges: Privileges,
+    context: RunContext<'_>,
+) -> Result<Vec<CaseOutcome>, ExperimentError> {
+    let files = files_in(scenarios.folder)?;
+    if files.is_empty() {
+        return Err(ExperimentError::NoLabFiles(scenarios.folder.to_owned()));
+    }
+    let mut outcomes = Vec::new();
+    for path in (0..scenarios.repeat).flat_map(|_| &files) {
+        outcomes.extend(outcomes_of(path, scenarios, privileges, context));
+    }
+    if outcomes.is_empty() && !context.is_interrupted() {
+        let (folder, only) = (scenarios.folder.to_owned(), scenarios.only.to_vec());
+        return Err(ExperimentError::NoScenario { folder, only });
+    }
+    Ok(outcomes)
+}
+
+fn outcomes_of(
+    path: &Path,
+    scenarios: Scenarios<'_>,
+    privileges: Privileges,
+    context: RunContext<'_>,
+) -> Vec<CaseOutcome> {
+    let report = |outcome: CaseOutcome| {
+        context.report(&Progress::CaseEnded(&outcome));
+        outcome
+    };
+    match LabFile::read(path) {
+        Ok(file) => {
+            let cases = file.cases(context.settings.quick);
+            let included = cases.iter().filter(|case| scenarios.includes(&case.name));
+            included.filter_map(|case| outcome(case, privileges, context)).map(report).collect()
+        }
+        Err(error) => {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let included = scenarios.includes(&name);
+            let failed = included.then_some(CaseOutcome::Failed { name, expected: None, error });
+            failed.map(report).into_iter().collect()
+        }
+    }
+}
+
+/// The outcome of a scenario; `None` if the user ended it, for half a run is no evidence.
+fn outcome(case: &Case<'_>, privileges: Privileges, context: RunContext<'_>) -> Option<CaseOutcome> {
+    if context.is_interrupted() {
+        return None;
+    }
+    let outcome = match judge(case, privileges, context) {
+        Ok(judged) => CaseOutcome::Judged(Box::new(judged)),
+        Err(error) => CaseOutcome::failed(case, error),
+    };
+    (!context.is_interrupted()).then_some(outcome)
+}
+
+/// Runs a case in a lab of its own, which is gone before the run is judged.
+fn judge(
+    case: &Case<'_>,
+    privileges: Privileges,
+    context: RunContext<'_>,
+) -> Result<JudgedRun, ExperimentError> {
+    let end = PlanRunner::in_labs(privileges, context).run(case)?;
+    if let Some(error) = &end.ended {
+        context.report(&Progress::ServiceEnded(error));
+    }
+    Ok(JudgedRun::new(case, &read_run(&end.path)?))
+}

@@ -1,0 +1,217 @@
+//! The generators of a lab: this program again, on the generators' hosts.
+//!
+//! This is the side that starts them, samples the lab's hosts for them and changes caps when they ask. Their own side is
+//! [`process`].
+
+mod caps;
+mod process;
+mod sampling;
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_host::Host;
+use plimsoll_lab::{Lab, LabError, LabHost, LabParts, LabProcess, NetworkNamespace};
+use plimsoll_plan::Plan;
+use plimsoll_record::HostSample;
+
+use crate::ExperimentError;
+use crate::context::{Progress, RunContext};
+use caps::{CapRequest, LabCaps, parse_request};
+
+pub use process::{GeneratorOptions, generate};
+
+/// How often the generator is polled: its end is no event that could be waited for together with Ctrl-C.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Runs a plan on the generators' hosts of a lab; gives the run file.
+pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result<PathBuf, ExperimentError> {
+    let path = lab.folder().join("plan.json");
+    let socket = lab.folder().join("generators.sock");
+    remove_socket(&socket)?;
+    std::fs::write(&path, plan.to_json()).map_err(ExperimentError::file("write", &path))?;
+    let here = std::env::current_dir().map_err(ExperimentError::system("find the current folder"))?;
+    let (sampled, capping) = (sampling::hosts(lab, plan), lab.capping());
+    let starts_uncapped = uncap(lab, plan)?;
+    let LabParts { hosts, generators, network } = lab.parts();
+    let [leader, others @ ..] = generators else {
+        return Err(ExperimentError::NoHosts("the generator".to_owned()));
+    };
+    let socket = (!others.is_empty()).then_some(&socket);
+    let commands = GeneratorCommands { plan: &path, socket, starts_uncapped, context };
+    let mut process = leader.spawn(commands.leader(others.len())?, &here)?;
+    // They end with the leader; dropped, they are killed.
+    let _others = commands.start_others(others, &here)?;
+    let caps = LabCaps { hosts, capping };
+    let ended = watch((sampled, network), caps, &mut process, context);
+    // A generator that ended during the warm-up did not ask for the caps.
+    hosts.iter_mut().try_for_each(LabHost::apply_caps)?;
+    let (status, said) = ended?;
+    match said {
+        Some(file) => Ok(PathBuf::from(file)),
+        None if context.is_interrupted() => Err(LabError::Interrupted.into()),
+        None => Err(ExperimentError::Generator(status)),
+    }
+}
+
+/// The socket of the run before is still there if the lab is.
+fn remove_socket(socket: &Path) -> Result<(), ExperimentError> {
+    match std::fs::remove_file(socket) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(ExperimentError::file("remove", socket)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Lifts the caps of cores of the hosts that start free and take part in a run that warms up; true if there are any.
+fn uncap(lab: &mut Lab, plan: &Plan) -> Result<bool, LabError> {
+    let takes_part = |host: &LabHost| plan.hosts.iter().any(|known| known.name == host.name());
+    let hosts = lab.parts().hosts.iter_mut();
+    let mut free =
+        hosts.filter(|host| plan.warm.is_some() && host.starts_uncapped() && takes_part(host)).peekable();
+    let any = free.peek().is_some();
+    free.try_for_each(LabHost::uncap)?;
+    Ok(any)
+}
+
+/// The commands of the processes on the generators' hosts.
+struct GeneratorCommands<'a> {
+    plan: &'a Path,
+    /// Where they meet, if there are several.
+    socket: Option<&'a PathBuf>,
+    /// Hosts have no caps until they are warm.
+    starts_uncapped: bool,
+    context: RunContext<'a>,
+}
+
+impl GeneratorCommands<'_> {
+    fn command(&self) -> Result<Command, ExperimentError> {
+        let program = std::env::current_exe().map_err(ExperimentError::system("find this program"))?;
+        let out = &self.context.settings.out;
+        let out = std::path::absolute(out).map_err(ExperimentError::file("find the folder", out))?;
+        let mut command = Command::new(program);
+        command.args(["lab", "generator", "--plan"]).arg(self.plan).arg("--out").arg(out);
+        if let Some(socket) = self.socket {
+            command.arg("--meet").arg(socket);
+        }
+        Ok(command)
+    }
+
+    fn leader(&self, others: usize) -> Result<Command, ExperimentError> {
+        let mut command = self.command()?;
+        if others > 0 {
+            command.arg("--mates").arg(others.to_string());
+        }
+        let settings = self.context.settings;
+        let flags =
+            [(settings.quiet, "--quiet"), (settings.prove, "--prove"), (self.starts_uncapped, "--free")];
+        command.args(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        Ok(command)
+    }
+
+    /// Starts a process on each of the hosts.
+    fn start_others<'a>(
+        &self,
+        hosts: &'a [LabHost],
+        folder: &Path,
+    ) -> Result<Vec<LabProcess<'a>>, ExperimentError> {
+        let mut processes = Vec::new();
+        for host in hosts {
+            let mut command = self.command()?;
+            command.stdin(Stdio::null()).stdout(Stdio::null());
+            processes.push(host.spawn(command, folder)?);
+        }
+        Ok(processes)
+    }
+}
+
+/// Samples the hosts of the lab until the generator ends; gives the last line that it wrote. A failure of sampling costs the
+/// samples, not the run.
+fn watch(
+    (hosts, network): (Vec<Host>, &NetworkNamespace),
+    caps: LabCaps<'_>,
+    process: &mut LabProcess<'_>,
+    context: RunContext<'_>,
+) -> Result<(ExitStatus, Option<String>), ExperimentError> {
+    let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
+        return Err(ExperimentError::system("open the generator's input and output")(
+            std::io::ErrorKind::BrokenPipe.into(),
+        ));
+    };
+    thread::scope(|scope| {
+        let (answers, samples) = mpsc::channel();
+        let (lines, received) = mpsc::channel();
+        let sampling = scope.spawn(move || sampling::write_samples(hosts, network, input, samples));
+        scope.spawn(move || {
+            // The receiver is gone once the generator is given up.
+            let whole = BufReader::new(output).lines().map_while(Result::ok);
+            whole.map(|line| lines.send(line)).find(Result::is_err)
+        });
+        let ended = wait(process, Conversation { received, answers, caps }, context);
+        match sampling.join() {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => context.report(&Progress::SamplingFailed(Some(&error))),
+            Err(_) => context.report(&Progress::SamplingFailed(None)),
+        }
+        ended
+    })
+}
+
+/// What the generator writes, and what it gets.
+struct Conversation<'a> {
+    received: Receiver<String>,
+    answers: Sender<HostSample>,
+    caps: LabCaps<'a>,
+}
+
+impl Conversation<'_> {
+    /// Does what a line asks for; gives any other line back.
+    fn take(&mut self, line: String) -> Result<Option<String>, LabError> {
+        match parse_request(&line) {
+            None => return Ok(Some(line)),
+            Some(CapRequest::Apply) => self.caps.apply()?,
+            Some(CapRequest::Raise(raise)) => {
+                let answer = self.caps.raise(&raise);
+                if self.answers.send(answer).is_err() {
+                    // The thread that passes samples on ends only with the generator, which then needs no answer.
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Waits for the end of the generator and does what it asks for. It leads a session of its own, so that Ctrl-C does not
+/// reach it by itself.
+fn wait(
+    process: &mut LabProcess<'_>,
+    mut conversation: Conversation<'_>,
+    context: RunContext<'_>,
+) -> Result<(ExitStatus, Option<String>), ExperimentError> {
+    let (mut interrupted, mut last) = (false, None);
+    loop {
+        let ended = process.try_wait().map_err(ExperimentError::system("wait for the generator"))?;
+        if let Some(status) = ended {
+            let rest = conversation.received.iter().filter(|line| parse_request(line).is_none());
+            return Ok((status, rest.last().or(last)));
+        }
+        if context.is_interrupted() && !interrupted {
+            interrupted = true;
+            if process.interrupt().is_err() {
+                // It ended meanwhile, which the next poll shows.
+            }
+        }
+        match conversation.received.recv_timeout(POLL) {
+            Ok(line) => last = conversation.take(line)?.or(last),
+            Err(RecvTimeoutError::Timeout) => {}
+            // It closed its output, and is about to end.
+            Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),
+        }
+    }
+}

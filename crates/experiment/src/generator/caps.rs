@@ -1,0 +1,138 @@
+//! Changing caps during a run: the generator asks with a line on its standard output, and the process that made the lab
+//! changes the cap. It answers that a cap was raised with a sample among those of the hosts.
+
+use std::io::{self, Write};
+
+use plimsoll_analyze::{INTERVENTION, Raise};
+use plimsoll_conductor::{Caps, Lever};
+use plimsoll_lab::{Capping, LabError, LabHost};
+use plimsoll_plan::Cap;
+use plimsoll_record::{HostSample, Reading};
+use plimsoll_units::{Clock, Instant, RealClock};
+
+/// The first word of a line that asks for a higher cap.
+const RAISE: &str = "raise";
+
+/// The line that asks for the caps of the hosts that start without.
+const APPLY: &str = "hold";
+
+/// The generator's side: writes requests.
+#[derive(Debug)]
+pub(super) struct CapRequests;
+
+impl Lever for CapRequests {
+    fn pull(&mut self, raise: &Raise) -> io::Result<()> {
+        request(&raise_line(raise))
+    }
+}
+
+impl Caps for CapRequests {
+    fn hold(&mut self) -> io::Result<()> {
+        request(&format!("{APPLY}\n"))
+    }
+}
+
+fn request(line: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(line.as_bytes())?;
+    out.flush()
+}
+
+/// Names of hosts have no blanks.
+fn raise_line(raise: &Raise) -> String {
+    let Raise { host, cap, before, after } = raise;
+    format!("{RAISE} {host} {} {before} {after}\n", cap.name())
+}
+
+/// A request of the generator.
+#[derive(Debug, PartialEq)]
+pub(super) enum CapRequest {
+    /// Raise one cap.
+    Raise(Raise),
+    /// Apply the caps of all hosts.
+    Apply,
+}
+
+/// The request of a line; `None` for any other line.
+pub(super) fn parse_request(line: &str) -> Option<CapRequest> {
+    match line.split(' ').collect::<Vec<_>>().as_slice() {
+        [APPLY] => Some(CapRequest::Apply),
+        [RAISE, host, cap, before, after] => Some(CapRequest::Raise(Raise {
+            host: (*host).to_owned(),
+            cap: Cap::named(cap)?,
+            before: before.parse().ok()?,
+            after: after.parse().ok()?,
+        })),
+        _ => None,
+    }
+}
+
+/// The caps of the lab's hosts.
+#[derive(Debug)]
+pub(super) struct LabCaps<'a> {
+    pub(super) hosts: &'a mut [LabHost],
+    pub(super) capping: Capping,
+}
+
+impl LabCaps<'_> {
+    /// Applies the caps of the hosts that start without.
+    pub(super) fn apply(&mut self) -> Result<(), LabError> {
+        self.hosts.iter_mut().try_for_each(LabHost::apply_caps)
+    }
+
+    /// Raises a cap. The sample holds the new amount, or why the cap could not be raised.
+    pub(super) fn raise(&mut self, raise: &Raise) -> HostSample {
+        let now_ns = || RealClock.now().nanos_since(Instant::default());
+        let began_ns = now_ns();
+        let reading = match self.altered(raise) {
+            Ok(after) => Raise { after, ..raise.clone() }.reading(),
+            Err(why) => Reading::Failed(why),
+        };
+        let (host, subject) = (raise.host.as_str().into(), raise.cap.name().into());
+        HostSample { host, source: INTERVENTION.into(), subject, began_ns, ended_ns: now_ns(), reading }
+    }
+
+    fn altered(&mut self, raise: &Raise) -> Result<u64, String> {
+        let named = |host: &&mut LabHost| host.name() == raise.host;
+        let host =
+            self.hosts.iter_mut().find(named).ok_or_else(|| format!("there is no host {}", raise.host))?;
+        if raise.cap == Cap::Cores {
+            within_machine(raise.after, self.capping)?;
+        }
+        host.change_caps(&raise.cap.alone(raise.after)).map_err(|error| error.to_string())?;
+        Ok(raise.cap.of(host.capacity()).unwrap_or(raise.after))
+    }
+}
+
+/// Fails for more cores than the machine has. Processes that run stay on the cores they were bound to.
+fn within_machine(cores_milli: u64, capping: Capping) -> Result<(), String> {
+    if capping == Capping::Affinity {
+        return Err("without control groups the cores of a running host cannot be raised".to_owned());
+    }
+    let there = std::thread::available_parallelism().map_or(u64::MAX, |count| count.get() as u64);
+    match cores_milli <= there.saturating_mul(1000) {
+        true => Ok(()),
+        false => Err(format!("this machine has no more than its {there} cores")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_read_as_it_was_written() {
+        let raise = Raise { host: "web-1.a".to_owned(), cap: Cap::LinkIn, before: 100, after: 150 };
+        assert_eq!(parse_request(raise_line(&raise).trim_end()), Some(CapRequest::Raise(raise)));
+        assert_eq!(parse_request(APPLY), Some(CapRequest::Apply));
+        assert_eq!(parse_request("/runs/raise web cores 1 2.plimsoll"), None);
+        assert_eq!(parse_request("raise web threads 1 2"), None);
+    }
+
+    #[test]
+    fn no_more_cores_are_given_than_there_are() {
+        assert!(within_machine(1_000, Capping::GroupsV2).is_ok());
+        assert!(within_machine(1_000_000_000, Capping::GroupsV2).unwrap_err().contains("cores"));
+        assert!(within_machine(1_000, Capping::Affinity).is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! The generator's own side: a process on a host of the lab that makes the load.
+
+use std::io::{self, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plimsoll_conductor::{Caps, Lever, Mates, Observer, RunOptions, assist, conduct};
+use plimsoll_host::StreamSource;
+use plimsoll_plan::Plan;
+use plimsoll_store::StoreError;
+
+use super::caps::CapRequests;
+use crate::ExperimentError;
+
+/// How often the leader's socket is tried.
+const POLL: Duration = Duration::from_millis(10);
+
+/// How long the leader's socket is waited for.
+const LEADER_WITHIN: Duration = Duration::from_secs(10);
+
+/// How a generator makes its load.
+#[derive(Debug, Clone)]
+pub struct GeneratorOptions {
+    /// The frozen plan as JSON.
+    pub plan: PathBuf,
+    /// The folder of the run file.
+    pub out: PathBuf,
+    /// Test the verdict: ask for a cap to be raised.
+    pub prove: bool,
+    /// Hosts have no caps of cores during the first part of the warm-up: ask for them.
+    pub starts_uncapped: bool,
+    /// The socket on which the generators of the run meet, if there are several.
+    pub socket: Option<PathBuf>,
+    /// How many other generators this one leads; 0 for one that is led.
+    pub others: usize,
+}
+
+/// Makes the run of a frozen plan, or a share of it. Caps are asked for on standard output, samples of hosts come from
+/// standard input; the last line of standard output is the run file. Gives what is wrong with that file, if anything.
+///
+/// # Errors
+/// When the load cannot be made.
+pub fn generate(
+    options: &GeneratorOptions,
+    observer: &mut dyn Observer,
+    interrupted: &AtomicBool,
+) -> Result<Option<StoreError>, ExperimentError> {
+    let text =
+        std::fs::read_to_string(&options.plan).map_err(ExperimentError::file("read", &options.plan))?;
+    let plan = Plan::from_json(&text)?;
+    let mates = match &options.socket {
+        None => None,
+        Some(socket) if options.others == 0 => return follow(socket, plan, interrupted).map(|()| None),
+        Some(socket) => Some(lead(socket, options.others, interrupted)?),
+    };
+    let (mut raising, mut applying) = (CapRequests, CapRequests);
+    let run = RunOptions {
+        folder: Some(&options.out),
+        feeds: vec![Box::new(StreamSource::reader("the lab", Box::new(io::stdin())))],
+        lever: options.prove.then_some(&mut raising as &mut dyn Lever),
+        caps: options.starts_uncapped.then_some(&mut applying as &mut dyn Caps),
+        mates,
+        // Without calibrations: they are of the machine, not of this host.
+        ..RunOptions::new("lab", env!("CARGO_PKG_VERSION"), interrupted)
+    };
+    let outcome = conduct(plan, run, observer)?;
+    if let Some(file) = &outcome.file {
+        let written = writeln!(io::stdout(), "{}", file.display());
+        written.map_err(ExperimentError::system("write the name of the run file"))?;
+    }
+    Ok(outcome.trouble)
+}
+
+/// Waits at the socket until so many others are ready.
+fn lead(socket: &Path, others: usize, interrupted: &AtomicBool) -> Result<Mates, ExperimentError> {
+    let listener = UnixListener::bind(socket).map_err(ExperimentError::file("make the socket", socket))?;
+    let mates = Mates::meet(&listener, others, env!("CARGO_PKG_VERSION"), interrupted);
+    Ok(mates.map_err(plimsoll_conductor::ConductError::from)?)
+}
+
+/// Makes load as the leader at the socket commands, until that is gone.
+fn follow(socket: &Path, plan: Plan, interrupted: &AtomicBool) -> Result<(), ExperimentError> {
+    let leader = connect(socket, interrupted)?;
+    Ok(assist(plan, env!("CARGO_PKG_VERSION"), &leader, interrupted)?)
+}
+
+fn connect(socket: &Path, interrupted: &AtomicBool) -> Result<UnixStream, ExperimentError> {
+    let begun = Instant::now();
+    loop {
+        match UnixStream::connect(socket) {
+            Ok(stream) => return Ok(stream),
+            Err(source) if begun.elapsed() > LEADER_WITHIN => {
+                let (path, within_sec) = (socket.to_owned(), LEADER_WITHIN.as_secs());
+                return Err(ExperimentError::NoLeader { path, within_sec, source });
+            }
+            Err(_) if interrupted.load(Ordering::Relaxed) => return Err(ExperimentError::Interrupted),
+            Err(_) => thread::sleep(POLL),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Samples the hosts of a lab from outside them while its generator makes the load.
+//!
+//! Sampling must not use the CPU that a host is capped to, the generator's least of all. So the process that made the lab
+//! samples its hosts, and writes the samples to the generator's standard input in the form of `plimsoll probe --stream`.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use plimsoll_host::{Component, Host, Watched, opening_line, sample_line};
+use plimsoll_lab::{Lab, LabHost, NetworkNamespace};
+use plimsoll_plan::{Plan, Probe};
+use plimsoll_record::HostSample;
+use plimsoll_units::Instant;
+
+/// The file tree of this machine, of which lab hosts are a part.
+const ROOT: &str = "/";
+
+/// The interval of samples. No step asks for one at its ends here, so they come more often than elsewhere: counters between
+/// two samples are interpolated.
+const EVERY: Duration = Duration::from_millis(500);
+
+/// Writes samples of the hosts, and those that it receives, until their sender is dropped or the reader is gone.
+///
+/// # Errors
+/// When the lab's network cannot be entered, from within which components are asked.
+pub(super) fn write_samples(
+    mut hosts: Vec<Host>,
+    network: &NetworkNamespace,
+    mut to: impl Write + Send,
+    answers: Receiver<HostSample>,
+) -> io::Result<()> {
+    network.run(move || {
+        let mut text = opening_line();
+        loop {
+            let samples = hosts.iter_mut().flat_map(|host| host.samples(Instant::default()));
+            text.extend(samples.map(|sample| sample_line(&sample)));
+            // The reader is gone: the generator has ended, and its own error says why.
+            let gone = to.write_all(text.as_bytes()).and_then(|()| to.flush()).is_err();
+            if gone {
+                return;
+            }
+            text.clear();
+            match answers.recv_timeout(EVERY) {
+                Ok(sample) => text += &sample_line(&sample),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    })
+}
+
+/// The hosts that the plan samples: those that take part, without those whose probe is `none`.
+pub(super) fn hosts(lab: &Lab, plan: &Plan) -> Vec<Host> {
+    let known = |host: &LabHost| plan.hosts.iter().find(|known| known.name == host.name());
+    let taking_part = lab.hosts().iter().filter_map(|host| Some((host, known(host)?.probes.as_slice())));
+    let sampled = taking_part.filter(|(_, probes)| !probes.contains(&Probe::None));
+    sampled.map(|(host, probes)| watched(lab, host, probes)).collect()
+}
+
+/// One host, with the components that the plan names for it.
+fn watched(lab: &Lab, host: &LabHost, probes: &[Probe]) -> Host {
+    let mut watched =
+        Host::lab(host.name(), Path::new(ROOT), Some(host.pid()), host.groups(), &Watched::default());
+    let addresses = lab.addresses();
+    // Only the lab's hosts know each other by name.
+    let address = |name: &str| {
+        let known = addresses.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        known.map(|(_, address)| (*address).into())
+    };
+    let components =
+        probes.iter().filter_map(|probe| Component::of(&probe.settled(address), Path::new(ROOT)));
+    components.for_each(|component| watched.add_component(component));
+    watched
+}

@@ -1,0 +1,138 @@
+//! Lab files: where they are, and the cases that are in them.
+
+use std::path::{Path, PathBuf};
+
+use plimsoll_lab::LabSpec;
+use plimsoll_plan::PlanFile;
+
+use crate::ExperimentError;
+use crate::plan_file::read_plan_file;
+
+/// Folders that are searched for a lab file by its name alone, below the current folder and each above it.
+const PLACES: [&str; 3] = ["lab/experiments", "lab/scenarios", "lab"];
+
+/// Names the folder of services where it is not next to the lab file.
+const SERVICES: &str = "PLIMSOLL_SERVICES";
+
+/// A lab file.
+#[derive(Debug, Clone)]
+pub struct LabFile {
+    /// Its folder, which `${dir}` stands for.
+    pub folder: PathBuf,
+    /// What it says.
+    pub content: PlanFile,
+}
+
+/// One plan of a lab file.
+#[derive(Debug, Clone)]
+pub struct Case<'a> {
+    /// The file's name, and behind a slash that of the variant.
+    pub name: String,
+    /// The variant; `None` for the file's own plan.
+    pub variant: Option<&'a str>,
+    /// The file's folder.
+    pub folder: &'a Path,
+    /// The plan.
+    pub file: &'a PlanFile,
+}
+
+/// A path, or a name below `lab`.
+fn find(named: &str) -> Result<PathBuf, ExperimentError> {
+    let path = PathBuf::from(named);
+    if path.is_file() {
+        return Ok(path);
+    }
+    let here = std::env::current_dir().map_err(ExperimentError::system("find the current folder"))?;
+    let candidates = here.ancestors().flat_map(|above| {
+        PLACES.map(|place| above.join(place).join(format!("{}.toml", named.trim_end_matches(".toml"))))
+    });
+    let mut candidates = candidates.filter(|_| !named.contains('/'));
+    candidates.find(|path| path.is_file()).ok_or_else(|| ExperimentError::NoLabFile(named.to_owned()))
+}
+
+impl LabFile {
+    /// Reads the file of this path, or of this name below `lab`.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn named(named: &str) -> Result<Self, ExperimentError> {
+        Self::read(&find(named)?)
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(path: &Path) -> Result<Self, ExperimentError> {
+        let content = read_plan_file(path)?;
+        let whole = path.canonicalize().map_err(ExperimentError::file("resolve", path))?;
+        let folder = whole.parent().unwrap_or(Path::new("/")).to_owned();
+        Ok(Self { folder, content })
+    }
+
+    /// The file's own plan and its variants, in a quick pass without those that say `quick = false`.
+    pub fn cases(&self, quick: bool) -> Vec<Case<'_>> {
+        self.content.of_pass(quick).map(|(variant, file)| self.case(variant, file)).collect()
+    }
+
+    fn case<'a>(&'a self, variant: Option<&'a str>, file: &'a PlanFile) -> Case<'a> {
+        let own = self.name();
+        let name = variant.map_or_else(|| own.to_owned(), |variant| format!("{own}/{variant}"));
+        Case { name, variant, folder: &self.folder, file }
+    }
+
+    /// The file's own plan, or a variant by its name; `None` if there is no such variant.
+    pub fn find_case(&self, variant: Option<&str>) -> Option<Case<'_>> {
+        self.cases(false).into_iter().find(|case| case.variant == variant)
+    }
+
+    /// The name of the file's plan.
+    pub fn name(&self) -> &str {
+        self.content.spec.name.as_deref().unwrap_or("lab")
+    }
+
+    /// True if a lab is made for the file or one of its variants.
+    pub fn makes_hosts(&self) -> bool {
+        self.content.all().any(|(_, file)| is_made(file))
+    }
+}
+
+/// True if a plan's hosts are made in a lab.
+pub fn is_made(file: &PlanFile) -> bool {
+    file.lab_hosts.iter().any(|host| !host.run.is_empty())
+}
+
+impl Case<'_> {
+    /// The lab of this case.
+    pub(crate) fn lab(&self) -> LabSpec {
+        LabSpec { hosts: self.file.lab_hosts.clone(), generator: self.file.generator }
+    }
+
+    /// The name of the variant alone, or that of the file.
+    pub fn own_name(&self) -> &str {
+        self.variant.unwrap_or(&self.name)
+    }
+
+    /// The folder of built services that `${services}` stands for: `PLIMSOLL_SERVICES`, or `services/bin` in the file's
+    /// folder or in one of the two above it, where `make services` puts them.
+    pub(crate) fn services(&self) -> Option<PathBuf> {
+        let named = std::env::var_os(SERVICES).map(PathBuf::from);
+        let near = self.folder.ancestors().take(3).map(|above| above.join("services/bin"));
+        named.into_iter().chain(near).find(|folder| folder.is_dir())
+    }
+}
+
+/// The lab files of a folder, sorted.
+///
+/// # Errors
+/// When the folder cannot be listed.
+pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ExperimentError> {
+    let entries = std::fs::read_dir(folder).map_err(ExperimentError::file("list the folder", folder))?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let paths =
+        paths.collect::<Result<Vec<_>, _>>().map_err(ExperimentError::file("list the folder", folder))?;
+    let is_toml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "toml");
+    let mut files: Vec<PathBuf> = paths.into_iter().filter(is_toml).collect();
+    files.sort();
+    Ok(files)
+}

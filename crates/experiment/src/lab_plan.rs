@@ -1,0 +1,134 @@
+//! The plan of a case as it is run in its lab: names filled in, the load shortened for a quick pass.
+
+use std::net::Ipv4Addr;
+use std::time::Duration;
+
+use plimsoll_lab::{Lab, substitute_hosts};
+use plimsoll_plan::{
+    HostPort, LoadSpec, Plan, PlanSpec, ProfileOrder, ProfileSpec, Profiler, RateProfile, ResolveEntry,
+};
+
+use crate::ExperimentError;
+use crate::lab_file::Case;
+
+/// The longest step of a quick run.
+const QUICK_STEP: Duration = Duration::from_secs(2);
+
+/// The longest time of a quick run that searches for its own end.
+const QUICK_BUDGET: Duration = Duration::from_secs(20);
+
+/// The longest warm-up of a quick pass.
+const QUICK_WARM: Duration = Duration::from_secs(15);
+
+/// The longest CPU profile of a quick pass.
+const QUICK_PROFILE: Duration = Duration::from_secs(2);
+
+/// The page that a plan asks for. Another page runs other code of the server; another body, header or query runs the same,
+/// and a compiler that has seen it needs little time.
+pub(crate) fn page(plan: &Plan) -> String {
+    let path = plan.target.path.split('?').next().unwrap_or_default();
+    format!("{}{path}", plan.target.authority())
+}
+
+/// Freezes the plan of a case for this lab.
+pub(crate) fn lab_plan(case: &Case<'_>, lab: &Lab, quick: bool) -> Result<Plan, ExperimentError> {
+    let mut spec: PlanSpec = case.file.spec.clone();
+    spec.name = Some(case.name.replace('/', "-"));
+    let addresses = lab.addresses();
+    let urls = spec.scenario.requests.iter_mut().map(|request| &mut request.url).chain([&mut spec.url]);
+    for url in urls {
+        *url = substitute_hosts(url, &addresses)?;
+    }
+    for host in lab.hosts() {
+        for known in spec.hosts.iter_mut().filter(|known| known.name == host.name()) {
+            known.address = Some(host.address().into());
+            known.capacity = *host.capacity();
+        }
+    }
+    if quick {
+        quicken(&mut spec);
+    }
+    let mut plan = spec.freeze()?;
+    plan.generator.workers = plan.generator.workers.or(Some(workers(lab)));
+    plan.generator.lab_capacity = lab.generators().first().map(|host| *host.capacity());
+    plan.profile = profile(case, &addresses, quick)?;
+    settle_target(&mut plan, &addresses)?;
+    Ok(plan)
+}
+
+/// The profile that a case asks for, with addresses in place of the hosts' names.
+fn profile(
+    case: &Case<'_>,
+    addresses: &[(String, Ipv4Addr)],
+    quick: bool,
+) -> Result<Option<ProfileOrder>, ExperimentError> {
+    let Some(typed) = &case.file.profile else { return Ok(None) };
+    let source = substitute_hosts(&typed.source, addresses)?;
+    let time = if quick { typed.time.min(QUICK_PROFILE) } else { typed.time };
+    let order = ProfileSpec { source, time }.freeze()?;
+    match order.profiler {
+        Profiler::Page(_) => Ok(Some(order)),
+        Profiler::Perf(_) => Err(ExperimentError::PerfInLab(order.profiler)),
+    }
+}
+
+/// Resolves the target's name to its address in the lab, whatever a resolver would say.
+fn settle_target(plan: &mut Plan, hosts: &[(String, Ipv4Addr)]) -> Result<(), ExperimentError> {
+    let host = &plan.target.host;
+    if hosts.iter().any(|(_, address)| address.to_string() == *host) {
+        return Ok(());
+    }
+    let Some((_, address)) = hosts.iter().find(|(name, _)| name.eq_ignore_ascii_case(host)) else {
+        let names: Vec<&str> = hosts.iter().map(|(name, _)| name.as_str()).collect();
+        return Err(ExperimentError::TargetNotInLab { host: host.clone(), hosts: names.join(", ") });
+    };
+    let host = HostPort { host: host.clone(), port: plan.target.port };
+    plan.network.resolve = vec![ResolveEntry { host, addresses: vec![(*address).into()] }];
+    Ok(())
+}
+
+/// As many workers as the generator's host has cores. Where it may use the whole machine, half of the cores are left to the
+/// other hosts, as for any target on this machine.
+fn workers(lab: &Lab) -> u32 {
+    let all = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    let cores = lab.generators().first().and_then(|host| host.capacity().cores);
+    let given = cores.map(|cores| cores.ceil() as u32);
+    given.unwrap_or(all.div_ceil(2)).clamp(1, all)
+}
+
+/// Shortens a load to a preview.
+pub(crate) fn quicken(spec: &mut PlanSpec) {
+    spec.warm = spec.warm.map(|warm| warm.min(QUICK_WARM));
+    match &mut spec.load {
+        LoadSpec::Ladder { step_limit, budget, .. } => {
+            *step_limit = step_limit.map(|limit| limit.min(QUICK_STEP));
+            *budget = budget.map(|budget| budget.min(QUICK_BUDGET));
+        }
+        LoadSpec::Single { duration, profile, .. } => {
+            *duration = duration.map(|duration| duration.min(QUICK_STEP));
+            if let Some(RateProfile::Stages(stages)) = profile {
+                stages.iter_mut().for_each(|stage| stage.duration = stage.duration.min(QUICK_STEP));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_plan::PlanFile;
+
+    use super::*;
+
+    fn page_of(url: &str, more: &str) -> String {
+        let text = format!("[target]\nurl = \"{url}\"\n{more}\n[load]\nladder = [1]\n");
+        page(&PlanFile::parse(&text).unwrap().spec.freeze().unwrap())
+    }
+
+    #[test]
+    fn a_page_is_the_same_with_another_query_or_body_and_another_on_another_host_or_path() {
+        let one = page_of("http://api/a", "");
+        assert_eq!(one, page_of("http://api/a?id=7", "body = \"b\""));
+        assert_ne!(one, page_of("http://api/b", ""));
+        assert_ne!(one, page_of("http://api:8080/a", ""));
+    }
+}

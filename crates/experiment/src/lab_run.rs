@@ -1,0 +1,106 @@
+//! Runs a lab file: its own plan and its variants.
+
+use plimsoll_analyze::Findings;
+use plimsoll_lab::Privileges;
+use plimsoll_plan::PlanFile;
+
+use crate::ExperimentError;
+use crate::case_outcome::{CaseOutcome, JudgedRun};
+use crate::context::{Progress, RunContext};
+use crate::lab_file::{Case, LabFile};
+use crate::recorded::{RecordedRun, read_run};
+use crate::runner::PlanRunner;
+use crate::status::RunStatus;
+
+/// A run that is evidence together with others.
+#[derive(Debug)]
+pub struct MadeRun<'a> {
+    /// The variant; `None` for the file's own plan.
+    pub variant: Option<&'a str>,
+    /// The variant's name, or the file's.
+    pub name: &'a str,
+    /// The plan.
+    pub file: &'a PlanFile,
+    /// The run.
+    pub recorded: RecordedRun,
+}
+
+impl MadeRun<'_> {
+    /// What the run means.
+    pub fn findings(&self) -> &Findings {
+        &self.recorded.findings
+    }
+}
+
+/// The runs of a file.
+#[derive(Debug, Default)]
+pub struct LabRuns<'a> {
+    /// The outcome of each plan that was begun.
+    pub outcomes: Vec<CaseOutcome>,
+    /// The runs that ended by themselves, or the only one.
+    pub made: Vec<MadeRun<'a>>,
+}
+
+/// Runs the file's own plan and its variants, in one lab as long as they have the same hosts. If one of several fails, that is
+/// reported and the others go on.
+///
+/// # Errors
+/// When the only plan of the file fails.
+pub fn run_lab_file<'a>(
+    file: &'a LabFile,
+    privileges: Privileges,
+    context: RunContext<'_>,
+) -> Result<LabRuns<'a>, ExperimentError> {
+    let mut runner = PlanRunner::in_labs(privileges, context);
+    let mut runs = LabRuns::default();
+    let cases = file.cases(context.settings.quick);
+    let count = cases.len();
+    for (index, case) in cases.into_iter().enumerate() {
+        if count > 1 {
+            let (name, same_lab) = (&case.name, runner.reuses_lab(&case));
+            context.report(&Progress::RunBegins { name, number: index + 1, count, same_lab });
+        }
+        match run_case(&case, &mut runner, context) {
+            Ok(recorded) => runs.keep(&case, file.name(), recorded, count == 1),
+            Err(error) if count == 1 => return Err(error.of_case(&case.name)),
+            Err(_) if context.is_interrupted() => {}
+            Err(error) => {
+                let error = error.of_case(&case.name);
+                context.report(&Progress::RunFailed(&error));
+                runs.outcomes.push(CaseOutcome::failed(&case, error));
+            }
+        }
+        if context.is_interrupted() {
+            break;
+        }
+    }
+    Ok(runs)
+}
+
+fn run_case(
+    case: &Case<'_>,
+    runner: &mut PlanRunner<'_>,
+    context: RunContext<'_>,
+) -> Result<RecordedRun, ExperimentError> {
+    let end = runner.run(case)?;
+    if let Some(error) = &end.ended {
+        context.report(&Progress::ServiceEnded(error));
+    }
+    let recorded = read_run(&end.path)?;
+    context.report(&Progress::RunRecorded(&recorded.path));
+    Ok(recorded)
+}
+
+impl<'a> LabRuns<'a> {
+    /// Keeps a run. One that was cut short is shown, but it is no evidence together with others.
+    fn keep(&mut self, case: &Case<'a>, own_name: &'a str, recorded: RecordedRun, only: bool) {
+        let mut judged = JudgedRun::new(case, &recorded);
+        if only || judged.status != RunStatus::Interrupted {
+            let (variant, name) = (case.variant, case.variant.unwrap_or(own_name));
+            self.made.push(MadeRun { variant, name, file: case.file, recorded });
+        } else {
+            judged.row = None;
+        }
+        self.outcomes.push(CaseOutcome::Judged(Box::new(judged)));
+    }
+}

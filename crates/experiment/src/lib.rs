@@ -1,0 +1,52 @@
+//! Experiments made of several runs.
+//!
+//! A lab file is run in a lab ([`run_lab_file`]), every scenario of a folder is diagnosed and compared with what it expects
+//! ([`diagnose`]), the variants of a file are compared tier by tier ([`run_tiers`]), and each switch of a file is measured on
+//! and off ([`ablate`]). Tables that another tool measured are read into the same types ([`read_table`]).
+//!
+//! The functions return typed results and report progress to an [`Observer`]. They print nothing and know no flags. A run
+//! file is read back after each run, so a result never depends on who made the run.
+
+mod ablation;
+mod case_outcome;
+mod conclusions;
+mod context;
+mod diagnose;
+mod diagnosis;
+mod error;
+mod generator;
+mod lab_file;
+mod lab_plan;
+mod lab_run;
+mod machines;
+mod plan_file;
+mod recorded;
+mod requests;
+mod runner;
+mod session;
+mod status;
+mod table;
+mod tiers;
+
+pub use ablation::{
+    AblationOptions, AblationRuns, MeasuredStates, TrialDesign, TrialId, UnfitPlan, ablate, check_ablation,
+    read_trials,
+};
+pub use case_outcome::{CaseOutcome, JudgedRun, PeakStep};
+pub use conclusions::{Comparisons, Conclusions, MachineNeed, Side, TierScalings, conclude};
+pub use context::{Observer, Progress, RunContext, RunSettings};
+pub use diagnose::{Scenarios, diagnose};
+pub use diagnosis::{Diagnosis, NamedLimit};
+pub use error::{ErrorKind, ExperimentError};
+pub use generator::{GeneratorOptions, generate};
+pub use lab_file::{Case, LabFile, files_in, is_made};
+pub use lab_run::{LabRuns, MadeRun, run_lab_file};
+pub use machines::{TableRows, observe_run_files, observe_table_file};
+pub use plan_file::read_plan_file;
+pub use recorded::{RecordedRun, read_run};
+pub use requests::{read_input, read_requests, with_plain_host};
+pub use runner::PlanRunner;
+pub use session::raise_lab;
+pub use status::RunStatus;
+pub use table::{Mapping, MappingError, read_table};
+pub use tiers::{NamedFindings, read_named_runs, run_tiers};

@@ -1,0 +1,97 @@
+//! Files of requests, as a command line or a plan file names them.
+
+use std::io::Read;
+use std::path::Path;
+
+use plimsoll_plan::RequestSpec;
+use plimsoll_scenario::{Body, Known, RequestText, Template, TemplateError, parse_requests};
+
+use crate::ExperimentError;
+
+/// Stands for standard input where a file is named.
+const STANDARD_INPUT: &str = "-";
+
+/// The content of a file, or of standard input for `-`. `what` names the content in errors.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_input(path: &Path, what: &str) -> Result<Vec<u8>, ExperimentError> {
+    let content = if path == Path::new(STANDARD_INPUT) {
+        let mut content = Vec::new();
+        std::io::stdin().read_to_end(&mut content).map(|_| content)
+    } else {
+        std::fs::read(path)
+    };
+    content.map_err(|source| ExperimentError::Input {
+        what: format!("{what} from"),
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The requests of a file. Paths of bodies in it are relative to `folder`; an empty one is the current folder.
+///
+/// # Errors
+/// When the file, or one that it names, cannot be read or is wrong.
+pub fn read_requests(path: &Path, folder: &Path) -> Result<Vec<RequestSpec>, ExperimentError> {
+    let text = String::from_utf8(read_input(path, "requests")?)
+        .map_err(|_| ExperimentError::NotText(path.to_owned()))?;
+    let wrong = |source| ExperimentError::Requests { path: path.to_owned(), source };
+    let typed = parse_requests(&text).map_err(wrong)?;
+    typed.into_iter().map(|typed| request(typed, folder)).collect()
+}
+
+fn request(typed: RequestText, folder: &Path) -> Result<RequestSpec, ExperimentError> {
+    let RequestText { name, weight, method, url, headers, body, line } = typed;
+    let wrong = |source| ExperimentError::Host { line: Some(line), source };
+    let url = fill_host(&url).map_err(wrong)?;
+    let body = match body {
+        Body::None => Vec::new(),
+        Body::Inline(bytes) => bytes,
+        Body::File(path) => {
+            read_input(&folder.join(path), &format!("the body of the request in line {line}"))?
+        }
+    };
+    Ok(RequestSpec { name, weight, line, method, url, headers, body })
+}
+
+/// A URL with variables of the environment in its host filled in: the host must be known before anything else.
+///
+/// # Errors
+/// When a variable is not set, or the template is wrong.
+pub fn with_plain_host(url: &str) -> Result<String, ExperimentError> {
+    fill_host(url).map_err(|source| ExperimentError::Host { line: None, source })
+}
+
+fn fill_host(url: &str) -> Result<String, TemplateError> {
+    let ends = ['/', '?', '#'];
+    let start = url.find("://").filter(|at| !url[..*at].contains(ends)).map_or(0, |at| at + 3);
+    let end = url[start..].find(ends).map_or(url.len(), |end| start + end);
+    let (host, path) = url.split_at(end);
+    if !host.contains("${env.") {
+        return Ok(url.to_owned());
+    }
+    let env = |name: &str| std::env::var(name).ok();
+    let host = Template::parse(host.as_bytes(), &Known { columns: &[], env: &env })?;
+    let Some(host) = host.constant() else { return Ok(url.to_owned()) };
+    // The value of a variable is not a template.
+    Ok(String::from_utf8_lossy(host).replace("${", "$${") + path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_host_is_filled_in_from_the_environment() {
+        let path = std::env::var("PATH").unwrap();
+        let filled = |url: &str| with_plain_host(url).unwrap();
+        assert_eq!(filled("${env.PATH}/a?b=${env.PATH}"), format!("{path}/a?b=${{env.PATH}}"));
+        assert_eq!(filled("http://${env.PATH}"), format!("http://{path}"));
+        assert_eq!(filled("/${env.PATH}://"), "/${env.PATH}://");
+        assert_eq!(filled("${csv.host}/a"), "${csv.host}/a");
+        let error = with_plain_host("${env.PLIMSOLL_NOT_SET}/").unwrap_err();
+        assert!(matches!(error, ExperimentError::Host { line: None, .. }));
+        assert!(error.to_string().contains("PLIMSOLL_NOT_SET"), "{error}");
+    }
+}

@@ -1,0 +1,157 @@
+//! Where the runs of a plan file are made: in a lab, or on hosts that exist already.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use plimsoll_conductor::{RunOptions, conduct};
+use plimsoll_lab::{Lab, LabError, LabOptions, Privileges};
+
+use crate::ExperimentError;
+use crate::context::{Progress, RunContext};
+use crate::generator;
+use crate::lab_file::Case;
+use crate::lab_plan::{lab_plan, page, quicken};
+
+/// How long hosts may take to become ready.
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// Makes the hosts of a case.
+///
+/// # Errors
+/// When the case has none, or one of them cannot be made.
+pub fn raise_lab(
+    case: &Case<'_>,
+    privileges: Privileges,
+    interrupted: &AtomicBool,
+) -> Result<Lab, ExperimentError> {
+    if case.file.lab_hosts.is_empty() {
+        return Err(ExperimentError::NoHosts(case.name.clone()));
+    }
+    let own = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
+    let options = LabOptions {
+        folder: case.folder,
+        services: case.services(),
+        programs: own.into_iter().collect(),
+        runtime: privileges.runtime_folder(),
+        ready_within: READY_WITHIN,
+        interrupted,
+    };
+    Ok(Lab::up(&case.lab(), &options)?)
+}
+
+/// A lab that runs one plan after another.
+#[derive(Debug)]
+pub(crate) struct LabSession {
+    lab: Lab,
+    /// The pages in it that were warmed up, which are not again.
+    warmed: BTreeSet<String>,
+}
+
+impl LabSession {
+    /// Makes the hosts of a case.
+    pub(crate) fn start(
+        case: &Case<'_>,
+        privileges: Privileges,
+        context: RunContext<'_>,
+    ) -> Result<Self, ExperimentError> {
+        let lab = raise_lab(case, privileges, context.interrupted)?;
+        lab.remarks().iter().for_each(|text| context.report(&Progress::LabRemark(text)));
+        Ok(Self { lab, warmed: BTreeSet::new() })
+    }
+
+    /// Runs the plan of a case; gives the run file.
+    fn run(&mut self, case: &Case<'_>, context: RunContext<'_>) -> Result<PathBuf, ExperimentError> {
+        let mut plan = lab_plan(case, &self.lab, context.settings.quick)?;
+        let page = page(&plan);
+        if self.warmed.contains(&page) {
+            plan.warm = None;
+        }
+        let file = generator::run(&mut self.lab, &plan, context)?;
+        if plan.warm.is_some() {
+            self.warmed.insert(page);
+        }
+        Ok(file)
+    }
+}
+
+/// Where the runs of one plan are made.
+pub(crate) enum Session {
+    /// In this lab.
+    Lab(Box<LabSession>),
+    /// On hosts that exist already.
+    Existing,
+}
+
+impl Session {
+    /// Runs the plan of a case; gives the run file.
+    pub(crate) fn run(
+        &mut self,
+        case: &Case<'_>,
+        context: RunContext<'_>,
+    ) -> Result<PathBuf, ExperimentError> {
+        match self {
+            Self::Lab(lab) => lab.run(case, context),
+            Self::Existing => run_here(case, context),
+        }
+    }
+
+    /// Whether all services of the lab still run.
+    pub(crate) fn alive(&mut self) -> Result<(), LabError> {
+        match self {
+            Self::Lab(session) => session.lab.alive(),
+            Self::Existing => Ok(()),
+        }
+    }
+
+    /// Calls a shell command in the folder, on a host of the lab or on this machine, and waits for its end.
+    pub(crate) fn call(
+        &self,
+        host: Option<&str>,
+        command: &str,
+        folder: &Path,
+    ) -> Result<(), ExperimentError> {
+        let failed = |why| ExperimentError::SwitchCommand { command: command.to_owned(), why };
+        let status = self.status_of(host, command, folder).map_err(failed)?;
+        if status.success() { Ok(()) } else { Err(failed(status.to_string())) }
+    }
+
+    fn status_of(&self, host: Option<&str>, text: &str, folder: &Path) -> Result<ExitStatus, String> {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", text]);
+        let waited = match (self, host) {
+            (Self::Lab(session), Some(name)) => {
+                let host = session.lab.hosts().iter().find(|host| host.name() == name);
+                let host = host.ok_or_else(|| format!("the lab has no host `{name}`"))?;
+                host.spawn(command, folder).map_err(|error| error.to_string())?.wait()
+            }
+            (Self::Existing, Some(name)) => {
+                return Err(format!(
+                    "the host `{name}` is not made in a lab, so that no command can be called on it; leave `host` out, and \
+                     write how to reach it into the command"
+                ));
+            }
+            (_, None) => command.current_dir(folder).status(),
+        };
+        waited.map_err(|error| error.to_string())
+    }
+}
+
+/// Runs a plan from this process, on hosts that exist already.
+fn run_here(case: &Case<'_>, context: RunContext<'_>) -> Result<PathBuf, ExperimentError> {
+    let mut spec = case.file.spec.clone();
+    spec.name = Some(case.name.replace('/', "-"));
+    if context.settings.quick {
+        quicken(&mut spec);
+    }
+    let options = RunOptions {
+        folder: Some(&context.settings.out),
+        calibrations: context.calibrations,
+        probing: true,
+        ..RunOptions::new("sweep", env!("CARGO_PKG_VERSION"), context.interrupted)
+    };
+    let outcome = conduct(spec.freeze()?, options, &mut *context.observer.run_observer())?;
+    outcome.file.ok_or(ExperimentError::NoRunFile)
+}

@@ -1,0 +1,43 @@
+//! How a measured run ended.
+
+use plimsoll_analyze::{Findings, Steadiness};
+use plimsoll_record::{EventKind, Run};
+
+/// How a measured run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunStatus {
+    /// Measured, and every condition of the plan was met.
+    Met,
+    /// The user ended the run.
+    Interrupted,
+    /// The target was lost, or a step failed.
+    Incomplete,
+    /// Measured, but not evidence: the generator was the limit, or a step was not steady.
+    NotEvidence,
+    /// Measured, and a condition of the plan was not met.
+    Broken,
+}
+
+impl RunStatus {
+    /// The status of a run. What ended the run early counts before its result; [`Self::NotEvidence`] comes only if `strict`.
+    pub fn of(run: &Run, findings: &Findings, strict: bool) -> Self {
+        let happened = |kind| run.events.iter().any(|event| event.kind == kind);
+        if happened(EventKind::Interrupted) {
+            Self::Interrupted
+        } else if happened(EventKind::TargetLost) || happened(EventKind::StepFailed) {
+            Self::Incomplete
+        } else if strict && !is_evidence(findings) {
+            Self::NotEvidence
+        } else if findings.slo.is_some_and(|slo| slo.broken()) {
+            Self::Broken
+        } else {
+            Self::Met
+        }
+    }
+}
+
+/// True if the generator did not limit the run, and every step was steady where it could be.
+fn is_evidence(findings: &Findings) -> bool {
+    let steady = |steadiness| matches!(steadiness, Steadiness::Steady | Steadiness::Ramp);
+    !findings.lower_bound && findings.steps.iter().all(|step| steady(step.steadiness))
+}

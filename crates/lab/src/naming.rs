@@ -1,0 +1,46 @@
+//! The names and addresses of labs. All labs share 198.18.0.0/15, which is reserved for benchmarks (RFC 2544, C.2.2); each has
+//! 256 addresses of it.
+
+use std::net::Ipv4Addr;
+
+/// The prefix of the name of everything that a lab makes. Nothing with another name is ever removed.
+pub(crate) const NAME: &str = "plimsoll-lab-";
+
+/// The first address of the range.
+const RANGE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
+
+/// The width of a lab's part, in bits of the address.
+pub(crate) const PREFIX: u8 = 24;
+
+/// How many labs the range has room for.
+pub(crate) const LABS_MAX: u16 = 512;
+
+/// How many hosts a lab has room for: the bridge has the first address, and the last is for all of them.
+pub(crate) const HOSTS_MAX: usize = 253;
+
+/// The address of the bridge of a lab.
+pub(crate) fn bridge(lab: u16) -> Ipv4Addr {
+    at(lab, 1)
+}
+
+/// The address of the host at this index, counted from 0.
+pub(crate) fn host(lab: u16, index: usize) -> Ipv4Addr {
+    at(lab, index.min(HOSTS_MAX) as u32 + 2)
+}
+
+fn at(lab: u16, place: u32) -> Ipv4Addr {
+    Ipv4Addr::from_bits(RANGE.to_bits() + u32::from(lab.min(LABS_MAX - 1)) * 256 + place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hosts_of_all_labs_have_different_addresses_in_the_range() {
+        assert_eq!(bridge(0), Ipv4Addr::new(198, 18, 0, 1));
+        assert_eq!(host(0, 0), Ipv4Addr::new(198, 18, 0, 2));
+        assert_eq!(host(1, 0), Ipv4Addr::new(198, 18, 1, 2));
+        assert_eq!(host(LABS_MAX - 1, HOSTS_MAX - 1), Ipv4Addr::new(198, 19, 255, 254));
+    }
+}

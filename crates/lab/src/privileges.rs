@@ -1,0 +1,49 @@
+//! The privileges that a lab needs.
+
+use std::path::PathBuf;
+
+use plimsoll_sys::{Permission, become_root_of_own_namespace, namespace_permission, user_number};
+
+use crate::LabError;
+
+/// The privileges with which this process makes labs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Privileges {
+    /// It has the capabilities for it.
+    Root,
+    /// It is root of a user namespace of its own.
+    OwnNamespace {
+        /// The user's number outside.
+        user: u32,
+    },
+}
+
+impl Privileges {
+    /// Acquires the privileges: without the capabilities, this process becomes root of a user namespace of its own. Call it
+    /// before the process has a second thread.
+    ///
+    /// # Errors
+    /// When neither is possible; the error names the missing capability.
+    pub fn acquire() -> Result<Self, LabError> {
+        match namespace_permission() {
+            Permission::Full => Ok(Self::Root),
+            Permission::Lacks(capability) => {
+                // Within the namespace this number is zero.
+                let user = user_number();
+                become_root_of_own_namespace()
+                    .map_err(|reason| LabError::Permission { capability, reason })?;
+                Ok(Self::OwnNamespace { user })
+            }
+        }
+    }
+
+    /// The folder of the leases of this user's labs: below `/run` for root, else in the session's runtime folder.
+    pub fn runtime_folder(self) -> PathBuf {
+        let Self::OwnNamespace { user } = self else { return PathBuf::from("/run/plimsoll-lab") };
+        let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
+        match session {
+            Some(folder) => folder.join("plimsoll-lab"),
+            None => std::env::temp_dir().join(format!("plimsoll-lab-of-{user}")),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Whether what runs on a host is ready.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::Duration;
+
+use plimsoll_plan::Ready;
+
+/// How long one check may take. A slow server is checked again.
+const CHECK_WITHIN: Duration = Duration::from_secs(2);
+
+/// Why a host is not ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotReady {
+    /// Nothing answers yet.
+    Silent(String),
+    /// Something answers, without success: perhaps it needs other hosts.
+    Failing(String),
+}
+
+impl NotReady {
+    /// The answer, or the error.
+    pub(crate) fn text(self) -> String {
+        let (Self::Silent(text) | Self::Failing(text)) = self;
+        text
+    }
+}
+
+/// Checks once, from a network in which the lab's hosts can be reached.
+///
+/// # Errors
+/// When the host is not ready yet.
+pub(crate) fn check(sign: &Ready, address: Ipv4Addr, name: &str) -> Result<(), NotReady> {
+    let (Ready::Tcp(port) | Ready::Page { port, .. }) = sign;
+    let silent = |what: &str, error: io::Error| NotReady::Silent(format!("{what}: {error}"));
+    let stream = connect(address, *port).map_err(|error| silent("did not connect", error))?;
+    let Ready::Page { path, .. } = sign else { return Ok(()) };
+    let line = first_line(stream, path, name).map_err(|error| silent("gave no answer", error))?;
+    match line.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok()) {
+        Some(200..400) => Ok(()),
+        _ => Err(NotReady::Failing(format!("was answered with `{}`", plimsoll_units::escape_control(&line)))),
+    }
+}
+
+fn connect(address: Ipv4Addr, port: u16) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&SocketAddr::from((address, port)), CHECK_WITHIN)?;
+    stream.set_read_timeout(Some(CHECK_WITHIN))?;
+    stream.set_write_timeout(Some(CHECK_WITHIN))?;
+    Ok(stream)
+}
+
+/// The first line of the answer, up to some length.
+fn first_line(mut stream: TcpStream, path: &str, name: &str) -> io::Result<String> {
+    const LINE_BYTES_MAX: u64 = 200;
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n")?;
+    let mut line = Vec::new();
+    BufReader::new(stream).take(LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+}
