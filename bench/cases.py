@@ -3,6 +3,7 @@
 import dataclasses
 
 import nginx_config
+import tools
 
 DRIVERS = ("epoll", "io_uring")
 
@@ -38,13 +39,15 @@ class Case:
 
 CASES = (
     Case("one", "GET small, 1 connection", 1, (Goal("wrk", 2.0, "p50_us"),), percentiles=True),
-    Case("get-100", "GET small, 100 connections", 100, (Goal("wrk", 0.75), Goal("ab", 0.80)), ("wrk", "ab")),
-    Case("get-1000", "GET small, 1000 connections", 1000, (Goal("wrk", 0.70),), ("wrk", "ab")),
+    Case("get-100", "GET small, 100 connections", 100,
+         (Goal("wrk", 0.80), Goal("ab", 0.80), Goal("gcannon", 0.95)), ("wrk", "ab", "gcannon")),
+    Case("get-1000", "GET small, 1000 connections", 1000,
+         (Goal("wrk", 0.68), Goal("gcannon", 0.85)), ("wrk", "ab", "gcannon")),
     Case("get-10000", "GET small, 10,000 connections", 10_000,
-         (Goal("wrk", 0.55), Goal("wrk", 0.50, "peak_bytes"))),
+         (Goal("wrk", 0.65), Goal("wrk", 0.50, "peak_bytes"), Goal("gcannon", 0.95)), ("wrk", "gcannon")),
     Case("post-100", "POST with a 1.5 KB answer, 100 connections", 100, (Goal("wrk", 0.80),),
          path="/records", answer_bytes=len(nginx_config.RECORDS), post=True),
-    Case("large-100", "GET 100 KB, 100 connections", 100, (Goal("wrk", 0.45), Goal("oha", 0.60)), ("wrk", "oha"),
+    Case("large-100", "GET 100 KB, 100 connections", 100, (Goal("wrk", 0.36), Goal("oha", 0.60)), ("wrk", "oha"),
          path="/large", answer_bytes=nginx_config.LARGE_BYTES),
     Case("https-100", "HTTPS small, 100 connections", 100, (Goal("wrk", 0.90),), site="tls"),
     Case("h2-1", "HTTP/2 over TLS, 100 connections × 1 stream", 100, (Goal("h2load", 0.85),), ("h2load",), site="h2"),
@@ -60,9 +63,10 @@ BY_NAME = {case.name: case for case in CASES}
 
 
 def contenders(case, drivers):
-    """The peers, and Plimsoll once for each driver; wrk's command line lets Plimsoll choose its driver, as does
-    the case that compares Plimsoll with itself."""
+    """The peers that take part, and Plimsoll once for each driver; wrk's command line lets Plimsoll choose its driver, as
+    does the case that compares Plimsoll with itself."""
+    peers = [peer for peer in case.peers if tools.takes_part(peer)]
     if case.probed:
-        return [*case.peers, "plimsoll"]
+        return [*peers, "plimsoll"]
     ours = ["plimsoll wrk"] if case.script else [f"plimsoll {driver}".strip() for driver in drivers]
-    return [*case.peers, *ours]
+    return [*peers, *ours]

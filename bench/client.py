@@ -10,7 +10,7 @@ import time
 
 import pinned
 
-# Linux makes the number of a process's CPU clock out of its id; this part says «all threads, from the scheduler».
+# Linux makes the number of a process's CPU clock out of its id; this part means "all threads, from the scheduler".
 CPU_CLOCK_OF_PROCESS = 2
 
 
@@ -46,6 +46,11 @@ def family(pid):
     return found
 
 
+def cpu_sec_of(pid):
+    """CPU time so far of a process and all that descend from it, to the nanosecond, threads that ended included."""
+    return sum(time.clock_gettime((~member << 3) | CPU_CLOCK_OF_PROCESS) for member in family(pid))
+
+
 class Running:
     """A client that has been started."""
 
@@ -62,9 +67,9 @@ class Running:
         return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def cpu_sec(self):
-        """CPU time of its processes so far, to the nanosecond, threads that ended included."""
+        """CPU time of its processes so far."""
         try:
-            return sum(time.clock_gettime((~pid << 3) | CPU_CLOCK_OF_PROCESS) for pid in family(self.process.pid))
+            return cpu_sec_of(self.process.pid)
         except OSError as error:
             raise pinned.BenchError(f"{self.name} ended while it was measured: {self.said()}") from error
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One case of the table in cases.py: client CPU a request of Plimsoll and its peers, in interleaved rounds."""
+"""One case of the table in cases.py: CPU a request of Plimsoll and its peers, in interleaved rounds."""
 
 import contextlib
 
@@ -73,9 +73,8 @@ def measure():
     drivers = [name for name in options.drivers.split(",") if name] or [""]
     contenders = cases.contenders(case, drivers)
     rows, failed = runs(case, contenders, options)
-    ours = [name for name in contenders if name not in case.peers]
     document = {"case": case.name, "title": case.title, "contenders": contenders,
-                "commands": commands(case, contenders, options), "goals": judge.judged(case, rows, ours),
+                "commands": commands(case, contenders, options), "goals": judge.judged(case, rows, contenders),
                 "failed": failed, "runs": rows}
     text, met = judge.render(document, case)
     return results.save(case.name, options, document, text, met)

@@ -12,9 +12,10 @@ def best(rows, ours, figure):
     return min(found)[::-1] if found else None
 
 
-def judged(case, rows, ours):
-    """One document for each goal of a case."""
-    return [one_goal(goal, rows, ours) for goal in case.goals]
+def judged(case, rows, contenders):
+    """One document for each goal of a case whose peer takes part."""
+    ours = [name for name in contenders if name not in case.peers]
+    return [one_goal(goal, rows, ours) for goal in case.goals if goal.peer in contenders]
 
 
 def one_goal(goal, rows, ours):
@@ -61,14 +62,17 @@ def table(case, rows, contenders):
     """A row for each contender."""
     first = case.peers[0]
     base = rounds.median(rows, first, "us_per_request")
-    header = ["tool", "µs/request", f"× {first}", "requests/s", "of its core", "peak MiB"]
+    header = ["tool", "µs/request", f"× {first}", "server µs", "both µs", "requests/s", "of its core", "peak MiB"]
     header += ["p50 µs"] if case.percentiles else []
     header += ["looking, of a core"] if case.probed else []
     lines = []
     for contender in contenders:
         cost = rounds.median(rows, contender, "us_per_request")
         ratio = cost / base if cost is not None and base else None
-        line = [contender, cell(cost, 2), cell(ratio, 2), cell(rounds.median(rows, contender, "requests_per_sec"), 0),
+        line = [contender, cell(cost, 2), cell(ratio, 2),
+                cell(rounds.median(rows, contender, "server_us_per_request"), 2),
+                cell(rounds.median(rows, contender, "both_us_per_request"), 2),
+                cell(rounds.median(rows, contender, "requests_per_sec"), 0),
                 cell(rounds.median(rows, contender, "core_ratio"), 2),
                 cell(rounds.median(rows, contender, "peak_bytes"), 1, 2**-20)]
         line += [cell(rounds.median(rows, contender, "p50_us"), 1)] if case.percentiles else []

@@ -15,7 +15,7 @@ import pinned
 OUT = pinned.ROOT / "bench" / "out"
 VERSIONS = {"nginx": ["nginx", "-v"], "wrk": ["wrk", "-v"], "ab": ["ab", "-V"], "oha": ["oha", "--version"],
             "h2load": ["h2load", "--version"], "k6": ["k6", "version"]}
-# hey prints no version; Debian's package knows it.
+# hey and gcannon print no version; Debian's package knows that of hey.
 PACKAGES = {"hey": "hey"}
 
 

@@ -10,6 +10,7 @@ import tempfile
 import time
 import urllib.request
 
+import client
 import nginx_config
 import pinned
 
@@ -32,6 +33,10 @@ class Nginx:
     def url(self, site="plain", path="/"):
         """The address of a location."""
         return f"{SCHEMES[site]}://127.0.0.1:{self.ports[site]}{path}"
+
+    def cpu_sec(self):
+        """CPU time of its processes so far."""
+        return client.cpu_sec_of(self.process.pid)
 
     def status(self):
         """(connections of clients, requests of clients) so far; the harness's own questions are taken off."""

@@ -2,6 +2,7 @@
 
 import pathlib
 import shlex
+import shutil
 
 import pinned
 
@@ -63,6 +64,11 @@ def h2load(case, url, seconds):
     return ["h2load", "-t", 1, "-c", case.connections, "-D", seconds, *version, url]
 
 
+def gcannon(case, url, seconds):
+    """It keeps a history in its home, which is the folder of the run here."""
+    return ["env", "HOME=.", "gcannon", url, "-t", 1, "-c", case.connections, "-d", f"{seconds}s", "--json"]
+
+
 def plimsoll(case, url, seconds, driver=None, looking=False):
     """Closed loop, one worker; no other tool looks at hosts, so neither does Plimsoll beside them."""
     chosen = ["--driver", driver] if driver else []
@@ -80,7 +86,14 @@ def plimsoll_wrk(case, url, seconds):
     return [pinned.PLIMSOLL, "wrk", *wrk_options(case, seconds), url, *wrk_arguments(case)]
 
 
-PEERS = {"wrk": wrk, "ab": ab, "oha": oha, "h2load": h2load}
+PEERS = {"wrk": wrk, "ab": ab, "oha": oha, "h2load": h2load, "gcannon": gcannon}
+# Not packaged anywhere: measured where they are installed, left out elsewhere.
+OPTIONAL = ("gcannon",)
+
+
+def takes_part(contender):
+    """False for an optional peer that is not installed."""
+    return contender not in OPTIONAL or shutil.which(contender, path=pinned.environment()["PATH"]) is not None
 
 
 def command(contender, case, url, seconds):

@@ -29,7 +29,7 @@ pub(crate) fn ask(
 ) -> Result<FirstAnswer, AttemptError> {
     let sent = RealClock.now();
     line.write(&request.bytes, patience).map_err(|error| broken(error, FailureKind::SendReset))?;
-    let response = read_response(line, request.note.expect, patience)?;
+    let response = read_response(line, request.meta.expect, patience)?;
     Ok(FirstAnswer {
         status: response.status,
         body_bytes: response.body_bytes,

@@ -45,8 +45,8 @@ impl Link {
         line: &mut Line,
         patience: &Patience<'_>,
     ) -> Result<FirstAnswer, AttemptError> {
-        let (block, body) = request.bytes.split_at(request.note.head_bytes as usize);
-        let request = h2::Request { tag: 0, block, body, expect: request.note.expect, observe: false };
+        let (block, body) = request.bytes.split_at(request.meta.head_bytes as usize);
+        let request = h2::Request { tag: 0, block, body, expect: request.meta.expect, observe: false };
         let sent = RealClock.now();
         let mut out = Vec::new();
         if !self.connection.request(&request, &mut self.memory, &mut out) {

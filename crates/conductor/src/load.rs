@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::Duration;
 
-use plimsoll_engine::{Company, EngineError, Running, StepOrder, TlsOrder, Turn};
+use plimsoll_engine::{EngineError, PeerGroup, RunningStep, StepEvent, StepSpec, TlsConfig};
 use plimsoll_plan::{DriverKind, Plan};
 use plimsoll_sys::Peer;
 use plimsoll_units::{Clock, Instant, RealClock};
@@ -23,7 +23,7 @@ pub(crate) struct Means<'a> {
     pub(crate) peers: &'a [Peer],
     pub(crate) requests: &'a Requests,
     /// How connections are encrypted, if they are.
-    pub(crate) tls: Option<&'a TlsOrder>,
+    pub(crate) tls: Option<&'a TlsConfig>,
     /// The longest interval of one frame.
     pub(crate) interval: Duration,
     /// Worker threads of this process.
@@ -53,8 +53,8 @@ impl<'a> Means<'a> {
     }
 
     /// The order of a step, for so many workers of this process.
-    pub(crate) fn order(&self, task: &StepTask, workers: u32, company: Option<Company>) -> StepOrder {
-        StepOrder {
+    pub(crate) fn order(&self, task: &StepTask, workers: u32, group: Option<PeerGroup>) -> StepSpec {
+        StepSpec {
             step: task.index,
             duration: task.limit,
             destinations: self.peers.to_vec(),
@@ -67,7 +67,7 @@ impl<'a> Means<'a> {
             tls: self.tls.cloned(),
             requests: u16::try_from(self.plan.requests.len()).unwrap_or(u16::MAX),
             workers,
-            company,
+            group,
             timeout: self.plan.generator.timeout,
             connections_max: self.plan.generator.connections_max,
             interval: self.interval,
@@ -81,7 +81,7 @@ impl<'a> Means<'a> {
 /// The load of a step while it is on. Dropping it ends the load here.
 #[derive(Debug)]
 pub(crate) struct Load<'a> {
-    running: Running,
+    running: RunningStep,
     mates: Option<&'a RefCell<Mates>>,
     /// Workers of all processes.
     workers: u32,
@@ -104,8 +104,8 @@ impl<'a> Load<'a> {
         let all = means.workers + mates.map_or(0, |mates| mates.borrow().workers());
         let workers = all.min(connections);
         let own = means.workers.min(workers);
-        let company = mates.map(|mates| together(means, &mut mates.borrow_mut(), (own, workers), task));
-        let running = Running::start(&means.order(task, own, company))?;
+        let group = mates.map(|mates| together(means, &mut mates.borrow_mut(), (own, workers), task));
+        let running = RunningStep::start(&means.order(task, own, group))?;
         Ok(Self { running, mates, workers, own_ended: false, troubles: Vec::new(), late: Vec::new() })
     }
 
@@ -157,27 +157,27 @@ impl<'a> Load<'a> {
     }
 
     /// The next frame of any process, waited for about this long at most.
-    pub(crate) fn next(&mut self, longest: Duration) -> Result<Turn, EngineError> {
+    pub(crate) fn next(&mut self, longest: Duration) -> Result<StepEvent, EngineError> {
         let patience = if self.own_ended { longest } else { Duration::ZERO };
         if let Some(frame) = self.of_mates(patience) {
             return Ok(frame);
         }
         if self.own_ended {
             let at_work = self.mates.is_some_and(|mates| mates.borrow().at_work());
-            return Ok(if at_work { Turn::Quiet } else { Turn::Ended });
+            return Ok(if at_work { StepEvent::Timeout } else { StepEvent::Ended });
         }
         let turn = self.running.next(longest)?;
-        if matches!(turn, Turn::Ended) {
+        if matches!(turn, StepEvent::Ended) {
             self.own_ended = true;
-            return Ok(if self.mates.is_some() { Turn::Quiet } else { Turn::Ended });
+            return Ok(if self.mates.is_some() { StepEvent::Timeout } else { StepEvent::Ended });
         }
         Ok(turn)
     }
 
     /// A frame of the others; what else they say is noted.
-    fn of_mates(&mut self, patience: Duration) -> Option<Turn> {
+    fn of_mates(&mut self, patience: Duration) -> Option<StepEvent> {
         match self.mates?.borrow_mut().next(patience) {
-            News::Frame(frame) => return Some(Turn::Frame(frame)),
+            News::Frame(frame) => return Some(StepEvent::Frame(frame)),
             News::Trouble(text) => self.troubles.push(text),
             News::Late(text) => self.late.push(text),
             News::Quiet => {}
@@ -187,10 +187,10 @@ impl<'a> Load<'a> {
 }
 
 /// Tells the others to begin with us.
-fn together(means: &Means<'_>, mates: &mut Mates, (own, workers): (u32, u32), task: &StepTask) -> Company {
+fn together(means: &Means<'_>, mates: &mut Mates, (own, workers): (u32, u32), task: &StepTask) -> PeerGroup {
     let begins = RealClock.now() + HEAD_START;
     let (step, level, limit) = (task.index, task.level.clone(), task.limit);
     let (interval, origin) = (means.interval, means.origin);
     mates.begin(own, &StepWish { step, level, limit, workers, begins, interval, origin });
-    Company { workers_before: 0, workers, begins }
+    PeerGroup { workers_before: 0, workers, begins }
 }

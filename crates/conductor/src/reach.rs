@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_plan::IpRange;
-use plimsoll_sys::{Connection, Peer, Poll, Route};
+use plimsoll_sys::{Peer, Poll, Route, Socket};
 use plimsoll_units::{Clock, RealClock};
 
 /// An open connection that waits for its bytes.
@@ -19,7 +19,7 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    fn new(connection: Connection, peer: &Peer) -> io::Result<Self> {
+    fn new(connection: Socket, peer: &Peer) -> io::Result<Self> {
         let socket = OwnedFd::from(connection);
         let stream = match peer {
             Peer::Tcp(_) => Self::Tcp(socket.into()),
@@ -80,7 +80,7 @@ pub(crate) fn route(peer: &Peer, sources: &[IpRange]) -> Route {
 
 /// Connects, waiting at most this long; a signal that sets `interrupted` ends the waiting.
 pub(crate) fn reach(route: &Route, longest: Duration, interrupted: &AtomicBool) -> io::Result<Stream> {
-    let connection = Connection::open(route)?;
+    let connection = Socket::open(route)?;
     let mut poll = Poll::new()?;
     poll.watch(&connection, 0)?;
     let deadline = RealClock.now() + longest;

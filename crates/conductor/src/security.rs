@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plimsoll_engine::TlsOrder;
+use plimsoll_engine::TlsConfig;
 use plimsoll_plan::{Plan, TlsSpec};
 use plimsoll_tls::{Client, Identity, Roots, ServerName, TlsError, TlsSettings};
 
@@ -45,7 +45,7 @@ pub enum SecurityError {
 #[derive(Debug)]
 pub(crate) struct Security {
     /// For the load.
-    pub(crate) order: TlsOrder,
+    pub(crate) order: TlsConfig,
     /// For the connection before the load: nothing of it may be resumed under the load, whose first handshakes
     /// would be cheaper for it.
     pub(crate) first: Client,
@@ -70,7 +70,7 @@ impl Security {
         let name = ServerName::parse(&plan.target.host).map_err(failed)?;
         let client = Client::new(&settings).map_err(failed)?;
         let first = Client::new(&TlsSettings { resumption: false, ..settings }).map_err(failed)?;
-        Ok(Some(Self { order: TlsOrder { client, name }, first }))
+        Ok(Some(Self { order: TlsConfig { client, name }, first }))
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use plimsoll_analyze::measured_to_the_last_answer;
 use plimsoll_analyze::steady::step_is_known;
-use plimsoll_engine::{EngineError, Turn};
+use plimsoll_engine::{EngineError, StepEvent};
 use plimsoll_plan::{Level, RateProfile};
 use plimsoll_record::{EventKind, FailureCounts, Frame, Phase, Step, StepEnd};
 use plimsoll_units::{Clock, Instant, RealClock};
@@ -181,9 +181,9 @@ impl Measuring<'_, '_> {
     fn watch_to_the_end(&mut self) -> Result<(), EngineError> {
         loop {
             match self.load.next(LOOK_EVERY)? {
-                Turn::Frame(frame) => self.take(*frame),
-                Turn::Quiet => {}
-                Turn::Ended => return Ok(()),
+                StepEvent::Frame(frame) => self.take(*frame),
+                StepEvent::Timeout => {}
+                StepEvent::Ended => return Ok(()),
             }
             self.look_around();
         }

@@ -61,7 +61,7 @@ impl Requests {
     pub(crate) fn of_step(&self, step: u32) -> Traffic {
         match self {
             Self::Settled(traffic) => traffic.clone(),
-            Self::Varied(scenario) => Traffic::Made(scenario.step(step)),
+            Self::Varied(scenario) => Traffic::Generated(scenario.step(step)),
         }
     }
 
@@ -69,7 +69,7 @@ impl Requests {
     pub(crate) fn first(&self) -> Option<FixedRequest> {
         match self {
             Self::Settled(Traffic::Fixed(request)) => Some(request.clone()),
-            Self::Settled(Traffic::Made(_)) => None,
+            Self::Settled(Traffic::Generated(_)) => None,
             Self::Varied(scenario) => Some(scenario.first()),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use plimsoll_analyze::warm::{Speed, WarmUp};
-use plimsoll_engine::Turn;
+use plimsoll_engine::StepEvent;
 use plimsoll_plan::{Level, RateProfile};
 use plimsoll_record::{EventKind, Frame, Phase};
 use plimsoll_units::{Clock, Instant, RealClock, count_text, duration_text, grouped, percent_text};
@@ -173,9 +173,9 @@ impl Warming<'_, '_> {
     ) -> Result<(), ConductError> {
         loop {
             match self.load.next(LOOK_EVERY)? {
-                Turn::Frame(frame) => self.take(&frame),
-                Turn::Quiet => {}
-                Turn::Ended => return Ok(()),
+                StepEvent::Frame(frame) => self.take(&frame),
+                StepEvent::Timeout => {}
+                StepEvent::Ended => return Ok(()),
             }
             context.hosts.borrow_mut().take_in(tape, observer);
             self.look_around(context.interrupted.load(Ordering::Relaxed), observer)?;

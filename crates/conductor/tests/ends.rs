@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use plimsoll_conductor::{Observer, Outcome, Progress, RunOptions, Supplied, conduct};
-use plimsoll_engine::{Answer, Judgement, Note, RequestMaker, RequestSource, SourceFault, Traffic};
+use plimsoll_engine::{
+    CheckResult, RequestMeta, RequestSource, ResponseView, SourceFactory, SourceFault, Traffic,
+};
 use plimsoll_plan::{
     ArrivalProcess, LoadSpec, Network, Plan, PlanSpec, ScenarioSpec, Shard, Slo, TransportSpec,
 };
@@ -89,24 +91,22 @@ struct Few {
     left: Arc<AtomicU64>,
 }
 
-impl RequestMaker for Few {
-    fn source(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+impl SourceFactory for Few {
+    fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
         Ok(Box::new(self.clone()))
     }
-
-    fn give_back(&self, _shard: Shard, _source: Box<dyn RequestSource>) {}
 }
 
 impl RequestSource for Few {
-    fn write(&mut self, out: &mut Vec<u8>) -> Result<Note, SourceFault> {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
         out.extend_from_slice(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n");
         let less = |left: u64| Some(left.saturating_sub(1));
         self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).unwrap();
-        Ok(Note::of_method("GET"))
+        Ok(RequestMeta::for_method("GET"))
     }
 
-    fn answered(&mut self, _request: u16, _answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
-        Ok(Judgement::ByStatus)
+    fn inspect(&mut self, _request: u16, _answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
+        Ok(CheckResult::ByStatus)
     }
 
     fn stopped(&self) -> bool {
@@ -133,7 +133,7 @@ fn a_step_whose_workers_all_stop_ends_with_their_last_frame() {
     let server = correct();
     let few = Few { left: Arc::new(AtomicU64::new(40)) };
     let supplied = Supplied {
-        traffic: Traffic::Made(Arc::new(few)),
+        traffic: Traffic::Generated(Arc::new(few)),
         interval: Duration::from_millis(100),
         outlasts_target: true,
     };

@@ -1,428 +1,405 @@
-//! One connection's life: what its bytes and its end mean for the requests it carries.
+//! One connection as a state machine. It does no I/O and reads no clock, so all drivers share it and its tests need no
+//! network.
 //!
-//! Pure: it does no I/O and reads no clock, so every driver shares it and its tests need no network.
+//! ```text
+//!            begin_connecting            connected, no TLS
+//!   Closed ------------------> Connecting ------------------------+
+//!     ^                         |  ^   |                          |
+//!     |   wait_for_accept_queue |  |   | begin_handshake          | opened
+//!     |                         v  |   v                          v
+//!     |                       Queued  Handshaking -----opened----> Open
+//!     |                         |      |                          |  idle <--> busy
+//!     |                         |      |                          |  (none <--> some request under way)
+//!     +-------------------------+------+--------------------------+
+//!        close: failed, retired by the server, reset, timed out
+//! ```
+//!
+//! - `Queued`: a unix socket's accept queue was full; the worker connects again after a pause (`retry_connecting`).
+//! - `Open` is idle or busy by the requests under way ([`InFlight`]). Alongside, a closed loop's connection may be in think
+//!   time before its next request ([`ThinkTime`]); pipelined and HTTP/2 requests may be under way meanwhile.
+//! - Closing is not a state: the socket is closed at once. Requests that may be sent again stay under way through `Closed`
+//!   and `Connecting`, and go out first when the connection is open again.
+//!
+//! The worker drives it: `worker/connecting.rs` through the states, `worker/sending.rs` and `worker/receiving.rs` while it
+//! is open. A transition from a state that does not allow it is a bug and panics.
 
-use std::ops::Range;
-
-use plimsoll_http::{Expect, Finish, ParserMemory, Response, ResponseParser};
 use plimsoll_record::FailureKind;
 use plimsoll_units::Instant;
 
-use crate::classify::malformed_failure;
-use crate::layers::{Layers, Places, UNSENT_MOST_BYTES};
+use in_flight::InFlight;
+use outgoing::Outgoing;
+
+use crate::failure::tls_failure;
+
+mod in_flight;
+mod inspector;
+mod ledger;
+mod outgoing;
+mod stack;
+mod streams;
+#[cfg(test)]
+mod tests;
+mod writing;
+
+pub(crate) use in_flight::{CloseKind, ReadOutcome};
+pub(crate) use ledger::{Ledger, Shared};
+pub(crate) use stack::{Negotiated, ProtocolStack};
 
 /// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// There is no socket.
     Closed,
-    /// The server's queue of new connections is full: it is to be connected once there may be a place.
-    Waiting,
-    /// The socket is being connected.
-    Opening,
-    /// Connected; encryption is being agreed on.
-    Securing,
-    /// Ready for requests, or carrying them.
-    Open,
+    /// There is no socket, because the server's accept queue was full.
+    Queued(Attempt),
+    /// The socket is connecting.
+    Connecting(Attempt),
+    /// The socket is connected since then; TLS is being negotiated.
+    Handshaking(Attempt, Instant),
+    /// Ready for requests, or carrying them. Idle since then, if it is idle.
+    Open(Instant),
 }
 
-/// The pause that a connection makes before its next request.
+/// An attempt to connect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rest {
-    /// It was not asked for yet.
-    None,
-    /// It is being made.
-    Pausing,
-    /// It was made.
+pub(crate) struct Attempt {
+    pub(crate) began: Instant,
+    /// It counts towards the limit of connections that connect at the same time: it is the connection's first, or follows
+    /// a refusal. A connection that the server closed reconnects without limit, since its responses pace it.
+    pub(crate) rate_limited: bool,
+    /// The server's accept queue was full at least once.
+    pub(crate) queue_was_full: bool,
+    /// Local addresses that turned out to be in use.
+    pub(crate) addresses_in_use: u8,
+}
+
+/// The think time before the next request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ThinkTime {
+    /// The source was not asked for it yet.
+    Unknown,
+    /// It is running.
+    Running,
+    /// It is over.
     Over,
 }
 
-/// What received bytes came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// The response goes on.
-    Pending,
-    /// The oldest request is answered. Of the bytes, so many belonged to its response.
-    Answered { response: Response, reusable: bool, consumed: usize },
-    /// The oldest request failed, and the connection with it.
-    Failed(FailureKind),
-    /// Bytes came, and no request is under way.
-    Gone,
-}
-
-/// How a connection ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
-    /// The peer closed in order.
-    Closed,
-    /// The connection was reset, or broke.
-    Reset,
-}
-
-/// What the end of a connection means for the requests on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// None was under way.
-    Idle,
-    /// It completed the response to the oldest.
-    Answered(Response),
-    /// The oldest one's response broke off within; the others have none.
-    Within(FailureKind),
-    /// Not a byte came in answer to any. If the connection had answered before, the server gave it up
-    /// between two requests: those may be sent again on another.
-    Before { kind: FailureKind, given_up: bool },
-}
-
-/// One connection. Small, for there may be very many.
+/// One connection. Small, because there may be very many.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    pub(crate) state: State,
-    /// While opening, when that began; while idle, since when.
-    pub(crate) since: Instant,
-    /// When the socket was connected.
-    pub(crate) connected: Instant,
-    /// For a connection to be opened, when the request that waits for it was due.
+    state: State,
+    /// In a closed loop: when the next request was due, if that was before it could be sent.
     pub(crate) due: Option<Instant>,
-    /// Ways on which it could not be opened, because their local ends were taken.
-    pub(crate) tries: u8,
-    /// It is being opened for the first time, or again after a refusal: such openings are held back.
-    pub(crate) gently: bool,
-    /// While it was being opened, there was no place for it in the server's queue.
-    pub(crate) crowded: bool,
-    /// It stands in the queue of connections that may take a request.
+    pub(crate) think_time: ThinkTime,
+    /// It is in the worker's queue of connections that have room for a request.
     pub(crate) listed: bool,
-    /// Requests under way.
-    pub(crate) pending: u16,
-    /// The places they take.
-    pub(crate) places: Places,
-    /// What stands between requests and the socket, if anything does.
-    pub(crate) layers: Option<Box<Layers>>,
-    pub(crate) rest: Rest,
-    /// The last requests written, unless they are fixed.
-    pub(crate) outgoing: Vec<u8>,
-    /// Of what goes over the wire, which the system did not take yet: of the layers' bytes if there are layers,
-    /// else of `outgoing` or of the step's fixed bytes.
-    pub(crate) unsent: Range<u32>,
-    /// Where in these bytes the last request ends.
-    pub(crate) asked_until: u32,
-    /// It got fewer requests than it has room for, because they are long: it gets more once those are on their way.
-    pub(crate) unfilled: bool,
-    /// At least one response came over this socket.
-    proven: bool,
-    parser: ResponseParser,
+    stack: ProtocolStack,
+    requests: InFlight,
+    outgoing: Outgoing,
 }
+
+// Without requests, buffers and layers, ten thousand connections hold ten thousand of them.
+const _: () = assert!(size_of::<Connection>() <= 320);
 
 impl Connection {
-    /// A connection whose requests take these places.
-    pub(crate) fn new(places: Places) -> Self {
+    /// A closed connection, with positions of its own in the ledger.
+    pub(crate) fn new(shared: &mut Shared) -> Self {
         Self {
             state: State::Closed,
-            since: Instant::default(),
-            connected: Instant::default(),
             due: None,
-            gently: false,
-            crowded: false,
-            tries: 0,
+            think_time: ThinkTime::Unknown,
             listed: false,
-            pending: 0,
-            places,
-            layers: None,
-            rest: Rest::None,
-            outgoing: Vec::new(),
-            unsent: 0..0,
-            asked_until: 0,
-            unfilled: false,
-            proven: false,
-            parser: ResponseParser::new(),
+            stack: ProtocolStack::Plain,
+            requests: InFlight::new(shared),
+            outgoing: Outgoing::default(),
         }
     }
 
-    /// True while the last request sent is not wholly on its way.
-    pub(crate) fn sending(&self) -> bool {
-        self.unsent.start < self.asked_until
-    }
-
-    /// True while a request can be written: open, and nothing, or not too much, waits to be sent before it.
-    pub(crate) fn writable(&self) -> bool {
-        let unsent_most = if self.layers.is_some() { UNSENT_MOST_BYTES } else { 0 };
-        self.state == State::Open && self.unsent.len() <= unsent_most
-    }
-
-    /// True if so much waits to be sent that more would only take memory. Fixed bytes are there in any case.
-    pub(crate) fn is_full(&self) -> bool {
-        match &self.layers {
-            Some(_) => self.unsent.len() > UNSENT_MOST_BYTES,
-            None => self.outgoing.len() > UNSENT_MOST_BYTES,
-        }
-    }
-
-    /// A socket is being connected.
-    pub(crate) fn begin_opening(&mut self, now: Instant, gently: bool) {
-        self.state = State::Opening;
-        self.gently = gently;
-        self.since = now;
-        self.crowded = false;
-        self.proven = false;
-    }
-
-    /// There was no place for it. The time since it began to be opened goes on.
-    pub(crate) fn wait(&mut self) {
-        self.state = State::Waiting;
-        self.crowded = true;
-    }
-
-    /// The socket is being connected again, after a wait.
-    pub(crate) fn resume_opening(&mut self) {
-        self.state = State::Opening;
-    }
-
-    /// The socket is connected. Requests that another socket did not carry to an answer are still pending.
-    pub(crate) fn opened(&mut self, now: Instant) {
-        self.state = State::Open;
-        self.since = now;
-        self.tries = 0;
-    }
-
-    /// Requests are about to be written, the last ones being wholly on their way or in the layers.
     #[inline]
-    pub(crate) fn begin_writing(&mut self) {
-        self.outgoing.clear();
-        if self.layers.is_none() {
-            self.unsent = 0..0;
-        }
+    pub(crate) fn state(&self) -> State {
+        self.state
     }
 
-    /// Gives the connection its layers back, which may have more to send than before.
-    pub(crate) fn put_back(&mut self, layers: Box<Layers>) {
-        self.unsent.end = layers.wire.len() as u32;
-        self.layers = Some(layers);
-    }
-
-    /// The system took some of what goes over the wire. If that was all, the layers need not keep it.
     #[inline]
-    pub(crate) fn forget_sent(&mut self) {
-        if let Some(layers) = &mut self.layers
-            && self.unsent.is_empty()
-        {
-            layers.clear_wire();
-            self.unsent = 0..0;
-            self.asked_until = 0;
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.state, State::Open(_))
+    }
+
+    #[inline]
+    pub(crate) fn is_handshaking(&self) -> bool {
+        matches!(self.state, State::Handshaking(..))
+    }
+
+    /// The attempt to connect that is under way.
+    pub(crate) fn attempt(&self) -> Option<Attempt> {
+        match self.state {
+            State::Queued(attempt) | State::Connecting(attempt) | State::Handshaking(attempt, _) => {
+                Some(attempt)
+            }
+            State::Closed | State::Open(_) => None,
         }
     }
 
-    /// The socket is gone.
+    /// `Closed` → `Connecting`.
+    pub(crate) fn begin_connecting(&mut self, now: Instant, rate_limited: bool) {
+        assert!(self.state == State::Closed, "connects while {:?}", self.state);
+        let attempt = Attempt { began: now, rate_limited, queue_was_full: false, addresses_in_use: 0 };
+        self.state = State::Connecting(attempt);
+        self.requests.answered_before = false;
+    }
+
+    /// `Connecting` → `Queued`: the server's accept queue was full.
+    pub(crate) fn wait_for_accept_queue(&mut self) {
+        let attempt = self.connecting();
+        self.state = State::Queued(Attempt { queue_was_full: true, ..attempt });
+    }
+
+    /// `Queued` → `Connecting`.
+    pub(crate) fn retry_connecting(&mut self) {
+        let State::Queued(attempt) = self.state else { unreachable!("retries while {:?}", self.state) };
+        self.state = State::Connecting(attempt);
+    }
+
+    /// `Connecting` goes on with another local address, as the last one was in use; gives how many were.
+    pub(crate) fn count_address_in_use(&mut self) -> u32 {
+        let mut attempt = self.connecting();
+        attempt.addresses_in_use = attempt.addresses_in_use.saturating_add(1);
+        self.state = State::Connecting(attempt);
+        attempt.addresses_in_use.into()
+    }
+
+    fn connecting(&self) -> Attempt {
+        let State::Connecting(attempt) = self.state else {
+            unreachable!("connecting while {:?}", self.state)
+        };
+        attempt
+    }
+
+    /// `Connecting` → `Handshaking`: the socket is connected, and the stack has begun to write to it. True if a TLS
+    /// handshake is under way; otherwise the connection is to be opened at once.
+    pub(crate) fn begin_handshake(&mut self, stack: ProtocolStack, now: Instant) -> bool {
+        self.state = State::Handshaking(self.connecting(), now);
+        self.outgoing.clear_unsent();
+        self.outgoing.set_end(stack.wire().len());
+        self.stack = stack;
+        self.stack.is_handshaking()
+    }
+
+    /// `Handshaking` → `Open`; gives when the attempt began. Requests that the last socket did not carry to a response
+    /// are still under way.
+    pub(crate) fn opened(&mut self, now: Instant) -> Instant {
+        let State::Handshaking(attempt, _) = self.state else {
+            unreachable!("opened while {:?}", self.state)
+        };
+        self.state = State::Open(now);
+        attempt.began
+    }
+
+    /// Any other state → `Closed`. The socket is gone; requests under way stay.
     pub(crate) fn close(&mut self) {
+        assert!(self.state != State::Closed, "closed twice");
         self.state = State::Closed;
-        self.unsent = 0..0;
-        self.asked_until = 0;
-        self.unfilled = false;
+        self.outgoing.discard();
     }
 
-    /// True if at least one response came over this socket.
-    pub(crate) fn proven(&self) -> bool {
-        self.proven
+    /// `Open`: no request is to be sent now.
+    pub(crate) fn rest(&mut self, now: Instant) {
+        debug_assert!(self.is_open(), "idle while {:?}", self.state);
+        self.state = State::Open(now);
+        self.due = None;
     }
 
-    /// A response came over this socket.
-    pub(crate) fn prove(&mut self) {
-        self.proven = true;
+    /// Since when an idle connection has been idle.
+    pub(crate) fn idle_since(&self) -> Instant {
+        let State::Open(since) = self.state else { unreachable!("idle while {:?}", self.state) };
+        since
     }
 
-    /// One more request is under way: its place among `depth`.
-    pub(crate) fn push(&mut self, depth: u16, expect: Expect) -> u16 {
-        if self.pending == 0 {
-            self.parser.reset(expect);
-        }
-        let place = self.places.take(self.pending, depth);
-        self.pending += 1;
-        place
+    /// The number of requests under way.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u16 {
+        self.requests.len()
     }
 
-    /// The place of the request that is number `index` among those under way, the oldest being 0.
-    pub(crate) fn place(&self, index: u16, depth: u16) -> u16 {
-        self.places.at(index, depth)
+    /// True if at least one response came over the present socket.
+    pub(crate) fn answered_before(&self) -> bool {
+        self.requests.answered_before
     }
 
-    /// Request number `index` is not under way any more; if answers come in order, that is the oldest.
-    pub(crate) fn remove(&mut self, index: u16, depth: u16) {
-        self.places.free(index, depth);
-        self.pending -= 1;
+    /// True if the connection has a TLS or HTTP/2 layer.
+    #[inline]
+    pub(crate) fn is_layered(&self) -> bool {
+        !self.stack.is_plain()
     }
 
-    /// The response to come answers a request with this expectation.
-    pub(crate) fn expect(&mut self, expect: Expect) {
-        self.parser.reset(expect);
+    /// True once the peer has closed the TLS session.
+    pub(crate) fn peer_closed_tls(&self) -> bool {
+        self.stack.peer_closed()
     }
 
-    /// Bytes of a body that are to come and that nobody has to see.
-    pub(crate) fn unseen_bytes(&self) -> u64 {
-        if self.pending > 0 { self.parser.unseen_bytes() } else { 0 }
+    /// True if the server said, before it got any request, that it will answer none.
+    pub(crate) fn is_turned_away(&self) -> bool {
+        self.requests.is_empty() && self.stack.h2().is_some_and(|h2| h2.going_away().is_some())
     }
 
-    /// So many bytes that nobody has to see came.
-    pub(crate) fn skip(&mut self, count: u64) -> Outcome {
-        match self.parser.skip(count) {
-            None => Outcome::Pending,
-            Some(response) => self.answered(response, 0),
-        }
-    }
-
-    /// Bytes came.
-    pub(crate) fn take(&mut self, bytes: &[u8], memory: &mut ParserMemory) -> Outcome {
-        if self.pending == 0 {
-            return Outcome::Gone;
-        }
-        match self.parser.advance(bytes, memory) {
-            Err(malformed) => Outcome::Failed(malformed_failure(malformed)),
-            Ok(advance) => match advance.response {
-                None => Outcome::Pending,
-                Some(_) if advance.consumed < bytes.len() && self.pending == 1 => {
-                    Outcome::Failed(FailureKind::BytesAfterResponse)
-                }
-                Some(response) => self.answered(response, advance.consumed),
-            },
+    /// Bytes to come that need not be seen: the rest of a body.
+    #[inline]
+    pub(crate) fn discardable_bytes(&self, ledger: &Ledger) -> u64 {
+        if self.is_layered() || ledger.inspector.wants_bytes() {
+            0
+        } else {
+            self.requests.discardable_bytes()
         }
     }
 
-    /// The connection ended.
-    pub(crate) fn end(&mut self, end: End) -> Ending {
-        if self.pending == 0 {
-            return Ending::Idle;
-        }
-        match (self.parser.finish(), end) {
-            (Finish::Complete(response), End::Closed) => Ending::Answered(response),
-            (Finish::Within, End::Closed) => Ending::Within(FailureKind::ClosedWithinResponse),
-            (Finish::Complete(_) | Finish::Within, End::Reset) => {
-                Ending::Within(FailureKind::ResetWithinResponse)
+    /// Bytes of a TLS handshake arrived: what was negotiated, once that is known.
+    pub(crate) fn read_handshake(
+        &mut self,
+        bytes: &mut [u8],
+        now: Instant,
+        shared: &mut Shared,
+    ) -> Result<Option<Negotiated>, FailureKind> {
+        let Self { stack, requests, outgoing, .. } = self;
+        let mut outcome = ReadOutcome::Incomplete;
+        let read = stack.read(bytes, |h2, plain, out| {
+            // An HTTP/2 server may send its settings at once.
+            if let Some(h2) = h2 {
+                outcome = outcome.then(|| requests.read_h2(h2, (plain, out), now, shared));
             }
-            (Finish::Before, _) => {
-                let kind = match end {
-                    _ if self.sending() => FailureKind::SendReset,
-                    End::Closed => FailureKind::ClosedBeforeResponse,
-                    End::Reset => FailureKind::ResetBeforeResponse,
-                };
-                Ending::Before { kind, given_up: self.proven }
+        });
+        outgoing.set_end(stack.wire().len());
+        read.map_err(|failure| tls_failure(&failure))?;
+        match outcome {
+            ReadOutcome::Failed(kind) => Err(kind),
+            _ if stack.is_handshaking() => Ok(None),
+            _ => Ok(stack.negotiated()),
+        }
+    }
+
+    /// Bytes of responses arrived.
+    #[inline]
+    pub(crate) fn read(&mut self, bytes: &mut [u8], now: Instant, shared: &mut Shared) -> ReadOutcome {
+        if self.stack.is_plain() {
+            return self.requests.read_http1(bytes, self.outgoing.is_sending(), now, shared);
+        }
+        let before = self.requests.len();
+        let outcome = self.read_layered(bytes, now, shared);
+        let ended = before - self.requests.len();
+        if outcome.goes_on() { self.resend_refused(ended, now, shared).unwrap_or(outcome) } else { outcome }
+    }
+
+    fn read_layered(&mut self, bytes: &mut [u8], now: Instant, shared: &mut Shared) -> ReadOutcome {
+        let Self { stack, requests, outgoing, .. } = self;
+        let sending = outgoing.is_sending();
+        let mut outcome = ReadOutcome::Incomplete;
+        let read = stack.read(bytes, |h2, plain, out| {
+            outcome = outcome.then(|| match h2 {
+                None => requests.read_http1(plain, sending, now, shared),
+                Some(h2) => requests.read_h2(h2, (plain, out), now, shared),
+            });
+        });
+        outgoing.set_end(stack.wire().len());
+        match read {
+            Ok(()) => outcome,
+            Err(failure) => outcome.then(|| ReadOutcome::Failed(tls_failure(&failure))),
+        }
+    }
+
+    /// Bytes of a body arrived and were discarded.
+    pub(crate) fn skip(&mut self, count: u64, now: Instant, shared: &mut Shared) -> ReadOutcome {
+        self.requests.skip(count, self.outgoing.is_sending(), now, &mut shared.ledger)
+    }
+
+    /// Sends again what the server refused, after this many other requests have `ended`. Each of those has left its stream
+    /// to a refused one; if no stream is in use, all refused requests go out. A connection that takes no more requests is
+    /// retired once it carries none.
+    pub(crate) fn resend_refused(
+        &mut self,
+        ended: u16,
+        now: Instant,
+        shared: &mut Shared,
+    ) -> Option<ReadOutcome> {
+        let going_away = self.stack.h2()?.going_away().is_some();
+        let refused = self.requests.refused().len() as u16;
+        let on_streams = self.requests.len() - refused;
+        if going_away {
+            return (on_streams == 0).then_some(ReadOutcome::Retired);
+        }
+        for _ in 0..if on_streams == 0 { refused } else { ended.min(refused) } {
+            if self.stack.h2().is_none_or(|h2| h2.capacity() == 0) {
+                break;
+            }
+            self.resend_first_refused(now, shared);
+        }
+        None
+    }
+
+    /// Sends again the request that was refused first, unless it was refused too often.
+    fn resend_first_refused(&mut self, now: Instant, shared: &mut Shared) {
+        let Some(&entry) = self.requests.refused().first() else { return };
+        let Some(index) = self.requests.index_of(entry) else { return };
+        if self.requests.requeue(index, true, &mut shared.ledger) {
+            let newest = self.requests.len() - 1;
+            self.requests.request_mut(newest, &mut shared.ledger).sent = now;
+            if !self.write_to_stack(entry, 0, shared) {
+                self.requests.mark_refused(entry);
             }
         }
     }
 
-    /// An answer to a request that is not fully written leaves the rest of it unread: the connection is spent.
-    /// What is unwritten while several are under way belongs to later ones.
-    fn answered(&self, response: Response, consumed: usize) -> Outcome {
-        let unread = self.pending == 1 && self.sending();
-        let reusable = response.keep_alive && !unread;
-        Outcome::Answered { response, reusable, consumed }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
-
-    fn waiting() -> Connection {
-        let mut connection = Connection::new(Places::InOrder { first: 0 });
-        connection.begin_opening(Instant::from_nanos(0), true);
-        connection.opened(Instant::from_nanos(1));
-        connection.push(4, Expect::Body);
-        connection
+    /// The peer ended the connection: settles the requests under way. Those that may be sent again stay. False if there
+    /// were none.
+    pub(crate) fn settle_close(&mut self, close: CloseKind, now: Instant, shared: &mut Shared) -> bool {
+        if self.requests.is_empty() {
+            return false;
+        }
+        if shared.ledger.uses_streams() {
+            self.requests.close_h2(self.stack.h2_mut(), close, now, shared);
+        } else {
+            let ending = (self.outgoing.is_sending(), self.stack.is_truncated());
+            self.requests.close_http1(close, ending, now, &mut shared.ledger);
+        }
+        true
     }
 
-    fn proven() -> Connection {
-        let mut connection = waiting();
-        let answered = connection.take(OK, &mut ParserMemory::new());
-        assert!(matches!(answered, Outcome::Answered { reusable: true, .. }));
-        connection.prove();
-        connection.remove(0, 4);
-        connection.push(4, Expect::Body);
-        connection
+    /// The requests under way got no response, because the server ended the connection or it failed as this kind. If the
+    /// server closed it between two requests, those that may be sent again stay.
+    pub(crate) fn settle_unanswered(
+        &mut self,
+        kind: FailureKind,
+        between_requests: bool,
+        ledger: &mut Ledger,
+    ) {
+        self.requests.settle_unanswered(kind, between_requests, ledger);
     }
 
-    #[test]
-    fn a_response_in_two_pieces_is_one_answer() {
-        let mut connection = waiting();
-        let mut memory = ParserMemory::new();
-        assert_eq!(connection.take(&OK[..20], &mut memory), Outcome::Pending);
-        let Outcome::Answered { response, reusable, consumed } = connection.take(&OK[20..], &mut memory)
-        else {
-            panic!("not answered");
-        };
-        assert_eq!((response.status, response.body_bytes, reusable), (200, 2, true));
-        assert_eq!(consumed, OK.len() - 20);
+    /// The oldest request failed.
+    pub(crate) fn fail_oldest(&mut self, kind: FailureKind, ledger: &mut Ledger) {
+        self.requests.fail(0, kind, ledger);
     }
 
-    #[test]
-    fn pipelined_responses_answer_the_oldest_request_first() {
-        let mut connection = waiting();
-        let mut memory = ParserMemory::new();
-        connection.push(4, Expect::Body);
-        let bytes = [OK, OK].concat();
-        let Outcome::Answered { consumed, .. } = connection.take(&bytes, &mut memory) else {
-            panic!("not answered");
-        };
-        assert_eq!((consumed, connection.place(0, 4)), (OK.len(), 0));
-        connection.remove(0, 4);
-        connection.expect(Expect::Body);
-        assert_eq!(connection.place(0, 4), 1);
-        assert!(matches!(connection.take(&bytes[consumed..], &mut memory), Outcome::Answered { .. }));
+    /// All requests failed.
+    pub(crate) fn fail_all(&mut self, kind: FailureKind, ledger: &mut Ledger) {
+        self.requests.fail_all(kind, ledger);
     }
 
-    #[test]
-    fn an_end_is_named_after_where_and_how_it_struck() {
-        let before = |kind| Ending::Before { kind, given_up: false };
-        assert_eq!(waiting().end(End::Closed), before(FailureKind::ClosedBeforeResponse));
-        assert_eq!(waiting().end(End::Reset), before(FailureKind::ResetBeforeResponse));
-        let mut begun = waiting();
-        begun.take(&OK[..20], &mut ParserMemory::new());
-        assert_eq!(begun.end(End::Closed), Ending::Within(FailureKind::ClosedWithinResponse));
-        let mut begun = waiting();
-        begun.take(&OK[..20], &mut ParserMemory::new());
-        assert_eq!(begun.end(End::Reset), Ending::Within(FailureKind::ResetWithinResponse));
-        let mut sending = waiting();
-        (sending.unsent, sending.asked_until) = (3..10, 10);
-        assert_eq!(sending.end(End::Reset), before(FailureKind::SendReset));
+    /// When the oldest request was sent; `None` if none is under way.
+    pub(crate) fn oldest_sent(&self, ledger: &Ledger) -> Option<Instant> {
+        (!self.requests.is_empty()).then(|| self.requests.request(0, ledger).sent)
     }
 
-    #[test]
-    fn only_a_connection_that_answered_before_can_have_been_given_up() {
-        let given_up = |kind| Ending::Before { kind, given_up: true };
-        assert_eq!(proven().end(End::Closed), given_up(FailureKind::ClosedBeforeResponse));
-        assert_eq!(proven().end(End::Reset), given_up(FailureKind::ResetBeforeResponse));
+    /// Gives all requests up at their present age.
+    pub(crate) fn give_up_all(&mut self, kind: FailureKind, now: Instant, ledger: &mut Ledger) {
+        while !self.requests.is_empty() {
+            self.requests.give_up_oldest(kind, now, ledger);
+        }
     }
 
-    #[test]
-    fn bytes_beyond_the_response_are_a_failure_of_its_own() {
-        let mut bytes = OK.to_vec();
-        bytes.extend_from_slice(b"more");
-        let outcome = waiting().take(&bytes, &mut ParserMemory::new());
-        assert_eq!(outcome, Outcome::Failed(FailureKind::BytesAfterResponse));
-    }
-
-    #[test]
-    fn an_answer_before_the_request_is_written_spends_the_connection() {
-        let mut connection = waiting();
-        (connection.unsent, connection.asked_until) = (3..10, 10);
-        let outcome = connection.take(OK, &mut ParserMemory::new());
-        assert!(matches!(outcome, Outcome::Answered { reusable: false, .. }));
-    }
-
-    #[test]
-    fn a_close_delimited_body_ends_with_the_connection_but_not_with_a_reset() {
-        let head = b"HTTP/1.1 200 OK\r\n\r\nbody";
-        let mut connection = waiting();
-        connection.take(head, &mut ParserMemory::new());
-        assert!(matches!(connection.end(End::Closed), Ending::Answered(_)));
-        let mut connection = waiting();
-        connection.take(head, &mut ParserMemory::new());
-        assert_eq!(connection.end(End::Reset), Ending::Within(FailureKind::ResetWithinResponse));
-    }
-
-    #[test]
-    fn an_end_without_a_request_under_way_is_nobodys_failure() {
-        let mut connection = proven();
-        connection.remove(0, 4);
-        assert_eq!(connection.end(End::Closed), Ending::Idle);
-        assert_eq!(connection.take(b"x", &mut ParserMemory::new()), Outcome::Gone);
+    /// Gives the oldest request up and cancels its stream; other streams go on.
+    pub(crate) fn cancel_oldest(&mut self, now: Instant, shared: &mut Shared) {
+        let refused = self.requests.is_refused(0);
+        let kind = if refused { FailureKind::H2Refused } else { FailureKind::TimedOut };
+        self.cancel_stream(self.requests.entry(0), shared);
+        self.requests.give_up_oldest(kind, now, &mut shared.ledger);
     }
 }

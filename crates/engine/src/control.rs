@@ -1,4 +1,4 @@
-//! The two deadlines that workers share with their conductor.
+//! What the workers of a step share with its conductor: two deadlines, and the number of requests left.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use plimsoll_units::Instant;
 
-use crate::traffic::SourceFault;
+use crate::requests::SourceFault;
 
-/// When the load ends, and when waiting for its last answers ends. Both only ever move earlier.
+/// When the load ends, and when waiting for its last responses ends. Both only move earlier.
 #[derive(Debug)]
 pub(crate) struct Control {
     /// Requests that may still be sent; `None` if their number is not limited.
     left: Option<AtomicU64>,
-    /// Why a worker could not make its requests.
+    /// Why a worker could not generate its requests.
     fault: OnceLock<SourceFault>,
     load_ends_ns: AtomicU64,
     drain_ends_ns: AtomicU64,
@@ -21,8 +21,8 @@ pub(crate) struct Control {
 }
 
 impl Control {
-    /// The load ends at `load_ends`; what is under way then is waited for at most `drain`.
-    /// At most `requests_max` requests are sent.
+    /// The load ends at `load_ends`; workers wait at most `drain` for what is under way then. At most `requests_max` requests
+    /// are sent.
     pub(crate) fn new(load_ends: Instant, drain: Duration, requests_max: Option<u64>) -> Self {
         let drain_ends = load_ends + drain;
         Self {
@@ -42,7 +42,7 @@ impl Control {
         Instant::from_nanos(self.drain_ends_ns.load(Ordering::Relaxed))
     }
 
-    /// Takes `count` of the requests that may still be sent. If there are fewer, none is taken and the load ends.
+    /// Takes `count` of the requests that may still be sent. If fewer are left, takes none and ends the load.
     #[inline]
     pub(crate) fn claim_or_end(&self, count: u64, now: Instant) -> bool {
         let Some(left) = &self.left else { return true };
@@ -54,8 +54,8 @@ impl Control {
         claimed
     }
 
-    /// Says why a worker could not make its requests; the first to say so is heard.
-    pub(crate) fn tell_fault(&self, fault: SourceFault) {
+    /// A worker could not generate its requests. The first fault is kept.
+    pub(crate) fn report_fault(&self, fault: SourceFault) {
         self.fault.get_or_init(|| fault);
     }
 
@@ -63,7 +63,7 @@ impl Control {
         self.fault.get()
     }
 
-    /// Ends the load at `at`, unless it ends before; what is under way is still waited for.
+    /// Ends the load at `at`, unless it ends before; workers still wait for what is under way.
     pub(crate) fn end_load(&self, at: Instant) {
         self.load_ends_ns.fetch_min(at.as_nanos(), Ordering::Relaxed);
         self.end_drain(at + self.drain);

@@ -1,15 +1,16 @@
-//! Which way each connection takes: to which of several destinations, and from which local address and port.
+//! The route of each connection: to which of several destinations, and from which local address and port.
 //!
-//! Left to itself the kernel looks for a free local port at every connect. It finds one at once until half of the
-//! range is in use for one destination; beyond that each connect walks over thousands of ports, and at the end of
-//! the range there is none. So the ways are spread before that happens:
+//! If nothing is chosen, the kernel searches a free local port at every connect. It finds one at once until half of the
+//! port range is in use for one destination; beyond that each connect walks over thousands of ports, and at the end of the
+//! range none is left. So connections are spread before that happens:
 //!
-//! - over the source addresses that were asked for, if any were;
-//! - on the loopback of IPv4 over 127.0.0.0/8 by itself, one address after another;
-//! - elsewhere by choosing the ports here, each worker its own.
+//! - over the given source addresses (`--source-ip`);
+//! - for a target on the IPv4 loopback, over 127.0.0.0/8, one address after another;
+//! - elsewhere over ports that each worker chooses from its own share of the range.
 //!
-//! Nothing here does I/O, and nothing takes memory once it is made.
+//! Nothing here does I/O, and nothing allocates after the start.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -17,39 +18,37 @@ use std::ops::RangeInclusive;
 use plimsoll_plan::{IpRange, Shard};
 use plimsoll_sys::{Peer, Route};
 
-use ports::{Place, Ports};
 use sources::{Sources, loopback_source};
 
-mod ports;
 mod sources;
 
-/// Local ends that are tried for one connection before it counts as failed. The tries go further apart each time,
-/// so this many find what is left of any range.
-const TRIES_MAX: u32 = 32;
+/// The most local addresses tried for one connection before it counts as failed. The tries are further apart each time, so
+/// this many find what is left of any range.
+const MAX_TRIES: u32 = 32;
 
-/// A worker's part of the connections and of what they need.
+/// A worker's share of the connections and of the ports.
 #[derive(Debug, Clone)]
 pub(crate) struct Share {
     /// The worker.
     pub(crate) shard: Shard,
     /// Connections that the workers before this one begin with.
     pub(crate) connections_before: u32,
-    /// The most connections of all workers together.
-    pub(crate) connections_most: u32,
+    /// The most connections of all workers.
+    pub(crate) max_connections: u32,
     /// The local ports that the kernel picks from.
     pub(crate) ports: RangeInclusive<u16>,
 }
 
-/// The ways of one worker's connections.
+/// The routes of one worker's connections.
 #[derive(Debug)]
 pub(crate) struct Routes {
     lanes: Vec<Lane>,
     connections_before: usize,
-    /// What each slot holds of ports that are chosen here.
-    held: Vec<Option<Place>>,
+    /// The local port of each slot, where ports are chosen here.
+    in_use: Vec<Option<LocalPort>>,
 }
 
-/// The ways to one destination.
+/// The routes to one destination.
 #[derive(Debug)]
 struct Lane {
     destination: Peer,
@@ -62,35 +61,35 @@ struct Lane {
 enum Origin {
     /// The kernel chooses.
     Anywhere,
-    /// The addresses of the IPv4 loopback in turn; each serves `openings` before the next one comes.
+    /// The addresses of the IPv4 loopback in turn; each serves `openings` connections before the next.
     Loopback { openings: u64, shard: Shard },
-    /// Addresses that were asked for, in turn, on ports of the kernel's choice.
+    /// The given addresses in turn, on ports of the kernel's choice.
     Addresses { sources: Sources, start: u64 },
     /// Addresses and ports, both chosen here.
     Ports { sources: Sources, ports: Ports },
 }
 
 impl Routes {
-    /// Ways to these destinations, at least one, from these sources; from anywhere if there are none of a
-    /// destination's family.
+    /// Routes to these destinations, at least one, from these sources; from anywhere if none is of a destination's address
+    /// family.
     pub(crate) fn new(destinations: &[Peer], sources: &[IpRange], share: &Share) -> Self {
-        let per_lane = u64::from(share.connections_most).div_ceil(destinations.len().max(1) as u64);
+        let per_lane = u64::from(share.max_connections).div_ceil(destinations.len().max(1) as u64);
         let lane = |destination: &Peer| Lane {
             destination: destination.clone(),
-            origin: Origin::of(destination, sources, share, per_lane),
+            origin: Origin::new(destination, sources, share, per_lane),
             opened: 0,
         };
         let lanes: Vec<Lane> = destinations.iter().map(lane).collect();
         let chooses_ports = lanes.iter().any(|lane| matches!(lane.origin, Origin::Ports { .. }));
-        let slots = if chooses_ports { share.shard.part_of(share.connections_most).max(1) } else { 0 };
+        let slots = if chooses_ports { share.shard.part_of(share.max_connections).max(1) } else { 0 };
         let connections_before = share.connections_before as usize;
-        Self { lanes, connections_before, held: vec![None; slots as usize] }
+        Self { lanes, connections_before, in_use: vec![None; slots as usize] }
     }
 
-    /// Opens a connection for a slot by the next way, and by others if the local end of one is taken.
+    /// Connects a slot by its next route, and by others if the local address of one is in use.
     ///
     /// # Errors
-    /// What `connect` said last.
+    /// The last error of `connect`.
     pub(crate) fn open(
         &mut self,
         slot: usize,
@@ -100,24 +99,24 @@ impl Routes {
         loop {
             let result = connect(&self.next(slot));
             match &result {
-                Err(error) if self.goes_on(slot, error, tries) => tries += 1,
+                Err(error) if self.try_another(slot, error, tries) => tries += 1,
                 _ => return result,
             }
         }
     }
 
-    /// True if another way may be tried after so many that failed, the last one like this: its local end is taken.
-    /// The next way is another one then.
-    pub(crate) fn goes_on(&mut self, slot: usize, error: &io::Error, tries: u32) -> bool {
-        let more = is_taken(error) && tries < self.tries_max(slot);
+    /// True if another route may be tried after this many failed, the last one with this error: its local address is in use.
+    /// The next route is another one then.
+    pub(crate) fn try_another(&mut self, slot: usize, error: &io::Error, tries: u32) -> bool {
+        let more = is_in_use(error) && tries < self.tries_max(slot);
         if more {
-            self.leap(slot, tries);
+            self.skip(slot, tries);
         }
         more
     }
 
-    /// The next way for this slot, whose connection is closed. A slot keeps its destination for good; destinations
-    /// are dealt out in turn over the connections of all workers.
+    /// The next route of this slot, whose connection is closed. A slot keeps its destination; destinations are dealt out in
+    /// turn over the connections of all workers.
     pub(crate) fn next(&mut self, slot: usize) -> Route {
         let index = self.lane_index(slot);
         let lane = &mut self.lanes[index];
@@ -128,11 +127,11 @@ impl Routes {
             Origin::Loopback { openings, shard, .. } => loopback_source(opened, *openings, *shard),
             Origin::Addresses { sources, start } => Some(SocketAddr::new(sources.nth(*start + opened), 0)),
             Origin::Ports { sources, ports } => {
-                let held = self.held.get_mut(slot).and_then(|held| {
-                    *held = ports.exchange(held.take());
-                    *held
+                let local = self.in_use.get_mut(slot).and_then(|in_use| {
+                    *in_use = ports.exchange(in_use.take());
+                    *in_use
                 });
-                held.map(|place| SocketAddr::new(sources.nth(place.source.into()), place.port))
+                local.map(|local| SocketAddr::new(sources.nth(local.source.into()), local.port))
             }
         };
         Route { destination: lane.destination.clone(), source }
@@ -147,32 +146,32 @@ impl Routes {
             Origin::Anywhere => 1,
             Origin::Loopback { .. } => 2,
             Origin::Addresses { sources, .. } => {
-                u32::try_from(sources.count()).unwrap_or(u32::MAX).min(TRIES_MAX)
+                u32::try_from(sources.count()).unwrap_or(u32::MAX).min(MAX_TRIES)
             }
-            Origin::Ports { .. } => TRIES_MAX,
+            Origin::Ports { .. } => MAX_TRIES,
         }
     }
 
-    /// Goes on from a local end that is taken.
-    fn leap(&mut self, slot: usize, tries: u32) {
+    /// Skips local addresses after one that is in use.
+    fn skip(&mut self, slot: usize, tries: u32) {
         let index = self.lane_index(slot);
         let lane = &mut self.lanes[index];
         match &mut lane.origin {
             Origin::Anywhere | Origin::Addresses { .. } => {}
-            // All of this source is in use: what is left of its turn would fail as well.
+            // All ports of this source are in use: the rest of its turn would fail as well.
             Origin::Loopback { openings, .. } => lane.opened += *openings,
-            Origin::Ports { ports, .. } => ports.leap(tries),
+            Origin::Ports { ports, .. } => ports.skip(tries),
         }
     }
 }
 
-/// True if the error says that this local end cannot be had, while another may.
-fn is_taken(error: &io::Error) -> bool {
+/// True if the error means that this local address is in use, while another may be free.
+fn is_in_use(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable)
 }
 
 impl Origin {
-    fn of(destination: &Peer, sources: &[IpRange], share: &Share, connections: u64) -> Self {
+    fn new(destination: &Peer, sources: &[IpRange], share: &Share, connections: u64) -> Self {
         let Some(address) = destination.tcp() else { return Self::Anywhere };
         let port_count = share.ports.len() as u64;
         let sources = Sources::new(sources, address.ip());
@@ -196,6 +195,47 @@ fn is_loopback4(address: IpAddr) -> bool {
 
 fn unspecified(like: IpAddr) -> IpAddr {
     if like.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() }
+}
+
+/// A port of one of several sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LocalPort {
+    /// Index of the source.
+    source: u32,
+    port: u16,
+}
+
+/// The ports of one worker to one destination that are free as far as it knows. Those that were free for longest come first,
+/// because the kernel keeps a closed connection in TIME_WAIT for a minute.
+#[derive(Debug)]
+struct Ports {
+    free: VecDeque<LocalPort>,
+}
+
+impl Ports {
+    /// Every `of`-th port of the range at each source; no two workers have one in common.
+    fn new(sources: u64, range: &RangeInclusive<u16>, shard: Shard) -> Self {
+        let sources = u32::try_from(sources).unwrap_or(u32::MAX);
+        let own = range.clone().skip(shard.index as usize).step_by(shard.of.max(1) as usize);
+        let free = own.flat_map(|port| (0..sources).map(move |source| LocalPort { source, port })).collect();
+        Self { free }
+    }
+
+    /// Takes back the port of a closed connection, if there was one, and gives another; `None` if all are in use.
+    fn exchange(&mut self, closed: Option<LocalPort>) -> Option<LocalPort> {
+        self.free.extend(closed);
+        self.free.pop_front()
+    }
+
+    /// Skips ports after this many tries. Ports in use lie side by side, those of another run for example, so each skip is twice
+    /// as long as the last.
+    fn skip(&mut self, tries: u32) {
+        if !self.free.is_empty() {
+            let far = 1_usize.checked_shl(tries).unwrap_or(usize::MAX) - 1;
+            let count = self.free.len();
+            self.free.rotate_left(far % count);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
-//! Pacing: when the next request of a worker is due.
-//!
-//! Pure: it is told what time it is and never asks.
+//! When the next request of a worker is due. Pure: time is an argument.
 
 use std::time::Duration;
 
@@ -15,7 +13,7 @@ const NEVER: Instant = Instant::from_nanos(u64::MAX);
 pub(crate) enum Schedule {
     /// The next request is due when a connection is free for it.
     Closed,
-    /// Requests are due at instants fixed beforehand.
+    /// Requests are due at instants that are fixed beforehand.
     Open(Backlog),
 }
 
@@ -32,8 +30,8 @@ impl Schedule {
 
 /// The arrivals of an open loop that are due and not yet sent, oldest first.
 ///
-/// It keeps no queue: two cursors walk the same sequence of arrivals, one at «due», one at «sent»,
-/// and what lies between them is the backlog, however long.
+/// It keeps no queue: two cursors walk the same sequence of arrivals, one over those that fall due, one over those that are
+/// sent. The backlog is what lies between them, however long.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     due: Cursor,
@@ -65,8 +63,8 @@ impl Backlog {
         Self { due: cursor.clone(), unsent: cursor, length: 0 }
     }
 
-    /// Takes in every arrival due by `now` and before `load_ends`, as long as `claim` allows one more; says
-    /// how many there were.
+    /// Adds every arrival due by `now` and before `load_ends` to the backlog, as long as `claim` allows one more; gives their
+    /// number.
     pub(crate) fn fall_due(
         &mut self,
         now: Instant,
@@ -82,7 +80,7 @@ impl Backlog {
         count
     }
 
-    /// Takes the oldest arrival that is due: the instant it was due at.
+    /// Takes the oldest arrival that is due; gives the instant at which it was due.
     pub(crate) fn take(&mut self) -> Option<Instant> {
         self.length = self.length.checked_sub(1)?;
         Some(self.unsent.advance())
@@ -120,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn late_takers_get_the_instants_that_were_due() {
+    fn late_sends_get_the_instants_that_were_due() {
         let mut backlog = backlog(ArrivalProcess::Constant);
         assert_eq!(backlog.fall_due(at(99), at(1000), || true), 0);
         assert_eq!(backlog.fall_due(at(104), at(1000), || true), 5);

@@ -1,203 +1,177 @@
-//! One worker: its connections, its clock and its loop.
+//! One worker: a thread with its connections, its clock and its loop.
 //!
-//! [`Worker::run`] is the whole of it: begin, turn until finished, seal. A turn waits for the system,
-//! advances what became ready, and then looks at what time has made due.
+//! [`Worker::run`] is the whole of it: begin, turn until finished, seal. A turn waits for the system, advances what became
+//! ready, and then does what time has made due.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_plan::{Level, Shard};
 use plimsoll_record::Phase;
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, Instant};
 
+use crate::connection::{Connection, Shared};
 use crate::control::Control;
-use crate::drive::Driver;
-use crate::order::{OPENING_MAX, StepOrder};
-use crate::recorder::{Gauges, Recorder};
+use crate::driver::Driver;
+use crate::frame_recorder::{FrameRecorder, Gauges};
+use crate::requests::Source;
 use crate::route::{Routes, Share};
 use crate::schedule::Schedule;
+use crate::step_spec::StepSpec;
+use queues::Queues;
 
+mod connecting;
 mod deadlines;
-mod exchanges;
-mod layering;
-mod observer;
-mod opening;
-mod pauses;
-mod reading;
-mod securing;
+mod queues;
+mod receiving;
 mod sending;
-mod source;
-mod streams;
+#[cfg(test)]
+mod simulated_tests;
 #[cfg(test)]
 mod tests;
 
-use exchanges::Exchanges;
-use pauses::Pauses;
-pub(crate) use source::Requests;
-use source::Source;
+/// The longest wait: a worker notices deadlines that the conductor moves within this time.
+const MAX_WAIT: Duration = Duration::from_millis(20);
 
-/// The longest wait: deadlines that the conductor moves are noticed this soon.
-const LONGEST_WAIT: Duration = Duration::from_millis(20);
-
-/// When the load of an open loop ends, requests that are due and found no connection yet may still be sent
-/// for this long. Later ones would go on loading a target that has not kept up.
+/// After the load of an open loop has ended, requests that are due and found no connection yet may be sent for this long.
+/// Later ones would go on loading a target that has not kept up.
 pub(crate) const SEND_GRACE: Duration = Duration::from_secs(1);
 
-pub(crate) struct Worker<D> {
-    order: StepOrder,
-    /// Requests that are sent together.
-    batch: u16,
-    /// A connection with less room than this is left alone until more of its requests are answered.
-    room_least: u16,
-    /// The length of the request, if it is the same each time.
-    fixed_bytes: Option<u32>,
+/// What a worker works with.
+pub(crate) struct Parts<D, C> {
+    pub(crate) control: Arc<Control>,
+    pub(crate) clock: C,
+    pub(crate) driver: D,
+    pub(crate) source: Source,
+    pub(crate) recorder: FrameRecorder,
+}
+
+/// One worker of a step. It reads the time only from `clock`.
+pub(crate) struct Worker<D, C> {
+    spec: StepSpec,
     control: Arc<Control>,
-    clock: RealClock,
+    clock: C,
     driver: D,
     routes: Routes,
-    exchanges: Exchanges,
     schedule: Schedule,
-    /// Connections of an open loop that have room for a request, each once.
-    idle: VecDeque<u32>,
-    /// Connections to be opened for the first time, or again after a refusal, once their turn comes.
-    unopened: VecDeque<u32>,
-    /// Connections that make a pause before their next request.
-    pauses: Pauses,
-    /// Connections that were refused, with the instants at which they are tried again, soonest first.
-    refused: VecDeque<(Instant, u32)>,
-    /// Connections that found no place in the server's queue, with the instants at which they try again.
-    crowded: VecDeque<(Instant, u32)>,
-    /// Connections that the server closed, to be replaced at the end of this turn.
-    closed: VecDeque<u32>,
-    /// Connections of an open loop that are closed, to be opened when a request needs one.
-    spare: Vec<u32>,
-    /// The most connections this worker may have.
-    connections_max: usize,
-    /// Connections being opened, and those of them that are opened gently.
-    opening: usize,
-    opening_gently: usize,
+    connections: Vec<Connection>,
+    shared: Shared,
+    queues: Queues,
+    /// A connection with less room than this gets no request until more of its requests are answered.
+    min_room: u16,
+    max_connections: usize,
+    /// Connections that are connecting, and those of them that are rate-limited.
+    connecting: usize,
+    connecting_rate_limited: usize,
+    /// Connections that are open.
     open: u64,
     began: Instant,
     now: Instant,
     /// When the last wait ended: what became ready is older than this.
     woke: Instant,
     next_frame: Instant,
-    next_deadline_scan: Instant,
+    next_scan: Instant,
 }
 
 /// This worker's first connections and the most it may have.
-fn connection_shares(order: &StepOrder, shard: Shard) -> (u32, u32) {
-    match order.level {
+fn connection_shares(spec: &StepSpec, shard: Shard) -> (u32, u32) {
+    match spec.level {
         Level::Closed { connections, .. } => (shard.part_of(connections), shard.part_of(connections)),
         Level::Open { connections, .. } => {
-            (shard.part_of(connections), shard.part_of(order.connections_max).max(1))
+            (shard.part_of(connections), shard.part_of(spec.connections_max).max(1))
         }
     }
 }
 
-/// The ways of this worker's connections.
-fn routes(order: &StepOrder, shard: Shard) -> Routes {
-    let (first, most) = match order.level {
+/// The routes of this worker's connections.
+fn routes(spec: &StepSpec, shard: Shard) -> Routes {
+    let (first, most) = match spec.level {
         Level::Closed { connections, .. } => (connections, connections),
-        Level::Open { connections, .. } => (connections, order.connections_max),
+        Level::Open { connections, .. } => (connections, spec.connections_max),
     };
     let before = |index| Shard { index, of: shard.of }.part_of(first);
     let share = Share {
         shard,
         connections_before: (0..shard.index).map(before).sum(),
-        connections_most: most,
+        max_connections: most,
         ports: plimsoll_sys::local_ports(),
     };
-    Routes::new(&order.destinations, &order.sources, &share)
+    Routes::new(&spec.destinations, &spec.sources, &share)
 }
 
-/// A pipeline of a closed loop is filled again when it is empty, by one send: one for each answer would cost
-/// several times as much, and answers come in order anyway.
-fn room_least(order: &StepOrder, batch: u16) -> u16 {
-    match order.level {
-        Level::Closed { .. } if !order.streams => order.depth.max(batch),
+/// A closed loop's pipeline is filled again when it is empty, by one send. A send for each response would cost several times
+/// as much, and responses come in order anyway.
+fn min_room(spec: &StepSpec, batch: u16) -> u16 {
+    match spec.level {
+        Level::Closed { .. } if !spec.streams => spec.depth.max(batch),
         Level::Closed { .. } | Level::Open { .. } => batch,
     }
 }
 
-impl<D: Driver> Worker<D> {
-    /// A worker whose load begins at `began`. All memory that depends on the plan is taken here.
-    pub(crate) fn new(
-        order: StepOrder,
-        shard: Shard,
-        began: Instant,
-        control: Arc<Control>,
-        driver: D,
-        (requests, recorder): (Requests, Recorder),
-    ) -> Self {
-        let (first, most) = connection_shares(&order, shard);
-        let source = Source::new(requests);
+impl<D: Driver, C: Clock> Worker<D, C> {
+    /// A worker whose load begins at `began`. It allocates all memory that depends on the step.
+    pub(crate) fn new(spec: StepSpec, shard: Shard, began: Instant, parts: Parts<D, C>) -> Self {
+        let Parts { control, clock, driver, source, recorder } = parts;
+        let (first, most) = connection_shares(&spec, shard);
+        let min_room = min_room(&spec, source.batch());
+        let mut shared = Shared::new(recorder, source, &spec, first as usize);
         Self {
-            batch: source.batch(),
-            room_least: room_least(&order, source.batch()),
-            fixed_bytes: source.fixed_bytes(),
-            exchanges: Exchanges::new(recorder, source, first as usize, (order.depth, order.streams)),
-            pauses: Pauses::default(),
-            schedule: Schedule::new(&order.level, shard, began, order.seed),
-            idle: VecDeque::with_capacity(most as usize),
-            unopened: (0..first).collect(),
-            routes: routes(&order, shard),
-            refused: VecDeque::with_capacity(first as usize),
-            crowded: VecDeque::with_capacity(OPENING_MAX.min(most as usize)),
-            closed: VecDeque::with_capacity(most as usize),
-            spare: Vec::with_capacity(most as usize),
-            connections_max: most as usize,
-            next_frame: began + order.interval,
-            clock: RealClock,
-            opening: 0,
-            opening_gently: 0,
+            connections: (0..first).map(|_| Connection::new(&mut shared)).collect(),
+            shared,
+            min_room,
+            queues: Queues::new(first, most),
+            schedule: Schedule::new(&spec.level, shard, began, spec.seed),
+            routes: routes(&spec, shard),
+            max_connections: most as usize,
+            next_frame: began + spec.interval,
+            connecting: 0,
+            connecting_rate_limited: 0,
             open: 0,
             now: began,
             woke: began,
-            next_deadline_scan: began,
-            order,
+            next_scan: began,
+            spec,
             began,
             control,
+            clock,
             driver,
         }
     }
 
-    /// Makes the load to its end; gives back what its requests came from.
-    pub(crate) fn run(mut self) -> Requests {
-        plimsoll_sys::sharpen_timers();
+    /// Makes the load to its end.
+    pub(crate) fn run(mut self) {
+        plimsoll_sys::disable_timer_slack();
         self.now = self.clock.now();
-        self.exchanges.recorder.begin(self.began.max(self.now));
-        self.open_due();
-        while !self.finished() {
+        self.shared.ledger.recorder.begin(self.began.max(self.now));
+        self.connect_due();
+        while !self.is_finished() {
             self.turn();
         }
         self.give_up_the_rest();
         let (phase, gauges) = (self.phase(), self.gauges());
-        let Exchanges { mut source, recorder, .. } = self.exchanges;
-        if let Some(fault) = source.take_fault() {
-            self.control.tell_fault(fault);
+        let ledger = self.shared.ledger;
+        if let Some(fault) = ledger.source.into_fault() {
+            self.control.report_fault(fault);
         }
-        recorder.finish(self.now, phase, gauges);
-        source.requests
+        ledger.recorder.finish(self.now, phase, gauges);
     }
 
     fn turn(&mut self) {
-        let longest = self.longest_wait();
-        if self.driver.wait(longest).is_err() {
-            // A set of sockets that cannot be waited for cannot carry load: end it, and account for what is open.
+        let woke = self.driver.wait(self.longest_wait(), &self.clock);
+        self.now = woke.unwrap_or_else(|_| {
+            // A driver that cannot wait cannot make load: end it, and account for what is open.
             self.control.end_drain(self.now);
-        }
-        self.now = self.clock.now();
+            self.clock.now()
+        });
         self.woke = self.now;
         while let Some(event) = self.driver.next_event() {
             self.advance(event);
             self.dispatch_due();
         }
         self.now = self.clock.now();
-        self.end_pauses();
+        self.end_think_times();
         self.dispatch_due();
-        self.open_due();
+        self.connect_due();
         self.drop_overdue();
         self.scan_deadlines();
         self.end_interval();
@@ -207,9 +181,9 @@ impl<D: Driver> Worker<D> {
         self.now < self.control.load_ends()
     }
 
-    /// True while this worker makes load: it may end before the others do.
-    fn measuring(&self) -> bool {
-        self.load_is_on() && !self.exchanges.source.stopped
+    /// True while this worker makes load; it may end before the others do.
+    fn makes_load(&self) -> bool {
+        self.load_is_on() && !self.shared.ledger.source.stopped()
     }
 
     fn phase(&self) -> Phase {
@@ -223,58 +197,56 @@ impl<D: Driver> Worker<D> {
         }
     }
 
-    /// A connection still being opened counts as work left: somebody waits for it, and how it ends must be told. So
-    /// does what fell due between the last look at the schedule and the end of the load.
-    fn finished(&mut self) -> bool {
-        if self.measuring() {
+    /// True when nothing is left to do. A connection that is connecting is work left, because a request waits for it. So is
+    /// what fell due between the last look at the schedule and the end of the load.
+    fn is_finished(&mut self) -> bool {
+        if self.makes_load() {
             return false;
         }
         self.dispatch_due();
-        let nothing_left = self.exchanges.in_flight == 0 && self.backlog() == 0 && self.opening == 0;
+        let nothing_left = self.shared.ledger.in_flight() == 0 && self.backlog() == 0 && self.connecting == 0;
         nothing_left || self.now >= self.control.drain_ends()
     }
 
     fn gauges(&self) -> Gauges {
-        Gauges { in_flight: self.exchanges.in_flight, backlog: self.backlog(), connections: self.open }
+        let in_flight = self.shared.ledger.in_flight();
+        Gauges { in_flight, backlog: self.backlog(), connections: self.open }
     }
 
+    /// How long to wait if no socket becomes ready.
     fn longest_wait(&self) -> Duration {
-        let mut until = self.next_frame.min(self.now + LONGEST_WAIT).min(self.next_deadline_scan);
-        if self.measuring() {
-            until = until.min(self.control.load_ends());
+        let mut until = self.next_frame.min(self.now + MAX_WAIT).min(self.next_scan);
+        if self.makes_load() {
+            let ends = self.control.load_ends();
+            until = until.min(ends);
+            if let Schedule::Open(backlog) = &self.schedule
+                && backlog.next_due() < ends
+            {
+                until = until.min(backlog.next_due());
+            }
         }
-        if let Schedule::Open(backlog) = &self.schedule
-            && self.measuring()
-            && backlog.next_due() < self.control.load_ends()
-        {
-            until = until.min(backlog.next_due());
-        }
-        if let Some(end) = self.pauses.next_end() {
+        if let Some(end) = self.queues.next_end() {
             until = until.min(end);
         }
-        for (at, _) in self.refused.front().into_iter().chain(self.crowded.front()) {
-            until = until.min(*at);
-        }
-        if !self.unopened.is_empty() && self.may_open_gently() {
+        if !self.queues.unconnected.is_empty() && self.may_connect() {
             until = until.min(self.began);
         }
         until.since(self.now)
     }
 
-    /// Hands the frame over when its interval is over. The measured part ends with a frame of its own, so
-    /// that no frame holds both load and drain as long as the conductor keeps up.
+    /// Hands the frame over when its interval is over. The measured part ends with a frame of its own, so that no frame holds
+    /// both load and drain as long as the conductor keeps up.
     fn end_interval(&mut self) {
-        let ends = self.control.load_ends();
-        let load_over = self.now >= ends && self.next_frame != Instant::from_nanos(u64::MAX);
+        let load_over = !self.load_is_on() && self.next_frame != Instant::from_nanos(u64::MAX);
         if self.now < self.next_frame && !load_over {
             return;
         }
-        let interval_ns = self.order.interval.as_nanos().max(1) as u64;
+        let interval_ns = self.spec.interval.as_nanos().max(1) as u64;
         let next = self.now.nanos_since(self.began) / interval_ns + 1;
         let gauges = self.gauges();
         // What ended within this turn was due under load, so the frame that holds it is a measured one.
         let phase = if load_over || self.load_is_on() { Phase::Measure } else { Phase::Drain };
-        if !self.exchanges.recorder.hand_over(self.now, next as u32 - 1, phase, gauges) {
+        if !self.shared.ledger.recorder.hand_over(self.now, next as u32 - 1, phase, gauges) {
             // The conductor still has the other frame: this one goes on, and is offered again in the next turn.
             return;
         }

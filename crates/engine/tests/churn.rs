@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use plimsoll_engine::{FixedRequest, Running, StepOrder, Traffic, Turn};
+use plimsoll_engine::{FixedRequest, RunningStep, StepEvent, StepSpec, Traffic};
 use plimsoll_plan::{DriverKind, Level, Target};
 use plimsoll_testkit::{BadServer, Script};
 use plimsoll_units::{Clock, RealClock};
@@ -18,7 +18,7 @@ fn descriptors() -> usize {
 /// Runs until so many requests have been answered, each on a connection of its own; gives how many failed.
 fn churn(server: &BadServer, driver: DriverKind) -> u64 {
     let target = Target::parse(&format!("http://{}/", server.address())).unwrap();
-    let order = StepOrder {
+    let order = StepSpec {
         step: 0,
         level: Level::Closed { connections: 20, depth: 1 },
         duration: Duration::from_secs(60),
@@ -31,7 +31,7 @@ fn churn(server: &BadServer, driver: DriverKind) -> u64 {
         streams: false,
         tls: None,
         workers: 1,
-        company: None,
+        group: None,
         timeout: Duration::from_secs(10),
         connections_max: 20,
         interval: Duration::from_millis(20),
@@ -39,16 +39,16 @@ fn churn(server: &BadServer, driver: DriverKind) -> u64 {
         driver: Some(driver),
         origin: RealClock.now(),
     };
-    let mut running = Running::start(&order).unwrap();
+    let mut running = RunningStep::start(&order).unwrap();
     let (mut completed, mut failed) = (0, 0);
     loop {
         match running.next(Duration::from_secs(60)).unwrap() {
-            Turn::Frame(frame) => {
+            StepEvent::Frame(frame) => {
                 completed += frame.head.counts.completed;
                 failed += frame.head.counts.failed.total();
             }
-            Turn::Ended => break,
-            Turn::Quiet => panic!("no frame within a minute"),
+            StepEvent::Ended => break,
+            StepEvent::Timeout => panic!("no frame within a minute"),
         }
         if completed >= CHURN {
             running.end_load();

@@ -172,7 +172,7 @@ impl HostGroups {
         let allowed = Cores::allowed().map_err(no_means)?.numbers();
         let count = (cores.ceil() as usize).clamp(1, allowed.len().max(1));
         let own: Vec<u32> = allowed.iter().cycle().skip(self.first_core).take(count).copied().collect();
-        self.cores = Some(Cores::of(&own));
+        self.cores = Some(Cores::new(&own));
         Ok(count as f64)
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use plimsoll_plan::Capacity;
-use plimsoll_sys::{CgroupPaths, Cores, Enclosure, NetworkNamespace};
+use plimsoll_sys::{CgroupPaths, Cores, NetworkNamespace, Sandbox};
 
 use crate::LabError;
 use crate::group::HostGroups;
@@ -29,7 +29,7 @@ pub struct LabHost {
     pub(crate) cores_later: Option<f64>,
     pub(crate) services: Vec<Service>,
     /// Ends before the groups go, which must be empty.
-    pub(crate) enclosure: Enclosure,
+    pub(crate) sandbox: Sandbox,
     pub(crate) groups: HostGroups,
     /// The host's own folder.
     pub(crate) folder: PathBuf,
@@ -49,7 +49,7 @@ impl LabHost {
 
     /// A process that lives in its network and mounts as long as the host does, by its number outside.
     pub fn pid(&self) -> u32 {
-        self.enclosure.pid()
+        self.sandbox.pid()
     }
 
     /// Its control groups.
@@ -78,7 +78,7 @@ impl LabHost {
     pub fn spawn(&self, mut command: Command, folder: &Path) -> Result<LabProcess<'_>, LabError> {
         let groups = self.groups.membership_files()?;
         command.env("PATH", search_path(&self.programs));
-        let child = self.enclosure.spawn(&mut command, folder, &groups, self.groups.cores());
+        let child = self.sandbox.spawn(&mut command, folder, &groups, self.groups.cores());
         let program = || command.get_program().to_string_lossy().into_owned();
         let child = child.map_err(|reason| LabError::Start {
             host: self.name.clone(),
@@ -147,13 +147,13 @@ impl LabHost {
     pub fn network(&self) -> Result<NetworkNamespace, LabError> {
         let gone =
             |reason: io::Error| LabError::Namespaces { host: self.name.clone(), reason: reason.to_string() };
-        self.enclosure.network().map_err(gone)
+        self.sandbox.network().map_err(gone)
     }
 
     /// Starts a shell command as a service of the host.
     pub(crate) fn serve(&mut self, text: String, folder: &Path) -> Result<(), LabError> {
         let log = self.folder.join(format!("{}.log", self.services.len()));
-        let host = ServiceHost { name: &self.name, enclosure: &self.enclosure, groups: &self.groups, folder };
+        let host = ServiceHost { name: &self.name, sandbox: &self.sandbox, groups: &self.groups, folder };
         let service = Service::start(host, text, log, &self.programs)?;
         self.services.push(service);
         Ok(())
@@ -182,8 +182,8 @@ impl LabHost {
 
 impl Drop for LabHost {
     fn drop(&mut self) {
-        self.enclosure.kill();
-        // A process that is not waited for would keep its enclosure from ending.
+        self.sandbox.kill();
+        // A process that is not waited for would keep its sandbox from ending.
         self.services.iter_mut().for_each(Service::wait);
     }
 }

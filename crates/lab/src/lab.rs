@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use plimsoll_plan::{Capacity, GeneratorSpec, LabHostSpec, PlanHost, Ready};
-use plimsoll_sys::{Cores, Enclosure, EnclosureSetup, NetworkNamespace};
+use plimsoll_sys::{Cores, NetworkNamespace, Sandbox, SandboxSetup};
 use tempfile::TempDir;
 
 use crate::group::{Capping, LabGroups};
@@ -247,7 +247,7 @@ impl ReadyTimeouts {
 impl Drop for Lab {
     fn drop(&mut self) {
         // All at once: each host's own end waits for its processes.
-        self.hosts.iter().chain(&self.generators).for_each(|host| host.enclosure.kill());
+        self.hosts.iter().chain(&self.generators).for_each(|host| host.sandbox.kill());
     }
 }
 
@@ -312,15 +312,15 @@ impl LabBuilder {
     ) -> Result<LabHost, LabError> {
         let folder = self.folder.path().join(format!("{index}-{name}"));
         open_folder(&folder, 0o1777)?;
-        let setup = EnclosureSetup {
+        let setup = SandboxSetup {
             name: name.to_owned(),
             files: vec![(self.folder.path().join("hosts"), PathBuf::from("/etc/hosts"))],
             // The generator's files go where the user wants them, which may be below these.
             own_runtime: !PlanHost::is_generator(name),
-            numbers_after: (index as u32 + 1) * NUMBERS_APART,
+            last_pid: (index as u32 + 1) * NUMBERS_APART,
         };
         let failed = |reason: String| LabError::Namespaces { host: name.to_owned(), reason };
-        let enclosure = Enclosure::create(&setup).map_err(|error| failed(error.to_string()))?;
+        let sandbox = Sandbox::create(&setup).map_err(|error| failed(error.to_string()))?;
         let (groups, granted) = self.groups.host(name, &folder, capacity)?;
         Ok(LabHost {
             name: name.to_owned(),
@@ -330,7 +330,7 @@ impl LabBuilder {
             capacity: granted,
             cores_later: None,
             services: Vec::new(),
-            enclosure,
+            sandbox,
             groups,
             folder,
             programs: options.programs.clone(),
@@ -348,7 +348,7 @@ impl LabBuilder {
 /// Fails for a folder that hosts do not see. A missing folder is an error where it is used.
 fn seen_by_hosts(folder: &Path) -> Result<(), LabError> {
     let Ok(folder) = folder.canonicalize() else { return Ok(()) };
-    match EnclosureSetup::FRESH.into_iter().find(|place| folder.starts_with(place)) {
+    match SandboxSetup::FRESH.into_iter().find(|place| folder.starts_with(place)) {
         Some(place) => Err(LabError::Hidden { folder, place }),
         None => Ok(()),
     }

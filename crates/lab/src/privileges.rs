@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_sys::{Permission, become_root_of_own_namespace, namespace_permission, user_number};
+use plimsoll_sys::{Permission, become_root_of_own_namespace, namespace_permission, user_id};
 
 use crate::LabError;
 
@@ -29,7 +29,7 @@ impl Privileges {
             Permission::Full => Ok(Self::Root),
             Permission::Lacks(capability) => {
                 // Within the namespace this number is zero.
-                let user = user_number();
+                let user = user_id();
                 become_root_of_own_namespace()
                     .map_err(|reason| LabError::Permission { capability, reason })?;
                 Ok(Self::OwnNamespace { user })

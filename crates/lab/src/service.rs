@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use plimsoll_sys::Enclosure;
+use plimsoll_sys::Sandbox;
 
 use crate::LabError;
 use crate::group::HostGroups;
@@ -37,7 +37,7 @@ pub(crate) fn search_path(first: &[PathBuf]) -> String {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ServiceHost<'a> {
     pub(crate) name: &'a str,
-    pub(crate) enclosure: &'a Enclosure,
+    pub(crate) sandbox: &'a Sandbox,
     pub(crate) groups: &'a HostGroups,
     /// The folder they are started in.
     pub(crate) folder: &'a Path,
@@ -57,7 +57,7 @@ impl Service {
         command.arg("-c").arg(&text).env("PATH", search_path(programs));
         command.stdin(Stdio::null()).stdout(output).stderr(errors);
         let groups = host.groups.membership_files()?;
-        let child = host.enclosure.spawn(&mut command, host.folder, &groups, host.groups.cores());
+        let child = host.sandbox.spawn(&mut command, host.folder, &groups, host.groups.cores());
         match child {
             Ok(child) => Ok(Self { command: text, child, log }),
             Err(reason) => Err(LabError::Start { host: host.name.to_owned(), command: text, reason }),

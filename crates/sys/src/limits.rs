@@ -1,4 +1,4 @@
-//! What this machine lets a process have.
+//! Limits of this machine and process.
 
 use std::ops::RangeInclusive;
 use std::{fs, io};
@@ -15,16 +15,16 @@ pub struct ResourceLimits {
     pub ports: u64,
 }
 
-/// Raises the soft limit of descriptors to the hard one, and says what the limits then are.
+/// Raises the soft limit of descriptors to the hard limit; gives the resulting limits.
 pub fn resource_limits() -> ResourceLimits {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
-    // Where raising is refused the soft limit stands, and is what is told.
+    // If raising is refused the soft limit stays, and is what this reports.
     let descriptors = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
     ResourceLimits { descriptors: descriptors.unwrap_or(u64::MAX), ports: local_ports().len() as u64 }
 }
 
-/// True if the error says that the process, or the whole machine, has no descriptor left.
+/// True if the error means that the process, or the machine, has no descriptor left.
 pub fn out_of_descriptors(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }

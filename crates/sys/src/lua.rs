@@ -1,17 +1,17 @@
-//! Lua states for scripts that their user trusts.
+//! Lua states for trusted scripts.
 
 use mlua::{Lua, LuaOptions, StdLib};
 
 /// Opens a Lua state with the whole standard library: `debug`, LuaJIT's `ffi` and C modules included.
 ///
-/// A script in it can do whatever the process can, as a program of its user's could. It is for scripts that the user
-/// names on the command line, not for text that came over a network.
+/// A script in it can do whatever the process can. It is for scripts that the user names on the command line, not for
+/// text from a network.
 pub fn open_lua() -> Lua {
-    // Catching panics would put slower functions, which the JIT cannot compile, in the place of pcall and xpcall.
+    // Catching panics would replace pcall and xpcall by slower functions that the JIT cannot compile.
     let options = LuaOptions::new().catch_rust_panics(false);
-    // SAFETY: what the wider library gives up is that no script can break memory: `ffi`, `debug` and C modules let it.
-    // Scripts are programs of the user's own choice, run with the user's own rights; like a shared library that he has
-    // loaded they are trusted to keep to the rules of what they call. Nothing else depends on the library's narrowness.
+    // SAFETY: `ffi`, `debug` and C modules let a script break memory. Scripts are programs that the user chose, run with
+    // the user's rights, and are trusted as a shared library that the user loads is. No other code relies on the limits
+    // of the narrower library.
     unsafe { Lua::unsafe_new_with(StdLib::ALL, options) }
 }
 

@@ -1,14 +1,14 @@
-//! Namespaces: networks of their own, enclosures of processes, and a user namespace for those who are not root.
+//! Namespaces: networks, sandboxes, and a user namespace for users who are not root.
 //!
-//! Nothing here outlives its handle. A network is kept by a descriptor, an enclosure by a pipe that its first process
-//! reads from: when this process ends, however it ends, the kernel closes both, and what was in them is gone.
+//! Nothing here outlives its handle. A descriptor keeps a network alive, and a pipe keeps a sandbox's first process alive.
+//! When this process ends, in whatever way, the kernel closes both and removes what they kept.
 
-mod enclosure;
 mod init;
 mod network;
+mod sandbox;
 mod user;
 
-pub use enclosure::{Enclosure, EnclosureError, EnclosureSetup};
 pub use init::InitStep;
 pub use network::NetworkNamespace;
-pub use user::{Permission, become_root_of_own_namespace, namespace_permission, user_number};
+pub use sandbox::{Sandbox, SandboxError, SandboxSetup};
+pub use user::{Permission, become_root_of_own_namespace, namespace_permission, user_id};

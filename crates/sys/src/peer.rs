@@ -1,4 +1,4 @@
-//! Both ends of a connection.
+//! The two ends of a connection.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rustix::net::addr::SocketAddrArg;
 use rustix::net::{SocketAddrAny, SocketAddrUnix};
 
-/// Where a connection goes. A clone takes no memory.
+/// The destination of a connection. Cloning does not allocate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Peer {
     /// A TCP port.
@@ -22,7 +22,7 @@ impl Peer {
     /// The address in the kernel's form.
     ///
     /// # Errors
-    /// When a unix socket's path is too long (108 bytes) or holds a zero.
+    /// When a unix socket's path is too long (108 bytes) or contains a zero byte.
     pub(crate) fn address(&self) -> io::Result<SocketAddrAny> {
         match self {
             Self::Tcp(address) => Ok(address.as_any()),
@@ -54,10 +54,10 @@ impl From<SocketAddr> for Peer {
     }
 }
 
-/// The way a connection takes: where it goes, and where it comes from if that is not left to the kernel.
+/// The destination of a connection, and its local address unless the kernel chooses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// Where it goes.
+    /// The destination.
     pub destination: Peer,
     /// The local address; port 0 leaves the port to the kernel. A unix socket has none.
     pub source: Option<SocketAddr>,

@@ -1,4 +1,4 @@
-//! Edge-triggered readiness, by epoll.
+//! epoll: edge-triggered readiness.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use rustix::event::epoll;
 
-/// Events taken from the kernel in one call. More connections than this are served in several calls.
+/// Events taken from the kernel in one call. More ready sockets take several calls.
 const EVENTS_PER_WAIT: usize = 1024;
 
-/// What a socket became ready for. An error or a hang-up shows as both, so that the next read or write meets it.
+/// What a socket is ready for. An error or a hang-up sets both, so that the next read or write reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Readiness {
     /// A read will give bytes, the end, or an error.
     pub readable: bool,
     /// A write will take bytes, or give an error.
     pub writable: bool,
-    /// The peer has closed its side: after the bytes that are there comes the end, and no further event.
+    /// The peer has closed its side: after the bytes that have arrived comes the end, without a further event.
     pub closing: bool,
 }
 
@@ -29,12 +29,12 @@ pub struct Ready {
     pub readiness: Readiness,
 }
 
-/// A set of sockets to wait for.
+/// A set of sockets to wait on.
 pub struct Poll {
     epoll: OwnedFd,
     events: Vec<libc::epoll_event>,
     next: usize,
-    /// The kernel, or a sandbox around it, knows only waits of whole milliseconds.
+    /// The kernel, or a seccomp filter, offers only waits of whole milliseconds.
     coarse: bool,
 }
 
@@ -48,8 +48,8 @@ impl Poll {
         Ok(Self { epoll, events: Vec::with_capacity(EVENTS_PER_WAIT), next: 0, coarse: false })
     }
 
-    /// Watches a socket for both directions, edge-triggered, until it is closed. Nothing needs to be
-    /// registered again, so a request costs no call of its own here.
+    /// Watches a socket in both directions, edge-triggered, until it is closed. Nothing is ever registered again, so a
+    /// request costs no system call here.
     ///
     /// # Errors
     /// When the kernel refuses, for want of memory or by `fs.epoll.max_user_watches`.
@@ -59,7 +59,8 @@ impl Poll {
         Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(token), flags)?)
     }
 
-    /// Watches a listening socket for incoming connections, level-triggered: what is not accepted now comes again.
+    /// Watches a listening socket for incoming connections, level-triggered: a connection not accepted now is reported
+    /// again.
     ///
     /// # Errors
     /// As for [`Poll::watch`].
@@ -67,10 +68,10 @@ impl Poll {
         Ok(epoll::add(&self.epoll, socket, epoll::EventData::new_u64(token), epoll::EventFlags::IN)?)
     }
 
-    /// Waits until something is ready, at most this long; zero only looks. What became ready is then
-    /// given by [`Poll::next_ready`]. A signal ends the wait early, with nothing ready.
+    /// Waits until a socket is ready, at most `longest`; zero only polls. [`Poll::next_ready`] then gives the ready sockets.
+    /// A signal ends the wait early, with no socket ready.
     ///
-    /// Before Linux 5.11, and in sandboxes that forbid epoll_pwait2(2), waits are rounded up to milliseconds.
+    /// Before Linux 5.11, and where a filter forbids epoll_pwait2(2), waits are rounded up to milliseconds.
     ///
     /// # Errors
     /// When the kernel refuses the call, which it does not for a set made here.
@@ -89,8 +90,8 @@ impl Poll {
         }
     }
 
-    /// How many events came, or -1. The timeout is exact to the kernel's timers, unlike that of epoll_wait(2),
-    /// whose whole milliseconds would let requests leave up to one late.
+    /// The number of events, or -1. The timeout has nanoseconds, while whole milliseconds, as of epoll_wait(2), would send
+    /// requests up to 1 ms late.
     fn wait_ns(&mut self, longest: Duration) -> i64 {
         let timeout = libc::timespec {
             tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),

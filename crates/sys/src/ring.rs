@@ -1,7 +1,7 @@
-//! Operations that are asked for in one shared queue and answered in another, by io_uring.
+//! io_uring: operations go into one shared queue, their completions come out of another.
 //!
 //! All memory that the kernel may read or write for an operation belongs to the [`Ring`]: the fixed bytes, the
-//! buffers for what is received, copies of what is sent, addresses. It is given up only when no operation is left.
+//! receive buffers, copies of what is sent, addresses. It is freed only when no operation is left.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -13,34 +13,33 @@ use std::time::Duration;
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 
-use crate::{Connection, Route};
+use crate::peer::Route;
+use crate::socket::Socket;
 
-mod destinations;
-mod outbox;
+mod memory;
 mod provided;
 
-use destinations::Destinations;
-use outbox::Outbox;
+use memory::{Addresses, SendCopies};
 use provided::ProvidedBuffers;
 
-/// Operations that are asked for in one call of the kernel; more are handed over in several.
-const ASKED_MAX: u32 = 1024;
-/// Answers that fit into the queue; the kernel keeps more until there is room.
-const ANSWERS_MAX: u32 = 4096;
-/// The most completions that are waited for at once. So many pieces of work the kernel does in one call, if they are
-/// there, and only some twenty if it is not told to.
-const TURN_MAX: u32 = ANSWERS_MAX / 2;
-/// A send of no more than this goes into the socket's buffer at once, unless the peer does not read.
+/// Submissions that fit into the queue. More are handed to the kernel in several calls.
+const SUBMISSIONS_MAX: u32 = 1024;
+/// Completions that fit into the queue. The kernel keeps more until there is room.
+const COMPLETIONS_MAX: u32 = 4096;
+/// The most completions that one wait asks for. The kernel runs that much deferred work in one call if it is there,
+/// and only some twenty items if the wait asks for fewer.
+const WAIT_MAX: u32 = COMPLETIONS_MAX / 2;
+/// A send of at most this size fits the socket's buffer and completes at once, unless the peer does not read.
 const IMMEDIATE_BYTES: usize = 16 * 1024;
-/// So long is waited in vain at most if it does not.
-const IMMEDIATE_LONGEST: Duration = Duration::from_micros(50);
-/// Buffers that are in use from the start. Few stay in the caches of the processor; more are taken as they are needed.
+/// If such a send does not complete, a wait that counts on it lasts at most this much longer.
+const IMMEDIATE_WAIT: Duration = Duration::from_micros(50);
+/// Buffers in use from the start. Few stay in the processor's caches; more are released when they are needed.
 const FIRST_BUFFERS: u16 = 32;
 
-/// The one group of buffers that a ring has.
+/// The ring's only buffer group.
 const GROUP: u16 = 0;
 
-// Numbers of the interface that the crate keeps to itself, from `include/uapi/linux/io_uring.h`.
+// Constants that the io-uring crate keeps private, from `include/uapi/linux/io_uring.h`.
 const ENTER_GETEVENTS: u32 = 1;
 const ENTER_EXT_ARG: u32 = 8;
 const CANCEL_ANY: u32 = 4;
@@ -48,112 +47,114 @@ const REGISTER_SYNC_CANCEL: u32 = 24;
 const RECEIVE_POLL_FIRST: u16 = 1;
 const RECEIVE_MULTISHOT: u16 = 2;
 
-/// Tokens with this bit are the ring's own: the number of a copy in the outbox.
+/// Tokens with this bit are the ring's own: they hold the number of a copy in `SendCopies`.
 const COPY: u64 = 1 << 63;
 
-/// How often all operations are cancelled when a ring is dropped, before its memory is given up instead. Once is
-/// enough for those that wait; more is needed only for what the kernel is just working on.
+/// How often a dropped ring cancels all operations before it leaks its memory instead. One pass ends every waiting
+/// operation; more passes are needed only for operations that the kernel is executing.
 const CANCELS_MAX: usize = 1000;
 
-/// The memory for what is received.
+/// The size of the receive buffers.
 #[derive(Debug, Clone, Copy)]
 pub struct RingMemory {
-    /// Buffers, a power of two. They are taken into use as they are needed.
+    /// Number of buffers, a power of two. They are touched only when they are needed.
     pub buffers: u16,
-    /// The size of each.
+    /// Bytes of each buffer.
     pub buffer_bytes: u32,
 }
 
-/// How a receive is to be asked for.
+/// How a receive is armed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Arming {
-    /// One completion for each piece that arrives, until the connection ends or there is no buffer; or one alone.
+pub struct RecvMode {
+    /// One completion for each piece that arrives, until the connection ends or no buffer is left; otherwise one
+    /// completion in all.
     pub multishot: bool,
-    /// Nothing can be there yet, so that trying at once would be in vain.
+    /// Wait for readiness before the first read, because the socket is known to be empty.
     pub wait_first: bool,
 }
 
-/// How long to go on waiting for more once something is there.
+/// How long a wait lingers for more completions once it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Gathering {
-    /// With so many completions the wait is over.
+pub struct WaitPolicy {
+    /// The wait ends with this many completions.
     pub completions: u32,
-    /// After so long it is over with any. Zero, or a kernel before 6.12, does not gather.
-    pub longest: Duration,
+    /// After this time one completion is enough. With zero, or before Linux 6.12, the wait does not linger.
+    pub linger: Duration,
 }
 
-/// Why an operation did nothing.
+/// Why an operation failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mishap {
-    /// There was no buffer for what was received, which is still there.
+pub enum OpError {
+    /// A receive found no free buffer. The bytes are still in the socket.
     NoBuffers,
-    /// It was cancelled.
+    /// The operation was cancelled.
     Canceled,
-    /// The system's own number of the error.
+    /// The errno of the failure.
     Os(i32),
 }
 
-/// What came of an operation.
+/// The outcome of one operation, or of one step of a multishot operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Completion {
-    /// The token that the operation was asked for with.
+    /// The token that the operation was submitted with.
     pub token: u64,
-    /// How many bytes it moved, or why none.
-    pub result: Result<u32, Mishap>,
-    /// The operation goes on, and will have further completions.
+    /// How many bytes it moved.
+    pub result: Result<u32, OpError>,
+    /// The operation goes on and will complete again.
     pub more: bool,
-    /// The socket holds more than was received, its end included.
+    /// The socket holds more bytes, or its end.
     pub nonempty: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Answer {
+struct RawCompletion {
     token: u64,
     result: i32,
     flags: u32,
 }
 
-impl From<cqueue::Entry> for Answer {
+impl From<cqueue::Entry> for RawCompletion {
     #[inline]
     fn from(entry: cqueue::Entry) -> Self {
         Self { token: entry.user_data(), result: entry.result(), flags: entry.flags() }
     }
 }
 
-impl Answer {
+impl RawCompletion {
     #[inline]
-    fn result(self) -> Result<u32, Mishap> {
+    fn result(self) -> Result<u32, OpError> {
         u32::try_from(self.result).map_err(|_| match -self.result {
-            libc::ENOBUFS => Mishap::NoBuffers,
-            libc::ECANCELED => Mishap::Canceled,
-            number => Mishap::Os(number),
+            libc::ENOBUFS => OpError::NoBuffers,
+            libc::ECANCELED => OpError::Canceled,
+            number => OpError::Os(number),
         })
     }
 }
 
-/// What operations under way may use.
+/// Everything that an operation in the kernel may still read or write.
 struct Memory {
     buffers: ProvidedBuffers,
-    outbox: Outbox,
-    destinations: Destinations,
+    copies: SendCopies,
+    addresses: Addresses,
     fixed: Arc<[u8]>,
 }
 
-/// A queue of operations and a queue of their completions. It belongs to the thread that first uses it.
+/// A submission queue and a completion queue. They belong to the thread that first uses them.
 pub struct Ring {
     uring: IoUring,
     memory: ManuallyDrop<Memory>,
-    /// Sockets that are to be closed once what was asked for on them is in the kernel's hands. Until then their
-    /// numbers must not be given to other sockets.
-    retired: Vec<Connection>,
-    answers: Vec<Answer>,
+    /// Sockets to close once the kernel has taken every operation on them. Until then their descriptors must not be
+    /// reused by other sockets.
+    retired: Vec<Socket>,
+    completions: Vec<RawCompletion>,
     next: usize,
-    /// The buffer of the completion that was given last, and how many bytes are in it.
+    /// The buffer of the last completion given out, and how many bytes it holds.
     current: Option<(u16, usize)>,
     enabled: bool,
-    gathers: bool,
-    /// Sends asked for since the last wait that will most likely be complete, and say so, as soon as the kernel has
-    /// them. A wait is for more than that.
+    /// The kernel supports [`WaitPolicy::linger`].
+    can_linger: bool,
+    /// Sends queued since the last wait that complete as soon as the kernel has them. The next wait asks for that many
+    /// more completions.
     immediate: u32,
 }
 
@@ -171,18 +172,18 @@ impl Ring {
         // operation that could take a buffer is left: see `drop`.
         unsafe { uring.submitter().register_buf_ring_with_flags(address, buffers.count(), GROUP, 0)? };
         buffers.release(FIRST_BUFFERS);
-        let gathers = uring.params().is_feature_min_timeout();
-        let (outbox, destinations) = (Outbox::default(), Destinations::default());
-        let memory = ManuallyDrop::new(Memory { buffers, outbox, destinations, fixed });
+        let can_linger = uring.params().is_feature_min_timeout();
+        let (copies, addresses) = (SendCopies::default(), Addresses::default());
+        let memory = ManuallyDrop::new(Memory { buffers, copies, addresses, fixed });
         Ok(Self {
             uring,
             memory,
             retired: Vec::new(),
-            answers: Vec::with_capacity(ANSWERS_MAX as usize),
+            completions: Vec::with_capacity(COMPLETIONS_MAX as usize),
             next: 0,
             current: None,
             enabled: false,
-            gathers,
+            can_linger,
             immediate: 0,
         })
     }
@@ -192,76 +193,69 @@ impl Ring {
         if !self.enabled {
             self.uring.submitter().register_enable_rings()?;
             self.enabled = true;
-            // Spares the look-up of the descriptor at each call; without it everything works as well.
-            if self.uring.submitter().register_ring_fd().is_err() {
-                // An old kernel, or a thread that has used up its sixteen places.
-            }
+            // An optimisation: it spares the look-up of the descriptor at each call. An old kernel refuses it, and so does
+            // a thread that has used up its sixteen slots; everything works without it.
+            self.uring.submitter().register_ring_fd().unwrap_or_default();
         }
         Ok(())
     }
 
     fn push(&mut self, entry: &squeue::Entry) -> io::Result<()> {
-        // SAFETY: every entry is made in this file of memory that belongs to `self.memory`, which is dropped only
-        // when no operation is left. Descriptors are numbers, and a wrong one gives an error.
+        // SAFETY: every entry is built in this file and points into `self.memory`, which is dropped only when no
+        // operation is left. Descriptors are numbers, and a wrong one gives an error.
         while unsafe { self.uring.submission().push(entry) }.is_err() {
             self.submit()?;
         }
         Ok(())
     }
 
-    /// Hands over what was asked for without waiting for anything.
+    /// Hands the queued operations to the kernel without waiting.
     ///
     /// # Errors
-    /// When the kernel takes nothing.
+    /// When the kernel takes none.
     pub fn submit(&mut self) -> io::Result<()> {
         self.enable()?;
-        let asked = self.uring.submission().len() as u32;
+        let queued = self.uring.submission().len() as u32;
         // SAFETY: no argument is passed, so that the kernel reads and writes nothing but the queues.
-        unsafe { self.uring.submitter().enter::<()>(asked, 0, 0, None)? };
+        unsafe { self.uring.submitter().enter::<()>(queued, 0, 0, None)? };
         Ok(())
     }
 
-    /// Begins to connect.
+    /// Queues a connect.
     ///
     /// # Errors
-    /// When a unix socket's path cannot be an address, or, as of all operations, the queue is full and the kernel
+    /// When a unix socket's path cannot be an address. As for every operation: when the queue is full and the kernel
     /// takes nothing from it.
-    pub fn connect(&mut self, socket: &Connection, route: &Route, token: u64) -> io::Result<()> {
-        let (address, length) = self.memory.destinations.locate(&route.destination)?;
+    pub fn connect(&mut self, socket: &Socket, route: &Route, token: u64) -> io::Result<()> {
+        let (address, length) = self.memory.addresses.locate(&route.destination)?;
         let entry = opcode::Connect::new(raw(socket), address, length).build();
         self.push(&entry.user_data(token))
     }
 
-    /// Asks for what arrives, in the ring's own buffers.
+    /// Queues a receive into the ring's own buffers.
     ///
     /// # Errors
-    /// As of [`Ring::connect`].
+    /// As for [`Ring::connect`].
     #[inline]
-    pub fn receive(&mut self, socket: &Connection, arming: Arming, token: u64) -> io::Result<()> {
-        let multishot = if arming.multishot { RECEIVE_MULTISHOT } else { 0 };
+    pub fn receive(&mut self, socket: &Socket, mode: RecvMode, token: u64) -> io::Result<()> {
+        let multishot = if mode.multishot { RECEIVE_MULTISHOT } else { 0 };
         let entry = opcode::Recv::new(raw(socket), std::ptr::null_mut(), 0)
             .buf_group(GROUP)
-            .ioprio(multishot | poll_first(arming.wait_first))
+            .ioprio(multishot | poll_first(mode.wait_first))
             .build()
             .flags(squeue::Flags::BUFFER_SELECT);
         self.push(&entry.user_data(token))
     }
 
-    /// Asks to throw away at most `count` bytes of what arrives; `wait_first` is as in [`Arming`].
+    /// Queues a receive that discards at most `count` bytes in the kernel; `wait_first` is as in [`RecvMode`].
     ///
     /// # Errors
-    /// As of [`Ring::connect`].
+    /// As for [`Ring::connect`].
     #[inline]
-    pub fn discard(
-        &mut self,
-        socket: &Connection,
-        count: u32,
-        wait_first: bool,
-        token: u64,
-    ) -> io::Result<()> {
+    pub fn discard(&mut self, socket: &Socket, count: u32, wait_first: bool, token: u64) -> io::Result<()> {
         // With MSG_TRUNC a TCP socket discards instead of writing (tcp(7)), so the pointer is never used; null
-        // makes a kernel that would use it fail with EFAULT instead of writing anywhere. MSG_WAITALL does not go
-        // with it: after each part the kernel would begin anew to wait for the whole.
+        // makes a kernel that would use it fail with EFAULT instead of writing anywhere. MSG_WAITALL cannot be
+        // added: after each part the kernel would wait for the whole length again.
         let entry = opcode::Recv::new(raw(socket), std::ptr::null_mut(), count)
             .flags(libc::MSG_TRUNC)
             .ioprio(poll_first(wait_first))
@@ -269,101 +263,101 @@ impl Ring {
         self.push(&entry.user_data(token))
     }
 
-    /// Sends a part of the fixed bytes. Unless `told`, there is a completion only if not all of it could be sent.
+    /// Queues a send of a part of the fixed bytes. A `silent` send completes only if it did not send all of them.
     ///
     /// # Errors
-    /// As of [`Ring::connect`].
+    /// As for [`Ring::connect`].
     ///
     /// # Panics
     /// If the range is not within the fixed bytes.
     #[inline]
     pub fn send_fixed(
         &mut self,
-        socket: &Connection,
+        socket: &Socket,
         range: Range<usize>,
-        told: bool,
+        silent: bool,
         token: u64,
     ) -> io::Result<()> {
         let bytes = &self.memory.fixed[range];
-        let flags = if told { squeue::Flags::empty() } else { squeue::Flags::SKIP_SUCCESS };
+        let flags = if silent { squeue::Flags::SKIP_SUCCESS } else { squeue::Flags::empty() };
         let entry = send(socket, bytes.as_ptr(), bytes.len()).flags(flags);
         self.push(&entry.user_data(token))
     }
 
-    /// Sends a copy of `bytes`, and tells when that is done.
+    /// Queues a send of a copy of `bytes`. It always completes.
     ///
     /// # Errors
-    /// As of [`Ring::connect`].
-    pub fn send_copy(&mut self, socket: &Connection, bytes: &[u8], token: u64) -> io::Result<()> {
-        let (number, start) = self.memory.outbox.post(bytes, token);
+    /// As for [`Ring::connect`].
+    pub fn send_copy(&mut self, socket: &Socket, bytes: &[u8], token: u64) -> io::Result<()> {
+        let (number, start) = self.memory.copies.keep(bytes, token);
         let entry = send(socket, start, bytes.len()).user_data(COPY | u64::from(number));
         self.immediate += u32::from(bytes.len() <= IMMEDIATE_BYTES);
         self.push(&entry).inspect_err(|_| {
-            self.memory.outbox.delivered(number);
+            self.memory.copies.release(number);
         })
     }
 
-    /// Ends the operations that were asked for with this token, which complete with `ECANCELED`. If there is none,
-    /// a completion with `quiet` tells so.
+    /// Queues the cancellation of the operations that carry `token`; they complete with [`OpError::Canceled`]. If
+    /// there are none, the cancellation itself completes, with the token `not_found`.
     ///
     /// # Errors
-    /// As of [`Ring::connect`].
-    pub fn cancel(&mut self, token: u64, quiet: u64) -> io::Result<()> {
+    /// As for [`Ring::connect`].
+    pub fn cancel(&mut self, token: u64, not_found: u64) -> io::Result<()> {
         let entry = opcode::AsyncCancel::new(token).build().flags(squeue::Flags::SKIP_SUCCESS);
-        self.push(&entry.user_data(quiet))
+        self.push(&entry.user_data(not_found))
     }
 
-    /// Closes a socket as soon as what was asked for on it is in the kernel's hands, at the next wait. Operations
-    /// that are under way hold it open, unless they are cancelled.
-    pub fn retire(&mut self, socket: Connection) {
+    /// Closes a socket at the next wait, when the kernel has taken every operation on it. Operations in the kernel hold
+    /// it open until they end or are cancelled.
+    pub fn retire(&mut self, socket: Socket) {
         self.retired.push(socket);
     }
 
-    /// Takes more of the buffers into use. There were too few when a receive fails with `ENOBUFS`.
+    /// Puts more receive buffers into use; called after [`OpError::NoBuffers`].
     pub fn release_buffers(&mut self) {
         let released = self.memory.buffers.released();
         self.memory.buffers.release(released.max(FIRST_BUFFERS));
     }
 
-    /// Hands over what was asked for and waits for a completion, at most this long; with the rest of `gathering`
-    /// for more of them. Completions that were not looked at stay.
+    /// Hands the queued operations to the kernel and waits for completions, at most `longest` and as `policy` says.
+    /// Completions that were not taken before stay.
     ///
     /// # Errors
     /// When the kernel cannot wait. A signal that ends the wait is no error.
-    pub fn wait(&mut self, longest: Duration, gathering: Gathering) -> io::Result<()> {
+    pub fn wait(&mut self, longest: Duration, policy: WaitPolicy) -> io::Result<()> {
         self.enable()?;
         self.recycle();
-        self.answers.drain(..self.next);
+        self.completions.drain(..self.next);
         self.next = 0;
-        let result = self.enter(longest, gathering);
+        let result = self.enter(longest, policy);
         self.retired.clear();
-        self.answers.extend(self.uring.completion().map(Answer::from));
+        self.completions.extend(self.uring.completion().map(RawCompletion::from));
         match result.map_err(|error| error.raw_os_error()) {
-            // The rest waits in the queues until completions have been taken out (EBUSY) or memory is there (EAGAIN).
+            // EBUSY: the kernel wants completions to be taken first. EAGAIN: it lacks memory now. Operations stay queued.
             Ok(_) | Err(Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)) => Ok(()),
             Err(code) => Err(code.map_or_else(io::Error::last_os_error, io::Error::from_raw_os_error)),
         }
     }
 
-    fn enter(&mut self, longest: Duration, gathering: Gathering) -> io::Result<usize> {
-        let asked = self.uring.submission().len() as u32;
+    fn enter(&mut self, longest: Duration, policy: WaitPolicy) -> io::Result<usize> {
+        let queued = self.uring.submission().len() as u32;
         let timeout = Timespec::from(longest);
         let mut arguments = SubmitArgs::new().timespec(&timeout);
         let immediate = std::mem::take(&mut self.immediate);
-        let within = if immediate > 0 { gathering.longest.max(IMMEDIATE_LONGEST) } else { gathering.longest };
-        let within_us = within.min(longest).as_micros() as u32;
-        let wanted = match () {
-            () if longest.is_zero() || !self.answers.is_empty() => 0,
-            () if within_us == 0 || !self.gathers => 1,
+        let linger = if immediate > 0 { policy.linger.max(IMMEDIATE_WAIT) } else { policy.linger };
+        let linger_us = linger.min(longest).as_micros() as u32;
+        let completions_min = match () {
+            () if longest.is_zero() || !self.completions.is_empty() => 0,
+            () if linger_us == 0 || !self.can_linger => 1,
             () => {
-                arguments = arguments.min_wait_usec(within_us);
-                (gathering.completions.max(1) + immediate).min(TURN_MAX)
+                arguments = arguments.min_wait_usec(linger_us);
+                (policy.completions.max(1) + immediate).min(WAIT_MAX)
             }
         };
         let flags = ENTER_GETEVENTS | ENTER_EXT_ARG;
         // SAFETY: the argument is the structure that this flag asks for, and outlives the call, as does the time
         // that it points to.
-        unsafe { self.uring.submitter().enter(asked, wanted, flags, Some(&arguments)) }
+        unsafe { self.uring.submitter().enter(queued, completions_min, flags, Some(&arguments)) }
     }
 
     #[inline]
@@ -373,34 +367,34 @@ impl Ring {
         }
     }
 
-    /// The next completion. The bytes of the one before are gone.
+    /// The next completion. Frees the buffer of the one before.
     #[inline]
     pub fn next_completion(&mut self) -> Option<Completion> {
         self.recycle();
-        let answer = *self.answers.get(self.next)?;
+        let raw = *self.completions.get(self.next)?;
         self.next += 1;
-        if let Some(buffer) = cqueue::buffer_select(answer.flags) {
-            self.current = Some((buffer, answer.result.max(0) as usize));
+        if let Some(buffer) = cqueue::buffer_select(raw.flags) {
+            self.current = Some((buffer, raw.result.max(0) as usize));
         }
-        let token = match answer.token & COPY {
-            0 => answer.token,
-            _ => self.memory.outbox.delivered((answer.token & !COPY) as u32),
+        let token = match raw.token & COPY {
+            0 => raw.token,
+            _ => self.memory.copies.release((raw.token & !COPY) as u32),
         };
         Some(Completion {
             token,
-            result: answer.result(),
-            more: cqueue::more(answer.flags),
-            nonempty: cqueue::sock_nonempty(answer.flags),
+            result: raw.result(),
+            more: cqueue::more(raw.flags),
+            nonempty: cqueue::sock_nonempty(raw.flags),
         })
     }
 
-    /// The token and the result of the completion after this one, if it is there already.
+    /// The token and the result of the completion after the last one given out, if it has arrived.
     #[inline]
-    pub fn upcoming(&self) -> Option<(u64, Result<u32, Mishap>)> {
-        self.answers.get(self.next).map(|answer| (answer.token, answer.result()))
+    pub fn upcoming(&self) -> Option<(u64, Result<u32, OpError>)> {
+        self.completions.get(self.next).map(|raw| (raw.token, raw.result()))
     }
 
-    /// The bytes that came with the last completion, if it was of a receive.
+    /// The bytes that came with the last completion; empty if it was not a receive.
     #[inline]
     pub fn bytes(&mut self) -> &mut [u8] {
         match self.current {
@@ -409,12 +403,12 @@ impl Ring {
         }
     }
 
-    /// Ends all operations; false if that cannot be known. The kernel looks for each anew from the start, so that
-    /// whoever has thousands had better cancel them by their tokens before.
+    /// Ends all operations; false if some may be left. The kernel searches for each from the start of its list, so a
+    /// caller with thousands of operations cancels them by their tokens first.
     fn quiesce(&mut self) -> bool {
         for _ in 0..CANCELS_MAX {
-            // Hands over what was asked for. Cancelled operations end here, and so do those that are done.
-            while self.end_some() > 0 {}
+            // Hands over what is queued. Operations that are cancelled or done end here.
+            while self.reap() > 0 {}
             self.retired.clear();
             match cancel_all(self.uring.as_raw_fd()) {
                 Ok(0) => return true,
@@ -425,23 +419,23 @@ impl Ring {
         false
     }
 
-    /// Takes completions that are there, and lets the kernel do for them what it has put off; says how many.
-    fn end_some(&mut self) -> usize {
-        let asked = self.uring.submission().len() as u32;
+    /// Lets the kernel run its deferred work and drops the completions that are there; gives their number.
+    fn reap(&mut self) -> usize {
+        let queued = self.uring.submission().len() as u32;
         let at_once = Timespec::new();
         let arguments = SubmitArgs::new().timespec(&at_once);
         let flags = ENTER_GETEVENTS | ENTER_EXT_ARG;
         // SAFETY: the argument is the structure that this flag asks for, and outlives the call, as does the time
         // that it points to.
-        let entered = unsafe { self.uring.submitter().enter(asked, TURN_MAX, flags, Some(&arguments)) };
-        if entered.is_err() {
-            // Too little came in no time, which is what was expected; what is left then is found by whoever asks.
-        }
+        let entered = unsafe { self.uring.submitter().enter(queued, WAIT_MAX, flags, Some(&arguments)) };
+        // A timeout of zero mostly ends with an error, as fewer than WAIT_MAX completions are there. Whatever it was,
+        // `cancel_all` finds the operations that are left.
+        entered.unwrap_or_default();
         self.uring.completion().count()
     }
 }
 
-/// The argument of a cancellation that is done when the call returns (`struct io_uring_sync_cancel_reg`).
+/// The argument of a synchronous cancellation (`struct io_uring_sync_cancel_reg`).
 #[repr(C)]
 struct SyncCancel {
     token: u64,
@@ -451,10 +445,10 @@ struct SyncCancel {
     timeout_ns: i64,
     opcode: u8,
     reserved: [u8; 7],
-    reserved_too: [u64; 3],
+    reserved_2: [u64; 3],
 }
 
-/// Cancels all operations of a ring; says how many there were.
+/// Cancels all operations of a ring; gives their number.
 fn cancel_all(ring: RawFd) -> io::Result<usize> {
     let order = SyncCancel {
         token: 0,
@@ -464,9 +458,9 @@ fn cancel_all(ring: RawFd) -> io::Result<usize> {
         timeout_ns: -1,
         opcode: 0,
         reserved: [0; 7],
-        reserved_too: [0; 3],
+        reserved_2: [0; 3],
     };
-    // SAFETY: the argument is the structure that the call asks for, of which it wants one, and outlives the call.
+    // SAFETY: the argument is the one structure that the call takes, and it outlives the call.
     let count = unsafe {
         libc::syscall(libc::SYS_io_uring_register, ring, REGISTER_SYNC_CANCEL, &raw const order, 1_u32)
     };
@@ -483,26 +477,26 @@ fn poll_first(wait_first: bool) -> u16 {
     if wait_first { RECEIVE_POLL_FIRST } else { 0 }
 }
 
-fn raw(socket: &Connection) -> Fd {
+fn raw(socket: &Socket) -> Fd {
     Fd(socket.as_raw())
 }
 
-/// Sends all of it, so that less counts as failed.
-fn send(socket: &Connection, start: *const u8, length: usize) -> squeue::Entry {
+/// A send of all bytes: a partial send counts as failed.
+fn send(socket: &Socket, start: *const u8, length: usize) -> squeue::Entry {
     let flags = libc::MSG_WAITALL | libc::MSG_NOSIGNAL;
     opcode::Send::new(raw(socket), start, length as u32).flags(flags).build()
 }
 
-/// A ring that is used by one thread, which does the kernel's deferred work when it waits; not usable yet, so that
-/// it may be made by another thread.
+/// A ring for one thread, which runs the kernel's deferred work when it waits. It starts disabled, so that another
+/// thread may create it.
 fn build() -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
     builder.setup_r_disabled().setup_single_issuer().setup_defer_taskrun().setup_submit_all();
-    builder.setup_cqsize(ANSWERS_MAX);
+    builder.setup_cqsize(COMPLETIONS_MAX);
     let bare = builder.clone();
-    // Known since 6.6; it spares a step of indirection.
+    // Since Linux 6.6; it spares an indirection.
     builder.setup_no_sqarray();
-    builder.build(ASKED_MAX).or_else(|_| bare.build(ASKED_MAX))
+    builder.build(SUBMISSIONS_MAX).or_else(|_| bare.build(SUBMISSIONS_MAX))
 }
 
 impl Drop for Ring {
@@ -510,10 +504,10 @@ impl Drop for Ring {
         self.recycle();
         if !self.enabled || self.quiesce() {
             // SAFETY: dropped here and never used again. No operation is left that could use the memory: the kernel
-            // has none to cancel, or was never asked for any.
+            // has none to cancel, or never got one.
             unsafe { ManuallyDrop::drop(&mut self.memory) };
         }
-        // Otherwise the memory is given up for good, since the kernel might still use it.
+        // Otherwise the memory is leaked, because the kernel might still use it.
     }
 }
 

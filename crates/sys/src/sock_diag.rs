@@ -1,4 +1,4 @@
-//! Asking the kernel for lists of sockets, by sock_diag(7).
+//! Lists of sockets from the kernel, by sock_diag(7).
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -11,44 +11,44 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 const HEADER_BYTES: usize = 16;
 /// The type of both the request and its answers, `SOCK_DIAG_BY_FAMILY`.
 const BY_FAMILY: u16 = 20;
-/// Parts of one answer that are read, of up to 32 KiB each: they hold some million sockets.
+/// The most parts of one answer that are read, of up to 32 KiB each: room for some million sockets.
 const PARTS_MAX: usize = 4096;
 
-/// Asks for the sockets of one network namespace.
+/// A netlink socket that lists the sockets of one network namespace.
 #[derive(Debug)]
 pub(crate) struct SockDiag {
     socket: OwnedFd,
     buffer: Vec<u8>,
-    /// The number of the last request, which its answers carry.
-    asked: u32,
+    /// The sequence number of the last request, which its answers carry.
+    sequence: u32,
 }
 
 impl SockDiag {
-    /// Asks in this process's own namespace.
+    /// Opens one for this process's own namespace.
     pub(crate) fn open() -> io::Result<Self> {
         let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
         let socket = net::socket_with(family, kind, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))?;
-        Ok(Self { socket, buffer: vec![0; 64 * 1024], asked: 0 })
+        Ok(Self { socket, buffer: vec![0; 64 * 1024], sequence: 0 })
     }
 
-    /// Asks in another namespace. A socket stays in the namespace that it was made in, so that only a thread that ends at
-    /// once has to go there.
+    /// Opens one for another namespace. A socket stays in the namespace that it was created in, so only a short-lived thread
+    /// has to enter it.
     pub(crate) fn open_in(namespace: &Path) -> io::Result<Self> {
         let namespace = std::fs::File::open(namespace)?;
         let made = std::thread::Builder::new().name("namespace".to_owned()).spawn(move || {
             move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
             Self::open()
         })?;
-        made.join().unwrap_or_else(|_| Err(io::Error::other("the thread in the namespace ended by a fault")))
+        made.join().unwrap_or_else(|_| Err(io::Error::other("the thread in the namespace panicked")))
     }
 
-    /// Asks for all sockets that a request without its header is about, and gives every answer without its header.
+    /// Sends a request, given without its header, and passes every answer on without its header.
     pub(crate) fn dump(&mut self, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
-        self.asked = self.asked.wrapping_add(1);
-        net::send(&self.socket, &message(request, self.asked), SendFlags::empty())?;
+        self.sequence = self.sequence.wrapping_add(1);
+        net::send(&self.socket, &message(request, self.sequence), SendFlags::empty())?;
         for _ in 0..PARTS_MAX {
             let (count, _) = net::recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?;
-            if read_part(&self.buffer[..count], self.asked, &mut each)? {
+            if read_part(&self.buffer[..count], self.sequence, &mut each)? {
                 return Ok(());
             }
         }
@@ -56,21 +56,21 @@ impl SockDiag {
     }
 }
 
-/// A request with its header.
-fn message(request: &[u8], asked: u32) -> Vec<u8> {
+/// A request with its netlink header.
+fn message(request: &[u8], sequence: u32) -> Vec<u8> {
     let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
     let mut message = Vec::with_capacity(HEADER_BYTES + request.len());
     message.extend(((HEADER_BYTES + request.len()) as u32).to_ne_bytes());
     message.extend(BY_FAMILY.to_ne_bytes());
     message.extend(flags.to_ne_bytes());
-    message.extend(asked.to_ne_bytes());
+    message.extend(sequence.to_ne_bytes());
     message.extend([0; 4]);
     message.extend(request);
     message
 }
 
-/// Reads the messages of one part that answer this request; true if it was the last one.
-fn read_part(mut part: &[u8], asked: u32, each: &mut impl FnMut(&[u8])) -> io::Result<bool> {
+/// Reads the messages of one part that answer this request; true if it was the last part.
+fn read_part(mut part: &[u8], sequence: u32, each: &mut impl FnMut(&[u8])) -> io::Result<bool> {
     while part.len() >= HEADER_BYTES {
         let length = number(part, 0) as usize;
         let kind = u16::from_ne_bytes([part[4], part[5]]);
@@ -78,7 +78,7 @@ fn read_part(mut part: &[u8], asked: u32, each: &mut impl FnMut(&[u8])) -> io::R
             return Err(io::Error::from(io::ErrorKind::InvalidData));
         }
         match i32::from(kind) {
-            _ if number(part, 8) != asked => {}
+            _ if number(part, 8) != sequence => {}
             libc::NLMSG_DONE => return Ok(true),
             libc::NLMSG_ERROR => return Err(refusal(&part[HEADER_BYTES..length])),
             _ if kind == BY_FAMILY => each(&part[HEADER_BYTES..length]),
@@ -89,7 +89,7 @@ fn read_part(mut part: &[u8], asked: u32, each: &mut impl FnMut(&[u8])) -> io::R
     Ok(false)
 }
 
-/// The error in a `struct nlmsgerr`, which stands there negated.
+/// The error in a `struct nlmsgerr`, which holds the negated errno.
 fn refusal(message: &[u8]) -> io::Error {
     if message.len() < 4 {
         return io::Error::from(io::ErrorKind::InvalidData);
@@ -97,7 +97,7 @@ fn refusal(message: &[u8]) -> io::Error {
     io::Error::from_raw_os_error((number(message, 0) as i32).saturating_neg())
 }
 
-/// A number of four bytes in the machine's own order.
+/// The four bytes at `at` as a number in native byte order.
 pub(crate) fn number(bytes: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }

@@ -16,14 +16,14 @@ const BACKLOG: i32 = 65_535;
 const TCP_CLOSE: u8 = 7;
 const TCP_CLOSE_WAIT: u8 = 8;
 
-/// What is left of a connection.
+/// The state of a connected socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Life {
+pub enum SocketState {
     /// Both sides may send.
     Open,
     /// The peer has closed its side in order.
     PeerClosed,
-    /// It was reset, or has ended on both sides.
+    /// Reset, or closed on both sides.
     Dead,
 }
 
@@ -36,8 +36,8 @@ fn new_tcp_socket(address: SocketAddr) -> io::Result<OwnedFd> {
     new_socket(if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 })
 }
 
-/// Binds to an address whose port is left open until connect, when the kernel knows the destination: it may
-/// then give out a port that serves other destinations already. Without this each port serves only once.
+/// Binds to an address and leaves the port to connect, when the kernel knows the destination and may choose a port that
+/// serves other destinations already. Without this option each port serves only one connection.
 fn bind_address_alone(socket: &OwnedFd, source: &SocketAddr) -> io::Result<()> {
     let on: libc::c_int = 1;
     let length = size_of_val(&on) as libc::socklen_t;
@@ -58,36 +58,36 @@ fn bind_address_alone(socket: &OwnedFd, source: &SocketAddr) -> io::Result<()> {
     Ok(net::bind(socket, source)?)
 }
 
-/// Binds to an address with a port of our choosing. The port may be that of a connection to somewhere else or
-/// of one that was closed lately; connect then tells whether the two ends together are free.
+/// Binds to an address and a port. The port may belong to a connection to another destination, or to one in TIME_WAIT;
+/// connect then fails if the pair of addresses is in use.
 fn bind_whole(socket: &OwnedFd, source: &SocketAddr) -> io::Result<()> {
     net::sockopt::set_socket_reuseaddr(socket, true)?;
     Ok(net::bind(socket, source)?)
 }
 
-/// One connection, open or being opened; closed when dropped.
+/// One stream socket, connected or connecting; closed when dropped.
 #[derive(Debug)]
-pub struct Connection {
+pub struct Socket {
     socket: OwnedFd,
     discards: bool,
 }
 
-impl Connection {
-    /// Begins to connect. The socket becomes writable when that has ended, well or not:
-    /// [`Connection::connected`] tells which.
+impl Socket {
+    /// Begins to connect. The socket becomes writable when connecting has succeeded or failed;
+    /// [`Socket::connected`] says which.
     ///
     /// # Errors
-    /// What can be told at once: no descriptor, no local port, no route, and for some addresses a refusal. Of
-    /// a unix socket everything is told at once; `WouldBlock` is an accept backlog that is full.
+    /// What is known at once: no descriptor, no local port, no route, and for some addresses a refusal. A unix socket
+    /// fails at once or not at all; `WouldBlock` means that its accept queue is full.
     pub fn open(route: &Route) -> io::Result<Self> {
-        let connection = Self::prepare(route)?;
-        match net::connect(&connection.socket, &route.destination.address()?) {
-            Ok(()) | Err(Errno::INPROGRESS) => Ok(connection),
+        let socket = Self::prepare(route)?;
+        match net::connect(&socket.socket, &route.destination.address()?) {
+            Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The socket for a route, bound to its source and not connected yet.
+    /// A socket for a route, bound to its source and not connected.
     ///
     /// # Errors
     /// No descriptor, or a source that is not this machine's or whose port is in use.
@@ -99,7 +99,7 @@ impl Connection {
             Peer::Tcp(address) => *address,
         };
         let socket = new_tcp_socket(address)?;
-        // A request is written whole and its answer awaited: Nagle's algorithm could only delay it.
+        // A request is written as a whole; Nagle's algorithm could only delay it.
         net::sockopt::set_tcp_nodelay(&socket, true)?;
         match &route.source {
             None => {}
@@ -109,27 +109,27 @@ impl Connection {
         Ok(Self { socket, discards: true })
     }
 
-    /// True if [`Connection::discard`] works here: on TCP.
+    /// True if [`Socket::discard`] works on this socket: it is TCP.
     #[inline]
     pub fn discards(&self) -> bool {
         self.discards
     }
 
-    /// What is left of the connection, whatever has been read from it.
-    pub fn life(&self) -> Life {
+    /// The socket's state, from TCP_INFO. It does not depend on what has been read.
+    pub fn state(&self) -> SocketState {
         // SAFETY: tcp_info is plain integers, for which all-zero bytes are a valid value.
-        let mut state: libc::tcp_info = unsafe { std::mem::zeroed() };
+        let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
         let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
         let fd = self.socket.as_raw_fd();
-        let pointer = (&raw mut state).cast();
-        // SAFETY: `state` is valid for writes of `length` bytes for the whole call.
+        let pointer = (&raw mut info).cast();
+        // SAFETY: `info` is valid for writes of `length` bytes for the whole call.
         let result =
             unsafe { libc::getsockopt(fd, libc::IPPROTO_TCP, libc::TCP_INFO, pointer, &raw mut length) };
-        match state.tcpi_state {
-            _ if result != 0 => Life::Open,
-            TCP_CLOSE => Life::Dead,
-            TCP_CLOSE_WAIT => Life::PeerClosed,
-            _ => Life::Open,
+        match info.tcpi_state {
+            _ if result != 0 => SocketState::Open,
+            TCP_CLOSE => SocketState::Dead,
+            TCP_CLOSE_WAIT => SocketState::PeerClosed,
+            _ => SocketState::Open,
         }
     }
 
@@ -138,28 +138,28 @@ impl Connection {
         self.socket.as_raw_fd()
     }
 
-    /// How the connecting ended; call it once the socket is writable.
+    /// Whether connecting succeeded; call it once the socket is writable.
     ///
     /// # Errors
-    /// Why it is not connected.
+    /// Why the socket is not connected.
     pub fn connected(&self) -> io::Result<()> {
         Ok(net::sockopt::socket_error(&self.socket)??)
     }
 
-    /// Reads what is there: zero bytes mean that the peer has closed.
+    /// Reads what has arrived. Zero bytes mean that the peer has closed.
     ///
     /// # Errors
-    /// `WouldBlock` if nothing is there; otherwise why the connection broke.
+    /// `WouldBlock` if nothing has arrived; otherwise why the connection broke.
     #[inline]
     pub fn receive(&self, buffer: &mut [u8]) -> io::Result<usize> {
         Ok(net::recv(&self.socket, buffer, RecvFlags::empty())?.0)
     }
 
-    /// Throws away at most `count` bytes of what is there and says how many: zero mean that the peer has closed.
-    /// Only TCP does that; on a unix socket use [`Connection::receive`].
+    /// Discards at most `count` bytes of what has arrived; gives their number. Zero means that the peer has closed. Only
+    /// TCP can discard: see [`Socket::discards`].
     ///
     /// # Errors
-    /// `WouldBlock` if nothing is there; otherwise why the connection broke.
+    /// `WouldBlock` if nothing has arrived; otherwise why the connection broke.
     #[inline]
     pub fn discard(&self, count: usize) -> io::Result<usize> {
         // SAFETY: with MSG_TRUNC a TCP socket discards instead of writing (tcp(7)), so the pointer is never
@@ -169,7 +169,7 @@ impl Connection {
         usize::try_from(done).map_err(|_| io::Error::last_os_error())
     }
 
-    /// Writes what fits and says how much that was.
+    /// Writes what fits into the socket's buffer; gives the number of bytes.
     ///
     /// # Errors
     /// `WouldBlock` if nothing fits; otherwise why the connection broke.
@@ -179,14 +179,14 @@ impl Connection {
     }
 }
 
-impl AsFd for Connection {
+impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-impl From<Connection> for OwnedFd {
-    fn from(connection: Connection) -> Self {
+impl From<Socket> for OwnedFd {
+    fn from(connection: Socket) -> Self {
         connection.socket
     }
 }
@@ -220,11 +220,11 @@ impl Listener {
     ///
     /// # Errors
     /// `WouldBlock` if none waits; otherwise why none can be taken, such as no descriptor left.
-    pub fn accept(&self) -> io::Result<Connection> {
+    pub fn accept(&self) -> io::Result<Socket> {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let (socket, _) = net::acceptfrom_with(&self.0, flags)?;
         net::sockopt::set_tcp_nodelay(&socket, true)?;
-        Ok(Connection { socket, discards: true })
+        Ok(Socket { socket, discards: true })
     }
 }
 
@@ -234,7 +234,7 @@ impl AsFd for Listener {
     }
 }
 
-/// True if the address is one of this machine's own: only those can be bound.
+/// True if the address is one of this machine's own: no other can be bound.
 pub fn is_local(address: IpAddr) -> bool {
     let address = SocketAddr::new(address, 0);
     new_tcp_socket(address).is_ok_and(|socket| net::bind(&socket, &address).is_ok())
@@ -243,18 +243,18 @@ pub fn is_local(address: IpAddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Poll;
+    use crate::poll::Poll;
     use std::io::Write;
     use std::path::Path;
     use std::time::Duration;
 
     const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
-    fn wait_for(poll: &mut Poll, wanted: impl Fn(crate::Ready) -> bool) {
+    fn wait_for(poll: &mut Poll, expected: impl Fn(crate::poll::Ready) -> bool) {
         for _ in 0..1000 {
             poll.wait(Duration::from_millis(10)).unwrap();
             while let Some(ready) = poll.next_ready() {
-                if wanted(ready) {
+                if expected(ready) {
                     return;
                 }
             }
@@ -267,7 +267,7 @@ mod tests {
         let listener = Listener::bind(LOOPBACK).unwrap();
         let mut poll = Poll::new().unwrap();
         poll.watch_listener(&listener, 1).unwrap();
-        let client = Connection::open(&listener.address().unwrap().into()).unwrap();
+        let client = Socket::open(&listener.address().unwrap().into()).unwrap();
         poll.watch(&client, 2).unwrap();
         wait_for(&mut poll, |ready| ready.token == 1 && ready.readiness.readable);
         let server = listener.accept().unwrap();
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(client.receive(&mut buffer).unwrap(), 0);
     }
 
-    fn accept_one(poll: &mut Poll, listener: &Listener) -> (Connection, SocketAddr) {
+    fn accept_one(poll: &mut Poll, listener: &Listener) -> (Socket, SocketAddr) {
         wait_for(poll, |ready| ready.token == 1 && ready.readiness.readable);
         let server = listener.accept().unwrap();
         let peer = net::getpeername(&server).unwrap().unwrap().try_into().unwrap();
@@ -297,7 +297,7 @@ mod tests {
         let destination = Peer::Tcp(listener.address().unwrap());
         let source: SocketAddr = "127.0.0.9:0".parse().unwrap();
         let route = Route { destination: destination.clone(), source: Some(source) };
-        let _client = Connection::open(&route).unwrap();
+        let _client = Socket::open(&route).unwrap();
         let (_server, seen) = accept_one(&mut poll, &listener);
         assert_eq!(seen.ip(), source.ip());
         // The port that the kernel chose is in use at this source, and free at another.
@@ -305,9 +305,9 @@ mod tests {
             destination: destination.clone(),
             source: Some(SocketAddr::from((ip, seen.port()))),
         };
-        let _other = Connection::open(&route([127, 0, 0, 10])).unwrap();
+        let _other = Socket::open(&route([127, 0, 0, 10])).unwrap();
         assert_eq!(accept_one(&mut poll, &listener).1, SocketAddr::from(([127, 0, 0, 10], seen.port())));
-        let taken = Connection::open(&route([127, 0, 0, 9])).unwrap_err();
+        let taken = Socket::open(&route([127, 0, 0, 9])).unwrap_err();
         assert!(
             matches!(taken.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable),
             "{taken}"
@@ -317,12 +317,12 @@ mod tests {
     #[test]
     fn one_port_that_is_asked_for_serves_two_destinations() {
         let listeners = [Listener::bind(LOOPBACK).unwrap(), Listener::bind(LOOPBACK).unwrap()];
-        let first = Connection::open(&listeners[0].address().unwrap().into()).unwrap();
+        let first = Socket::open(&listeners[0].address().unwrap().into()).unwrap();
         let free: SocketAddr = net::getsockname(&first).unwrap().try_into().unwrap();
         let source = Some(SocketAddr::from(([127, 0, 0, 11], free.port())));
         let open = |listener: &Listener| {
             let destination = Peer::Tcp(listener.address().unwrap());
-            Connection::open(&Route { destination, source }).unwrap()
+            Socket::open(&Route { destination, source }).unwrap()
         };
         let _both = [open(&listeners[0]), open(&listeners[1])];
     }
@@ -337,7 +337,7 @@ mod tests {
         let route = Peer::Unix(path.as_path().into()).into();
         let mut open = Vec::new();
         let full = loop {
-            match Connection::open(&route) {
+            match Socket::open(&route) {
                 Ok(connection) => open.push(connection),
                 Err(error) => break error,
             }
@@ -354,14 +354,14 @@ mod tests {
     #[test]
     fn a_path_too_long_for_a_unix_socket_is_refused() {
         let path = format!("/tmp/{}", "x".repeat(200));
-        assert!(Connection::open(&Peer::Unix(Path::new(&path).into()).into()).is_err());
+        assert!(Socket::open(&Peer::Unix(Path::new(&path).into()).into()).is_err());
     }
 
     #[test]
     fn a_refused_connection_says_so() {
         let address = Listener::bind(LOOPBACK).unwrap().address().unwrap();
         let mut poll = Poll::new().unwrap();
-        let refused = match Connection::open(&address.into()) {
+        let refused = match Socket::open(&address.into()) {
             Err(error) => error,
             Ok(client) => {
                 poll.watch(&client, 3).unwrap();

@@ -1,10 +1,9 @@
-//! The TCP sockets of a network namespace, asked of the kernel by sock_diag(7).
+//! The TCP sockets of a network namespace, listed by sock_diag(7).
 //!
-//! The same stands in `/proc/net/tcp`, at some ten times the cost for each socket, and there without the limits of
-//! accept queues.
+//! `/proc/net/tcp` lists the same sockets at some ten times the cost, and without the limits of accept queues.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 
 use crate::sock_diag::{SockDiag, number};
@@ -21,19 +20,19 @@ const LISTENING: u32 = 1 << 10;
 /// One TCP socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpSocket {
-    /// Its own address.
+    /// Its local address.
     pub local: SocketAddr,
-    /// The other end's; unspecified while it listens.
+    /// The address of the other end; unspecified for a listener.
     pub remote: SocketAddr,
-    /// Bytes received and not yet read; of one that listens, connections not yet accepted.
+    /// Bytes received and not yet read; of a listener, connections not yet accepted.
     pub receive_queue: u32,
-    /// Bytes sent and not yet acknowledged; of one that listens, how many connections may wait to be accepted.
+    /// Bytes sent and not yet acknowledged; of a listener, how many connections may wait to be accepted.
     pub send_queue: u32,
-    /// Its inode, by which `/proc/PID/fd` names it; zero while no process has accepted it.
+    /// Its inode, as in `/proc/PID/fd`; zero while no process has accepted it.
     pub inode: u32,
 }
 
-/// Asks for the TCP sockets of one network namespace.
+/// Lists the TCP sockets of one network namespace.
 #[derive(Debug)]
 pub struct TcpTable(SockDiag);
 
@@ -70,7 +69,7 @@ impl TcpTable {
         self.all(ESTABLISHED)
     }
 
-    /// All connections that were closed from this side first, and hold their port for a minute.
+    /// All connections that this side closed first; their port stays in use for a minute.
     ///
     /// # Errors
     /// When the kernel does not answer as it should.
@@ -78,7 +77,7 @@ impl TcpTable {
         self.all(TIME_WAIT)
     }
 
-    /// A kernel without IPv6 refuses to tell of it, and has no such sockets.
+    /// A kernel without IPv6 refuses the second request, and has no such sockets.
     fn all(&mut self, states: u32) -> io::Result<Vec<TcpSocket>> {
         let mut found = Vec::new();
         let mut ask = |family| self.0.dump(&request(family, states), |answer| found.extend(socket(answer)));
@@ -90,7 +89,7 @@ impl TcpTable {
     }
 }
 
-/// Asks for every TCP socket of a family in one of these states.
+/// A request for every TCP socket of a family in one of these states.
 fn request(family: u8, states: u32) -> [u8; REQUEST_BYTES] {
     let mut request = [0; REQUEST_BYTES];
     request[0] = family;
@@ -123,11 +122,32 @@ fn socket(answer: &[u8]) -> Option<TcpSocket> {
     })
 }
 
+/// The size of the accept queue of the listener at this address on this machine; the sum over listeners that share the
+/// port (`SO_REUSEPORT`). `None` if there is none, or the kernel does not say.
+pub fn accept_backlog(address: SocketAddr) -> Option<u64> {
+    let listeners = TcpTable::open().and_then(|mut table| table.listening()).ok()?;
+    let at = |ip: IpAddr| {
+        let same = listeners.iter().filter(|listener| listener.local == SocketAddr::new(ip, address.port()));
+        let mut backlogs = same.map(|listener| u64::from(listener.send_queue)).peekable();
+        backlogs.peek().is_some().then(|| backlogs.sum())
+    };
+    // A listener on every address of IPv6 usually takes IPv4 too.
+    let everywhere = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { at_any6() };
+    at(address.ip()).or_else(|| at(everywhere)).or_else(|| at(at_any6()))
+}
+
+/// The unspecified address of IPv6.
+fn at_any6() -> IpAddr {
+    Ipv6Addr::UNSPECIFIED.into()
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
     use std::os::unix::fs::MetadataExt as _;
+
+    use rustix::net::{self, AddressFamily, SocketType};
 
     use super::*;
 
@@ -137,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_nobody_accepted_waits_in_its_listeners_queue_with_what_it_sent() {
+    fn a_connection_not_yet_accepted_waits_in_the_accept_queue_with_its_bytes() {
         for address in ["127.0.0.1:0", "[::1]:0"] {
             let listener = TcpListener::bind(address).unwrap();
             let local = listener.local_addr().unwrap();
@@ -158,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_was_closed_from_here_first_holds_its_port_in_time_wait() {
+    fn a_connection_that_this_side_closed_first_keeps_its_port_in_time_wait() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let remote = listener.local_addr().unwrap();
         let client = TcpStream::connect(remote).unwrap();
@@ -183,5 +203,28 @@ mod tests {
             }
             Err(error) => assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
         }
+    }
+
+    fn listen(address: &str, backlog: i32) -> (std::os::fd::OwnedFd, u16) {
+        let address: SocketAddr = address.parse().unwrap();
+        let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+        let socket = net::socket(family, SocketType::STREAM, None).unwrap();
+        net::bind(&socket, &address).unwrap();
+        net::listen(&socket, backlog).unwrap();
+        let bound: SocketAddr = net::getsockname(&socket).unwrap().try_into().unwrap();
+        (socket, bound.port())
+    }
+
+    #[test]
+    fn the_backlog_is_the_one_the_listener_asked_for() {
+        let (_socket, port) = listen("127.0.0.1:0", 37);
+        assert_eq!(accept_backlog(SocketAddr::from(([127, 0, 0, 1], port))), Some(37));
+        assert_eq!(accept_backlog(SocketAddr::from(([127, 0, 0, 2], port))), None);
+    }
+
+    #[test]
+    fn a_listener_on_every_address_is_found_by_any_of_them() {
+        let (_socket, port) = listen("0.0.0.0:0", 41);
+        assert_eq!(accept_backlog(SocketAddr::from(([127, 0, 0, 3], port))), Some(41));
     }
 }

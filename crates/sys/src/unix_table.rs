@@ -1,5 +1,4 @@
-//! The unix sockets of a network namespace, asked of the kernel by sock_diag(7): `/proc/net/unix` does not tell which two
-//! belong together.
+//! The unix sockets of a network namespace, listed by sock_diag(7): `/proc/net/unix` does not show which two are connected.
 
 use std::io;
 use std::path::Path;
@@ -15,31 +14,31 @@ const ATTRIBUTE_BYTES: usize = 4;
 /// The bits of the states ESTABLISHED, number 1 in the kernel's `tcp_states.h`, and LISTEN, number 10.
 const STATES: u32 = 1 << 1 | LISTENING;
 const LISTENING: u32 = 1 << 10;
-/// What is to be told, and under which numbers: `UDIAG_SHOW_NAME`, `_PEER` and `_RQLEN`; `UNIX_DIAG_NAME` and so on.
+/// The attributes to list, `UDIAG_SHOW_NAME`, `_PEER` and `_RQLEN`, and their numbers, `UNIX_DIAG_NAME` and so on.
 const SHOWN: u32 = 0x01 | 0x04 | 0x10;
 const NAME: u16 = 0;
 const PEER: u16 = 2;
 const QUEUE: u16 = 4;
 
-/// One unix socket that listens or is connected, and keeps its bytes in order.
+/// One unix socket, listening or connected, of a type that keeps bytes in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnixSocket {
     /// It listens.
     pub listening: bool,
-    /// Its path, or its name after an `@` where it has no file; what a listener accepts has the listener's. `None` for one
-    /// that nobody has given a name, as those that connect mostly are.
+    /// Its path, or `@` and its abstract name; an accepted socket has the listener's. `None` if it is unnamed, as most
+    /// connecting sockets are.
     pub name: Option<String>,
-    /// Its inode, by which `/proc/PID/fd` names it; zero while no process has accepted it.
+    /// Its inode, as in `/proc/PID/fd`; zero while no process has accepted it.
     pub inode: u32,
     /// The inode of the other end.
     pub peer: Option<u32>,
-    /// Bytes that are not yet read; of one that listens, connections not yet accepted.
+    /// Bytes not yet read; of a listener, connections not yet accepted.
     pub receive_queue: u32,
-    /// Of one that listens, how many connections may wait to be accepted.
+    /// Of a listener, how many connections may wait to be accepted.
     pub queue_limit: u32,
 }
 
-/// Asks for the unix sockets of one network namespace.
+/// Lists the unix sockets of one network namespace.
 #[derive(Debug)]
 pub struct UnixTable(SockDiag);
 
@@ -60,7 +59,7 @@ impl UnixTable {
         SockDiag::open_in(namespace).map(Self)
     }
 
-    /// All sockets that listen or are connected, but those of datagrams.
+    /// All listening and connected sockets except datagram sockets.
     ///
     /// # Errors
     /// When the kernel does not answer as it should, or was built without this.
@@ -103,7 +102,7 @@ fn socket(answer: &[u8]) -> Option<UnixSocket> {
     Some(socket)
 }
 
-/// A path ends with a zero or the value; a name without a file begins with a zero.
+/// A path ends with a zero byte or with the value; an abstract name begins with a zero byte.
 fn name(value: &[u8]) -> Option<String> {
     let (sign, name) = match value.split_first()? {
         (0, name) => ("@", name),
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_a_connection_are_told_with_the_listener_between_them() {
+    fn both_ends_of_a_connection_are_listed_with_their_listener() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.sock");
         let listener = UnixListener::bind(&path).unwrap();

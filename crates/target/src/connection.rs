@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memchr::memchr;
-use plimsoll_sys::Connection as Socket;
+use plimsoll_sys::Socket;
 use plimsoll_units::{Clock, RealClock};
 use rustix::net::{Shutdown, shutdown};
 

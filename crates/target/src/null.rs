@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use plimsoll_sys::{Connection, Cores, Listener, Poll, Ready};
+use plimsoll_sys::{Cores, Listener, Poll, Ready, Socket};
 
 use crate::TargetError;
 use crate::slots::Slots;
@@ -79,7 +79,7 @@ impl Drop for NullServer {
 
 /// A client, how much of [`END`] has come of its request, and the bytes that it is still owed.
 struct Client {
-    socket: Connection,
+    socket: Socket,
     matched: usize,
     owed_bytes: usize,
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-use plimsoll_sys::Connection as Socket;
+use plimsoll_sys::Socket;
 
 use crate::response::Response;
 

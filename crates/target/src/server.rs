@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use plimsoll_sys::{Listener, Poll, Ready, resource_limits, sharpen_timers};
+use plimsoll_sys::{Listener, Poll, Ready, disable_timer_slack, resource_limits};
 use plimsoll_units::{Clock, RealClock};
 
 use crate::TargetError;
@@ -67,7 +67,7 @@ impl Server {
     /// # Errors
     /// When the kernel refuses to watch the listener or to wait.
     pub fn run(self, stop: &AtomicBool) -> Result<(), TargetError> {
-        sharpen_timers();
+        disable_timer_slack();
         let outcome = EventLoop::new(self, stop).and_then(|mut event_loop| event_loop.run(stop));
         outcome.map_err(|reason| TargetError::Wait { reason })
     }
@@ -171,7 +171,7 @@ impl<'s> EventLoop<'s> {
         }
     }
 
-    fn welcome(&mut self, socket: plimsoll_sys::Connection) {
+    fn welcome(&mut self, socket: plimsoll_sys::Socket) {
         let poll = &self.poll;
         // A client that cannot be watched is closed by dropping it.
         let welcomed = self.connections.insert_with(|token| {

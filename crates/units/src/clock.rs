@@ -31,6 +31,12 @@ pub fn unix_time() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
+impl<C: Clock> Clock for &C {
+    fn now(&self) -> Instant {
+        (*self).now()
+    }
+}
+
 /// A clock that stands still until a test moves it.
 #[derive(Debug, Default)]
 pub struct SimClock(Cell<Instant>);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_engine::{FixedRequest, Running, StepOrder, Traffic, Turn};
+use plimsoll_engine::{FixedRequest, RunningStep, StepEvent, StepSpec, Traffic};
 use plimsoll_plan::{ArrivalProcess, DriverKind, Level, RateProfile, Target};
 use plimsoll_record::{CalibratedLevel, CalibratedRate, Frame, Histogram, Phase, Pinning, latency_histogram};
 use plimsoll_sys::Cores;
@@ -113,9 +113,9 @@ impl<'a> Bench<'a> {
         let mut running = self.start(&self.order(&servers, workers, level, length)?)?;
         loop {
             match running.next(LOOK_EVERY)? {
-                Turn::Frame(frame) if is_measured(&frame) => count(&frame),
-                Turn::Frame(_) | Turn::Quiet => {}
-                Turn::Ended => return Ok(()),
+                StepEvent::Frame(frame) if is_measured(&frame) => count(&frame),
+                StepEvent::Frame(_) | StepEvent::Timeout => {}
+                StepEvent::Ended => return Ok(()),
             }
             if self.interrupted.load(Ordering::Relaxed) {
                 return Err(CalibrateError::Interrupted);
@@ -132,9 +132,9 @@ impl<'a> Bench<'a> {
         workers: u32,
         level: Level,
         length: Duration,
-    ) -> Result<StepOrder, CalibrateError> {
+    ) -> Result<StepSpec, CalibrateError> {
         let target = Target::parse("http://127.0.0.1/")?;
-        Ok(StepOrder {
+        Ok(StepSpec {
             step: 0,
             connections_max: level.connections(),
             level,
@@ -148,7 +148,7 @@ impl<'a> Bench<'a> {
             streams: false,
             tls: None,
             workers,
-            company: None,
+            group: None,
             timeout: TIMEOUT,
             interval: length / FRAMES,
             seed: 1,
@@ -163,12 +163,12 @@ impl<'a> Bench<'a> {
     }
 
     /// Starts the workers; they inherit the core of the thread that starts them, which is set free again.
-    fn start(&self, order: &StepOrder) -> Result<Running, CalibrateError> {
+    fn start(&self, order: &StepSpec) -> Result<RunningStep, CalibrateError> {
         let pinning = self.pinning().filter(|_| order.workers == 1);
         if pinning.is_some_and(|pinning| Cores::only(pinning.worker_core).bind().is_err()) {
             // The worker runs on any core then, and what it shares with the server shows as starving.
         }
-        let running = Running::start(order);
+        let running = RunningStep::start(order);
         if self.cores.is_some_and(|cores| cores.bind().is_err()) {
             // Only this thread's collecting of frames stays on the worker's core, which costs the worker a little.
         }

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_engine::{Company, EngineError, Running, Turn, available_driver};
+use plimsoll_engine::{EngineError, PeerGroup, RunningStep, StepEvent, available_driver};
 use plimsoll_plan::Plan;
 use plimsoll_units::{Clock, RealClock};
 
@@ -84,7 +84,7 @@ fn make_share(
     wishes: &Receiver<Wish>,
 ) -> Result<Option<String>, EngineError> {
     let StepShare { step, workers_before, own_workers } = share;
-    let company = Company { workers_before, workers: step.workers, begins: step.begins };
+    let group = PeerGroup { workers_before, workers: step.workers, begins: step.begins };
     let means = Means { origin: step.origin, interval: step.interval, ..means.clone() };
     let task = StepTask {
         index: step.step,
@@ -94,14 +94,14 @@ fn make_share(
         requests_max: None,
         ended_by: None,
     };
-    let mut running = Running::start(&means.order(&task, own_workers, Some(company)))?;
+    let mut running = RunningStep::start(&means.order(&task, own_workers, Some(group)))?;
     let late_ns = RealClock.now().nanos_since(step.begins);
     let mut heard = say(leader, &Word::Began { late_ns }).is_ok();
     loop {
         match running.next(LOOK_EVERY)? {
-            Turn::Frame(frame) => heard &= say(leader, &Word::Frame(frame)).is_ok(),
-            Turn::Quiet => {}
-            Turn::Ended => return Ok(running.fault().map(ToString::to_string)),
+            StepEvent::Frame(frame) => heard &= say(leader, &Word::Frame(frame)).is_ok(),
+            StepEvent::Timeout => {}
+            StepEvent::Ended => return Ok(running.fault().map(ToString::to_string)),
         }
         match wishes.try_recv() {
             Ok(Wish::EndLoad) => running.end_load(),

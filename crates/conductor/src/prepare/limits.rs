@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use plimsoll_engine::OPENING_MAX;
+use plimsoll_engine::MAX_CONNECTING;
 use plimsoll_plan::{IpRange, Level, Load, Network, Plan, Rungs};
 use plimsoll_record::Limits;
 use plimsoll_sys::{Peer, TcpTable};
@@ -160,7 +160,7 @@ fn opened_at_once(plan: &Plan, workers: u32) -> u64 {
         load => connections_asked(load),
     };
     // Connections that serve one request each are replaced as soon as they close, all others gently.
-    let gently = u64::from(workers) * OPENING_MAX as u64;
+    let gently = u64::from(workers) * MAX_CONNECTING as u64;
     if plan.network.keep_alive { most.min(gently) } else { most }
 }
 

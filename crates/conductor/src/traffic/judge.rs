@@ -1,6 +1,6 @@
 //! What one worker makes of its answers.
 
-use plimsoll_engine::{Answer, Curiosity, Judgement};
+use plimsoll_engine::{CheckResult, ResponseInterest, ResponseView};
 use plimsoll_scenario::{Check, Needs};
 
 /// The checks of a plan, for one worker.
@@ -25,30 +25,30 @@ impl Judge {
         }
     }
 
-    pub(super) fn curiosity(&self) -> Curiosity {
+    pub(super) fn interest(&self) -> ResponseInterest {
         match self.needs {
-            _ if self.checks.is_empty() => Curiosity::Nothing,
-            Needs::Nothing => Curiosity::Outcome,
-            Needs::Head | Needs::Body => Curiosity::Everything,
+            _ if self.checks.is_empty() => ResponseInterest::None,
+            Needs::Nothing => ResponseInterest::Outcome,
+            Needs::Head | Needs::Body => ResponseInterest::Full,
         }
     }
 
-    pub(super) fn judge(&mut self, answer: &Answer<'_>) -> Judgement {
+    pub(super) fn judge(&mut self, answer: &ResponseView<'_>) -> CheckResult {
         if self.needs >= Needs::Head {
             self.keep_head(answer);
         }
-        let Answer { status, body, body_bytes, .. } = *answer;
+        let ResponseView { status, body, body_bytes, .. } = *answer;
         let seen = plimsoll_scenario::Answer { status, body_bytes, head: &self.head, body };
         let failed = self.checks.iter().zip(0..).filter(|(check, _)| !check.judge(&seen).held());
         match failed.fold(0_u32, |bits, (_, index)| bits | 1 << index) {
-            0 if self.decides_status => Judgement::Passed,
-            0 => Judgement::ByStatus,
-            failed => Judgement::Failed(failed),
+            0 if self.decides_status => CheckResult::Passed,
+            0 => CheckResult::ByStatus,
+            failed => CheckResult::Failed(failed),
         }
     }
 
     /// Checks look for a field in lines after the first, whatever that says.
-    fn keep_head(&mut self, answer: &Answer<'_>) {
+    fn keep_head(&mut self, answer: &ResponseView<'_>) {
         self.head.clear();
         for field in answer.fields {
             self.head.extend_from_slice(b"\r\n");

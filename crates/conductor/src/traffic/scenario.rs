@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use plimsoll_engine::{
-    Answer, Curiosity, FixedRequest, Judgement, Note, RequestMaker, RequestSource, SourceFault,
+    CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseInterest, ResponseView, SourceFactory,
+    SourceFault,
 };
 use plimsoll_plan::Shard;
 use plimsoll_scenario::{Check, Feed, Mix, Share, Start, Turn, Values};
@@ -63,7 +64,7 @@ impl Scenario {
     pub(super) fn first(self: &Arc<Self>) -> FixedRequest {
         let mut bytes = Vec::new();
         let note = self.seeded(0).of_worker(Shard { index: 0, of: 1 }).render(&mut bytes);
-        FixedRequest { bytes: bytes.into(), note }
+        FixedRequest { bytes: bytes.into(), meta: note }
     }
 
     fn seeded(self: &Arc<Self>, round: u64) -> Arc<StepRequests> {
@@ -94,13 +95,9 @@ impl StepRequests {
     }
 }
 
-impl RequestMaker for StepRequests {
-    fn source(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+impl SourceFactory for StepRequests {
+    fn create(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>> {
         Ok(Box::new(self.of_worker(shard)))
-    }
-
-    fn give_back(&self, _shard: Shard, source: Box<dyn RequestSource>) {
-        drop(source);
     }
 }
 
@@ -116,7 +113,7 @@ struct WorkerRequests {
 }
 
 impl WorkerRequests {
-    fn render(&mut self, out: &mut Vec<u8>) -> Note {
+    fn render(&mut self, out: &mut Vec<u8>) -> RequestMeta {
         let request = &self.scenario.requests[self.scenario.mix.next(&mut self.turn)];
         self.values.next_request(if request.timed { self.scenario.unix_ms() } else { 0 });
         request.render(&mut self.values, &mut self.body, out)
@@ -124,15 +121,15 @@ impl WorkerRequests {
 }
 
 impl RequestSource for WorkerRequests {
-    fn write(&mut self, out: &mut Vec<u8>) -> Result<Note, SourceFault> {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
         Ok(self.render(out))
     }
 
-    fn curiosity(&self) -> Curiosity {
-        self.judge.curiosity()
+    fn interest(&self) -> ResponseInterest {
+        self.judge.interest()
     }
 
-    fn answered(&mut self, _request: u16, answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
+    fn inspect(&mut self, _request: u16, answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
         Ok(self.judge.judge(answer))
     }
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use plimsoll_engine::{Answer, Curiosity, Judgement, Note, RequestSource};
+use plimsoll_engine::{CheckResult, RequestMeta, RequestSource, ResponseInterest, ResponseView};
 use plimsoll_http::{Expect, Field};
 use plimsoll_plan::{LoadSpec, Network, PlanSpec, RequestSpec, ScenarioSpec, Shard, Slo, TransportSpec};
 
@@ -59,11 +59,11 @@ fn fixed(spec: PlanSpec) -> String {
 
 /// The sources of all workers of a step.
 fn sources(requests: &Requests, step: u32, workers: u32) -> Vec<Box<dyn RequestSource>> {
-    let Traffic::Made(maker) = requests.of_step(step) else { panic!("nothing varies") };
-    (0..workers).map(|index| maker.source(Shard { index, of: workers }).unwrap()).collect()
+    let Traffic::Generated(maker) = requests.of_step(step) else { panic!("nothing varies") };
+    (0..workers).map(|index| maker.create(Shard { index, of: workers }).unwrap()).collect()
 }
 
-fn next(source: &mut Box<dyn RequestSource>) -> (String, Note) {
+fn next(source: &mut Box<dyn RequestSource>) -> (String, RequestMeta) {
     let mut bytes = Vec::new();
     let note = source.write(&mut bytes).unwrap();
     (String::from_utf8(bytes).unwrap(), note)
@@ -220,29 +220,29 @@ fn judge(checks: &[&str]) -> Judge {
     Judge::new(&checks.iter().map(|check| Check::parse(check).unwrap()).collect::<Vec<_>>())
 }
 
-fn judged(checks: &[&str], status: u16) -> Judgement {
+fn judged(checks: &[&str], status: u16) -> CheckResult {
     let fields = [Field { name: "Content-Type", value: b"text/plain" }, Field { name: "X", value: b"1" }];
-    judge(checks).judge(&Answer { status, fields: &fields, body: b"hello", body_bytes: 5 })
+    judge(checks).judge(&ResponseView { status, fields: &fields, body: b"hello", body_bytes: 5 })
 }
 
 #[test]
 fn a_check_of_the_status_decides_it_and_others_leave_it_to_the_usual_rule() {
-    assert_eq!(judged(&["status=404"], 404), Judgement::Passed);
-    assert_eq!(judged(&["status=404", "size=5"], 404), Judgement::Passed);
-    assert_eq!(judged(&["size=5"], 404), Judgement::ByStatus);
-    assert_eq!(judged(&["size=5", "status=2xx", "body=other"], 404), Judgement::Failed(0b110));
+    assert_eq!(judged(&["status=404"], 404), CheckResult::Passed);
+    assert_eq!(judged(&["status=404", "size=5"], 404), CheckResult::Passed);
+    assert_eq!(judged(&["size=5"], 404), CheckResult::ByStatus);
+    assert_eq!(judged(&["size=5", "status=2xx", "body=other"], 404), CheckResult::Failed(0b110));
     let held = ["header:content-type=text/plain", "header:x~^1$", "body~^hel"];
-    assert_eq!(judged(&held, 200), Judgement::ByStatus);
-    assert_eq!(judged(&["header:x=2", "header:y~."], 200), Judgement::Failed(0b11));
+    assert_eq!(judged(&held, 200), CheckResult::ByStatus);
+    assert_eq!(judged(&["header:x=2", "header:y~."], 200), CheckResult::Failed(0b11));
 }
 
 #[test]
 fn answers_are_looked_at_no_closer_than_checks_need() {
-    let curiosity = |checks: &[&str]| judge(checks).curiosity();
-    assert_eq!(curiosity(&[]), Curiosity::Nothing);
-    assert_eq!(curiosity(&["status=200", "size>1"]), Curiosity::Outcome);
-    assert_eq!(curiosity(&["status=200", "header:A=1"]), Curiosity::Everything);
-    assert_eq!(curiosity(&["body~x"]), Curiosity::Everything);
+    let interest = |checks: &[&str]| judge(checks).interest();
+    assert_eq!(interest(&[]), ResponseInterest::None);
+    assert_eq!(interest(&["status=200", "size>1"]), ResponseInterest::Outcome);
+    assert_eq!(interest(&["status=200", "header:A=1"]), ResponseInterest::Full);
+    assert_eq!(interest(&["body~x"]), ResponseInterest::Full);
 }
 
 #[test]
@@ -255,12 +255,12 @@ fn making_and_judging_allocate_nothing_once_warm() {
     let requests = with_rows(typed, "n\nlong value\nx\n").unwrap();
     let mut source = sources(&requests, 0, 1).pop().unwrap();
     let fields = [Field { name: "X", value: b"1" }];
-    let answer = Answer { status: 200, fields: &fields, body: b"hello", body_bytes: 5 };
+    let answer = ResponseView { status: 200, fields: &fields, body: b"hello", body_bytes: 5 };
     let mut out = Vec::new();
     let mut exchange = || {
         out.clear();
         let note = source.write(&mut out).unwrap();
-        assert_eq!(source.answered(note.request, &answer).unwrap(), Judgement::Passed);
+        assert_eq!(source.inspect(note.request, &answer).unwrap(), CheckResult::Passed);
     };
     (0..10).for_each(|_| exchange());
     let allocated = allocation_counter::measure(|| (0..10_000).for_each(|_| exchange()));

@@ -1,6 +1,6 @@
 //! One request as it goes over the wire: what is the same each time, and what is put in between.
 
-use plimsoll_engine::{FixedRequest, Note};
+use plimsoll_engine::{FixedRequest, RequestMeta};
 use plimsoll_plan::{MixedRequest, Target};
 use plimsoll_scenario::{Feeder, Known, Place, Template, Values};
 
@@ -36,7 +36,7 @@ impl Rows<'_> {
 #[derive(Debug)]
 pub(super) struct WireRequest {
     form: Form,
-    note: Note,
+    note: RequestMeta,
     /// The most bytes that it takes.
     bytes_max: usize,
     /// Whether it has to do with the instant it is made.
@@ -76,7 +76,7 @@ impl WireRequest {
             }
             false => Form::in_text(target, request, body, rows)?,
         };
-        let note = Note { request: request.group, ..Note::of_method(&request.method) };
+        let note = RequestMeta { request: request.group, ..RequestMeta::for_method(&request.method) };
         let bytes_max = form.bytes_max(rows);
         Ok(Self { note, bytes_max, timed: form.is_timed(), form })
     }
@@ -88,12 +88,17 @@ impl WireRequest {
             Form::Counted(..) => return None,
             Form::Streamed(block, body) => (block.constant()?, body.constant()?),
         };
-        let note = Note { head_bytes: head.len() as u32, ..self.note };
-        Some(FixedRequest { bytes: [head, body].concat().into(), note })
+        let note = RequestMeta { head_bytes: head.len() as u32, ..self.note };
+        Some(FixedRequest { bytes: [head, body].concat().into(), meta: note })
     }
 
     /// Appends the request with these values to `out`; `scratch` is memory for what has to be known before it is sent.
-    pub(super) fn render(&self, values: &mut Values, scratch: &mut Vec<u8>, out: &mut Vec<u8>) -> Note {
+    pub(super) fn render(
+        &self,
+        values: &mut Values,
+        scratch: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> RequestMeta {
         out.reserve(self.bytes_max);
         let begin = out.len();
         let mut note = self.note;

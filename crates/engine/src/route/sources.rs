@@ -1,4 +1,4 @@
-//! Local addresses that connections come from.
+//! The local addresses of connections.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -9,12 +9,12 @@ use plimsoll_plan::{IpRange, Shard};
 pub(super) struct Sources {
     ranges: Vec<IpRange>,
     count: u64,
-    /// Where counting begins, and what it gives should there be nothing to count.
+    /// The first address; the only one if there are no ranges.
     first: IpAddr,
 }
 
 impl Sources {
-    /// Those of the ranges that are of the same family as a destination; `None` if none are.
+    /// The ranges of the same address family as the destination; `None` if there are none.
     pub(super) fn new(ranges: &[IpRange], destination: IpAddr) -> Option<Self> {
         let same_family = |range: &&IpRange| range.first().is_ipv4() == destination.is_ipv4();
         let ranges: Vec<IpRange> = ranges.iter().filter(same_family).copied().collect();
@@ -33,7 +33,7 @@ impl Sources {
         self.count
     }
 
-    /// The address at this index; after the last one they begin again.
+    /// The address at this index; the first follows the last.
     pub(super) fn nth(&self, index: u64) -> IpAddr {
         let mut left = index % self.count;
         for range in &self.ranges {
@@ -46,9 +46,9 @@ impl Sources {
     }
 }
 
-/// Where the loopback's connection number `opened` of this worker comes from: `None` leaves it to the kernel, which
-/// takes 127.0.0.1. The first `openings` of all workers do; after that each worker goes through addresses of its
-/// own, so that a source has ports enough for its turn, and time enough to forget closed connections until the next.
+/// The source of this worker's connection number `opened` to the loopback; `None` leaves it to the kernel, which takes
+/// 127.0.0.1. The first `openings` connections of all workers do so. After that each worker goes through addresses of its
+/// own, so that a source has enough ports for its turn, and its closed connections leave TIME_WAIT before the next.
 pub(super) fn loopback_source(opened: u64, openings: u64, shard: Shard) -> Option<SocketAddr> {
     // All of 127.0.0.0/8 but 127.0.0.0, 127.0.0.1 and the address for all hosts.
     const OTHERS: u64 = (1 << 24) - 3;

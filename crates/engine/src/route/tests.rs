@@ -9,7 +9,7 @@ const PORTS: RangeInclusive<u16> = 40_000..=40_099;
 fn share(index: u32, of: u32, connections: u32) -> Share {
     let shard = Shard { index, of };
     let connections_before = (0..index).map(|index| Shard { index, of }.part_of(connections)).sum();
-    Share { shard, connections_before, connections_most: connections, ports: PORTS }
+    Share { shard, connections_before, max_connections: connections, ports: PORTS }
 }
 
 fn peers(addresses: &[&str]) -> Vec<Peer> {
@@ -64,15 +64,15 @@ fn sources_are_spread_over_every_destination_of_their_family() {
     let destinations = peers(&["192.0.2.1:80", "192.0.2.2:80", "[2001:db8::1]:80"]);
     let routes = all_routes(&destinations, &ranges(&["192.0.2.7-192.0.2.8", "2001:db8::9"]), 1, 12);
     let shares = shares(&routes, |route| (route.destination.to_string(), route.source.unwrap().to_string()));
-    let wanted = [
+    let expected = [
         ("192.0.2.1:80", "192.0.2.7:0", 2),
         ("192.0.2.1:80", "192.0.2.8:0", 2),
         ("192.0.2.2:80", "192.0.2.7:0", 2),
         ("192.0.2.2:80", "192.0.2.8:0", 2),
         ("[2001:db8::1]:80", "[2001:db8::9]:0", 4),
     ];
-    let wanted = wanted.map(|(to, from, count)| ((to.to_owned(), from.to_owned()), count));
-    assert_eq!(shares, BTreeMap::from(wanted));
+    let expected = expected.map(|(to, from, count)| ((to.to_owned(), from.to_owned()), count));
+    assert_eq!(shares, BTreeMap::from(expected));
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn a_port_that_is_taken_is_passed_over_and_a_full_range_is_not_searched_for_ever
         tries += 1;
         taken()
     });
-    assert_eq!((error.unwrap_err().kind(), tries), (io::ErrorKind::AddrInUse, TRIES_MAX));
+    assert_eq!((error.unwrap_err().kind(), tries), (io::ErrorKind::AddrInUse, MAX_TRIES));
 }
 
 #[test]

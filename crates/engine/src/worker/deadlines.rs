@@ -1,4 +1,4 @@
-//! Requests that took too long, and those that the end of the run leaves behind.
+//! Requests that took too long, and requests that the end of the step leaves behind.
 
 use std::time::Duration;
 
@@ -7,84 +7,72 @@ use plimsoll_units::{Clock, Instant};
 
 use super::{SEND_GRACE, Worker};
 use crate::connection::State;
-use crate::drive::Driver;
+use crate::driver::Driver;
 use crate::schedule::Schedule;
 
-/// How often deadlines are looked at: one twentieth of the timeout, within these bounds. Looking through
-/// all connections now and then costs far less than a timer for each request.
-const SCAN_LEAST: Duration = Duration::from_millis(1);
-const SCAN_MOST: Duration = Duration::from_millis(100);
+/// How often all connections are scanned for timeouts: every twentieth of the timeout, within these bounds. A scan now and
+/// then costs far less than a timer for each request.
+const MIN_SCAN_INTERVAL: Duration = Duration::from_millis(1);
+const MAX_SCAN_INTERVAL: Duration = Duration::from_millis(100);
 
-impl<D: Driver> Worker<D> {
+impl<D: Driver, C: Clock> Worker<D, C> {
     /// Gives up what has taken longer than the timeout.
     pub(super) fn scan_deadlines(&mut self) {
-        if self.now < self.next_deadline_scan {
+        if self.now < self.next_scan {
             return;
         }
-        self.next_deadline_scan = self.now + (self.order.timeout / 20).clamp(SCAN_LEAST, SCAN_MOST);
-        for slot in 0..self.exchanges.connections.len() {
-            let connection = &self.exchanges.connections[slot];
-            match connection.state {
-                State::Waiting | State::Opening | State::Securing if self.is_overdue(connection.since) => {
-                    self.opening_timed_out(slot);
+        self.next_scan = self.now + (self.spec.timeout / 20).clamp(MIN_SCAN_INTERVAL, MAX_SCAN_INTERVAL);
+        for slot in 0..self.connections.len() {
+            match self.connections[slot].state() {
+                State::Queued(attempt) | State::Connecting(attempt) | State::Handshaking(attempt, _) => {
+                    if self.is_overdue(attempt.began) {
+                        self.connecting_timed_out(slot);
+                    }
                 }
-                State::Open if connection.pending > 0 => self.scan_oldest(slot),
-                State::Waiting | State::Opening | State::Securing | State::Open | State::Closed => {}
+                State::Open(_) if self.is_oldest_overdue(slot) => self.request_timed_out(slot),
+                State::Open(_) | State::Closed => {}
             }
         }
     }
 
-    pub(super) fn is_overdue(&self, since: Instant) -> bool {
-        self.now.since(since) >= self.order.timeout
+    fn is_overdue(&self, since: Instant) -> bool {
+        self.now.since(since) >= self.spec.timeout
     }
 
-    /// A connection whose oldest request timed out cannot answer the later ones either, unless answers may come
-    /// in any order.
-    fn scan_oldest(&mut self, slot: usize) {
-        let sent = self.exchanges.of(slot, 0).sent;
-        if !self.is_overdue(sent) {
-            return;
-        }
-        let pending = self.exchanges.connections[slot].pending;
-        if self.order.streams && self.cancel_overdue(slot) {
-            let ended = pending - self.exchanges.connections[slot].pending;
-            return self.heed_refusals(slot, ended);
+    fn is_oldest_overdue(&self, slot: usize) -> bool {
+        self.connections[slot].oldest_sent(&self.shared.ledger).is_some_and(|sent| self.is_overdue(sent))
+    }
+
+    /// A connection whose oldest request timed out cannot answer the later ones either, unless responses come in any order.
+    fn request_timed_out(&mut self, slot: usize) {
+        let before = self.connections[slot].in_flight();
+        if self.spec.streams {
+            while self.is_oldest_overdue(slot) {
+                self.connections[slot].cancel_oldest(self.now, &mut self.shared);
+            }
+            let left = self.connections[slot].in_flight();
+            if left > 0 {
+                return self.resend_refused(slot, before - left);
+            }
         }
         self.give_up_all(slot, FailureKind::TimedOut);
         self.replace(slot, Some(self.now));
     }
 
-    /// Gives up the streams that took too long; says whether others go on.
-    fn cancel_overdue(&mut self, slot: usize) -> bool {
-        while self.exchanges.connections[slot].pending > 0 {
-            let sent = self.exchanges.of(slot, 0).sent;
-            if !self.is_overdue(sent) {
-                return true;
-            }
-            let held = self.exchanges.is_held(slot, 0);
-            let kind = if held { FailureKind::H2Refused } else { FailureKind::TimedOut };
-            self.exchanges.cancel_oldest(slot);
-            self.exchanges.give_up(slot, kind, self.now);
-        }
-        false
-    }
-
-    pub(super) fn give_up_all(&mut self, slot: usize, kind: FailureKind) {
-        while self.exchanges.connections[slot].pending > 0 {
-            self.exchanges.give_up(slot, kind, self.now);
-        }
+    fn give_up_all(&mut self, slot: usize, kind: FailureKind) {
+        self.connections[slot].give_up_all(kind, self.now, &mut self.shared.ledger);
     }
 
     /// Accounts for what is still under way or unsent when the worker ends.
     pub(super) fn give_up_the_rest(&mut self) {
         self.now = self.clock.now();
-        for slot in 0..self.exchanges.connections.len() {
+        for slot in 0..self.connections.len() {
             self.give_up_all(slot, FailureKind::Unanswered);
         }
         self.drop_unsent();
     }
 
-    /// Gives up requests that are still unsent when the load has been over for a while.
+    /// Gives up requests that are still unsent some time after the load has ended.
     pub(super) fn drop_overdue(&mut self) {
         if self.backlog() > 0 && self.now >= self.control.load_ends() + SEND_GRACE {
             self.drop_unsent();
@@ -95,7 +83,7 @@ impl<D: Driver> Worker<D> {
         while let Schedule::Open(backlog) = &mut self.schedule
             && let Some(intended) = backlog.take()
         {
-            self.give_up_unsent(intended, FailureKind::Unsent);
+            self.give_up_unsent(intended);
         }
     }
 }

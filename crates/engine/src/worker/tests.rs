@@ -1,4 +1,4 @@
-//! The worker's own promise: after the warm-up its loop takes no memory.
+//! The worker's loop: no allocation after the warm-up, no spinning, and a simulated clock.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,20 +10,21 @@ use std::time::Duration;
 
 use allocation_counter::AllocationInfo;
 use plimsoll_plan::{ArrivalProcess, DriverKind, Level, RateProfile, Shard, Target};
-use plimsoll_record::{Counts, FailureKind};
+use plimsoll_record::{Counts, FailureKind, Histogram, latency_histogram};
 use plimsoll_sys::Route;
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use super::Worker;
+use super::{Parts, Worker};
 use crate::control::Control;
-use crate::drive::epoll::Epoll;
-use crate::drive::uring::Uring;
-use crate::drive::{Driver, Event, Payload, Received};
-use crate::order::StepOrder;
-use crate::recorder::{Exchange, LiveFrame, Recorder};
-use crate::traffic::{
-    Answer, FixedRequest, Judgement, Note, RequestMaker, RequestSource, SourceFault, Traffic,
+use crate::driver::epoll::Epoll;
+use crate::driver::uring::Uring;
+use crate::driver::{Driver, Event, Payload, Received};
+use crate::frame_recorder::{FrameChannel, FrameRecorder, LiveFrame};
+use crate::requests::{
+    CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseView, Source, SourceFactory, SourceFault,
+    Traffic,
 };
+use crate::step_spec::StepSpec;
 
 /// Answers every request on every connection, one thread each, until the client closes.
 fn echo_server() -> SocketAddr {
@@ -48,9 +49,9 @@ fn answer_all(mut stream: TcpStream) {
 }
 
 /// A step for `address`, closed loop or open; tests change what they are about.
-fn order(address: SocketAddr, level: Level, duration: Duration) -> StepOrder {
+pub(super) fn spec(address: SocketAddr, level: Level, duration: Duration) -> StepSpec {
     let target = Target::parse(&format!("http://{address}/")).unwrap();
-    StepOrder {
+    StepSpec {
         step: 0,
         level,
         duration,
@@ -63,7 +64,7 @@ fn order(address: SocketAddr, level: Level, duration: Duration) -> StepOrder {
         streams: false,
         tls: None,
         workers: 1,
-        company: None,
+        group: None,
         timeout: Duration::from_secs(10),
         connections_max: 4,
         interval: Duration::from_millis(10),
@@ -73,43 +74,53 @@ fn order(address: SocketAddr, level: Level, duration: Duration) -> StepOrder {
     }
 }
 
-/// Runs a worker on this thread; gives what it counted, and the allocations made by this thread.
-fn run<D: Driver>(order: StepOrder, driver: D) -> (Counts, AllocationInfo) {
-    let origin = order.origin;
-    let control =
-        Arc::new(Control::new(origin + order.duration, Duration::from_secs(10), order.requests_max));
+/// What a worker recorded, and what it allocated.
+pub(super) struct Ran {
+    pub(super) counts: Counts,
+    pub(super) latency: Histogram,
+    allocated: AllocationInfo,
+}
+
+/// Runs a worker on this thread; `origin` is when its load begins.
+pub(super) fn run<D: Driver, C: Clock>(spec: StepSpec, driver: D, clock: C) -> Ran {
+    let origin = spec.origin;
+    let control = Arc::new(Control::new(origin + spec.duration, Duration::from_secs(10), spec.requests_max));
     let (full, frames) = sync_channel::<Box<LiveFrame>>(2);
     let (give_back, empty) = sync_channel(2);
     give_back.try_send(LiveFrame::new(0, 0, 1)).unwrap();
     let taker = thread::spawn(move || {
-        let mut counts = Counts::default();
-        while let Ok(frame) = frames.recv() {
-            frame.seal().for_each(|frame| counts.merge(&frame.head.counts));
-            give_back.try_send(frame).unwrap_or_default();
+        let (mut counts, mut latency) = (Counts::default(), latency_histogram());
+        while let Ok(live) = frames.recv() {
+            for frame in live.seal() {
+                counts.merge(&frame.head.counts);
+                frame.latency.add_to(&mut latency).unwrap();
+            }
+            give_back.try_send(live).unwrap_or_default();
         }
-        counts
+        (counts, latency)
     });
     let shard = Shard { index: 0, of: 1 };
-    let recorder = Recorder::new(0, shard, 1, Exchange { full, empty }, origin);
-    let source = order.source(shard).unwrap();
-    let worker = Worker::new(order, shard, origin, control, driver, (source, recorder));
-    let made = allocation_counter::measure(|| drop(worker.run()));
-    (taker.join().unwrap(), made)
+    let recorder = FrameRecorder::new(0, shard, 1, FrameChannel { full, empty }, origin);
+    let source = Source::new(&spec.traffic, shard).unwrap();
+    let worker = Worker::new(spec, shard, origin, Parts { control, clock, driver, source, recorder });
+    let allocated = allocation_counter::measure(|| worker.run());
+    let (counts, latency) = taker.join().unwrap();
+    Ran { counts, latency, allocated }
 }
 
 /// As [`run`], with a driver of this kind.
-fn run_by(kind: DriverKind, order: StepOrder) -> (Counts, AllocationInfo) {
-    let fixed = order.fixed_bytes();
+fn run_by(kind: DriverKind, spec: StepSpec) -> Ran {
+    let fixed = spec.fixed_bytes();
     match kind {
-        DriverKind::Epoll => run(order, Epoll::new(fixed).unwrap()),
-        DriverKind::IoUring => run(order, Uring::new(fixed).unwrap()),
+        DriverKind::Epoll => run(spec, Epoll::new(fixed).unwrap(), RealClock),
+        DriverKind::IoUring => run(spec, Uring::new(fixed).unwrap(), RealClock),
     }
 }
 
 /// The requests completed and the allocations made by a worker.
 fn allocations(level: Level, duration: Duration, driver: DriverKind) -> (u64, u64) {
-    let (counts, made) = run_by(driver, order(echo_server(), level, duration));
-    (counts.completed, made.count_total)
+    let ran = run_by(driver, spec(echo_server(), level, duration));
+    (ran.counts.completed, ran.allocated.count_total)
 }
 
 fn allocates_nothing_per_request(level: Level) {
@@ -122,12 +133,12 @@ fn allocates_nothing_per_request(level: Level) {
 }
 
 #[test]
-fn a_closed_loop_takes_no_memory_after_its_warm_up() {
+fn a_closed_loop_allocates_nothing_after_its_warm_up() {
     allocates_nothing_per_request(Level::Closed { connections: 4, depth: 1 });
 }
 
 #[test]
-fn an_open_loop_takes_no_memory_after_its_warm_up() {
+fn an_open_loop_allocates_nothing_after_its_warm_up() {
     let (profile, arrivals) = (RateProfile::Constant(2000.0), ArrivalProcess::Poisson);
     allocates_nothing_per_request(Level::Open { profile, arrivals, connections: 4, depth: 1 });
 }
@@ -148,17 +159,17 @@ impl Driver for Counted {
         self.0.send(slot, payload)
     }
 
-    fn receive(&mut self, slot: usize, unwanted_bytes: u64) -> io::Result<Received<'_>> {
-        self.0.receive(slot, unwanted_bytes)
+    fn receive(&mut self, slot: usize, discardable_bytes: u64) -> io::Result<Received<'_>> {
+        self.0.receive(slot, discardable_bytes)
     }
 
     fn close(&mut self, slot: usize) {
         self.0.close(slot);
     }
 
-    fn wait(&mut self, longest: Duration) -> io::Result<()> {
+    fn wait<C: Clock>(&mut self, longest: Duration, clock: &C) -> io::Result<Instant> {
         self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.wait(longest)
+        self.0.wait(longest, clock)
     }
 
     fn next_event(&mut self) -> Option<Event> {
@@ -166,7 +177,7 @@ impl Driver for Counted {
     }
 }
 
-fn open_loop(rate_per_sec: f64, connections: u32) -> Level {
+pub(super) fn open_loop(rate_per_sec: f64, connections: u32) -> Level {
     let (profile, arrivals) = (RateProfile::Constant(rate_per_sec), ArrivalProcess::Constant);
     Level::Open { profile, arrivals, connections, depth: 1 }
 }
@@ -176,14 +187,14 @@ fn an_open_loop_that_has_sent_its_number_of_requests_sleeps_while_it_waits_for_a
     // Connections are taken in, and nothing is read from them.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let mut order = order(address, open_loop(1000.0, 4), Duration::from_secs(600));
-    order.requests_max = Some(4);
-    order.timeout = Duration::from_millis(400);
+    let mut spec = spec(address, open_loop(1000.0, 4), Duration::from_secs(600));
+    spec.requests_max = Some(4);
+    spec.timeout = Duration::from_millis(400);
     let waits = Arc::new(AtomicU64::new(0));
-    let driver = Counted(Epoll::new(order.fixed_bytes()).unwrap(), Arc::clone(&waits));
-    let (counts, _) = run(order, driver);
+    let driver = Counted(Epoll::new(spec.fixed_bytes()).unwrap(), Arc::clone(&waits));
+    let counts = run(spec, driver, RealClock).counts;
     assert_eq!((counts.intended, counts.failed.of(FailureKind::TimedOut)), (4, 4));
-    // Deadlines are looked at every 20 ms and frames end every 10 ms; a loop that spins turns many thousand times.
+    // Deadlines are scanned every 20 ms and frames end every 10 ms; a loop that spins turns many thousand times.
     let waits = waits.load(Ordering::Relaxed);
     assert!((20..500).contains(&waits), "{waits} turns");
 }
@@ -192,9 +203,9 @@ fn an_open_loop_that_has_sent_its_number_of_requests_sleeps_while_it_waits_for_a
 fn connections_not_opened_before_the_load_ended_serve_what_is_still_due() {
     for driver in [DriverKind::Epoll, DriverKind::IoUring] {
         // The whole load is over before the worker begins.
-        let mut order = order(echo_server(), open_loop(1000.0, 4), Duration::from_millis(10));
-        order.origin = Instant::from_nanos(order.origin.as_nanos() - 20_000_000);
-        let (counts, _) = run_by(driver, order);
+        let mut spec = spec(echo_server(), open_loop(1000.0, 4), Duration::from_millis(10));
+        spec.origin = Instant::from_nanos(spec.origin.as_nanos() - 20_000_000);
+        let counts = run_by(driver, spec).counts;
         assert_eq!((counts.intended, counts.completed), (10, 10), "{counts:?} by {}", driver.name());
     }
 }
@@ -202,23 +213,21 @@ fn connections_not_opened_before_the_load_ended_serve_what_is_still_due() {
 /// Makes requests of a hundred kilobytes.
 struct Long;
 
-impl RequestMaker for Long {
-    fn source(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+impl SourceFactory for Long {
+    fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
         Ok(Box::new(Self))
     }
-
-    fn give_back(&self, _shard: Shard, _source: Box<dyn RequestSource>) {}
 }
 
 impl RequestSource for Long {
-    fn write(&mut self, out: &mut Vec<u8>) -> Result<Note, SourceFault> {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
         out.extend_from_slice(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n");
         out.resize(out.len() + 100_000, b'x');
-        Ok(Note::of_method("POST"))
+        Ok(RequestMeta::for_method("POST"))
     }
 
-    fn answered(&mut self, _request: u16, _answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
-        Ok(Judgement::ByStatus)
+    fn inspect(&mut self, _request: u16, _answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
+        Ok(CheckResult::ByStatus)
     }
 }
 
@@ -228,12 +237,12 @@ fn a_deep_pipeline_of_long_requests_is_not_held_in_memory() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     for driver in [DriverKind::Epoll, DriverKind::IoUring] {
         let level = Level::Closed { connections: 1, depth: 1000 };
-        let mut order = order(listener.local_addr().unwrap(), level, Duration::from_millis(200));
-        order.traffic = Traffic::Made(Arc::new(Long));
-        order.depth = 1000;
-        order.timeout = Duration::from_millis(100);
-        let (counts, made) = run_by(driver, order);
+        let mut spec = spec(listener.local_addr().unwrap(), level, Duration::from_millis(200));
+        spec.traffic = Traffic::Generated(Arc::new(Long));
+        spec.depth = 1000;
+        spec.timeout = Duration::from_millis(100);
+        let Ran { counts, allocated, .. } = run_by(driver, spec);
         assert!(counts.sent >= 2, "{counts:?}");
-        assert!(made.bytes_max < 4_000_000, "{} bytes by {}", made.bytes_max, driver.name());
+        assert!(allocated.bytes_max < 4_000_000, "{} bytes by {}", allocated.bytes_max, driver.name());
     }
 }

@@ -152,7 +152,7 @@ fn a_connection_that_is_never_accepted_is_counted_when_its_time_is_over() {
     order.timeout = Duration::from_millis(400);
     let measured = Measured::of(&order);
     assert!(measured.failed(FailureKind::ConnectTimedOut) > 0, "{:?}", measured.failures());
-    // Those few that fit into the backlog sent a request that nobody reads.
+    // Those few that fit into the backlog sent a request that the server never reads.
     assert_eq!(measured.failures(), ["connect_timed_out", "timed_out"]);
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use plimsoll_engine::{FixedRequest, Note, StepOrder, TlsOrder, Traffic};
+use plimsoll_engine::{FixedRequest, RequestMeta, StepSpec, TlsConfig, Traffic};
 use plimsoll_http::h2;
 use plimsoll_plan::{Level, Target};
 use plimsoll_record::FailureKind;
@@ -12,11 +12,11 @@ use plimsoll_tls::{Client, Roots, ServerName, TlsSettings};
 
 use super::measured::{Measured, closed, open, order};
 
-pub(crate) fn tls(nginx: &Nginx, name: &str, streams: bool) -> TlsOrder {
+pub(crate) fn tls(nginx: &Nginx, name: &str, streams: bool) -> TlsConfig {
     let roots = Roots::Pem(fs::read(nginx.certificate()).unwrap());
     let alpn = if streams { vec![b"h2".to_vec()] } else { Vec::new() };
     let client = Client::new(&TlsSettings { roots, alpn, ..TlsSettings::default() }).unwrap();
-    TlsOrder { client, name: ServerName::parse(name).unwrap() }
+    TlsConfig { client, name: ServerName::parse(name).unwrap() }
 }
 
 fn fixed(path: &str) -> Traffic {
@@ -31,19 +31,19 @@ fn on_stream(path: &str, body: &[u8]) -> Traffic {
     let (scheme, authority) = ("https", "localhost");
     let head = h2::RequestHead { method, scheme, authority, path, headers: &[], body_bytes };
     let mut bytes = head.encode().unwrap();
-    let note = Note { head_bytes: bytes.len() as u32, ..Note::of_method(method) };
+    let note = RequestMeta { head_bytes: bytes.len() as u32, ..RequestMeta::for_method(method) };
     bytes.extend_from_slice(body);
-    Traffic::Fixed(FixedRequest { bytes: bytes.into(), note })
+    Traffic::Fixed(FixedRequest { bytes: bytes.into(), meta: note })
 }
 
-fn secure(nginx: &Nginx, level: Level) -> StepOrder {
+fn secure(nginx: &Nginx, level: Level) -> StepSpec {
     let mut order = order(nginx.tls_address(), level);
     order.tls = Some(tls(nginx, "localhost", false));
     order.traffic = fixed("/");
     order
 }
 
-fn over_streams(nginx: &Nginx, level: Level, depth: u16) -> StepOrder {
+fn over_streams(nginx: &Nginx, level: Level, depth: u16) -> StepSpec {
     let mut order = order(nginx.tls_address(), level);
     order.tls = Some(tls(nginx, "localhost", true));
     order.traffic = on_stream("/", b"");
@@ -52,7 +52,7 @@ fn over_streams(nginx: &Nginx, level: Level, depth: u16) -> StepOrder {
     order
 }
 
-fn all_served(nginx: &Nginx, order: &StepOrder) -> Measured {
+fn all_served(nginx: &Nginx, order: &StepSpec) -> Measured {
     let before = nginx.requests().unwrap();
     let measured = Measured::of(order);
     let counted = nginx.requests().unwrap() - before;

@@ -33,7 +33,7 @@ fn server(serve: fn(TcpStream) -> std::io::Result<()>) -> (SocketAddr, Arc<Atomi
     (address, connections)
 }
 
-fn upload(address: SocketAddr, bytes: usize) -> plimsoll_engine::StepOrder {
+fn upload(address: SocketAddr, bytes: usize) -> plimsoll_engine::StepSpec {
     let mut order = order(address, closed(2));
     let mut target = Target::parse(&format!("http://{address}/")).unwrap();
     target.method = "POST".to_owned();

@@ -3,15 +3,15 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use plimsoll_engine::{FixedRequest, Running, StepOrder, Traffic, Turn};
+use plimsoll_engine::{FixedRequest, RunningStep, StepEvent, StepSpec, Traffic};
 use plimsoll_plan::{ArrivalProcess, Level, RateProfile, Target};
 use plimsoll_record::{Counts, FailureKind, Frame, Histogram, latency_histogram};
 use plimsoll_units::{Clock, RealClock};
 
 /// A step for `address`, short and small; tests change what they are about.
-pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
+pub(crate) fn order(address: SocketAddr, level: Level) -> StepSpec {
     let target = Target::parse(&format!("http://{address}/")).unwrap();
-    StepOrder {
+    StepSpec {
         step: 0,
         level,
         duration: Duration::from_millis(300),
@@ -24,7 +24,7 @@ pub(crate) fn order(address: SocketAddr, level: Level) -> StepOrder {
         streams: false,
         tls: None,
         workers: 1,
-        company: None,
+        group: None,
         timeout: Duration::from_secs(10),
         connections_max: 100,
         interval: Duration::from_millis(50),
@@ -53,13 +53,13 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// Runs a step to its end.
-    pub(crate) fn of(order: &StepOrder) -> Self {
+    pub(crate) fn of(order: &StepSpec) -> Self {
         Self::watched(order, |_, _| {})
     }
 
     /// Runs a step to its end; `watch` sees each frame and may end the step.
-    pub(crate) fn watched(order: &StepOrder, mut watch: impl FnMut(&Frame, &Running)) -> Self {
-        let mut running = Running::start(order).unwrap();
+    pub(crate) fn watched(order: &StepSpec, mut watch: impl FnMut(&Frame, &RunningStep)) -> Self {
+        let mut running = RunningStep::start(order).unwrap();
         assert_eq!(Some(running.driver()), order.driver);
         let mut sum = Self {
             counts: Counts::default(),
@@ -69,9 +69,9 @@ impl Measured {
         };
         loop {
             match running.next(Duration::from_secs(60)).unwrap() {
-                Turn::Ended => break,
-                Turn::Quiet => panic!("no frame within a minute"),
-                Turn::Frame(frame) => {
+                StepEvent::Ended => break,
+                StepEvent::Timeout => panic!("no frame within a minute"),
+                StepEvent::Frame(frame) => {
                     watch(&frame, &running);
                     sum.add(*frame);
                 }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use plimsoll_engine::{
-    Answer, FixedRequest, Judgement, Note, RequestMaker, RequestSource, SourceFault, StepOrder, TlsOrder,
-    Traffic,
+    CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseView, SourceFactory, SourceFault,
+    StepSpec, TlsConfig, Traffic,
 };
 use plimsoll_http::h2;
 use plimsoll_plan::{Level, Shard};
@@ -26,37 +26,35 @@ fn post(body: &[u8]) -> FixedRequest {
     let (scheme, authority) = ("http", "localhost");
     let head = h2::RequestHead { method, scheme, authority, path, headers: &[], body_bytes };
     let mut bytes = head.encode().unwrap();
-    let note = Note { head_bytes: bytes.len() as u32, ..Note::of_method(method) };
+    let note = RequestMeta { head_bytes: bytes.len() as u32, ..RequestMeta::for_method(method) };
     bytes.extend_from_slice(body);
-    FixedRequest { bytes: bytes.into(), note }
+    FixedRequest { bytes: bytes.into(), meta: note }
 }
 
 /// Makes POST requests, each with a body of its own.
 #[derive(Clone, Default)]
 struct Numbered(Arc<AtomicU64>);
 
-impl RequestMaker for Numbered {
-    fn source(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+impl SourceFactory for Numbered {
+    fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
         Ok(Box::new(self.clone()))
     }
-
-    fn give_back(&self, _shard: Shard, _source: Box<dyn RequestSource>) {}
 }
 
 impl RequestSource for Numbered {
-    fn write(&mut self, out: &mut Vec<u8>) -> Result<Note, SourceFault> {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
         let request = post(format!("number {}", self.0.fetch_add(1, Ordering::SeqCst)).as_bytes());
         out.extend_from_slice(&request.bytes);
-        Ok(request.note)
+        Ok(request.meta)
     }
 
-    fn answered(&mut self, _request: u16, _answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
-        Ok(Judgement::ByStatus)
+    fn inspect(&mut self, _request: u16, _answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
+        Ok(CheckResult::ByStatus)
     }
 }
 
 /// So many POST requests, eight at a time on each connection.
-fn posts(server: &Refuser, level: Level, count: u64) -> StepOrder {
+fn posts(server: &Refuser, level: Level, count: u64) -> StepSpec {
     let mut order = order(server.address, level);
     order.traffic = Traffic::Fixed(post(b"body"));
     order.streams = true;
@@ -66,7 +64,7 @@ fn posts(server: &Refuser, level: Level, count: u64) -> StepOrder {
     order
 }
 
-fn all_answered(order: &StepOrder) -> Measured {
+fn all_answered(order: &StepSpec) -> Measured {
     let measured = Measured::of(order);
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!(Some(measured.counts.completed), order.requests_max);
@@ -106,14 +104,14 @@ fn made_posts_that_a_server_going_away_did_not_look_at_are_sent_again_as_they_we
         let maker = Numbered::default();
         server.seen.lock().unwrap().clear();
         let mut order = posts(&server, level, 200);
-        order.traffic = Traffic::Made(Arc::new(maker.clone()));
+        order.traffic = Traffic::Generated(Arc::new(maker.clone()));
         all_answered(&order);
         let mut times = BTreeMap::new();
         for body in server.seen.lock().unwrap().iter() {
             *times.entry(String::from_utf8(body.clone()).unwrap()).or_insert(0) += 1;
         }
-        let wanted: Vec<String> = (0..200).map(|number| format!("number {number}")).collect();
-        assert!(wanted.iter().all(|body| times.contains_key(body)), "{times:?}");
+        let expected: Vec<String> = (0..200).map(|number| format!("number {number}")).collect();
+        assert!(expected.iter().all(|body| times.contains_key(body)), "{times:?}");
         assert_eq!(times.len(), 200);
         assert!(times.values().any(|count| *count > 1), "some were refused");
     }
@@ -164,11 +162,11 @@ fn a_connection_that_is_turned_away_with_the_first_words_is_replaced_at_once() {
     assert_eq!(server.connections(), 2);
 }
 
-fn secure(mut order: StepOrder, certificate: Vec<u8>) -> StepOrder {
+fn secure(mut order: StepSpec, certificate: Vec<u8>) -> StepSpec {
     let roots = Roots::Pem(certificate);
     let settings = TlsSettings { roots, alpn: vec![b"h2".to_vec()], ..TlsSettings::default() };
     let client = Client::new(&settings).unwrap();
-    order.tls = Some(TlsOrder { client, name: ServerName::parse("localhost").unwrap() });
+    order.tls = Some(TlsConfig { client, name: ServerName::parse("localhost").unwrap() });
     order
 }
 

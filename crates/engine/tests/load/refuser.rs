@@ -26,7 +26,7 @@ pub(crate) fn refuse(stream: u32) -> Vec<u8> {
     frame(3, 0, stream, &REFUSED_STREAM.to_be_bytes())
 }
 
-/// No stream after `last` was or will be looked at.
+/// No stream after `last` was or will be processed.
 pub(crate) fn go_away(last: u32) -> Vec<u8> {
     frame(7, 0, 0, &[last.to_be_bytes(), 0_u32.to_be_bytes()].concat())
 }

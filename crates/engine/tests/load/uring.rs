@@ -6,12 +6,12 @@ const DRIVER: plimsoll_plan::DriverKind = plimsoll_plan::DriverKind::IoUring;
 mod bad_servers;
 #[path = "closed_loop.rs"]
 mod closed_loop;
+#[path = "generated.rs"]
+mod generated;
 #[path = "layered.rs"]
 mod layered;
 #[path = "long_bodies.rs"]
 mod long_bodies;
-#[path = "made.rs"]
-mod made;
 #[path = "measured.rs"]
 mod measured;
 #[path = "open_loop.rs"]
@@ -22,5 +22,5 @@ mod pipelined;
 mod refused;
 #[path = "refuser.rs"]
 mod refuser;
-#[path = "ways.rs"]
-mod ways;
+#[path = "routes.rs"]
+mod routes;

@@ -107,7 +107,7 @@ impl Hierarchies {
             let mount = mounts.iter().find(has).filter(|_| CONTROLLERS_V1.contains(&controller))?;
             Some(mount.own_folder(own)).filter(|folder| is_writable(folder))
         };
-        Self(CgroupPaths::of(of))
+        Self(CgroupPaths::from_fn(of))
     }
 
     pub(super) fn capping(&self) -> Capping {

@@ -1,6 +1,6 @@
-//! The first process of an enclosure. It is a copy of this process that never runs another program: between being
-//! copied and its end it calls the kernel and nothing else, because a copy of a process with threads may find any lock
-//! taken, the allocator's among them. Everything it needs is prepared before.
+//! The first process of a sandbox: a fork of this process that never runs another program. It only makes system calls,
+//! because in the fork of a process with threads any lock may be taken, the allocator's included. Everything it needs is
+//! prepared before the fork.
 
 use std::ffi::{CStr, CString};
 use std::os::fd::RawFd;
@@ -10,18 +10,18 @@ use libc::{c_int, c_long, c_uint};
 /// Where POSIX shared memory lies, shm_overview(7).
 pub(super) const SHARED_MEMORY: &CStr = c"/dev/shm";
 
-/// What the first process does before it waits; a failure names one of these.
+/// A step of the set-up by the first process; a failure names one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitStep {
-    /// Keeps its mounts to itself.
+    /// Make its mounts private.
     Mounts,
-    /// Puts a file in the place of another.
+    /// Mount a file over another.
     File,
-    /// Gives `/run` a fresh content.
+    /// Mount a new `/run`.
     Runtime,
-    /// Gives `/dev/shm` a fresh content.
+    /// Mount a new `/dev/shm`.
     SharedMemory,
-    /// Sets the host's name.
+    /// Set the host's name.
     Name,
 }
 
@@ -32,37 +32,37 @@ impl InitStep {
         Self::ALL.iter().position(|step| *step == self).map_or(0, |index| index as u8 + 1)
     }
 
-    /// The step of a report; `None` if all went well.
-    pub(super) fn of(number: u8) -> Option<Self> {
+    /// The step of a report; `None` if every step succeeded.
+    pub(super) fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number).checked_sub(1)?).copied()
     }
 }
 
-/// What the first process needs, in the form in which the kernel takes it.
+/// What the first process needs, in the form that the kernel takes.
 #[derive(Debug)]
 pub(super) struct InitPlan {
-    /// The host's name within.
+    /// The host's name inside.
     pub(super) name: CString,
-    /// Files that are put in the place of others: the file, and where.
+    /// Files mounted over others: the file, and the path that it replaces.
     pub(super) files: Vec<(CString, CString)>,
-    /// The folders that a fresh `/run` holds; `None` leaves it as it is.
+    /// The folders of a new `/run`; `None` keeps the machine's.
     pub(super) runtime: Option<Vec<CString>>,
-    /// Whether `/dev/shm` is fresh: POSIX shared memory lies there, which no namespace keeps apart.
+    /// Whether `/dev/shm` is new: it holds POSIX shared memory, which no namespace separates.
     pub(super) own_shared_memory: bool,
-    /// The number after which processes are counted within.
-    pub(super) numbers_after: CString,
+    /// The PIDs inside begin after this number.
+    pub(super) last_pid: CString,
 }
 
-/// The ends of pipes that the first process holds.
+/// The first process's ends of its pipes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct InitPipes {
-    /// Is at its end when the process that owns the enclosure is.
+    /// Read until its end, which comes when the process that owns the sandbox ends.
     pub(super) lifeline: RawFd,
-    /// Takes one report: the step that failed, and the error's number.
+    /// Takes one report: the step that failed, and its errno.
     pub(super) report: RawFd,
 }
 
-/// The first process, up to its end. Called in a fresh copy of this process alone.
+/// Runs the first process to its end. Called in the fork only.
 pub(super) fn run(plan: &InitPlan, pipes: InitPipes) -> ! {
     stand_alone(pipes);
     let report = match set_up(plan) {
@@ -77,10 +77,10 @@ pub(super) fn run(plan: &InitPlan, pipes: InitPipes) -> ! {
         libc::write(pipes.report, report.as_ptr().cast(), report.len());
         libc::close(pipes.report);
     }
-    wait_for_the_end(pipes.lifeline)
+    wait_for_end(pipes.lifeline)
 }
 
-/// Lets go of what was copied: signals, the terminal, all descriptors but its own.
+/// Drops what the fork copied: signal handlers, the terminal, all descriptors but its own.
 fn stand_alone(pipes: InitPipes) {
     let (low, high) = (pipes.lifeline.min(pipes.report), pipes.lifeline.max(pipes.report));
     let close = |first: c_int, last: c_uint| {
@@ -96,8 +96,7 @@ fn stand_alone(pipes: InitPipes) {
     close(high + 1, c_uint::MAX);
     // SAFETY: the name ends with a zero byte. It is what lists of processes show.
     unsafe { libc::prctl(libc::PR_SET_NAME, c"plimsoll-host".as_ptr()) };
-    // SAFETY: an ignored SIGCHLD has no handler to be valid; setsid takes nothing. Children that ended are then reaped by
-    // the kernel, whoever began them.
+    // SAFETY: an ignored SIGCHLD has no handler to be valid; setsid takes no argument. The kernel then reaps all children.
     unsafe {
         libc::signal(libc::SIGCHLD, libc::SIG_IGN);
         libc::setsid();
@@ -108,8 +107,8 @@ type Step = Result<(), (InitStep, c_int)>;
 
 fn set_up(plan: &InitPlan) -> Step {
     mount(InitStep::Mounts, None, c"/", None, libc::MS_REC | libc::MS_PRIVATE)?;
-    // In a sandbox that hides parts of /proc this is refused; the one that is there then shows other processes too.
-    mount(InitStep::Mounts, Some(c"proc"), c"/proc", Some(c"proc"), 0).ok();
+    // Refused where parts of /proc are hidden, as in containers: the old /proc then stays and shows other processes too.
+    mount(InitStep::Mounts, Some(c"proc"), c"/proc", Some(c"proc"), 0).unwrap_or_default();
     for (file, place) in &plan.files {
         mount(InitStep::File, Some(file), place, None, libc::MS_BIND)?;
     }
@@ -117,34 +116,34 @@ fn set_up(plan: &InitPlan) -> Step {
         fresh_runtime(folders)?;
     }
     if plan.own_shared_memory {
-        fresh(InitStep::SharedMemory, SHARED_MEMORY)?;
+        mount_empty(InitStep::SharedMemory, SHARED_MEMORY)?;
     }
     // SAFETY: the name is valid for reads of its length.
     let named = unsafe { libc::sethostname(plan.name.as_ptr(), plan.name.as_bytes().len()) };
     outcome(InitStep::Name, named)?;
-    number_after(&plan.numbers_after);
+    set_last_pid(&plan.last_pid);
     Ok(())
 }
 
-/// Puts empty memory over a folder.
-fn fresh(step: InitStep, place: &CStr) -> Step {
+/// Mounts an empty tmpfs over a folder.
+fn mount_empty(step: InitStep, place: &CStr) -> Step {
     mount(step, Some(c"tmpfs"), place, Some(c"tmpfs"), libc::MS_NOSUID | libc::MS_NODEV)
 }
 
 fn fresh_runtime(folders: &[CString]) -> Step {
-    fresh(InitStep::Runtime, c"/run")?;
+    mount_empty(InitStep::Runtime, c"/run")?;
     for folder in folders {
-        // SAFETY: the path ends with a zero byte. A folder that cannot be made is missed by whoever needs it.
+        // SAFETY: the path ends with a zero byte. A program that needs a folder that cannot be made reports it.
         unsafe { libc::mkdir(folder.as_ptr(), 0o1777) };
-        // SAFETY: as above; the mask of this process does not count for chmod.
+        // SAFETY: as above; the umask does not apply to chmod.
         unsafe { libc::chmod(folder.as_ptr(), 0o1777) };
     }
     Ok(())
 }
 
-/// Programs leave files named after their number in shared folders, so numbers of two enclosures should differ. Where
-/// that cannot be set they may be equal, as they are in containers.
-fn number_after(number: &CStr) {
+/// Programs leave files named after their PID in shared folders, so the PIDs of two sandboxes should differ. Where the
+/// kernel does not allow it they may be equal, as in containers.
+fn set_last_pid(number: &CStr) {
     // SAFETY: the path ends with a zero byte.
     let file =
         unsafe { libc::open(c"/proc/sys/kernel/ns_last_pid".as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
@@ -178,8 +177,8 @@ fn outcome(step: InitStep, result: c_int) -> Step {
     Err((step, unsafe { *libc::__errno_location() }))
 }
 
-/// Waits until the other end of the pipe is closed. Then this process ends, and with it all others in its namespace.
-fn wait_for_the_end(lifeline: RawFd) -> ! {
+/// Waits until the other end of the pipe is closed and ends this process, and with it all others in its PID namespace.
+fn wait_for_end(lifeline: RawFd) -> ! {
     loop {
         let mut byte = 0_u8;
         // SAFETY: one byte is valid for writes.

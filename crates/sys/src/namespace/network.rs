@@ -1,4 +1,4 @@
-//! A network without any process of its own, kept by a descriptor.
+//! A network namespace without a process, kept alive by a descriptor.
 
 use std::fs::File;
 use std::io;
@@ -7,17 +7,17 @@ use std::thread;
 
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
 
-/// A network namespace. It is gone, with all interfaces in it, once this is dropped and no process is in it.
+/// A network namespace. It ends, with all its interfaces, when this value is dropped and no process is in it.
 #[derive(Debug)]
 pub struct NetworkNamespace(OwnedFd);
 
 impl NetworkNamespace {
-    /// Makes an empty one.
+    /// Creates an empty network.
     ///
     /// # Errors
     /// When that is not permitted (CAP_SYS_ADMIN), or there are too many (`user.max_net_namespaces`).
     pub fn create() -> io::Result<Self> {
-        // A namespace belongs to a thread, and this thread lives only to have one.
+        // A namespace belongs to a thread, and this thread exists only to create one.
         on_own_thread(|| {
             // SAFETY: only the network of this thread changes, not its table of descriptors.
             unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;
@@ -25,15 +25,15 @@ impl NetworkNamespace {
         })
     }
 
-    /// The one that a process lives in, by its number.
+    /// The network of a process.
     ///
     /// # Errors
-    /// When there is no such process, or it is not this user's to look at.
-    pub fn of_process(pid: u32) -> io::Result<Self> {
+    /// When there is no such process, or this user may not inspect it.
+    pub fn from_pid(pid: u32) -> io::Result<Self> {
         Ok(Self(File::open(format!("/proc/{pid}/ns/net"))?.into()))
     }
 
-    /// Another handle to the same network.
+    /// A second handle to the same network.
     ///
     /// # Errors
     /// When there are no descriptors left.
@@ -41,8 +41,7 @@ impl NetworkNamespace {
         Ok(Self(self.0.try_clone()?))
     }
 
-    /// Runs a closure with this network, on a thread of its own. Sockets that it opens and processes that it
-    /// starts stay in it.
+    /// Runs a closure in this network, on a new thread. Sockets that it opens and processes that it starts stay there.
     ///
     /// # Errors
     /// When the thread cannot be started or moved.

@@ -1,4 +1,4 @@
-//! Who may make namespaces, and how those who may not become root of a user namespace of their own.
+//! Who may create namespaces, and how a user who may not becomes root of an own user namespace.
 
 use std::{fs, io};
 
@@ -9,21 +9,21 @@ use rustix::thread::{UnshareFlags, unshare_unsafe};
 const CAP_NET_ADMIN: u64 = 1 << 12;
 const CAP_SYS_ADMIN: u64 = 1 << 21;
 
-/// The number of the user that this process runs as.
-pub fn user_number() -> u32 {
+/// The effective user ID of this process.
+pub fn user_id() -> u32 {
     geteuid().as_raw()
 }
 
-/// What this process may do with namespaces.
+/// Whether this process may create namespaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permission {
-    /// All that a lab needs.
+    /// It has every capability that a lab needs.
     Full,
-    /// It has not this capability.
+    /// It lacks this capability.
     Lacks(&'static str),
 }
 
-/// Whether this process may make namespaces and set up networks in them.
+/// Whether this process may create namespaces and set up networks in them.
 pub fn namespace_permission() -> Permission {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
@@ -35,8 +35,8 @@ pub fn namespace_permission() -> Permission {
     }
 }
 
-/// Moves this process into a user namespace of its own, in which its user is root, and into a mount namespace that
-/// belongs to it. To be called while the process has one thread.
+/// Moves this process into a new user namespace, in which its user is root, and a new mount namespace. The process must
+/// have one thread.
 ///
 /// # Errors
 /// When the kernel does not allow it: there is more than one thread, user namespaces are switched off
@@ -46,7 +46,7 @@ pub fn become_root_of_own_namespace() -> io::Result<()> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     // SAFETY: only namespaces of this process change, not its table of descriptors.
     unsafe { unshare_unsafe(UnshareFlags::NEWUSER | UnshareFlags::NEWNS) }?;
-    // A group can be mapped only by one who cannot drop groups that deny access (user_namespaces(7)).
+    // Only a process that cannot drop supplementary groups may map a group (user_namespaces(7)).
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("0 {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("0 {group} 1"))

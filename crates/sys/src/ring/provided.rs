@@ -1,4 +1,4 @@
-//! Buffers that the kernel takes from a shared ring, one for each piece that was received.
+//! Receive buffers that the kernel takes from a shared ring, one for each piece that it receives.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::io;
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 use io_uring::types::BufRingEntry;
 
-/// The kernel wants the ring of buffers to begin with a page; no machine that runs Linux has larger ones.
+/// The kernel needs the ring of buffers to be page-aligned; no Linux machine has larger pages.
 const PAGE_BYTES: usize = 64 * 1024;
 
-/// Buffers of one size. Each is in one of three places: kept back, in the ring where the kernel may take and fill
-/// it, or with the caller, from the completion that names it until it is given back.
+/// Buffers of one size. Each is in one of three places: kept back; in the ring, where the kernel may take and fill it; or
+/// with the caller, from the completion that names it until `put`.
 pub(super) struct ProvidedBuffers {
     entries: NonNull<BufRingEntry>,
     entries_layout: Layout,
@@ -19,12 +19,12 @@ pub(super) struct ProvidedBuffers {
     memory_layout: Layout,
     buffer_bytes: usize,
     count: u16,
-    /// Buffers that have been put into the ring at least once; the others' memory was never touched.
+    /// Buffers that were put into the ring at least once; the memory of the others was never touched.
     released: u16,
     tail: u16,
 }
 
-// SAFETY: both pointers are owned by this value alone, as if they were boxes, and nothing in it is tied to a thread.
+// SAFETY: this value alone owns both pointers, as if they were boxes, and nothing in it is tied to a thread.
 unsafe impl Send for ProvidedBuffers {}
 
 fn allocate(layout: Layout) -> io::Result<NonNull<u8>> {
@@ -37,7 +37,7 @@ fn invalid<E>(_: E) -> io::Error {
 }
 
 impl ProvidedBuffers {
-    /// Memory for `count` buffers, a power of two; none of them is in the ring yet.
+    /// Allocates `count` buffers, a power of two; none of them is in the ring yet.
     pub(super) fn new(count: u16, buffer_bytes: u32) -> io::Result<Self> {
         if !count.is_power_of_two() || buffer_bytes == 0 {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -48,7 +48,7 @@ impl ProvidedBuffers {
         let memory_layout = Layout::array::<u8>(usize::from(count) * buffer_bytes).map_err(invalid)?;
         let entries = allocate(entries_layout)?;
         let memory = allocate(memory_layout).inspect_err(|_| {
-            // SAFETY: allocated just above with this layout, and not used by anybody yet.
+            // SAFETY: allocated just above with this layout and not used yet.
             unsafe { dealloc(entries.as_ptr(), entries_layout) };
         })?;
         let entries = entries.cast();
@@ -56,7 +56,7 @@ impl ProvidedBuffers {
         Ok(Self { entries, entries_layout, memory, memory_layout, buffer_bytes, count, released, tail })
     }
 
-    /// Where the ring of buffers begins.
+    /// The address of the ring of buffers.
     pub(super) fn ring_address(&self) -> u64 {
         self.entries.as_ptr() as u64
     }
@@ -65,7 +65,7 @@ impl ProvidedBuffers {
         self.count
     }
 
-    /// Puts up to `more` buffers that were kept back into the ring.
+    /// Puts up to `more` of the buffers that were kept back into the ring.
     pub(super) fn release(&mut self, more: u16) {
         for _ in 0..more.min(self.count - self.released) {
             self.released += 1;
@@ -77,7 +77,7 @@ impl ProvidedBuffers {
         self.released
     }
 
-    /// Gives a buffer back to the ring. It must be with the caller: not in the ring, and named only once.
+    /// Puts a buffer back into the ring. It must be with the caller, not in the ring.
     #[inline]
     pub(super) fn put(&mut self, buffer: u16) {
         let index = usize::from(self.tail & (self.count - 1));

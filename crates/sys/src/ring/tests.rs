@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use super::*;
 
 const FIXED: &[u8] = b"fixed bytes";
-const PIECES: Arming = Arming { multishot: true, wait_first: false };
+const PIECES: RecvMode = RecvMode { multishot: true, wait_first: false };
 const MEMORY: RingMemory = RingMemory { buffers: 4, buffer_bytes: 64 };
 
 fn ring(memory: RingMemory) -> Ring {
@@ -17,16 +17,16 @@ fn next(ring: &mut Ring) -> Completion {
         if let Some(completion) = ring.next_completion() {
             return completion;
         }
-        ring.wait(Duration::from_millis(10), Gathering::default()).unwrap();
+        ring.wait(Duration::from_millis(10), WaitPolicy::default()).unwrap();
     }
     panic!("nothing completed");
 }
 
 /// A connected pair, whose first completion was that of the connecting.
-fn pair(ring: &mut Ring) -> (Connection, TcpStream) {
+fn pair(ring: &mut Ring) -> (Socket, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let route = Route::from(listener.local_addr().unwrap());
-    let socket = Connection::prepare(&route).unwrap();
+    let socket = Socket::prepare(&route).unwrap();
     ring.connect(&socket, &route, 1).unwrap();
     let completion = next(ring);
     assert_eq!((completion.token, completion.result), (1, Ok(0)));
@@ -60,29 +60,29 @@ fn every_piece_and_the_end_come_from_one_receive() {
 fn a_refused_connection_says_so() {
     let mut ring = ring(MEMORY);
     let address: SocketAddr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let socket = Connection::prepare(&address.into()).unwrap();
+    let socket = Socket::prepare(&address.into()).unwrap();
     ring.connect(&socket, &address.into(), 7).unwrap();
-    assert_eq!(next(&mut ring).result, Err(Mishap::Os(libc::ECONNREFUSED)));
+    assert_eq!(next(&mut ring).result, Err(OpError::Os(libc::ECONNREFUSED)));
 }
 
 #[test]
-fn a_quiet_send_is_heard_of_only_when_it_fails() {
+fn a_silent_send_completes_only_when_it_fails() {
     let mut ring = ring(MEMORY);
     let (socket, mut peer) = pair(&mut ring);
-    ring.send_fixed(&socket, 0..5, false, 2).unwrap();
-    ring.send_fixed(&socket, 5..FIXED.len(), true, 3).unwrap();
+    ring.send_fixed(&socket, 0..5, true, 2).unwrap();
+    ring.send_fixed(&socket, 5..FIXED.len(), false, 3).unwrap();
     let completion = next(&mut ring);
     assert_eq!((completion.token, completion.result), (3, Ok(6)));
     assert_eq!(read(&mut peer, FIXED.len()), FIXED);
     // Bytes that the peer leaves unread make its close a reset.
-    ring.send_fixed(&socket, 0..5, true, 4).unwrap();
+    ring.send_fixed(&socket, 0..5, false, 4).unwrap();
     assert_eq!(next(&mut ring).token, 4);
     ring.receive(&socket, PIECES, 5).unwrap();
     drop(peer);
-    assert_eq!(next(&mut ring).result, Err(Mishap::Os(libc::ECONNRESET)));
-    ring.send_fixed(&socket, 0..5, false, 6).unwrap();
+    assert_eq!(next(&mut ring).result, Err(OpError::Os(libc::ECONNRESET)));
+    ring.send_fixed(&socket, 0..5, true, 6).unwrap();
     let failed = next(&mut ring);
-    assert_eq!((failed.token, failed.result), (6, Err(Mishap::Os(libc::EPIPE))));
+    assert_eq!((failed.token, failed.result), (6, Err(OpError::Os(libc::EPIPE))));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn without_a_buffer_nothing_is_lost() {
         };
         match completion.result {
             Ok(0) => break,
-            Err(mishap) => assert_eq!(mishap, Mishap::NoBuffers),
+            Err(error) => assert_eq!(error, OpError::NoBuffers),
             Ok(_) => {}
         }
     }
@@ -143,11 +143,11 @@ fn a_cancelled_receive_ends_and_a_retired_socket_is_closed() {
     let mut ring = ring(MEMORY);
     let (socket, mut peer) = pair(&mut ring);
     ring.receive(&socket, PIECES, 2).unwrap();
-    ring.wait(Duration::ZERO, Gathering::default()).unwrap();
+    ring.wait(Duration::ZERO, WaitPolicy::default()).unwrap();
     ring.cancel(2, 3).unwrap();
     ring.retire(socket);
     let completion = next(&mut ring);
-    assert_eq!((completion.token, completion.result), (2, Err(Mishap::Canceled)));
+    assert_eq!((completion.token, completion.result), (2, Err(OpError::Canceled)));
     // The peer would wait forever for an end that never comes.
     assert_eq!(peer.read(&mut [0; 8]).unwrap(), 0);
 }
@@ -160,13 +160,13 @@ fn a_ring_that_is_dropped_leaves_nothing_under_way() {
     for (socket, peer) in pairs {
         ring.receive(&socket, PIECES, 2).unwrap();
         ring.send_copy(&socket, &vec![0; 20_000_000], 3).unwrap();
-        ring.wait(Duration::ZERO, Gathering::default()).unwrap();
+        ring.wait(Duration::ZERO, WaitPolicy::default()).unwrap();
         drop(socket);
         peers.push(peer);
     }
     drop(ring);
     for mut peer in peers {
-        // Only now is nobody left who holds the socket open: what was sent comes, and then the end.
+        // Only now does no operation hold the socket open: what was sent comes, and then the end.
         let mut bytes = Vec::new();
         peer.read_to_end(&mut bytes).unwrap();
         assert!(bytes.len() < 20_000_000);
@@ -174,12 +174,12 @@ fn a_ring_that_is_dropped_leaves_nothing_under_way() {
 }
 
 #[test]
-fn a_gathering_wait_ends_with_what_is_there() {
+fn a_lingering_wait_ends_with_what_is_there() {
     let mut ring = ring(MEMORY);
     let (socket, mut peer) = pair(&mut ring);
     ring.receive(&socket, PIECES, 2).unwrap();
     peer.write_all(b"x").unwrap();
-    let gathering = Gathering { completions: 50, longest: Duration::from_micros(100) };
-    ring.wait(Duration::from_secs(60), gathering).unwrap();
+    let policy = WaitPolicy { completions: 50, linger: Duration::from_micros(100) };
+    ring.wait(Duration::from_secs(60), policy).unwrap();
     assert_eq!(ring.next_completion().unwrap().result, Ok(1));
 }

@@ -41,7 +41,6 @@ pub(crate) fn dead_links(root: &Path, source: &Source) -> Vec<Breach> {
 const WITHOUT_README: &[&str] = &[
     "cli",
     "conductor",
-    "engine",
     "experiment",
     "host",
     "http",
@@ -52,7 +51,6 @@ const WITHOUT_README: &[&str] = &[
     "report",
     "scenario",
     "store",
-    "sys",
     "target",
     "tls",
     "units",

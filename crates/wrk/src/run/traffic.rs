@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use plimsoll_engine::{
-    Answer, Curiosity, FixedRequest, Judgement, Note, RequestMaker, RequestSource, SourceFault, Traffic,
+    CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseInterest, ResponseView, SourceFactory,
+    SourceFault, Traffic,
 };
 use plimsoll_plan::Shard;
 
@@ -85,7 +86,7 @@ impl Requests {
         let threads = Arc::new(Threads(Mutex::new(states.into_iter().map(Some).collect())));
         let traffic = match fixed {
             Some(request) => Traffic::Fixed(request),
-            None => Traffic::Made(Arc::new(Maker { threads: Arc::clone(&threads), batch })),
+            None => Traffic::Generated(Arc::new(Maker { threads: Arc::clone(&threads), batch })),
         };
         Ok(Self { traffic, script: Some(script), threads, batch, addresses, pauses })
     }
@@ -167,15 +168,11 @@ struct Maker {
     batch: u16,
 }
 
-impl RequestMaker for Maker {
-    fn source(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+impl SourceFactory for Maker {
+    fn create(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>> {
         let thread = self.threads.take(shard.index).ok_or(io::ErrorKind::NotFound)?;
         let home = Arc::clone(&self.threads);
         Ok(Box::new(ThreadSource { thread: Some(thread), home, index: shard.index, batch: self.batch }))
-    }
-
-    fn give_back(&self, _shard: Shard, source: Box<dyn RequestSource>) {
-        drop(source);
     }
 }
 
@@ -209,31 +206,31 @@ impl Drop for ThreadSource {
 }
 
 impl RequestSource for ThreadSource {
-    fn write(&mut self, out: &mut Vec<u8>) -> Result<Note, SourceFault> {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
         let begin = out.len();
         self.call(|thread| thread.request(out))?;
-        Ok(Note::of_method(method(&out[begin..])))
+        Ok(RequestMeta::for_method(method(&out[begin..])))
     }
 
     fn batch(&self) -> u16 {
         self.batch
     }
 
-    fn pause(&mut self) -> Result<Duration, SourceFault> {
+    fn think_time(&mut self) -> Result<Duration, SourceFault> {
         self.call(|thread| Ok(thread.delay()?.unwrap_or_default()))
     }
 
-    fn curiosity(&self) -> Curiosity {
+    fn interest(&self) -> ResponseInterest {
         match &self.thread {
-            Some(thread) if thread.wants_response() => Curiosity::Everything,
-            _ => Curiosity::Nothing,
+            Some(thread) if thread.wants_response() => ResponseInterest::Full,
+            _ => ResponseInterest::None,
         }
     }
 
-    fn answered(&mut self, _request: u16, answer: &Answer<'_>) -> Result<Judgement, SourceFault> {
+    fn inspect(&mut self, _request: u16, answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
         let fields = answer.fields.iter().map(|field| (field.name, field.value));
         self.call(|thread| thread.response(answer.status, fields, answer.body))?;
-        Ok(Judgement::ByStatus)
+        Ok(CheckResult::ByStatus)
     }
 
     fn stopped(&self) -> bool {

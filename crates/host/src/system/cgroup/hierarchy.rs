@@ -36,7 +36,7 @@ fn mount(root: &Path, controller: &str) -> Option<PathBuf> {
 pub(super) fn top(root: &Path) -> CgroupPaths {
     // Next to version 1, the hierarchy of version 2 has none of these controllers.
     let unified = || if mount(root, "cpu").is_some() { None } else { unified_mount(root) };
-    CgroupPaths::of(|controller| if controller.is_empty() { unified() } else { mount(root, controller) })
+    CgroupPaths::from_fn(|controller| if controller.is_empty() { unified() } else { mount(root, controller) })
 }
 
 /// The groups of a process.
@@ -59,7 +59,7 @@ impl Membership {
             lines.next().map(|(_, path)| Path::new(path.trim_start_matches('/')))
         };
         let top = top(root);
-        let folders = CgroupPaths::of(|controller| {
+        let folders = CgroupPaths::from_fn(|controller| {
             let (mount, path) = (top.get(controller)?, line(controller)?);
             Some(Some(mount.join(path)).filter(|folder| folder.exists()).unwrap_or_else(|| mount.to_owned()))
         });
@@ -77,7 +77,7 @@ impl Membership {
         let name = |path: &Path| format!("/{}", path.display());
         let above = self.path.ancestors().skip(1).map(|path| (path, self.above(path)));
         let limited = above.filter(|(_, folders)| quota_of(folders).is_some());
-        let own = CgroupPaths::of(|controller| {
+        let own = CgroupPaths::from_fn(|controller| {
             let folder = self.folders.get(controller)?;
             (self.top.get(controller) != Some(folder)).then(|| folder.to_owned())
         });

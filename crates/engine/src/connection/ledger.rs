@@ -1,0 +1,156 @@
+//! What the connections of one worker share: the requests under way, and the record of how they ended.
+
+use plimsoll_http::{Expect, ParserMemory, Response, h2};
+use plimsoll_record::FailureKind;
+use plimsoll_units::Instant;
+
+use super::inspector::Inspector;
+use crate::frame_recorder::{Completed, FrameRecorder};
+use crate::requests::{CheckResult, RequestMeta, Source};
+use crate::step_spec::StepSpec;
+
+/// A request under way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Request {
+    /// When it was due.
+    pub(crate) intended: Instant,
+    /// When it was sent, the last time if it was sent twice.
+    pub(crate) sent: Instant,
+    pub(crate) meta: RequestMeta,
+    /// How often the server refused it without having answered any other request instead.
+    pub(crate) refusals: u8,
+}
+
+impl Request {
+    const UNUSED: Self = Self {
+        intended: Instant::from_nanos(0),
+        sent: Instant::from_nanos(0),
+        meta: RequestMeta { request: 0, expect: Expect::Body, idempotent: false, head_bytes: 0 },
+        refusals: 0,
+    };
+
+    pub(crate) fn new(intended: Instant, sent: Instant, meta: RequestMeta) -> Self {
+        Self { intended, sent, meta, refusals: 0 }
+    }
+}
+
+/// The requests under way on all connections of a worker, by position, and the account of all that ended.
+///
+/// Each connection has `depth` positions; which of them are in use only the connection knows.
+pub(crate) struct Ledger {
+    pub(crate) recorder: FrameRecorder,
+    pub(crate) source: Source,
+    pub(super) inspector: Inspector,
+    requests: Vec<Request>,
+    in_flight: u64,
+    /// The most requests under way on one connection.
+    depth: u16,
+    /// Requests go over the streams of HTTP/2 connections.
+    streams: bool,
+}
+
+impl Ledger {
+    /// Sent requests that have not ended.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    #[inline]
+    pub(super) fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    #[inline]
+    pub(super) fn uses_streams(&self) -> bool {
+        self.streams
+    }
+
+    pub(super) fn request(&self, position: usize) -> &Request {
+        &self.requests[position]
+    }
+
+    pub(super) fn request_mut(&mut self, position: usize) -> &mut Request {
+        &mut self.requests[position]
+    }
+
+    /// A request takes this position.
+    #[inline]
+    pub(super) fn enter(&mut self, position: usize, request: Request) {
+        self.requests[position] = request;
+        self.in_flight += 1;
+    }
+
+    /// The request in this position has ended, or moves to another position.
+    #[inline]
+    pub(super) fn leave(&mut self, position: usize) {
+        self.inspector.forget(position);
+        self.in_flight -= 1;
+    }
+
+    /// Records a complete response to the request in this position.
+    #[inline]
+    pub(super) fn record_completed(&mut self, position: usize, response: Response, now: Instant) {
+        let Request { intended, sent, meta, .. } = self.requests[position];
+        let check = match self.inspector.wants_outcome() {
+            true => self.check(position, meta.request, response),
+            false => CheckResult::ByStatus,
+        };
+        let completed = Completed {
+            status: response.status,
+            check,
+            latency_ns: now.nanos_since(intended),
+            service_ns: now.nanos_since(sent),
+        };
+        self.recorder.completed(meta.request, completed);
+    }
+
+    fn check(&mut self, position: usize, request: u16, response: Response) -> CheckResult {
+        let Self { inspector, source, streams, .. } = self;
+        inspector.show(position, response, *streams, |view| source.inspect(request, view))
+    }
+
+    pub(super) fn record_failed(&mut self, position: usize, kind: FailureKind) {
+        let request = self.requests[position].meta.request;
+        self.recorder.failed(request, kind, 1);
+    }
+
+    /// Records the age of a request that is given up in the histograms.
+    pub(super) fn record_age(&mut self, position: usize, now: Instant) {
+        let Request { intended, sent, meta, .. } = self.requests[position];
+        self.recorder.ended_after(meta.request, now.nanos_since(intended), now.nanos_since(sent));
+    }
+}
+
+/// The ledger, and the memory that parsers and HTTP/2 connections share.
+pub(crate) struct Shared {
+    pub(crate) ledger: Ledger,
+    pub(super) parser: ParserMemory,
+    /// There if requests go over streams.
+    pub(super) h2: Option<Box<h2::Memory>>,
+    /// The bytes of the request in each position, where requests are generated and go over streams: a refused one can be
+    /// sent again whatever came after it.
+    pub(super) generated: Vec<Vec<u8>>,
+}
+
+impl Shared {
+    /// What the connections of a worker share, with room for this many of them.
+    pub(crate) fn new(recorder: FrameRecorder, source: Source, spec: &StepSpec, connections: usize) -> Self {
+        let StepSpec { depth, streams, .. } = *spec;
+        let inspector = Inspector::new(source.interest());
+        let requests = Vec::with_capacity(connections * usize::from(depth));
+        let ledger = Ledger { recorder, source, inspector, requests, in_flight: 0, depth, streams };
+        let h2 = streams.then(Box::default);
+        Self { ledger, parser: ParserMemory::new(), h2, generated: Vec::new() }
+    }
+
+    /// Adds the positions of one connection; gives the first.
+    pub(super) fn add_positions(&mut self) -> usize {
+        let requests = &mut self.ledger.requests;
+        let first = requests.len();
+        requests.resize(first + usize::from(self.ledger.depth), Request::UNUSED);
+        if self.h2.is_some() && self.ledger.source.fixed_bytes().is_none() {
+            self.generated.resize_with(requests.len(), Vec::new);
+        }
+        first
+    }
+}

@@ -1,0 +1,62 @@
+//! The bytes that a connection has to send.
+
+use std::ops::Range;
+
+/// The bytes that a connection has to send.
+#[derive(Debug, Default)]
+pub(super) struct Outgoing {
+    /// The last requests written, if they are generated and go directly over the socket.
+    pub(super) generated: Vec<u8>,
+    /// The bytes that the system has not taken yet: a part of the stack's wire bytes, or without layers of `generated` or
+    /// of the step's fixed bytes.
+    unsent: Range<u32>,
+    /// Where in those bytes the last request ends; what follows are replies of the layers.
+    requests_end: u32,
+    /// The connection got fewer requests than it has room for, because they are long.
+    pub(super) unfilled: bool,
+}
+
+impl Outgoing {
+    /// True while the last request is not sent to its end.
+    #[inline]
+    pub(super) fn is_sending(&self) -> bool {
+        self.unsent.start < self.requests_end
+    }
+
+    #[inline]
+    pub(super) fn unsent(&self) -> Range<usize> {
+        self.unsent.start as usize..self.unsent.end as usize
+    }
+
+    /// Nothing is unsent, and what is written next begins at the front.
+    #[inline]
+    pub(super) fn clear_unsent(&mut self) {
+        self.unsent = 0..0;
+        self.requests_end = 0;
+    }
+
+    /// The socket is gone, and with it what was to be sent. Generated requests stay, to be sent again.
+    pub(super) fn discard(&mut self) {
+        self.clear_unsent();
+        self.unfilled = false;
+    }
+
+    /// Requests were written up to here.
+    #[inline]
+    pub(super) fn set_requests_end(&mut self, end: usize) {
+        self.set_end(end);
+        self.requests_end = self.unsent.end;
+    }
+
+    /// Bytes were written up to here.
+    #[inline]
+    pub(super) fn set_end(&mut self, end: usize) {
+        self.unsent.end = end as u32;
+    }
+
+    /// The system took this many of the unsent bytes.
+    #[inline]
+    pub(super) fn advance(&mut self, count: usize) {
+        self.unsent.start += count as u32;
+    }
+}

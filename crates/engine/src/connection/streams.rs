@@ -1,0 +1,101 @@
+//! Requests on the streams of an HTTP/2 connection, whose responses come in any order and which the server may refuse.
+
+use plimsoll_http::h2;
+use plimsoll_record::FailureKind;
+use plimsoll_units::Instant;
+
+use super::in_flight::{CloseKind, InFlight, ReadOutcome};
+use super::ledger::{Ledger, Shared};
+
+/// How often a refused request is sent again if the server answered nothing else instead. It may always be sent again
+/// (RFC 9113, section 8.7), but not for ever to a server that refuses everything.
+const MAX_REFUSALS: u8 = 3;
+
+impl InFlight {
+    /// Bytes of HTTP/2 arrived; what has to be replied at once is appended to `out`.
+    pub(super) fn read_h2(
+        &mut self,
+        client: &mut h2::Connection,
+        (bytes, out): (&[u8], &mut Vec<u8>),
+        now: Instant,
+        shared: &mut Shared,
+    ) -> ReadOutcome {
+        let Shared { ledger, h2: Some(memory), .. } = shared else { return ReadOutcome::Incomplete };
+        let mut outcome = ReadOutcome::Incomplete;
+        let received = client.receive(bytes, memory, out, &mut |event| {
+            if self.settle_event(event, now, ledger) {
+                outcome = ReadOutcome::Answered;
+            }
+        });
+        if received.is_ok() { outcome } else { ReadOutcome::Failed(FailureKind::H2Protocol) }
+    }
+
+    /// Settles what happened to a stream; true if that ended its request.
+    fn settle_event(&mut self, event: h2::Event<'_>, now: Instant, ledger: &mut Ledger) -> bool {
+        match event {
+            h2::Event::Field { tag, name, value } => {
+                ledger.inspector.keep_field(self.position(tag as u16), name, value);
+                return false;
+            }
+            h2::Event::Body { tag, bytes } => {
+                ledger.inspector.keep(self.position(tag as u16), bytes);
+                return false;
+            }
+            h2::Event::Answered { tag, response } => {
+                if let Some(index) = self.index_of(tag as u16) {
+                    self.complete(index, response, now, ledger);
+                }
+            }
+            h2::Event::Malformed { tag, .. } => self.fail_entry(tag, FailureKind::MalformedHead, ledger),
+            h2::Event::Reset { tag, .. } => self.fail_entry(tag, FailureKind::H2Reset, ledger),
+            h2::Event::Cut { tag, begun: true } => {
+                self.fail_entry(tag, FailureKind::ClosedWithinResponse, ledger);
+            }
+            // It is settled together with the others that the end of the connection leaves unanswered.
+            h2::Event::Cut { begun: false, .. } => return false,
+            h2::Event::Refused { tag } => {
+                self.mark_refused(tag as u16);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn fail_entry(&mut self, tag: u32, kind: FailureKind, ledger: &mut Ledger) {
+        if let Some(index) = self.index_of(tag as u16) {
+            self.fail(index, kind, ledger);
+        }
+    }
+
+    /// Makes a refused request the newest of those under way. If the refusal `counts` and there were too many, the
+    /// request failed. True if it goes on.
+    pub(super) fn requeue(&mut self, index: u16, counts: bool, ledger: &mut Ledger) -> bool {
+        let mut request = *self.request(index, ledger);
+        request.refusals += u8::from(counts);
+        if request.refusals > MAX_REFUSALS {
+            self.fail(index, FailureKind::H2Refused, ledger);
+            return false;
+        }
+        self.remove(index, ledger);
+        // It takes the entry that it had, because that is the one freed last.
+        self.push(request, ledger);
+        true
+    }
+
+    /// The connection ended while requests were under way. Those whose responses had begun failed within them.
+    pub(super) fn close_h2(
+        &mut self,
+        client: Option<&mut h2::Connection>,
+        close: CloseKind,
+        now: Instant,
+        shared: &mut Shared,
+    ) {
+        let Shared { ledger, h2, .. } = shared;
+        if let (Some(client), Some(memory)) = (client, h2) {
+            client.finish(memory, &mut |event| {
+                self.settle_event(event, now, ledger);
+            });
+        }
+        self.settle_unanswered(close.before_response(), self.answered_before, ledger);
+    }
+}

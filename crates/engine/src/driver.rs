@@ -1,0 +1,59 @@
+//! The interface between a worker and the system: connect, send, receive, wait.
+//!
+//! A worker knows its connections by slots, small numbers of its own choice. Both drivers pass the same tests.
+
+use std::io;
+use std::ops::Range;
+use std::time::Duration;
+
+use plimsoll_sys::Route;
+use plimsoll_units::{Clock, Instant};
+
+pub(crate) mod epoll;
+pub(crate) mod uring;
+
+/// A slot that became ready.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event {
+    pub(crate) slot: usize,
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    /// The peer has closed. Read until the end comes, because no other event will announce it.
+    pub(crate) closing: bool,
+}
+
+/// Bytes to send.
+#[derive(Debug, Clone)]
+pub(crate) enum Payload<'a> {
+    /// A part of the step's fixed bytes, which the driver got when it was created.
+    Fixed(Range<usize>),
+    /// Bytes that are valid only during the call.
+    Borrowed(&'a [u8]),
+}
+
+/// What a receive gave, and whether the socket may hold more.
+#[derive(Debug)]
+pub(crate) enum Received<'a> {
+    /// Bytes; none if the peer has closed. The caller may change them in place.
+    Bytes { bytes: &'a mut [u8], more: bool },
+    /// This many bytes arrived and were discarded unseen.
+    Discarded { count: u64, more: bool },
+}
+
+/// Moves bytes for one worker.
+pub(crate) trait Driver {
+    /// Begins to connect. The slot becomes writable when connecting has succeeded or failed.
+    fn open(&mut self, slot: usize, route: &Route) -> io::Result<()>;
+    /// Whether connecting succeeded.
+    fn connected(&self, slot: usize) -> io::Result<()>;
+    /// Sends what the system takes now, possibly nothing. The slot becomes writable when the system takes more.
+    fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize>;
+    /// Receives what has arrived. The caller does not need to see the next `discardable_bytes` of it.
+    fn receive(&mut self, slot: usize, discardable_bytes: u64) -> io::Result<Received<'_>>;
+    /// Closes the slot. Events of its old socket are dropped.
+    fn close(&mut self, slot: usize);
+    /// Waits for events, at most this long; gives the instant at which the wait ended.
+    fn wait<C: Clock>(&mut self, longest: Duration, clock: &C) -> io::Result<Instant>;
+    /// The next event of the last wait.
+    fn next_event(&mut self) -> Option<Event>;
+}

@@ -1,0 +1,137 @@
+//! The epoll driver: edge-triggered, each socket registered once, sends tried at once.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plimsoll_sys::{Poll, Route, Socket};
+use plimsoll_units::{Clock, Instant};
+
+use super::{Driver, Event, Payload, Received};
+
+/// The most bytes received in one call. More would evict the worker's own memory from the second-level cache.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// The most bytes received at the beginning of a response while bodies are long: the head, and little of the body, which
+/// would be copied for nothing.
+const HEAD_BYTES: usize = 2 * 1024;
+/// After this many short responses in a row bodies no longer count as long.
+const MAX_SHORT: u8 = 16;
+
+/// From this many bytes on, discarding costs less than copying.
+const MIN_DISCARD_BYTES: u64 = 8 * 1024;
+/// The most bytes discarded in one call, so that one connection does not delay the others.
+const MAX_DISCARD_BYTES: u64 = 1024 * 1024;
+
+pub(crate) struct Epoll {
+    poll: Poll,
+    fixed: Arc<[u8]>,
+    sockets: Vec<Slot>,
+    /// How many more short responses it takes until bodies no longer count as long.
+    long: u8,
+    buffer: Box<[u8]>,
+}
+
+/// A socket, and the number of sockets that its slot had before: an event of an old socket carries the old number.
+#[derive(Debug, Default)]
+struct Slot {
+    socket: Option<Socket>,
+    generation: u32,
+}
+
+fn token(slot: usize, generation: u32) -> u64 {
+    (u64::from(generation) << 32) | slot as u64
+}
+
+impl Epoll {
+    /// A driver whose fixed payloads are parts of `fixed`.
+    pub(crate) fn new(fixed: Arc<[u8]>) -> io::Result<Self> {
+        let buffer = vec![0; BUFFER_BYTES].into_boxed_slice();
+        Ok(Self { poll: Poll::new()?, fixed, sockets: Vec::new(), long: 0, buffer })
+    }
+
+    fn socket(&self, slot: usize) -> io::Result<&Socket> {
+        let socket = self.sockets.get(slot).and_then(|slot| slot.socket.as_ref());
+        socket.ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+}
+
+impl Driver for Epoll {
+    fn open(&mut self, slot: usize, route: &Route) -> io::Result<()> {
+        if self.sockets.len() <= slot {
+            self.sockets.resize_with(slot + 1, Slot::default);
+        }
+        let socket = Socket::open(route)?;
+        let entry = &mut self.sockets[slot];
+        entry.generation = entry.generation.wrapping_add(1);
+        self.poll.watch(&socket, token(slot, entry.generation))?;
+        entry.socket = Some(socket);
+        Ok(())
+    }
+
+    fn connected(&self, slot: usize) -> io::Result<()> {
+        self.socket(slot)?.connected()
+    }
+
+    #[inline]
+    fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
+        let bytes = match payload {
+            Payload::Fixed(range) => &self.fixed[range],
+            Payload::Borrowed(bytes) => bytes,
+        };
+        match self.socket(slot)?.send(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(0),
+            result => result,
+        }
+    }
+
+    #[inline]
+    fn receive(&mut self, slot: usize, discardable_bytes: u64) -> io::Result<Received<'_>> {
+        let socket = self.sockets.get(slot).and_then(|slot| slot.socket.as_ref());
+        let socket = socket.ok_or(io::ErrorKind::NotConnected)?;
+        if discardable_bytes >= MIN_DISCARD_BYTES && socket.discards() {
+            let most = discardable_bytes.min(MAX_DISCARD_BYTES) as usize;
+            let count = socket.discard(most)?;
+            self.long = MAX_SHORT;
+            if count > 0 {
+                return Ok(Received::Discarded { count: count as u64, more: count == most });
+            }
+            return Ok(Received::Bytes { bytes: &mut [], more: false });
+        }
+        let most = if self.long > 0 { HEAD_BYTES } else { BUFFER_BYTES };
+        let count = socket.receive(&mut self.buffer[..most])?;
+        self.long = self.long.saturating_sub(u8::from(count < most));
+        // A stream socket that gave less than the buffer holds is empty (epoll(7)), which spares a second call.
+        Ok(Received::Bytes { bytes: &mut self.buffer[..count], more: count == most })
+    }
+
+    fn close(&mut self, slot: usize) {
+        if let Some(slot) = self.sockets.get_mut(slot) {
+            slot.socket = None;
+        }
+    }
+
+    #[inline]
+    fn wait<C: Clock>(&mut self, longest: Duration, clock: &C) -> io::Result<Instant> {
+        self.poll.wait(longest)?;
+        Ok(clock.now())
+    }
+
+    #[inline]
+    fn next_event(&mut self) -> Option<Event> {
+        loop {
+            let ready = self.poll.next_ready()?;
+            let slot = (ready.token & u64::from(u32::MAX)) as usize;
+            let entry = &self.sockets[slot];
+            if entry.socket.is_some() && token(slot, entry.generation) == ready.token {
+                let readiness = ready.readiness;
+                return Some(Event {
+                    slot,
+                    readable: readiness.readable,
+                    writable: readiness.writable,
+                    closing: readiness.closing,
+                });
+            }
+        }
+    }
+}

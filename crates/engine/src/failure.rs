@@ -1,0 +1,69 @@
+//! The kinds of failures that errors of the system, of HTTP and of TLS count as.
+
+use std::io;
+
+use plimsoll_http::Malformed;
+use plimsoll_record::FailureKind;
+use plimsoll_tls::{TlsFailure, TlsFailureKind};
+
+/// The failure that an error of connecting counts as.
+pub fn connect_failure(error: &io::Error) -> FailureKind {
+    use io::ErrorKind as Kind;
+    match error.kind() {
+        // A unix socket that does not exist means that no server listens.
+        Kind::ConnectionRefused | Kind::NotFound => FailureKind::ConnectRefused,
+        Kind::TimedOut => FailureKind::ConnectTimedOut,
+        Kind::HostUnreachable | Kind::NetworkUnreachable | Kind::NetworkDown => {
+            FailureKind::ConnectUnreachable
+        }
+        Kind::ConnectionReset | Kind::ConnectionAborted => FailureKind::ConnectReset,
+        Kind::AddrNotAvailable | Kind::AddrInUse => FailureKind::NoPortsLeft,
+        // The accept queue of a unix socket is full (connect(2)). TCP times out instead.
+        Kind::WouldBlock => FailureKind::BacklogFull,
+        _ if plimsoll_sys::out_of_descriptors(error) => FailureKind::NoDescriptorsLeft,
+        _ => FailureKind::ConnectFailed,
+    }
+}
+
+/// The failure that a malformed response counts as.
+pub fn malformed_failure(malformed: Malformed) -> FailureKind {
+    match malformed {
+        Malformed::Head => FailureKind::MalformedHead,
+        Malformed::HeadTooLarge => FailureKind::HeadTooLarge,
+        Malformed::Framing => FailureKind::MalformedFraming,
+        Malformed::Chunk => FailureKind::MalformedChunk,
+    }
+}
+
+/// The failure that an error of TLS counts as.
+pub fn tls_failure(failure: &TlsFailure) -> FailureKind {
+    match failure.kind() {
+        TlsFailureKind::Certificate => FailureKind::TlsCertificate,
+        TlsFailureKind::Handshake => FailureKind::TlsHandshake,
+        TlsFailureKind::Record => FailureKind::TlsRecord,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_error_of_the_system_counts_as_its_own_kind_of_failure() {
+        let check = |errno, kind| {
+            assert_eq!(connect_failure(&io::Error::from_raw_os_error(errno)), kind, "errno {errno}");
+        };
+        check(111, FailureKind::ConnectRefused);
+        check(2, FailureKind::ConnectRefused);
+        check(110, FailureKind::ConnectTimedOut);
+        check(113, FailureKind::ConnectUnreachable);
+        check(104, FailureKind::ConnectReset);
+        check(101, FailureKind::ConnectUnreachable);
+        check(99, FailureKind::NoPortsLeft);
+        check(98, FailureKind::NoPortsLeft);
+        check(11, FailureKind::BacklogFull);
+        check(24, FailureKind::NoDescriptorsLeft);
+        check(23, FailureKind::NoDescriptorsLeft);
+        check(13, FailureKind::ConnectFailed);
+    }
+}

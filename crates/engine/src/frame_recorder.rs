@@ -1,0 +1,382 @@
+//! A worker's counts and histograms, and their way to the conductor.
+//!
+//! The worker fills one frame while the last one is with the conductor. Neither side waits for the other: if the conductor
+//! has not returned the last frame, or has no room for this one, this one goes on and covers the next interval too.
+
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError};
+
+use plimsoll_plan::Shard;
+use plimsoll_record::{
+    Counts, EncodedHistogram, FailureKind, Frame, FrameHead, Histogram, Phase, WorkerTime, latency_histogram,
+};
+use plimsoll_sys::{ThreadTime, thread_time};
+use plimsoll_units::Instant;
+
+use crate::requests::CheckResult;
+
+/// The counts and histograms of one request of the plan in one interval.
+#[derive(Debug)]
+struct LiveRequest {
+    counts: Counts,
+    latency: Histogram,
+    service: Histogram,
+    /// True once a service time differed from the latency of its request. Until then `service` is empty: in a closed loop the
+    /// two are almost always equal, and equal ones are recorded and kept once.
+    service_differs: bool,
+}
+
+impl LiveRequest {
+    fn new() -> Self {
+        Self {
+            counts: Counts::with_room(),
+            latency: latency_histogram(),
+            service: latency_histogram(),
+            service_differs: false,
+        }
+    }
+
+    #[inline]
+    fn ended_after(&mut self, latency_ns: u64, service_ns: u64) {
+        if latency_ns != service_ns {
+            self.separate_service();
+        }
+        self.latency.saturating_record(latency_ns);
+        if self.service_differs {
+            self.service.saturating_record(service_ns);
+        }
+    }
+
+    fn never_sent_after(&mut self, latency_ns: u64, requests: u64) {
+        self.separate_service();
+        self.latency.saturating_record_n(latency_ns, requests);
+    }
+
+    /// From here on service times are recorded separately; those so far equal the latencies so far.
+    fn separate_service(&mut self) {
+        if !self.service_differs {
+            self.service_differs = true;
+            if self.service.add(&self.latency).is_err() {
+                unreachable!("histograms of one shape can be added");
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.counts.clear();
+        self.service_differs = false;
+        clear(&mut self.latency);
+        clear(&mut self.service);
+    }
+}
+
+/// Empties a histogram. The memory of an empty one may never have been touched, and stays so.
+fn clear(histogram: &mut Histogram) {
+    if !histogram.is_empty() {
+        histogram.reset();
+    }
+}
+
+/// A frame being filled: all requests of the plan, and what belongs to the worker as a whole.
+#[derive(Debug)]
+pub(crate) struct LiveFrame {
+    /// What all frames made of this one have in common, and the worker's gauges; its counts stay empty.
+    pub(crate) head: FrameHead,
+    requests: Box<[LiveRequest]>,
+    send_lag: Histogram,
+    connect: Histogram,
+    handshake: Histogram,
+}
+
+impl LiveFrame {
+    /// An empty frame for this many requests of the plan.
+    pub(crate) fn new(step: u32, worker: u32, requests: u16) -> Box<Self> {
+        let head = FrameHead {
+            step,
+            worker,
+            request: 0,
+            interval: 0,
+            phase: Phase::Measure,
+            began_ns: 0,
+            ended_ns: 0,
+            counts: Counts::default(),
+            in_flight: 0,
+            backlog: 0,
+            connections: 0,
+            time: WorkerTime::default(),
+        };
+        let requests = (0..requests.max(1)).map(|_| LiveRequest::new()).collect();
+        let empty = latency_histogram;
+        Box::new(Self { head, requests, send_lag: empty(), connect: empty(), handshake: empty() })
+    }
+
+    /// The frames in the form in which they are stored, the worker's own first.
+    pub(crate) fn seal(&self) -> impl Iterator<Item = Frame> {
+        let counted = |(request, live): &(u16, &LiveRequest)| *request == 0 || !live.counts.is_empty();
+        (0..).zip(&self.requests).filter(counted).map(|(request, live)| self.seal_request(request, live))
+    }
+
+    fn seal_request(&self, request: u16, live: &LiveRequest) -> Frame {
+        let head = FrameHead { request, counts: live.counts.clone(), ..self.head.clone() };
+        let encode = EncodedHistogram::encode;
+        let latency = encode(&live.latency);
+        let service = live.service_differs.then(|| encode(&live.service));
+        if request == 0 {
+            let (send_lag, connect) = (encode(&self.send_lag), encode(&self.connect));
+            return Frame { head, latency, service, send_lag, connect, handshake: encode(&self.handshake) };
+        }
+        let head =
+            FrameHead { in_flight: 0, backlog: 0, connections: 0, time: WorkerTime::default(), ..head };
+        let none = EncodedHistogram::default;
+        Frame { head, latency, service, send_lag: none(), connect: none(), handshake: none() }
+    }
+
+    fn clear(&mut self) {
+        self.requests.iter_mut().for_each(LiveRequest::clear);
+        [&mut self.send_lag, &mut self.connect, &mut self.handshake].into_iter().for_each(clear);
+    }
+}
+
+/// The worker's ends of the channels between it and its conductor.
+pub(crate) struct FrameChannel {
+    /// Takes full frames to the conductor.
+    pub(crate) full: SyncSender<Box<LiveFrame>>,
+    /// Brings them back to be filled again.
+    pub(crate) empty: Receiver<Box<LiveFrame>>,
+}
+
+/// What a worker has under way at the end of a frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Gauges {
+    pub(crate) in_flight: u64,
+    pub(crate) backlog: u64,
+    pub(crate) connections: u64,
+}
+
+/// A complete response.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Completed {
+    pub(crate) status: u16,
+    pub(crate) check: CheckResult,
+    /// done − intended.
+    pub(crate) latency_ns: u64,
+    /// done − sent.
+    pub(crate) service_ns: u64,
+}
+
+/// Records what happens in a worker, frame by frame.
+pub(crate) struct FrameRecorder {
+    frame: Box<LiveFrame>,
+    channel: FrameChannel,
+    origin: Instant,
+    cpu: ThreadTime,
+    interval: u32,
+}
+
+impl FrameRecorder {
+    /// A recorder of one worker for this many requests of the plan.
+    pub(crate) fn new(
+        step: u32,
+        shard: Shard,
+        requests: u16,
+        channel: FrameChannel,
+        origin: Instant,
+    ) -> Self {
+        let frame = LiveFrame::new(step, shard.index, requests);
+        Self { frame, channel, origin, cpu: ThreadTime::default(), interval: 0 }
+    }
+
+    /// The first frame begins. Called on the worker's own thread, whose CPU time is counted from here.
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.frame.head.began_ns = now.nanos_since(self.origin);
+        self.cpu = thread_time();
+    }
+
+    /// The counts of the request with this index in the plan. What belongs to no request is counted at the first.
+    #[inline]
+    pub(crate) fn counts(&mut self, request: u16) -> &mut Counts {
+        &mut self.frame.requests[usize::from(request)].counts
+    }
+
+    /// A connection was ready for its first request this long after it began to connect.
+    pub(crate) fn connected(&mut self, connect_ns: u64) {
+        self.counts(0).connects += 1;
+        self.frame.connect.saturating_record(connect_ns);
+    }
+
+    /// A TLS handshake ended this long after the socket was connected.
+    pub(crate) fn secured(&mut self, handshake_ns: u64, resumed: bool) {
+        self.counts(0).handshakes += 1;
+        self.counts(0).resumed += u64::from(resumed);
+        self.frame.handshake.saturating_record(handshake_ns);
+    }
+
+    /// A response was complete.
+    #[inline]
+    pub(crate) fn completed(&mut self, request: u16, completed: Completed) {
+        let Completed { status, check, latency_ns, service_ns } = completed;
+        let live = &mut self.frame.requests[usize::from(request)];
+        live.counts.completed += 1;
+        live.counts.status.count(status);
+        let ok = match check {
+            CheckResult::ByStatus => (200..400).contains(&status),
+            CheckResult::Passed => true,
+            CheckResult::Failed(checks) => {
+                live.counts.checks.count(checks);
+                false
+            }
+        };
+        live.counts.ok += u64::from(ok);
+        live.ended_after(latency_ns, service_ns);
+    }
+
+    /// A request ended, or was given up, this long after it was due and after it was sent.
+    #[inline]
+    pub(crate) fn ended_after(&mut self, request: u16, latency_ns: u64, service_ns: u64) {
+        self.frame.requests[usize::from(request)].ended_after(latency_ns, service_ns);
+    }
+
+    /// This many requests were given up this long after they were due, before they could be sent.
+    pub(crate) fn never_sent_after(&mut self, request: u16, latency_ns: u64, requests: u64) {
+        self.frame.requests[usize::from(request)].never_sent_after(latency_ns, requests);
+    }
+
+    #[inline]
+    pub(crate) fn send_lag(&mut self, lag_ns: u64, requests: u64) {
+        self.frame.send_lag.saturating_record_n(lag_ns, requests);
+    }
+
+    pub(crate) fn failed(&mut self, request: u16, kind: FailureKind, count: u64) {
+        self.counts(request).failed.add(kind, count);
+    }
+
+    /// Ends the frame, which covers the intervals up to `next_interval`, and hands it over if that is possible without
+    /// waiting; true if it was.
+    pub(crate) fn hand_over(
+        &mut self,
+        now: Instant,
+        next_interval: u32,
+        phase: Phase,
+        gauges: Gauges,
+    ) -> bool {
+        let Ok(spare) = self.channel.empty.try_recv() else { return false };
+        self.close_frame(now, phase, gauges);
+        let full = std::mem::replace(&mut self.frame, spare);
+        match self.channel.full.try_send(full) {
+            Ok(()) => {
+                self.open_frame(now, next_interval);
+                true
+            }
+            // A worker has at most one frame under way, and the channel has room for it: only a conductor that has ended
+            // refuses.
+            Err(TrySendError::Full(frame) | TrySendError::Disconnected(frame)) => {
+                self.frame = frame;
+                false
+            }
+        }
+    }
+
+    /// Hands over the last frame. It may wait, as the load is over.
+    pub(crate) fn finish(mut self, now: Instant, phase: Phase, gauges: Gauges) {
+        self.close_frame(now, phase, gauges);
+        // It fails only if the conductor has ended, and with it everything that reads frames.
+        drop(self.channel.full.send(self.frame));
+    }
+
+    fn close_frame(&mut self, now: Instant, phase: Phase, gauges: Gauges) {
+        let cpu = thread_time();
+        let head = &mut self.frame.head;
+        head.phase = phase;
+        head.interval = self.interval;
+        head.ended_ns = now.nanos_since(self.origin);
+        head.in_flight = gauges.in_flight;
+        head.backlog = gauges.backlog;
+        head.connections = gauges.connections;
+        head.time = WorkerTime {
+            user_ns: cpu.user_ns.saturating_sub(self.cpu.user_ns),
+            system_ns: cpu.system_ns.saturating_sub(self.cpu.system_ns),
+            starved_ns: cpu.starved_ns.saturating_sub(self.cpu.starved_ns),
+        };
+        self.cpu = cpu;
+    }
+
+    fn open_frame(&mut self, now: Instant, interval: u32) {
+        self.frame.clear();
+        self.frame.head.began_ns = now.nanos_since(self.origin);
+        self.interval = interval;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use plimsoll_units::{Clock, RealClock};
+
+    use super::*;
+
+    /// What a worker of three requests hands over after `record`.
+    fn recorded(record: impl FnOnce(&mut FrameRecorder)) -> Vec<Frame> {
+        let (full, frames) = sync_channel(1);
+        let (_give_back, empty) = sync_channel(1);
+        let shard = Shard { index: 0, of: 1 };
+        let now = RealClock.now();
+        let mut recorder = FrameRecorder::new(0, shard, 3, FrameChannel { full, empty }, now);
+        record(&mut recorder);
+        let gauges = Gauges { in_flight: 4, backlog: 5, connections: 6 };
+        recorder.finish(now, Phase::Measure, gauges);
+        frames.recv().unwrap().seal().collect()
+    }
+
+    fn completed_after(latency_ns: u64, service_ns: u64) -> Completed {
+        Completed { status: 200, check: CheckResult::ByStatus, latency_ns, service_ns }
+    }
+
+    fn values(encoded: &EncodedHistogram) -> Vec<u64> {
+        let mut histogram = latency_histogram();
+        encoded.add_to(&mut histogram).unwrap();
+        histogram
+            .iter_recorded()
+            .flat_map(|at| vec![at.value_iterated_to(); at.count_at_value() as usize])
+            .collect()
+    }
+
+    #[test]
+    fn the_first_frame_is_the_workers_and_requests_without_events_have_none() {
+        let frames = recorded(|recorder| recorder.completed(2, completed_after(1000, 1000)));
+        let heads: Vec<_> = frames.iter().map(|frame| &frame.head).collect();
+        assert_eq!(heads.iter().map(|head| head.request).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!((heads[0].in_flight, heads[0].backlog, heads[0].connections), (4, 5, 6));
+        assert_eq!((heads[1].in_flight, heads[1].backlog, heads[1].connections), (0, 0, 0));
+        assert_eq!((heads[0].counts.completed, heads[1].counts.completed), (0, 1));
+    }
+
+    #[test]
+    fn service_times_are_kept_separately_from_the_first_that_differs() {
+        let frames = recorded(|recorder| {
+            recorder.completed(0, completed_after(1000, 1000));
+            recorder.completed(1, completed_after(1000, 1000));
+            recorder.completed(1, completed_after(500, 400));
+            recorder.completed(1, completed_after(1000, 1000));
+            recorder.completed(2, completed_after(1000, 1000));
+            recorder.never_sent_after(2, 2000, 1);
+        });
+        assert_eq!(frames[0].service, None);
+        assert_eq!(values(frames[0].service_times()), [1000]);
+        assert_eq!(
+            (values(&frames[1].latency), values(frames[1].service_times())),
+            (vec![500, 1000, 1000], vec![400, 1000, 1000])
+        );
+        assert_eq!((values(&frames[2].latency).len(), values(frames[2].service_times())), (2, vec![1000]));
+    }
+
+    #[test]
+    fn a_response_that_fails_a_check_is_completed_and_not_ok() {
+        let frames = recorded(|recorder| {
+            recorder.completed(0, completed_after(1, 1));
+            recorder.completed(0, Completed { check: CheckResult::Failed(0b10), ..completed_after(1, 1) });
+            recorder.completed(0, Completed { status: 404, ..completed_after(1, 1) });
+        });
+        let counts = &frames[0].head.counts;
+        assert_eq!((counts.completed, counts.ok, counts.checks.of(1)), (3, 1, 1));
+    }
+}

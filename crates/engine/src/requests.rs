@@ -1,0 +1,259 @@
+//! The requests of a step: the same each time, or generated one by one by a source for each worker.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plimsoll_http::{Expect, Field};
+use plimsoll_plan::Shard;
+
+/// What the engine has to know about a request besides its bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RequestMeta {
+    /// Which of the plan's requests it is.
+    pub request: u16,
+    /// How its response is framed.
+    pub expect: Expect,
+    /// It may be sent again if the server closed the connection before any response (RFC 9110, section 9.2.2).
+    pub idempotent: bool,
+    /// Of its bytes, those of the head; the body follows. Only HTTP/2 needs it, where the head is a header block.
+    pub head_bytes: u32,
+}
+
+impl RequestMeta {
+    /// What is to be known of one request of this method, the plan's first.
+    #[must_use]
+    pub fn for_method(method: &str) -> Self {
+        let idempotent = matches!(method, "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE");
+        let expect = if method == "HEAD" { Expect::NoBody } else { Expect::Body };
+        Self { request: 0, expect, idempotent, head_bytes: 0 }
+    }
+}
+
+/// One request that is the same each time.
+#[derive(Debug, Clone)]
+pub struct FixedRequest {
+    /// The request as it goes over the wire; for HTTP/2 its header block and then its body.
+    pub bytes: Arc<[u8]>,
+    /// What to know about it.
+    pub meta: RequestMeta,
+}
+
+impl FixedRequest {
+    /// A request of this method, complete as it goes over the wire in HTTP/1.1.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>, method: &str) -> Self {
+        Self { bytes: bytes.into(), meta: RequestMeta::for_method(method) }
+    }
+}
+
+/// The requests of a step.
+#[derive(Clone)]
+pub enum Traffic {
+    /// The same each time. The driver has its bytes beforehand, so generating it costs nothing.
+    Fixed(FixedRequest),
+    /// Generated one by one.
+    Generated(Arc<dyn SourceFactory>),
+}
+
+impl std::fmt::Debug for Traffic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fixed(request) => f.debug_tuple("Fixed").field(request).finish(),
+            Self::Generated(_) => f.write_str("Generated(..)"),
+        }
+    }
+}
+
+/// A complete response, as a source inspects it.
+#[derive(Debug)]
+pub struct ResponseView<'a> {
+    /// The status code.
+    pub status: u16,
+    /// The header fields in the order of their arrival; none unless the interest is [`ResponseInterest::Full`].
+    pub fields: &'a [Field<'a>],
+    /// The body without its framing, cut off at [`MAX_KEPT_BODY_BYTES`].
+    pub body: &'a [u8],
+    /// The body's full length.
+    pub body_bytes: u64,
+}
+
+/// The most bytes of a body that are kept for inspection.
+pub const MAX_KEPT_BODY_BYTES: usize = 1024 * 1024;
+
+/// How much of each response a source inspects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ResponseInterest {
+    /// Nothing: bodies may be discarded unseen.
+    None,
+    /// Status and length. Bodies may be discarded all the same.
+    Outcome,
+    /// Everything: fields and bodies are kept.
+    Full,
+}
+
+/// What a source found when it checked a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckResult {
+    /// It checked nothing: the status decides.
+    ByStatus,
+    /// The response is right, whatever its status.
+    Passed,
+    /// The response fails checks: bit `n` stands for the check with index `n` in the plan.
+    Failed(u32),
+}
+
+/// Why a source failed, in words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SourceFault(pub String);
+
+/// Generates the requests of one worker. It is dropped when the worker ends.
+pub trait RequestSource: Send {
+    /// Appends the next request to `out`.
+    ///
+    /// # Errors
+    /// When it cannot be generated. The worker's load ends then.
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault>;
+
+    /// How many requests one call of [`RequestSource::write`] appends. They are sent together, and the next ones when
+    /// all of them are answered.
+    fn batch(&self) -> u16 {
+        1
+    }
+
+    /// The think time of a connection before its next request; called before each.
+    ///
+    /// # Errors
+    /// When it cannot be determined. The worker's load ends then.
+    fn think_time(&mut self) -> Result<Duration, SourceFault> {
+        Ok(Duration::ZERO)
+    }
+
+    /// How much of each response it inspects.
+    fn interest(&self) -> ResponseInterest {
+        ResponseInterest::None
+    }
+
+    /// Inspects the response to the plan's request of this index. Called unless the interest is
+    /// [`ResponseInterest::None`].
+    ///
+    /// # Errors
+    /// When inspecting itself fails. The worker's load ends then; a wrong response is a [`CheckResult`].
+    fn inspect(&mut self, request: u16, response: &ResponseView<'_>) -> Result<CheckResult, SourceFault>;
+
+    /// True once it generates no more requests.
+    fn stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Creates the sources of a step, one for each worker.
+pub trait SourceFactory: Send + Sync {
+    /// The source of this worker.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    fn create(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>>;
+}
+
+/// The requests of one worker.
+pub(crate) enum Requests {
+    Fixed(FixedRequest),
+    Generated(Box<dyn RequestSource>),
+}
+
+/// The requests of one worker, and whether there are more.
+pub(crate) struct Source {
+    pub(crate) requests: Requests,
+    batch: u16,
+    stopped: bool,
+    fault: Option<SourceFault>,
+}
+
+impl Source {
+    /// The source of a worker.
+    pub(crate) fn new(traffic: &Traffic, shard: Shard) -> io::Result<Self> {
+        let requests = match traffic {
+            Traffic::Fixed(request) => Requests::Fixed(request.clone()),
+            Traffic::Generated(factory) => Requests::Generated(factory.create(shard)?),
+        };
+        let batch = match &requests {
+            Requests::Fixed(_) => 1,
+            Requests::Generated(source) => source.batch().max(1),
+        };
+        Ok(Self { requests, batch, stopped: false, fault: None })
+    }
+
+    pub(crate) fn interest(&self) -> ResponseInterest {
+        match &self.requests {
+            Requests::Fixed(_) => ResponseInterest::None,
+            Requests::Generated(source) => source.interest(),
+        }
+    }
+
+    /// The length of the request, if it is fixed.
+    #[inline]
+    pub(crate) fn fixed_bytes(&self) -> Option<usize> {
+        match &self.requests {
+            Requests::Fixed(request) => Some(request.bytes.len()),
+            Requests::Generated(_) => None,
+        }
+    }
+
+    /// The number of requests that are sent together.
+    #[inline]
+    pub(crate) fn batch(&self) -> u16 {
+        self.batch
+    }
+
+    /// It generates no more requests, because it is done or because it failed.
+    #[inline]
+    pub(crate) fn stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// The next request, appended to `out` unless it is fixed; `None` if there are no more.
+    #[inline]
+    pub(crate) fn write(&mut self, out: &mut Vec<u8>) -> Option<RequestMeta> {
+        match &mut self.requests {
+            Requests::Fixed(request) => Some(request.meta),
+            Requests::Generated(source) => {
+                let written = source.write(out);
+                self.note(written)
+            }
+        }
+    }
+
+    /// The think time before the next request.
+    pub(crate) fn think_time(&mut self) -> Duration {
+        let Requests::Generated(source) = &mut self.requests else { return Duration::ZERO };
+        let think_time = source.think_time();
+        self.note(think_time).unwrap_or_default()
+    }
+
+    pub(crate) fn inspect(&mut self, request: u16, response: &ResponseView<'_>) -> CheckResult {
+        let Requests::Generated(source) = &mut self.requests else { return CheckResult::ByStatus };
+        let result = source.inspect(request, response);
+        self.note(result).unwrap_or(CheckResult::ByStatus)
+    }
+
+    /// Notes after a call of a generating source whether it has failed or stopped.
+    fn note<T>(&mut self, result: Result<T, SourceFault>) -> Option<T> {
+        if let Requests::Generated(source) = &self.requests {
+            self.stopped |= source.stopped() || result.is_err();
+        }
+        match result {
+            Ok(value) => Some(value),
+            Err(fault) => {
+                self.fault.get_or_insert(fault);
+                None
+            }
+        }
+    }
+
+    /// Why it failed, if it did.
+    pub(crate) fn into_fault(self) -> Option<SourceFault> {
+        self.fault
+    }
+}

@@ -1,0 +1,301 @@
+//! A step while it runs: its worker threads, and the frames that they hand over.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use plimsoll_plan::{DriverKind, Shard};
+use plimsoll_record::Frame;
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::control::Control;
+use crate::driver::Driver;
+use crate::driver::epoll::Epoll;
+use crate::driver::uring::Uring;
+use crate::frame_recorder::{FrameChannel, FrameRecorder, LiveFrame};
+use crate::requests::{Source, SourceFault};
+use crate::step_spec::StepSpec;
+use crate::worker::{Parts, SEND_GRACE, Worker};
+
+/// Why a step could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The system refused what a worker needs.
+    #[error(
+        "worker {worker} of {workers} could not be started: {source}; try fewer workers (-t) or raise ulimit -n"
+    )]
+    Start {
+        /// The number of the worker.
+        worker: u32,
+        /// The number of workers that were to be started.
+        workers: u32,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// io_uring was forced and cannot be used.
+    #[error(
+        "io_uring cannot be used here: {source}; it needs Linux 6.1, kernel.io_uring_disabled=0 and a sandbox that \
+         allows it; try --driver epoll"
+    )]
+    NoRing {
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A worker's thread panicked.
+    #[error("a worker ended by a fault in Plimsoll itself; please report it with the message above")]
+    Died,
+}
+
+/// What [`RunningStep::next`] gives.
+#[derive(Debug)]
+pub enum StepEvent {
+    /// A frame.
+    Frame(Box<Frame>),
+    /// No frame arrived in time.
+    Timeout,
+    /// Every worker has ended, and all their frames were given out.
+    Ended,
+}
+
+/// A step while it runs. Dropping it ends the load and waits for the workers.
+#[derive(Debug)]
+pub struct RunningStep {
+    control: Arc<Control>,
+    began: Instant,
+    driver: DriverKind,
+    /// Number of workers of other processes, which are numbered before those of this one.
+    workers_before: u32,
+    frames: Receiver<Box<LiveFrame>>,
+    /// Frames that arrived together with one that was given out already.
+    sealed: VecDeque<Frame>,
+    /// For each worker, the channel that returns its frames.
+    empty: Vec<SyncSender<Box<LiveFrame>>>,
+    threads: Vec<JoinHandle<()>>,
+    /// The workers were abandoned and are not waited for.
+    left: bool,
+}
+
+/// The workers begin together, this long after the first was started.
+const HEAD_START: Duration = Duration::from_millis(5);
+
+/// The driver that steps will use: the forced one, or else io_uring where it works, or else epoll.
+///
+/// # Errors
+/// When io_uring is forced and the kernel, or a seccomp filter, does not offer it.
+pub fn available_driver(forced: Option<DriverKind>) -> Result<DriverKind, EngineError> {
+    if forced == Some(DriverKind::Epoll) {
+        return Ok(DriverKind::Epoll);
+    }
+    match (Uring::new(Arc::from([])), forced) {
+        (Ok(_), _) => Ok(DriverKind::IoUring),
+        (Err(_), None) => Ok(DriverKind::Epoll),
+        (Err(source), Some(_)) => Err(EngineError::NoRing { source }),
+    }
+}
+
+/// A ring for each worker; `None` if epoll is forced, or if rings are unavailable and not forced.
+fn rings(spec: &StepSpec) -> Result<Option<Vec<Uring>>, EngineError> {
+    if spec.driver == Some(DriverKind::Epoll) {
+        return Ok(None);
+    }
+    let rings = (0..spec.workers).map(|_| Uring::new(spec.fixed_bytes())).collect();
+    match (rings, spec.driver) {
+        (Ok(rings), _) => Ok(Some(rings)),
+        (Err(_), None) => Ok(None),
+        (Err(source), Some(_)) => Err(EngineError::NoRing { source }),
+    }
+}
+
+impl RunningStep {
+    /// Starts the workers. The load begins a few milliseconds later, or when the peer group says, at the same instant in all
+    /// of them.
+    ///
+    /// # Errors
+    /// When a thread or its driver cannot be created.
+    pub fn start(spec: &StepSpec) -> Result<Self, EngineError> {
+        let began = spec.group.map_or_else(|| RealClock.now() + HEAD_START, |group| group.begins);
+        // The last request may be sent at the last moment, on a connection that is still to connect, and take all its time.
+        let drain = SEND_GRACE + spec.timeout * 2;
+        let control = Arc::new(Control::new(began + spec.duration, drain, spec.requests_max));
+        let (full, frames) = sync_channel(spec.workers as usize * 2);
+        let mut running = Self {
+            control,
+            began,
+            driver: DriverKind::Epoll,
+            workers_before: spec.group.map_or(0, |group| group.workers_before),
+            frames,
+            sealed: VecDeque::new(),
+            empty: Vec::new(),
+            threads: Vec::new(),
+            left: false,
+        };
+        match rings(spec)? {
+            Some(rings) => {
+                running.driver = DriverKind::IoUring;
+                running.start_workers(spec, &full, rings.into_iter().map(Ok))?;
+            }
+            None => {
+                let drivers = (0..spec.workers).map(|_| Epoll::new(spec.fixed_bytes()));
+                running.start_workers(spec, &full, drivers)?;
+            }
+        }
+        Ok(running)
+    }
+
+    fn start_workers<D: Driver + Send + 'static>(
+        &mut self,
+        spec: &StepSpec,
+        full: &SyncSender<Box<LiveFrame>>,
+        drivers: impl Iterator<Item = io::Result<D>>,
+    ) -> Result<(), EngineError> {
+        for (index, driver) in (0..).zip(drivers) {
+            let started =
+                driver.and_then(|driver| self.start_worker(spec, spec.shard(index), full.clone(), driver));
+            started.map_err(|source| {
+                self.control.end_drain(RealClock.now());
+                EngineError::Start { worker: index, workers: spec.workers, source }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn start_worker<D: Driver + Send + 'static>(
+        &mut self,
+        spec: &StepSpec,
+        shard: Shard,
+        full: SyncSender<Box<LiveFrame>>,
+        driver: D,
+    ) -> io::Result<()> {
+        let (give_back, empty) = sync_channel(2);
+        // One frame is filled while the other is with the conductor; a new channel has room for it.
+        if give_back.try_send(LiveFrame::new(spec.step, shard.index, spec.requests)).is_err() {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let channel = FrameChannel { full, empty };
+        let parts = Parts {
+            control: Arc::clone(&self.control),
+            clock: RealClock,
+            driver,
+            source: Source::new(&spec.traffic, shard)?,
+            recorder: FrameRecorder::new(spec.step, shard, spec.requests, channel, spec.origin),
+        };
+        let worker = Worker::new(spec.clone(), shard, self.began, parts);
+        let name = format!("load-{}", shard.index);
+        self.threads.push(thread::Builder::new().name(name).spawn(move || worker.run())?);
+        self.empty.push(give_back);
+        Ok(())
+    }
+
+    /// The driver that all workers use.
+    pub fn driver(&self) -> DriverKind {
+        self.driver
+    }
+
+    /// The instant at which the load begins.
+    pub fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// The instant at which the load ends, or ended.
+    pub fn load_ends(&self) -> Instant {
+        self.control.load_ends()
+    }
+
+    /// Why a worker could not generate its requests, once that worker has ended.
+    pub fn fault(&self) -> Option<&SourceFault> {
+        self.control.fault()
+    }
+
+    /// Ends the load now; the workers still wait for what is under way.
+    pub fn end_load(&self) {
+        self.control.end_load(RealClock.now());
+    }
+
+    /// Ends the load now without waiting: what is under way counts as unanswered.
+    pub fn abandon(&self) {
+        self.control.end_drain(RealClock.now());
+    }
+
+    /// Stops waiting for workers that do not end because their request source does not return. What they have not handed over
+    /// is lost, and their threads end with the process at the latest.
+    ///
+    /// Gives the number of workers that have not ended.
+    pub fn leave(&mut self) -> usize {
+        self.abandon();
+        self.left = true;
+        self.threads.drain(..).filter(|thread| !thread.is_finished()).count()
+    }
+
+    /// Waits for the next frame, at most this long.
+    ///
+    /// # Errors
+    /// When a worker's thread has panicked.
+    pub fn next(&mut self, longest: Duration) -> Result<StepEvent, EngineError> {
+        if let Some(frame) = self.sealed.pop_front() {
+            return Ok(StepEvent::Frame(Box::new(frame)));
+        }
+        let longest = if self.left { Duration::ZERO } else { longest };
+        match self.frames.recv_timeout(longest) {
+            Ok(live) => {
+                self.take(live);
+                let next = self.sealed.pop_front();
+                Ok(next.map_or(StepEvent::Timeout, |frame| StepEvent::Frame(Box::new(frame))))
+            }
+            Err(RecvTimeoutError::Timeout) if self.left => Ok(StepEvent::Ended),
+            Err(RecvTimeoutError::Timeout) => Ok(StepEvent::Timeout),
+            Err(RecvTimeoutError::Disconnected) => self.join().map(|()| StepEvent::Ended),
+        }
+    }
+
+    /// Seals the frames of one interval and returns their memory to the worker.
+    fn take(&mut self, live: Box<LiveFrame>) {
+        self.sealed.extend(live.seal());
+        let index = live.head.worker.saturating_sub(self.workers_before) as usize;
+        if let Some(give_back) = self.empty.get(index) {
+            // It fails only if the worker has ended, and then it needs no frame.
+            drop(give_back.try_send(live));
+        }
+    }
+
+    fn join(&mut self) -> Result<(), EngineError> {
+        let died = self.threads.drain(..).map(JoinHandle::join).filter(Result::is_err).count();
+        if died == 0 { Ok(()) } else { Err(EngineError::Died) }
+    }
+}
+
+impl Drop for RunningStep {
+    fn drop(&mut self) {
+        if self.left {
+            return;
+        }
+        self.abandon();
+        // A worker may be waiting for room to hand over its last frame.
+        while self.frames.recv().is_ok() {}
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has printed why.
+            drop(thread.join());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_forced_driver_is_used_and_otherwise_one_that_works() {
+        assert_eq!(available_driver(Some(DriverKind::Epoll)).unwrap(), DriverKind::Epoll);
+        match available_driver(Some(DriverKind::IoUring)) {
+            Ok(forced) => {
+                assert_eq!((forced, available_driver(None).unwrap()), (DriverKind::IoUring, forced))
+            }
+            Err(error) => {
+                assert!(error.to_string().contains("--driver epoll"), "{error}");
+                assert_eq!(available_driver(None).unwrap(), DriverKind::Epoll);
+            }
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! Connections from nothing to open: connect, TLS handshake, and what happens if either fails.
+
+use plimsoll_record::FailureKind;
+use plimsoll_units::{Clock, Instant};
+
+use super::Worker;
+use crate::connection::{CloseKind, Connection, Negotiated, ProtocolStack, State};
+use crate::driver::{Driver, Received};
+use crate::failure::{connect_failure, tls_failure};
+use crate::schedule::Schedule;
+use crate::step_spec::MAX_CONNECTING;
+
+/// True if the server's accept queue is full and the system says so, as for a unix socket (connect(2)).
+fn is_accept_queue_full(error: &std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::WouldBlock
+}
+
+impl<D: Driver, C: Clock> Worker<D, C> {
+    /// True if one more rate-limited connection may connect.
+    pub(super) fn may_connect(&self) -> bool {
+        self.connecting_rate_limited < MAX_CONNECTING
+    }
+
+    /// Connects what is to be connected by now. A connection that the server closed is replaced at once, because responses
+    /// paced it; new ones and refused ones connect a few at a time.
+    pub(super) fn connect_due(&mut self) {
+        while let Some(slot) = self.queues.closed.pop_front() {
+            self.connect_if_needed(slot, false);
+        }
+        self.queues.release_refused(self.now);
+        while let Some(slot) = self.queues.next_retry(self.now) {
+            self.retry_connecting(slot);
+        }
+        while self.now >= self.began
+            && self.may_connect()
+            && let Some(slot) = self.queues.unconnected.pop_front()
+        {
+            self.connect_if_needed(slot, true);
+        }
+    }
+
+    /// Connects a connection that still has something to do. One of an open loop may be needed later.
+    fn connect_if_needed(&mut self, slot: u32, rate_limited: bool) {
+        if self.makes_load() || self.connections[slot as usize].in_flight() > 0 {
+            self.connect(slot as usize, rate_limited);
+        } else if let Schedule::Open(_) = self.schedule {
+            self.queues.spare.push(slot);
+        }
+    }
+
+    /// Connects more connections for requests that are due and found none idle.
+    pub(super) fn connect_for_backlog(&mut self) {
+        let writes_each = u64::from(self.spec.depth / self.shared.ledger.source.batch());
+        while self.backlog() > (self.connecting + self.queues.unconnected.len()) as u64 * writes_each {
+            if let Some(slot) = self.queues.spare.pop() {
+                self.connect(slot as usize, false);
+            } else if self.may_connect() && self.connections.len() < self.max_connections {
+                self.connections.push(Connection::new(&mut self.shared));
+                self.connect(self.connections.len() - 1, true);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn connect(&mut self, slot: usize, rate_limited: bool) {
+        self.connections[slot].begin_connecting(self.now, rate_limited);
+        self.connecting += 1;
+        self.connecting_rate_limited += usize::from(rate_limited);
+        self.open_socket(slot);
+    }
+
+    /// Opens a socket for a connection that is connecting.
+    fn open_socket(&mut self, slot: usize) {
+        match self.routes.open(slot, |route| self.driver.open(slot, route)) {
+            Ok(()) => {}
+            Err(error) if is_accept_queue_full(&error) => self.wait_for_accept_queue(slot),
+            Err(error) => self.connecting_failed(slot, connect_failure(&error)),
+        }
+    }
+
+    fn wait_for_accept_queue(&mut self, slot: usize) {
+        self.connections[slot].wait_for_accept_queue();
+        self.queues.accept_queue_full(slot, self.now);
+    }
+
+    /// Connects again after the accept queue was full, unless the connection has given up meanwhile.
+    fn retry_connecting(&mut self, slot: usize) {
+        if let State::Queued(_) = self.connections[slot].state() {
+            self.connections[slot].retry_connecting();
+            self.open_socket(slot);
+        }
+    }
+
+    /// The socket has connected, or failed to.
+    pub(super) fn connect_ended(&mut self, slot: usize) {
+        self.now = self.clock.now();
+        match self.driver.connected(slot) {
+            Ok(()) => self.begin_handshake(slot),
+            Err(error) => {
+                self.driver.close(slot);
+                if is_accept_queue_full(&error) {
+                    return self.wait_for_accept_queue(slot);
+                }
+                // Some drivers learn only here that the local address is in use.
+                let in_use = self.connections[slot].count_address_in_use();
+                match self.routes.try_another(slot, &error, in_use) {
+                    true => self.open_socket(slot),
+                    false => self.connecting_failed(slot, connect_failure(&error)),
+                }
+            }
+        }
+    }
+
+    /// The socket is connected: sends the first bytes of the protocols over it. Without TLS the connection is open.
+    fn begin_handshake(&mut self, slot: usize) {
+        let stack = ProtocolStack::new(&self.spec).and_then(|mut stack| match stack.start() {
+            Ok(()) => Ok(stack),
+            Err(failure) => Err(tls_failure(&failure)),
+        });
+        match stack {
+            Err(kind) => self.handshake_failed(slot, kind),
+            Ok(stack) => {
+                let handshaking = self.connections[slot].begin_handshake(stack, self.now);
+                if !handshaking {
+                    self.opened(slot);
+                }
+                self.send(slot);
+            }
+        }
+    }
+
+    /// Reads the server's part of a handshake.
+    pub(super) fn read_handshake(&mut self, slot: usize) {
+        while self.connections[slot].is_handshaking() {
+            let read = match self.driver.receive(slot, 0) {
+                Ok(Received::Bytes { bytes: [], .. }) => return self.peer_closed(slot, CloseKind::Orderly),
+                Ok(Received::Bytes { bytes, .. }) => {
+                    self.shared.ledger.recorder.counts(0).bytes_in += bytes.len() as u64;
+                    self.connections[slot].read_handshake(bytes, self.now, &mut self.shared)
+                }
+                // Nothing is discarded before there are responses.
+                Ok(Received::Discarded { .. }) => return self.peer_closed(slot, CloseKind::Reset),
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                Err(_) => return self.peer_closed(slot, CloseKind::Reset),
+            };
+            match read {
+                Err(kind) => self.handshake_failed(slot, kind),
+                Ok(None) => self.send(slot),
+                Ok(Some(negotiated)) => self.handshake_ended(slot, negotiated),
+            }
+        }
+    }
+
+    fn handshake_ended(&mut self, slot: usize, negotiated: Negotiated) {
+        if !negotiated.protocol_matches {
+            return self.handshake_failed(slot, FailureKind::TlsHandshake);
+        }
+        self.now = self.clock.now();
+        let connection = &self.connections[slot];
+        if let State::Handshaking(_, connected) = connection.state() {
+            let handshake_ns = self.now.nanos_since(connected);
+            self.shared.ledger.recorder.secured(handshake_ns, negotiated.resumed);
+        }
+        if connection.is_turned_away() {
+            return self.handshake_failed(slot, FailureKind::H2Refused);
+        }
+        self.opened(slot);
+        self.send(slot);
+        // The server may have refused requests together with the end of the handshake.
+        if self.connections[slot].is_open() {
+            self.resend_refused(slot, 0);
+        }
+    }
+
+    /// The connection is ready: sends again what the last socket did not carry to a response, and then new requests.
+    fn opened(&mut self, slot: usize) {
+        self.connecting_ended(slot);
+        self.open += 1;
+        let connection = &mut self.connections[slot];
+        let began = connection.opened(self.now);
+        self.shared.ledger.recorder.connected(self.now.nanos_since(began));
+        if connection.in_flight() > 0 {
+            connection.write_again(self.now, &mut self.shared);
+            self.send(slot);
+        }
+        self.refill(slot);
+    }
+
+    /// The attempt to connect is over, well or not.
+    fn connecting_ended(&mut self, slot: usize) {
+        self.connecting -= 1;
+        let rate_limited = self.connections[slot].attempt().is_some_and(|attempt| attempt.rate_limited);
+        self.connecting_rate_limited -= usize::from(rate_limited);
+    }
+
+    /// The handshake failed. What the layers still have to say is sent, such as an alert for the server's log.
+    pub(super) fn handshake_failed(&mut self, slot: usize, kind: FailureKind) {
+        self.now = self.clock.now();
+        self.send_farewell(slot);
+        self.driver.close(slot);
+        self.connecting_failed(slot, kind);
+    }
+
+    /// Connecting has taken too long.
+    pub(super) fn connecting_timed_out(&mut self, slot: usize) {
+        let connection = &self.connections[slot];
+        if connection.is_handshaking() {
+            return self.handshake_failed(slot, FailureKind::TlsHandshake);
+        }
+        let queue_was_full = connection.attempt().is_some_and(|attempt| attempt.queue_was_full);
+        let kind = if queue_was_full { FailureKind::BacklogFull } else { FailureKind::ConnectTimedOut };
+        self.driver.close(slot);
+        self.connecting_failed(slot, kind);
+    }
+
+    /// The connection could not be opened: the requests that needed it fail.
+    fn connecting_failed(&mut self, slot: usize, kind: FailureKind) {
+        self.connecting_ended(slot);
+        let connection = &mut self.connections[slot];
+        let began = connection.attempt().map_or(self.now, |attempt| attempt.began);
+        let timed_out = kind == FailureKind::ConnectTimedOut || self.now.since(began) >= self.spec.timeout;
+        if connection.in_flight() == 0 {
+            self.fail_waiting_request(slot, kind, began, timed_out);
+        }
+        let connection = &mut self.connections[slot];
+        match timed_out {
+            true => connection.give_up_all(kind, self.now, &mut self.shared.ledger),
+            false => connection.fail_all(kind, &mut self.shared.ledger),
+        }
+        connection.close();
+        match self.schedule {
+            Schedule::Closed => self.queues.refused(slot, self.now),
+            Schedule::Open(_) => self.queues.spare.push(slot as u32),
+        }
+    }
+
+    /// The request that waits for a connection fails unsent.
+    fn fail_waiting_request(&mut self, slot: usize, kind: FailureKind, began: Instant, timed_out: bool) {
+        let recorder = &mut self.shared.ledger.recorder;
+        let requests = u64::from(self.shared.ledger.source.batch());
+        let due = self.connections[slot].due.take().unwrap_or(began);
+        let intended = match &mut self.schedule {
+            Schedule::Open(backlog) => backlog.take(),
+            Schedule::Closed if self.control.claim_or_end(requests, self.now) => {
+                recorder.counts(0).intended += requests;
+                Some(due)
+            }
+            Schedule::Closed => None,
+        };
+        let Some(intended) = intended else { return };
+        recorder.failed(0, kind, requests);
+        if timed_out {
+            recorder.never_sent_after(0, self.now.nanos_since(intended), requests);
+        }
+    }
+
+    /// Closes a connection, to be connected again if there is something to send. `next_due` is when the request that waits
+    /// for it was due.
+    pub(super) fn replace(&mut self, slot: usize, next_due: Option<Instant>) {
+        self.driver.close(slot);
+        self.open -= 1;
+        let connection = &mut self.connections[slot];
+        connection.close();
+        connection.due = next_due;
+        match self.schedule {
+            Schedule::Open(_) if connection.in_flight() == 0 => self.queues.spare.push(slot as u32),
+            // Connected at the end of the turn and not here: a connection that is refused at once would otherwise be tried
+            // again and again from within itself.
+            _ => self.queues.closed.push_back(slot as u32),
+        }
+    }
+}

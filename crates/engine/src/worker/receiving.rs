@@ -1,0 +1,185 @@
+//! Responses in: from an event of the driver to what it means for the connection.
+
+use plimsoll_record::FailureKind;
+use plimsoll_units::Clock;
+
+use super::Worker;
+use crate::connection::{CloseKind, ReadOutcome, State};
+use crate::driver::{Driver, Event, Received};
+
+/// Why a socket gave no bytes.
+#[derive(Debug, Clone, Copy)]
+enum ReadError {
+    /// Nothing has arrived.
+    WouldBlock,
+    Closed(CloseKind),
+}
+
+impl<D: Driver, C: Clock> Worker<D, C> {
+    /// Advances a connection that became ready.
+    #[inline]
+    pub(super) fn advance(&mut self, event: Event) {
+        if event.writable {
+            self.advance_writable(event.slot);
+        }
+        if !event.readable {
+            return;
+        }
+        if self.connections[event.slot].is_handshaking() {
+            self.read_handshake(event.slot);
+        }
+        if self.connections[event.slot].is_open() {
+            self.read(event.slot, event.closing);
+        }
+    }
+
+    fn advance_writable(&mut self, slot: usize) {
+        match self.connections[slot].state() {
+            State::Connecting(_) => self.connect_ended(slot),
+            State::Handshaking(..) => self.send(slot),
+            State::Open(_) if self.connections[slot].has_unsent() => {
+                self.send(slot);
+                self.refill(slot);
+            }
+            State::Open(_) | State::Closed | State::Queued(_) => {}
+        }
+    }
+
+    /// Reads until the socket is empty, or nothing more is expected, and sends requests for which there is room then.
+    #[inline]
+    fn read(&mut self, slot: usize, closing: bool) {
+        loop {
+            let (outcome, more) = match self.receive(slot) {
+                Ok(read) => read,
+                Err(ReadError::WouldBlock) => break,
+                Err(ReadError::Closed(close)) => return self.peer_closed(slot, close),
+            };
+            let busy = self.connections[slot].in_flight() > 0;
+            if outcome == ReadOutcome::Answered && !busy && closing {
+                return self.closed_while_idle(slot);
+            }
+            if self.settle_end(slot, outcome) {
+                return;
+            }
+            if !(more || closing) || !busy {
+                break;
+            }
+        }
+        if self.connections[slot].is_layered() {
+            return self.finish_layered_read(slot);
+        }
+        self.refill(slot);
+    }
+
+    /// Receives what has arrived: what it means, and whether there may be more.
+    #[inline]
+    fn receive(&mut self, slot: usize) -> Result<(ReadOutcome, bool), ReadError> {
+        let (connection, shared) = (&mut self.connections[slot], &mut self.shared);
+        match self.driver.receive(slot, connection.discardable_bytes(&shared.ledger)) {
+            Ok(Received::Bytes { bytes: [], .. }) => Err(ReadError::Closed(CloseKind::Orderly)),
+            Ok(Received::Bytes { bytes, more }) => {
+                self.now = self.clock.now();
+                shared.ledger.recorder.counts(0).bytes_in += bytes.len() as u64;
+                Ok((connection.read(bytes, self.now, shared), more))
+            }
+            Ok(Received::Discarded { count, more }) => {
+                self.now = self.clock.now();
+                shared.ledger.recorder.counts(0).bytes_in += count;
+                Ok((connection.skip(count, self.now, shared), more))
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Err(ReadError::WouldBlock),
+            Err(_) => Err(ReadError::Closed(CloseKind::Reset)),
+        }
+    }
+
+    /// Settles an outcome that ends the connection; false if the connection goes on.
+    #[inline]
+    fn settle_end(&mut self, slot: usize, outcome: ReadOutcome) -> bool {
+        match outcome {
+            ReadOutcome::Incomplete | ReadOutcome::Answered => return false,
+            ReadOutcome::Retired => self.retired(slot),
+            ReadOutcome::RequestFailed(kind) => self.request_failed(slot, kind),
+            ReadOutcome::Failed(kind) => self.failed(slot, kind),
+            ReadOutcome::Unrequested => self.closed_while_idle(slot),
+        }
+        true
+    }
+
+    /// Sends again what an HTTP/2 server refused, at another time than when its bytes were read.
+    pub(super) fn resend_refused(&mut self, slot: usize, ended: u16) {
+        match self.connections[slot].resend_refused(ended, self.now, &mut self.shared) {
+            Some(outcome) if self.settle_end(slot, outcome) => {}
+            _ => self.finish_layered_read(slot),
+        }
+    }
+
+    /// Sends what the layers reply, and notices that the peer has closed the TLS session.
+    fn finish_layered_read(&mut self, slot: usize) {
+        if self.connections[slot].peer_closed_tls() {
+            return self.peer_closed(slot, CloseKind::Orderly);
+        }
+        self.refill(slot);
+        self.send(slot);
+    }
+
+    /// Sending failed, which ends the connection. What the server sent before still counts, such as a response that it gave
+    /// without waiting for the whole request.
+    pub(super) fn sending_failed(&mut self, slot: usize) {
+        while self.connections[slot].is_open() {
+            let Ok((outcome, _)) = self.receive(slot) else { break };
+            if outcome == ReadOutcome::Answered && self.connections[slot].in_flight() == 0 {
+                return self.closed_while_idle(slot);
+            }
+            if self.settle_end(slot, outcome) {
+                return;
+            }
+        }
+        self.peer_closed(slot, CloseKind::Reset);
+    }
+
+    /// The socket came to its end.
+    pub(super) fn peer_closed(&mut self, slot: usize, close: CloseKind) {
+        self.now = self.clock.now();
+        match self.connections[slot].state() {
+            State::Open(_) => {}
+            State::Handshaking(..) => return self.handshake_failed(slot, FailureKind::TlsHandshake),
+            State::Closed | State::Queued(_) | State::Connecting(_) => return,
+        }
+        if self.connections[slot].settle_close(close, self.now, &mut self.shared) {
+            self.replace(slot, Some(self.now));
+        } else {
+            self.closed_while_idle(slot);
+        }
+    }
+
+    /// The server closed a connection that carried no request. It is a reconnect and no failure.
+    fn closed_while_idle(&mut self, slot: usize) {
+        self.shared.ledger.recorder.counts(0).reconnects += 1;
+        self.replace(slot, Some(self.now));
+    }
+
+    /// The server said that it closes the connection: it does not read the requests that are still under way. If it answered
+    /// none before, it has not closed the connection between two requests, it refuses them.
+    fn retired(&mut self, slot: usize) {
+        let connection = &mut self.connections[slot];
+        let between_requests = connection.answered_before();
+        let kind = FailureKind::ClosedBeforeResponse;
+        connection.settle_unanswered(kind, between_requests, &mut self.shared.ledger);
+        self.replace(slot, Some(self.now));
+    }
+
+    /// The oldest request failed by what arrived, and nothing after it can be trusted.
+    fn request_failed(&mut self, slot: usize, kind: FailureKind) {
+        let (connection, ledger) = (&mut self.connections[slot], &mut self.shared.ledger);
+        connection.fail_oldest(kind, ledger);
+        connection.settle_unanswered(FailureKind::ClosedBeforeResponse, true, ledger);
+        self.replace(slot, Some(self.now));
+    }
+
+    /// The connection failed, with everything that it carried.
+    fn failed(&mut self, slot: usize, kind: FailureKind) {
+        self.send_farewell(slot);
+        self.connections[slot].settle_unanswered(kind, false, &mut self.shared.ledger);
+        self.replace(slot, Some(self.now));
+    }
+}

@@ -1,0 +1,124 @@
+//! The worker on a simulated clock: its figures are exact, and an hour of load takes no time.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::time::Duration;
+
+use plimsoll_plan::Level;
+use plimsoll_record::FailureKind;
+use plimsoll_sys::Route;
+use plimsoll_units::{Clock, Instant, SimClock};
+
+use super::tests::{Ran, open_loop, run, spec};
+use crate::driver::{Driver, Event, Payload, Received};
+use crate::step_spec::StepSpec;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// A network without delay and a server that answers each request after the same time.
+struct Simulated<'a> {
+    clock: &'a SimClock,
+    service_time: Duration,
+    /// When each slot is answered next.
+    due: BinaryHeap<Reverse<(Instant, usize)>>,
+    ready: VecDeque<Event>,
+    response: Vec<u8>,
+}
+
+impl<'a> Simulated<'a> {
+    fn new(clock: &'a SimClock, service_time: Duration) -> Self {
+        Self { clock, service_time, due: BinaryHeap::new(), ready: VecDeque::new(), response: Vec::new() }
+    }
+}
+
+impl Driver for Simulated<'_> {
+    fn open(&mut self, slot: usize, _route: &Route) -> io::Result<()> {
+        self.ready.push_back(Event { slot, readable: false, writable: true, closing: false });
+        Ok(())
+    }
+
+    fn connected(&self, _slot: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
+        let Payload::Fixed(range) = payload else { return Err(io::ErrorKind::Unsupported.into()) };
+        self.due.push(Reverse((self.clock.now() + self.service_time, slot)));
+        Ok(range.len())
+    }
+
+    fn receive(&mut self, _slot: usize, _discardable_bytes: u64) -> io::Result<Received<'_>> {
+        self.response = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".to_vec();
+        Ok(Received::Bytes { bytes: &mut self.response, more: false })
+    }
+
+    fn close(&mut self, slot: usize) {
+        self.due.retain(|Reverse((_, due))| *due != slot);
+    }
+
+    /// Moves the clock to the next response, or to the end of the wait.
+    fn wait<C: Clock>(&mut self, longest: Duration, clock: &C) -> io::Result<Instant> {
+        if self.ready.is_empty() {
+            let ends = self.clock.now() + longest;
+            let next = self.due.peek().map_or(ends, |Reverse((at, _))| ends.min(*at));
+            self.clock.advance(next.since(self.clock.now()));
+        }
+        while let Some(&Reverse((at, slot))) = self.due.peek()
+            && at <= self.clock.now()
+        {
+            self.due.pop();
+            self.ready.push_back(Event { slot, readable: true, writable: false, closing: false });
+        }
+        Ok(clock.now())
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        self.ready.pop_front()
+    }
+}
+
+/// Runs a step of 60 simulated seconds against a server that takes this long for each request.
+fn simulate(level: Level, service_time: Duration, change: impl FnOnce(&mut StepSpec)) -> Ran {
+    let clock = SimClock::default();
+    let mut spec = spec("127.0.0.1:1".parse().unwrap(), level, Duration::from_secs(60));
+    spec.origin = clock.now();
+    spec.interval = Duration::from_secs(1);
+    change(&mut spec);
+    run(spec, Simulated::new(&clock, service_time), &clock)
+}
+
+#[test]
+fn a_closed_loop_completes_one_request_per_service_time_and_connection() {
+    let ran = simulate(Level::Closed { connections: 4, depth: 1 }, 5 * MS, |_| {});
+    // One request of each connection is under way when the load ends.
+    assert_eq!((ran.counts.completed, ran.counts.failed.total()), (4 * 60 * 200, 0));
+    // Three digits are exact in a histogram.
+    assert_eq!((ran.latency.min().div_ceil(10_000), ran.latency.max() / 10_000), (500, 500));
+}
+
+#[test]
+fn an_open_loop_sends_when_requests_are_due_and_its_backlog_is_latency() {
+    let ran = simulate(open_loop(500.0, 4), 5 * MS, |_| {});
+    assert_eq!((ran.counts.intended, ran.counts.completed), (30_000, 30_000));
+    assert_eq!(ran.latency.max() / 10_000, 500);
+    // Four connections serve 800 requests in a second: at the end of the minute a fifth of all wait.
+    let ran = simulate(open_loop(1000.0, 4), 5 * MS, |_| {});
+    assert_eq!(ran.counts.intended, 60_000);
+    assert_eq!(
+        ran.latency.max() / 100_000_000,
+        122,
+        "what is due at 48.8 s is not sent when the grace ends at 61 s"
+    );
+}
+
+#[test]
+fn requests_that_are_never_answered_time_out_at_their_time() {
+    let never = Duration::from_secs(3600);
+    let ran =
+        simulate(Level::Closed { connections: 2, depth: 1 }, never, |spec| spec.timeout = 10 * 1000 * MS);
+    let timed_out = ran.counts.failed.of(FailureKind::TimedOut);
+    assert_eq!((timed_out, ran.counts.completed), (2 * 6, 0));
+    // A scan every 100 ms finds them.
+    assert!((10_000_000_000..10_110_000_000).contains(&ran.latency.max()), "{}", ran.latency.max());
+}

@@ -1,0 +1,170 @@
+//! Requests generated one by one, and responses inspected.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use plimsoll_engine::{
+    CheckResult, RequestMeta, RequestSource, ResponseInterest, ResponseView, RunningStep, SourceFactory,
+    SourceFault, StepEvent, Traffic,
+};
+use plimsoll_plan::Shard;
+use plimsoll_testkit::{BadServer, Nginx, Script};
+
+use super::measured::{Measured, closed, open, order};
+
+/// Counts its requests, and does what a test asks for.
+#[derive(Clone)]
+struct Counting {
+    made: Arc<AtomicU64>,
+    bodies: Arc<Mutex<Vec<Vec<u8>>>>,
+    interest: ResponseInterest,
+    think_time: Duration,
+    batch: u16,
+    stop_after: u64,
+    fail_after: u64,
+}
+
+impl Counting {
+    fn new() -> Self {
+        Self {
+            made: Arc::default(),
+            bodies: Arc::default(),
+            interest: ResponseInterest::None,
+            think_time: Duration::ZERO,
+            batch: 1,
+            stop_after: u64::MAX,
+            fail_after: u64::MAX,
+        }
+    }
+
+    fn made(&self) -> u64 {
+        self.made.load(Ordering::SeqCst)
+    }
+}
+
+impl SourceFactory for Counting {
+    fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl RequestSource for Counting {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
+        let number = self.made.fetch_add(1, Ordering::SeqCst);
+        if number >= self.fail_after {
+            return Err(SourceFault("no more ideas".to_owned()));
+        }
+        for _ in 0..self.batch {
+            out.extend_from_slice(format!("GET /?n={number} HTTP/1.1\r\nHost: x\r\n\r\n").as_bytes());
+        }
+        Ok(RequestMeta::for_method("GET"))
+    }
+
+    fn batch(&self) -> u16 {
+        self.batch
+    }
+
+    fn think_time(&mut self) -> Result<Duration, SourceFault> {
+        Ok(self.think_time)
+    }
+
+    fn interest(&self) -> ResponseInterest {
+        self.interest
+    }
+
+    fn inspect(&mut self, _request: u16, answer: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
+        let mut bodies = self.bodies.lock().unwrap();
+        bodies.push(answer.body.to_vec());
+        let known = answer.fields.iter().any(|field| field.name.eq_ignore_ascii_case("content-length"));
+        Ok(if known && bodies.len().is_multiple_of(2) { CheckResult::Passed } else { CheckResult::Failed(1) })
+    }
+
+    fn stopped(&self) -> bool {
+        self.made() >= self.stop_after
+    }
+}
+
+#[test]
+fn every_request_is_generated_anew_and_sources_end_with_their_workers() {
+    let nginx = Nginx::start().unwrap();
+    let maker = Counting::new();
+    let mut order = order(nginx.address(), closed(4));
+    order.workers = 2;
+    order.traffic = Traffic::Generated(Arc::new(maker.clone()));
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), [""; 0]);
+    assert_eq!(measured.counts.sent, maker.made());
+    drop(order);
+    assert_eq!(Arc::strong_count(&maker.made), 1, "no source is left");
+}
+
+#[test]
+fn an_inspecting_source_gets_whole_bodies_and_its_results_count() {
+    let server = BadServer::start(Script::Correct { body: b"a body".to_vec() });
+    let maker = Counting { interest: ResponseInterest::Full, ..Counting::new() };
+    let mut order = order(server.address(), closed(3));
+    order.requests_max = Some(100);
+    order.traffic = Traffic::Generated(Arc::new(maker.clone()));
+    let measured = Measured::of(&order);
+    let bodies = maker.bodies.lock().unwrap();
+    assert_eq!(bodies.len(), 100);
+    assert!(bodies.iter().all(|body| body == b"a body"));
+    assert_eq!((measured.counts.completed, measured.counts.ok), (100, 50));
+}
+
+#[test]
+fn a_source_that_stops_ends_the_load_before_its_time() {
+    let nginx = Nginx::start().unwrap();
+    let maker = Counting { stop_after: 50, ..Counting::new() };
+    let mut order = order(nginx.address(), closed(4));
+    order.duration = Duration::from_secs(600);
+    order.traffic = Traffic::Generated(Arc::new(maker.clone()));
+    let measured = Measured::of(&order);
+    assert_eq!((measured.counts.completed, maker.made()), (50, 50));
+}
+
+#[test]
+fn a_source_that_fails_says_why_and_loses_nothing() {
+    let nginx = Nginx::start().unwrap();
+    let maker = Counting { fail_after: 50, ..Counting::new() };
+    let mut order = order(nginx.address(), closed(4));
+    order.duration = Duration::from_secs(600);
+    order.traffic = Traffic::Generated(Arc::new(maker));
+    let mut running = RunningStep::start(&order).unwrap();
+    let mut completed = 0;
+    while let StepEvent::Frame(frame) = running.next(Duration::from_secs(60)).unwrap() {
+        completed += frame.head.counts.completed;
+    }
+    assert_eq!(running.fault().map(ToString::to_string), Some("no more ideas".to_owned()));
+    assert_eq!(completed, 50);
+}
+
+#[test]
+fn think_times_pace_a_connection_and_are_not_latency() {
+    let nginx = Nginx::start().unwrap();
+    let maker = Counting { think_time: Duration::from_millis(40), ..Counting::new() };
+    let mut order = order(nginx.address(), closed(2));
+    order.traffic = Traffic::Generated(Arc::new(maker));
+    let measured = Measured::of(&order);
+    assert!((2..=2 * 300 / 40).contains(&measured.counts.completed), "{:?}", measured.counts);
+    assert_eq!(measured.failures(), [""; 0]);
+    assert!(measured.latency.min() < 40_000_000);
+}
+
+#[test]
+fn a_batch_of_requests_is_sent_together() {
+    let nginx = Nginx::start().unwrap();
+    let maker = Counting { batch: 8, ..Counting::new() };
+    for level in [closed(2), open(500.0, 2)] {
+        let mut order = order(nginx.address(), level);
+        order.depth = 8;
+        order.requests_max = Some(240);
+        order.traffic = Traffic::Generated(Arc::new(maker.clone()));
+        let measured = Measured::of(&order);
+        assert_eq!(measured.failures(), [""; 0]);
+        assert_eq!((measured.counts.intended, measured.counts.completed), (240, 240));
+    }
+    assert_eq!(maker.made(), 60);
+}

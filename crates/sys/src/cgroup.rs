@@ -1,0 +1,78 @@
+//! The folders of a control group.
+
+use std::path::{Path, PathBuf};
+
+/// The folders of one control group: one in version 2, one for each controller in version 1; `None` where there is none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CgroupPaths {
+    /// In the hierarchy of version 2.
+    pub unified: Option<PathBuf>,
+    /// In that of the controller `cpu` of version 1.
+    pub cpu: Option<PathBuf>,
+    /// In that of `cpuacct`.
+    pub cpuacct: Option<PathBuf>,
+    /// In that of `memory`.
+    pub memory: Option<PathBuf>,
+    /// In that of `blkio`.
+    pub blkio: Option<PathBuf>,
+    /// In that of `pids`.
+    pub pids: Option<PathBuf>,
+}
+
+impl CgroupPaths {
+    /// Calls `folder` with the controller of each hierarchy; version 2's is the empty name.
+    pub fn from_fn(folder: impl Fn(&str) -> Option<PathBuf>) -> Self {
+        Self {
+            unified: folder(""),
+            cpu: folder("cpu"),
+            cpuacct: folder("cpuacct"),
+            memory: folder("memory"),
+            blkio: folder("blkio"),
+            pids: folder("pids"),
+        }
+    }
+
+    /// The folder in the hierarchy of a controller; version 2's is the empty name.
+    pub fn get(&self, controller: &str) -> Option<&Path> {
+        let folder = match controller {
+            "" => &self.unified,
+            "cpu" => &self.cpu,
+            "cpuacct" => &self.cpuacct,
+            "memory" => &self.memory,
+            "blkio" => &self.blkio,
+            "pids" => &self.pids,
+            _ => &None,
+        };
+        folder.as_deref()
+    }
+
+    /// The same folders, each changed by `other`.
+    #[must_use]
+    pub fn map(&self, other: impl Fn(&Path) -> PathBuf) -> Self {
+        Self::from_fn(|controller| self.get(controller).map(&other))
+    }
+
+    /// All folders without duplicates: controllers may share a hierarchy.
+    pub fn folders(&self) -> Vec<&Path> {
+        let all = [&self.unified, &self.cpu, &self.cpuacct, &self.memory, &self.blkio, &self.pids];
+        let mut folders: Vec<&Path> = all.into_iter().flatten().map(PathBuf::as_path).collect();
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_controller_has_its_own_folder_and_a_shared_one_is_listed_once() {
+        let group = CgroupPaths::from_fn(|controller| Some(PathBuf::from(format!("/cg/{controller}"))));
+        for controller in ["", "cpu", "cpuacct", "memory", "blkio", "pids"] {
+            assert_eq!(group.get(controller), Some(Path::new(&format!("/cg/{controller}"))));
+        }
+        assert_eq!((group.folders().len(), group.get("rdma")), (6, None));
+        assert_eq!(group.map(|_| PathBuf::from("/one")).folders(), [Path::new("/one")]);
+    }
+}
