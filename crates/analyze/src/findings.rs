@@ -1,16 +1,28 @@
 //! What was found: every figure and sentence of a report is made from these.
 
+mod advice;
+mod claim;
+mod evidence;
+mod limit;
+mod place;
 mod proof;
+mod raise;
 mod verdict;
 
 use plimsoll_plan::Slo;
 
 use crate::GeneratorHealth;
 
+pub use advice::{Advice, FailureAdvice};
+pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, TierUsed, Used};
+pub use evidence::{At, Evidence, FigureKind, Observation, PlaceCount, TierFigure};
+pub use limit::{Confidence, Limit};
+pub use place::{Part, Place};
 pub use plimsoll_stats::Estimate;
 pub use plimsoll_stats::usl::{Usl, UslFit};
-pub use proof::{Proof, ProofOutcome};
-pub use verdict::{Confidence, EvidenceRow, Limit, NextLimit, Suspect, Verdict};
+pub use proof::{Bound, Experiment, Flaw, Proof, ProofOutcome};
+pub use raise::Raise;
+pub use verdict::{Excluded, NextLimit, Suspect, Verdict};
 
 /// A percentile with its interval; the value is `None` where there are too few samples to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

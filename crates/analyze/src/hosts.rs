@@ -12,6 +12,7 @@ pub(crate) mod topology;
 pub(crate) mod track;
 pub(crate) mod tracks;
 pub(crate) mod usage;
+pub(crate) mod utilisation;
 
 pub(crate) use track::{Span, Track};
 pub(crate) use tracks::{GENERATOR, Hosts, name_of, pid_of};

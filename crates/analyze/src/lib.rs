@@ -25,6 +25,7 @@ mod hosts;
 mod intervention;
 mod load;
 mod machines;
+mod prediction;
 mod proof;
 mod remedy;
 mod table;
@@ -37,7 +38,7 @@ use load::knee;
 pub use ablation::*;
 pub use analysis::{AnalyzeError, analyze};
 pub use capacity::compare::{BestComparison, Comparison, ComparisonRow, RungOutcome, compare, rungs_of};
-pub use capacity::tiers::{Efficiency, TierRow, TierScaling, TierUse, scalings, tier_rows};
+pub use capacity::tiers::{Efficiency, TierCount, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use findings::*;
 pub use generator::health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
 pub use hosts::demand::{Demand, Law};
@@ -45,16 +46,18 @@ pub use hosts::host_view::{
     ComponentFigure, ComponentLoad, FigureUnit, Throttled, Unread, WatchedHost, io_calls_per_sec,
     watched_hosts,
 };
-pub use hosts::resource::{Resource, ResourceKind};
+pub use hosts::resource::{Resource, ResourceId, ResourceKind, ResourceUse};
 pub use hosts::topology::{Door, TierEdge, TierNode, Topology};
-pub use intervention::{INTERVENTION, Raise, experiment};
+pub use intervention::INTERVENTION;
 pub use load::profiled::level_to_profile;
 pub use load::requests::wants_status;
 pub use load::summary::measured_to_the_last_answer;
 pub use load::{ladder, steady, warm_up as warm};
 pub use machines::*;
-pub use remedy::remedy;
+pub use prediction::{UntriedVerdict, experiment};
+pub use remedy::failure_advice;
 pub use table::{
-    BreakEven, HeldLines, LawBreach, LinePoint, PooledTier, RowFinding, RowRun, RunRows, SizeLine,
-    TableFindings, TableRow, TableTier, TriedRow, explain_table, run_rows,
+    BreakEven, Ceiling, Conclusion, HeldLines, LinePoint, Multiplied, MultipliedRow, PooledTier, RowEnds,
+    RowFinding, RowName, RowPoint, RowRun, RowsPool, RunRows, SizeLine, TableFindings, TableRow, TableTier,
+    TriedRow, explain_table, run_rows,
 };

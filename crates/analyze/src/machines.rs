@@ -5,6 +5,7 @@
 //! requests (Denning and Buzen 1978; the utilisation law turned round). The largest of them is the tier's number.
 
 mod demand;
+mod doubt;
 mod growth;
 mod observed;
 mod runs;
@@ -12,7 +13,8 @@ mod scaling;
 mod table;
 mod what_if;
 
-pub use demand::{DemandUnit, TierDemand, TierResource};
+pub use demand::{DemandUnit, Origin, TierDemand, TierResource};
+pub use doubt::{Doubt, Remark, Taken};
 pub use growth::{Growth, Stop};
 pub use observed::{Carried, Observed, ObservedTier};
 pub use runs::observe_runs;
@@ -65,8 +67,8 @@ pub struct TierPlan {
     pub carried: Option<Carried>,
     /// How it scaled where several counts were measured.
     pub scaling: Option<Scaling>,
-    /// What is not known, or to be taken with care: a sentence each.
-    pub doubts: Vec<String>,
+    /// What is not known, or to be taken with care.
+    pub doubts: Vec<Doubt>,
 }
 
 /// The machines for a target rate.
@@ -79,7 +81,7 @@ pub struct MachinePlan {
     /// Where growth stops with the machines that were measured.
     pub growth: Option<Growth>,
     /// What holds for all of it.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Remark>,
 }
 
 /// The machines that what was observed asks for.
@@ -100,12 +102,7 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
     doubts.extend(TierDemand::without_capacity(&tier.demands, goal));
     let never_near = needs.first().is_some_and(|need| need.demand.used_most < goal.utilisation);
     if let Some(need) = needs.first().filter(|_| never_near) {
-        doubts.push(format!(
-            "it was never seen fuller than {:.0} % of its {}, so that whatever else stops it was not met: this is the least it \
-             needs",
-            100.0 * need.demand.used_most,
-            need.demand.resource.words()
-        ));
+        doubts.push(Doubt::NeverNear { share: need.demand.used_most, resource: need.demand.resource });
     }
     let by_law = tier.scaling.as_ref().and_then(|scaling| scaling.machines(goal));
     let machines = needs.first().map(|need| {

@@ -1,86 +1,20 @@
-//! Whether an experiment bears a verdict out: what was foretold, against what was seen.
+//! Whether an experiment bears a verdict out: what was predicted, against what was measured.
 
-use plimsoll_plan::Cap;
 use plimsoll_stats::ratio;
-use plimsoll_units::{count_text, significant};
 
-use crate::intervention::{cap_of, repeated};
-use crate::knee::{TOLERANCE, counts_for_capacity, whole};
-use crate::verdict::{FREE, connections_text, may_be_the_targets};
-use crate::{
-    Confidence, Estimate, EvidenceRow, Findings, Limit, Proof, ProofOutcome, Raise, Resource, StepSummary,
-    Verdict,
+use crate::findings::{
+    Advice, At, Confidence, Estimate, Evidence, Excluded, Experiment, Findings, Flaw, Limit, Observation,
+    Proof, ProofOutcome, Raise, Verdict,
 };
+use crate::knee::{TOLERANCE, counts_for_capacity, whole};
+use crate::prediction::{cap_of, predict, repeated};
+use crate::verdict::may_be_the_targets;
 
-/// An experiment that foretells less than this ratio is not worth making: twice the tolerance that a plateau is told by.
-pub(crate) const LEAST_TOLD: f64 = 1.0 + 2.0 * TOLERANCE;
-
-/// How throughput should move, and what else bounds it, in words.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Foretold {
-    pub(crate) ratio: f64,
-    pub(crate) bound: Option<String>,
-}
-
-/// Throughput over that of this step, once a cap is raised: as many times as there is more of it (of memory, a tenth more), up to the lowest of what
-/// else bounds it. That is the next limit, the other way of the same link, the rate that is offered, and the load itself:
-/// by N ≤ X·S₀ so many connections give N/S₀ at most, where S₀ was not made by what is raised.
-pub(crate) fn foretold(
-    findings: &Findings,
-    step: usize,
-    raise: &Raise,
-    resource: Option<&Resource>,
-) -> Foretold {
-    let now = &findings.steps[step];
-    let over_now = |per_sec: f64| per_sec / now.throughput.value.max(f64::MIN_POSITIVE);
-    let next = findings.verdict.next_limit.as_ref();
-    let next = next
-        .map(|next| (over_now(next.at_per_sec.value), format!("{} of {}", next.limit.name(), next.place)));
-    let other_way = resource.and_then(|raised| other_way(findings, raise.cap, raised)).map(|other| {
-        (over_now(other.0), format!("{} of {}", other.1.kind.name().replace('_', " "), other.1.place()))
-    });
-    let offered = now.rate_per_sec.map(|rate| (over_now(rate), "the rate that is offered".to_owned()));
-    let was_free =
-        resource.and_then(|raised| raised.utilisation(lowest(findings)?)).is_some_and(|share| share < FREE);
-    let load = findings.knee.filter(|_| was_free).map(|knee| {
-        let most = f64::from(now.connections) / knee.connections_predicted.max(f64::MIN_POSITIVE);
-        (most, format!("what {} can ask for", connections_text(now.connections)))
-    });
-    let bounds = [next, other_way, offered, load].into_iter().flatten();
-    // Half as much memory again does not fetch half as much again: how many pages stay depends on which are asked for. That
-    // something is gained is all that can be told.
-    let alone = if raise.cap == Cap::Memory { LEAST_TOLD } else { raise.ratio() };
-    match bounds.min_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((ratio, bound)) if ratio < alone => Foretold { ratio, bound: Some(bound) },
-        _ => Foretold { ratio: alone, bound: None },
-    }
-}
-
-/// The step with the fewest connections that counts.
-fn lowest(findings: &Findings) -> Option<usize> {
-    let counts = |(_, step): &(usize, &StepSummary)| whole(step) && counts_for_capacity(step);
-    let usable = findings.steps.iter().enumerate().filter(counts);
-    usable.min_by_key(|(_, step)| step.connections).map(|(index, _)| index)
-}
-
-/// The way of a link that is not raised with the other, and the throughput at which it is full. It is of the limit that is
-/// named, so that it is not told as the next one.
-fn other_way<'a>(findings: &'a Findings, cap: Cap, raised: &Resource) -> Option<(f64, &'a Resource)> {
-    let same_link = |other: &&Resource| {
-        (&other.host, &other.detail) == (&raised.host, &raised.detail)
-            && other.kind != raised.kind
-            && other.kind.limit() == raised.kind.limit()
-    };
-    let other =
-        findings.resources.iter().find(same_link).filter(|_| !matches!(cap, Cap::Packets | Cap::Disk))?;
-    Some((other.demand?.at_per_sec?.value, other))
-}
-
-/// What a ratio says that should have been this one. Throughput that moves farther than foretold bears the verdict out too:
-/// it is foretold as if all that is used grew with the load.
-fn judged(foretold: f64, seen: Estimate) -> ProofOutcome {
+/// What a ratio says that should have been this one. Throughput that moves farther than predicted bears the verdict out too:
+/// it is predicted as if all that is used grew with the load.
+fn judged(predicted: f64, seen: Estimate) -> ProofOutcome {
     let Some((low, high)) = seen.interval else { return ProofOutcome::Undecided };
-    let reached = high >= foretold * (1.0 - TOLERANCE);
+    let reached = high >= predicted * (1.0 - TOLERANCE);
     match (reached, low > 1.0) {
         (true, true) => ProofOutcome::Proven,
         (true, false) => ProofOutcome::Undecided,
@@ -92,129 +26,89 @@ fn judged(foretold: f64, seen: Estimate) -> ProofOutcome {
 pub(crate) fn weigh(findings: &mut Findings, tried: &Result<Raise, String>, again: &Findings) {
     let raise = match tried {
         Ok(raise) => raise,
-        Err(why) => return add_sentence(&mut findings.verdict, &format!("It was to be tried: {why}.")),
+        Err(why) => {
+            findings.verdict.experiment = Some(Experiment::NotMade(why.clone()));
+            return;
+        }
     };
-    let Some(step) = repeated(findings) else { return };
+    if let Some(proof) = proof(findings, raise, again) {
+        settle(&mut findings.verdict, proof);
+    }
+}
+
+fn proof(findings: &Findings, raise: &Raise, again: &Findings) -> Option<Proof> {
+    let step = repeated(findings)?;
     let named =
         cap_of(findings, step).filter(|(cap, _)| *cap == raise.cap && findings.verdict.host() == raise.host);
-    let resource = named.and_then(|(_, resource)| resource);
-    let foretold = foretold(findings, step, raise, resource);
+    let prediction = predict(findings, step, raise, named.and_then(|(_, resource)| resource));
     let first = &findings.steps[step];
     let second = again.steps.first();
     let ratio = second.and_then(|second| ratio(second.throughput, first.throughput));
-    let judged = ratio.map_or(ProofOutcome::Undecided, |ratio| judged(foretold.ratio, ratio));
+    let judged = ratio.map_or(ProofOutcome::Undecided, |ratio| judged(prediction.ratio, ratio));
     // Rules change, and a file may be judged anew long after the experiment.
-    let elsewhere = || Some("that is not what this verdict names".to_owned());
-    let flaw = if named.is_some() { flaw(again, judged) } else { elsewhere() };
-    let proof = Proof {
+    let flaw = if named.is_some() { flaw(again, judged) } else { Some(Flaw::OtherVerdict) };
+    Some(Proof {
         raise: raise.clone(),
         connections: first.connections,
         before_per_sec: first.throughput,
         after_per_sec: second.map(|second| second.throughput),
         ratio,
-        foretold_ratio: foretold.ratio,
+        predicted_ratio: prediction.ratio,
+        bound: prediction.bound,
         outcome: if flaw.is_some() { ProofOutcome::Undecided } else { judged },
-    };
-    settle(&mut findings.verdict, proof, &foretold, flaw);
+        flaw,
+    })
 }
 
-/// Why the second load tells nothing, if it does not.
-fn flaw(again: &Findings, judged: ProofOutcome) -> Option<String> {
-    let Some(step) = again.steps.first() else {
-        return Some("the load was not made again".to_owned());
-    };
-    let own = |reason| !may_be_the_targets(reason);
-    let by_generator = again.generator.reasons.iter().any(own)
+/// Why the second load shows nothing, if it does not.
+fn flaw(again: &Findings, judged: ProofOutcome) -> Option<Flaw> {
+    let Some(step) = again.steps.first() else { return Some(Flaw::NotMade) };
+    let is_own = |reason| !may_be_the_targets(reason);
+    let by_generator = again.generator.reasons.iter().any(is_own)
         || (again.generator.healthy() && again.verdict.limit == Limit::Generator);
     match judged {
-        _ if !whole(step) => Some("that load was cut short".to_owned()),
-        _ if !counts_for_capacity(step) => Some("more than 5 % of its requests failed".to_owned()),
+        _ if !whole(step) => Some(Flaw::CutShort),
+        _ if !counts_for_capacity(step) => Some(Flaw::Failed),
         // What the generator held back was more still.
         ProofOutcome::Proven => None,
-        _ if by_generator => Some("the load generator was the limit then".to_owned()),
-        ProofOutcome::Undecided => {
-            Some("throughput is not known well enough: give steps more time".to_owned())
-        }
+        _ if by_generator => Some(Flaw::Generator),
+        ProofOutcome::Undecided => Some(Flaw::Vague),
         ProofOutcome::Withdrawn => None,
     }
 }
 
-fn settle(verdict: &mut Verdict, proof: Proof, foretold: &Foretold, flaw: Option<String>) {
-    let tried = tried_text(&proof, foretold);
-    let moved = proof.ratio.and_then(|ratio| ratio.interval).is_some_and(|(low, _)| low > 1.0);
-    let outcome = match proof.outcome {
+fn settle(verdict: &mut Verdict, proof: Proof) {
+    match proof.outcome {
         ProofOutcome::Proven => prove(verdict, &proof),
-        ProofOutcome::Withdrawn => withdraw(verdict, moved),
-        ProofOutcome::Undecided => {
-            format!("That decides nothing: {}.", flaw.unwrap_or_default())
-        }
-    };
-    if let (Some(ratio), Some(row)) = (proof.ratio, proof.after_per_sec) {
-        let foretold_per_sec = proof.before_per_sec.value * proof.foretold_ratio;
-        let what = format!("requests/s with {}, against those foretold", proof.raise);
-        let at = format!("{}, ×{}", connections_text(proof.connections), significant(ratio.value));
-        verdict.evidence.push(EvidenceRow { what, value: row.value, of: Some(foretold_per_sec), at });
+        ProofOutcome::Withdrawn => withdraw(verdict, &proof),
+        ProofOutcome::Undecided => {}
     }
-    add_sentence(verdict, &format!("{tried} {outcome}"));
-    verdict.proof = Some(proof);
+    verdict.evidence.extend(evidence(&proof));
+    verdict.experiment = Some(Experiment::Made(Box::new(proof)));
 }
 
-/// What could not be told from it is told from it now: nothing of that was raised.
-fn prove(verdict: &mut Verdict, proof: &Proof) -> String {
+fn evidence(proof: &Proof) -> Option<Evidence> {
+    let (ratio, after) = (proof.ratio?, proof.after_per_sec?);
+    Some(Evidence {
+        observed: Observation::Raised(proof.raise.clone()),
+        value: after.value,
+        of: Some(proof.before_per_sec.value * proof.predicted_ratio),
+        at: At::Again { connections: proof.connections, ratio: ratio.value },
+    })
+}
+
+/// What could not be distinguished from it is now: nothing of that was raised.
+fn prove(verdict: &mut Verdict, proof: &Proof) {
     verdict.confidence = Confidence::Proven;
     let per_sec = proof.after_per_sec.map_or(0.0, |after| after.value);
-    for other in std::mem::take(&mut verdict.also) {
-        let (name, place) = (other.limit.name(), other.place);
-        verdict.excluded.push(format!(
-            "{name} of {place}: it was not raised, and let {} requests/s through",
-            count_text(per_sec)
-        ));
-    }
-    "That proves the verdict.".to_owned()
+    let settled = std::mem::take(&mut verdict.also).into_iter();
+    verdict.excluded.extend(settled.map(|suspect| Excluded::NotRaised { suspect, per_sec }));
 }
 
-fn withdraw(verdict: &mut Verdict, moved: bool) -> String {
-    let known = moved || !verdict.also.is_empty();
-    verdict.confidence = if known { Confidence::Inferred } else { Confidence::Unknown };
-    verdict.advice = vec![
-        "look for what else holds requests back: what is named under «also» or as the next limit, and hosts and \
-         components that were not looked at"
-            .to_owned(),
-    ];
-    match moved {
-        true => "Throughput moved, and less than foretold: something else holds it back too.".to_owned(),
-        false => {
-            "Throughput did not move: the verdict is withdrawn, something else holds it back.".to_owned()
-        }
-    }
-}
-
-fn add_sentence(verdict: &mut Verdict, sentence: &str) {
-    if verdict.text.is_empty() {
-        verdict.text = format!("{} of {}.", verdict.limit.name(), verdict.place);
-    }
-    verdict.text.push(' ');
-    verdict.text.push_str(sentence);
-}
-
-/// `Tried: with 0.75 cores instead of 0.5 for web, 16 connections made 1,480 requests/s instead of 1,000, …`
-fn tried_text(proof: &Proof, foretold: &Foretold) -> String {
-    let with = &proof.raise;
-    let load = connections_text(proof.connections);
-    let bound = foretold.bound.as_ref().map_or_else(String::new, |bound| format!(", where {bound} stops it"));
-    let foretold = format!("×{} was foretold{bound}", significant(foretold.ratio));
-    let Some((after, ratio)) = proof.after_per_sec.zip(proof.ratio) else {
-        return format!("Tried: with {with} {load} were to be loaded again, and {foretold}.");
-    };
-    let interval = ratio
-        .interval
-        .map_or_else(String::new, |(low, high)| format!(" ({} to {})", significant(low), significant(high)));
-    format!(
-        "Tried: with {with} {load} made {} requests/s instead of {}, ×{}{interval}; {foretold}.",
-        count_text(after.value),
-        count_text(proof.before_per_sec.value),
-        significant(ratio.value)
-    )
+fn withdraw(verdict: &mut Verdict, proof: &Proof) {
+    let is_known = proof.moved() || !verdict.also.is_empty();
+    verdict.confidence = if is_known { Confidence::Inferred } else { Confidence::Unknown };
+    verdict.advice = vec![Advice::SomethingElse];
 }
 
 #[cfg(test)]

@@ -1,29 +1,27 @@
 //! What helps against a kind of failure, in this run.
 
 use plimsoll_plan::Plan;
-use plimsoll_record::{FailureKind, FailureRow};
+use plimsoll_record::FailureKind;
 
-use crate::{GeneratorReason, StepSummary};
-
-/// What helps against requests that were not sent because the workers had no time for them.
-const OUT_OF_TIME: &str = "the generator itself was at its limit, and more connections would not help: lower the rate, use more workers (-t) if cores are free, or another machine";
-
-/// What helps where the workers had time, and no connection was free.
-const OUT_OF_CONNECTIONS: &str = "no connection was free: raise --max-connections, or lower the rate";
+use crate::findings::{FailureAdvice, StepSummary};
+use crate::generator::health::GeneratorReason;
 
 /// What helps against one kind of failure. Over a unix socket that is something else than over TCP; and requests are never
-/// sent for want of connections, or of the generator's own time: its check of itself tells which.
-pub fn remedy(plan: &Plan, steps: &[StepSummary], row: &FailureRow) -> &'static str {
-    let unsent = |step: &&StepSummary| step.counts.failed.of(FailureKind::Unsent) > 0;
-    let Some(step) = steps.iter().find(unsent).filter(|_| row.kind == FailureKind::Unsent) else {
-        return row.remedy_over(plan.network.unix.is_some());
+/// sent for want of connections, of descriptors, or of the generator's own time: its check of itself says which.
+pub fn failure_advice(plan: &Plan, steps: &[StepSummary], kind: FailureKind) -> FailureAdvice {
+    let is_unsent = |step: &&StepSummary| step.counts.failed.of(FailureKind::Unsent) > 0;
+    let Some(step) = steps.iter().find(is_unsent).filter(|_| kind == FailureKind::Unsent) else {
+        return match plan.network.unix {
+            Some(_) => FailureAdvice::OverUnixSocket(kind),
+            None => FailureAdvice::Usual(kind),
+        };
     };
-    let short_of_descriptors =
+    let is_of_descriptors =
         |reason: &&GeneratorReason| matches!(reason, GeneratorReason::OutOfConnections { .. });
-    match step.generator.reasons.iter().find(short_of_descriptors) {
-        Some(reason) => reason.remedy(),
-        None if step.generator.out_of_time() => OUT_OF_TIME,
-        None if step.generator.too_short => row.remedy,
-        None => OUT_OF_CONNECTIONS,
+    match step.generator.reasons.iter().find(is_of_descriptors) {
+        Some(_) => FailureAdvice::OutOfDescriptors,
+        None if step.generator.out_of_time() => FailureAdvice::OutOfTime,
+        None if step.generator.too_short => FailureAdvice::Usual(kind),
+        None => FailureAdvice::OutOfConnections,
     }
 }

@@ -4,185 +4,22 @@
 //! of the same tiers, which tell what each of them costs.
 
 mod break_even;
+mod conclusion;
 mod conclusions;
+mod explain;
 mod front;
 mod growth;
 mod law;
 mod lines;
+mod row;
 mod rules;
 mod runs;
 mod shares;
 
-use crate::verdict::TIE;
-use crate::{EvidenceRow, Verdict};
-
 pub use break_even::{BreakEven, PooledTier, TriedRow};
-pub use law::LawBreach;
+pub use conclusion::{Ceiling, Conclusion, Multiplied, MultipliedRow, RowEnds, RowName, RowPoint, RowsPool};
+pub use explain::{TableFindings, explain_table};
 pub use lines::{HeldLines, LinePoint, SizeLine};
+pub(crate) use row::Pair;
+pub use row::{RowFinding, TableRow, TableTier};
 pub use runs::{RowRun, RunRows, run_rows};
-
-/// Two figures that differ by a quarter tell a law from the 5 % that throughput may be off by: its exponent is then known
-/// within ln 1.05/ln 1.25, which is 0.22.
-const APART: f64 = 1.25;
-
-/// A row that is used for others, with what was found in it.
-type Pair<'a> = (&'a TableRow, &'a RowFinding);
-
-/// One tier in one row.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TableTier {
-    /// Its name.
-    pub name: String,
-    /// How many machines or processes play it. Where the table does not say, figures are taken as those of one, and none
-    /// are foretold.
-    pub instances: Option<f64>,
-    /// CPU used of each machine, 1 being all of it.
-    pub cpu_ratio: Option<f64>,
-    /// CPU used by each process that can use one core at most, 1 being that core.
-    pub core_ratio: Option<f64>,
-    /// Bits per second that reach each machine.
-    pub in_bits_per_sec: Option<f64>,
-    /// Bits per second that leave each machine.
-    pub out_bits_per_sec: Option<f64>,
-    /// What the link of each machine carries each way.
-    pub link_bits_per_sec: Option<f64>,
-    /// What the link of each machine carries both ways together, where it is sold so.
-    pub link_both_bits_per_sec: Option<f64>,
-    /// Packets per second that reach each machine.
-    pub in_packets_per_sec: Option<f64>,
-    /// Packets per second that leave each machine.
-    pub out_packets_per_sec: Option<f64>,
-    /// Packets per second that the link of each machine carries each way.
-    pub link_packets_per_sec: Option<f64>,
-    /// Requests per second that it served when it was measured alone.
-    pub alone_per_sec: Option<f64>,
-    /// The most connections, or requests under way, with which that was tried; `None`: as many as the row has.
-    pub alone_connections: Option<f64>,
-    /// True if what limited it then holds however many requests it serves at once, a full resource or a rate that it keeps
-    /// to, or was not told apart from such: no pool by itself did.
-    pub alone_full: bool,
-}
-
-/// One row of a table; what the table does not say is `None`.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TableRow {
-    /// What the row is called.
-    pub label: String,
-    /// Which rows are of the same requests; those of another group cost something else.
-    pub group: Option<String>,
-    /// Requests per second.
-    pub throughput_per_sec: f64,
-    /// Connections, or requests under way.
-    pub connections: Option<f64>,
-    /// Mean response time in seconds.
-    pub response_sec: Option<f64>,
-    /// How long the target holds a request by order of the test, in seconds.
-    pub held_sec: Option<f64>,
-    /// Machines that made the load.
-    pub load_machines: Option<f64>,
-    /// Bytes of a response.
-    pub response_bytes: Option<f64>,
-    /// Cores of the machines under test, where that is what differs between rows.
-    pub cores: Option<f64>,
-    /// The tier that passes requests on to those that were measured alone, if there is one.
-    pub front: Option<String>,
-    /// The tiers; those with no instance in this row may stand with 0.
-    pub tiers: Vec<TableTier>,
-}
-
-/// What was found for one row.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RowFinding {
-    /// What the row is called.
-    pub label: String,
-    /// What limits it.
-    pub verdict: Verdict,
-    /// How it breaks Little's law, if it does; then it says nothing and is not used for other rows.
-    pub breach: Option<LawBreach>,
-}
-
-/// What was found in a table.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TableFindings {
-    /// The rows, in their order.
-    pub rows: Vec<RowFinding>,
-    /// What rows say together: a sentence each.
-    pub conclusions: Vec<String>,
-    /// Where a tier in front begins to stop those behind it.
-    pub break_evens: Vec<BreakEven>,
-}
-
-/// True for two figures that are not told apart.
-fn alike(a: f64, b: f64) -> bool {
-    a.max(b) <= (1.0 + TIE) * a.min(b)
-}
-
-/// True for two figures that differ enough to tell a law.
-fn apart(a: f64, b: f64) -> bool {
-    a.max(b) > 0.0 && a.max(b) >= APART * a.min(b)
-}
-
-impl TableTier {
-    pub(crate) fn count(&self) -> f64 {
-        self.instances.unwrap_or(1.0)
-    }
-
-    /// True if it takes part in this row.
-    fn is_there(&self) -> bool {
-        self.count() > 0.0
-    }
-}
-
-impl TableRow {
-    /// The tiers that take part.
-    pub(crate) fn present(&self) -> impl Iterator<Item = &TableTier> {
-        self.tiers.iter().filter(|tier| tier.is_there())
-    }
-
-    /// True for the same arrangement under another load.
-    fn is_same_target(&self, other: &Self) -> bool {
-        let arranged =
-            |row: &Self| row.tiers.iter().map(|tier| (tier.name.clone(), tier.instances)).collect::<Vec<_>>();
-        let fixed = |row: &Self| (row.held_sec, row.response_bytes, row.cores);
-        self.group == other.group && arranged(self) == arranged(other) && fixed(self) == fixed(other)
-    }
-
-    /// True if it was made with more load than another row.
-    fn is_loaded_more_than(&self, other: &Self) -> bool {
-        let more = |of: fn(&Self) -> Option<f64>| of(self).zip(of(other)).is_some_and(|(a, b)| a > b);
-        more(|row| row.load_machines) || more(|row| row.connections)
-    }
-}
-
-fn evidence(row: &TableRow, what: String, value: f64, of: Option<f64>) -> EvidenceRow {
-    EvidenceRow { what, value, of, at: row.label.clone() }
-}
-
-/// What limits each row of a table, and what the rows say together.
-pub fn explain_table(rows: &[TableRow]) -> TableFindings {
-    let breaches: Vec<Option<LawBreach>> = rows.iter().map(law::breach).collect();
-    let lawful: Vec<&TableRow> =
-        rows.iter().zip(&breaches).filter(|(_, breach)| breach.is_none()).map(|(row, _)| row).collect();
-    let table = rules::Table { rows: &lawful };
-    let found: Vec<RowFinding> = rows
-        .iter()
-        .zip(breaches)
-        .map(|(row, breach)| RowFinding {
-            label: row.label.clone(),
-            verdict: breach
-                .as_ref()
-                .map_or_else(|| rules::verdict(&table, row), |breach| law::verdict(row, breach)),
-            breach,
-        })
-        .collect();
-    concluded(rows, found)
-}
-
-/// What rows say together of which each is judged.
-fn concluded(rows: &[TableRow], found: Vec<RowFinding>) -> TableFindings {
-    let pairs: Vec<Pair<'_>> =
-        rows.iter().zip(&found).filter(|(_, finding)| finding.breach.is_none()).collect();
-    let break_evens = break_even::of(&pairs);
-    let conclusions = conclusions::of(&pairs, &break_evens);
-    TableFindings { rows: found, conclusions, break_evens }
-}

@@ -6,6 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use plimsoll_conductor::{Observer, Progress};
 use plimsoll_record::{EventKind, Manifest};
+use plimsoll_report::words;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped};
 
 use crate::terminal::remark;
@@ -171,7 +172,7 @@ impl Observer for Display {
                     escape_control(source)
                 ));
             }
-            Progress::Raised(raise) => self.inform(&format!("{raise}; the same load again")),
+            Progress::Raised(raise) => self.inform(&format!("{}; the same load again", words::raise(raise))),
             Progress::NotTried(why) => {
                 self.say(&format!("plimsoll: the verdict was not tested: {}", escape_control(why)));
             }

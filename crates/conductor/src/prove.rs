@@ -53,7 +53,8 @@ pub(crate) fn prove(
     let after_load = |sample: &HostSample| sample.host != PlanHost::GENERATOR && sample.began_ns > ended_ns;
     await_sample(context, (tape, observer), PATIENCE_COUNTERS, after_load);
     let found = analyze(tape.run()).map_err(|error| error.to_string());
-    let (raise, step) = match found.and_then(|findings| experiment(&findings)) {
+    let (raise, step) = match found.and_then(|findings| experiment(&findings).map_err(|why| why.to_string()))
+    {
         Ok(planned) => planned,
         Err(why) => {
             observer.observe(&Progress::NotTried(&why));

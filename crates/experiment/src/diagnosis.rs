@@ -73,11 +73,11 @@ impl Diagnosis {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_analyze::{Estimate, Suspect};
+    use plimsoll_analyze::{Estimate, Part, Place, Suspect};
 
     use super::*;
 
-    fn verdict(limit: Limit, place: &str) -> Verdict {
+    fn verdict(limit: Limit, place: Place) -> Verdict {
         Verdict::new(limit, place, Confidence::Measured)
     }
 
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_place_within_a_host_is_on_that_host() {
-        let found = Diagnosis::new(&verdict(Limit::Thread, "web: nginx 12/12"));
+        let found = Diagnosis::new(&verdict(Limit::Thread, Place::process("web", "nginx")));
         assert!(found.meets(&expect(&[("thread", Some("web"))], None)));
         assert!(found.meets(&expect(&[("thread", None)], None)), "the file leaves the host open");
         assert!(!found.meets(&expect(&[("thread", Some("api"))], None)));
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn two_ports_of_one_address_are_two_hosts() {
-        let found = Diagnosis::new(&verdict(Limit::Pool, "10.0.0.5:3306"));
+        let found = Diagnosis::new(&verdict(Limit::Pool, Place::Target("10.0.0.5:3306".to_owned())));
         assert!(found.meets(&expect(&[("pool", Some("10.0.0.5:3306"))], None)));
         assert!(!found.meets(&expect(&[("pool", Some("10.0.0.5:6379"))], None)));
         assert!(!found.meets(&expect(&[("pool", Some("10.0.0.5"))], None)));
@@ -112,11 +112,14 @@ mod tests {
         let with_also = |also: &[(Limit, &str)]| {
             let suspect = |(limit, place): &(Limit, &str)| Suspect {
                 limit: *limit,
-                place: (*place).to_owned(),
+                place: Place::host(*place),
                 at_per_sec: None,
             };
             let also = also.iter().map(suspect).collect();
-            Diagnosis::new(&Verdict { also, ..verdict(Limit::Bandwidth, "web: eth0") })
+            Diagnosis::new(&Verdict {
+                also,
+                ..verdict(Limit::Bandwidth, Place::part("web", Part::Interface, "eth0"))
+            })
         };
         assert!(with_also(&[(Limit::Cpu, "web")]).meets(&tie));
         assert!(!with_also(&[]).meets(&tie));
@@ -129,7 +132,7 @@ mod tests {
     fn the_size_of_a_pool_may_be_a_tenth_off() {
         let of_size = |size: Option<f64>| {
             let size = size.map(|value| Estimate { value, interval: None });
-            Diagnosis::new(&Verdict { size, ..verdict(Limit::Pool, "api") })
+            Diagnosis::new(&Verdict { size, ..verdict(Limit::Pool, Place::host("api")) })
         };
         let pool = expect(&[("pool", Some("api"))], Some(32));
         assert!(of_size(Some(31.0)).meets(&pool) && of_size(Some(35.0)).meets(&pool));

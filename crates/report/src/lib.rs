@@ -13,5 +13,6 @@ pub mod json;
 mod profiled;
 pub mod reason;
 pub mod text;
+pub mod words;
 
 pub use profiled::{NoProfile, Order, ProfiledRun};

@@ -64,3 +64,32 @@ pub fn text(reason: &GeneratorReason) -> String {
         ),
     }
 }
+
+/// What helps where this process may open no more descriptors.
+pub(crate) const OUT_OF_DESCRIPTORS: &str =
+    "this process may open no more descriptors: raise the limit as root (ulimit -n), or lower the rate";
+
+/// What helps against what held the generator back.
+pub(crate) fn remedy(reason: &GeneratorReason) -> &'static str {
+    match reason {
+        GeneratorReason::WorkerBusy { .. } | GeneratorReason::NearCeiling { .. } => {
+            "the workers are busy: use more of them with -t if cores are free, or a larger machine"
+        }
+        GeneratorReason::BehindSchedule { .. } => {
+            "this generator cannot send that many: lower the rate, use more workers with -t if cores are free, or another machine"
+        }
+        GeneratorReason::WorkerStarved { .. }
+        | GeneratorReason::SendLag { .. }
+        | GeneratorReason::LittlesLaw { .. } => {
+            "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
+        }
+        GeneratorReason::OutOfResources { kind, .. } => kind.row().remedy,
+        GeneratorReason::OutOfConnections { .. } => OUT_OF_DESCRIPTORS,
+        GeneratorReason::Stolen { .. } => {
+            "this machine's CPU is shared with others: use one that is not, or run again when it is quiet"
+        }
+        GeneratorReason::Retransmits { .. } => {
+            "packets are lost on the way: look at the drops of the interfaces (ip -s link) and at what lies between here and the target"
+        }
+    }
+}

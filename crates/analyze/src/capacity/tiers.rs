@@ -60,13 +60,22 @@ pub struct TierRow {
     pub efficiency: Option<Efficiency>,
 }
 
+/// A tier and how many machines it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierCount {
+    /// The tier.
+    pub tier: String,
+    /// Its machines.
+    pub machines: u32,
+}
+
 /// Throughput over the machines of one tier, all else equal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierScaling {
     /// The tier that differs.
     pub tier: String,
-    /// The others with their machines: `1 nginx, 4 dubbo`; empty where there are none.
-    pub beside: String,
+    /// The others with their machines; empty where there are none.
+    pub others: Vec<TierCount>,
     /// Machines, requests per second and whether that is a lower bound, the fewest machines first.
     pub points: Vec<(u32, Estimate, bool)>,
 }
@@ -85,7 +94,7 @@ pub fn tier_rows(runs: &[(&str, &Findings)]) -> Vec<TierRow> {
     let mut rows: Vec<TierRow> = runs.iter().filter_map(|(name, findings)| row(name, findings)).collect();
     for scaling in scalings(&rows) {
         let Some((few, base, _)) = scaling.points.first().cloned() else { continue };
-        for row in rows.iter_mut().filter(|row| beside(row, &scaling.tier) == scaling.beside) {
+        for row in rows.iter_mut().filter(|row| others(row, &scaling.tier) == scaling.others) {
             let machines = machines_of(row, &scaling.tier);
             let per = f64::from(few) / f64::from(machines.max(1));
             let scaled = ratio(row.throughput, base).map(|ratio| Estimate {
@@ -114,12 +123,12 @@ pub fn scalings(rows: &[TierRow]) -> Vec<TierScaling> {
         if machines == 0 {
             continue;
         }
-        let others = beside(row, name);
-        let known = found.iter_mut().find(|scaling| scaling.tier == name && scaling.beside == others);
+        let others = others(row, name);
+        let known = found.iter_mut().find(|scaling| scaling.tier == name && scaling.others == others);
         let point = (machines, row.throughput, row.lower_bound);
         match known {
             Some(scaling) => scaling.points.push(point),
-            None => found.push(TierScaling { tier: name.to_owned(), beside: others, points: vec![point] }),
+            None => found.push(TierScaling { tier: name.to_owned(), others, points: vec![point] }),
         }
     }
     for scaling in &mut found {
@@ -134,9 +143,9 @@ fn machines_of(row: &TierRow, tier: &str) -> u32 {
     row.tiers.iter().find(|known| known.tier == tier).map_or(0, |known| known.machines)
 }
 
-fn beside(row: &TierRow, tier: &str) -> String {
+fn others(row: &TierRow, tier: &str) -> Vec<TierCount> {
     let others = row.tiers.iter().filter(|other| other.tier != tier);
-    others.map(|other| format!("{} {}", other.machines, other.tier)).collect::<Vec<_>>().join(", ")
+    others.map(|other| TierCount { tier: other.tier.clone(), machines: other.machines }).collect()
 }
 
 /// The step of the highest throughput, and its position; `None` if nothing was answered.
@@ -243,6 +252,7 @@ mod tests {
         assert_eq!(scalings.len(), 1);
         let points: Vec<(u32, f64)> = scalings[0].points.iter().map(|(n, x, _)| (*n, x.value)).collect();
         assert_eq!(points, [(1, 1000.0), (2, 1950.0), (3, 2700.0)]);
-        assert_eq!((scalings[0].beside.as_str(), scalings[0].ideal_per_sec(3)), ("1 web", 3000.0));
+        let web = TierCount { tier: "web".to_owned(), machines: 1 };
+        assert_eq!((&*scalings[0].others, scalings[0].ideal_per_sec(3)), (&[web][..], 3000.0));
     }
 }

@@ -115,31 +115,6 @@ impl GeneratorReason {
             }
         }
     }
-
-    /// What helps.
-    pub fn remedy(&self) -> &'static str {
-        match self {
-            Self::WorkerBusy { .. } | Self::NearCeiling { .. } => {
-                "the workers are busy: use more of them with -t if cores are free, or a larger machine"
-            }
-            Self::BehindSchedule { .. } => {
-                "this generator cannot send that many: lower the rate, use more workers with -t if cores are free, or another machine"
-            }
-            Self::WorkerStarved { .. } | Self::SendLag { .. } | Self::LittlesLaw { .. } => {
-                "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
-            }
-            Self::OutOfResources { kind, .. } => kind.row().remedy,
-            Self::OutOfConnections { .. } => {
-                "this process may open no more descriptors: raise the limit as root (ulimit -n), or lower the rate"
-            }
-            Self::Stolen { .. } => {
-                "this machine's CPU is shared with others: use one that is not, or run again when it is quiet"
-            }
-            Self::Retransmits { .. } => {
-                "packets are lost on the way: look at the drops of the interfaces (ip -s link) and at what lies between here and the target"
-            }
-        }
-    }
 }
 
 /// What one worker's thread spent of the measured time.

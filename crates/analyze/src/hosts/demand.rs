@@ -2,7 +2,7 @@
 
 use plimsoll_stats::line::{self, Line};
 
-use super::resource::BUSY;
+use super::utilisation::BUSY;
 use crate::Estimate;
 
 /// The highest throughput must be so many times the lowest, or a slope is made of noise alone.

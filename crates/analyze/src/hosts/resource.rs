@@ -1,13 +1,7 @@
 //! What a host can run out of.
 
 use super::demand::Demand;
-use crate::Limit;
-
-/// From this part on a resource is busy: what is left would not carry another ninth of the load, which is less than two
-/// steps of a ladder must differ by, 5 %, and what the reads of a capped resource scatter by together.
-pub(crate) const BUSY: f64 = 0.90;
-/// Limits nearer to each other than this cannot be distinguished: it is the tolerance of the plateau itself.
-pub(crate) const TIE: f64 = 0.05;
+use crate::findings::{Limit, Part, Place};
 
 /// One kind of thing that is used up by requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,6 +88,21 @@ impl ResourceKind {
         }
     }
 
+    /// What of a host it is of.
+    fn part(self) -> fn(String) -> Part {
+        match self {
+            Self::Cpu | Self::Memory => |_| Part::Whole,
+            Self::Core => Part::Core,
+            Self::Thread => Part::Thread,
+            Self::Quota | Self::DiskRead | Self::DiskWrite => Part::Group,
+            Self::BandwidthOut | Self::BandwidthIn | Self::PacketsOut | Self::PacketsIn => Part::Interface,
+            Self::Disk => Part::Device,
+            Self::Descriptors => Part::Process,
+            Self::AcceptQueue => Part::Listener,
+            Self::Connections => Part::Component,
+        }
+    }
+
     /// True if each request uses a part of a second's worth of it, so that the utilisation law gives its limit. A
     /// device's time is no such thing: many of them serve several requests at once.
     pub(crate) fn is_spent(self) -> bool {
@@ -137,8 +146,43 @@ impl Resource {
         self.capacity.filter(|capacity| *capacity > 0.0).map(|capacity| used / capacity)
     }
 
-    /// Where it is, for people: `web`, or `web: eth0`.
-    pub fn place(&self) -> String {
-        if self.detail.is_empty() { self.host.clone() } else { format!("{}: {}", self.host, self.detail) }
+    /// Where it is.
+    pub fn place(&self) -> Place {
+        Place::part(&self.host, self.kind.part(), &self.detail)
     }
+
+    /// What it is called, with its capacity.
+    pub fn id(&self) -> ResourceId {
+        let (host, detail) = (self.host.clone(), self.detail.clone());
+        ResourceId { kind: self.kind, host, detail, capacity: self.capacity }
+    }
+}
+
+/// A resource by its name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResourceId {
+    /// What it is.
+    pub kind: ResourceKind,
+    /// The host it belongs to.
+    pub host: String,
+    /// What of the host; empty for the host itself.
+    pub detail: String,
+    /// How much there is, in its kind's unit.
+    pub capacity: Option<f64>,
+}
+
+impl ResourceId {
+    /// Where it is.
+    pub fn place(&self) -> Place {
+        Place::part(&self.host, self.kind.part(), &self.detail)
+    }
+}
+
+/// A resource, and the share of it that was used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResourceUse {
+    /// The resource.
+    pub resource: ResourceId,
+    /// The share of its capacity.
+    pub share: f64,
 }

@@ -1,10 +1,10 @@
 //! What a request uses of one resource of a tier.
 
-use super::Goal;
+use super::{Doubt, Goal, Taken};
 use crate::{Estimate, Limit};
 
 /// One kind of thing that a tier can run out of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TierResource {
     /// All processors of a machine.
     Cpu,
@@ -62,8 +62,22 @@ pub struct TierDemand {
     pub capacity: Option<f64>,
     /// The largest share of a machine's capacity that was ever seen used; 0 where the capacity is not known.
     pub used_most: f64,
-    /// What it was found from: `5 rows of phase 4`, `run api`.
-    pub origin: String,
+    /// What it was found from.
+    pub origin: Origin,
+}
+
+/// What a demand was found from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A run.
+    Run(String),
+    /// Rows of a table.
+    Rows {
+        /// How many.
+        count: usize,
+        /// Which requests they are of.
+        group: Option<String>,
+    },
 }
 
 impl TierResource {
@@ -81,23 +95,6 @@ impl TierResource {
             Self::PacketsOut => "packets_out",
             Self::Pool => "pool",
             Self::Alone => "alone",
-        }
-    }
-
-    /// What it is called in a sentence, behind an article or a possessive.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Cpu => "CPU",
-            Self::OneCore => "one core",
-            Self::Thread => "busiest thread",
-            Self::Quota => "CPU quota",
-            Self::BandwidthIn => "link in",
-            Self::BandwidthOut => "link out",
-            Self::BandwidthBoth => "link (in and out)",
-            Self::PacketsIn => "packets in",
-            Self::PacketsOut => "packets out",
-            Self::Pool => "pool of workers",
-            Self::Alone => "whole capacity",
         }
     }
 
@@ -136,28 +133,22 @@ impl TierDemand {
     }
 
     /// Why nothing is planned by it although its capacity is known, if that is so.
-    pub(super) fn doubt(&self, goal: Goal) -> Option<String> {
+    pub(super) fn doubt(&self, goal: Goal) -> Option<Doubt> {
         let used_up = self.capacity.is_some_and(|capacity| capacity * goal.utilisation <= self.idle);
-        used_up.then(|| {
-            format!(
-                "without a request it uses {} of its {} already, more than may be used: no number of such machines helps",
-                self.unit.amount_text(self.idle),
-                self.resource.words()
-            )
-        })
+        let (idle, unit, resource) = (self.idle, self.unit, self.resource);
+        used_up.then_some(Doubt::IdleUsesAll { idle, unit, resource })
     }
 
-    /// What the target takes of resources whose capacity nobody said.
-    pub(super) fn without_capacity(demands: &[Self], goal: Goal) -> Option<String> {
-        let taken = |demand: &&Self| {
-            let amount = goal.target_per_sec * demand.per_request.value;
-            format!("{} of its {}", demand.unit.amount_text(amount), demand.resource.words())
+    /// What the target takes of resources whose capacity is not known.
+    pub(super) fn without_capacity(demands: &[Self], goal: Goal) -> Option<Doubt> {
+        let taken = |demand: &Self| Taken {
+            amount: goal.target_per_sec * demand.per_request.value,
+            unit: demand.unit,
+            resource: demand.resource,
         };
         let unknown = demands.iter().filter(|demand| demand.capacity.is_none());
-        let taken: Vec<String> = unknown.map(|demand| taken(&demand)).collect();
-        (!taken.is_empty()).then(|| {
-            format!("nobody said how much more the rest can carry: the target takes {}", taken.join(", "))
-        })
+        let taken: Vec<Taken> = unknown.map(taken).collect();
+        (!taken.is_empty()).then_some(Doubt::NoCapacity(taken))
     }
 
     /// The dearest of several of one resource: what else there was may be of cheaper requests, and nobody said how they mix. How
@@ -178,39 +169,4 @@ impl TierDemand {
         }
         kept
     }
-}
-
-impl DemandUnit {
-    /// An amount with its unit, for people.
-    pub fn amount_text(self, value: f64) -> String {
-        use plimsoll_units::{count_text, significant};
-        match self {
-            Self::Cores if value == 1.0 => "1 core".to_owned(),
-            Self::Cores => format!("{} cores", significant(value)),
-            Self::MachineShare if value == 1.0 => "1 machine".to_owned(),
-            Self::MachineShare => format!("{} machines", significant(value)),
-            Self::Bits => bits_text(value),
-            Self::Packets => format!("{} packets/s", count_text(value)),
-            Self::Workers => format!("{} workers", significant(value)),
-        }
-    }
-
-    /// What one request takes, for people.
-    pub fn request_text(self, value: f64) -> String {
-        use plimsoll_units::{bytes_text, duration_text, significant};
-        match self {
-            Self::Cores | Self::MachineShare | Self::Workers => duration_text(value * 1e9),
-            Self::Bits => bytes_text(value / 8.0),
-            Self::Packets => format!("{} packets", significant(value)),
-        }
-    }
-}
-
-fn bits_text(bits_per_sec: f64) -> String {
-    let (scale, unit) = match bits_per_sec {
-        value if value < 999.5e3 => (1e3, "kbit/s"),
-        value if value < 999.5e6 => (1e6, "Mbit/s"),
-        _ => (1e9, "Gbit/s"),
-    };
-    format!("{} {unit}", plimsoll_units::significant(bits_per_sec / scale))
 }

@@ -1,6 +1,6 @@
 //! What runs or a table tell of tiers, before a target is asked for.
 
-use super::{Growth, Scaling, TierDemand};
+use super::{Doubt, Growth, Remark, Scaling, TierDemand};
 
 /// The most that a tier was seen to carry.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +26,8 @@ pub struct ObservedTier {
     pub scaling: Option<Scaling>,
     /// True where it was stopped by something that no demand is of: a lock, a dependency.
     pub stopped_otherwise: bool,
-    /// What is not known of it, a sentence each.
-    pub doubts: Vec<String>,
+    /// What is not known of it.
+    pub doubts: Vec<Doubt>,
 }
 
 /// All tiers.
@@ -38,7 +38,7 @@ pub struct Observed {
     /// Where growth stops with the machines that were measured.
     pub growth: Option<Growth>,
     /// What holds for all of it.
-    pub remarks: Vec<String>,
+    pub remarks: Vec<Remark>,
 }
 
 impl Observed {

@@ -1,8 +1,8 @@
 //! What recorded runs tell of their tiers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{DemandUnit, Growth, Observed, Scaling, Stop, TierDemand, TierResource};
+use super::{DemandUnit, Doubt, Growth, Observed, Origin, Remark, Scaling, Stop, TierDemand, TierResource};
 use crate::hosts::GENERATOR;
 use crate::tiers::{TierRow, best_step, scalings, tier_rows};
 use crate::{Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, StepSummary};
@@ -11,7 +11,7 @@ use crate::{Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, Step
 type Named<'a> = (&'a str, &'a Findings);
 
 /// A run by its name, and what of a tier is used by something else in it.
-type OtherUse<'a> = (&'a str, Vec<&'static str>);
+type OtherUse<'a> = (&'a str, BTreeSet<TierResource>);
 
 /// What runs tell: each with its name, those of the same requests together. Hosts of one tier are taken together; a host
 /// without a tier is one by itself.
@@ -19,10 +19,10 @@ pub fn observe_runs(groups: &[Vec<Named<'_>>]) -> Observed {
     let runs: Vec<Named<'_>> = groups.iter().flatten().copied().collect();
     let rows: Vec<Vec<TierRow>> = groups.iter().map(|group| tier_rows(group)).collect();
     let mut observed = Observed::default();
-    let mut used_otherwise: BTreeMap<String, Vec<OtherUse<'_>>> = BTreeMap::new();
+    let mut other_uses: BTreeMap<String, Vec<OtherUse<'_>>> = BTreeMap::new();
     for (name, findings) in &runs {
         let Some((position, step)) = best_step(findings) else {
-            observed.remarks.push(format!("{name} has no step with answers, and tells nothing."));
+            observed.remarks.push(Remark::NoAnswers((*name).to_owned()));
             continue;
         };
         let throughput_per_sec = step.throughput.value;
@@ -30,7 +30,7 @@ pub fn observe_runs(groups: &[Vec<Named<'_>>]) -> Observed {
             let known = observed.tier(&tier);
             known.carries(throughput_per_sec, hosts.len() as f64, name);
             known.demands.extend(demands(name, findings, &hosts, position));
-            used_otherwise.entry(tier.clone()).or_default().push((name, others_use(findings, &hosts)));
+            other_uses.entry(tier.clone()).or_default().push((name, used_otherwise(findings, &hosts)));
             if hosts.iter().any(|host| *host == findings.verdict.host()) {
                 judge(known, name, findings, throughput_per_sec);
                 known.demands.extend(pool(name, findings, step, hosts.len()));
@@ -41,9 +41,9 @@ pub fn observe_runs(groups: &[Vec<Named<'_>>]) -> Observed {
     for tier in &mut observed.tiers {
         tier.demands = TierDemand::dearest(std::mem::take(&mut tier.demands));
         tier.scaling = scaling(&rows, &tier.name);
-        tier.doubts.extend(used_otherwise.remove(&tier.name).and_then(|uses| other_use_doubt(&uses)));
+        tier.doubts.extend(other_uses.remove(&tier.name).and_then(|uses| other_use_doubt(&uses)));
         if tier.demands.is_empty() {
-            tier.doubts.push("nothing was seen of what a request uses of it".to_owned());
+            tier.doubts.push(Doubt::NothingObserved);
         }
     }
     observed.growth = growth(&runs);
@@ -62,14 +62,14 @@ fn scaling(groups: &[Vec<TierRow>], tier: &str) -> Option<Scaling> {
     Scaling::of(longest.points.iter().map(|(machines, most, _)| (f64::from(*machines), most.value)).collect())
 }
 
-fn remark(name: &str, findings: &Findings) -> Option<String> {
-    let text = match findings.verdict.limit {
-        Limit::Generator => "the load generator was the limit: what was not met there is not known",
-        _ if findings.lower_bound => "the load generator was not healthy: throughput is a lower bound",
-        Limit::None => "the target was not pushed to its limit: what would have stopped it is not known",
-        _ => return None,
-    };
-    Some(format!("In {name} {text}."))
+fn remark(name: &str, findings: &Findings) -> Option<Remark> {
+    let name = name.to_owned();
+    match findings.verdict.limit {
+        Limit::Generator => Some(Remark::GeneratorLimit(name)),
+        _ if findings.lower_bound => Some(Remark::LowerBound(name)),
+        Limit::None => Some(Remark::NotPushed(name)),
+        _ => None,
+    }
 }
 
 /// The tiers of a run with their hosts, those of the plan in its order.
@@ -142,7 +142,7 @@ fn demands(name: &str, findings: &Findings, hosts: &[&str], position: usize) -> 
                 idle: demand.idle,
                 capacity: resource.capacity,
                 used_most,
-                origin: name.to_owned(),
+                origin: Origin::Run(name.to_owned()),
             }),
         }
     }
@@ -150,32 +150,27 @@ fn demands(name: &str, findings: &Findings, hosts: &[&str], position: usize) -> 
 }
 
 /// Resources of a tier that something else than the requests uses.
-fn others_use(findings: &Findings, hosts: &[&str]) -> Vec<&'static str> {
+fn used_otherwise(findings: &Findings, hosts: &[&str]) -> BTreeSet<TierResource> {
     let broken = |resource: &&Resource| resource.demand.is_some_and(|demand| demand.law == Law::Broken);
     let own = findings.resources.iter().filter(|resource| hosts.contains(&resource.host.as_str()));
-    let mut words: Vec<&str> = own
-        .filter(|resource| resource.detail != "lo")
-        .filter(broken)
-        .filter_map(|resource| Some(kind_of(resource.kind)?.0.words()))
-        .collect();
-    words.sort_unstable();
-    words.dedup();
-    words
+    let not_loopback = own.filter(|resource| resource.detail != "lo");
+    not_loopback.filter(broken).filter_map(|resource| Some(kind_of(resource.kind)?.0)).collect()
 }
 
-/// One sentence for all runs of a tier: of many runs a name each would hide what the other doubts say.
-fn other_use_doubt(uses: &[OtherUse<'_>]) -> Option<String> {
-    const WHY: &str = "does not grow with throughput: something else uses it, and nothing is planned by it";
-    let told: Vec<&OtherUse<'_>> = uses.iter().filter(|(_, words)| !words.is_empty()).collect();
-    if let [(name, words)] = told.as_slice() {
-        return Some(format!("in {name} the use of its {} {WHY}", words.join(" and its ")));
+/// One doubt for all runs of a tier: of many runs one each would hide what the other doubts say.
+fn other_use_doubt(uses: &[OtherUse<'_>]) -> Option<Doubt> {
+    let affected: Vec<&OtherUse<'_>> = uses.iter().filter(|(_, used)| !used.is_empty()).collect();
+    if let [(run, used)] = affected.as_slice() {
+        let resources = used.iter().copied().collect();
+        return Some(Doubt::UsedOtherwise { run: (*run).to_owned(), resources });
     }
-    let mut runs_by_word: BTreeMap<&str, usize> = BTreeMap::new();
-    told.iter().flat_map(|(_, words)| words).for_each(|word| *runs_by_word.entry(word).or_default() += 1);
-    let counted: Vec<String> = runs_by_word.iter().map(|(word, runs)| format!("{word} ({runs})")).collect();
-    let (some, all) = (told.len(), uses.len());
-    (!counted.is_empty())
-        .then(|| format!("in {some} of {all} runs the use of its {} {WHY} there", counted.join(", ")))
+    let mut runs_by_resource: BTreeMap<TierResource, usize> = BTreeMap::new();
+    for used in affected.iter().flat_map(|(_, used)| used) {
+        *runs_by_resource.entry(*used).or_default() += 1;
+    }
+    let resources: Vec<_> = runs_by_resource.into_iter().collect();
+    let (some, all) = (affected.len(), uses.len());
+    (!resources.is_empty()).then_some(Doubt::UsedOtherwiseOften { some, all, resources })
 }
 
 fn added(a: Estimate, b: Estimate) -> Estimate {
@@ -202,11 +197,11 @@ fn pool(name: &str, findings: &Findings, step: &StepSummary, hosts: usize) -> Op
         idle: 0.0,
         capacity: Some(size.value),
         used_most: 1.0,
-        origin: name.to_owned(),
+        origin: Origin::Run(name.to_owned()),
     })
 }
 
-/// A tier that is stopped by something else than what is planned by needs that mended, not machines.
+/// A tier that is stopped by something else than what is planned by needs that fixed, not machines.
 fn judge(tier: &mut super::ObservedTier, name: &str, findings: &Findings, throughput_per_sec: f64) {
     let verdict = &findings.verdict;
     let planned = matches!(
@@ -217,12 +212,12 @@ fn judge(tier: &mut super::ObservedTier, name: &str, findings: &Findings, throug
         return;
     }
     tier.stopped_otherwise = true;
-    tier.doubts.push(format!(
-        "{name} was stopped at {} requests/s by `{}` at {}, which is not among what is counted here: mend that first",
-        plimsoll_units::count_text(throughput_per_sec),
-        verdict.limit.name(),
-        verdict.place
-    ));
+    tier.doubts.push(Doubt::StoppedBy {
+        run: name.to_owned(),
+        per_sec: throughput_per_sec,
+        limit: verdict.limit,
+        place: verdict.place.clone(),
+    });
 }
 
 /// Machines that were busy at the best step of a run.
@@ -258,7 +253,7 @@ fn stop(
     position: usize,
 ) -> Option<Stop> {
     let (kind, unit) = kind_of(resource.kind)?;
-    let detail = if resource.detail.is_empty() { String::new() } else { resource.place() };
+    let detail = if resource.detail.is_empty() { String::new() } else { resource.place().to_string() };
     Some(Stop {
         tier: tier.to_owned(),
         resource: kind,
@@ -292,18 +287,21 @@ fn pool_stop(tier: &str, findings: &Findings, step: &StepSummary, hosts: usize) 
 
 #[cfg(test)]
 mod tests {
-    use super::other_use_doubt;
+    use super::*;
 
     #[test]
-    fn what_something_else_uses_is_one_sentence_however_many_runs_there_are() {
-        let told = |uses: &[(&str, Vec<&'static str>)]| other_use_doubt(uses).unwrap_or_default();
-        assert_eq!(told(&[("idle", Vec::new())]), "");
-        let one = told(&[("night", vec!["CPU", "link in"]), ("idle", Vec::new())]);
-        assert!(
-            one.starts_with("in night the use of its CPU and its link in does not grow with throughput"),
-            "{one}"
-        );
-        let two = told(&[("night", vec!["CPU", "link in"]), ("idle", Vec::new()), ("day", vec!["CPU"])]);
-        assert!(two.starts_with("in 2 of 3 runs the use of its CPU (2), link in (1) does not grow"), "{two}");
+    fn what_something_else_uses_is_one_doubt_however_many_runs_there_are() {
+        let doubt = |uses: &[(&'static str, &[TierResource])]| {
+            let uses: Vec<OtherUse<'_>> =
+                uses.iter().map(|(run, used)| (*run, used.iter().copied().collect())).collect();
+            other_use_doubt(&uses)
+        };
+        let (cpu, link) = (TierResource::Cpu, TierResource::BandwidthIn);
+        assert_eq!(doubt(&[("idle", &[])]), None);
+        let resources = vec![cpu, link];
+        let one = Doubt::UsedOtherwise { run: "night".to_owned(), resources };
+        assert_eq!(doubt(&[("night", &[cpu, link]), ("idle", &[])]), Some(one));
+        let often = Doubt::UsedOtherwiseOften { some: 2, all: 3, resources: vec![(cpu, 2), (link, 1)] };
+        assert_eq!(doubt(&[("night", &[cpu, link]), ("idle", &[]), ("day", &[cpu])]), Some(often));
     }
 }

@@ -1,6 +1,6 @@
 //! How throughput followed the number of a tier's machines.
 
-use super::Goal;
+use super::{Doubt, Goal};
 use plimsoll_stats::usl::{Point, Usl, UslFit, fit};
 
 /// Machines are not planned by the law beyond so many times the most that were measured.
@@ -58,19 +58,12 @@ impl Scaling {
     }
 
     /// What is to be said of a count of machines by what was measured.
-    pub(super) fn doubt(&self, count: u64) -> Option<String> {
+    pub(super) fn doubt(&self, count: u64) -> Option<Doubt> {
         let (few, most) = self.span();
         if self.efficiency() > PROPORTIONAL_MOST {
-            return Some(format!(
-                "from {few:.0} to {most:.0} machines throughput grew more than in proportion, which machines alone do not do: \
-                 something else changed between them"
-            ));
+            return Some(Doubt::MoreThanLinear { few, most });
         }
-        (count as f64 > EXTRAPOLATION_MOST * most).then(|| {
-            format!(
-                "it was the limit with {most:.0} machines at most: that {count} share the load as well is taken on trust beyond {:.0}",
-                EXTRAPOLATION_MOST * most
-            )
-        })
+        let trusted = EXTRAPOLATION_MOST * most;
+        (count as f64 > trusted).then_some(Doubt::BeyondMeasured { count, most, trusted })
     }
 }

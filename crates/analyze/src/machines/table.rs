@@ -1,17 +1,17 @@
 //! What a table of measurements tells of its tiers.
 
+use super::{
+    Carried, DemandUnit, Doubt, Growth, Observed, ObservedTier, Origin, Remark, Scaling, Stop, TierDemand,
+    TierResource,
+};
+use crate::table::Pair;
+use crate::{Estimate, Limit, TableFindings, TableRow, TableTier};
 use plimsoll_stats::t_quantile;
-
-use super::{Carried, DemandUnit, Growth, Observed, ObservedTier, Scaling, Stop, TierDemand, TierResource};
-use crate::{Estimate, Limit, RowFinding, TableFindings, TableRow, TableTier};
 
 /// Rows whose costs of a request differ by this factor or more were not of the same thing.
 const SPREAD_MOST: f64 = 1.5;
 /// Fewer rows than these give no interval.
 const ROWS_LEAST: usize = 3;
-
-/// A row that keeps to Little's law, with what was found for it.
-type Pair<'a> = (&'a TableRow, &'a RowFinding);
 
 /// One figure of a tier, as a resource.
 struct Figure {
@@ -128,28 +128,16 @@ fn by_points(a: &Scaling, b: &Scaling) -> std::cmp::Ordering {
     a.points.len().cmp(&b.points.len())
 }
 
-fn remarks(all: usize, lawful: usize, kinds: usize) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if lawful < all {
-        remarks.push(format!("{} of {all} rows break Little's law and were not used.", all - lawful));
-    }
-    if kinds > 1 {
-        remarks.push(format!(
-            "The rows are of {kinds} kinds of requests. Each tier is planned by the kind that is dearest for it, since nobody \
-             said how they mix; --group picks one."
-        ));
-    }
-    remarks
+fn remarks(all: usize, lawful: usize, kinds: usize) -> Vec<Remark> {
+    let broken = (lawful < all).then_some(Remark::Unlawful(all - lawful, all));
+    let kinds = (kinds > 1).then_some(Remark::Kinds(kinds));
+    broken.into_iter().chain(kinds).collect()
 }
 
 /// Where a table has no figure of a tier, that so many carried so much is all there is.
-fn unseen(no_demand: bool, carried: Option<&Carried>) -> Option<String> {
+fn unseen(no_demand: bool, carried: Option<&Carried>) -> Option<Doubt> {
     let carried = carried.filter(|_| no_demand)?;
-    Some(format!(
-        "no figure of it is in the rows; {} carried {} requests/s",
-        plimsoll_units::significant(carried.machines),
-        plimsoll_units::count_text(carried.throughput_per_sec)
-    ))
+    Some(Doubt::NoFigures { machines: carried.machines, per_sec: carried.throughput_per_sec })
 }
 
 /// Throughput and what all machines of a tier used.
@@ -179,12 +167,8 @@ fn demands(kind: &[Pair<'_>], name: &str) -> Vec<TierDemand> {
     by_figure.chain(alone(kind, name)).collect()
 }
 
-fn origin(kind: &[Pair<'_>], rows: usize) -> String {
-    let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
-    match kind[0].0.group.as_deref() {
-        Some(group) => format!("{rows} of {group}"),
-        None => rows,
-    }
+fn origin(kind: &[Pair<'_>], count: usize) -> Origin {
+    Origin::Rows { count, group: kind[0].0.group.clone() }
 }
 
 fn by_figure(kind: &[Pair<'_>], name: &str, figure: &Figure) -> Option<TierDemand> {
@@ -245,13 +229,13 @@ fn alone(kind: &[Pair<'_>], name: &str) -> Option<TierDemand> {
 /// A tier in front that has no column of its own, in rows that it was found to stop.
 fn front_alone(observed: &mut Observed, kind: &[Pair<'_>]) {
     let stops = |(row, finding): &&Pair<'_>| {
-        let place = &finding.verdict.place;
+        let place = finding.verdict.host();
         finding.verdict.limit == Limit::Unknown
             && !place.is_empty()
-            && !row.tiers.iter().any(|tier| tier.name == *place)
+            && !row.tiers.iter().any(|tier| tier.name == place)
     };
     for (row, finding) in kind.iter().filter(stops) {
-        let tier = observed.tier(&finding.verdict.place);
+        let tier = observed.tier(finding.verdict.host());
         tier.carries(row.throughput_per_sec, 1.0, &row.label);
         tier.demands.push(TierDemand {
             resource: TierResource::Alone,
@@ -270,14 +254,14 @@ fn front_alone(observed: &mut Observed, kind: &[Pair<'_>]) {
 fn scaling(kind: &[Pair<'_>], name: &str) -> Option<Scaling> {
     let limits = |(_, finding): &&Pair<'_>| {
         let verdict = &finding.verdict;
-        verdict.place == name && !matches!(verdict.limit, Limit::None | Limit::Unknown)
+        verdict.host() == name && !matches!(verdict.limit, Limit::None | Limit::Unknown)
     };
     let point = |(row, _): &Pair<'_>| Some((tier_in(row, name)?.instances?, row.throughput_per_sec));
     Scaling::of(kind.iter().filter(limits).filter_map(point).collect())
 }
 
 /// Rows that do not agree on what a request costs the tier by what decides.
-fn differing(kinds: &[Vec<Pair<'_>>], tier: &ObservedTier) -> Option<String> {
+fn differing(kinds: &[Vec<Pair<'_>>], tier: &ObservedTier) -> Option<Doubt> {
     let deciding = tier.demands.iter().max_by(|a, b| a.weight().total_cmp(&b.weight()))?;
     let figure = FIGURES.iter().find(|figure| figure.resource == deciding.resource)?;
     let of_kind = kinds.iter().map(|kind| (kind, seen_of(kind, &tier.name, figure)));
@@ -285,14 +269,12 @@ fn differing(kinds: &[Vec<Pair<'_>>], tier: &ObservedTier) -> Option<String> {
         of_kind.into_iter().find(|(kind, seen)| origin(kind, seen.len()) == deciding.origin)?;
     let costs = || seen.iter().map(|seen| seen.used / seen.throughput_per_sec).filter(|cost| *cost > 0.0);
     let (least, most) = (costs().reduce(f64::min)?, costs().reduce(f64::max)?);
-    (most >= SPREAD_MOST * least).then(|| {
-        format!(
-            "{} differ in what a request costs its {}, from {} to {}: something else changed between them",
-            origin(kind, seen.len()),
-            figure.resource.words(),
-            figure.unit.request_text(least),
-            figure.unit.request_text(most)
-        )
+    (most >= SPREAD_MOST * least).then(|| Doubt::CostsDiffer {
+        origin: origin(kind, seen.len()),
+        resource: figure.resource,
+        unit: figure.unit,
+        least,
+        most,
     })
 }
 

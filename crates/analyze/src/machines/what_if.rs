@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use plimsoll_units::{parse_bandwidth, parse_count};
 
-use super::{DemandUnit, Growth, Observed, Stop, TierDemand, TierResource};
+use super::{DemandUnit, Growth, Observed, Remark, Stop, TierDemand, TierResource};
 
 /// What of a machine is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -144,11 +144,7 @@ impl WhatIf {
         let mut stops = changed.growth.take().map(|growth| (growth.from_per_sec, growth.at, growth.stops));
         if self.change == Change::Drop {
             changed.tiers.remove(index);
-            changed.remarks.push(format!(
-                "Without {}: what it does for the others (connections kept ready, waiting for slow clients, encryption) falls \
-                 to them, and what that costs is not known.",
-                self.tier
-            ));
+            changed.remarks.push(Remark::Without(self.tier.clone()));
         } else {
             self.change_demands(&mut changed.tiers[index].demands)?;
         }

@@ -4,12 +4,11 @@
 //! Little's law (1961), and no more than its other limits allow. The tier in front carries C whatever h is. Below the h at
 //! which the sum of the former is C the front is the limit; above it those behind are, and adding one of them pays.
 
-use plimsoll_units::{count_text, duration_text};
-
+use super::conclusion::RowName;
 use super::front::{UNNAMED, alone, is_stopped, is_whole, kinds, name_of};
-use super::{Pair, TableTier, alike, apart};
-use crate::Estimate;
-use crate::verdict::{TIE, joined};
+use super::row::{Pair, TableTier, alike, apart};
+use crate::findings::Estimate;
+use crate::hosts::utilisation::TIE;
 
 /// Halvings of the interval in which the break-even is looked for: beyond what an `f64` can tell apart.
 const HALVINGS: u32 = 80;
@@ -33,7 +32,7 @@ pub struct PooledTier {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TriedRow {
     /// What the row is called.
-    pub label: String,
+    pub name: RowName,
     /// How long its requests are held, in seconds.
     pub held_sec: f64,
     /// The throughput that was foretold for it, requests per second: the less of what those behind carry then, ± 5 %, and of
@@ -170,7 +169,7 @@ fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
         let held_sec = row.held_sec?;
         let behind_per_sec = carried_per_sec(&early.behind, held_sec);
         Some(TriedRow {
-            label: name_of(row),
+            name: name_of(row),
             held_sec,
             foretold_per_sec: least(
                 tied(behind_per_sec, behind_per_sec, behind_per_sec),
@@ -252,67 +251,4 @@ fn meeting(behind: &[PooledTier], per_sec: f64, (mut short, mut long): (f64, f64
         if carried_per_sec(behind, middle) > per_sec { short = middle } else { long = middle }
     }
     Some(long)
-}
-
-impl BreakEven {
-    /// What it says, in two sentences.
-    pub(super) fn sentences(&self) -> Vec<String> {
-        let names: Vec<String> = self.behind.iter().map(|tier| tier.name.clone()).collect();
-        let behind = joined(&names);
-        let several = names.len() > 1;
-        let range = self.held_sec.interval.map_or_else(String::new, |(low, high)| {
-            format!(" (a tie from {} to {})", duration_text(low * 1e9), duration_text(high * 1e9))
-        });
-        let foretold = format!(
-            "Break-even at about {time}{range}: requests held for less, where {one}{behind} alone carries more than {each} \
-             requests/s, are stopped by {front}, those held for longer by {behind}. {who} about {at_once} at once{besides}.",
-            time = duration_text(self.held_sec.value * 1e9),
-            one = if several { "one of " } else { "" },
-            each = count_text(self.each_per_sec),
-            front = self.front,
-            who = if several { "Each of these serves" } else { "It serves" },
-            at_once =
-                range_text(self.behind.iter().map(|tier| tier.at_once), |at_once| format!("{at_once:.0}")),
-            besides = self.besides_text(),
-        );
-        vec![foretold, self.tried_text()]
-    }
-
-    /// What a request takes beside the time that it is held, unless that is too little to be seen.
-    fn besides_text(&self) -> String {
-        let beside_ns = self.behind.iter().map(|tier| tier.beside_sec * 1e9);
-        let seen = beside_ns.clone().any(|ns| ns > 0.0);
-        if seen {
-            format!(" and takes {} besides", range_text(beside_ns, duration_text))
-        } else {
-            String::new()
-        }
-    }
-
-    fn tried_text(&self) -> String {
-        let time = duration_text(self.held_sec.value * 1e9);
-        let told = |trial: &TriedRow| {
-            let verb = if trial.agrees() { "confirms" } else { "does not confirm" };
-            let range = trial.foretold_per_sec.interval.map_or_else(String::new, |(low, high)| {
-                format!(" ({} to {})", count_text(low), count_text(high))
-            });
-            format!(
-                "{} {verb} that: {} requests/s, where {}{range} were foretold without it",
-                trial.label,
-                count_text(trial.throughput_per_sec),
-                count_text(trial.foretold_per_sec.value)
-            )
-        };
-        match self.trials.as_slice() {
-            [] => format!("No row tried it; one held for {time} would."),
-            trials => trials.iter().map(told).collect::<Vec<_>>().join("; ") + ".",
-        }
-    }
-}
-
-/// The least and the most of some figures as they are printed; one where these read the same.
-fn range_text(values: impl Iterator<Item = f64> + Clone, text: fn(f64) -> String) -> String {
-    let least = text(values.clone().fold(f64::INFINITY, f64::min));
-    let most = text(values.fold(0.0, f64::max));
-    if least == most { most } else { format!("{least} to {most}") }
 }

@@ -1,10 +1,9 @@
 //! A tier in front of others that were measured alone: what it carries, and what the others carry through it.
 
-use plimsoll_units::{count_text, duration_text};
-
-use super::{Pair, RowFinding, TableRow, TableTier};
-use crate::Limit;
-use crate::verdict::{TIE, joined};
+use super::conclusion::{Ceiling, Multiplied, MultipliedRow, RowName};
+use super::row::{Pair, RowFinding, TableRow, TableTier};
+use crate::findings::Limit;
+use crate::hosts::utilisation::TIE;
 
 /// What a row is behind when the table does not name it.
 pub(super) const UNNAMED: &str = "what stands in front";
@@ -24,7 +23,7 @@ pub(super) fn is_stopped(row: &TableRow, finding: &RowFinding) -> bool {
     let verdict = &finding.verdict;
     let at_front = match &row.front {
         Some(front) => front == verdict.host(),
-        None => verdict.limit == Limit::Unknown && !row.tiers.iter().any(|tier| tier.name == verdict.place),
+        None => verdict.limit == Limit::Unknown && !row.tiers.iter().any(|tier| tier.name == verdict.host()),
     };
     is_whole(&(row, finding)) && at_front && alone(row).next().is_some()
 }
@@ -51,58 +50,39 @@ pub(super) fn kinds<'a>(pairs: impl Iterator<Item = Pair<'a>>) -> Vec<Vec<Pair<'
     kinds
 }
 
-/// What is used up at the front, where all rows say the same.
-fn why(rows: &[Pair<'_>]) -> &'static str {
-    let limit = rows[0].1.verdict.limit;
-    if rows.iter().any(|(_, found)| found.verdict.limit != limit) {
-        return "";
-    }
-    match limit {
-        Limit::Cpu => ": its CPU is full",
-        Limit::Thread => ": one of its threads is full",
-        Limit::Quota => ": its quota of CPU is used up",
-        Limit::Bandwidth => ": its link is full",
-        Limit::Packets => ": its link takes no more packets",
-        _ => "",
-    }
-}
-
-/// Rows that one tier in front stops at the same throughput, however fast what is behind it is: a sentence for each kind.
-pub(super) fn ceilings(pairs: &[Pair<'_>]) -> Vec<String> {
+/// Rows that one tier in front stops at the same throughput, however fast what is behind it is: one for each kind.
+pub(super) fn ceilings(pairs: &[Pair<'_>]) -> Vec<Ceiling> {
     let stopped = pairs.iter().copied().filter(|(row, finding)| is_stopped(row, finding));
     kinds(stopped).iter().filter_map(|rows| ceiling(rows)).collect()
 }
 
-fn ceiling(stopped: &[Pair<'_>]) -> Option<String> {
+fn ceiling(stopped: &[Pair<'_>]) -> Option<Ceiling> {
     let throughputs: Vec<f64> = stopped.iter().map(|(row, _)| row.throughput_per_sec).collect();
-    let (least, most) =
-        (throughputs.iter().copied().reduce(f64::min)?, throughputs.iter().copied().reduce(f64::max)?);
-    let together = throughputs.len() > 1 && most <= (1.0 + TIE) * least;
-    let group = stopped[0].0.group.as_ref().map_or_else(String::new, |group| format!(" of {group}"));
-    together.then(|| {
-        format!(
-            "{} carries about {} requests/s, whatever stands behind it ({} to {} in {} rows{group}){}.",
-            stopped[0].1.verdict.host(),
-            count_text(throughputs.iter().sum::<f64>() / throughputs.len() as f64),
-            count_text(least),
-            count_text(most),
-            throughputs.len(),
-            why(stopped)
-        )
+    let least_per_sec = throughputs.iter().copied().reduce(f64::min)?;
+    let most_per_sec = throughputs.iter().copied().reduce(f64::max)?;
+    let (row, finding) = &stopped[0];
+    let limit = finding.verdict.limit;
+    let is_same = stopped.iter().all(|(_, found)| found.verdict.limit == limit);
+    (throughputs.len() > 1 && most_per_sec <= (1.0 + TIE) * least_per_sec).then(|| Ceiling {
+        front: finding.verdict.host().to_owned(),
+        mean_per_sec: throughputs.iter().sum::<f64>() / throughputs.len() as f64,
+        least_per_sec,
+        most_per_sec,
+        rows: throughputs.len(),
+        group: row.group.clone(),
+        limit: is_same.then_some(limit),
     })
 }
 
-/// A row with its time, unless its name has it.
-pub(super) fn name_of(row: &TableRow) -> String {
-    let Some(held_sec) = row.held_sec else { return row.label.clone() };
-    let held_us = (held_sec * 1e6).round();
-    let milliseconds = (held_us / 1e3).to_string();
-    let mut numbers = row.label.split(|c: char| !(c.is_ascii_digit() || c == '.'));
-    match held_us {
-        _ if numbers.any(|number| number == milliseconds) => row.label.clone(),
-        0.0 => format!("{} (not held)", row.label),
-        _ => format!("{} ({})", row.label, duration_text(held_us * 1e3)),
-    }
+/// A row with its time, unless its label has it.
+pub(super) fn name_of(row: &TableRow) -> RowName {
+    let held_us = row.held_sec.map(|held_sec| (held_sec * 1e6).round());
+    let is_in_label = |held_us: &f64| {
+        let milliseconds = (held_us / 1e3).to_string();
+        let mut numbers = row.label.split(|c: char| !(c.is_ascii_digit() || c == '.'));
+        numbers.any(|number| number == milliseconds)
+    };
+    RowName { label: row.label.clone(), held_us: held_us.filter(|held_us| !is_in_label(held_us)) }
 }
 
 /// How many of the tiers of a row were measured alone.
@@ -110,39 +90,34 @@ fn counted(row: &TableRow) -> f64 {
     alone(row).map(TableTier::count).sum()
 }
 
-/// Whether several tiers carry through what is in front of them what they carry alone: for each kind a sentence for the rows
-/// where they do, and one for those where they do not.
-pub(super) fn doublings(pairs: &[Pair<'_>]) -> Vec<String> {
-    let told = |pair: &Pair<'_>| is_whole(pair) && counted(pair.0) >= 2.0 && together_per_sec(pair.0) > 0.0;
-    kinds(pairs.iter().copied().filter(told)).iter().flat_map(|rows| doubling(rows)).collect()
+/// Whether several tiers carry through what is in front of them what they carry alone: for each kind the rows where they do,
+/// and those where they do not.
+pub(super) fn doublings(pairs: &[Pair<'_>]) -> Vec<Multiplied> {
+    let tells = |pair: &Pair<'_>| is_whole(pair) && counted(pair.0) >= 2.0 && together_per_sec(pair.0) > 0.0;
+    kinds(pairs.iter().copied().filter(tells)).iter().flat_map(|rows| doubling(rows)).collect()
 }
 
-fn doubling(pairs: &[Pair<'_>]) -> Vec<String> {
+fn doubling(pairs: &[Pair<'_>]) -> Vec<Multiplied> {
     let (all, short): (Vec<&TableRow>, Vec<&TableRow>) = pairs
         .iter()
         .map(|(row, _)| *row)
         .partition(|row| row.throughput_per_sec >= (1.0 - TIE) * together_per_sec(row));
-    let of_one = |row: &TableRow| row.throughput_per_sec * counted(row) / together_per_sec(row);
-    let doubled = |row: &&TableRow| format!("{} (×{:.2} of one)", name_of(row), of_one(row));
-    let fallen = |row: &&TableRow| {
-        format!(
-            "{} (×{:.2} of one: {} requests/s, where the sum is {})",
-            name_of(row),
-            of_one(row),
-            count_text(row.throughput_per_sec),
-            count_text(together_per_sec(row))
-        )
+    [multiplied(&all, true), multiplied(&short, false)].into_iter().flatten().collect()
+}
+
+fn multiplied(rows: &[&TableRow], holds: bool) -> Option<Multiplied> {
+    let first = rows.first()?;
+    let one = |row: &&TableRow| MultipliedRow {
+        name: name_of(row),
+        of_one: row.throughput_per_sec * counted(row) / together_per_sec(row),
+        per_sec: row.throughput_per_sec,
+        together_per_sec: together_per_sec(row),
     };
-    let sentence = |rows: &[&TableRow], not: &str, each: &dyn Fn(&&TableRow) -> String| {
-        let first = rows.first()?;
-        let names: Vec<String> = alone(first).map(|tier| tier.name.clone()).collect();
-        let through = first.front.as_deref().unwrap_or(UNNAMED);
-        let list = rows.iter().map(each).collect::<Vec<_>>().join(", ");
-        let growth = match rows.iter().all(|row| counted(row) == 2.0) {
-            true => "double what one carries",
-            false => "multiply what one carries by their number",
-        };
-        Some(format!("{} through {through} {not}{growth}: {list}.", joined(&names)))
-    };
-    [sentence(&all, "", &doubled), sentence(&short, "do not ", &fallen)].into_iter().flatten().collect()
+    Some(Multiplied {
+        tiers: alone(first).map(|tier| tier.name.clone()).collect(),
+        front: first.front.as_deref().unwrap_or(UNNAMED).to_owned(),
+        holds,
+        two: rows.iter().all(|row| counted(row) == 2.0),
+        rows: rows.iter().map(one).collect(),
+    })
 }

@@ -1,10 +1,9 @@
 //! What throughput follows from row to row: the cores, the size of responses, or neither.
 
-use plimsoll_units::{bytes_text, count_text};
-
+use super::conclusion::{Conclusion, RowEnds, RowPoint};
 use super::front::is_stopped;
-use super::{Pair, TableRow, alike, apart};
-use crate::Limit;
+use super::row::{Pair, TableRow, TableTier, alike, apart};
+use crate::findings::Limit;
 
 /// Throughput that follows something by this exponent or more follows it in proportion, nearly.
 const PROPORTIONAL: f64 = 0.8;
@@ -19,11 +18,13 @@ type Figure = fn(&TableRow) -> Option<f64>;
 const CORES: Figure = |row| row.cores;
 const BYTES: Figure = |row| row.response_bytes;
 
-/// The sentences about growth.
-pub(super) fn of(pairs: &[Pair<'_>]) -> Vec<String> {
-    let mut sentences = by_cores(pairs);
-    sentences.extend(by_size(pairs));
-    sentences
+/// What throughput follows.
+pub(super) fn of(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
+    let mut all = with_full_cpu(pairs);
+    all.extend(with_full_link(pairs));
+    all.extend(with_neither(pairs));
+    all.extend(by_size(pairs));
+    all
 }
 
 /// The exponent by which throughput follows something between two rows.
@@ -62,40 +63,53 @@ fn ends<'a>(
     groups.iter().filter_map(end).filter(differ).collect()
 }
 
-fn by_cores(pairs: &[Pair<'_>]) -> Vec<String> {
-    let follows = |(few, many): &(Pair<'_>, Pair<'_>), least: f64, most: f64| {
-        exponent(few.0, many.0, CORES).is_some_and(|exponent| (least..most).contains(&exponent))
+/// The rows that one thing limits, with the fewest and the most cores.
+fn of_limit<'a>(pairs: &[Pair<'a>], limit: Limit) -> Vec<(Pair<'a>, Pair<'a>)> {
+    ends(pairs, move |(_, found)| found.verdict.limit == limit, CORES, BYTES)
+}
+
+fn follows_cores((few, many): &(Pair<'_>, Pair<'_>), exponents: std::ops::Range<f64>) -> bool {
+    exponent(few.0, many.0, CORES).is_some_and(|exponent| exponents.contains(&exponent))
+}
+
+fn with_full_cpu(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
+    let grown = of_limit(pairs, Limit::Cpu).into_iter();
+    let grown = grown.filter(|ends| follows_cores(ends, PROPORTIONAL..f64::INFINITY));
+    grown
+        .map(|ends| Conclusion::CoresHelp {
+            more_than_linear: follows_cores(&ends, OVERPROPORTIONAL..f64::INFINITY),
+            ends: points(&ends),
+        })
+        .collect()
+}
+
+fn with_full_link(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
+    let level = of_limit(pairs, Limit::Bandwidth).into_iter();
+    let level = level.filter(|ends| follows_cores(ends, -INDIFFERENT..INDIFFERENT));
+    level.map(|ends| Conclusion::LinkIsFull { ends: points(&ends) }).collect()
+}
+
+fn with_neither(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
+    let level = ends(pairs, is_within, CORES, BYTES).into_iter();
+    let level = level.filter(|ends| follows_cores(ends, -INDIFFERENT..INDIFFERENT));
+    level.map(|ends| Conclusion::LimitIsWithin { ends: points(&ends), limit: common_limit(&ends) }).collect()
+}
+
+fn points((low, high): &(Pair<'_>, Pair<'_>)) -> RowEnds {
+    let point = |row: &TableRow| RowPoint {
+        group: row.group.clone(),
+        per_sec: row.throughput_per_sec,
+        cores: row.cores,
+        response_bytes: row.response_bytes,
     };
-    let of_limit = |limit: Limit| ends(pairs, move |(_, found)| found.verdict.limit == limit, CORES, BYTES);
-    let mut sentences = Vec::new();
-    for ends in of_limit(Limit::Cpu).iter().filter(|ends| follows(ends, PROPORTIONAL, f64::INFINITY)) {
-        let how = if follows(ends, OVERPROPORTIONAL, f64::INFINITY) { "more than" } else { "nearly" };
-        sentences.push(format!(
-            "Where the CPU is full and the link is not, throughput grows with the cores, {how} in proportion: {}.",
-            from_to(ends)
-        ));
-    }
-    for ends in of_limit(Limit::Bandwidth).iter().filter(|ends| follows(ends, -INDIFFERENT, INDIFFERENT)) {
-        sentences
-            .push(format!("Where the link is full, more cores do not raise throughput: {}.", from_to(ends)));
-    }
-    for ends in
-        ends(pairs, is_within, CORES, BYTES).iter().filter(|ends| follows(ends, -INDIFFERENT, INDIFFERENT))
-    {
-        sentences.push(format!(
-            "More cores do not raise throughput though neither CPU nor link is full ({}): {}.",
-            from_to(ends),
-            within(ends)
-        ));
-    }
-    sentences
+    RowEnds { low: point(low.0), high: point(high.0) }
 }
 
 /// True where what limits is neither a CPU nor a link: by name, or because both were seen and had room.
 fn is_within((row, finding): &Pair<'_>) -> bool {
     let seen = || {
-        let looked_at = |tier: &super::TableTier| tier.cpu_ratio.or(tier.core_ratio).is_some();
-        row.tiers.iter().any(looked_at)
+        let is_observed = |tier: &TableTier| tier.cpu_ratio.or(tier.core_ratio).is_some();
+        row.tiers.iter().any(is_observed)
     };
     match finding.verdict.limit {
         Limit::Pool | Limit::Lock | Limit::Dependency | Limit::Disk | Limit::Connections => true,
@@ -104,46 +118,18 @@ fn is_within((row, finding): &Pair<'_>) -> bool {
     }
 }
 
-/// What limits two rows that neither CPU nor link does.
-fn within(((_, few), (_, many)): &(Pair<'_>, Pair<'_>)) -> String {
+/// What limits both of two rows, if it is the same and known.
+fn common_limit(((_, few), (_, many)): &(Pair<'_>, Pair<'_>)) -> Option<(Limit, String)> {
     let (a, b) = (&few.verdict, &many.verdict);
-    if a.limit == Limit::Unknown || (a.limit, a.host()) != (b.limit, b.host()) {
-        return "the limit is in the API, a database, a cache or the code".to_owned();
-    }
-    format!("the limit is {} @ {}", a.limit.name(), a.host())
+    let is_same = a.limit != Limit::Unknown && (a.limit, a.host()) == (b.limit, b.host());
+    is_same.then(|| (a.limit, a.host().to_owned()))
 }
 
-fn cores_text(cores: f64) -> String {
-    if cores == 1.0 { "1 core".to_owned() } else { format!("{cores} cores") }
-}
-
-fn from_to(((few, _), (many, _)): &(Pair<'_>, Pair<'_>)) -> String {
-    let bytes = few.response_bytes.map(|bytes| format!("responses of {}", bytes_text(bytes)));
-    let which: Vec<String> = few.group.clone().into_iter().chain(bytes).collect();
-    let which = if which.is_empty() { String::new() } else { format!(", {}", which.join(", ")) };
-    format!(
-        "{} requests/s with {}, {} with {}{which}",
-        count_text(few.throughput_per_sec),
-        cores_text(few.cores.unwrap_or_default()),
-        count_text(many.throughput_per_sec),
-        cores_text(many.cores.unwrap_or_default())
-    )
-}
-
-fn by_size(pairs: &[Pair<'_>]) -> Vec<String> {
+fn by_size(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
     let full = |(_, found): &Pair<'_>| found.verdict.limit == Limit::Bandwidth;
     let falls = |(small, large): &(Pair<'_>, Pair<'_>)| {
         exponent(small.0, large.0, BYTES).is_some_and(|exponent| exponent <= -PROPORTIONAL)
     };
-    let sentence = |((small, _), (large, _)): (Pair<'_>, Pair<'_>)| {
-        let with = small.cores.map_or_else(String::new, |cores| format!(", with {}", cores_text(cores)));
-        format!(
-            "Where the link is full, larger responses lower throughput in proportion: {} requests/s of {}, {} of {}{with}.",
-            count_text(small.throughput_per_sec),
-            bytes_text(small.response_bytes.unwrap_or_default()),
-            count_text(large.throughput_per_sec),
-            bytes_text(large.response_bytes.unwrap_or_default())
-        )
-    };
-    ends(pairs, full, BYTES, CORES).into_iter().filter(falls).map(sentence).collect()
+    let fallen = ends(pairs, full, BYTES, CORES).into_iter().filter(falls);
+    fallen.map(|ends| Conclusion::LargerResponses { ends: points(&ends) }).collect()
 }

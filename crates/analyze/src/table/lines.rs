@@ -1,7 +1,8 @@
 //! Rows as lines of a figure.
 
 use super::front::{alone, together_per_sec};
-use super::{RunRows, TableRow, alike};
+use super::row::{TableRow, alike};
+use super::runs::RunRows;
 use crate::Estimate;
 
 /// One point of a line.

@@ -1,11 +1,12 @@
 //! What limits a row.
 
-use plimsoll_units::{count_text, grouped, significant};
-
+use super::front;
+use super::row::{TableRow, apart};
 use super::shares::{self, Share};
-use super::{TableRow, TableTier, apart, evidence, front};
-use crate::verdict::{BUSY, TIE, joined, percent};
-use crate::{Confidence, Estimate, Limit, NextLimit, Suspect, Verdict};
+use crate::findings::{
+    Advice, At, Claim, Confidence, Estimate, Evidence, Limit, NextLimit, Observation, Place, Suspect, Verdict,
+};
+use crate::hosts::utilisation::TIE;
 
 /// Throughput that is higher by this part is more, as in a ladder.
 const MORE: f64 = 1.05;
@@ -29,136 +30,107 @@ fn at_per_sec(row: &TableRow, share: &Share) -> f64 {
     row.throughput_per_sec / share.share
 }
 
-fn used_up(row: &TableRow, shares: &[Share]) -> Option<Verdict> {
-    let full = shares.iter().find(|share| share.seen && share.share >= BUSY)?;
-    let others = || shares.iter().filter(|share| (share.limit, &share.tier) != (full.limit, &full.tier));
-    let tie = |share: &&Share| share.seen && share.share >= BUSY && share.share >= (1.0 - TIE) * full.share;
-    let rivals: Vec<&Share> = others().filter(tie).collect();
-    let rest: Vec<&Share> = others().filter(|share| !tie(share)).collect();
-    let also = rivals.iter().map(|share| Suspect {
-        limit: share.limit,
-        place: share.tier.clone(),
-        at_per_sec: Some(at_per_sec(row, share)),
-    });
-    let next = rest.first().filter(|share| share.share > 0.0);
-    let text = format!(
-        "{} is the limit: {} was used at {} requests/s{}{}.",
-        full.what,
-        percent(full.used),
-        count_text(row.throughput_per_sec),
-        rivals.first().map_or_else(String::new, |share| format!(
-            ", and {} is about as full ({})",
-            share.what,
-            percent(share.used)
-        )),
-        next.map_or_else(String::new, |share| format!(
-            "; of the rest the fullest is {} with {}{}",
-            share.what,
-            percent(share.used),
-            if share.seen { "" } else { ", by what a request costs in other rows" }
-        )),
-    );
-    Some(Verdict {
-        evidence: shares
-            .iter()
-            .map(|share| evidence(row, share.what.clone(), share.used, Some(1.0)))
-            .collect(),
-        also: also.collect(),
-        next_limit: next.map(|share| NextLimit {
-            limit: share.limit,
-            place: share.tier.clone(),
-            at_per_sec: Estimate { value: at_per_sec(row, share), interval: None },
-        }),
-        advice: vec![advice(full)],
-        text,
-        ..Verdict::new(full.limit, full.tier.clone(), Confidence::Inferred)
-    })
+fn evidence(row: &TableRow, observed: Observation, value: f64, of: Option<f64>) -> Evidence {
+    Evidence { observed, value, of, at: At::Row(row.label.clone()) }
 }
 
-fn advice(full: &Share) -> String {
-    match full.limit {
-        Limit::Bandwidth => format!(
-            "add a machine to {}, widen its link or make responses smaller; more cores will not help",
-            full.tier
-        ),
-        Limit::Thread => format!("add an instance of {}: another core alone will not help", full.tier),
-        _ => format!("add a machine or cores to {}", full.tier),
-    }
+fn rows_of(row: &TableRow, shares: &[Share]) -> Vec<Evidence> {
+    let one = |share: &Share| {
+        evidence(row, Observation::Tier(share.used.figure.clone()), share.used.share, Some(1.0))
+    };
+    shares.iter().map(one).collect()
+}
+
+fn used_up(row: &TableRow, shares: &[Share]) -> Option<Verdict> {
+    let full = shares.iter().find(|share| share.is_busy())?;
+    let others =
+        || shares.iter().filter(|share| (share.limit(), share.tier()) != (full.limit(), full.tier()));
+    let is_tie = |share: &&Share| share.is_busy() && share.share >= (1.0 - TIE) * full.share;
+    let rivals: Vec<&Share> = others().filter(is_tie).collect();
+    let next = others().find(|share| !is_tie(share)).filter(|share| share.share > 0.0);
+    let suspect = |share: &&Share| Suspect {
+        limit: share.limit(),
+        place: Place::host(share.tier()),
+        at_per_sec: Some(at_per_sec(row, share)),
+    };
+    let claim = Claim::TierFull {
+        used: full.used.clone(),
+        per_sec: row.throughput_per_sec,
+        rival: rivals.first().map(|share| share.used.clone()),
+        next: next.map(|share| share.used.clone()),
+    };
+    Some(Verdict {
+        evidence: rows_of(row, shares),
+        also: rivals.iter().map(suspect).collect(),
+        next_limit: next.map(|share| NextLimit {
+            limit: share.limit(),
+            place: Place::host(share.tier()),
+            resource: None,
+            at_per_sec: Estimate { value: at_per_sec(row, share), interval: None },
+        }),
+        advice: vec![match full.limit() {
+            Limit::Bandwidth => Advice::MoreLink,
+            Limit::Thread => Advice::MoreInstances,
+            _ => Advice::MoreMachines,
+        }],
+        claim: Some(claim),
+        ..Verdict::new(full.limit(), Place::host(full.tier()), Confidence::Inferred)
+    })
 }
 
 /// The tiers that were measured alone carry together what they carry alone, or the tier in front of them does not let them.
 fn behind_front(table: &Table<'_>, row: &TableRow) -> Option<Verdict> {
-    let alone: Vec<&TableTier> = front::alone(row).collect();
+    let names: Vec<String> = front::alone(row).map(|tier| tier.name.clone()).collect();
     let together = front::together_per_sec(row);
     if together <= 0.0 {
         return None;
     }
-    let carried = row.throughput_per_sec / together;
-    if carried >= 1.0 - TIE {
-        return Some(by_tiers_alone(table, row, &alone, together));
+    if row.throughput_per_sec / together >= 1.0 - TIE {
+        return Some(by_tiers_alone(table, row, names, together));
     }
     let front = row.front.as_deref().unwrap_or(front::UNNAMED);
-    let names: Vec<String> = alone.iter().map(|tier| tier.name.clone()).collect();
-    let text = format!(
-        "{front} is the limit, near {} requests/s: {} alone carry {} together, and through it only {} of that. Which of its \
-         resources it is the table does not tell.",
-        count_text(row.throughput_per_sec),
-        joined(&names),
-        count_text(together),
-        percent(carried)
-    );
-    let what = format!("requests/s through {front}, against those of {} alone", joined(&names));
+    let observed = Observation::Through { front: Some(front.to_owned()), alone: names.clone() };
+    let claim = Claim::Front { per_sec: row.throughput_per_sec, behind: names, together_per_sec: together };
     Some(Verdict {
-        evidence: vec![evidence(row, what, row.throughput_per_sec, Some(together))],
-        advice: vec![format!("look at the CPU of {front}, per worker, and at its link, and repeat the row")],
-        text,
-        ..Verdict::new(Limit::Unknown, front, Confidence::Inferred)
+        evidence: vec![evidence(row, observed, row.throughput_per_sec, Some(together))],
+        advice: vec![Advice::LookAtFront],
+        claim: Some(claim),
+        ..Verdict::new(Limit::Unknown, Place::host(front), Confidence::Inferred)
     })
 }
 
 /// What they carry alone is all there is. Where throughput times the time that each request is held is the same at
 /// different times, that product is a number of workers.
-fn by_tiers_alone(table: &Table<'_>, row: &TableRow, alone: &[&TableTier], together: f64) -> Verdict {
-    let names: Vec<String> = alone.iter().map(|tier| tier.name.clone()).collect();
+fn by_tiers_alone(table: &Table<'_>, row: &TableRow, names: Vec<String>, together: f64) -> Verdict {
     let place = names.first().cloned().unwrap_or_default();
-    let what = format!("requests/s, against those of {} alone", joined(&names));
-    let seen = evidence(row, what, row.throughput_per_sec, Some(together));
-    let carried = format!("{} carry through it what they carry alone", joined(&names));
+    let observed = Observation::Together { alone: names.clone() };
+    let seen = evidence(row, observed, row.throughput_per_sec, Some(together));
     match pool_size(table, row, &place) {
-        Some(size) => pool(row, &names, size, &carried, vec![seen]),
+        Some(size) => pool(row, names, (size, true), vec![seen]),
         None => Verdict {
             evidence: vec![seen],
-            advice: vec![format!("look at the hosts of {}", joined(&names))],
-            text: format!(
-                "{} are the limit: {carried}. What of them is, the table does not tell.",
-                joined(&names)
-            ),
-            ..Verdict::new(Limit::Unknown, place, Confidence::Inferred)
+            advice: vec![Advice::LookAtHosts(names.clone())],
+            claim: Some(Claim::AllOfAlone { tiers: names }),
+            ..Verdict::new(Limit::Unknown, Place::host(place), Confidence::Inferred)
         },
     }
 }
 
 fn pool(
     row: &TableRow,
-    names: &[String],
-    size: Estimate,
-    why: &str,
-    mut seen: Vec<crate::EvidenceRow>,
+    tiers: Vec<String>,
+    (size, like_alone): (Estimate, bool),
+    mut seen: Vec<Evidence>,
 ) -> Verdict {
-    let each = if names.len() > 1 { "each of " } else { "" };
-    let whose = joined(names);
-    let workers = grouped(size.value.ceil() as u64);
-    seen.push(evidence(row, format!("requests held at once by {each}{whose}"), size.value, None));
+    let workers = size.value;
+    seen.push(evidence(row, Observation::HeldAtOnce { tiers: tiers.clone() }, workers, None));
+    let place = Place::host(tiers.first().map_or("", String::as_str));
     Verdict {
         size: Some(size),
         evidence: seen,
-        advice: vec![format!("raise the pool of {each}{whose} from about {workers} and repeat the row")],
-        text: format!(
-            "a pool of about {workers} workers in {each}{whose} is the limit: {why}, and throughput × the time that a request \
-             is held is {} whatever that time is.",
-            significant(size.value)
-        ),
-        ..Verdict::new(Limit::Pool, names.first().cloned().unwrap_or_default(), Confidence::Inferred)
+        advice: vec![Advice::LargerTierPool { tiers: tiers.clone(), workers }],
+        claim: Some(Claim::HeldPool { tiers, workers, like_alone }),
+        ..Verdict::new(Limit::Pool, place, Confidence::Inferred)
     }
 }
 
@@ -197,36 +169,28 @@ fn held(table: &Table<'_>, row: &TableRow) -> Option<Verdict> {
     let names: Vec<String> = row.present().map(|tier| tier.name.clone()).take(1).collect();
     let name = names.first().cloned().unwrap_or_default();
     let size = pool_size(table, row, &name)?;
-    Some(pool(row, &names, size, "nothing else is used up", Vec::new()))
+    Some(pool(row, names, (size, false), Vec::new()))
 }
 
-/// More load gave more with the same machines; or nobody tried, and nothing is used up.
+/// More load gave more with the same machines; or more load was not tried, and nothing is used up.
 fn not_pushed(table: &Table<'_>, row: &TableRow, shares: &[Share]) -> Option<Verdict> {
     let more_load =
         || table.rows.iter().filter(|other| row.is_same_target(other) && other.is_loaded_more_than(row));
     let gained = more_load().find(|other| other.throughput_per_sec >= MORE * row.throughput_per_sec);
-    let load_told = row.load_machines.is_some();
+    let load_is_known = row.load_machines.is_some();
     let tried = more_load().next().is_some() || is_the_heavier_of_a_plateau(table, row);
-    let text = match gained {
-        Some(other) => format!(
-            "nothing yet: with more load the same machines gave {} requests/s, so that this one was too little.",
-            count_text(other.throughput_per_sec)
-        ),
-        None if load_told && !tried && !shares.is_empty() => format!(
-            "nothing that was seen: {} was the fullest with {}, and more load was not tried.",
-            shares[0].what,
-            percent(shares[0].used)
-        ),
-        None => return None,
+    let claim = match (gained, shares.first()) {
+        (Some(other), _) => Claim::MoreLoadGaveMore { per_sec: other.throughput_per_sec },
+        (None, Some(fullest)) if load_is_known && !tried => {
+            Claim::MoreLoadNotTried { fullest: fullest.used.clone() }
+        }
+        _ => return None,
     };
     Some(Verdict {
-        evidence: shares
-            .iter()
-            .map(|share| evidence(row, share.what.clone(), share.used, Some(1.0)))
-            .collect(),
-        advice: vec!["repeat the row with more load".to_owned()],
-        text,
-        ..Verdict::new(Limit::None, "", Confidence::Inferred)
+        evidence: rows_of(row, shares),
+        advice: vec![Advice::MoreLoad],
+        claim: Some(claim),
+        ..Verdict::new(Limit::None, Place::Nowhere, Confidence::Inferred)
     })
 }
 
@@ -240,26 +204,18 @@ fn is_the_heavier_of_a_plateau(table: &Table<'_>, row: &TableRow) -> bool {
 }
 
 fn unexplained(row: &TableRow, shares: &[Share]) -> Verdict {
-    let place = row.present().last().map_or_else(String::new, |tier| tier.name.clone());
-    let Some(fullest) = shares.first() else {
-        return Verdict {
-            advice: vec!["add what the machines used: CPU, link, what a tier serves alone".to_owned()],
-            text: "not known: the table tells of nothing that this row could use up.".to_owned(),
-            ..Verdict::new(Limit::Unknown, place, Confidence::Unknown)
-        };
+    let place = row.present().last().map_or(Place::Nowhere, |tier| Place::host(&*tier.name));
+    let (claim, advice, confidence) = match shares.first() {
+        None => (Claim::NoFigures, Advice::AddFigures, Confidence::Unknown),
+        Some(fullest) => {
+            let (fullest, per_sec) = (fullest.used.clone(), row.throughput_per_sec);
+            (Claim::Elsewhere { fullest, per_sec }, Advice::LookInto, Confidence::Inferred)
+        }
     };
     Verdict {
-        evidence: shares
-            .iter()
-            .map(|share| evidence(row, share.what.clone(), share.used, Some(1.0)))
-            .collect(),
-        advice: vec![format!("look into {place}: a database, a cache, a lock or a pool that it waits for")],
-        text: format!(
-            "not the CPU and not the link: {} is the fullest with {}. What stops {} requests/s is within {place} or behind it.",
-            fullest.what,
-            percent(fullest.used),
-            count_text(row.throughput_per_sec)
-        ),
-        ..Verdict::new(Limit::Unknown, place, Confidence::Inferred)
+        evidence: rows_of(row, shares),
+        advice: vec![advice],
+        claim: Some(claim),
+        ..Verdict::new(Limit::Unknown, place, confidence)
     }
 }

@@ -5,9 +5,9 @@
 
 use plimsoll_plan::RowSpec;
 
-use super::{RowFinding, TableFindings, TableRow, TableTier, concluded};
+use super::explain::{TableFindings, concluded};
+use super::row::{RowFinding, TableRow, TableTier};
 use crate::tiers::{self, TierRow, TierUse};
-use crate::verdict::joined;
 use crate::{Findings, Limit, StepSummary, Verdict};
 
 /// One run of a plan file, as far as rows are made of it.
@@ -105,8 +105,7 @@ pub fn run_rows(runs: &[RowRun]) -> RunRows {
         verdict: run.verdict.clone(),
         breach: None,
     });
-    let mut found = concluded(&rows, findings.collect());
-    found.conclusions.extend(uncompared(&own, runs));
+    let found = TableFindings { uncompared: uncompared(&own, runs), ..concluded(&rows, findings.collect()) };
     RunRows { rows, runs: own, found }
 }
 
@@ -170,15 +169,9 @@ fn alone<'a>(row: &RowRun, runs: &'a [RowRun]) -> Vec<(&'a str, &'a RowRun)> {
     fastest
 }
 
-/// The rows of which nothing can be told against what their hosts carry alone.
-fn uncompared(rows: &[RowRun], runs: &[RowRun]) -> Option<String> {
+/// The rows that cannot be compared with what their hosts carry alone: there the generator was the limit, or throughput was
+/// still growing.
+fn uncompared(rows: &[RowRun], runs: &[RowRun]) -> Vec<String> {
     let is_one = |row: &&RowRun| runs.iter().any(|run| run.measures_alone(row) && run.is_bound());
-    let cases: Vec<String> = rows.iter().filter(is_one).map(|row| row.case().to_owned()).collect();
-    (!cases.is_empty()).then(|| {
-        format!(
-            "{} cannot be compared with what was measured alone: there the load generator was the limit, or throughput \
-             was still growing.",
-            joined(&cases)
-        )
-    })
+    rows.iter().filter(is_one).map(|row| row.case().to_owned()).collect()
 }

@@ -1,7 +1,8 @@
 //! How much of each resource a row uses.
 
-use super::{TableRow, TableTier};
-use crate::Limit;
+use super::row::{TableRow, TableTier};
+use crate::findings::{FigureKind, Limit, TierFigure, TierUsed};
+use crate::hosts::utilisation::BUSY;
 
 /// A tier that was seen to use this part of its CPU or more was at its end somewhere in the table.
 const FULL_LEAST: f64 = 0.8;
@@ -9,16 +10,34 @@ const FULL_LEAST: f64 = 0.8;
 /// One resource of one tier in a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Share {
-    pub(super) limit: Limit,
-    pub(super) tier: String,
-    /// What it is, in words: `CPU of tomcat`.
-    pub(super) what: String,
-    /// As written down; 1 for all of it.
-    pub(super) used: f64,
-    /// Against what it was ever seen to use.
+    /// What the row has of it, 1 for all of it.
+    pub(super) used: TierUsed,
+    /// Against what it was ever observed to use.
     pub(super) share: f64,
-    /// False where the row does not have it, and what a request costs in other rows tells it.
-    pub(super) seen: bool,
+}
+
+impl Share {
+    pub(super) fn limit(&self) -> Limit {
+        match self.used.kind() {
+            FigureKind::Cpu => Limit::Cpu,
+            FigureKind::Core => Limit::Thread,
+            FigureKind::LinkIn | FigureKind::LinkOut | FigureKind::LinkBoth => Limit::Bandwidth,
+        }
+    }
+
+    pub(super) fn tier(&self) -> &str {
+        &self.used.figure.tier
+    }
+
+    /// True if the row has it, and nearly all was used.
+    pub(super) fn is_busy(&self) -> bool {
+        self.used.observed && self.share >= BUSY
+    }
+}
+
+fn share(resource: FigureKind, tier: &TableTier, (used, observed): (f64, bool), most: f64) -> Share {
+    let figure = TierFigure { resource, tier: tier.name.clone() };
+    Share { used: TierUsed { figure, share: used, observed }, share: used / most }
 }
 
 /// The most of its CPU that a tier can use: all, or the most it was seen to use in any row, if that is 80 % or more. Load
@@ -42,69 +61,61 @@ fn cost(rows: &[&TableRow], like: &TableRow, name: &str, of: fn(&TableTier) -> O
     costs.get(costs.len() / 2).copied()
 }
 
+/// What the row has of a tier's processors, or what a request costs in other rows predicts.
 fn processor(
     rows: &[&TableRow],
     row: &TableRow,
     tier: &TableTier,
-    of: fn(&TableTier) -> Option<f64>,
-    limit: Limit,
+    (of, resource): (fn(&TableTier) -> Option<f64>, FigureKind),
 ) -> Option<Share> {
-    let seen = of(tier);
-    let foretold = || Some(cost(rows, row, &tier.name, of)? * row.throughput_per_sec / tier.instances?);
-    let used = seen.or_else(foretold)?;
-    let what = if limit == Limit::Thread { "core of" } else { "CPU of" };
-    Some(Share {
-        limit,
-        tier: tier.name.clone(),
-        what: format!("{what} {}", tier.name),
-        used,
-        share: used / full(rows, &tier.name, of),
-        seen: seen.is_some(),
-    })
+    let observed = of(tier);
+    let predicted = || Some(cost(rows, row, &tier.name, of)? * row.throughput_per_sec / tier.instances?);
+    let used = observed.or_else(predicted)?;
+    Some(share(resource, tier, (used, observed.is_some()), full(rows, &tier.name, of)))
 }
 
 fn both_ways(tier: &TableTier) -> Option<f64> {
     tier.in_bits_per_sec.zip(tier.out_bits_per_sec).map(|(into, out)| into + out)
 }
 
-/// One way of a link: what is used of it, what it is said to carry, and its name.
+/// One way of a link: what is used of it, and what it is said to carry.
 struct Way {
     used: fn(&TableTier) -> Option<f64>,
     capacity: fn(&TableTier) -> Option<f64>,
-    name: &'static str,
+    resource: FigureKind,
 }
 
 const WAYS: [Way; 3] = [
-    Way { used: |tier| tier.in_bits_per_sec, capacity: |tier| tier.link_bits_per_sec, name: "into" },
-    Way { used: |tier| tier.out_bits_per_sec, capacity: |tier| tier.link_bits_per_sec, name: "out of" },
-    Way { used: both_ways, capacity: |tier| tier.link_both_bits_per_sec, name: "into and out of" },
+    Way {
+        used: |tier| tier.in_bits_per_sec,
+        capacity: |tier| tier.link_bits_per_sec,
+        resource: FigureKind::LinkIn,
+    },
+    Way {
+        used: |tier| tier.out_bits_per_sec,
+        capacity: |tier| tier.link_bits_per_sec,
+        resource: FigureKind::LinkOut,
+    },
+    Way { used: both_ways, capacity: |tier| tier.link_both_bits_per_sec, resource: FigureKind::LinkBoth },
 ];
 
-/// The links of a tier. One that was seen to carry more than it is said to carries that much.
+/// The links of a tier. One that was observed to carry more than it is said to carries that much.
 fn links(rows: &[&TableRow], tier: &TableTier) -> Vec<Share> {
-    let share = |way: &Way| {
+    let of_way = |way: &Way| {
         let (used, capacity) = ((way.used)(tier)?, (way.capacity)(tier)?);
         let alike = rows.iter().flat_map(|row| row.present()).filter(|other| other.name == tier.name);
         let most = alike.filter_map(way.used).fold(capacity, f64::max);
-        let what = format!("bandwidth {} {}", way.name, tier.name);
-        Some(Share {
-            limit: Limit::Bandwidth,
-            tier: tier.name.clone(),
-            what,
-            used: used / capacity,
-            share: used / most,
-            seen: true,
-        })
+        Some(share(way.resource, tier, (used / capacity, true), most / capacity))
     };
-    WAYS.iter().filter_map(share).collect()
+    WAYS.iter().filter_map(of_way).collect()
 }
 
 /// What a row uses of everything that the table tells of, the fullest first.
 pub(super) fn of(rows: &[&TableRow], row: &TableRow) -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for tier in row.present() {
-        shares.extend(processor(rows, row, tier, |tier| tier.cpu_ratio, Limit::Cpu));
-        shares.extend(processor(rows, row, tier, |tier| tier.core_ratio, Limit::Thread));
+        shares.extend(processor(rows, row, tier, (|tier| tier.cpu_ratio, FigureKind::Cpu)));
+        shares.extend(processor(rows, row, tier, (|tier| tier.core_ratio, FigureKind::Core)));
         shares.extend(links(rows, tier));
     }
     shares.sort_by(|a, b| b.share.total_cmp(&a.share));

@@ -1,6 +1,6 @@
-//! The bounds of the rules. `docs/method.md`, section 9, tells why each stands where it does.
+//! The bounds of the rules. `docs/method.md`, section 9, says why each stands where it does.
 
-pub(crate) use crate::hosts::resource::{BUSY, TIE};
+use crate::hosts::utilisation::TIE;
 
 /// A control group that is throttled in most of its periods had work left when its quota was used up, so that the bound is
 /// lower there: what is missing is what the last slice of a period leaves.
@@ -12,14 +12,9 @@ pub(crate) const KEPT: f64 = 0.5;
 /// A process or a resource whose use is at least this part of what it is at the plateau, at a throughput at which it would
 /// have far less to do, is used whatever the load.
 pub(crate) const STEADY: f64 = 0.5;
-/// From this part on a resource is used up for good: what is missing is within the 2 % to which a steady step is known and
-/// what the reads themselves are off by.
-pub(crate) const FULL: f64 = 0.97;
 /// A lowest step of this part of the highest leaves growth no larger than what steps and the times of their requests are told
 /// apart by.
 pub(crate) const LEVEL: f64 = 0.9;
-/// Below this part a resource would carry 1.4 times the load, and is ruled out.
-pub(crate) const FREE: f64 = 0.70;
 /// The part of its CPU that a process spends on collecting garbage for that to be its limit. An intervention raises what
 /// is short by half; without the collection the same CPU does 1/(1 − g) times the work, which is 1.5 at a third.
 pub(crate) const COLLECTING: f64 = 1.0 / 3.0;

@@ -3,63 +3,58 @@
 use plimsoll_plan::{Load, Plan};
 use plimsoll_record::FailureKind;
 
-use super::generator::generator_row;
-use super::{Case, advice, at, row};
-use crate::{Confidence, EvidenceRow, Limit, StepSummary, Verdict, remedy, wants_status};
+use super::case::{Case, at, row};
+use crate::findings::{Advice, Confidence, Evidence, Limit, Observation, StepSummary, Verdict};
+use crate::load::requests::wants_status;
+use crate::remedy::failure_advice;
 
-/// The kind of failure that struck most often in a step.
+/// The first of those that came most often, so that the same counts always name the same.
+fn most<T>(counts: impl Iterator<Item = (T, u64)>) -> Option<(T, u64)> {
+    counts.reduce(|most, next| if next.1 > most.1 { next } else { most })
+}
+
+/// The kind of failure that came most often in a step.
 fn main_failure(step: &StepSummary) -> Option<(FailureKind, u64)> {
-    // The first of equals, so that the same counts always name the same kind.
-    step.counts.failed.iter().reduce(|most, next| if next.1 > most.1 { next } else { most })
+    most(step.counts.failed.iter())
 }
 
 /// The unsuccessful status that came most often in a step.
 fn main_status(plan: &Plan, step: &StepSummary) -> Option<(u16, u64)> {
-    let bad = step.counts.status.iter().filter(|(status, _)| !wants_status(plan, *status));
-    bad.reduce(|most, next| if next.1 > most.1 { next } else { most })
+    most(step.counts.status.iter().filter(|(status, _)| !wants_status(plan, *status)))
 }
 
 /// The check that failed most often in a step.
-fn main_check(step: &StepSummary) -> Option<(u16, u64)> {
-    step.counts.checks.iter().reduce(|most, next| if next.1 > most.1 { next } else { most })
+fn main_check<'p>(plan: &'p Plan, step: &StepSummary) -> Option<(&'p str, u64)> {
+    let (check, count) = most(step.counts.checks.iter())?;
+    Some((plan.checks.get(usize::from(check)).map_or("?", String::as_str), count))
 }
 
 /// Rows and advice on what failed in a step.
-pub(super) fn failures(case: &Case<'_>, step: &StepSummary) -> (Vec<EvidenceRow>, Vec<String>) {
-    let ended = step.counts.ended() as f64;
-    let failure = main_failure(step);
-    let status = main_status(case.plan, step);
+pub(super) fn failures(case: &Case<'_>, step: &StepSummary) -> (Vec<Evidence>, Vec<Advice>) {
     let mut rows = Vec::new();
     let mut advice = Vec::new();
-    if let Some((kind, count)) = failure {
-        rows.push(row(
-            format!("requests failed: {}", kind.row().meaning),
-            count as f64,
-            Some(ended),
-            at(step),
-        ));
-        advice.push(remedy(case.plan, std::slice::from_ref(step), kind.row()).to_owned());
+    let ended = step.counts.ended() as f64;
+    let mut add = |observed, count: u64, what| {
+        rows.push(row(observed, count as f64, Some(ended), at(step)));
+        advice.push(what);
+    };
+    if let Some((kind, count)) = main_failure(step) {
+        let helps = failure_advice(case.plan, std::slice::from_ref(step), kind);
+        add(Observation::Failed(kind), count, Advice::Failure(helps));
     }
-    if let Some((status, count)) = status {
-        rows.push(row(format!("responses of status {status}"), count as f64, Some(ended), at(step)));
-        advice.push(advice::status(status));
+    if let Some((status, count)) = main_status(case.plan, step) {
+        add(Observation::Status(status), count, Advice::Status(status));
     }
-    if let Some((check, count)) = main_check(step) {
-        let name = case.plan.checks.get(usize::from(check)).map_or("?", String::as_str);
-        rows.push(row(
-            format!("responses that failed the check {name}"),
-            count as f64,
-            Some(ended),
-            at(step),
-        ));
-        advice.push(advice::check(name));
+    if let Some((check, count)) = main_check(case.plan, step) {
+        add(Observation::FailedCheck(check.to_owned()), count, Advice::Check(check.to_owned()));
     }
     if rows.is_empty() {
-        advice.push(advice::NOTHING_ENDED.to_owned());
+        advice.push(Advice::NothingEnded);
     }
     (rows, advice)
 }
 
+/// No request succeeded.
 pub(super) fn all_failed(case: &Case<'_>, last: &StepSummary) -> Verdict {
     let (evidence, advice) = failures(case, last);
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
@@ -69,28 +64,27 @@ pub(super) fn all_failed(case: &Case<'_>, last: &StepSummary) -> Verdict {
 /// only the target's own log can tell.
 pub(super) fn lost(case: &Case<'_>, step: &StepSummary) -> Verdict {
     let (evidence, mut advice) = failures(case, step);
-    advice.insert(0, advice::lost(step.lost_at_sec.unwrap_or_default()));
+    advice.insert(0, Advice::TargetLost(step.lost_at_sec.unwrap_or_default()));
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
 
 /// Answers took longer than the steps, so nothing is known of throughput.
 pub(super) fn all_late(case: &Case<'_>, last: &StepSummary) -> Verdict {
-    let mean_sec = last.latency.mean_ns / 1e9;
     let evidence = vec![
-        row("mean latency in s", mean_sec, None, at(last)),
-        row("time under load in s", last.measured_sec, None, at(last)),
+        row(Observation::MeanLatency, last.latency.mean_ns / 1e9, None, at(last)),
+        row(Observation::TimeUnderLoad, last.measured_sec, None, at(last)),
     ];
     let advice = match &case.plan.load {
-        Load::Single { .. } => advice::LONGER_RUN,
-        Load::Ladder { budget: Some(_), .. } => advice::LONGER_BUDGET,
-        Load::Ladder { budget: None, .. } => advice::LONGER_STEPS,
+        Load::Single { .. } => Advice::LongerRun,
+        Load::Ladder { budget: Some(_), .. } => Advice::LongerBudget,
+        Load::Ladder { budget: None, .. } => Advice::LongerSteps,
     };
-    Verdict { evidence, advice: vec![advice.to_owned()], ..case.verdict(Limit::Unknown, Confidence::Unknown) }
+    Verdict { evidence, advice: vec![advice], ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
 
 /// Failures ended the growth before throughput did.
 pub(super) fn failing(case: &Case<'_>, step: &StepSummary) -> Verdict {
     let (mut evidence, advice) = failures(case, step);
-    evidence.push(generator_row(case, step));
+    evidence.push(case.generator_row(step));
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
 }

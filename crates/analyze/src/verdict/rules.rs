@@ -1,16 +1,18 @@
-//! One rule a file: what must be seen to suspect one kind of limit.
+//! One rule a file: what must be observed to suspect one kind of limit.
+//!
+//! A rule reads facts and returns candidates. No rule knows another: which of several candidates is the verdict, and which
+//! of them displaces which, is decided in `decide`.
 
 pub(super) mod closed;
 pub(super) mod connections;
+pub(super) mod cpu;
 pub(super) mod dependency;
 pub(super) mod disk;
 pub(super) mod link;
 pub(super) mod lock;
 pub(super) mod memory;
-pub(super) mod neighbour;
+pub(super) mod other_processes;
 pub(super) mod pool;
-pub(super) mod processor;
-pub(super) mod queue;
 pub(super) mod quota;
 pub(super) mod refused;
 pub(super) mod thread;

@@ -1,6 +1,8 @@
 //! Ladders: knee, verdict, comparison.
 
-use plimsoll_analyze::{Confidence, Limit, UslFit, compare, rungs_of};
+use plimsoll_analyze::{
+    Advice, At, Confidence, FailureAdvice, Limit, Observation, Place, UslFit, compare, rungs_of,
+};
 use plimsoll_plan::Slo;
 use plimsoll_record::{FailureKind, StepEnd};
 
@@ -19,10 +21,13 @@ fn a_pool_of_sixteen_shows_as_knee_and_as_requests_served_at_once() {
     assert!((knee.plateau.value / 3200.0 - 1.0).abs() < 0.01);
     assert!((knee.connections_predicted / 16.0 - 1.0).abs() < 0.02, "{}", knee.connections_predicted);
     assert_eq!((found.verdict.limit, found.verdict.confidence), (Limit::Unknown, Confidence::Inferred));
-    assert_eq!(found.verdict.place, "api.test:8080");
+    assert_eq!(found.verdict.place, Place::Target("api.test:8080".to_owned()));
     assert!(!found.lower_bound);
-    assert!(found.verdict.advice[0].contains("-c 16"));
-    assert!(found.verdict.advice[1].contains("about 16 requests at once"), "{}", found.verdict.advice[1]);
+    assert_eq!(found.verdict.advice[0], Advice::WatchAtConnections(16));
+    let Advice::CompareAtOnce(at_once) = found.verdict.advice[1] else {
+        panic!("{:?}", found.verdict.advice)
+    };
+    assert_eq!(at_once.round(), 16.0);
 }
 
 #[test]
@@ -32,22 +37,22 @@ fn a_ladder_that_ends_while_it_grows_names_no_limit() {
     assert!(!knee.reached);
     assert_eq!((knee.connections, knee.plateau_connections), (8, 8));
     assert_eq!(found.verdict.limit, Limit::None);
-    let gain = found.verdict.evidence.iter().find(|row| row.what.contains("gain")).unwrap();
-    assert!((gain.value - 1.0).abs() < 0.02 && gain.at == "8 connections");
+    let gain = found.verdict.evidence.iter().find(|row| row.observed == Observation::LastGain).unwrap();
+    assert!((gain.value - 1.0).abs() < 0.02 && gain.at == At::Connections(8));
 }
 
 #[test]
 fn thousands_are_set_apart_in_what_is_read_and_not_in_what_is_typed() {
     let growing = [Level::at(1000, 20_000.0), Level::at(2000, 40_000.0)];
     let verdict = findings(&ladder(&growing, Slo::default())).verdict;
-    assert!(verdict.advice[0].contains("at 2,000 connections"), "{:?}", verdict.advice);
+    assert_eq!(verdict.advice, [Advice::Climb(2_000)]);
     let level = [Level::at(1000, 40_000.0), Level::at(2000, 40_000.0)];
     let verdict = findings(&ladder(&level, Slo::default())).verdict;
-    assert!(verdict.evidence[0].at == "1,000 connections" || verdict.evidence[0].at == "2,000 connections");
-    assert!(verdict.advice[0].contains("-c 1000:"), "{:?}", verdict.advice);
+    assert!(matches!(verdict.evidence[0].at, At::Connections(1_000 | 2_000)), "{:?}", verdict.evidence);
+    assert_eq!(verdict.advice[0], Advice::WatchAtConnections(1_000));
     let behind = findings(&single(Level { backlog_growth: 5, ..Level::open(2000.0) })).verdict;
-    assert_eq!(behind.evidence[0].at, "2,000 requests/s");
-    assert!(behind.advice[0].ends_with("-R 2000"), "{:?}", behind.advice);
+    assert_eq!(behind.evidence[0].at, At::Rate(2_000.0));
+    assert_eq!(behind.advice[0], Advice::WatchAtRate(2_000.0));
 }
 
 #[test]
@@ -93,8 +98,9 @@ fn failures_that_end_the_growth_are_named_with_their_remedy() {
     let levels = [Level::closed(4), Level::closed(8), Level { failed, ..Level::at(16, 800.0) }];
     let verdict = findings(&ladder(&levels, Slo::default())).verdict;
     assert_eq!(verdict.limit, Limit::Unknown);
-    assert!(verdict.evidence[0].what.contains("refused the connection"));
-    assert!(verdict.advice[0].contains("listening"));
+    assert_eq!(verdict.evidence[0].observed, Observation::Failed(FailureKind::ConnectRefused));
+    let helps = FailureAdvice::Usual(FailureKind::ConnectRefused);
+    assert_eq!(verdict.advice[0], Advice::Failure(helps));
 }
 
 #[test]
@@ -102,7 +108,7 @@ fn a_target_that_answers_nothing_useful_has_no_capacity() {
     let level = Level { refused: 1.0, ..Level::closed(1) };
     let found = findings(&ladder(&[level], Slo::default()));
     assert_eq!((found.verdict.limit, found.verdict.confidence), (Limit::Unknown, Confidence::Unknown));
-    assert!(found.verdict.advice[0].contains("503"));
+    assert_eq!(found.verdict.advice[0], Advice::Status(503));
     assert!(found.knee.is_none());
     assert_eq!(found.steps[0].success_ratio, Some(0.0));
 }

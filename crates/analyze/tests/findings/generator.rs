@@ -1,6 +1,8 @@
 //! The generator's self-check.
 
-use plimsoll_analyze::{Confidence, GeneratorReason, Limit};
+use plimsoll_analyze::{
+    Advice, At, Claim, Confidence, GeneratorReason, Limit, Part, Place, ResourceKind, Verdict,
+};
 use plimsoll_plan::Slo;
 use plimsoll_record::FailureKind;
 
@@ -25,9 +27,9 @@ fn a_busy_worker_makes_the_result_a_lower_bound() {
     let levels = [Level::at(8, 10_000.0), Level { busy: 0.97, ..Level::at(64, 12_000.0) }];
     let found = findings(&ladder(&levels, Slo::default()));
     assert_eq!((found.verdict.limit, found.verdict.confidence), (Limit::Generator, Confidence::Measured));
-    assert_eq!(found.verdict.place, "generator");
-    assert_eq!(found.verdict.evidence[0].at, "64 connections");
-    assert_eq!(found.verdict.advice.len(), 1, "the same advice is given once");
+    assert_eq!(found.verdict.place, Place::Generator);
+    assert_eq!(found.verdict.evidence[0].at, At::Connections(64));
+    assert!(matches!(found.verdict.advice[..], [Advice::Generator(GeneratorReason::WorkerBusy { .. }), ..]));
     assert!(found.lower_bound);
     assert!((found.generator.busiest_worker_ratio - 0.97).abs() < 1e-6);
     assert!((found.generator.kernel_sec / found.generator.cpu_sec - 0.75).abs() < 1e-6);
@@ -110,7 +112,7 @@ fn a_machine_without_ports_is_named() {
     let found = findings(&single(Level { failed, ..Level::closed(16) }));
     let kind = FailureKind::NoPortsLeft;
     assert_eq!(found.generator.reasons, [GeneratorReason::OutOfResources { kind, count: 600 }]);
-    assert!(found.verdict.advice[0].contains("ip_local_port_range"));
+    assert_eq!(found.verdict.advice, [Advice::Generator(found.generator.reasons[0])]);
 }
 
 #[test]
@@ -184,9 +186,13 @@ fn requests_that_wait_for_connections_beyond_the_descriptors_are_this_machines_f
     let found = reasons(waiting.clone());
     let expected = GeneratorReason::OutOfConnections { connections: 960, descriptors: 1024 };
     assert_eq!(found, [expected]);
-    assert!(found[0].remedy().contains("ulimit -n"));
     assert!(reasons(Level { connections: 500, ..waiting.clone() }).is_empty(), "there was room for more");
     assert!(reasons(Level { backlog_growth: 0, ..waiting }).is_empty(), "and no request waited");
+}
+
+/// True if the generator's own resource of this kind is what is used up.
+fn is_full(verdict: &Verdict, kind: ResourceKind) -> bool {
+    matches!(&verdict.claim, Some(Claim::GeneratorFull { used, .. }) if used.resource.kind == kind)
 }
 
 /// A ladder to a plateau of 3,200 requests/s before a host that has enough of everything but perhaps its link.
@@ -201,7 +207,7 @@ fn the_generators_own_link_is_the_limit_where_that_is_full_alone() {
     let verdict = &found.verdict;
     assert_eq!((verdict.limit, verdict.host()), (Limit::Generator, "generator"));
     assert_eq!(verdict.confidence, Confidence::Measured);
-    assert!(verdict.text.contains("into generator") && verdict.also.is_empty(), "{verdict:?}");
+    assert!(is_full(verdict, ResourceKind::BandwidthIn) && verdict.also.is_empty(), "{verdict:?}");
     assert!(found.lower_bound, "the target may do more");
     let wide = before_a_host(1e9).link("generator", 1e9, 200.0, 3_750.0).verdict();
     assert_ne!(wide.limit, Limit::Generator);
@@ -211,9 +217,10 @@ fn the_generators_own_link_is_the_limit_where_that_is_full_alone() {
 fn two_ends_of_the_network_that_are_as_full_are_both_named_and_neither_is_measured() {
     let verdict = before_a_host(100e6).link("generator", 100e6, 200.0, 3_750.0).verdict();
     assert_eq!((verdict.limit, verdict.confidence), (Limit::Generator, Confidence::Inferred));
-    let also: Vec<(Limit, &str)> = verdict.also.iter().map(|one| (one.limit, one.place.as_str())).collect();
-    assert_eq!(also, [(Limit::Bandwidth, "web: eth0")]);
-    assert!(verdict.text.contains("so is the target"), "{}", verdict.text);
+    let also: Vec<(Limit, &Place)> = verdict.also.iter().map(|one| (one.limit, &one.place)).collect();
+    let eth0 = Place::Host { name: "web".to_owned(), part: Part::Interface("eth0".to_owned()) };
+    assert_eq!(also, [(Limit::Bandwidth, &eth0)]);
+    assert!(matches!(verdict.claim, Some(Claim::GeneratorFull { rival: Some(_), .. })), "{verdict:?}");
 }
 
 #[test]

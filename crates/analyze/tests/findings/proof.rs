@@ -1,6 +1,9 @@
 //! Verdicts that are tried: what limits is raised, and the level of the plateau is loaded again.
 
-use plimsoll_analyze::{Confidence, Findings, INTERVENTION, Limit, ProofOutcome, Raise, experiment};
+use plimsoll_analyze::{
+    Advice, Bound, Confidence, Experiment, Findings, Flaw, INTERVENTION, Limit, Observation, Place,
+    ProofOutcome, Raise, UntriedVerdict, experiment,
+};
 use plimsoll_plan::{Cap, Capacity, Plan, PlanHost};
 use plimsoll_record::{HostSample, Reading, Run, Step, StepEnd};
 
@@ -64,9 +67,13 @@ fn moved_to(per_sec: f64) -> Findings {
     findings(&tried(on_web(again(per_sec)), raise().reading()))
 }
 
+fn flaw(findings: &Findings) -> Option<Flaw> {
+    findings.verdict.proof().unwrap().flaw
+}
+
 fn outcome(findings: &Findings) -> (Limit, Confidence, ProofOutcome) {
     let verdict = &findings.verdict;
-    (verdict.limit, verdict.confidence, verdict.proof.as_ref().unwrap().outcome)
+    (verdict.limit, verdict.confidence, verdict.proof().unwrap().outcome)
 }
 
 #[test]
@@ -74,13 +81,12 @@ fn throughput_that_moves_as_foretold_proves_the_verdict() {
     let found = moved_to(1.5 * PLATEAU_PER_SEC);
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Proven, ProofOutcome::Proven));
     let verdict = &found.verdict;
-    let proof = verdict.proof.as_ref().unwrap();
-    assert_eq!((proof.raise.clone(), proof.connections, proof.foretold_ratio), (raise(), CONNECTIONS, 1.5));
+    let proof = verdict.proof().unwrap();
+    assert_eq!((proof.raise.clone(), proof.connections, proof.predicted_ratio), (raise(), CONNECTIONS, 1.5));
     let (low, high) = proof.ratio.unwrap().interval.unwrap();
     assert!(low < 1.5 && 1.49 < high, "{low} to {high}");
-    assert!(verdict.text.contains("0.75 cores instead of 0.5 for web"), "{}", verdict.text);
-    assert!(verdict.text.contains("×1.50 was foretold") && verdict.text.ends_with("proves the verdict."));
-    assert!(verdict.evidence.iter().any(|row| row.what.contains("0.75 cores")), "{:?}", verdict.evidence);
+    assert_eq!(proof.bound, None);
+    assert!(verdict.evidence.iter().any(|row| row.observed == Observation::Raised(raise())), "{verdict:?}");
 }
 
 #[test]
@@ -92,15 +98,15 @@ fn a_little_less_than_foretold_is_as_foretold() {
 fn throughput_that_does_not_move_withdraws_the_verdict_and_says_what_was_tried() {
     let found = moved_to(PLATEAU_PER_SEC);
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Unknown, ProofOutcome::Withdrawn));
-    let text = &found.verdict.text;
-    assert!(text.contains("Tried: with 0.75 cores") && text.contains("did not move"), "{text}");
+    assert!(!found.verdict.proof().unwrap().moved());
+    assert_eq!(found.verdict.advice, [Advice::SomethingElse]);
 }
 
 #[test]
 fn throughput_that_moves_less_than_foretold_leaves_the_verdict_inferred() {
     let found = moved_to(1.2 * PLATEAU_PER_SEC);
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Inferred, ProofOutcome::Withdrawn));
-    assert!(found.verdict.text.contains("less than foretold"), "{}", found.verdict.text);
+    assert!(found.verdict.proof().unwrap().moved());
 }
 
 #[test]
@@ -108,9 +114,9 @@ fn no_more_is_foretold_than_the_next_limit_allows() {
     let watch = |per_sec| on_web(again(per_sec)).host("api", 1.0, 250e-6).process("api", "8 java", 250e-6);
     let found = findings(&tried(watch(1.23 * PLATEAU_PER_SEC), raise().reading()));
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Proven, ProofOutcome::Proven));
-    let foretold = found.verdict.proof.as_ref().unwrap().foretold_ratio;
-    assert!((1.2..1.26).contains(&foretold), "{foretold}");
-    assert!(found.verdict.text.contains("where cpu of api stops it"), "{}", found.verdict.text);
+    let proof = found.verdict.proof().unwrap();
+    assert!((1.2..1.26).contains(&proof.predicted_ratio), "{proof:?}");
+    assert_eq!(proof.bound, Some(Bound::Next { limit: Limit::Cpu, place: Place::host("api") }));
 }
 
 #[test]
@@ -131,12 +137,12 @@ fn a_second_load_that_was_cut_short_or_never_made_decides_nothing() {
     let cut = Level { end: StepEnd::Cut, ..again(PLATEAU_PER_SEC) };
     let found = findings(&tried(on_web(cut), raise().reading()));
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Measured, ProofOutcome::Undecided));
-    assert!(found.verdict.text.contains("cut short"), "{}", found.verdict.text);
+    assert_eq!(flaw(&found), Some(Flaw::CutShort));
     let mut never = tried(on_web(again(PLATEAU_PER_SEC)), raise().reading());
     never.steps.pop();
     let found = findings(&never);
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Measured, ProofOutcome::Undecided));
-    assert!(found.verdict.text.contains("not made again"), "{}", found.verdict.text);
+    assert_eq!(flaw(&found), Some(Flaw::NotMade));
 }
 
 #[test]
@@ -144,15 +150,18 @@ fn a_load_that_the_generator_held_back_decides_nothing() {
     let busy = Level { busy: 0.99, ..again(PLATEAU_PER_SEC) };
     let found = findings(&tried(on_web(busy), raise().reading()));
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Measured, ProofOutcome::Undecided));
-    assert!(found.verdict.text.contains("generator was the limit then"), "{}", found.verdict.text);
+    assert_eq!(flaw(&found), Some(Flaw::Generator));
 }
 
 #[test]
 fn a_cap_that_could_not_be_raised_is_told_and_changes_nothing() {
     let failed = Reading::Failed("this machine has no more than its 2 cores".to_owned());
     let verdict = findings(&tried(on_web(again(PLATEAU_PER_SEC)), failed)).verdict;
-    assert_eq!((verdict.confidence, verdict.proof), (Confidence::Measured, None));
-    assert!(verdict.text.contains("no more than its 2 cores"), "{}", verdict.text);
+    let why = "this machine has no more than its 2 cores".to_owned();
+    assert_eq!(
+        (verdict.confidence, verdict.experiment),
+        (Confidence::Measured, Some(Experiment::NotMade(why)))
+    );
 }
 
 /// A run without a second load, with `web` capped.
@@ -177,15 +186,13 @@ fn what_no_cap_can_raise_or_would_show_nothing_is_not_tried() {
     let why = |watch: Watch| experiment(&plain(watch)).unwrap_err();
     let web = || Watch::pool(16.0, 0.005, 128).host("web", 0.5, 152e-6).process("web", "7 nginx", 152e-6);
     let thread = Watch::pool(16.0, 0.005, 128).host("web", 4.0, 305e-6).process("web", "9 redis", 305e-6);
-    let why_not = why(thread);
-    assert!(
-        why_not.contains("thread of web") && why_not.contains("nothing that a lab can raise"),
-        "{why_not}"
-    );
+    let place = Place::process("web", "redis");
+    assert_eq!(why(thread), UntriedVerdict::NoCap { limit: Limit::Thread, place });
     let elsewhere = Watch::pool(16.0, 0.005, 128).host("api", 0.5, 152e-6).process("api", "7 nginx", 152e-6);
-    assert!(why(elsewhere).contains("api has no cap of cores"));
+    assert_eq!(why(elsewhere), UntriedVerdict::NotCapped { host: "api".to_owned(), cap: Cap::Cores });
     let near = web().host("api", 1.0, 286e-6).process("api", "8 java", 286e-6);
-    assert!(why(near).contains("would show nothing: cpu of api"));
+    let bound = Bound::Next { limit: Limit::Cpu, place: Place::host("api") };
+    assert!(matches!(why(near), UntriedVerdict::Bounded { bound: next, .. } if next == bound));
     let growing = Watch::over(&pool_levels(1e6, 0.005, 16)).host("web", 0.5, 1e-6);
-    assert!(why(growing).contains("no level that could be loaded again"));
+    assert_eq!(why(growing), UntriedVerdict::NoLevel);
 }

@@ -1,6 +1,6 @@
 //! Verdicts where nothing is used up and requests wait: pools, locks, dependencies, disks, memory, connections, refusals.
 
-use plimsoll_analyze::{Confidence, Limit, Verdict};
+use plimsoll_analyze::{Advice, Claim, Confidence, Excluded, Limit, Place, PlaceCount, Verdict};
 use plimsoll_record::{FailureKind, Reading};
 
 use crate::synthetic::{Level, findings};
@@ -40,7 +40,8 @@ fn a_pool_behind_a_proxy_is_found_where_requests_wait_unread() {
     assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Measured));
     assert!((size(&verdict) / 32.0 - 1.0).abs() < 0.05, "{:?}", verdict.size);
     assert!(verdict.size.unwrap().interval.is_some_and(|(low, high)| low <= 32.0 && 32.0 <= high));
-    assert!(verdict.advice[0].contains("48"), "{:?}", verdict.advice);
+    let size = size(&verdict);
+    assert!(matches!(verdict.advice[0], Advice::LargerPool { size: told, .. } if told == size));
 }
 
 #[test]
@@ -83,7 +84,10 @@ fn two_apis_share_the_pool_between_them() {
     let verdict = watch.verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Pool, "api1"));
     assert!((size(&verdict) / 32.0 - 1.0).abs() < 0.05, "{:?}", verdict.size);
-    assert!(verdict.text.contains("api2") && verdict.text.contains("each"), "{}", verdict.text);
+    let owner = |host: &str| PlaceCount { place: Place::process(host, "java"), count: 1 };
+    assert!(
+        matches!(&verdict.claim, Some(Claim::Pool { owners, .. }) if *owners == [owner("api1"), owner("api2")])
+    );
 }
 
 #[test]
@@ -136,7 +140,7 @@ fn requests_passed_on_to_what_nobody_looks_at_wait_for_a_dependency() {
     );
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Dependency, "10.0.0.5:3306", Confidence::Inferred));
-    assert!(verdict.text.contains("not looked at"), "{}", verdict.text);
+    assert!(matches!(verdict.claim, Some(Claim::Dependency { .. })), "{:?}", verdict.claim);
 }
 
 #[test]
@@ -150,7 +154,7 @@ fn a_dependency_carries_the_name_that_the_plan_gives_its_address() {
     let mut plan = run.manifest.plan.trim_end().strip_suffix('}').unwrap().to_owned();
     plan.push_str(r#","hosts":[{"name":"db","address":"10.0.0.5"}]}"#);
     run.manifest.plan = plan;
-    assert_eq!(findings(&run).verdict.place, "db");
+    assert_eq!(findings(&run).verdict.place, Place::Unwatched("db".to_owned()));
 }
 
 #[test]
@@ -166,11 +170,8 @@ fn a_host_whose_cpu_was_not_seen_is_not_ruled_out() {
     run.hosts.retain(|sample| !(sample.host == "web" && sample.source == "cgroup"));
     let verdict = findings(&run).verdict;
     assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Inferred));
-    assert!(
-        verdict.excluded.iter().any(|line| line.contains("web: its CPU was not seen")),
-        "{:?}",
-        verdict.excluded
-    );
+    let unobserved = Excluded::Unobserved { host: "web".to_owned(), why: None };
+    assert!(verdict.excluded.contains(&unobserved), "{:?}", verdict.excluded);
 }
 
 #[test]
@@ -206,7 +207,7 @@ fn threads_that_share_one_core_of_four_run_one_at_a_time() {
     }
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Lock, "api", Confidence::Inferred));
-    assert!(verdict.place.contains("python3"));
+    assert_eq!(verdict.place, Place::process("api", "python3"));
 }
 
 #[test]
@@ -339,7 +340,8 @@ fn descriptors_that_run_out_end_the_ladder() {
         .gauge(process, "descriptors_limit", |_, _| 64.0);
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Connections, "api", Confidence::Measured));
-    assert!(verdict.text.contains("64") && verdict.advice[0].contains("ulimit"), "{}", verdict.text);
+    assert!(matches!(verdict.claim, Some(Claim::Descriptors { limit: 64.0, .. })), "{:?}", verdict.claim);
+    assert_eq!(verdict.advice, [Advice::MoreDescriptors]);
 }
 
 #[test]
@@ -406,7 +408,10 @@ fn connections_that_nginx_does_not_handle_are_connections() {
     let mut run = watch.run();
     let verdict = findings(&run).verdict;
     assert_eq!(found(&verdict), (Limit::Connections, "web", Confidence::Measured));
-    assert!(verdict.advice[0].contains("worker_connections"));
+    assert_eq!(
+        (verdict.place, &*verdict.advice),
+        (Place::component("web", "nginx"), &[Advice::RaiseSetting][..])
+    );
     // The page that tells it is turned away as well, but once.
     let (failing_ns, end_ns) = (run.steps[5].began_ns, run.steps[5].ended_ns);
     for sample in run.hosts.iter_mut().filter(|sample| sample.source.as_str() == "nginx") {
@@ -435,7 +440,11 @@ fn refusals_while_everything_idles_are_a_policy() {
         .process("web", "7 nginx", 20e-6);
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Refused, "web", Confidence::Measured));
-    assert!(verdict.text.contains("1,0") || verdict.text.contains("about 99"), "{}", verdict.text);
+    assert!(
+        matches!(verdict.claim, Some(Claim::Refused { per_sec, .. }) if (per_sec / 1000.0 - 1.0).abs() < 0.02),
+        "{:?}",
+        verdict.claim
+    );
     let unwatched = Watch::over(&limited_by_policy()).verdict();
     assert_eq!((unwatched.limit, unwatched.confidence), (Limit::Refused, Confidence::Inferred));
 }
@@ -462,5 +471,7 @@ fn a_source_that_fails_is_named_where_it_is_missed() {
     }
     let verdict = findings(&run).verdict;
     assert_ne!(verdict.confidence, Confidence::Measured);
-    assert!(verdict.excluded.iter().any(|line| line.contains("permission denied")), "{:?}", verdict.excluded);
+    let why = Some("permission denied".to_owned());
+    let unobserved = Excluded::Unobserved { host: "db".to_owned(), why };
+    assert!(verdict.excluded.contains(&unobserved), "{:?}", verdict.excluded);
 }

@@ -1,6 +1,6 @@
 //! A load whose rate changes.
 
-use plimsoll_analyze::{Limit, Steadiness};
+use plimsoll_analyze::{Advice, Limit, Steadiness};
 use plimsoll_plan::{Level as PlanLevel, Load, Plan};
 use plimsoll_record::Run;
 
@@ -59,6 +59,5 @@ fn answers_that_are_behind_only_at_first_do_not_count_as_falling_behind() {
 fn the_rate_at_which_a_target_falls_behind_is_named() {
     let verdict = findings(&ramp(2200.0)).verdict;
     assert_eq!(verdict.limit, Limit::Unknown);
-    let advice = verdict.advice.join(" ");
-    assert!(advice.contains("with -R 2350 "), "{advice}");
+    assert_eq!(verdict.advice[0], Advice::WatchAtRate(2_350.0));
 }

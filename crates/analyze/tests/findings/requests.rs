@@ -1,5 +1,6 @@
 //! Several requests in one plan, checks, and what was opened.
 
+use plimsoll_analyze::{Advice, Observation};
 use plimsoll_plan::{Plan, RequestGroup};
 use plimsoll_record::{EncodedHistogram, Frame, FrameHead, Run, WorkerTime, latency_histogram};
 
@@ -82,8 +83,9 @@ fn a_check_that_fails_is_named_by_the_verdict() {
     let found = findings(&run);
     assert_eq!(found.steps[0].success_ratio, Some(0.0));
     let evidence = &found.verdict.evidence;
-    assert!(evidence.iter().any(|row| row.what.contains("status=201")), "{evidence:?}");
-    assert!(found.verdict.advice.iter().any(|advice| advice.contains("status=201")));
+    let check = || "status=201".to_owned();
+    assert!(evidence.iter().any(|row| row.observed == Observation::FailedCheck(check())), "{evidence:?}");
+    assert!(found.verdict.advice.contains(&Advice::Check(check())));
 }
 
 #[test]

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use plimsoll_analyze::{
-    BreakEven, Confidence, Findings, Limit, RowRun, RunRows, Suspect, TableFindings, TableRow, TableTier,
-    Verdict, explain_table, run_rows,
+    BreakEven, Ceiling, Conclusion, Confidence, Findings, Limit, Place, RowPoint, RowRun, RunRows, Suspect,
+    TableFindings, TableRow, TableTier, TriedRow, Verdict, explain_table, run_rows,
 };
 use plimsoll_plan::{Capacity, PlanHost, RowSpec, Slo};
 
@@ -39,10 +39,41 @@ fn published() -> Vec<TableRow> {
     ]
 }
 
-fn concludes(found: &TableFindings, words: &str) -> bool {
-    let said = found.conclusions.iter().any(|sentence| sentence.contains(words));
-    assert!(said, "{words}: {:#?}", found.conclusions);
-    said
+/// The rows in which tiers carry through a front what they carry alone, or those in which they do not: each with its time
+/// over that of one tier, in per cent.
+fn multiplied(found: &TableFindings, front: &str, holds: bool) -> Vec<(String, f64)> {
+    let rows = |conclusion: &Conclusion| match conclusion {
+        Conclusion::Multiplied(all) if all.front == front && all.holds == holds && all.two => {
+            Some(all.rows.iter().map(|row| (row.name.label.clone(), (100.0 * row.of_one).round())).collect())
+        }
+        _ => None,
+    };
+    found.conclusions.iter().find_map(rows).unwrap_or_default()
+}
+
+fn labelled(rows: &[(&str, f64)]) -> Vec<(String, f64)> {
+    rows.iter().map(|(label, of_one)| ((*label).to_owned(), *of_one)).collect()
+}
+
+/// What a tier in front carries in rows of these requests.
+fn ceiling(found: &TableFindings, front: &str) -> Ceiling {
+    let of_front = |conclusion: &Conclusion| match conclusion {
+        Conclusion::Ceiling(ceiling) if ceiling.front == front => Some(ceiling.clone()),
+        _ => None,
+    };
+    found.conclusions.iter().find_map(of_front).unwrap()
+}
+
+fn agrees(found: &TableFindings, label: &str) -> Option<bool> {
+    let trials = found.break_evens.iter().flat_map(|even| &even.trials);
+    trials.filter(|trial| trial.name.label == label).map(TriedRow::agrees).next()
+}
+
+/// The ends of what is predicted for a row, in whole requests per second.
+fn predicted(found: &TableFindings, label: &str) -> (f64, f64, f64) {
+    let trial = only(found).trials.iter().find(|trial| trial.name.label == label).unwrap();
+    let (low, high) = trial.foretold_per_sec.interval.unwrap();
+    (low.round(), trial.foretold_per_sec.value.round(), high.round())
 }
 
 fn only(found: &TableFindings) -> &BreakEven {
@@ -53,17 +84,14 @@ fn only(found: &TableFindings) -> &BreakEven {
 #[test]
 fn the_published_apis_double_until_they_are_faster_than_half_of_nginx() {
     let found = explain_table(&published());
-    concludes(
-        &found,
-        "api1 and api2 through nginx double what one carries: sleep 200 (×2.00 of one), sleep 70 (×2.00",
-    );
-    concludes(
-        &found,
-        "do not double what one carries: sleep 2 (×1.31 of one: 12,295 requests/s, where the sum is 18,702)",
-    );
-    concludes(&found, "sleep 0 (×0.66 of one");
-    concludes(&found, "nginx carries about 12,351 requests/s");
-    concludes(&found, "Each of api1 and api2 has a pool of about 32 workers");
+    assert_eq!(multiplied(&found, "nginx", true), labelled(&[("sleep 200", 200.0), ("sleep 70", 200.0)]));
+    assert_eq!(multiplied(&found, "nginx", false), labelled(&[("sleep 2", 131.0), ("sleep 0", 66.0)]));
+    assert_eq!(ceiling(&found, "nginx").mean_per_sec.round(), 12_351.0);
+    let pool = |conclusion: &Conclusion| match conclusion {
+        Conclusion::Pool(pool) => pool.owners == ["api1", "api2"] && pool.most.ceil() == 32.0,
+        _ => false,
+    };
+    assert!(found.conclusions.iter().any(pool), "{:?}", found.conclusions);
     let even = only(&found);
     // The sum of the two alone is nginx's 12,351 between 70 and 2 ms; a straight line through 1/X there gives 3.8 ms.
     assert!((3.6e-3..=3.9e-3).contains(&even.held_sec.value), "{even:?}");
@@ -75,8 +103,7 @@ fn the_published_apis_double_until_they_are_faster_than_half_of_nginx() {
         even.behind.iter().all(|tier| tier.most_per_sec > 18_000.0),
         "without sleep it is no pool: {even:?}"
     );
-    concludes(&found, "Break-even at about 3.7");
-    concludes(&found, "No row tried it");
+    assert!((3.7e-3..3.8e-3).contains(&even.held_sec.value) && even.trials.is_empty(), "{even:?}");
 }
 
 /// Two hosts that serve so many at once and take 1 ms besides, and carry 8,000/s at most; before them one of so much.
@@ -108,8 +135,11 @@ fn a_row_near_the_break_even_is_foretold_without_it_and_confirms_it_or_not() {
     let found = explain_table(&rows(2_860.0));
     let [trial] = only(&found).trials.as_slice() else { panic!("{:?}", found.break_evens) };
     assert!(trial.agrees() && (trial.foretold_per_sec.value - 2_909.0).abs() < 1.0, "{trial:?}");
-    concludes(&found, "sleep 10 confirms that: 2,860 requests/s, where 2,909 (2,771 to 3,055) were foretold");
-    concludes(&explain_table(&rows(2_500.0)), "sleep 10 does not confirm that");
+    assert_eq!(
+        (agrees(&found, "sleep 10"), predicted(&found, "sleep 10")),
+        (Some(true), (2_771.0, 2_909.0, 3_055.0))
+    );
+    assert_eq!(agrees(&explain_table(&rows(2_500.0)), "sleep 10"), Some(false));
     // It takes nobody alone to try it.
     let mut through_alone = rows(2_860.0);
     through_alone[2].tiers.iter_mut().for_each(|tier| tier.alone_per_sec = None);
@@ -146,10 +176,15 @@ static LADDER: LazyLock<Findings> = LazyLock::new(|| {
 });
 
 /// The findings of a ladder that stops at so much, with this verdict.
+/// `api1: java` or `web`.
+fn place_of(text: &str) -> Place {
+    text.split_once(": ").map_or_else(|| Place::host(text), |(host, process)| Place::process(host, process))
+}
+
 fn findings(per_sec: f64, limit: Limit, place: &str) -> Findings {
     let mut findings = LADDER.clone();
     findings.steps.iter_mut().for_each(|step| step.throughput.value = per_sec);
-    findings.verdict = Verdict::new(limit, place, Confidence::Measured);
+    findings.verdict = Verdict::new(limit, place_of(place), Confidence::Measured);
     let host = |name: &str, tier: &str, cores: f64| PlanHost {
         name: name.to_owned(),
         tier: Some(tier.to_owned()),
@@ -217,15 +252,14 @@ fn runs_of_one_case_make_one_row_with_the_verdict_of_the_run() {
 #[test]
 fn runs_tell_what_the_front_carries_and_why_and_where_doubling_ends() {
     let RunRows { found, .. } = run_rows(&five_cases());
-    concludes(&found, "web carries about 1,2");
-    concludes(&found, "whatever stands behind it");
-    concludes(&found, "its CPU is full");
-    concludes(&found, "through web double what one carries: sleep 200 (×2.00 of one), sleep 70");
-    concludes(&found, "do not double what one carries: sleep 2 (×0.69 of one");
+    let web = ceiling(&found, "web");
+    assert!((1_200.0..1_300.0).contains(&web.mean_per_sec) && web.limit == Some(Limit::Cpu), "{web:?}");
+    assert_eq!(multiplied(&found, "web", true)[..2], labelled(&[("sleep 200", 200.0), ("sleep 70", 200.0)]));
+    assert_eq!(multiplied(&found, "web", false)[0], ("sleep 2".to_owned(), 69.0));
     let even = only(&found);
     // 2·16/(h + 1 ms) = 1,300/s at 23.6 ms.
     assert!((even.held_sec.value - 23.6e-3).abs() < 0.7e-3, "{even:?}");
-    concludes(&found, "sleep 24 confirms that");
+    assert_eq!(agrees(&found, "sleep 24"), Some(true));
 }
 
 #[test]
@@ -242,7 +276,7 @@ fn a_row_in_which_the_cpu_may_have_been_full_tells_nothing_of_the_pool() {
         );
         law.beside_sec
     };
-    let cpu = Suspect { limit: Limit::Cpu, place: "api1".to_owned(), at_per_sec: None };
+    let cpu = Suspect { limit: Limit::Cpu, place: Place::host("api1"), at_per_sec: None };
     let (sure, tied) = (beside_sec(&[]), beside_sec(&[cpu]));
     assert!(sure > 1.45e-3 && tied < 1.3e-3, "{sure} {tied}");
 }
@@ -264,7 +298,10 @@ fn a_trial_is_foretold_no_more_exactly_than_the_front_is_known() {
     rows[2].throughput_per_sec = 2_660.0;
     let found = explain_table(&rows);
     assert!(only(&found).front_per_sec.interval.is_some_and(|(low, high)| (low, high) == (2_600.0, 3_400.0)));
-    concludes(&found, "sleep 10 confirms that: 2,660 requests/s, where 2,909 (2,600 to 3,055) were foretold");
+    assert_eq!(
+        (agrees(&found, "sleep 10"), predicted(&found, "sleep 10")),
+        (Some(true), (2_600.0, 2_909.0, 3_055.0))
+    );
 }
 
 #[test]
@@ -275,7 +312,7 @@ fn a_tier_measured_alone_counts_as_often_as_it_has_machines() {
     let made = run_rows(&[through, alone]);
     let tier = made.rows[0].tiers.iter().find(|tier| tier.name == "api").unwrap();
     assert_eq!(tier.instances, Some(2.0));
-    concludes(&made.found, "double what one carries: a (70.0 ms) (×2.00 of one)");
+    assert_eq!(multiplied(&made.found, "web", true), labelled(&[("a", 200.0)]));
 }
 
 #[test]
@@ -283,8 +320,9 @@ fn what_was_not_pushed_to_its_end_is_compared_with_nothing() {
     for limit in [Limit::Generator, Limit::None] {
         let made = run_rows(&case(2, (1_900.0, limit), (1_310.0, Limit::Cpu, "web")));
         assert!(made.rows[0].tiers.iter().all(|tier| tier.alone_per_sec.is_none()));
-        concludes(&made.found, "sleep 2 cannot be compared");
-        assert!(!made.found.conclusions.iter().any(|sentence| sentence.contains("double")));
+        assert_eq!(made.found.uncompared, ["sleep 2"]);
+        let multiplied = |conclusion: &Conclusion| matches!(conclusion, Conclusion::Multiplied(_));
+        assert!(!made.found.conclusions.iter().any(multiplied), "{:?}", made.found.conclusions);
     }
 }
 
@@ -305,11 +343,14 @@ fn runs_whose_verdicts_name_something_within_say_that_cores_do_not_help() {
         .found
     };
     let found = runs(Limit::Dependency);
-    concludes(&found, "More cores do not raise throughput though neither CPU nor link is full");
-    concludes(&found, "the limit is dependency @ stock");
-    concludes(&found, "800 requests/s with 0.25 cores, 799 with 1 core, slow");
+    let [Conclusion::LimitIsWithin { ends, limit }] = &found.conclusions[..] else { panic!("{found:?}") };
+    assert_eq!(*limit, Some((Limit::Dependency, "stock".to_owned())));
+    let point = |row: &RowPoint| (row.per_sec, row.cores, row.group.clone());
+    let slow = Some("slow".to_owned());
+    assert_eq!(point(&ends.low), (800.0, Some(0.25), slow.clone()));
+    assert_eq!(point(&ends.high), (799.0, Some(1.0), slow));
     let unseen = runs(Limit::Unknown);
-    assert_eq!(unseen.conclusions, Vec::<String>::new(), "nobody looked at a CPU");
+    assert_eq!(unseen.conclusions, [], "no CPU was observed");
 }
 
 #[test]
@@ -329,9 +370,9 @@ fn responses_that_differ_by_less_than_noise_are_of_one_size() {
         ..TableRow::default()
     };
     let found = explain_table(&[row(0.25, 1_100.4, 1_000.0), row(0.5, 1_099.7, 2_050.0)]);
-    concludes(&found, "throughput grows with the cores, nearly in proportion");
+    assert!(matches!(found.conclusions[..], [Conclusion::CoresHelp { more_than_linear: false, .. }]));
     let found = explain_table(&[row(0.25, 1_100.0, 1_000.0), row(0.5, 1_100.0, 3_000.0)]);
-    concludes(&found, "throughput grows with the cores, more than in proportion");
+    assert!(matches!(found.conclusions[..], [Conclusion::CoresHelp { more_than_linear: true, .. }]));
 }
 
 /// The rows of one case with these throughputs of the APIs and of the front, of requests of a group and through a front.
@@ -354,18 +395,20 @@ fn rows_of_other_requests_or_through_another_front_are_told_apart() {
         cases_of("image", "edge", 1_900.0, 1_290.0, Limit::Bandwidth),
     ];
     let RunRows { found, .. } = run_rows(&runs.concat());
-    concludes(&found, "web carries about 1,3");
-    concludes(&found, "in 2 rows of text): its CPU is full");
-    concludes(&found, "in 2 rows of image): its link is full");
-    concludes(&found, "api1 and api2 through web do not double");
-    concludes(&found, "api1 and api2 through edge do not double");
+    let of = |front: &str| {
+        let Ceiling { rows, group, limit, .. } = ceiling(&found, front);
+        (rows, group.unwrap_or_default(), limit)
+    };
+    assert_eq!(of("web"), (2, "text".to_owned(), Some(Limit::Cpu)));
+    assert_eq!(of("edge"), (2, "image".to_owned(), Some(Limit::Bandwidth)));
+    assert!(["web", "edge"].iter().all(|front| multiplied(&found, front, false).len() == 2));
 }
 
 #[test]
 fn a_row_whose_throughput_still_grew_is_not_set_against_what_its_hosts_carry_alone() {
     let told = |limit: Limit| {
         let found = run_rows(&cases_of("text", "web", 1_900.0, 900.0, limit)).found;
-        found.conclusions.iter().any(|sentence| sentence.contains("do not double"))
+        !multiplied(&found, "web", false).is_empty()
     };
     assert!(told(Limit::Cpu) && !told(Limit::None) && !told(Limit::Generator));
 }

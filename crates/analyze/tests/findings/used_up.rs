@@ -1,6 +1,9 @@
 //! Verdicts where something is used up: processors, threads, quotas, links.
 
-use plimsoll_analyze::{Confidence, GeneratorReason, Limit, ResourceKind, Verdict};
+use plimsoll_analyze::{
+    Advice, Claim, Confidence, Excluded, GeneratorReason, Limit, Observation, Part, Place, ResourceKind,
+    Verdict,
+};
 use plimsoll_record::{HostSample, Reading};
 
 use crate::synthetic::{Level, findings};
@@ -28,16 +31,21 @@ fn proxy_and_api(proxy_sec: f64, api_sec: f64) -> Watch {
 fn the_cpu_of_a_proxy_before_an_idle_api_is_named_with_what_comes_next() {
     let verdict = proxy_and_api(152e-6, 180e-6).verdict();
     assert_eq!(found(&verdict), (Limit::Cpu, "web", Confidence::Measured));
-    assert!(verdict.text.contains("nginx") && verdict.text.contains("a request"), "{}", verdict.text);
+    assert!(
+        matches!(&verdict.claim, Some(Claim::Cpu { used, busiest: Some(busiest) })
+            if busiest.name == "nginx" && used.per_request.is_some()),
+        "{:?}",
+        verdict.claim
+    );
     let next = verdict.next_limit.unwrap();
-    assert_eq!((next.limit, next.place.as_str()), (Limit::Cpu, "api"));
+    assert_eq!((next.limit, &next.place), (Limit::Cpu, &Place::host("api")));
     assert!((next.at_per_sec.value / (0.99 / 180e-6) - 1.0).abs() < 0.05, "{next:?}");
     assert!(next.at_per_sec.interval.is_some_and(|(low, high)| low <= 5501.0 && 5499.0 <= high), "{next:?}");
-    assert!(
-        verdict.excluded.iter().any(|line| line.starts_with("api") && line.contains("59 %")),
-        "{:?}",
-        verdict.excluded
-    );
+    let api = |excluded: &Excluded| {
+        matches!(excluded, Excluded::MostUsed(used)
+            if used.resource.host == "api" && (used.share - 0.59).abs() < 0.01)
+    };
+    assert!(verdict.excluded.iter().any(api), "{:?}", verdict.excluded);
     assert!(verdict.also.is_empty());
 }
 
@@ -50,7 +58,8 @@ fn the_cpu_of_an_api_behind_an_idle_proxy_is_named() {
 fn one_hot_thread_on_a_host_with_idle_cores_is_a_thread() {
     let verdict = ladder().host("cache", 4.0, 305e-6).process("cache", "9 redis-server", 305e-6).verdict();
     assert_eq!(found(&verdict), (Limit::Thread, "cache", Confidence::Measured));
-    assert!(verdict.place.contains("redis-server") && verdict.text.contains("idle"), "{}", verdict.text);
+    assert_eq!(verdict.place, Place::process("cache", "redis-server"));
+    assert!(matches!(verdict.claim, Some(Claim::Thread { idle: Some(_), .. })), "{:?}", verdict.claim);
 }
 
 #[test]
@@ -65,7 +74,11 @@ fn one_hot_thread_among_many_is_found_by_its_name() {
     }
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Thread, "api", Confidence::Measured));
-    assert!(verdict.evidence[0].what.contains("acceptor"), "{:?}", verdict.evidence);
+    assert!(
+        matches!(&verdict.evidence[0].observed, Observation::Thread(thread) if thread.detail == "9/10 acceptor"),
+        "{:?}",
+        verdict.evidence
+    );
 }
 
 #[test]
@@ -76,11 +89,12 @@ fn a_thread_that_has_all_that_its_host_has_is_the_hosts_cpu() {
 
 #[test]
 fn more_cores_alone_are_not_advised_where_one_thread_has_a_whole_one() {
-    let advice = |watch: Watch| watch.verdict().advice[0].clone();
-    let one_thread = advice(ladder().host("web", 1.0, 305e-6).process("web", "7 nginx", 300e-6));
-    assert!(one_thread.contains("another worker"), "{one_thread}");
-    let half_a_core = advice(proxy_and_api(152e-6, 180e-6));
-    assert!(!half_a_core.contains("another worker"), "{half_a_core}");
+    let another_worker = |watch: Watch| match watch.verdict().advice[..] {
+        [Advice::MoreCores { another_worker, .. }] => another_worker,
+        ref other => panic!("{other:?}"),
+    };
+    assert!(another_worker(ladder().host("web", 1.0, 305e-6).process("web", "7 nginx", 300e-6)));
+    assert!(!another_worker(proxy_and_api(152e-6, 180e-6)));
 }
 
 #[test]
@@ -91,7 +105,8 @@ fn the_quota_of_a_host_is_no_limit_beside_its_cpu_where_its_processes_tell_it_to
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Cpu, "web", Confidence::Measured));
     assert!(verdict.next_limit.as_ref().is_none_or(|next| next.limit != Limit::Quota), "{verdict:?}");
-    assert!(!verdict.text.contains("quota"), "{}", verdict.text);
+    let quota = |kind: ResourceKind| kind == ResourceKind::Quota;
+    assert!(verdict.busiest_other.is_none_or(|other| !quota(other.resource.kind)));
 }
 
 #[test]
@@ -106,17 +121,24 @@ fn a_quota_below_its_host_is_told_from_the_host() {
         .counter(group, "throttled_periods", |_, x| if x > 3000.0 { 95.0 } else { 3.0 });
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Quota, "api", Confidence::Measured));
-    assert!(verdict.text.contains("0.500 cores"), "{}", verdict.text);
+    assert!(matches!(verdict.claim, Some(Claim::Quota { used, .. }) if used.capacity == 0.5));
+}
+
+fn full_link(verdict: &Verdict) -> (ResourceKind, Option<f64>) {
+    match &verdict.claim {
+        Some(Claim::Link { link, .. }) => (link.kind, link.capacity),
+        claim => panic!("{claim:?}"),
+    }
 }
 
 #[test]
 fn links_are_told_by_way_and_by_packets() {
     let out = ladder().host("web", 1.0, 50e-6).link("web", 100e6, 3_750.0, 200.0).verdict();
     assert_eq!(found(&out), (Limit::Bandwidth, "web", Confidence::Measured));
-    assert!(out.text.contains("out of web") && out.text.contains("100 Mbit/s"), "{}", out.text);
+    assert_eq!(full_link(&out), (ResourceKind::BandwidthOut, Some(100e6)));
     let into = ladder().host("web", 1.0, 50e-6).link("web", 100e6, 200.0, 3_750.0).verdict();
     assert_eq!(found(&into), (Limit::Bandwidth, "web", Confidence::Measured));
-    assert!(into.text.contains("into web"), "{}", into.text);
+    assert_eq!(full_link(&into), (ResourceKind::BandwidthIn, Some(100e6)));
     let packets = ladder()
         .host("web", 1.0, 50e-6)
         .link("web", 100e6, 200.0, 200.0)
@@ -136,11 +158,9 @@ fn a_group_that_writes_as_much_as_it_may_is_disk_and_without_a_limit_it_is_not()
     };
     let capped = watch(Some(13.1e6)).verdict();
     assert_eq!(found(&capped), (Limit::Disk, "db", Confidence::Measured));
-    assert!(
-        capped.text.contains("13.1 MB/s") && capped.text.contains("4.00 kB a request"),
-        "{}",
-        capped.text
-    );
+    let Some(Claim::DiskCap { used, .. }) = capped.claim else { panic!("{:?}", capped.claim) };
+    assert_eq!(used.capacity, 13.1e6);
+    assert!(used.per_request.is_some_and(|bytes| (bytes / 4_000.0 - 1.0).abs() < 0.01), "{used:?}");
     assert_ne!(watch(Some(30e6)).verdict().limit, Limit::Disk, "half of it is left");
     assert_ne!(watch(None).verdict().limit, Limit::Disk);
 }
@@ -163,7 +183,6 @@ fn two_limits_within_five_per_cent_are_both_named_and_neither_is_measured() {
     named.extend(verdict.also.iter().map(|also| (also.limit, also.host().to_owned())));
     named.sort();
     assert_eq!(named, [(Limit::Cpu, "web".to_owned()), (Limit::Bandwidth, "web".to_owned())]);
-    assert!(verdict.text.contains("does not tell it from"), "{}", verdict.text);
 }
 
 #[test]
@@ -191,8 +210,9 @@ fn a_neighbour_on_the_host_is_named() {
         .counter(("web", "neighbours", "99 stress"), "cpu_us", |_, x| 990_000.0 - 120.0 * x);
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Cpu, "web", Confidence::Measured));
-    assert!(verdict.place.contains("99 stress") && verdict.text.contains("neighbour"), "{}", verdict.text);
-    assert!(verdict.advice[0].contains("99 stress"));
+    let stress = Part::OtherProcess("99 stress".to_owned());
+    assert_eq!(verdict.place, Place::Host { name: "web".to_owned(), part: stress });
+    assert_eq!(verdict.advice, [Advice::MoveOthers]);
 }
 
 #[test]
@@ -205,7 +225,7 @@ fn time_stolen_by_other_guests_is_busy_and_named() {
         .counter(cpu, "steal_ms", |_, _| 1000.0);
     let verdict = watch.verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Cpu, "web"));
-    assert!(verdict.text.contains("other guests"), "{}", verdict.text);
+    assert_eq!(verdict.place.of_host(), Some(&Part::OtherGuests));
 }
 
 #[test]
@@ -219,7 +239,7 @@ fn threads_that_wait_for_a_cpu_their_host_has_left_point_below_it() {
         .counter(("api", "process", "8 api"), "run_wait_us", |_, x| 210.0 * x);
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Cpu, "api", Confidence::Inferred));
-    assert!(verdict.text.contains("machine below"), "{}", verdict.text);
+    assert!(matches!(verdict.claim, Some(Claim::CpuBelow { .. })), "{:?}", verdict.claim);
 }
 
 #[test]
@@ -240,7 +260,7 @@ fn one_level_is_judged_with_less_confidence() {
     let verdict =
         Watch::single(Level::closed(64)).host("api", 1.0, 305e-6).process("api", "8 java", 300e-6).verdict();
     assert_eq!(found(&verdict), (Limit::Cpu, "api", Confidence::Inferred));
-    assert!(verdict.advice.iter().any(|advice| advice.contains("sweep")), "{:?}", verdict.advice);
+    assert!(verdict.advice.contains(&Advice::Sweep), "{:?}", verdict.advice);
 }
 
 #[test]
@@ -249,7 +269,7 @@ fn a_ladder_of_one_rung_is_one_level() {
     assert_eq!((ladder(305e-6).limit, ladder(305e-6).confidence), (Limit::Cpu, Confidence::Inferred));
     let unknown = ladder(50e-6);
     assert_eq!((unknown.limit, unknown.confidence), (Limit::Unknown, Confidence::Unknown));
-    assert!(!unknown.advice.iter().any(|advice| advice.contains("still growing")), "{:?}", unknown.advice);
+    assert!(!unknown.advice.iter().any(|advice| matches!(advice, Advice::Climb(_))), "{:?}", unknown.advice);
 }
 
 #[test]
@@ -257,7 +277,7 @@ fn a_ladder_that_still_grows_has_no_limit_but_a_next_one() {
     let verdict = Watch::over(&pool_levels(16.0, 0.005, 8)).host("api", 1.0, 400e-6).verdict();
     assert_eq!(verdict.limit, Limit::None);
     let next = verdict.next_limit.unwrap();
-    assert_eq!((next.limit, next.place.as_str()), (Limit::Cpu, "api"));
+    assert_eq!((next.limit, &next.place), (Limit::Cpu, &Place::host("api")));
     assert!((next.at_per_sec.value / 2475.0 - 1.0).abs() < 0.05, "{next:?}");
 }
 
@@ -292,7 +312,10 @@ fn two_that_are_used_up_are_named_though_the_last_step_gained_a_little() {
 fn the_generators_own_link_is_the_generator() {
     let verdict = ladder().host("web", 1.0, 50e-6).link("generator", 100e6, 200.0, 3_800.0).verdict();
     assert_eq!(found(&verdict), (Limit::Generator, "generator", Confidence::Measured));
-    assert!(verdict.text.contains("into generator"), "{}", verdict.text);
+    assert!(matches!(
+        verdict.claim,
+        Some(Claim::GeneratorFull { used, .. }) if used.resource.kind == ResourceKind::BandwidthIn
+    ));
 }
 
 #[test]
@@ -322,11 +345,9 @@ fn a_probe_that_failed_midway_leaves_no_zero_behind() {
     }
     let found = findings(&run);
     assert_eq!((found.verdict.limit, found.verdict.confidence), (Limit::Unknown, Confidence::Inferred));
-    assert!(
-        found.verdict.excluded.iter().any(|line| line.contains("connection lost")),
-        "{:?}",
-        found.verdict.excluded
-    );
+    let why = Some("connection lost".to_owned());
+    let unobserved = Excluded::Unobserved { host: "web".to_owned(), why };
+    assert!(found.verdict.excluded.contains(&unobserved), "{:?}", found.verdict.excluded);
     let cpu = found.resources.iter().find(|resource| resource.kind == ResourceKind::Cpu).unwrap();
     assert!(cpu.used[0].is_some() && cpu.used[7].is_none(), "{:?}", cpu.used);
 }
@@ -352,5 +373,5 @@ fn unwatched_hosts_leave_the_verdict_as_the_load_alone_tells_it() {
         reading: Reading::Absent,
     });
     assert_eq!(findings(&run).verdict, alone);
-    assert_eq!((alone.limit, alone.text.as_str()), (Limit::Unknown, ""));
+    assert_eq!((alone.limit, alone.claim), (Limit::Unknown, None));
 }

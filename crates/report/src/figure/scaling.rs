@@ -6,6 +6,7 @@ use plimsoll_units::count_text;
 use super::axis::Axis;
 use super::chart::{Chart, Line, Mark, Side, highest, notes_of};
 use super::look::{FAINT, Look, Place, Shape};
+use crate::words::machines::tier_counts;
 
 /// Up to so many machines every number has a place on the axis, so that the ideal line is straight.
 const EVERY_MOST: u32 = 40;
@@ -50,7 +51,10 @@ pub(super) fn chart(title: &str, scaling: &TierScaling) -> Chart {
     let runs = vec![vec![measured, ideal]];
     Chart {
         title: format!("Scaling of {}: {title}", scaling.tier),
-        detail: if scaling.beside.is_empty() { String::new() } else { format!("with {}", scaling.beside) },
+        detail: match tier_counts(&scaling.others) {
+            none if none.is_empty() => none,
+            others => format!("with {others}"),
+        },
         rungs,
         rung_label: "machines",
         left: Axis::from_zero("QPS", highest(&runs, Side::Left)),

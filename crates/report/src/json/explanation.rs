@@ -135,7 +135,7 @@ impl RowDocument {
         let littles_law = finding.breach.as_ref().map(|breach| BreachDocument {
             under_way: finite(breach.under_way),
             connections: finite(breach.connections),
-            meaning: breach.meaning.clone(),
+            meaning: crate::words::breach_meaning(breach).to_owned(),
         });
         Self { label: finding.label.clone(), verdict: VerdictDocument::of(&finding.verdict), littles_law }
     }
@@ -165,7 +165,7 @@ pub fn table_explanation(findings: &TableFindings) -> Result<String, serde_json:
     text(&TableDocument {
         schema: TABLE_SCHEMA,
         rows: findings.rows.iter().map(RowDocument::of).collect(),
-        conclusions: findings.conclusions.clone(),
+        conclusions: crate::words::conclusions(findings),
         break_evens: findings.break_evens.iter().map(BreakEvenDocument::new).collect(),
     })
 }

@@ -72,7 +72,7 @@ document! {
         /// The bound that it violates, in the same unit.
         bound: f64 = reason.number_and_bound().1,
         /// How to fix it.
-        remedy: &'static str = reason.remedy(),
+        remedy: &'static str = reason::remedy(reason),
     }
 }
 

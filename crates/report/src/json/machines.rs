@@ -3,6 +3,7 @@
 use plimsoll_analyze::{Carried, Growth, MachinePlan, Need, Scaling, Stop, TierPlan};
 
 use super::document::{Interval, document, each};
+use crate::words::machines as words;
 
 document! {
     /// A plan, and the same with other machines.
@@ -19,7 +20,7 @@ document! {
         /// Where growth stops with the measured machines; null where that is not known.
         growth: Option<GrowthDocument> = plan.growth.as_ref().map(GrowthDocument::new),
         /// What applies to the whole plan, one sentence each.
-        remarks: Vec<String> = plan.remarks.clone(),
+        remarks: Vec<String> = each(&plan.remarks, words::remark),
         /// The same with other machines; null unless that was requested.
         what_if: Option<WhatIfDocument> = what_if.map(|(change, plan)| WhatIfDocument::new(change, plan)),
     }
@@ -35,7 +36,7 @@ document! {
         /// Where growth stops then.
         growth: Option<GrowthDocument> = plan.growth.as_ref().map(GrowthDocument::new),
         /// What applies then, one sentence each.
-        remarks: Vec<String> = plan.remarks.clone(),
+        remarks: Vec<String> = each(&plan.remarks, words::remark),
     }
 }
 
@@ -60,7 +61,7 @@ document! {
         /// How it scaled; null where only one number of machines was measured.
         scaling: Option<ScalingDocument> = plan.scaling.as_ref().map(ScalingDocument::new),
         /// What is not known of it, one sentence each.
-        doubts: Vec<String> = plan.doubts.clone(),
+        doubts: Vec<String> = each(&plan.doubts, words::doubt),
     }
 }
 
@@ -87,7 +88,7 @@ document! {
         /// The highest utilisation measured.
         used_most: f64 = need.demand.used_most,
         /// What it was found from.
-        from: String = &need.demand.origin,
+        from: String = words::origin(&need.demand.origin),
         /// Machines by it, not rounded.
         machines: f64 = need.machines,
     }

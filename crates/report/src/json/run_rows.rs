@@ -4,6 +4,7 @@ use plimsoll_analyze::{BreakEven, PooledTier, RowRun, RunRows, TableRow, TableTi
 
 use super::TierUseDocument;
 use super::document::{Interval, document, each, ms};
+use crate::words;
 
 document! {
     /// The load at which a tier in front starts to limit those behind it.
@@ -45,7 +46,7 @@ document! {
     /// A row near a break-even.
     pub struct TriedRowDocument(trial: &TriedRow) {
         /// The name of the row.
-        label: String = &trial.label,
+        label: String = words::row_name(&trial.name),
         /// How long its requests are held.
         held_ms: f64 = sec_as_ms(trial.held_sec),
         /// The prediction, requests per second.
@@ -94,7 +95,7 @@ document! {
         limit: &'static str = run.verdict.limit.name(),
         /// Where.
         #[serde(rename = "where")]
-        place: String = run.verdict.place.clone(),
+        place: String = run.verdict.place.to_string(),
         /// The confidence of that.
         confidence: &'static str = run.verdict.confidence.name(),
         /// The tiers.
@@ -119,7 +120,7 @@ document! {
         rows: Vec<RunRowDocument> =
             made.rows.iter().zip(&made.runs).map(|(row, run)| RunRowDocument::new(row, run)).collect::<Vec<_>>(),
         /// What they say together, in words.
-        conclusions: Vec<String> = made.found.conclusions.clone(),
+        conclusions: Vec<String> = words::conclusions(&made.found),
         /// The loads at which a tier in front starts to limit those behind it.
         break_evens: Vec<BreakEvenDocument> = each(&made.found.break_evens, BreakEvenDocument::new),
     }

@@ -3,6 +3,7 @@
 use plimsoll_analyze::{Efficiency, Estimate, TierRow, TierScaling, TierUse};
 
 use super::document::{Interval, document, each, ms};
+use crate::words::machines::tier_counts;
 
 document! {
     /// All runs as one document.
@@ -71,7 +72,7 @@ document! {
         /// The tier.
         tier: String = &scaling.tier,
         /// The others with their machines.
-        others: String = &scaling.beside,
+        others: String = tier_counts(&scaling.others),
         /// Machines, requests per second, and requests per second if throughput were linear from the fewest machines.
         points: Vec<[f64; 3]> = each(&scaling.points, |(machines, throughput, _)| {
             [f64::from(*machines), throughput.value, scaling.ideal_per_sec(*machines)]

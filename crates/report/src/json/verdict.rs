@@ -1,13 +1,12 @@
 //! What limits the target, and the findings that can be cited one by one.
 
-use plimsoll_analyze::{
-    Estimate, EvidenceRow, Findings, Knee, NextLimit, Proof, Suspect, Usl, UslFit, Verdict,
-};
+use plimsoll_analyze::{Estimate, Evidence, Findings, Knee, NextLimit, Proof, Suspect, Usl, UslFit, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{bounds, finite};
 use crate::amount::count_of;
+use crate::words;
 
 /// One line of evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -23,12 +22,12 @@ pub struct EvidenceDocument {
 }
 
 impl EvidenceDocument {
-    fn of(row: &EvidenceRow) -> Self {
+    fn of(row: &Evidence) -> Self {
         Self {
-            what: row.what.clone(),
+            what: words::observed(&row.observed),
             value: finite(row.value),
             of: row.of.and_then(finite),
-            at: row.at.clone(),
+            at: words::at(&row.at),
         }
     }
 }
@@ -48,7 +47,7 @@ pub struct SuspectDocument {
 impl SuspectDocument {
     fn of(suspect: &Suspect) -> Self {
         let at_per_sec = suspect.at_per_sec.and_then(finite);
-        Self { limit: suspect.limit.name(), place: suspect.place.clone(), at_per_sec }
+        Self { limit: suspect.limit.name(), place: suspect.place.to_string(), at_per_sec }
     }
 }
 
@@ -70,7 +69,7 @@ impl NextLimitDocument {
     fn of(next: &NextLimit) -> Self {
         Self {
             limit: next.limit.name(),
-            place: next.place.clone(),
+            place: next.place.to_string(),
             at_per_sec: finite(next.at_per_sec.value),
             interval: bounds(next.at_per_sec.interval),
         }
@@ -120,7 +119,7 @@ impl ProofDocument {
             after_per_sec: proof.after_per_sec.and_then(|after| finite(after.value)),
             ratio: proof.ratio.and_then(|ratio| finite(ratio.value)),
             ratio_interval: proof.ratio.and_then(|ratio| bounds(ratio.interval)),
-            foretold_ratio: finite(proof.foretold_ratio),
+            foretold_ratio: finite(proof.predicted_ratio),
         }
     }
 }
@@ -162,17 +161,17 @@ impl VerdictDocument {
     pub fn of(verdict: &Verdict) -> Self {
         Self {
             limit: verdict.limit.name(),
-            place: verdict.place.clone(),
+            place: verdict.place.to_string(),
             confidence: verdict.confidence.name(),
             size: verdict.size.and_then(|size| finite(size.value)),
             size_interval: verdict.size.and_then(|size| bounds(size.interval)),
             evidence: verdict.evidence.iter().map(EvidenceDocument::of).collect(),
             also: verdict.also.iter().map(SuspectDocument::of).collect(),
             next_limit: verdict.next_limit.as_ref().map(NextLimitDocument::of),
-            excluded: verdict.excluded.clone(),
-            advice: verdict.advice.clone(),
-            text: verdict.text.clone(),
-            proof: verdict.proof.as_ref().map(ProofDocument::of),
+            excluded: words::excluded(verdict),
+            advice: words::advice(verdict),
+            text: words::paragraph(verdict),
+            proof: verdict.proof().map(ProofDocument::of),
         }
     }
 }

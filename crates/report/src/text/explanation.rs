@@ -1,7 +1,7 @@
 //! The verdict of a run or of a table again, with everything it rests on.
 
 use plimsoll_analyze::{
-    Demand, Findings, Law, Resource, ResourceKind, RowFinding, StepSummary, TableFindings, Verdict,
+    Demand, Findings, Law, Place, Resource, ResourceKind, RowFinding, StepSummary, TableFindings,
 };
 use plimsoll_record::Run;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, share_text, significant};
@@ -10,6 +10,7 @@ use super::amount::load_of;
 use super::paragraph::{point, wrapped};
 use super::table::Table;
 use super::verdict;
+use crate::words;
 
 /// A resource that is used less than this at every step is left out of the table.
 const USED_LEAST: f64 = 0.05;
@@ -98,19 +99,25 @@ pub fn table_explanation(findings: &TableFindings) -> String {
 
 /// What rows say together; nothing if they say nothing.
 pub fn conclusions(findings: &TableFindings) -> String {
-    if findings.conclusions.is_empty() {
+    let sentences = words::conclusions(findings);
+    if sentences.is_empty() {
         return String::new();
     }
-    let sentences = findings.conclusions.iter().map(|line| point(&escape_control(line)));
-    format!("Together the rows say\n{}", sentences.collect::<String>())
+    let points = sentences.iter().map(|line| point(&escape_control(line)));
+    format!("Together the rows say\n{}", points.collect::<String>())
 }
 
 fn row_text(finding: &RowFinding) -> String {
-    let Verdict { limit, place, text, advice, .. } = &finding.verdict;
-    let place = if place.is_empty() { String::new() } else { format!(" @ {place}") };
-    let head = format!("{}: {}{place}", finding.label, limit.name());
+    let verdict = &finding.verdict;
+    let place = match &verdict.place {
+        Place::Nowhere => String::new(),
+        place => format!(" @ {place}"),
+    };
+    let head = format!("{}: {}{place}", finding.label, verdict.limit.name());
     let mut lines = wrapped("", "  ", &escape_control(&head));
-    lines.push_str(&wrapped("    ", "    ", &escape_control(text)));
-    advice.iter().for_each(|advice| lines.push_str(&wrapped("    → ", "      ", &escape_control(advice))));
+    lines.push_str(&wrapped("    ", "    ", &escape_control(&words::paragraph(verdict))));
+    for advice in words::advice(verdict) {
+        lines.push_str(&wrapped("    → ", "      ", &escape_control(&advice)));
+    }
     lines
 }

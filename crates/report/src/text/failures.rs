@@ -1,11 +1,12 @@
 //! Failed requests by name, with the meaning of each failure and its remedy.
 
-use plimsoll_analyze::{Findings, remedy, wants_status};
+use plimsoll_analyze::{Findings, failure_advice, wants_status};
 use plimsoll_plan::Plan;
 use plimsoll_record::{Counts, FAILURES};
 use plimsoll_units::{escape_control, grouped, percent_text};
 
 use super::paragraph::wrapped;
+use crate::words;
 
 /// Failures by name, failed checks and unsuccessful statuses, the most frequent first.
 fn by_name(plan: &Plan, counts: &Counts) -> Vec<(String, u64)> {
@@ -64,7 +65,7 @@ fn line(
         return wrapped("  ", "    ", &format!("{seen}, {what}"));
     };
     let meaning = wrapped("  ", "    ", &format!("{seen}, {}", row.meaning));
-    let remedy = remedy(&findings.plan, &findings.steps, row);
+    let remedy = words::failure_advice(failure_advice(&findings.plan, &findings.steps, row.kind));
     if remedies.contains(&remedy) {
         return meaning;
     }

@@ -43,7 +43,7 @@ fn unhealthy(health: &GeneratorHealth) -> String {
 fn remedies(findings: &Findings) -> String {
     let mut remedies: Vec<&str> = Vec::new();
     let reasons = findings.generator.reasons.iter().filter(|_| findings.verdict.limit != Limit::Generator);
-    for remedy in reasons.map(|reason| reason.remedy()) {
+    for remedy in reasons.map(reason::remedy) {
         if !remedies.contains(&remedy) {
             remedies.push(remedy);
         }

@@ -5,6 +5,7 @@ use plimsoll_units::{count_text, escape_control, grouped, percent_text, signific
 
 use super::paragraph::{fact, point, wrapped};
 use super::table::Table;
+use crate::words::machines as words;
 
 /// A plan, and beside it the same with other machines: what was changed, and the plan then.
 pub fn machines(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) -> String {
@@ -26,7 +27,7 @@ pub fn machines(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) -> St
     let all = what_if.map_or(&plan.remarks, |(_, changed)| &changed.remarks);
     if !all.is_empty() {
         blocks.push("\nTo be known\n".to_owned());
-        blocks.extend(all.iter().map(|remark| point(&escape_control(remark))));
+        blocks.extend(all.iter().map(|remark| point(&escape_control(&words::remark(remark)))));
     }
     blocks.concat()
 }
@@ -51,7 +52,7 @@ fn numbers(plan: &MachinePlan, before: Option<&MachinePlan>) -> String {
         let was = before.and_then(|plan| plan.tiers.iter().find(|other| other.tier == tier.tier));
         let was =
             was.and_then(|was| was.machines).map_or_else(String::new, |was| format!(" (was {})", count(was)));
-        let decides = tier.needs.first().map_or("not known", |need| need.demand.resource.words());
+        let decides = tier.needs.first().map_or("not known", |need| words::resource(need.demand.resource));
         table.row(vec![
             tier.machines.map_or_else(|| "?".to_owned(), count),
             tier.machines.map_or_else(|| "?".to_owned(), with_spare),
@@ -99,7 +100,7 @@ fn stop(growth: &Growth, stop: &Stop) -> String {
     });
     format!(
         "the {} of {machines}{detail} is {:.0} % used{seen}, and full at {} requests/s{interval}{scaled}",
-        stop.resource.words(),
+        words::resource(stop.resource),
         100.0 * stop.used / stop.capacity,
         count_text(at.value)
     )
@@ -113,9 +114,9 @@ fn reasons(tier: &TierPlan) -> String {
     };
     let mut said = vec![said];
     if tier.needs.len() > 1 {
-        let rest = tier.needs[1..]
-            .iter()
-            .map(|need| format!("{} asks for {}", need.demand.resource.words(), significant(need.machines)));
+        let rest = tier.needs[1..].iter().map(|need| {
+            format!("{} asks for {}", words::resource(need.demand.resource), significant(need.machines))
+        });
         said.push(rest.collect::<Vec<_>>().join(", "));
     }
     if let Some(scaling) = &tier.scaling {
@@ -127,7 +128,7 @@ fn reasons(tier: &TierPlan) -> String {
             100.0 * scaling.efficiency()
         ));
     }
-    said.extend(tier.doubts.iter().cloned());
+    said.extend(tier.doubts.iter().map(words::doubt));
     lines.push_str(&fact(&escape_control(&tier.tier), &escape_control(&(said.join(". ") + "."))));
     lines
 }
@@ -135,22 +136,26 @@ fn reasons(tier: &TierPlan) -> String {
 fn reason(need: &Need) -> String {
     let demand = &need.demand;
     let interval = demand.per_request.interval.map_or_else(String::new, |(low, high)| {
-        format!("{} to {}, ", demand.unit.request_text(low.max(0.0)), demand.unit.request_text(high))
+        format!(
+            "{} to {}, ",
+            words::per_request(demand.unit, low.max(0.0)),
+            words::per_request(demand.unit, high)
+        )
     });
     let idle = if demand.idle > 0.0 {
-        format!(", {} of it without a request", demand.unit.amount_text(demand.idle))
+        format!(", {} of it without a request", words::amount(demand.unit, demand.idle))
     } else {
         String::new()
     };
     let capacity = match (demand.unit, demand.capacity) {
         (DemandUnit::MachineShare, _) | (_, None) => String::new(),
-        (unit, Some(capacity)) => format!(", each has {}{idle}", unit.amount_text(capacity)),
+        (unit, Some(capacity)) => format!(", each has {}{idle}", words::amount(unit, capacity)),
     };
     format!(
         "a request takes {} of its {} ({interval}{}){capacity}: {} machines",
-        demand.unit.request_text(demand.per_request.value),
-        demand.resource.words(),
-        demand.origin,
+        words::per_request(demand.unit, demand.per_request.value),
+        words::resource(demand.resource),
+        words::origin(&demand.origin),
         significant(need.machines)
     )
 }

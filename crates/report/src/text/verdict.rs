@@ -1,25 +1,26 @@
 //! What limits the target, as far as it is known, and what to try next.
 
-use plimsoll_analyze::{Confidence, EvidenceRow, Findings, Limit, ProofOutcome, Verdict};
+use plimsoll_analyze::{Confidence, Evidence, Findings, Limit, ProofOutcome, Verdict};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
 use plimsoll_units::{count_text, escape_control, share_text, significant};
 
 use super::paragraph::{point, wrapped};
-use crate::reason;
+use crate::{reason, words};
 
 /// The verdict in a sentence or two, and the advice.
 pub(super) fn limit(run: &Run, findings: &Findings) -> String {
     let mut text = wrapped("", "", &format!("What limits it: {}", verdict_text(run, findings)));
-    for advice in &findings.verdict.advice {
-        text.push_str(&wrapped("  → ", "    ", &escape_control(advice)));
+    for advice in words::advice(&findings.verdict) {
+        text.push_str(&wrapped("  → ", "    ", &escape_control(&advice)));
     }
     text
 }
 
 fn verdict_text(run: &Run, findings: &Findings) -> String {
-    if !findings.verdict.text.is_empty() {
-        return escape_control(&findings.verdict.text);
+    let said = words::paragraph(&findings.verdict);
+    if !said.is_empty() {
+        return escape_control(&said);
     }
     match findings.verdict.limit {
         Limit::Generator => generator_text(findings),
@@ -35,7 +36,7 @@ fn verdict_text(run: &Run, findings: &Findings) -> String {
             format!("not known, because the target was lost.{}", unwatched(run))
         }
         Limit::Unknown => format!("not known.{}{}", generator_ruled_out(findings), unwatched(run)),
-        limit => format!("{}, of {}.", limit.name(), escape_control(&findings.verdict.place)),
+        limit => format!("{}, of {}.", limit.name(), escape_control(&findings.verdict.place.to_string())),
     }
 }
 
@@ -68,7 +69,7 @@ fn ruled_out(verdict: &Verdict) -> String {
     if verdict.excluded.is_empty() {
         return String::new();
     }
-    let lines = verdict.excluded.iter().map(|line| point(&escape_control(line)));
+    let lines = words::excluded(verdict).into_iter().map(|line| point(&escape_control(&line)));
     format!("What else was looked at\n{}", lines.collect::<String>())
 }
 
@@ -76,7 +77,7 @@ fn evidence_of(verdict: &Verdict) -> String {
     if verdict.evidence.is_empty() {
         return String::new();
     }
-    let withdrawn = verdict.proof.as_ref().is_some_and(|proof| proof.outcome == ProofOutcome::Withdrawn);
+    let withdrawn = verdict.proof().is_some_and(|proof| proof.outcome == ProofOutcome::Withdrawn);
     let basis = match verdict.confidence {
         _ if withdrawn => "withdrawn: raising it did not move throughput as predicted",
         Confidence::Proven => "proven: raising it moved throughput as predicted",
@@ -88,13 +89,14 @@ fn evidence_of(verdict: &Verdict) -> String {
     format!("Evidence ({basis})\n{}", rows.collect::<String>())
 }
 
-fn row_text(row: &EvidenceRow) -> String {
+fn row_text(row: &Evidence) -> String {
     let amount = |value: f64| if value.abs() < 99.95 { significant(value) } else { count_text(value) };
     let value = match row.of {
         Some(1.0) => share_text(row.value),
         Some(of) => format!("{} / {}", amount(row.value), amount(of)),
         None => amount(row.value),
     };
-    let at = if row.at.is_empty() { String::new() } else { format!(" at {}", row.at) };
-    escape_control(&format!("{}: {value}{at}", row.what))
+    let at = Some(words::at(&row.at)).filter(|at| !at.is_empty());
+    let at = at.map_or_else(String::new, |at| format!(" at {at}"));
+    escape_control(&format!("{}: {value}{at}", words::observed(&row.observed)))
 }

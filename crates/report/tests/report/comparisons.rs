@@ -1,6 +1,6 @@
 //! Figures of ledgers and of scaling, and the text of tables of tiers.
 
-use plimsoll_analyze::{Confidence, Efficiency, Estimate, Limit, TierRow, TierScaling, TierUse};
+use plimsoll_analyze::{Confidence, Efficiency, Estimate, Limit, TierCount, TierRow, TierScaling, TierUse};
 use plimsoll_report::figure::{self, Bar, Caption};
 use plimsoll_report::text;
 
@@ -30,7 +30,8 @@ fn estimate(value: f64) -> Estimate {
 fn scaling_is_drawn_with_the_line_of_linear_growth() {
     let points =
         vec![(1, estimate(1000.0), false), (2, estimate(1900.0), false), (4, estimate(3200.0), true)];
-    let scaling = TierScaling { tier: "tomcat".to_owned(), beside: "1 nginx".to_owned(), points };
+    let others = vec![TierCount { tier: "nginx".to_owned(), machines: 1 }];
+    let scaling = TierScaling { tier: "tomcat".to_owned(), others, points };
     let drawn = figure::tier_scaling("shop", &scaling).unwrap();
     for text in [
         "Scaling of tomcat: shop",

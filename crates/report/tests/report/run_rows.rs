@@ -1,6 +1,6 @@
 //! Rows of runs: figures, JSON and sentences.
 
-use plimsoll_analyze::{Confidence, Limit, RowRun, RunRows, Verdict, run_rows};
+use plimsoll_analyze::{Confidence, Limit, Part, Place, RowRun, RunRows, Verdict, run_rows};
 use plimsoll_plan::RowSpec;
 use plimsoll_report::{figure, json, text};
 use std::time::Duration;
@@ -13,7 +13,8 @@ fn run(name: &str, spec: RowSpec, bytes: f64) -> RowRun {
     for step in &mut findings.steps {
         step.bytes_in_per_sec = bytes * step.throughput.value;
     }
-    findings.verdict = Verdict::new(Limit::Bandwidth, "web: eth0", Confidence::Measured);
+    findings.verdict =
+        Verdict::new(Limit::Bandwidth, Place::part("web", Part::Interface, "eth0"), Confidence::Measured);
     RowRun::of(name, &spec, &findings).unwrap()
 }
 

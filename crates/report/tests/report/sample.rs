@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{
-    CeilingUse, Confidence, Estimate, EvidenceRow, Findings, GeneratorHealth, GeneratorReason, Held, Knee,
-    Limit, MachineLoad, Percentile, SloCheck, Steadiness, StepSummary, TimeSummary, Usl, UslFit, Verdict,
-    WorkerLoad,
+    Advice, At, CeilingUse, Confidence, Estimate, Evidence, FailureAdvice, Findings, GeneratorHealth,
+    GeneratorReason, Held, Knee, Limit, MachineLoad, Observation, Percentile, Place, SloCheck, Steadiness,
+    StepSummary, TimeSummary, Usl, UslFit, Verdict, WorkerLoad,
 };
 use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, ScenarioSpec, Slo};
 use plimsoll_record::{
@@ -245,23 +245,22 @@ fn sample(command: &str, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) 
     Sample { run, findings }
 }
 
-fn verdict(limit: Limit, confidence: Confidence, advice: &str) -> Verdict {
-    let row = EvidenceRow {
-        what: "CPU of the busiest worker of the generator".to_owned(),
+fn verdict(limit: Limit, confidence: Confidence, advice: Advice) -> Verdict {
+    let row = Evidence {
+        observed: Observation::BusiestWorker,
         value: 0.31,
         of: Some(1.0),
-        at: "32 connections".to_owned(),
+        at: At::Connections(32),
     };
-    let place = "127.0.0.1:8080".to_owned();
-    let advice = vec![advice.to_owned()];
-    Verdict { evidence: vec![row], advice, ..Verdict::new(limit, place, confidence) }
+    let place = Place::Target("127.0.0.1:8080".to_owned());
+    Verdict { evidence: vec![row], advice: vec![advice], ..Verdict::new(limit, place, confidence) }
 }
 
 /// A ladder to its plateau: everything is known that can be.
 pub(super) fn healthy(command: &str) -> Sample {
     let throughputs = [212.0, 418.0, 830.0, 1610.0, 3050.0, 3190.0, 3171.0, 3160.0];
     let steps: Vec<_> = throughputs.iter().enumerate().map(|(n, x)| step(n as u32, 1 << n, *x)).collect();
-    let advice = "watch the target's CPU, threads and pools while it is held at 16 connections";
+    let advice = Advice::WatchAtConnections(16);
     let mut sample = sample(
         command,
         plan(ladder_spec(), Slo::REFERENCE),
@@ -303,8 +302,8 @@ pub(super) fn lower_bound() -> Sample {
     }
     sample.findings.generator = sample.findings.steps[5].generator.clone();
     sample.findings.lower_bound = true;
-    sample.findings.verdict = verdict(Limit::Generator, Confidence::Measured, "use more workers with -t");
-    sample.findings.verdict.place = "generator".to_owned();
+    sample.findings.verdict = verdict(Limit::Generator, Confidence::Measured, Advice::Generator(reasons[0]));
+    sample.findings.verdict.place = Place::Generator;
     sample
 }
 
@@ -321,7 +320,7 @@ pub(super) fn dead() -> Sample {
     only.warmup_sec = 0.0;
     only.lost_at_sec = Some(0.001);
     (only.latency, only.service) = (TimeSummary::default(), TimeSummary::default());
-    let remedy = FailureKind::ConnectRefused.row().remedy;
+    let remedy = Advice::Failure(FailureAdvice::Usual(FailureKind::ConnectRefused));
     let mut sample = sample(
         "answer",
         plan(ladder_spec(), Slo::REFERENCE),
@@ -358,7 +357,7 @@ pub(super) fn unsettled() -> Sample {
     counts.status.add(200, counts.ok);
     counts.status.add(503, 40);
     let load = LoadSpec::Ladder { rungs: Some(vec![200, 500, 1000]), step_limit: None, budget: None };
-    let advice = "climb further: try 2,000 connections";
+    let advice = Advice::HigherRate;
     let mut sample = sample(
         "answer",
         plan(load, Slo::REFERENCE),
@@ -391,7 +390,7 @@ pub(super) fn few() -> Sample {
         (times.p95, times.p99, times.p999) = Default::default();
         times.p90.interval_ns = None;
     }
-    let advice = "one level of load cannot tell a limit: run plimsoll sweep with the same URL";
+    let advice = Advice::Sweep;
     let mut sample = sample(
         "run",
         plan(single_spec(Some(2), None), Slo::default()),
@@ -416,7 +415,7 @@ pub(super) fn behind() -> Sample {
     only.generator.littles_law_error = None;
     only.generator.open_ratio = None;
     only.generator.backlog = 3000;
-    let advice = "watch the target's CPU, threads and pools while it is offered 2,000 requests/s";
+    let advice = Advice::HigherRate;
     let slo = Slo { p99_ms: Some(500.0), ..Slo::default() };
     let mut sample = sample(
         "run",
@@ -447,7 +446,7 @@ pub(super) fn lost() -> Sample {
         "run",
         plan(single_spec(Some(10), None), Slo::default()),
         vec![only],
-        verdict(Limit::Unknown, Confidence::Unknown, "look at the target's log"),
+        verdict(Limit::Unknown, Confidence::Unknown, Advice::TargetLost(2.1)),
     );
     let text = "from 2.1 s on the target refused every connection; the run ended there".to_owned();
     sample.run.events.push(Event { at_ns: 4_102_000_000, kind: EventKind::TargetLost, text });
@@ -470,7 +469,7 @@ pub(super) fn slow(command: &str) -> Sample {
     if command == "run" {
         steps.drain(..2);
     }
-    let verdict = verdict(Limit::Unknown, Confidence::Unknown, "give each step more time");
+    let verdict = verdict(Limit::Unknown, Confidence::Unknown, Advice::LongerSteps);
     sample(command, plan(load, Slo::default()), steps, verdict)
 }
 

@@ -1,8 +1,8 @@
 //! Reports of runs whose hosts were looked at.
 
 use plimsoll_analyze::{
-    Confidence, Demand, Estimate, EvidenceRow, Law, Limit, NextLimit, Resource, ResourceKind, Suspect,
-    Verdict,
+    Advice, At, Claim, Confidence, Demand, Estimate, Evidence, Excluded, Law, Limit, NextLimit, Observation,
+    Place, Resource, ResourceKind, ResourceUse, Suspect, Used, Verdict,
 };
 use plimsoll_report::{json, text};
 
@@ -31,11 +31,11 @@ fn resource(kind: ResourceKind, host: &str, detail: &str, capacity: f64, per_req
 /// A ladder whose limit is one nginx worker, with a name that holds an escape sequence.
 fn watched() -> Sample {
     let mut sample = sample::healthy("answer");
-    let row = |what: &str, value: f64| EvidenceRow {
-        what: what.to_owned(),
+    let row = |observed: Observation, value: f64| Evidence {
+        observed,
         value,
         of: Some(1.0),
-        at: "32 connections".to_owned(),
+        at: At::Connections(32),
     };
     sample.findings.resources = vec![
         resource(ResourceKind::Thread, "web", "7/7 nginx\u{1b}[2J", 1.0, 310e-6),
@@ -43,22 +43,24 @@ fn watched() -> Sample {
         resource(ResourceKind::Cpu, "api", "", 4.0, 400e-6),
         resource(ResourceKind::BandwidthOut, "web", "eth0", 200e6, 33_000.0),
     ];
+    let [thread, cpu, api, link] = &sample.findings.resources[..] else { panic!("four resources") };
+    let used = Used { share: 0.989, capacity: 1.0, per_sec: 3190.0, per_request: Some(310e-6) };
     sample.findings.verdict = Verdict {
-        size: None,
-        evidence: vec![row("thread 7/7 nginx of web", 0.989), row("CPU of web", 0.498)],
-        also: vec![Suspect { limit: Limit::Cpu, place: "api".to_owned(), at_per_sec: Some(3300.0) }],
+        claim: Some(Claim::Thread { used, waited: None, alike: 1, idle: Some(0.502) }),
+        evidence: vec![
+            row(Observation::Thread(thread.id()), 0.989),
+            row(Observation::Cpu { host: cpu.host.clone() }, 0.498),
+        ],
+        also: vec![Suspect { limit: Limit::Cpu, place: Place::host("api"), at_per_sec: Some(3300.0) }],
         next_limit: Some(NextLimit {
             limit: Limit::Bandwidth,
-            place: "web: eth0".to_owned(),
+            place: link.place(),
+            resource: Some(link.id()),
             at_per_sec: Estimate { value: 6060.0, interval: Some((5900.0, 6200.0)) },
         }),
-        excluded: vec!["api: the most used of what else it has was the CPU of api, 32 %".to_owned()],
-        advice: vec!["give nginx on web another worker and repeat the load with -c 32".to_owned()],
-        text: "nginx\u{1b}[2J on web is the limit: one thread of it used 99 % of a core at 3,190 requests/s (310 µs a \
-               request), while 50 % of the CPU of web was idle. With another thread at that work throughput would reach \
-               about 6,060, where the bandwidth out of web (eth0, 200 Mbit/s) stops it."
-            .to_owned(),
-        ..Verdict::new(Limit::Thread, "web: nginx", Confidence::Measured)
+        excluded: vec![Excluded::MostUsed(ResourceUse { resource: api.id(), share: 0.32 })],
+        advice: vec![Advice::AnotherWorker(32)],
+        ..Verdict::new(Limit::Thread, Place::process("web", "nginx\u{1b}[2J"), Confidence::Measured)
     };
     sample
 }
@@ -88,7 +90,10 @@ fn json_names_the_limit_its_rivals_and_the_next() {
     let Sample { run, findings } = watched();
     let document = serde_json::to_value(json::Document::new(&run, &findings)).unwrap();
     let verdict = &document["verdict"];
-    assert_eq!((verdict["limit"].as_str(), verdict["where"].as_str()), (Some("thread"), Some("web: nginx")));
+    assert_eq!(
+        (verdict["limit"].as_str(), verdict["where"].as_str()),
+        (Some("thread"), Some("web: nginx\u{1b}[2J"))
+    );
     assert_eq!(verdict["also"][0]["where"], "api");
     assert_eq!(verdict["next_limit"]["limit"], "bandwidth");
     assert_eq!(verdict["next_limit"]["interval"][0], 5900.0);

@@ -1,6 +1,7 @@
 //! How many connections lead into each tier and out of it, step by step.
 
 use super::{TierEdge, TierNode, Topology};
+use crate::findings::Place;
 use crate::hosts::step_samples::Seen;
 use crate::hosts::track::Track;
 
@@ -44,13 +45,9 @@ impl Tier {
         self.outside.is_none()
     }
 
-    /// Where it is, for people: `web: nginx`.
-    pub(crate) fn place(&self) -> String {
-        let host = &self.node.host;
-        match &self.node.process {
-            Some(process) if !process.is_empty() => format!("{host}: {process}"),
-            _ => host.clone(),
-        }
+    /// Where it is: its process, or all of its host where that is not known.
+    pub(crate) fn place(&self) -> Place {
+        Place::process(&self.node.host, self.process())
     }
 
     /// Adds connections to another tier, of which so many were seen at a time.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::hosts::resource::TIE;
 use crate::hosts::step_samples::Seen;
 use crate::hosts::track::{Span, Track};
 use crate::hosts::tracks::{Hosts, pid_of};
+use crate::hosts::utilisation::TIE;
 use crate::{Resource, ResourceKind};
 
 /// A thread that was never busier than this is not worth a row of its own.

@@ -1,11 +1,15 @@
 //! `bandwidth` and `packets`: a link carries what it can, one way.
+//!
+//! Condition: nine tenths or more of a known capacity are used, in bits or in packets. It is observed where the utilisation
+//! law holds, or, where throughput hardly differed, where the bytes that the load received account for the use.
 
-use plimsoll_units::count_text;
-
+use crate::demand::Law;
+use crate::findings::{Advice, Claim, Limit, Observation};
+use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::utilisation::BUSY;
 use crate::verdict::bounds;
-use crate::verdict::phrase::{bits_text, percent};
-use crate::verdict::scene::{Scene, Suspicion};
-use crate::{Law, Limit, Resource, ResourceKind};
+use crate::verdict::candidate::{Basis, Candidate};
+use crate::verdict::context::RuleContext;
 
 const WAYS: [ResourceKind; 4] = [
     ResourceKind::BandwidthOut,
@@ -15,82 +19,37 @@ const WAYS: [ResourceKind; 4] = [
 ];
 
 /// Links that are full, one way or the other.
-pub(in crate::verdict) fn suspicions(scene: &Scene<'_>) -> Vec<Suspicion> {
-    let full = |link: &&Resource| scene.share(link).is_some_and(|share| share >= bounds::BUSY);
-    WAYS.into_iter()
-        .flat_map(|way| scene.of_kind(way).filter(full))
-        .map(|link| suspicion(scene, link))
-        .collect()
+pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+    let all = WAYS.into_iter().flat_map(|way| ctx.of_kind(way));
+    let full = all.filter(|link| ctx.share(link).is_some_and(|share| share >= BUSY));
+    full.map(|link| candidate(ctx, link)).collect()
 }
 
-fn is_out(link: &Resource) -> bool {
-    matches!(link.kind, ResourceKind::BandwidthOut | ResourceKind::PacketsOut)
-}
-
-/// What a request costs, and what the whole is, in the link's unit.
-fn amounts(link: &Resource) -> (String, String) {
-    let capacity = link.capacity.unwrap_or_default();
-    let each = link.demand.map(|demand| demand.per_request.value);
-    match link.kind.limit() {
-        Limit::Packets => (
-            format!("{} packets/s", count_text(capacity)),
-            each.map_or_else(String::new, |each| {
-                format!(" ({} packets a request)", plimsoll_units::significant(each))
-            }),
-        ),
-        _ => (
-            bits_text(capacity),
-            each.map_or_else(String::new, |bits| {
-                format!(" ({} a request)", plimsoll_units::bytes_text(bits / 8.0))
-            }),
-        ),
-    }
-}
-
-/// The law holds; or throughput hardly differed and the load's own bytes account for the use.
-fn used_by_requests(scene: &Scene<'_>, link: &Resource) -> bool {
+fn is_used_by_requests(ctx: &RuleContext<'_>, link: &Resource) -> bool {
     match link.demand.map(|demand| demand.law) {
         Some(Law::Holds) => true,
         Some(Law::Untested) => {
-            let ours = 8.0 * scene.decisive().bytes_in_per_sec;
-            let used = link.used[scene.step].unwrap_or(f64::INFINITY);
+            let ours = 8.0 * ctx.decisive().bytes_in_per_sec;
+            let used = link.used[ctx.step].unwrap_or(f64::INFINITY);
             link.kind == ResourceKind::BandwidthOut && ours >= bounds::PASSED_ON * used
         }
         Some(Law::Broken) | None => false,
     }
 }
 
-fn suspicion(scene: &Scene<'_>, link: &Resource) -> Suspicion {
-    let share = scene.share(link).unwrap_or_default();
-    let (whole, each) = amounts(link);
-    let way = if is_out(link) { "out of" } else { "into" };
+fn candidate(ctx: &RuleContext<'_>, link: &Resource) -> Candidate {
     let limit = link.kind.limit();
-    let what = if limit == Limit::Packets { "packets" } else { "bandwidth" };
-    let sentence = format!(
-        "the {what} {way} {} is the limit: {} of the {whole} of {} was used at {} requests/s{each}",
-        link.host,
-        percent(share),
-        link.detail,
-        count_text(scene.throughput()),
-    );
-    let used = link.used[scene.step].unwrap_or_default();
-    let unit = if limit == Limit::Packets { "packets/s" } else { "bits/s" };
-    Suspicion {
-        share,
+    let used = link.used[ctx.step].unwrap_or_default();
+    let advice = match limit {
+        Limit::Packets => Advice::FewerPackets(link.id()),
+        _ => Advice::SmallerMessages,
+    };
+    Candidate {
+        share: ctx.share(link),
         at_per_sec: link.demand.and_then(|demand| demand.at_per_sec),
-        direct: used_by_requests(scene, link),
-        evidence: vec![scene.row(format!("{unit} {way} {}", link.place()), used, link.capacity)],
-        advice: vec![match limit {
-            Limit::Packets => format!(
-                "send fewer and larger packets {way} {} (keep-alive, fewer round trips), or raise its packet limit by half, \
-                 and repeat the load",
-                link.host
-            ),
-            _ => format!(
-                "make responses or requests half as large (compression), or raise the link of {} by half, and repeat the load",
-                link.host
-            ),
-        }],
-        ..Suspicion::new(limit, link.place(), sentence)
+        basis: Basis::observed(is_used_by_requests(ctx, link)),
+        evidence: vec![ctx.row(Observation::Link(link.id()), used, link.capacity)],
+        advice: vec![advice],
+        ..Candidate::new(limit, link.place(), Claim::Link { link: link.id(), used: ctx.used_by_law(link) })
     }
 }

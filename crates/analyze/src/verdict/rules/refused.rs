@@ -1,56 +1,83 @@
 //! `refused`: the target turns requests away by policy, with 429 or 503, while it could serve them.
+//!
+//! Condition, at the first step with refusals: 5 % of the answers or more refuse; what is served is the same within half from
+//! there on, or does not grow with the load while every watched CPU would be far from busy with as many requests as were
+//! ever served (limiters that count what they deny serve next to nothing once they are exceeded); and nothing of the target
+//! is busy but with the refusing itself. A target that is full says 503 too; then what is full limits.
+//!
+//! It is observed where what is served is the same within 10 % at two loads or more and the host is watched. Where as much
+//! was served before there were refusals, something else had stopped growth, and a pool is an alternative.
 
-use plimsoll_units::count_text;
+use crate::demand::{Law, Load, demand};
+use crate::findings::{Advice, Claim, Limit, Observation, Place, StepSummary};
+use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::utilisation::{BUSY, FREE};
+use crate::verdict::candidate::{Basis, Candidate};
+use crate::verdict::context::RuleContext;
+use crate::verdict::facts::served::{
+    PART_LEAST, SAME_SERVED, first_refusing, is_accepting, most_served, refused_part, served_per_sec,
+    was_level_before,
+};
 
-use crate::demand::{Load, demand};
-use crate::verdict::bounds;
-use crate::verdict::phrase::percent;
-use crate::verdict::scene::{Scene, Suspicion};
-use crate::{Law, Limit, Resource, ResourceKind, StepSummary};
-
-/// The statuses by which servers refuse what is too much: RFC 6585 section 4, RFC 9110 section 15.6.4.
-const STATUSES: [u16; 2] = [429, 503];
-/// Fewer refusals than this part are no policy: it is what a step may fail by and still count.
-pub(super) const PART_LEAST: f64 = 0.05;
-/// What is served is the same at two loads within this part.
-pub(super) const LEVEL: f64 = 0.1;
-
-fn refusals(step: &StepSummary) -> u64 {
-    step.counts.status.iter().filter(|(status, _)| STATUSES.contains(status)).map(|(_, count)| count).sum()
+/// What is served by these steps, over the load.
+struct Served {
+    least: f64,
+    most: f64,
+    steps: usize,
 }
 
-/// The part of what ended that was refused.
-pub(in crate::verdict) fn part(step: &StepSummary) -> f64 {
-    refusals(step) as f64 / (step.counts.ended().max(1)) as f64
+impl Served {
+    /// From the first step on that has refusals.
+    fn new(steps: &[StepSummary], first: usize) -> Option<Self> {
+        let least_load = steps[first].connections;
+        let refusing =
+            |step: &&StepSummary| step.connections >= least_load && refused_part(step) >= PART_LEAST;
+        let served: Vec<f64> = steps.iter().filter(refusing).map(served_per_sec).collect();
+        let least = served.iter().copied().reduce(f64::min)?;
+        let most = served.iter().copied().reduce(f64::max)?;
+        Some(Self { least, most, steps: served.len() })
+    }
+
+    fn is_level(&self) -> bool {
+        self.most <= (1.0 + SAME_SERVED) * self.least
+    }
+
+    fn varies(&self) -> bool {
+        self.steps > 1 && !self.is_level() && self.most > self.least * 1.5
+    }
 }
 
-/// Requests per second that were served while the load was on.
-pub(in crate::verdict) fn served_per_sec(step: &StepSummary) -> f64 {
-    step.counts.ok as f64 / (step.warmup_sec + step.measured_sec).max(f64::MIN_POSITIVE)
+/// Refusals as a policy, judged at the first step that has them: beyond it refusing alone may use something up.
+pub(in crate::verdict) fn candidate(ctx: &RuleContext<'_>) -> Option<Candidate> {
+    let ctx = RuleContext { step: first_refusing(ctx.case.steps)?, ..*ctx };
+    let served = Served::new(ctx.case.steps, ctx.step)?;
+    if is_near(&ctx, BUSY) || (served.varies() && !is_denied(&ctx)) {
+        return None;
+    }
+    Some(found(&ctx, &served))
 }
 
-/// The step with the least load in which refusals are a policy.
-pub(in crate::verdict) fn first(steps: &[StepSummary]) -> Option<usize> {
-    let refused = (0..steps.len()).filter(|index| part(&steps[*index]) >= PART_LEAST);
-    refused.min_by_key(|index| (steps[*index].connections, *index))
+/// True if something of the target is used to this share or more, and not by refusing alone.
+fn is_near(ctx: &RuleContext<'_>, least: f64) -> bool {
+    let mut spent = ctx.of_target().filter(|resource| resource.kind.is_spent());
+    spent.any(|resource| ctx.share(resource).is_some_and(|share| share >= least) && !is_far(ctx, resource))
 }
 
-/// What was served, at the most, in any step.
-pub(super) fn most_served(steps: &[StepSummary]) -> f64 {
-    steps.iter().map(served_per_sec).fold(0.0, f64::max)
+/// True if less is served the more is denied, on hosts that have room.
+fn is_denied(ctx: &RuleContext<'_>) -> bool {
+    let has_room = || ctx.hosts().iter().any(|host| ctx.cpu(host).is_some_and(|cpu| is_far(ctx, cpu)));
+    !grows(ctx.case.steps, ctx.step) && !is_near(ctx, FREE) && has_room()
 }
 
 /// By what it takes for a request where none is refused, a resource would be free with as many as were ever served. What
-/// fills it beside refusals is the refusing: clients without a pause ask again at once. All that it was used for there is
-/// charged to requests, which makes the bound too low rather than too high.
-fn is_far(scene: &Scene<'_>, resource: &Resource) -> bool {
-    let steps = scene.case.steps;
-    let accepted = (0..steps.len()).filter(|index| {
-        part(&steps[*index]) < PART_LEAST && crate::knee::counts_for_capacity(&steps[*index])
-    });
-    let best = accepted.max_by(|a, b| steps[*a].throughput.value.total_cmp(&steps[*b].throughput.value));
+/// else fills it is the refusing: clients without a pause ask again at once. All that it was used for there is charged to
+/// requests, which makes the bound too low rather than too high.
+fn is_far(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
+    let steps = ctx.case.steps;
+    let accepting = (0..steps.len()).filter(|index| is_accepting(&steps[*index]));
+    let best = accepting.max_by(|a, b| steps[*a].throughput.value.total_cmp(&steps[*b].throughput.value));
     let used = best.and_then(|best| Some((steps[best].throughput.value, resource.utilisation(best)?)));
-    used.is_some_and(|(accepted_per_sec, share)| most_served(steps) * share < bounds::FREE * accepted_per_sec)
+    used.is_some_and(|(accepted_per_sec, share)| most_served(steps) * share < FREE * accepted_per_sec)
 }
 
 /// Whether what is served grows with the load by half, among the steps from the first with refusals on.
@@ -62,112 +89,60 @@ fn grows(steps: &[StepSummary], first: usize) -> bool {
     (1..served.len()).any(|high| served[..high].iter().any(|low| served[high] > 1.5 * low.max(1.0)))
 }
 
-/// What is served stays level from the first step on that has refusals, whatever the load.
-fn stays_level(steps: &[StepSummary], first: usize) -> Option<(f64, f64, usize)> {
-    let least = steps[first].connections;
-    let with_refusals: Vec<&StepSummary> =
-        steps.iter().filter(|step| step.connections >= least && part(step) >= PART_LEAST).collect();
-    let served = || with_refusals.iter().map(|step| served_per_sec(step));
-    Some((served().reduce(f64::min)?, served().reduce(f64::max)?, with_refusals.len()))
-}
-
-/// As much was served before there were refusals: something else had stopped growth by then, and what waited too long for it
-/// may be what is refused.
-pub(super) fn was_level_before(steps: &[StepSummary], level_per_sec: f64) -> bool {
-    let accepted =
-        steps.iter().filter(|step| part(step) < PART_LEAST && crate::knee::counts_for_capacity(step));
-    accepted.map(served_per_sec).any(|served| served >= (1.0 - bounds::TIE) * level_per_sec)
-}
-
-/// Refusals as a policy. `scene.step` must be the first step that has them.
-pub(in crate::verdict) fn suspicion(scene: &Scene<'_>) -> Option<Suspicion> {
-    let steps = scene.case.steps;
-    let step = scene.decisive();
-    let refused = part(step);
-    let (least, most, count) = stays_level(steps, scene.step)?;
-    let level = most <= (1.0 + LEVEL) * least;
-    // A target that sheds load because it is full says 503 too; then it is what is full that limits.
-    let spent = || scene.of_target().filter(|resource| resource.kind.is_spent());
-    let near = |least: f64| {
-        let share = move |resource: &Resource| scene.share(resource).is_some_and(|share| share >= least);
-        spent().any(|resource| share(resource) && !is_far(scene, resource))
-    };
-    // Limiters that count what they deny serve next to nothing once they are exceeded.
-    let denied = || scene.hosts().iter().any(|host| scene.cpu(host).is_some_and(|cpu| is_far(scene, cpu)));
-    let falls = || !grows(steps, scene.step) && !near(bounds::FREE) && denied();
-    let varies = count > 1 && !level && most > least * 1.5;
-    if refused < PART_LEAST || near(bounds::BUSY) || (varies && !falls()) {
-        return None;
-    }
-    let place = deepest_that_refuses(scene);
-    let sentence = format!(
-        "{place} refuses what is more than about {} requests/s: {} of the answers at {} were of status 429 or 503, and what \
-         was served did not grow with the load",
-        count_text(if varies { most_served(steps) } else { served_per_sec(step) }),
-        percent(refused),
-        scene.at()
-    );
-    let watched = scene
-        .resources
-        .iter()
-        .any(|resource| resource.kind == ResourceKind::Cpu && resource.host == host(&place));
-    let before = was_level_before(steps, least);
-    let pool = before.then(|| Suspicion::new(Limit::Pool, &place, String::new()));
-    Some(Suspicion {
-        direct: level && count > 1 && watched && !before,
-        beside: pool.into_iter().collect(),
+fn found(ctx: &RuleContext<'_>, served: &Served) -> Candidate {
+    let (step, steps) = (ctx.decisive(), ctx.case.steps);
+    let place = deepest_that_refuses(ctx);
+    let is_cpu_of_place =
+        |resource: &Resource| resource.kind == ResourceKind::Cpu && resource.host == place.host_name();
+    let is_watched = ctx.resources.iter().any(is_cpu_of_place);
+    let before = was_level_before(steps, served.least);
+    let part = refused_part(step);
+    let per_sec = if served.varies() { most_served(steps) } else { served_per_sec(step) };
+    let is_certain = served.is_level() && served.steps > 1 && is_watched && !before;
+    let pool = before.then(|| Candidate::named(Limit::Pool, place.clone()));
+    Candidate {
+        basis: Basis::observed(is_certain),
+        alternatives: pool.into_iter().collect(),
         evidence: vec![
-            scene.row("answers of status 429 or 503", refused, Some(1.0)),
-            scene.row(
-                "requests/s that were served, least and most over the steps with refusals",
-                least,
-                Some(most),
-            ),
+            ctx.share_row(Observation::Refused, part),
+            ctx.row(Observation::ServedWhileRefusing, served.least, Some(served.most)),
         ],
-        advice: vec![format!(
-            "look for a rate limit, a limit of connections or a bounded queue in {place} (limit_req, limit_conn, maxconn); \
-             raise it by half and repeat the load: what is served should grow by half"
-        )],
-        ..Suspicion::new(Limit::Refused, place, sentence)
-    })
-}
-
-fn host(place: &str) -> &str {
-    place.split_once(": ").map_or(place, |(host, _)| host)
+        advice: vec![Advice::RaisePolicy],
+        ..Candidate::new(Limit::Refused, place, Claim::Refused { per_sec, part, at: ctx.at() })
+    }
 }
 
 /// Refusals reach the load from the tier that makes them; those behind it never see what was refused. The deepest host
 /// whose packets grow with the refusals is where they come from.
-fn deepest_that_refuses(scene: &Scene<'_>) -> String {
-    let mut here = scene.flow.front();
-    let front = here.first().map(|tier| &scene.flow.tiers[*tier]);
-    let mut place = front.map_or_else(|| scene.case.plan.target.authority(), |tier| tier.place());
-    for _ in 0..scene.flow.tiers.len() {
+fn deepest_that_refuses(ctx: &RuleContext<'_>) -> Place {
+    let tiers = &ctx.flow.tiers;
+    let mut here = ctx.flow.front();
+    let mut place = ctx.front_place();
+    for _ in 0..tiers.len() {
         let next: Vec<usize> = here
             .iter()
-            .flat_map(|tier| &scene.flow.tiers[*tier].out)
+            .flat_map(|tier| &tiers[*tier].out)
             .map(|flow| flow.to)
-            .filter(|tier| scene.flow.tiers[*tier].is_looked_at() && !here.contains(tier))
-            .filter(|tier| sees_refusals(scene, &scene.flow.tiers[*tier].node.host))
+            .filter(|tier| tiers[*tier].is_looked_at() && !here.contains(tier))
+            .filter(|tier| sees_refusals(ctx, &tiers[*tier].node.host))
             .collect();
         let Some(first) = next.first() else { return place };
-        place = scene.flow.tiers[*first].place();
+        place = tiers[*first].place();
         here = next;
     }
     place
 }
 
 /// The packets that a host receives grow with the refusals, what was served being the same.
-fn sees_refusals(scene: &Scene<'_>, host: &str) -> bool {
+fn sees_refusals(ctx: &RuleContext<'_>, host: &str) -> bool {
     let packets = |resource: &&Resource| resource.kind == ResourceKind::PacketsIn && resource.host == host;
-    let Some(link) = scene.resources.iter().find(packets) else { return false };
-    let steps = scene.case.steps.iter().zip(&link.used).filter(|(step, _)| part(step) >= PART_LEAST);
-    let loads: Vec<Load> = steps
-        .filter_map(|(step, used)| {
-            let refused_per_sec = step.throughput.value * part(step);
-            Some(Load { throughput_per_sec: refused_per_sec, used: (*used)? })
-        })
-        .collect();
+    let Some(link) = ctx.resources.iter().find(packets) else { return false };
+    let load = |(step, used): (&StepSummary, &Option<f64>)| {
+        let refused_per_sec = step.throughput.value * refused_part(step);
+        Some(Load { throughput_per_sec: refused_per_sec, used: (*used)? })
+    };
+    let steps = ctx.case.steps.iter().zip(&link.used).filter(|(step, _)| refused_part(step) >= PART_LEAST);
+    let loads: Vec<Load> = steps.filter_map(load).collect();
     let most = loads.iter().copied().max_by(|a, b| a.throughput_per_sec.total_cmp(&b.throughput_per_sec));
     let found = most.and_then(|most| demand(&loads, most, None));
     // Each refused request is a packet at least.

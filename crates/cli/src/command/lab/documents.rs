@@ -1,9 +1,9 @@
 //! The outcome of a lab's run as JSON.
 
-use plimsoll_analyze::Verdict;
 use plimsoll_experiment::{CaseOutcome, JudgedRun, NamedLimit};
 use plimsoll_plan::{Expect, Expected};
 use plimsoll_report::json::{CaseDocument, ExpectedDocument, FoundDocument, NamedLimitDocument};
+use plimsoll_report::words;
 
 use crate::terminal::with_causes;
 
@@ -36,17 +36,12 @@ fn judged_document(judged: &JudgedRun) -> CaseDocument {
         also: found.also.iter().map(named_document).collect(),
         confidence: Some(found.confidence.name().to_owned()),
         right: judged.as_expected(),
-        text: text(&judged.verdict),
+        text: words::summary(&judged.verdict),
         throughput_per_sec: judged.peak.map(|peak| peak.throughput_per_sec),
         connections: judged.peak.map(|peak| peak.connections),
         p99_ms: judged.peak.and_then(|peak| peak.p99_ns).map(|ns| ns / 1e6),
         file: Some(judged.file.to_string_lossy().into_owned()),
     }
-}
-
-/// The verdict in words; its advice where it has none.
-fn text(verdict: &Verdict) -> String {
-    if verdict.text.is_empty() { verdict.advice.join(" ") } else { verdict.text.clone() }
 }
 
 fn named_document(named: &NamedLimit) -> NamedLimitDocument {

@@ -1,16 +1,20 @@
-//! What the rules look at, and what they say.
+//! One run as the rules see it: what was measured and observed, at the step that decides.
 
 use std::collections::BTreeSet;
 
-use crate::hosts::{GENERATOR, Span};
+use super::bounds;
+use super::case::{Case, Watched, at};
+use crate::findings::{At, Evidence, Observation, StepSummary, Used};
+use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
+use crate::hosts::step_samples::Seen;
+use crate::hosts::utilisation::{BUSY, FREE};
+use crate::hosts::{GENERATOR, Span, name_of};
 use crate::topology::Flow;
-use crate::usage::Seen;
-use crate::{Estimate, EvidenceRow, Limit, Resource, ResourceKind, StepSummary};
-
-use super::{Case, at, bounds, row};
+use crate::usage::cpu_of;
 
 /// One run, as the rules see it.
-pub(crate) struct Scene<'a> {
+#[derive(Clone, Copy)]
+pub(crate) struct RuleContext<'a> {
     pub(crate) case: &'a Case<'a>,
     pub(crate) seen: &'a Seen<'a>,
     pub(crate) resources: &'a [Resource],
@@ -19,55 +23,12 @@ pub(crate) struct Scene<'a> {
     pub(crate) step: usize,
 }
 
-/// Something that may be the limit, by one rule.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Suspicion {
-    pub(crate) limit: Limit,
-    pub(crate) place: String,
-    /// The part of it that was used; 1 for what was at its end.
-    pub(crate) share: f64,
-    /// At which throughput it is used up.
-    pub(crate) at_per_sec: Option<Estimate>,
-    pub(crate) size: Option<Estimate>,
-    /// True if it was seen at its end, and to be used by the requests: not merely what is left over.
-    pub(crate) direct: bool,
-    /// True if somebody else uses it up, on a host of the target's.
-    pub(crate) by_neighbour: bool,
-    pub(crate) evidence: Vec<EvidenceRow>,
-    pub(crate) advice: Vec<String>,
-    /// True if it is used whatever the load, as by threads that poll without pause: being full then tells nothing.
-    pub(crate) whatever_the_load: bool,
-    /// What cannot be told from it by what it is.
-    pub(crate) beside: Vec<Suspicion>,
-    /// What was seen, fit to begin the verdict's text.
-    pub(crate) sentence: String,
-}
-
-impl Suspicion {
-    pub(crate) fn new(limit: Limit, place: impl Into<String>, sentence: String) -> Self {
-        Self {
-            limit,
-            place: place.into(),
-            share: 1.0,
-            at_per_sec: None,
-            size: None,
-            direct: false,
-            by_neighbour: false,
-            whatever_the_load: false,
-            beside: Vec::new(),
-            evidence: Vec::new(),
-            advice: Vec::new(),
-            sentence,
-        }
+impl<'a> RuleContext<'a> {
+    /// The run at one of its steps.
+    pub(crate) fn new(case: &'a Case<'a>, watched: &Watched<'a>, step: usize) -> Self {
+        Self { case, seen: watched.seen, resources: watched.resources, flow: watched.flow, step }
     }
 
-    /// The host's name alone.
-    pub(crate) fn host(&self) -> &str {
-        self.place.split_once(": ").map_or(&self.place, |(host, _)| host)
-    }
-}
-
-impl<'a> Scene<'a> {
     /// The step that decides.
     pub(crate) fn decisive(&self) -> &'a StepSummary {
         &self.case.steps[self.step]
@@ -84,16 +45,49 @@ impl<'a> Scene<'a> {
     }
 
     /// Where evidence of the deciding step stands.
-    pub(crate) fn at(&self) -> String {
+    pub(crate) fn at(&self) -> At {
         at(self.decisive())
     }
 
     /// Evidence from the deciding step.
-    pub(crate) fn row(&self, what: impl Into<String>, value: f64, of: Option<f64>) -> EvidenceRow {
-        row(what, value, of, self.at())
+    pub(crate) fn row(&self, observed: Observation, value: f64, of: Option<f64>) -> Evidence {
+        Evidence { observed, value, of, at: self.at() }
     }
 
-    /// The part of a resource that was used in the deciding step.
+    /// The share of something that was used in the deciding step, as evidence.
+    pub(crate) fn share_row(&self, observed: Observation, share: f64) -> Evidence {
+        self.row(observed, share, Some(1.0))
+    }
+
+    /// The use of a host's CPU, as evidence.
+    pub(crate) fn cpu_row(&self, host: &str) -> Option<Evidence> {
+        let used = self.cpu_share(host)?;
+        Some(self.share_row(Observation::Cpu { host: host.to_owned() }, used))
+    }
+
+    /// A resource with the share of it that was used.
+    pub(crate) fn use_of(&self, resource: &Resource, share: f64) -> ResourceUse {
+        ResourceUse { resource: resource.id(), share }
+    }
+
+    /// How much of a resource was used, with what that is for each request.
+    pub(crate) fn used(&self, resource: &Resource) -> Used {
+        let per_sec = self.throughput();
+        let spent = resource.used[self.step].filter(|_| per_sec > 0.0);
+        Used { per_request: spent.map(|spent| spent / per_sec), ..self.used_by_law(resource) }
+    }
+
+    /// The same, with what a request uses by the utilisation law.
+    pub(crate) fn used_by_law(&self, resource: &Resource) -> Used {
+        Used {
+            share: self.share(resource).unwrap_or_default(),
+            capacity: resource.capacity.unwrap_or_default(),
+            per_sec: self.throughput(),
+            per_request: resource.demand.map(|demand| demand.per_request.value),
+        }
+    }
+
+    /// The share of a resource that was used in the deciding step.
     pub(crate) fn share(&self, resource: &Resource) -> Option<f64> {
         resource.utilisation(self.step)
     }
@@ -114,29 +108,29 @@ impl<'a> Scene<'a> {
         self.of_kind(ResourceKind::Cpu).find(|resource| resource.host == host)
     }
 
-    /// The part of a host's CPU that was used.
+    /// The share of a host's CPU that was used.
     pub(crate) fn cpu_share(&self, host: &str) -> Option<f64> {
         self.cpu(host).and_then(|resource| self.share(resource))
     }
 
     /// Cores used by all watched processes of one name on a host, or of all names.
     pub(crate) fn cores_of_processes(&self, host: &str, name: Option<&str>, span: Span) -> Option<f64> {
-        let ours = |subject: &str| name.is_none_or(|name| crate::hosts::name_of(subject) == name);
+        let ours = |subject: &str| name.is_none_or(|name| name_of(subject) == name);
         let tracks = self.seen.hosts.of(host, "process").filter(|(subject, _)| ours(subject));
-        tracks.filter_map(|(_, track)| crate::usage::cpu_of(track, span)).reduce(|a, b| a + b)
+        tracks.filter_map(|(_, track)| cpu_of(track, span)).reduce(|a, b| a + b)
     }
 
     /// Watched processes of a host by name, with the cores that all of one name used, the busiest first.
     pub(crate) fn processes(&self, host: &str) -> Vec<(&'a str, f64)> {
         let names: BTreeSet<&str> =
-            self.seen.hosts.of(host, "process").map(|(subject, _)| crate::hosts::name_of(subject)).collect();
+            self.seen.hosts.of(host, "process").map(|(subject, _)| name_of(subject)).collect();
         let cores = |name: &'a str| Some((name, self.cores_of_processes(host, Some(name), self.span())?));
         let mut all: Vec<(&str, f64)> = names.into_iter().filter_map(cores).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
         all
     }
 
-    /// The part of its periods in which the control group of a resource was out of quota.
+    /// The share of its periods in which the control group of a resource was out of quota.
     pub(crate) fn throttled(&self, resource: &Resource) -> Option<f64> {
         let runs_code = matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota);
         let group =
@@ -144,7 +138,7 @@ impl<'a> Scene<'a> {
         group.throttled(self.span())
     }
 
-    /// The names of the hosts that were looked at.
+    /// The names of the watched hosts.
     pub(crate) fn hosts(&self) -> Vec<&'a str> {
         self.seen.hosts.names().into_iter().collect()
     }
@@ -154,7 +148,7 @@ impl<'a> Scene<'a> {
         let near = |resource: &&Resource| {
             let share = self.share(resource);
             let throttled = || self.throttled(resource).is_some_and(|ratio| ratio >= bounds::THROTTLED);
-            share.is_some_and(|share| share < bounds::BUSY && (share >= bounds::FREE || throttled()))
+            share.is_some_and(|share| share < BUSY && (share >= FREE || throttled()))
         };
         self.of_target().filter(|resource| resource.kind.is_spent()).filter(near).collect()
     }

@@ -6,9 +6,10 @@
 
 use plimsoll_plan::Level;
 
+use crate::hosts::utilisation::TIE;
 use crate::topology::Tier;
 use crate::verdict::bounds;
-use crate::verdict::scene::Scene;
+use crate::verdict::context::RuleContext;
 
 /// Where this part of the requests under way is unread at the lowest load, unread requests are no sign of waiting: at
 /// work they look as they do in a queue more often than not.
@@ -19,7 +20,7 @@ const UNREAD_MOST: f64 = 0.5;
 pub(in crate::verdict) struct Queue {
     /// The tiers, several where load is shared out among them; empty where none is known.
     pub(in crate::verdict) tiers: Vec<usize>,
-    /// What they are passed on to and nobody looks at, if that is where they go.
+    /// What they are passed on to, if no probe watches that.
     pub(in crate::verdict) outside: Option<String>,
     /// Requests that were seen waiting at the door of these tiers, of those that must wait somewhere; `None` where the
     /// door was not seen.
@@ -31,44 +32,44 @@ pub(in crate::verdict) struct Queue {
 }
 
 /// The steps between which the load grew at the plateau: the deciding one or the lowest near it, and the highest.
-fn ends(scene: &Scene<'_>) -> (usize, usize) {
-    let steps = scene.case.steps;
-    let near = |index: &usize| steps[*index].throughput.value >= (1.0 - bounds::TIE) * scene.throughput();
+fn ends(ctx: &RuleContext<'_>) -> (usize, usize) {
+    let steps = ctx.case.steps;
+    let near = |index: &usize| steps[*index].throughput.value >= (1.0 - TIE) * ctx.throughput();
     let level: Vec<usize> = (0..steps.len()).filter(near).collect();
     let by_load = |index: &&usize| steps[**index].connections;
-    let low = level.iter().min_by_key(by_load).copied().unwrap_or(scene.step);
-    let high = level.iter().max_by_key(by_load).copied().unwrap_or(scene.step);
+    let low = level.iter().min_by_key(by_load).copied().unwrap_or(ctx.step);
+    let high = level.iter().max_by_key(by_load).copied().unwrap_or(ctx.step);
     (low, high)
 }
 
 /// Requests under way at a step.
-fn under_way(scene: &Scene<'_>, step: usize) -> f64 {
-    let step = &scene.case.steps[step];
+fn under_way(ctx: &RuleContext<'_>, step: usize) -> f64 {
+    let step = &ctx.case.steps[step];
     f64::from(step.connections) * f64::from(step.depth)
 }
 
 /// Requests at the highest step that the target does not work on and that wait somewhere.
-fn must_wait(scene: &Scene<'_>, high: usize, served_at_once: f64) -> f64 {
-    (under_way(scene, high) - served_at_once).max(0.0)
+fn must_wait(ctx: &RuleContext<'_>, high: usize, served_at_once: f64) -> f64 {
+    (under_way(ctx, high) - served_at_once).max(0.0)
 }
 
 /// Finds the queue. `served_at_once` is how many requests the target works on at a time.
-pub(in crate::verdict) fn find(scene: &Scene<'_>, served_at_once: f64) -> Queue {
-    let (low, high) = ends(scene);
-    let waiting = must_wait(scene, high, served_at_once);
-    let mut here = scene.flow.front();
+pub(in crate::verdict) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
+    let (low, high) = ends(ctx);
+    let waiting = must_wait(ctx, high, served_at_once);
+    let mut here = ctx.flow.front();
     let mut best = Queue { tiers: here.clone(), outside: None, at_the_door: None, inside: None, out: None };
     // A request passes no tier twice, so that as many rounds as there are tiers are enough.
-    for _ in 0..=scene.flow.tiers.len() {
-        let held = at_the_door(scene, &here, high);
+    for _ in 0..=ctx.flow.tiers.len() {
+        let held = at_the_door(ctx, &here, high);
         let door = held.map(|held| held / waiting.max(1.0));
-        let inside = held.map(|held| under_way(scene, high) - held);
-        let next = passed_to(scene, &here, low, high);
-        let out = flowing_out(scene, &here, high);
+        let inside = held.map(|held| under_way(ctx, high) - held);
+        let next = passed_to(ctx, &here, low, high);
+        let out = flowing_out(ctx, &here, high);
         best = Queue { tiers: here.clone(), outside: None, at_the_door: door, inside, out };
         let held_here = door.is_some_and(|part| part >= bounds::AT_THE_DOOR);
         let deeper = next.tiers.iter().any(|tier| {
-            let held = at_the_door(scene, &[*tier], high);
+            let held = at_the_door(ctx, &[*tier], high);
             held.is_some_and(|held| held >= bounds::AT_THE_DOOR * waiting.max(1.0) / next.tiers.len() as f64)
         });
         if deeper || (!held_here && next.passes && !next.tiers.is_empty()) {
@@ -83,32 +84,32 @@ pub(in crate::verdict) fn find(scene: &Scene<'_>, served_at_once: f64) -> Queue 
 }
 
 /// Requests at the door of tiers: not accepted, or not read.
-fn at_the_door(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Option<f64> {
+fn at_the_door(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f64> {
     let of_tier = |tier: &Tier| {
         let waiting = tier.queue[step].filter(|queue| *queue > 0.0);
-        match unread_at_work(scene, tier) {
+        match unread_at_work(ctx, tier) {
             // What is unread says nothing, and an empty accept queue does not tell whether all was read.
             Some(part) if part >= UNREAD_MOST => waiting,
             at_work => {
-                let at_work = at_work.unwrap_or(0.0) * under_way(scene, step);
+                let at_work = at_work.unwrap_or(0.0) * under_way(ctx, step);
                 let unread = tier.unread[step].map(|unread| (unread - at_work).max(0.0));
                 // A connection that is not accepted yet and has sent its request is in both.
                 unread.into_iter().chain(tier.queue[step]).reduce(f64::max)
             }
         }
     };
-    tiers.iter().filter_map(|tier| of_tier(&scene.flow.tiers[*tier])).reduce(|a, b| a + b)
+    tiers.iter().filter_map(|tier| of_tier(&ctx.flow.tiers[*tier])).reduce(|a, b| a + b)
 }
 
 /// The part of the requests under way that are unread at the lowest load, where the fewest wait: a server that begins
 /// before it has read the last of a request leaves something unread while it works.
-fn unread_at_work(scene: &Scene<'_>, tier: &Tier) -> Option<f64> {
-    let lowest = (0..scene.case.steps.len()).min_by_key(|index| scene.case.steps[*index].connections)?;
-    Some(tier.unread[lowest]? / under_way(scene, lowest).max(1.0))
+fn unread_at_work(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
+    let lowest = (0..ctx.case.steps.len()).min_by_key(|index| ctx.case.steps[*index].connections)?;
+    Some(tier.unread[lowest]? / under_way(ctx, lowest).max(1.0))
 }
 
-fn flowing_out(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Option<f64> {
-    let tiers: Vec<&Tier> = tiers.iter().map(|tier| &scene.flow.tiers[*tier]).collect();
+fn flowing_out(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f64> {
+    let tiers: Vec<&Tier> = tiers.iter().map(|tier| &ctx.flow.tiers[*tier]).collect();
     if tiers.is_empty() || tiers.iter().any(|tier| !tier.out_known) {
         return None;
     }
@@ -124,9 +125,9 @@ struct Next {
 }
 
 /// Connections out of these tiers by where they lead, at one step.
-fn shares(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f64)> {
+fn shares(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f64)> {
     let mut all: std::collections::BTreeMap<usize, f64> = std::collections::BTreeMap::new();
-    for flow in tiers.iter().flat_map(|tier| &scene.flow.tiers[*tier].out) {
+    for flow in tiers.iter().flat_map(|tier| &ctx.flow.tiers[*tier].out) {
         if let Some(connections) = flow.connections[step] {
             *all.entry(flow.to).or_default() += connections;
         }
@@ -134,9 +135,9 @@ fn shares(scene: &Scene<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f64)> 
     all.into_iter().collect()
 }
 
-fn passed_to(scene: &Scene<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
-    let shares = shares(scene, tiers, high);
-    let tier = |index: &usize| &scene.flow.tiers[*index];
+fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
+    let shares = shares(ctx, tiers, high);
+    let tier = |index: &usize| &ctx.flow.tiers[*index];
     let inner = |index: &usize| tier(index).is_looked_at() && !tiers.contains(index);
     let to_tiers: f64 = shares.iter().filter(|(to, _)| inner(to)).map(|(_, count)| count).sum();
     let outer = shares.iter().filter_map(|(to, count)| Some((tier(to).outside.as_ref()?, *count)));
@@ -148,14 +149,14 @@ fn passed_to(scene: &Scene<'_>, tiers: &[usize], low: usize, high: usize) -> Nex
     Next {
         tiers: next.map(|(to, _)| *to).collect(),
         outside: outer.filter(|_| to_outside).map(|(name, _)| name.clone()),
-        passes: passes(scene, tiers, to_tiers.max(outside_most), low, high),
+        passes: passes(ctx, tiers, to_tiers.max(outside_most), low, high),
     }
 }
 
 /// A client that keeps its connections has, after a warm-up, as many as that had requests under way: it was they that opened
 /// them.
-fn left_by_warm_up(scene: &Scene<'_>, out: f64) -> bool {
-    let plan = &scene.case.plan;
+fn left_by_warm_up(ctx: &RuleContext<'_>, out: f64) -> bool {
+    let plan = &ctx.case.plan;
     let Level::Closed { connections, depth } = plan.load.warming() else { return false };
     let held = f64::from(connections) * f64::from(depth);
     plan.warm.is_some() && (out / held - 1.0).abs() <= bounds::SAME_SIZE
@@ -163,17 +164,17 @@ fn left_by_warm_up(scene: &Scene<'_>, out: f64) -> bool {
 
 /// About all requests go on: as many connections lead out as requests are under way, or as connections lead in. A pool of
 /// connections that is as large at the lowest load may idle, and is no sign of that unless a warm-up left it so.
-fn passes(scene: &Scene<'_>, tiers: &[usize], out: f64, low: usize, high: usize) -> bool {
-    let lowest = (0..scene.case.steps.len()).min_by_key(|index| scene.case.steps[*index].connections);
-    let total = |step: usize| shares(scene, tiers, step).iter().map(|(_, count)| count).sum::<f64>();
-    let in_flight = under_way(scene, high);
+fn passes(ctx: &RuleContext<'_>, tiers: &[usize], out: f64, low: usize, high: usize) -> bool {
+    let lowest = (0..ctx.case.steps.len()).min_by_key(|index| ctx.case.steps[*index].connections);
+    let total = |step: usize| shares(ctx, tiers, step).iter().map(|(_, count)| count).sum::<f64>();
+    let in_flight = under_way(ctx, high);
     let kept_ready = lowest.is_some_and(|lowest| {
-        under_way(scene, lowest) <= 0.5 * in_flight
+        under_way(ctx, lowest) <= 0.5 * in_flight
             && total(lowest) >= 0.9 * total(high)
-            && !left_by_warm_up(scene, total(lowest))
+            && !left_by_warm_up(ctx, total(lowest))
     });
     let grows = || {
-        let (load, flow) = (in_flight / under_way(scene, low).max(1.0), total(high) / total(low).max(1.0));
+        let (load, flow) = (in_flight / under_way(ctx, low).max(1.0), total(high) / total(low).max(1.0));
         load >= 1.5 && flow - 1.0 >= 0.5 * (load - 1.0)
     };
     !kept_ready && (out >= bounds::PASSED_ON * in_flight || grows())

@@ -1,20 +1,21 @@
-//! Whether it is requests that use what is used.
+//! Whether requests are what uses a resource.
 
-use super::bounds;
-use super::scene::Scene;
-use crate::demand::BATCHING_MOST;
+use crate::demand::{BATCHING_MOST, Demand, Law};
+use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::utilisation::FREE;
 use crate::hosts::{Span, Track, pid_of};
 use crate::usage::cpu_of;
-use crate::{Demand, Law, Resource, ResourceKind};
+use crate::verdict::bounds;
+use crate::verdict::context::RuleContext;
 
 /// A thread that serves requests one by one sleeps until the next is there. Where so few are under way that it must, it does
 /// so once in a hundred of its requests at least, also if it is held up for long in between; one that polls never does.
 const SLEEPS_LEAST: f64 = 0.01;
-/// The part of what is used that the threads that were looked at must account for to speak for all.
-const LOOKED_AT_LEAST: f64 = 0.5;
+/// The part of what is used that the sampled threads must account for to stand for all.
+const SAMPLED_LEAST: f64 = 0.5;
 
-impl Scene<'_> {
-    /// True if the deciding step was measured for long enough that reads of hosts tell something of it.
+impl RuleContext<'_> {
+    /// True if the deciding step was measured for long enough that reads of hosts say something of it.
     pub(crate) fn is_long_enough(&self) -> bool {
         self.decisive().measured_sec >= bounds::WINDOW_LEAST_SEC
     }
@@ -25,7 +26,7 @@ impl Scene<'_> {
         steps.filter(|(_, throughput)| *throughput > 0.0).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Whether what a process uses follows the load; `None` where the steps do not tell. At the lowest throughput a request
+    /// Whether what a process uses follows the load; `None` where the steps do not show it. At the lowest throughput a request
     /// may cost some times as much, for a server sleeps and wakes more often; where there is too much of it for that
     /// too, what was used there must be far less.
     pub(crate) fn follows_load(&self, track: &Track<'_>) -> Option<bool> {
@@ -53,14 +54,14 @@ impl Scene<'_> {
         Some(track.per_sec("voluntary_switches", span)? >= SLEEPS_LEAST * throughput)
     }
 
-    /// The threads that use a resource, and processes of one thread whose threads were not looked at.
+    /// The threads that use a resource, and processes of one thread whose threads were not sampled.
     fn threads_of(&self, resource: &Resource) -> Vec<&Track<'_>> {
         let hosts = self.seen.hosts;
         let host = resource.host.as_str();
-        let looked_at = |pid| hosts.of(host, "thread").any(|(subject, _)| pid_of(subject) == pid);
-        let alone = hosts.of(host, "process").filter(move |(subject, track)| {
-            track.last("threads") == Some(1.0) && !looked_at(pid_of(subject))
-        });
+        let sampled = |pid| hosts.of(host, "thread").any(|(subject, _)| pid_of(subject) == pid);
+        let alone = hosts
+            .of(host, "process")
+            .filter(move |(subject, track)| track.last("threads") == Some(1.0) && !sampled(pid_of(subject)));
         let all = hosts.of(host, "thread").chain(alone);
         let meant = |subject: &str| resource.kind != ResourceKind::Thread || subject == resource.detail;
         all.filter(|(subject, _)| meant(subject)).map(|(_, track)| track).collect()
@@ -78,10 +79,10 @@ impl Scene<'_> {
         // Each serves requests in proportion to what it uses.
         let awake = |(cores, sleeps): &&(f64, f64)| *sleeps < SLEEPS_LEAST * throughput * cores / all;
         let awake: f64 = threads.iter().filter(awake).map(|(cores, _)| cores).sum();
-        all >= LOOKED_AT_LEAST * used && awake <= (1.0 - bounds::PASSED_ON) * used
+        all >= SAMPLED_LEAST * used && awake <= (1.0 - bounds::PASSED_ON) * used
     }
 
-    /// True if requests are what uses a resource: its use grew with them to more than would be free, or it was seen with room
+    /// True if requests are what uses a resource: its use grew with them to more than would be free, or it was observed with room
     /// left at a lower load, or its threads sleep between requests. Threads that poll without pause fill a core at any
     /// load, and give it up for work.
     pub(crate) fn is_used_by_requests(&self, resource: &Resource) -> bool {
@@ -92,8 +93,8 @@ impl Scene<'_> {
             Some((used - demand.idle) / capacity)
         };
         let grew = |demand: Demand| match demand.law {
-            Law::Holds => by_requests(demand).is_some_and(|share| share >= bounds::FREE),
-            Law::Untested => least < bounds::FREE,
+            Law::Holds => by_requests(demand).is_some_and(|share| share >= FREE),
+            Law::Untested => least < FREE,
             Law::Broken => false,
         };
         let unbroken = resource.demand.filter(|demand| demand.law != Law::Broken);

@@ -1,0 +1,229 @@
+//! What a verdict rests on, as data; `report` gives it words.
+
+use plimsoll_record::FailureKind;
+
+use super::{Place, Raise};
+use crate::generator::health::GeneratorReason;
+use crate::hosts::resource::ResourceId;
+
+/// One line of evidence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// What was observed.
+    pub observed: Observation,
+    /// The value.
+    pub value: f64,
+    /// Of what capacity, or against what, if there is such.
+    pub of: Option<f64>,
+    /// Where.
+    pub at: At,
+}
+
+/// Where in a run or a table something was observed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum At {
+    /// A step of a closed loop.
+    Connections(u32),
+    /// A step of an open loop, requests per second.
+    Rate(f64),
+    /// A part of a step, in seconds since the load began.
+    Seconds {
+        /// Its begin.
+        from: f64,
+        /// Its end.
+        to: f64,
+    },
+    /// A row of a table.
+    Row(String),
+    /// The step that was loaded again after something was raised.
+    Again {
+        /// Its connections.
+        connections: u32,
+        /// Its throughput over that before.
+        ratio: f64,
+    },
+    /// In no step.
+    Nowhere,
+}
+
+/// What a line of evidence is of. The unit stands with each; a share is of 1.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Observation {
+    /// Seconds measured, against the fewest that show anything of hosts.
+    MeasuredTime,
+    /// Requests per second answered, against those offered.
+    Answered,
+    /// What the last step gained over the best lower one, a share, against the least that counts as growth.
+    LastGain,
+    /// The highest throughput, requests per second.
+    Plateau,
+    /// Connections of the knee, against those that Little's law predicts.
+    Knee,
+    /// The share of a core that the busiest worker of the generator used.
+    BusiestWorker,
+    /// Requests that failed in one way, of those that ended.
+    Failed(FailureKind),
+    /// Responses of one status, of those that ended.
+    Status(u16),
+    /// Responses that failed a check, of those that ended.
+    FailedCheck(String),
+    /// Mean latency in seconds.
+    MeanLatency,
+    /// Seconds under load.
+    TimeUnderLoad,
+    /// What held the generator back.
+    Generator(GeneratorReason),
+    /// The share of a resource that was used.
+    Resource(ResourceId),
+    /// The share of a host's CPU that was used.
+    Cpu {
+        /// The host.
+        host: String,
+    },
+    /// The share of a core that one thread used.
+    Thread(ResourceId),
+    /// The share of the time that one thread was ready and had no CPU.
+    ThreadWait(ResourceId),
+    /// The share of one core that was used.
+    Core(ResourceId),
+    /// The share of a core's time spent on packets.
+    CorePackets(ResourceId),
+    /// The share of a host's CPU that others than the target used.
+    CpuOfOthers(Place),
+    /// The share of the time they wanted the CPU that the target's threads had none.
+    TargetWait {
+        /// The host.
+        host: String,
+    },
+    /// The share of periods in which a control group was out of quota.
+    Throttled(Place),
+    /// The CPU of a control group against its quota.
+    Quota(Place),
+    /// Bits or packets per second of a link, one way, against what it carries.
+    Link(ResourceId),
+    /// Bytes per second that a control group read or wrote, against its cap.
+    DiskBytes(ResourceId),
+    /// Threads of a process that waited for a disk, the mean.
+    DiskWaits(Place),
+    /// The share of the time that a block device was busy.
+    DeviceTime(ResourceId),
+    /// The share of the time that tasks of a host waited for a disk.
+    DiskStall {
+        /// The host.
+        host: String,
+    },
+    /// The share of the time that tasks of a host waited for memory.
+    MemoryStall {
+        /// The host.
+        host: String,
+    },
+    /// Pages fetched again, for each request.
+    PagesAgain {
+        /// The host.
+        host: String,
+    },
+    /// The share of a process's work that was garbage collection.
+    Collecting(Place),
+    /// The share of the heap in use at its fullest.
+    Heap(Place),
+    /// Cores that all threads of a process used.
+    CoresOfProcess(Place),
+    /// Threads of a process that took part in its work.
+    BusyThreads(Place),
+    /// Threads of a process that waited for another thread, the mean.
+    LockWaits(Place),
+    /// Cores that the threads of a process used or were ready for, against requests served at once.
+    CoresWanted(Place),
+    /// Requests worked on at once, by Little's law.
+    AtOnce,
+    /// The share of the waiting requests that a tier has not read.
+    Unread(Place),
+    /// The share of the waiting requests that are at the door of these tiers.
+    AtTheDoor(Vec<PlaceCount>),
+    /// Connections out of these tiers at the highest step, against requests served at once.
+    ConnectionsOut(Vec<PlaceCount>),
+    /// Connections of a tier to what is not watched, against requests served at once.
+    ConnectionsTo {
+        /// The tier.
+        tier: Place,
+        /// What they lead to.
+        to: Place,
+    },
+    /// Descriptors of a process that were open, of those it may have.
+    Descriptors(Place),
+    /// Connections per second that a component turned away.
+    TurnedAway(Place),
+    /// Connections open at a component, of those it allows.
+    OpenConnections(Place),
+    /// Connections per second that found an accept queue of a host full, against those opened.
+    Overflown {
+        /// The host.
+        host: String,
+    },
+    /// Connections to a tier that were not accepted, at the most.
+    NotAccepted(Place),
+    /// The share of requests whose connection was closed before an answer.
+    Closed,
+    /// Requests per second served where connections were closed: the fewest over the steps, and the most.
+    ServedWhileClosing,
+    /// The share of answers with status 429 or 503.
+    Refused,
+    /// Requests per second served where requests were refused: the fewest over the steps, and the most.
+    ServedWhileRefusing,
+    /// Requests per second after something was raised, against those predicted.
+    Raised(Raise),
+    /// The share of a tier's resource that a row of a table has.
+    Tier(TierFigure),
+    /// Requests per second through a tier, against those of tiers measured alone.
+    Through {
+        /// The tier; `None` where the table does not name it.
+        front: Option<String>,
+        /// Those that were measured alone.
+        alone: Vec<String>,
+    },
+    /// Requests per second, against those of tiers measured alone.
+    Together {
+        /// Those that were measured alone.
+        alone: Vec<String>,
+    },
+    /// Requests that each of these tiers holds at once.
+    HeldAtOnce {
+        /// The tiers.
+        tiers: Vec<String>,
+    },
+    /// Requests under way by Little's law, against connections.
+    UnderWay,
+}
+
+/// Several places of one name, counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlaceCount {
+    /// The place.
+    pub place: Place,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// A resource of a tier in a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TierFigure {
+    /// What of it.
+    pub resource: FigureKind,
+    /// The tier.
+    pub tier: String,
+}
+
+/// A kind of figure that tables have of tiers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FigureKind {
+    /// All cores of a machine.
+    Cpu,
+    /// The one core that a process can use.
+    Core,
+    /// The link into a machine.
+    LinkIn,
+    /// The link out of a machine.
+    LinkOut,
+    /// The link both ways together.
+    LinkBoth,
+}

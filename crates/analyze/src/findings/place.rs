@@ -1,0 +1,154 @@
+//! Where a limit is.
+
+use std::fmt;
+
+/// Where a limit is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// The machine that makes the load.
+    Generator,
+    /// The target, by the authority of its URL: no watched host is known to be it.
+    Target(String),
+    /// What requests go to and no probe watches: its address, or the name that the plan gives it.
+    Unwatched(String),
+    /// A watched host or a tier of a table, or a part of it.
+    Host {
+        /// Its name.
+        name: String,
+        /// What of it.
+        part: Part,
+    },
+    /// No place: nothing limits, or a row of a table is not used.
+    Nowhere,
+}
+
+/// What of a host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// A process, or all processes of one name.
+    Process(String),
+    /// A thread, by its number and name as the probe reports them.
+    Thread(String),
+    /// A network interface.
+    Interface(String),
+    /// A control group.
+    Group(String),
+    /// A block device.
+    Device(String),
+    /// One core, such as `core 3`.
+    Core(String),
+    /// A component whose own counters are read, such as `redis`.
+    Component(String),
+    /// A listening address.
+    Listener(String),
+    /// A process that serves no requests of the load.
+    OtherProcess(String),
+    /// Other guests of the machine that the host runs on.
+    OtherGuests,
+    /// Something that takes the CPU and is not known.
+    Others,
+}
+
+impl Place {
+    /// A part of a host; an empty name of a part is all of the host.
+    pub fn part(host: &str, part: impl FnOnce(String) -> Part, name: &str) -> Self {
+        let part = if name.is_empty() { Part::Whole } else { part(name.to_owned()) };
+        Self::Host { name: host.to_owned(), part }
+    }
+
+    /// All of a host.
+    pub fn host(name: impl Into<String>) -> Self {
+        Self::Host { name: name.into(), part: Part::Whole }
+    }
+
+    /// A process of a host.
+    pub fn process(host: &str, name: &str) -> Self {
+        Self::part(host, Part::Process, name)
+    }
+
+    /// A component of a host, by the source of its counters.
+    pub fn component(host: &str, name: &str) -> Self {
+        Self::part(host, Part::Component, name)
+    }
+
+    /// The name of the host, or what stands for it: the target's authority, the address; empty for no place.
+    pub fn host_name(&self) -> &str {
+        match self {
+            Self::Generator => crate::hosts::GENERATOR,
+            Self::Target(name) | Self::Unwatched(name) | Self::Host { name, .. } => name,
+            Self::Nowhere => "",
+        }
+    }
+
+    /// What of a host it is, if it is a host.
+    pub fn of_host(&self) -> Option<&Part> {
+        match self {
+            Self::Host { part, .. } => Some(part),
+            _ => None,
+        }
+    }
+
+    /// True for a part of a host, false for all of it and for what is no host.
+    pub fn is_part(&self) -> bool {
+        self.of_host().is_some_and(|part| *part != Part::Whole)
+    }
+
+    /// True for what takes a host's CPU and serves no requests of the load.
+    pub(crate) fn is_other(&self) -> bool {
+        matches!(self.of_host(), Some(Part::OtherProcess(_) | Part::OtherGuests | Part::Others))
+    }
+}
+
+impl Part {
+    /// What it is called; empty for all of a host.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Whole => "",
+            Self::Process(name)
+            | Self::Thread(name)
+            | Self::Interface(name)
+            | Self::Group(name)
+            | Self::Device(name)
+            | Self::Core(name)
+            | Self::Component(name)
+            | Self::Listener(name)
+            | Self::OtherProcess(name) => name,
+            Self::OtherGuests => "other guests of its machine",
+            Self::Others => "a neighbour",
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    /// `web`, `web: nginx`, `generator`, `10.0.0.1:8080`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.host_name())?;
+        match self.of_host().filter(|part| **part != Part::Whole) {
+            Some(part) => write!(f, ": {}", part.name()),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_reads_as_its_host_and_what_of_it() {
+        assert_eq!(Place::process("web", "12 nginx").to_string(), "web: 12 nginx");
+        assert_eq!(Place::process("web", ""), Place::host("web"));
+        assert_eq!(Place::host("web").to_string(), "web");
+        assert_eq!(Place::Target("10.0.0.1:8080".to_owned()).to_string(), "10.0.0.1:8080");
+        assert_eq!(Place::Nowhere.to_string(), "");
+    }
+
+    #[test]
+    fn only_a_part_of_a_host_is_a_part() {
+        assert!(Place::process("web", "nginx").is_part());
+        assert!(!Place::host("web").is_part());
+        assert!(!Place::Target("[::1]:80".to_owned()).is_part());
+    }
+}

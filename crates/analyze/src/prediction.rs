@@ -1,0 +1,202 @@
+//! What raising a cap should do to throughput.
+
+use std::fmt;
+
+use plimsoll_plan::{Cap, Level, Load, RateProfile};
+use plimsoll_units::{grouped, share_text};
+
+use crate::findings::{Bound, Findings, Limit, Part, Place, Raise, StepSummary};
+use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::utilisation::FREE;
+use crate::knee::{TOLERANCE, counts_for_capacity, whole};
+
+/// An experiment that predicts less than this ratio is not worth making: twice the tolerance that a plateau is known by.
+const RATIO_LEAST: f64 = 1.0 + 2.0 * TOLERANCE;
+
+/// How throughput should move, and what else bounds it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Prediction {
+    pub(crate) ratio: f64,
+    pub(crate) bound: Option<Bound>,
+}
+
+/// Why a verdict cannot be tried.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum UntriedVerdict {
+    /// No level at which growth stopped.
+    #[error("there is no level that could be loaded again: growth was not seen to stop at one")]
+    NoLevel,
+    /// The generator was the limit.
+    #[error("the load generator was the limit")]
+    Generator,
+    /// Nothing was named.
+    #[error("no limit was named that could be raised")]
+    NoLimit,
+    /// No cap of a lab is behind it.
+    #[error("{} of {place} is nothing that a lab can raise", limit.name())]
+    NoCap {
+        /// What limits.
+        limit: Limit,
+        /// Where.
+        place: Place,
+    },
+    /// The host was given no such cap.
+    #[error("{host} has no cap of {} in this lab", cap.name())]
+    NotCapped {
+        /// The host.
+        host: String,
+        /// The cap.
+        cap: Cap,
+    },
+    /// Something else allows hardly more.
+    #[error("more {} for {host} would show nothing: {bound} allows only {} more", cap.name(), share_text((ratio - 1.0).max(0.0)))]
+    Bounded {
+        /// The host.
+        host: String,
+        /// The cap.
+        cap: Cap,
+        /// What else bounds throughput.
+        bound: Bound,
+        /// Throughput over that of now, at the most.
+        ratio: f64,
+    },
+}
+
+impl fmt::Display for Bound {
+    /// `cpu of web`, `the rate that is offered`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Next { limit, place } => write!(f, "{} of {place}", limit.name()),
+            Self::OtherWay { resource, place } => {
+                write!(f, "{} of {place}", resource.name().replace('_', " "))
+            }
+            Self::OfferedRate => f.write_str("the rate that is offered"),
+            Self::Connections(1) => f.write_str("what 1 connection can ask for"),
+            Self::Connections(count) => {
+                write!(f, "what {} connections can ask for", grouped(u64::from(*count)))
+            }
+        }
+    }
+}
+
+/// The step that is loaded again, if what limits it is raised.
+pub(crate) fn repeated(findings: &Findings) -> Option<usize> {
+    match &findings.plan.load {
+        Load::Ladder { .. } => {
+            let knee = findings.knee.filter(|knee| knee.reached)?;
+            findings.steps.iter().position(|step| step.connections == knee.plateau_connections)
+        }
+        Load::Single { level: Level::Open { profile: RateProfile::Stages(_), .. }, .. } => None,
+        Load::Single { .. } => findings.steps.len().checked_sub(1),
+    }
+}
+
+/// The cap behind a verdict, and the resource that it caps where that is known.
+pub(crate) fn cap_of(findings: &Findings, step: usize) -> Option<(Cap, Option<&Resource>)> {
+    let verdict = &findings.verdict;
+    // A neighbour, or the heap of one process, is nothing that more for the whole host would be the test of.
+    let whole_host = verdict.place.of_host() == Some(&Part::Whole);
+    let fullest = |kinds: &[ResourceKind]| {
+        let of_host = findings.resources.iter().filter(|resource| resource.host == verdict.host());
+        let shares = of_host
+            .filter(|resource| kinds.contains(&resource.kind))
+            .filter_map(|resource| Some((resource.utilisation(step)?, resource)));
+        shares.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, resource)| resource)
+    };
+    match verdict.limit {
+        Limit::Cpu if whole_host => Some((Cap::Cores, fullest(&[ResourceKind::Cpu]))),
+        Limit::Memory if whole_host => Some((Cap::Memory, None)),
+        Limit::Bandwidth => {
+            let link = fullest(&[ResourceKind::BandwidthOut, ResourceKind::BandwidthIn])?;
+            let outward = link.kind == ResourceKind::BandwidthOut;
+            Some((if outward { Cap::LinkOut } else { Cap::LinkIn }, Some(link)))
+        }
+        Limit::Disk => Some((Cap::Disk, Some(fullest(&[ResourceKind::DiskRead, ResourceKind::DiskWrite])?))),
+        Limit::Packets => Some((Cap::Packets, fullest(&[ResourceKind::PacketsOut, ResourceKind::PacketsIn]))),
+        _ => None,
+    }
+}
+
+/// Throughput over that of this step, once a cap is raised: as many times as there is more of it (of memory, a tenth more), up to the lowest of what
+/// else bounds it. That is the next limit, the other way of the same link, the rate that is offered, and the load itself:
+/// by N ≤ X·S₀ so many connections give N/S₀ at most, where S₀ was not made by what is raised.
+pub(crate) fn predict(
+    findings: &Findings,
+    step: usize,
+    raise: &Raise,
+    resource: Option<&Resource>,
+) -> Prediction {
+    let now = &findings.steps[step];
+    let over_now = |per_sec: f64| per_sec / now.throughput.value.max(f64::MIN_POSITIVE);
+    let next = findings.verdict.next_limit.as_ref().map(|next| {
+        (over_now(next.at_per_sec.value), Bound::Next { limit: next.limit, place: next.place.clone() })
+    });
+    let other_way = resource
+        .and_then(|raised| other_way(findings, raise.cap, raised))
+        .map(|(at, other)| (over_now(at), Bound::OtherWay { resource: other.kind, place: other.place() }));
+    let offered = now.rate_per_sec.map(|rate| (over_now(rate), Bound::OfferedRate));
+    let was_free =
+        resource.and_then(|raised| raised.utilisation(lowest(findings)?)).is_some_and(|share| share < FREE);
+    let load = findings.knee.filter(|_| was_free).map(|knee| {
+        let most = f64::from(now.connections) / knee.connections_predicted.max(f64::MIN_POSITIVE);
+        (most, Bound::Connections(now.connections))
+    });
+    let bounds = [next, other_way, offered, load].into_iter().flatten();
+    // Half as much memory again does not fetch half as much again: how many pages stay depends on which are asked for. That
+    // something is gained is all that is certain.
+    let alone = if raise.cap == Cap::Memory { RATIO_LEAST } else { raise.ratio() };
+    match bounds.min_by(|a, b| a.0.total_cmp(&b.0)) {
+        Some((ratio, bound)) if ratio < alone => Prediction { ratio, bound: Some(bound) },
+        _ => Prediction { ratio: alone, bound: None },
+    }
+}
+
+/// The step with the fewest connections that counts.
+fn lowest(findings: &Findings) -> Option<usize> {
+    let counts = |(_, step): &(usize, &StepSummary)| whole(step) && counts_for_capacity(step);
+    let usable = findings.steps.iter().enumerate().filter(counts);
+    usable.min_by_key(|(_, step)| step.connections).map(|(index, _)| index)
+}
+
+/// The way of a link that is not raised with the other, and the throughput at which it is full. It is of the limit that is
+/// named, so that it is not told as the next one.
+fn other_way<'a>(findings: &'a Findings, cap: Cap, raised: &Resource) -> Option<(f64, &'a Resource)> {
+    let same_link = |other: &&Resource| {
+        (&other.host, &other.detail) == (&raised.host, &raised.detail)
+            && other.kind != raised.kind
+            && other.kind.limit() == raised.kind.limit()
+    };
+    let other =
+        findings.resources.iter().find(same_link).filter(|_| !matches!(cap, Cap::Packets | Cap::Disk))?;
+    Some((other.demand?.at_per_sec?.value, other))
+}
+
+/// A cap is raised by half.
+fn raised(amount: u64) -> u64 {
+    amount + amount / 2
+}
+
+/// What to raise in order to try the verdict, and the index of the step to be loaded again.
+///
+/// # Errors
+/// When it cannot be tried, and why.
+pub fn experiment(findings: &Findings) -> Result<(Raise, u32), UntriedVerdict> {
+    let verdict = &findings.verdict;
+    let step = repeated(findings).ok_or(UntriedVerdict::NoLevel)?;
+    let (cap, resource) = cap_of(findings, step).ok_or_else(|| match verdict.limit {
+        Limit::Generator => UntriedVerdict::Generator,
+        Limit::None | Limit::Unknown => UntriedVerdict::NoLimit,
+        limit => UntriedVerdict::NoCap { limit, place: verdict.place.clone() },
+    })?;
+    let host = verdict.host().to_owned();
+    let capacity = findings.plan.hosts.iter().find(|known| known.name == host).map(|known| known.capacity);
+    let before = capacity.and_then(|capacity| cap.of(&capacity)).filter(|amount| *amount > 1);
+    let Some(before) = before else { return Err(UntriedVerdict::NotCapped { host, cap }) };
+    let raise = Raise { host, cap, before, after: raised(before) };
+    match predict(findings, step, &raise, resource) {
+        Prediction { ratio, bound: Some(bound) } if ratio < RATIO_LEAST => {
+            Err(UntriedVerdict::Bounded { host: raise.host, cap, bound, ratio })
+        }
+        _ => Ok((raise, findings.steps[step].index)),
+    }
+}

@@ -1,0 +1,98 @@
+//! How many requests the target works on at once.
+
+use crate::findings::{AtOnceLaw, Estimate, StepSummary};
+use crate::hosts::utilisation::TIE;
+use crate::verdict::bounds;
+use crate::verdict::context::RuleContext;
+
+/// The mean of a step may be this much longer than that of the lowest, and still be of requests that did not wait.
+const UNQUEUED: f64 = 1.1;
+/// Half of what z = 1.96 gives either side of a mean.
+const Z: f64 = 1.959_963_985;
+
+/// How much longer most answers take than the fastest where the generator's kernel delays an acknowledgement that the server
+/// waits for, in seconds: Linux delays by 40 ms and a tick of up to 4 ms, and answers the first segments of a connection at once.
+/// The ends leave 2 ms to what the answers themselves differ by.
+const DELAYED_ACK_SEC: std::ops::RangeInclusive<f64> = 0.038..=0.046;
+
+/// A steady step is known to this part and no better, whatever its own scatter says.
+const STEADY: f64 = 0.02;
+
+/// How many requests the target works on at once, all tiers together: by Little's law (Little 1961), X·S₀.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::verdict) struct Concurrency {
+    /// X·S₀ with its interval.
+    pub(in crate::verdict) count: Estimate,
+    /// S₀ in seconds.
+    pub(in crate::verdict) unqueued_sec: f64,
+    /// Whether throughput grew in proportion to the load until near the plateau, as it does up to a fixed number of
+    /// workers; one thing that requests take turns at slows them down before. `None` if no step lies there.
+    pub(in crate::verdict) straight: Option<bool>,
+    /// The fastest answer in seconds, where the others wait for a delayed acknowledgement: for that a worker is not held.
+    pub(in crate::verdict) without_ack_sec: Option<f64>,
+    /// Whether throughput was at its plateau from the lowest load on. X·S₀ is that load then, whatever limits.
+    pub(in crate::verdict) flat: bool,
+}
+
+impl Concurrency {
+    /// Little's law as it was applied.
+    pub(in crate::verdict) fn law(self, ctx: &RuleContext<'_>) -> AtOnceLaw {
+        let (unqueued_sec, at_once) = (self.unqueued_sec, self.count.value);
+        AtOnceLaw { per_sec: ctx.throughput(), unqueued_sec, at_once }
+    }
+}
+
+/// Usable steps of a closed loop, lowest load first.
+fn climbing<'s>(ctx: &RuleContext<'s>) -> Vec<&'s StepSummary> {
+    let mut steps = crate::knee::usable(ctx.case.steps);
+    steps.retain(|step| step.rate_per_sec.is_none() && step.latency.count > 0);
+    steps
+}
+
+/// Counts the requests that are worked on at once, from a ladder that reached its plateau.
+pub(in crate::verdict) fn concurrency(ctx: &RuleContext<'_>) -> Option<Concurrency> {
+    let steps = climbing(ctx);
+    let lowest = *steps.first()?;
+    let low_sec = lowest.latency.mean_ns / 1e9;
+    // The highest step whose requests took no longer than the lowest step's: its time has what load alone adds in it.
+    let unqueued = steps.iter().rev().find(|step| step.latency.mean_ns / 1e9 <= UNQUEUED * low_sec)?;
+    let unqueued_sec = unqueued.latency.mean_ns / 1e9;
+    let plateau = ctx.decisive().throughput;
+    let value = plateau.value * unqueued_sec;
+    let relative = relative_half(plateau).hypot(mean_half(unqueued)).max(STEADY);
+    let without_ack_sec = without_ack(lowest);
+    let least_sec = low_sec.min(unqueued_sec).min(without_ack_sec.unwrap_or(f64::INFINITY));
+    let low = plateau.value * least_sec * (1.0 - relative);
+    let high = plateau.value * low_sec.max(unqueued_sec) * (1.0 + relative);
+    let count = Estimate { value, interval: Some((low, high)) };
+    // The step that S₀ is taken from gives N/S₀ by Little's law, whatever limits it: it is no witness.
+    let others = if unqueued.connections == lowest.connections { &steps[1..] } else { &steps[..] };
+    let straight = is_straight(others, value, unqueued_sec);
+    let flat = lowest.throughput.value >= bounds::LEVEL * plateau.value;
+    Some(Concurrency { count, unqueued_sec, straight, without_ack_sec, flat })
+}
+
+/// A server that sends an answer in two parts, and the second only when the first is acknowledged (Nagle 1984, RFC 896), has
+/// its worker free long before the answer is there.
+fn without_ack(lowest: &StepSummary) -> Option<f64> {
+    let least_sec = lowest.latency.min_ns / 1e9;
+    let later_sec = lowest.latency.p50.ns? / 1e9 - least_sec;
+    DELAYED_ACK_SEC.contains(&later_sec).then_some(least_sec)
+}
+
+fn relative_half(estimate: Estimate) -> f64 {
+    estimate.interval.map_or(TIE, |(low, high)| (high - low) / 2.0 / estimate.value)
+}
+
+fn mean_half(step: &StepSummary) -> f64 {
+    Z * step.latency.stdev_ns / (step.latency.count as f64).sqrt() / step.latency.mean_ns
+}
+
+/// True if at every step with less than the count under way, and half of it or more, throughput is what that many workers give.
+fn is_straight(steps: &[&StepSummary], count: f64, unqueued_sec: f64) -> Option<bool> {
+    let under_way = |step: &StepSummary| f64::from(step.connections) * f64::from(step.depth);
+    let mut near =
+        steps.iter().filter(|step| (0.45 * count..0.95 * count).contains(&under_way(step))).peekable();
+    near.peek()?;
+    Some(near.all(|step| step.throughput.value >= 0.9 * under_way(step) / unqueued_sec))
+}

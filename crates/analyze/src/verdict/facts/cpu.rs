@@ -1,0 +1,106 @@
+//! Who has the CPU, and who waits for it.
+
+use crate::hosts::Track;
+use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::utilisation::BUSY;
+use crate::verdict::bounds;
+use crate::verdict::context::RuleContext;
+
+/// Busy by the mean, or throttled in most periods with little missing.
+pub(in crate::verdict) fn is_busy(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
+    let throttled = || ctx.throttled(resource).is_some_and(|part| part >= bounds::THROTTLED);
+    ctx.share(resource).is_some_and(|share| share >= BUSY || (share >= bounds::BUSY_THROTTLED && throttled()))
+}
+
+/// Threads of a process that were ready and on no CPU, the mean.
+pub(in crate::verdict) fn ready(ctx: &RuleContext<'_>, track: &Track<'_>) -> Option<f64> {
+    track.per_sec("run_wait_us", ctx.span()).map(|us| us / 1e6)
+}
+
+/// Cores that the watched processes of a host waited for while they were ready.
+fn waited(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
+    let tracks = ctx.seen.hosts.of(host, "process");
+    tracks.filter_map(|(_, track)| ready(ctx, track)).reduce(|a, b| a + b)
+}
+
+/// The part of the CPU time they wanted that the watched processes of a host did not get.
+pub(in crate::verdict) fn kept(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
+    let (waited, ours) = (waited(ctx, host)?, ctx.cores_of_processes(host, None, ctx.span())?);
+    Some(waited / (waited + ours).max(f64::MIN_POSITIVE))
+}
+
+/// The part of a host's CPU time that other guests of its machine took.
+pub(in crate::verdict) fn stolen(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
+    let track = ctx.seen.hosts.track(host, "cpu", "")?;
+    let total_ms = track.per_sec("total_ms", ctx.span()).filter(|total_ms| *total_ms > 0.0)?;
+    Some(track.per_sec("steal_ms", ctx.span())? / total_ms)
+}
+
+/// The part of the time in which a host's CPUs had something to run that other guests of its machine took.
+fn stolen_of_busy(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
+    let track = ctx.seen.hosts.track(host, "cpu", "")?;
+    let rate = |name| track.per_sec(name, ctx.span());
+    let busy = rate("total_ms")? - rate("idle_ms")? - rate("iowait_ms").unwrap_or(0.0);
+    Some((rate("steal_ms")? / busy.max(f64::MIN_POSITIVE)).clamp(0.0, BUSY))
+}
+
+/// The part of a core's time that went to packets.
+pub(in crate::verdict) fn packets_of_core(ctx: &RuleContext<'_>, core: &Resource) -> Option<f64> {
+    let number = core.detail.trim_start_matches("core ");
+    let track = ctx.seen.hosts.track(&core.host, "core", number)?;
+    let rate = |name| track.per_sec(name, ctx.span());
+    let total_ms = rate("total_ms").filter(|total_ms| *total_ms > 0.0)?;
+    Some((rate("softirq_ms")? + rate("irq_ms").unwrap_or(0.0)) / total_ms)
+}
+
+/// True if a control group of a host was out of quota in most of its periods, or used all of its quota.
+pub(in crate::verdict) fn is_held_up(ctx: &RuleContext<'_>, host: &str) -> bool {
+    let throttled = |group: &Resource| ctx.throttled(group).is_some_and(|part| part >= bounds::THROTTLED);
+    let is_full_quota = |group: &Resource| group.kind == ResourceKind::Quota && is_busy(ctx, group);
+    let mut groups = ctx.of_target().filter(|resource| {
+        resource.host == host && matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota)
+    });
+    groups.any(|group| throttled(group) || is_full_quota(group))
+}
+
+/// What a thread had of a core, and what it wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::verdict) struct ThreadTime {
+    /// The part of the time that it was on a CPU.
+    pub(in crate::verdict) used: f64,
+    /// The part that it was ready and on none: others ran, its group was out of quota, or its CPU was taken by other guests.
+    pub(in crate::verdict) waited: f64,
+}
+
+impl ThreadTime {
+    /// The time of a thread in the deciding step; `None` where it was not observed.
+    pub(in crate::verdict) fn new(ctx: &RuleContext<'_>, thread: &Resource) -> Option<Self> {
+        let used = ctx.share(thread)?;
+        let track = |source| ctx.seen.hosts.track(&thread.host, source, &thread.detail);
+        let track = track("thread").or_else(|| track("process"));
+        let ready = track.and_then(|track| ready(ctx, track)).unwrap_or(0.0);
+        // Of the time that a CPU runs something, other guests take their part from all of it.
+        let taken = stolen_of_busy(ctx, &thread.host).map_or(0.0, |part| used * part / (1.0 - part));
+        Some(Self { used, waited: (ready + taken).min((1.0 - used).max(0.0)) })
+    }
+
+    /// What it wanted of a core.
+    pub(in crate::verdict) fn wanted(self) -> f64 {
+        self.used + self.waited
+    }
+
+    /// The part of what it wanted that it did not get.
+    pub(in crate::verdict) fn kept(self) -> f64 {
+        self.waited / self.wanted().max(f64::MIN_POSITIVE)
+    }
+
+    /// On a CPU or ready for one nearly all of the time.
+    pub(in crate::verdict) fn is_at_end(self) -> bool {
+        self.wanted() >= BUSY
+    }
+
+    /// On a CPU nearly all of the time.
+    pub(in crate::verdict) fn is_on_cpu(self) -> bool {
+        self.used >= BUSY
+    }
+}

@@ -1,0 +1,193 @@
+//! The threads that do the work: those at their end, those alike, those that wait for each other.
+
+use super::concurrency::Concurrency;
+use super::cpu::{self, ThreadTime};
+use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::utilisation::{BUSY, TIE};
+use crate::hosts::{Track, name_of, pid_of};
+use crate::usage::cpu_of;
+use crate::verdict::bounds;
+use crate::verdict::context::RuleContext;
+
+/// How the names of threads begin that collect garbage, by HotSpot's collectors and .NET's.
+const COLLECTORS: [&str; 9] = [
+    "GC Thread",
+    "G1 ",
+    "ZWorker",
+    "ZDriver",
+    "ZMark",
+    "Shenandoah",
+    "Concurrent Mark",
+    ".NET Server GC",
+    ".NET BGC",
+];
+
+/// Work that is done by turns but for a small part has at most this many requests under way.
+pub(in crate::verdict) const TURNS_MOST: f64 = 1.5;
+
+/// True for a thread that collects garbage. The VM thread of HotSpot is the one that the serial collector works in, and has
+/// little else to do.
+pub(in crate::verdict) fn is_collector(thread: &str) -> bool {
+    COLLECTORS.iter().any(|begin| thread.starts_with(begin)) || thread == "VM Thread"
+}
+
+/// The busiest thread at its end of one process name.
+pub(in crate::verdict) struct HotThread<'s> {
+    pub(in crate::verdict) thread: &'s Resource,
+    pub(in crate::verdict) time: ThreadTime,
+    /// The name of its process, which a thread may not carry itself; empty where it is not known.
+    pub(in crate::verdict) process: String,
+    /// How many threads of that name are at their end.
+    pub(in crate::verdict) alike: usize,
+}
+
+/// The busiest thread of each process that has one at its end. Workers of one name are one server.
+pub(in crate::verdict) fn hot<'s>(ctx: &'s RuleContext<'_>) -> Vec<HotThread<'s>> {
+    let time = |thread: &'s Resource| ThreadTime::new(ctx, thread).filter(|time| is_hot(ctx, thread, *time));
+    let mut all: Vec<(&Resource, ThreadTime, String)> = ctx
+        .of_kind(ResourceKind::Thread)
+        .filter_map(|thread| Some((thread, time(thread)?, process_of(ctx, thread))))
+        .collect();
+    all.sort_by(|a, b| b.1.used.total_cmp(&a.1.used));
+    let mut hot: Vec<HotThread<'s>> = Vec::new();
+    for (thread, time, process) in &all {
+        let is_same = |host: &str, name: &str| host == thread.host && name == process;
+        let alike = all.iter().filter(|(other, _, name)| is_same(&other.host, name)).count();
+        let known = hot.iter().any(|known| {
+            is_same(&known.thread.host, &known.process)
+                && (!process.is_empty() || known.thread.detail == thread.detail)
+        });
+        if !known {
+            hot.push(HotThread { thread, time: *time, process: process.clone(), alike });
+        }
+    }
+    hot
+}
+
+/// A collector's thread is memory's matter. Where all of the host's CPU is used about as much, that is the limit; and where a
+/// thread gets less than half of what it wants, what keeps it from the CPU is.
+fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
+    let has_room = ctx.cpu(&thread.host).is_none_or(|cpu| {
+        !cpu::is_busy(ctx, cpu) || ctx.share(cpu).is_some_and(|whole| time.used > (1.0 + TIE) * whole)
+    });
+    time.is_at_end() && time.kept() < bounds::KEPT && has_room && !is_collector(name_of(&thread.detail))
+}
+
+fn process_of(ctx: &RuleContext<'_>, thread: &Resource) -> String {
+    let pid = pid_of(&thread.detail);
+    let mut processes = ctx.seen.hosts.of(&thread.host, "process");
+    let owner = processes.find(|(subject, _)| pid.is_some() && pid_of(subject) == pid);
+    owner.map_or_else(|| name_of(&thread.detail), |(subject, _)| name_of(subject)).to_owned()
+}
+
+/// The other threads of its process that have its name, and so the same work.
+pub(in crate::verdict) fn alike<'s>(
+    ctx: &'s RuleContext<'_>,
+    thread: &'s Resource,
+) -> impl Iterator<Item = &'s Track<'s>> {
+    let pid = pid_of(&thread.detail);
+    let all = ctx.seen.hosts.of(&thread.host, "thread").filter(move |_| pid.is_some());
+    let others = all.filter(move |(subject, _)| *subject != thread.detail && pid_of(subject) == pid);
+    others.filter(|(subject, _)| role(subject) == role(&thread.detail)).map(|(_, track)| track)
+}
+
+/// What a thread is called, without the number that tells it from others of its kind.
+fn role(subject: &str) -> &str {
+    name_of(subject).trim_end_matches(|last: char| last.is_ascii_digit() || "-#_ ".contains(last))
+}
+
+/// Cores that the other threads of its process and name used.
+pub(in crate::verdict) fn used_by_alike(ctx: &RuleContext<'_>, thread: &Resource) -> f64 {
+    alike(ctx, thread).filter_map(|other| cpu_of(other, ctx.span())).sum()
+}
+
+/// More than one core, so that two threads do run at once at times, and clearly less than two.
+pub(in crate::verdict) fn is_by_turns(cores: f64) -> bool {
+    (1.0 + TIE..TURNS_MOST).contains(&cores)
+}
+
+/// Threads of a process that waited for another thread at any moment, the mean.
+pub(in crate::verdict) fn waiting_for_others(
+    ctx: &RuleContext<'_>,
+    host: &str,
+    subject: &str,
+) -> Option<f64> {
+    let track = ctx.seen.hosts.track(host, "waiting", subject)?;
+    let samples = track.per_sec("looks", ctx.span()).filter(|samples| *samples > 0.0)?;
+    Some(track.per_sec("futex", ctx.span())? / samples)
+}
+
+/// A server whose requests are on a CPU, or ready for one, for about all of the time that they take.
+pub(in crate::verdict) struct Computing<'s> {
+    pub(in crate::verdict) host: &'s str,
+    /// The name of its processes.
+    pub(in crate::verdict) process: &'s str,
+    /// Cores that these used.
+    pub(in crate::verdict) cores: f64,
+    /// Cores that they were ready for.
+    pub(in crate::verdict) ready: f64,
+    /// Threads that take part.
+    pub(in crate::verdict) threads: usize,
+}
+
+impl Computing<'_> {
+    /// As many threads as requests are its workers. With more of them something lets only so many run.
+    pub(in crate::verdict) fn are_workers(&self, at_once: Concurrency) -> bool {
+        (self.threads as f64) < at_once.count.value * (1.0 + bounds::SAME_SIZE) + 0.5
+    }
+}
+
+/// The processes of one name that compute for nine tenths or more of the X·S₀ seconds a second that requests take.
+pub(in crate::verdict) fn computing<'s>(
+    ctx: &RuleContext<'s>,
+    at_once: Concurrency,
+) -> Option<Computing<'s>> {
+    let least = BUSY * at_once.count.value.max(1.0);
+    let all = ctx
+        .hosts()
+        .into_iter()
+        .flat_map(|host| ctx.processes(host).into_iter().map(move |(name, cores)| (host, name, cores)));
+    let (host, process, cores) = all.max_by(|a, b| a.2.total_cmp(&b.2))?;
+    let named = || ctx.seen.hosts.of(host, "process").filter(move |(subject, _)| name_of(subject) == process);
+    let ready: f64 = named().filter_map(|(_, track)| cpu::ready(ctx, track)).sum();
+    let follows = |track: &Track<'_>| ctx.follows_load(track).or_else(|| ctx.sleeps(track)) == Some(true);
+    // More than one thread can have is the host's CPU's matter, and waiting more than running that of what keeps it.
+    let is_most = cores + ready >= least && ready < bounds::KEPT * (cores + ready);
+    let threads = sharing(ctx, host, process);
+    (is_most && named().all(|(_, track)| follows(track))).then_some(Computing {
+        host,
+        process,
+        cores,
+        ready,
+        threads,
+    })
+}
+
+/// Threads of processes of one name that take part in the work.
+fn sharing(ctx: &RuleContext<'_>, host: &str, name: &str) -> usize {
+    let of_name = |pid: Option<u64>| {
+        let mut all = ctx.seen.hosts.of(host, "process");
+        pid.is_some() && all.any(|(subject, _)| pid_of(subject) == pid && name_of(subject) == name)
+    };
+    let takes_part =
+        |track: &Track<'_>| cpu_of(track, ctx.span()).is_some_and(|used| used >= bounds::TAKES_PART);
+    let threads = ctx.seen.hosts.of(host, "thread").filter(|(subject, _)| of_name(pid_of(subject)));
+    let threads = threads.filter(|(_, track)| takes_part(track)).count();
+    let processes = ctx.seen.hosts.of(host, "process").filter(|(subject, _)| name_of(subject) == name);
+    threads.max(processes.filter(|(_, track)| takes_part(track)).count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_collector;
+
+    #[test]
+    fn collectors_are_known_by_their_names_and_workers_are_not_taken_for_them() {
+        for name in ["GC Thread#0", "G1 Conc#0", "VM Thread", "ZWorker#1", ".NET Server GC"] {
+            assert!(is_collector(name), "{name}");
+        }
+        for name in ["http-nio-8080-e", "nginx", "C2 CompilerThre", "main", "G1000"] {
+            assert!(!is_collector(name), "{name}");
+        }
+    }
+}

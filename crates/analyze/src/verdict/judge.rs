@@ -1,0 +1,112 @@
+//! The verdict on a run: first what the load alone shows, then what the hosts show.
+
+use plimsoll_plan::Load;
+use plimsoll_record::StepEnd;
+
+use super::bounds;
+use super::case::{Case, Watched};
+use super::context::RuleContext;
+use super::decide::{self, Ground};
+use super::excluded::all_excluded;
+use super::failures::{all_failed, all_late, failing, lost};
+use super::generator::{self, generator_limited};
+use super::growing::{self, still_growing};
+use super::load::{nothing_ran, one_level, open_loop, plateau};
+use crate::findings::answered_late;
+use crate::findings::{Advice, Confidence, Knee, Limit, Observation, StepSummary, Verdict};
+use crate::knee::{counts_for_capacity, whole};
+
+/// The verdict on a run. In this order: nothing answered, the target lost, answers too late; the generator's own limit; what
+/// the load and the hosts show.
+pub(crate) fn verdict(case: &Case<'_>, watched: &Watched<'_>) -> Verdict {
+    let Some(last) = case.steps.last() else { return nothing_ran(case) };
+    if case.steps.iter().all(|step| step.counts.ok == 0) {
+        return all_failed(case, last);
+    }
+    if let Some(step) = case.steps.iter().find(|step| step.end == StepEnd::TargetLost) {
+        return lost(case, step);
+    }
+    if answered_late(case.steps) {
+        return all_late(case, last);
+    }
+    let deciding = RuleContext::new(case, watched, case.deciding());
+    own_limit(&deciding).unwrap_or_else(|| {
+        of_target(case, last, &deciding, &RuleContext { step: case.steps.len() - 1, ..deciding })
+    })
+}
+
+fn of_target(
+    case: &Case<'_>,
+    last: &StepSummary,
+    deciding: &RuleContext<'_>,
+    at_last: &RuleContext<'_>,
+) -> Verdict {
+    match (&case.plan.load, case.knee) {
+        (Load::Single { .. }, _) if last.rate_per_sec.is_some() => {
+            with_hosts(open_loop(case, last), at_last, Ground::OneLevel)
+        }
+        (Load::Single { .. }, _) => with_hosts(one_level(case, last), at_last, Ground::OneLevel),
+        (Load::Ladder { .. }, Some(knee)) if knee.reached => {
+            with_hosts(plateau(case, knee), deciding, Ground::Plateau)
+        }
+        (Load::Ladder { .. }, _) if whole(last) && !counts_for_capacity(last) => {
+            with_hosts(failing(case, last), at_last, Ground::Failing)
+        }
+        // From one step nothing is known of growth.
+        (Load::Ladder { .. }, None) if case.steps.len() == 1 => {
+            with_hosts(one_level(case, last), at_last, Ground::OneLevel)
+        }
+        (Load::Ladder { .. }, knee) => growing(case, (last, knee), deciding),
+    }
+}
+
+fn growing(case: &Case<'_>, (last, knee): (&StepSummary, Option<&Knee>), ctx: &RuleContext<'_>) -> Verdict {
+    let base = still_growing(case, knee, last);
+    if ctx.is_long_enough() { growing::with_hosts(base, ctx) } else { too_short(base, ctx) }
+}
+
+/// The generator's own limit, which comes before all others: what it reports of itself, and what was observed of its host.
+/// A reason that a target can give it too, or that only delays, stands back where a host of the target's is at its end.
+fn own_limit(ctx: &RuleContext<'_>) -> Option<Verdict> {
+    let reasons = &ctx.case.generator.reasons;
+    if reasons.is_empty() {
+        return generator::host_limited(ctx);
+    }
+    let is_shared = reasons.iter().all(generator::may_be_the_targets);
+    let only_delays = reasons.iter().all(generator::only_delays);
+    let counts = |found: &Verdict| {
+        found.confidence == Confidence::Measured
+            && (is_shared || only_delays && found.limit.is_whatever_the_pace())
+    };
+    let found = if only_delays { decide::limit(ctx, Ground::Plateau).filter(counts) } else { None };
+    Some(found.unwrap_or_else(|| generator_limited(ctx.case)))
+}
+
+/// A window too short to show anything of hosts: what they seem to show may be one tick of their clocks.
+fn too_short(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
+    if ctx.hosts().is_empty() && base.limit == Limit::Unknown {
+        return base;
+    }
+    let measured_sec = ctx.decisive().measured_sec;
+    let mut evidence = base.evidence;
+    evidence.insert(0, ctx.row(Observation::MeasuredTime, measured_sec, Some(bounds::WINDOW_LEAST_SEC)));
+    let advice = vec![Advice::TooShort];
+    Verdict { evidence, advice, ..ctx.case.verdict(Limit::Unknown, Confidence::Unknown) }
+}
+
+/// What the hosts show of a target that was pushed to its limit, followed by what the load shows.
+fn with_hosts(base: Verdict, ctx: &RuleContext<'_>, ground: Ground) -> Verdict {
+    if !ctx.is_long_enough() {
+        return too_short(base, ctx);
+    }
+    if base.limit != Limit::Unknown {
+        return base;
+    }
+    let Some(mut found) = decide::limit(ctx, ground) else {
+        return Verdict { excluded: all_excluded(ctx), ..base };
+    };
+    // The verdict has a row on the generator of its own.
+    let of_load = base.evidence.into_iter().filter(|row| row.observed != Observation::BusiestWorker);
+    found.evidence.extend(of_load);
+    found
+}

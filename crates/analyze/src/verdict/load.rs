@@ -1,0 +1,119 @@
+//! What the load alone shows: whether the target was pushed to its limit.
+
+use super::case::{Case, at, row};
+use super::failures::{failing, failures};
+use crate::findings::{
+    Advice, At, Confidence, Evidence, Knee, Limit, Moment, Observation, Steadiness, StepSummary, Verdict,
+};
+use crate::knee::{counts_for_capacity, usable};
+use plimsoll_stats::ratio;
+
+/// An open loop that is answered at less than this ratio of its rate is not kept up with.
+const ACHIEVED_RATIO: f64 = 0.99;
+
+/// In one moment of a changing rate less than this ratio of what falls due is short of it. At a rising rate answers are
+/// always a little behind.
+const MOMENT_RATIO: f64 = 0.95;
+
+/// The least that counts as growth from step to step.
+const GAIN_LEAST: f64 = 0.05;
+
+/// The run ended before its first step.
+pub(super) fn nothing_ran(case: &Case<'_>) -> Verdict {
+    Verdict { advice: vec![Advice::NothingRan], ..case.verdict(Limit::Unknown, Confidence::Unknown) }
+}
+
+/// The first moment of a changing rate in which clearly less was answered than fell due, if it was so in every later one
+/// of at least that rate too: where a rate begins to rise, answers are behind only until the first of them are in.
+fn first_short(step: &StepSummary) -> Option<&Moment> {
+    let is_short = |moment: &Moment| moment.throughput_per_sec < MOMENT_RATIO * moment.due_per_sec;
+    let moments = &step.moments;
+    moments.iter().enumerate().map(|(index, moment)| (&moments[index..], moment)).find_map(
+        |(later, moment)| {
+            let comparable = |other: &&Moment| other.rate_per_sec >= moment.rate_per_sec;
+            later.iter().filter(comparable).all(is_short).then_some(moment)
+        },
+    )
+}
+
+/// An open loop shows whether one rate is kept up with, and no more.
+pub(super) fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
+    if !counts_for_capacity(step) {
+        return failing(case, step);
+    }
+    let (offered_per_sec, achieved_per_sec) = (step.rate_per_sec.unwrap_or_default(), step.throughput.value);
+    let short = first_short(step);
+    let is_behind = step.steadiness == Steadiness::Moving
+        || achieved_per_sec < ACHIEVED_RATIO * offered_per_sec
+        || short.is_some();
+    let mut evidence: Vec<Evidence> = short.into_iter().map(short_row).collect();
+    evidence.push(row(Observation::Answered, achieved_per_sec, Some(offered_per_sec), at(step)));
+    evidence.push(case.generator_row(step));
+    if is_behind {
+        let short_per_sec = short.map_or(offered_per_sec, |moment| moment.rate_per_sec);
+        let advice = vec![Advice::WatchAtRate(short_per_sec), Advice::Sweep];
+        Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
+    } else {
+        let advice = vec![Advice::HigherRate];
+        Verdict { evidence, advice, ..case.verdict(Limit::None, Confidence::Measured) }
+    }
+}
+
+fn short_row(moment: &Moment) -> Evidence {
+    let at = At::Seconds { from: moment.began_sec, to: moment.end_sec };
+    row(Observation::Answered, moment.throughput_per_sec, Some(moment.due_per_sec), at)
+}
+
+/// One closed-loop level does not show whether more connections would give more.
+pub(super) fn one_level(case: &Case<'_>, step: &StepSummary) -> Verdict {
+    let (mut evidence, mut advice) =
+        if counts_for_capacity(step) { Default::default() } else { failures(case, step) };
+    evidence.push(case.generator_row(step));
+    advice.push(Advice::Sweep);
+    Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Unknown) }
+}
+
+/// The highest usable step and the best lower one.
+fn last_two(steps: &[StepSummary]) -> Option<(&StepSummary, &StepSummary)> {
+    let usable = usable(steps);
+    let (last, before) = usable.split_last()?;
+    let best = before.iter().max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value))?;
+    Some((last, best))
+}
+
+/// Throughput of the highest usable step over that of the best lower one, minus 1.
+fn last_gain(steps: &[StepSummary]) -> Option<(f64, &StepSummary)> {
+    let (last, best) = last_two(steps)?;
+    Some((last.throughput.value / best.throughput.value - 1.0, last))
+}
+
+/// Whether the last step is known to have gained anything: its scatter and that of the best before may be larger than what
+/// they differ by.
+pub(super) fn grew(steps: &[StepSummary]) -> bool {
+    let ratio = last_two(steps).and_then(|(last, best)| ratio(last.throughput, best.throughput));
+    ratio.and_then(|ratio| ratio.interval).is_none_or(|(low, _)| low > 1.0)
+}
+
+/// The gain of the last step, where there are two.
+pub(super) fn gain_row(case: &Case<'_>) -> Option<Evidence> {
+    let (gain, step) = last_gain(case.steps)?;
+    Some(row(Observation::LastGain, gain, Some(GAIN_LEAST), at(step)))
+}
+
+/// The target is at its limit and the generator is not: the target, or something behind it or between,
+/// is the limit. Which, only the hosts show.
+pub(super) fn plateau(case: &Case<'_>, knee: &Knee) -> Verdict {
+    let plateau_at = At::Connections(knee.plateau_connections);
+    let mut evidence = vec![row(Observation::Plateau, knee.plateau.value, None, plateau_at)];
+    evidence.extend(gain_row(case));
+    let (connections, predicted) = (f64::from(knee.connections), knee.connections_predicted);
+    evidence.push(row(Observation::Knee, connections, Some(predicted), At::Connections(knee.connections)));
+    let step = case.steps.iter().find(|step| step.connections == knee.plateau_connections);
+    evidence.extend(step.map(|step| case.generator_row(step)));
+    let depth = case.steps.first().map_or(1.0, |step| f64::from(step.depth));
+    let advice = vec![
+        Advice::WatchAtConnections(knee.connections),
+        Advice::CompareAtOnce(knee.connections_predicted * depth),
+    ];
+    Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
+}

@@ -1,0 +1,50 @@
+//! What will limit next, and what is busy already.
+
+use super::candidate::{Basis, Candidate, once_each};
+use super::context::RuleContext;
+use super::facts::served::served_per_sec;
+use super::facts::spent::Named;
+use crate::findings::{NextLimit, Observation, Suspect};
+use crate::hosts::resource::Resource;
+use crate::hosts::utilisation::{BUSY, TIE};
+use crate::knee::counts_for_capacity;
+
+/// No limit is predicted beyond so many times the throughput that was measured.
+const EXTRAPOLATION_MOST: f64 = 2.0;
+
+/// Something that is neither busy nor free.
+pub(super) fn nearly(ctx: &RuleContext<'_>, resource: &Resource) -> Candidate {
+    let share = ctx.share(resource).unwrap_or_default();
+    Candidate {
+        share: Some(share),
+        at_per_sec: resource.demand.and_then(|demand| demand.at_per_sec),
+        basis: Basis::Inferred,
+        evidence: vec![ctx.share_row(Observation::Resource(resource.id()), share)],
+        ..Candidate::named(resource.kind.limit(), resource.place())
+    }
+}
+
+/// What of the target's is busy at the deciding step, each limit of a host once.
+pub(super) fn busy(ctx: &RuleContext<'_>) -> Vec<Suspect> {
+    let busy = ctx.spent_by_share().into_iter().filter(|(_, share)| *share >= BUSY);
+    let candidates = once_each(busy.map(|(resource, _)| nearly(ctx, resource)).collect());
+    candidates.iter().map(|candidate| candidate.suspect(ctx)).collect()
+}
+
+/// The resource that is used up next, when those that are named limit no more.
+pub(super) fn next(ctx: &RuleContext<'_>, named: &[Named<'_>]) -> Option<NextLimit> {
+    let most = EXTRAPOLATION_MOST * (1.0 + TIE) * served(ctx);
+    let left = ctx.spent_by_share().into_iter().map(|(resource, _)| resource);
+    let left = left.filter(|resource| !named.contains(&(resource.kind.limit(), resource.host.as_str())));
+    let met = left.filter_map(|resource| Some((resource.demand?.at_per_sec?, resource)));
+    let (at_per_sec, resource) =
+        met.filter(|(at, _)| at.value <= most).min_by(|a, b| a.0.value.total_cmp(&b.0.value))?;
+    let limit = resource.kind.limit();
+    Some(NextLimit { limit, place: resource.place(), resource: Some(resource.id()), at_per_sec })
+}
+
+/// Requests per second that were served. Refusals are no throughput of which there could be more.
+fn served(ctx: &RuleContext<'_>) -> f64 {
+    let step = ctx.decisive();
+    if counts_for_capacity(step) { ctx.throughput() } else { served_per_sec(step) }
+}

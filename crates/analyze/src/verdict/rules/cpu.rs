@@ -1,0 +1,96 @@
+//! `cpu`: all processors that a host may use are busy, or one of them is with packets alone.
+//!
+//! Condition for a host: nine tenths or more are used, or eight tenths where its control group is throttled in most periods.
+//! It is observed where requests are what uses it: the utilisation law U = U₀ + D·X holds (Denning and Buzen 1978), or the
+//! watched processes account for eight tenths of the use.
+//!
+//! Condition for a core: it is busy, its host is not, and half of its time or more goes to interrupts of the network. A core
+//! that is busy with anything else is known by its thread.
+
+use crate::demand::Law;
+use crate::findings::{Advice, BusiestProcess, Claim, Limit, Observation};
+use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::utilisation::BUSY;
+use crate::verdict::bounds;
+use crate::verdict::candidate::{Basis, Candidate};
+use crate::verdict::context::RuleContext;
+use crate::verdict::facts::cpu::{is_busy, kept, packets_of_core};
+
+/// Hosts whose CPU is busy, and hosts of which one core is, with packets.
+pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+    let busy = ctx.of_kind(ResourceKind::Cpu).filter(|cpu| is_busy(ctx, cpu));
+    let hosts = busy.map(|cpu| host(ctx, cpu));
+    let cores = ctx.of_kind(ResourceKind::Core).filter_map(|core| network_core(ctx, core));
+    hosts.chain(cores).collect()
+}
+
+fn host(ctx: &RuleContext<'_>, cpu: &Resource) -> Candidate {
+    let throttled = ctx.throttled(cpu).filter(|part| *part > 0.0);
+    let mut evidence: Vec<_> = ctx.cpu_row(&cpu.host).into_iter().collect();
+    evidence.extend(throttled.map(|part| ctx.share_row(Observation::Throttled(cpu.place()), part)));
+    let advice = Advice::MoreCores {
+        connections: ctx.decisive().connections,
+        another_worker: has_whole_core(ctx, &cpu.host),
+    };
+    Candidate {
+        share: ctx.share(cpu),
+        at_per_sec: cpu.demand.and_then(|demand| demand.at_per_sec),
+        basis: basis(ctx, cpu),
+        evidence,
+        advice: vec![advice],
+        ..Candidate::new(
+            Limit::Cpu,
+            cpu.place(),
+            Claim::Cpu { used: ctx.used(cpu), busiest: busiest(ctx, cpu) },
+        )
+    }
+}
+
+fn basis(ctx: &RuleContext<'_>, cpu: &Resource) -> Basis {
+    if is_polled(ctx, cpu) { Basis::Polled } else { Basis::observed(is_used_by_requests(ctx, cpu)) }
+}
+
+/// Full at any load, and no process of the target waits for it: what has it gives it up, as threads that poll do.
+fn is_polled(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
+    let broken = cpu.demand.is_some_and(|demand| demand.law == Law::Broken);
+    broken && kept(ctx, &cpu.host).is_some_and(|kept| kept < bounds::KEPT / 2.0)
+}
+
+/// The law holds over the ladder; or throughput hardly differed and the watched processes account for the use.
+fn is_used_by_requests(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
+    let by_ours = || {
+        let ours = ctx.cores_of_processes(&cpu.host, None, ctx.span());
+        ours.zip(cpu.used[ctx.step]).is_some_and(|(ours, used)| ours >= bounds::PASSED_ON * used)
+    };
+    let holds = cpu.demand.is_some_and(|demand| demand.law == Law::Holds);
+    ctx.is_used_by_requests(cpu) && (holds || by_ours())
+}
+
+/// The watched process that used most of it.
+fn busiest(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<BusiestProcess> {
+    let (name, cores) = ctx.processes(&cpu.host).into_iter().next().filter(|(_, cores)| *cores > 0.0)?;
+    let all = ctx.share(cpu).unwrap_or_default() * cpu.capacity.unwrap_or_default();
+    Some(BusiestProcess { name: name.to_owned(), cores, part: cores / all.max(f64::MIN_POSITIVE) })
+}
+
+/// More cores help only what can use them: a thread that has a whole one needs a second next to it.
+fn has_whole_core(ctx: &RuleContext<'_>, host: &str) -> bool {
+    let mut threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host);
+    threads.any(|thread| ctx.share(thread).is_some_and(|share| share >= BUSY))
+}
+
+fn network_core(ctx: &RuleContext<'_>, core: &Resource) -> Option<Candidate> {
+    let share = ctx.share(core).filter(|share| *share >= BUSY)?;
+    ctx.cpu_share(&core.host).filter(|host| *host < BUSY)?;
+    let packets = packets_of_core(ctx, core).filter(|packets| *packets >= 0.5)?;
+    Some(Candidate {
+        share: Some(share),
+        at_per_sec: core.demand.and_then(|demand| demand.at_per_sec),
+        evidence: vec![
+            ctx.share_row(Observation::Core(core.id()), share),
+            ctx.share_row(Observation::CorePackets(core.id()), packets),
+        ],
+        advice: vec![Advice::SpreadPackets],
+        ..Candidate::new(Limit::Cpu, core.place(), Claim::NetworkCore { used: ctx.used(core), packets })
+    })
+}

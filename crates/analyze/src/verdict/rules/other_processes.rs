@@ -1,0 +1,133 @@
+//! `cpu`, taken by others: processes that serve no requests, other guests of the machine, or something of which no more is
+//! known than that the target's threads waited for it.
+//!
+//! Condition on a busy host: without what the others use (processes that use as much at the lowest load, the load generator
+//! itself, stolen time) the CPU would be free. It is observed where the target's threads were kept from the CPU a quarter
+//! of the time that they wanted it.
+//!
+//! Condition on a host with CPU left: a thread of the target is at its end and its threads were kept from the CPU half of
+//! the time that they wanted it, while no control group was out of quota. Where some cores are full, the target may run only
+//! on these; else the machine below has no CPU for the host.
+
+use crate::findings::{Advice, Claim, Limit, Observation, Part, Place};
+use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::utilisation::{BUSY, FREE, TIE};
+use crate::hosts::{Track, name_of};
+use crate::usage::cpu_of;
+use crate::verdict::bounds;
+use crate::verdict::candidate::{Basis, Candidate};
+use crate::verdict::context::RuleContext;
+use crate::verdict::facts::cpu::{ThreadTime, is_busy, is_held_up, kept, stolen};
+
+/// What the commands of the load generator are called, where it runs on the host itself: it follows the load without
+/// serving it.
+const GENERATORS: [&str; 2] = ["plimsoll", "wrk"];
+
+/// Hosts whose CPU the target wanted and did not get.
+pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+    let hosts = ctx.hosts().into_iter();
+    hosts.filter_map(|host| on_busy(ctx, host).or_else(|| on_idle(ctx, host))).collect()
+}
+
+/// A process that serves no requests.
+struct OtherProcess<'a> {
+    subject: &'a str,
+    cores: f64,
+    /// True if it is known not to: it uses as much at the lowest load.
+    certain: bool,
+}
+
+/// Processes of a host that are not watched, but for those that follow the load: a server behind a unix socket, or one
+/// started for each request, is not found by its connections and works for the requests all the same.
+fn unwatched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
+    let other = |(subject, track): (&'s str, &Track<'_>)| {
+        let cores = cpu_of(track, ctx.span())?;
+        let is_generator = GENERATORS.contains(&name_of(subject));
+        let follows = ctx.follows_load(track).filter(|_| !is_generator);
+        let certain = is_generator || follows.is_some();
+        (follows != Some(true)).then_some(OtherProcess { subject, cores, certain })
+    };
+    ctx.seen.hosts.of(host, "neighbours").filter_map(other).collect()
+}
+
+/// Watched processes that requests are not known to pass, and that use as much at the lowest load, or never sleep. Of a lab
+/// host every process is watched, whatever it is there for.
+fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
+    let tiers = ctx.flow.tiers.iter().filter(|tier| tier.is_looked_at() && tier.node.host == host);
+    let ours: Vec<&str> = tiers.map(|tier| tier.process()).collect();
+    if ours.is_empty() || ours.contains(&"") {
+        return Vec::new();
+    }
+    let other = |(subject, track): (&'s str, &Track<'_>)| {
+        let cores = cpu_of(track, ctx.span())?;
+        let works = ctx.follows_load(track).or_else(|| ctx.sleeps(track)).unwrap_or(true);
+        let is_other = !ours.contains(&name_of(subject)) && !works;
+        is_other.then_some(OtherProcess { subject, cores, certain: true })
+    };
+    ctx.seen.hosts.of(host, "process").filter_map(other).collect()
+}
+
+/// The CPU is busy, and would not be without the others.
+fn on_busy(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
+    let cpu = ctx.cpu(host).filter(|cpu| is_busy(ctx, cpu))?;
+    let (share, capacity) = (ctx.share(cpu)?, cpu.capacity?);
+    let others: Vec<OtherProcess<'_>> = unwatched(ctx, host).into_iter().chain(watched(ctx, host)).collect();
+    let by_others = others.iter().map(|other| other.cores).sum::<f64>() / capacity;
+    let by_guests = stolen(ctx, host).unwrap_or(0.0);
+    if share - by_others - by_guests >= FREE {
+        return None;
+    }
+    let busiest = others.iter().max_by(|a, b| a.cores.total_cmp(&b.cores));
+    let (who, part) = if by_guests > by_others {
+        (Part::OtherGuests, by_guests)
+    } else {
+        (Part::OtherProcess(busiest.map_or("", |busiest| busiest.subject).to_owned()), by_others)
+    };
+    let is_known = others.iter().all(|other| other.certain || other.cores < TIE * capacity);
+    Some(taken(ctx, cpu, (Place::Host { name: host.to_owned(), part: who }, part), is_known))
+}
+
+fn taken(ctx: &RuleContext<'_>, cpu: &Resource, (place, part): (Place, f64), is_known: bool) -> Candidate {
+    let kept = kept(ctx, &cpu.host);
+    let waits = Observation::TargetWait { host: cpu.host.clone() };
+    let mut evidence: Vec<_> = ctx.cpu_row(&cpu.host).into_iter().collect();
+    evidence.push(ctx.share_row(Observation::CpuOfOthers(place.clone()), part));
+    evidence.extend(kept.map(|kept| ctx.share_row(waits, kept)));
+    let is_felt = kept.is_some_and(|kept| kept >= bounds::KEPT / 2.0);
+    Candidate {
+        share: ctx.share(cpu),
+        basis: Basis::observed(is_felt && is_known),
+        evidence,
+        advice: vec![Advice::MoveOthers],
+        ..Candidate::new(Limit::Cpu, place, Claim::CpuTaken { used: ctx.used(cpu), by_others: part })
+    }
+}
+
+/// The host has CPU left by its own account, and its threads wait for it all the same.
+fn on_idle(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
+    let is_idle = ctx.cpu_share(host).is_none_or(|share| share < BUSY);
+    let kept = kept(ctx, host)?;
+    let mut threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host);
+    let is_wanted = threads.any(|thread| ThreadTime::new(ctx, thread).is_some_and(ThreadTime::is_at_end));
+    if !is_idle || !is_wanted || is_held_up(ctx, host) || kept < bounds::KEPT {
+        return None;
+    }
+    let cores = full_cores(ctx, host);
+    let (place, claim, advice) = if cores > 0 {
+        (Place::host(host), Claim::Confined { cores, kept }, Advice::MoreOfItsCores)
+    } else {
+        let others = Place::Host { name: host.to_owned(), part: Part::Others };
+        (others, Claim::CpuBelow { kept }, Advice::FindOthers)
+    };
+    Some(Candidate {
+        evidence: vec![ctx.share_row(Observation::TargetWait { host: host.to_owned() }, kept)],
+        advice: vec![advice],
+        ..Candidate::new(Limit::Cpu, place, claim)
+    })
+}
+
+/// How many of a host's cores are busy.
+fn full_cores(ctx: &RuleContext<'_>, host: &str) -> usize {
+    let cores = ctx.of_kind(ResourceKind::Core).filter(|core| core.host == host);
+    cores.filter(|core| ctx.share(core).is_some_and(|share| share >= BUSY)).count()
+}

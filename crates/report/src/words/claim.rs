@@ -1,0 +1,361 @@
+//! The verdict in one paragraph: what was found and by which law; what else it may be; what comes next.
+
+use plimsoll_analyze::{
+    AtOnceLaw, BusiestProcess, Claim, Estimate, Limit, NextLimit, Place, PlaceCount, ResourceId,
+    ResourceKind, ResourceUse, Suspect, Used, Verdict,
+};
+use plimsoll_units::{bytes_text, count_text, duration_text, share_text, significant};
+
+use super::evidence::at;
+use super::resource::{self, is_of_packets, link_capacity, link_word, way};
+use super::table_claim::table_claim;
+use super::{cores, experiment, joined, part_name, places, whole};
+
+/// The paragraph; empty where the load alone says all that is known.
+pub fn paragraph(verdict: &Verdict) -> String {
+    let mut text = verdict.claim.as_ref().map_or_else(String::new, |claim| claim_text(verdict, claim));
+    for sentence in verdict.experiment.iter().map(experiment::sentences) {
+        if text.is_empty() {
+            text = format!("{} of {}.", verdict.limit.name(), verdict.place);
+        }
+        text.push(' ');
+        text.push_str(&sentence);
+    }
+    text
+}
+
+fn claim_text(verdict: &Verdict, claim: &Claim) -> String {
+    if let Claim::GeneratorFull { used, rival } = claim {
+        return generator(used, rival.as_ref());
+    }
+    if let Some(text) = table_claim(verdict, claim) {
+        return text;
+    }
+    let sentence = compute(verdict, claim)
+        .or_else(|| lock_or_memory(verdict, claim))
+        .or_else(|| resources(verdict, claim))
+        .unwrap_or_else(|| connections(verdict, claim));
+    let rest = verdict
+        .busiest_other
+        .as_ref()
+        .map_or_else(String::new, |other| format!("; of the rest, {}", resource::used(other)));
+    format!("{sentence}{rest}.{}{}", rivals(&verdict.also), next(verdict))
+}
+
+fn generator(used: &ResourceUse, rival: Option<&ResourceUse>) -> String {
+    let (share, what) = (share_text(used.share), resource::name(&used.resource));
+    match rival {
+        None => format!("the load generator is the limit, not the target: {share} was used of {what}."),
+        Some(rival) => format!(
+            "the load generator is at its end, and so is the target: {share} was used of {what}, and {} of {}; more of \
+             only one of them would show nothing.",
+            share_text(rival.share),
+            resource::name(&rival.resource)
+        ),
+    }
+}
+
+fn rivals(also: &[Suspect]) -> String {
+    if also.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> =
+        also.iter().map(|one| format!("{} of {}", one.limit.name(), one.place)).collect();
+    format!(" What was seen does not tell it from {}.", joined(&names))
+}
+
+fn next(verdict: &Verdict) -> String {
+    let Some(next) = &verdict.next_limit else { return String::new() };
+    let NextLimit { limit, place, resource, at_per_sec } = next;
+    let what = resource.as_ref().map_or_else(|| format!("{} of {place}", limit.name()), resource::name);
+    let more = match verdict.limit {
+        Limit::Thread => "With another thread at that work",
+        Limit::Bandwidth | Limit::Packets => "With a wider link",
+        Limit::Pool => "With a larger pool",
+        Limit::Disk => "With a faster disk",
+        Limit::Lock => "Without it",
+        _ => "With more of it",
+    };
+    format!(" {more} throughput would reach about {}, where {what} stops it.", count_text(at_per_sec.value))
+}
+
+/// What a request costs of a processor: ` (81 µs a request)`; empty where it is not known.
+fn cost(used: &Used) -> String {
+    used.per_request.map_or_else(String::new, |cost| format!(" ({} a request)", duration_text(cost * 1e9)))
+}
+
+/// Sentences about processors, threads and quotas.
+fn compute(verdict: &Verdict, claim: &Claim) -> Option<String> {
+    let (host, name) = (verdict.host(), part_name(verdict));
+    Some(match claim {
+        Claim::Cpu { used, busiest } => format!(
+            "the CPU of {host} is the limit: {} of its {} was used at {} requests/s{}{}",
+            share_text(used.share),
+            cores(used.capacity),
+            count_text(used.per_sec),
+            cost(used),
+            busiest.as_ref().map_or_else(String::new, busiest_text)
+        ),
+        Claim::NetworkCore { used, packets } => format!(
+            "one core of {host} is the limit: {name} was {} busy at {} requests/s, {} of its time with packets of the network",
+            share_text(used.share),
+            count_text(used.per_sec),
+            share_text(*packets)
+        ),
+        Claim::CpuTaken { used, by_others } => format!(
+            "the CPU of {host} is the limit, and a neighbour takes it: {} was busy at {} requests/s, {} with {name}",
+            share_text(used.share),
+            count_text(used.per_sec),
+            share_text(*by_others)
+        ),
+        Claim::CpuBelow { kept } => format!(
+            "the CPU of the machine below {host} is the limit: threads of the target were ready and had none for {} of the \
+             time they wanted it, though {host} had not used up its own",
+            share_text(*kept)
+        ),
+        Claim::Confined { cores, kept } => confined(host, *cores, *kept),
+        Claim::Thread { used, waited, alike, idle } => thread((host, name), used, (*waited, *alike, *idle)),
+        Claim::Computing { cores, ready, threads, at_once, per_sec } => format!(
+            "{name} on {host} is the limit: its {threads} busy threads used {} cores and were ready for another {} at {} \
+             requests/s, and that is all the time of the {} requests that are served at once",
+            significant(*cores),
+            significant(*ready),
+            count_text(*per_sec),
+            significant(*at_once)
+        ),
+        Claim::Quota { used, throttled } => format!(
+            "the CPU quota of {name} on {host} is the limit: it used {} of its {} cores at {} requests/s{}{}",
+            share_text(used.share),
+            significant(used.capacity),
+            count_text(used.per_sec),
+            cost(used),
+            throttled.map_or_else(String::new, |part| format!(
+                ", and was held up in {} of its periods",
+                share_text(part)
+            ))
+        ),
+        _ => return None,
+    })
+}
+
+fn busiest_text(busiest: &BusiestProcess) -> String {
+    let BusiestProcess { name, part, .. } = busiest;
+    let cores = significant(busiest.cores);
+    if *part > 0.5 {
+        format!(", most of it by {name} ({cores} cores)")
+    } else {
+        let part = share_text(*part);
+        format!(", {part} of that by {name} ({cores} cores), of what is watched there the busiest")
+    }
+}
+
+fn confined(host: &str, cores: usize, kept: f64) -> String {
+    let plural = if cores == 1 { "" } else { "s" };
+    format!(
+        "the cores that the target may use on {host} are the limit: {cores} core{plural} of it were full, and its threads \
+         were ready and had none for {} of the time they wanted one, while others idled",
+        share_text(kept)
+    )
+}
+
+fn thread(
+    (host, name): (&str, &str),
+    used: &Used,
+    (waited, alike, idle): (Option<f64>, usize, Option<f64>),
+) -> String {
+    let whose = match alike {
+        1 => "one thread of it".to_owned(),
+        more => format!("the busiest of its {more} busy threads"),
+    };
+    let ready = waited.map_or_else(String::new, |part| {
+        format!(" and was ready for one for another {} of the time", share_text(part))
+    });
+    let idle = idle.map_or_else(String::new, |part| {
+        format!(", while {} of the CPU of {host} was idle", share_text(part))
+    });
+    format!(
+        "{name} on {host} is the limit: {whose} used {} of a core{ready} at {} requests/s{}{idle}",
+        share_text(used.share),
+        count_text(used.per_sec),
+        cost(used),
+    )
+}
+
+/// Sentences about locks and memory.
+fn lock_or_memory(verdict: &Verdict, claim: &Claim) -> Option<String> {
+    let (host, name) = (verdict.host(), part_name(verdict));
+    Some(match claim {
+        Claim::OneAtATime { threads, cores, per_sec } => format!(
+            "a lock in {name} on {host} is the limit: its {threads} busy threads used {} cores between them at {} \
+             requests/s, as if one ran at a time",
+            significant(*cores),
+            count_text(*per_sec)
+        ),
+        Claim::TakingTurns { cores, per_sec } => format!(
+            "a lock in {name} on {host} is the limit: its threads take turns, any of them, and used {} cores together at {} \
+             requests/s",
+            significant(*cores),
+            count_text(*per_sec)
+        ),
+        Claim::OneRequestAtATime(law) => format!(
+            "a lock in {} is the limit: {}, and those that wait were all read",
+            verdict.place,
+            law_text(law)
+        ),
+        Claim::Collecting { part, heap } => format!(
+            "the memory of {name} on {host} is the limit: it spent {} of its work on collecting garbage{}",
+            share_text(*part),
+            heap.map_or_else(String::new, |heap| format!(
+                "; its heap was {} full at its fullest",
+                share_text(heap)
+            ))
+        ),
+        Claim::Paging { pages } => format!(
+            "the memory of {host} is the limit: {} pages a request were fetched again because there was no room for them",
+            significant(*pages)
+        ),
+        _ => return None,
+    })
+}
+
+/// `1,000 requests/s of 8.00 ms each are 8.00 at once`.
+fn law_text(law: &AtOnceLaw) -> String {
+    format!(
+        "{} requests/s of {} each are {} at once",
+        count_text(law.per_sec),
+        duration_text(law.unqueued_sec * 1e9),
+        significant(law.at_once)
+    )
+}
+
+/// Sentences about links, disks, pools and dependencies.
+fn resources(verdict: &Verdict, claim: &Claim) -> Option<String> {
+    let host = verdict.host();
+    Some(match claim {
+        Claim::Link { link, used } => link_text(link, used),
+        Claim::DiskCap { disk, used } => disk_cap(disk, used),
+        Claim::DiskWait { process, threads, device } => format!(
+            "the disk of {host} is the limit: {} threads of {} waited for it at any moment{}",
+            significant(*threads),
+            process.as_deref().unwrap_or("its processes"),
+            device.as_ref().map_or_else(String::new, |(device, share)| format!(
+                ", and {device} was busy {} of the time",
+                share_text(*share)
+            ))
+        ),
+        Claim::Pool { owners, size, law, delayed_ack } => pool(owners, *size, law, *delayed_ack),
+        Claim::Dependency { tier, connections, busiest } => {
+            dependency((tier, &verdict.place), *connections, busiest.as_ref())
+        }
+        _ => return None,
+    })
+}
+
+fn link_text(link: &ResourceId, used: &Used) -> String {
+    let each = used.per_request.map_or_else(String::new, |each| match is_of_packets(link) {
+        true => format!(" ({} packets a request)", significant(each)),
+        false => format!(" ({} a request)", bytes_text(each / 8.0)),
+    });
+    format!(
+        "the {} {} {} is the limit: {} of the {} of {} was used at {} requests/s{each}",
+        link_word(link),
+        way(link),
+        link.host,
+        share_text(used.share),
+        link_capacity(link, used.capacity),
+        link.detail,
+        count_text(used.per_sec),
+    )
+}
+
+fn disk_cap(disk: &ResourceId, used: &Used) -> String {
+    let may = match disk.kind {
+        ResourceKind::DiskRead => "may be read from it",
+        _ => "may be written to it",
+    };
+    let each = used.per_request.map_or_else(String::new, |each| format!(" ({} a request)", bytes_text(each)));
+    format!(
+        "the disk of {} is the limit: {} of the {}/s that {may} were used at {} requests/s{each}",
+        disk.host,
+        share_text(used.share),
+        bytes_text(used.capacity),
+        count_text(used.per_sec),
+    )
+}
+
+fn pool(owners: &[PlaceCount], size: Estimate, law: &AtOnceLaw, delayed_ack: Option<(f64, f64)>) -> String {
+    let apiece = if owners.iter().map(|owner| owner.count).sum::<usize>() > 1 { " each" } else { "" };
+    let sentence = format!(
+        "a pool of about {} workers or connections in {}{apiece} is the limit: {}, and more at a time do not raise it",
+        whole(size.value),
+        places(owners),
+        law_text(law)
+    );
+    match delayed_ack {
+        None => sentence,
+        Some((low, high)) => format!(
+            "{sentence}; of that time about 40 ms are a delayed acknowledgement, for which no worker need be held, so that \
+             they are between {} and {}",
+            whole(low),
+            whole(high)
+        ),
+    }
+}
+
+fn dependency((tier, outside): (&Place, &Place), connections: f64, busiest: Option<&ResourceUse>) -> String {
+    let free = busiest.map_or_else(String::new, |used| format!(", while {}", resource::used(used)));
+    format!(
+        "what answers at {outside} is the limit, and it is not looked at: {tier} passes its requests on to it ({} connections \
+         under load){free}",
+        count_text(connections)
+    )
+}
+
+/// Sentences about connections and refusals.
+fn connections(verdict: &Verdict, claim: &Claim) -> String {
+    let (place, host, name) = (&verdict.place, verdict.host(), part_name(verdict));
+    match claim {
+        Claim::Descriptors { open, limit, at: step } => format!(
+            "the descriptors of {name} on {host} are the limit: {} of the {} it may have were open at {}",
+            count_text(*open),
+            count_text(*limit),
+            at(step)
+        ),
+        Claim::TurnedAway { per_sec, at: step } => format!(
+            "the connections that {name} on {host} allows are the limit: it turned away {} a second at {}",
+            significant(*per_sec),
+            at(step)
+        ),
+        Claim::ConnectionsFull { open, most } => format!(
+            "the connections that {name} on {host} allows are the limit: {} of {} were open",
+            count_text(*open),
+            count_text(*most)
+        ),
+        Claim::AcceptQueue { per_sec, at: step } => format!(
+            "the accept queue of {place} is the limit: {} connections a second found it full at {}",
+            significant(*per_sec),
+            at(step)
+        ),
+        Claim::Accepted { connections, threads } => format!(
+            "the connections that {place} accepts are the limit: it serves {} at a time with {} threads, and accepts no more",
+            count_text(connections.round()),
+            count_text(*threads)
+        ),
+        Claim::Closed { part, per_sec, at: step, from } => format!(
+            "the connections that {place} allows are the limit: {} of the requests at {} found theirs closed, and about {} \
+             requests/s were served all the same, at any load beyond {}",
+            share_text(*part),
+            at(step),
+            count_text(*per_sec),
+            at(from)
+        ),
+        Claim::Refused { per_sec, part, at: step } => format!(
+            "{place} refuses what is more than about {} requests/s: {} of the answers at {} were of status 429 or 503, and \
+             what was served did not grow with the load",
+            count_text(*per_sec),
+            share_text(*part),
+            at(step)
+        ),
+        _ => format!("{} of {place}", verdict.limit.name()),
+    }
+}

@@ -1,0 +1,207 @@
+//! What rows of a table say together, a sentence each.
+
+use plimsoll_analyze::{
+    BreakEven, Ceiling, Conclusion, Limit, Multiplied, MultipliedRow, RowEnds, RowName, RowPoint, RowsPool,
+    TableFindings, TriedRow,
+};
+use plimsoll_units::{bytes_text, count_text, duration_text, grouped};
+
+use super::joined;
+
+/// The sentences.
+pub(crate) fn conclusions(found: &TableFindings) -> Vec<String> {
+    let mut sentences: Vec<String> = found.conclusions.iter().map(sentence).collect();
+    for even in &found.break_evens {
+        sentences.extend([break_even(even), trials(even)]);
+    }
+    if !found.uncompared.is_empty() {
+        sentences.push(format!(
+            "{} cannot be compared with what was measured alone: there the load generator was the limit, or throughput \
+             was still growing.",
+            joined(&found.uncompared)
+        ));
+    }
+    sentences
+}
+
+fn sentence(conclusion: &Conclusion) -> String {
+    match conclusion {
+        Conclusion::CoresHelp { ends, more_than_linear } => {
+            let how = if *more_than_linear { "more than" } else { "nearly" };
+            format!(
+                "Where the CPU is full and the link is not, throughput grows with the cores, {how} in proportion: {}.",
+                from_to(ends)
+            )
+        }
+        Conclusion::LinkIsFull { ends } => {
+            format!("Where the link is full, more cores do not raise throughput: {}.", from_to(ends))
+        }
+        Conclusion::LimitIsWithin { ends, limit } => format!(
+            "More cores do not raise throughput though neither CPU nor link is full ({}): {}.",
+            from_to(ends),
+            limit.as_ref().map_or_else(
+                || "the limit is in the API, a database, a cache or the code".to_owned(),
+                |(limit, host)| format!("the limit is {} @ {host}", limit.name())
+            )
+        ),
+        Conclusion::LargerResponses { ends } => larger_responses(ends),
+        Conclusion::Ceiling(ceiling) => ceiling_text(ceiling),
+        Conclusion::Multiplied(multiplied) => multiplied_text(multiplied),
+        Conclusion::Pool(pool) => pool_text(pool),
+    }
+}
+
+fn cores(point: &RowPoint) -> String {
+    match point.cores.unwrap_or_default() {
+        1.0 => "1 core".to_owned(),
+        cores => format!("{cores} cores"),
+    }
+}
+
+fn from_to(RowEnds { low, high }: &RowEnds) -> String {
+    let bytes = low.response_bytes.map(|bytes| format!("responses of {}", bytes_text(bytes)));
+    let which: Vec<String> = low.group.clone().into_iter().chain(bytes).collect();
+    let which = if which.is_empty() { String::new() } else { format!(", {}", which.join(", ")) };
+    format!(
+        "{} requests/s with {}, {} with {}{which}",
+        count_text(low.per_sec),
+        cores(low),
+        count_text(high.per_sec),
+        cores(high)
+    )
+}
+
+fn larger_responses(RowEnds { low, high }: &RowEnds) -> String {
+    let with = low.cores.map_or_else(String::new, |_| format!(", with {}", cores(low)));
+    format!(
+        "Where the link is full, larger responses lower throughput in proportion: {} requests/s of {}, {} of {}{with}.",
+        count_text(low.per_sec),
+        bytes_text(low.response_bytes.unwrap_or_default()),
+        count_text(high.per_sec),
+        bytes_text(high.response_bytes.unwrap_or_default())
+    )
+}
+
+fn ceiling_text(ceiling: &Ceiling) -> String {
+    let group = ceiling.group.as_ref().map_or_else(String::new, |group| format!(" of {group}"));
+    let why = match ceiling.limit {
+        Some(Limit::Cpu) => ": its CPU is full",
+        Some(Limit::Thread) => ": one of its threads is full",
+        Some(Limit::Quota) => ": its quota of CPU is used up",
+        Some(Limit::Bandwidth) => ": its link is full",
+        Some(Limit::Packets) => ": its link takes no more packets",
+        _ => "",
+    };
+    format!(
+        "{} carries about {} requests/s, whatever stands behind it ({} to {} in {} rows{group}){why}.",
+        ceiling.front,
+        count_text(ceiling.mean_per_sec),
+        count_text(ceiling.least_per_sec),
+        count_text(ceiling.most_per_sec),
+        ceiling.rows,
+    )
+}
+
+/// A row with its time, unless its label has it.
+pub(crate) fn row_name(name: &RowName) -> String {
+    match name.held_us {
+        None => name.label.clone(),
+        Some(0.0) => format!("{} (not held)", name.label),
+        Some(held_us) => format!("{} ({})", name.label, duration_text(held_us * 1e3)),
+    }
+}
+
+fn multiplied_text(multiplied: &Multiplied) -> String {
+    let row = |row: &MultipliedRow| {
+        let name = row_name(&row.name);
+        if multiplied.holds {
+            return format!("{name} (×{:.2} of one)", row.of_one);
+        }
+        let (per_sec, together) = (count_text(row.per_sec), count_text(row.together_per_sec));
+        format!("{name} (×{:.2} of one: {per_sec} requests/s, where the sum is {together})", row.of_one)
+    };
+    let growth =
+        if multiplied.two { "double what one carries" } else { "multiply what one carries by their number" };
+    let not = if multiplied.holds { "" } else { "do not " };
+    let rows: Vec<String> = multiplied.rows.iter().map(row).collect();
+    format!("{} through {} {not}{growth}: {}.", joined(&multiplied.tiers), multiplied.front, rows.join(", "))
+}
+
+fn pool_text(pool: &RowsPool) -> String {
+    let workers = |size: f64| grouped(size.ceil() as u64);
+    // Sizes within the tolerance of a plateau are one.
+    let about = if pool.is_one_size() {
+        workers(pool.most)
+    } else {
+        format!("{} to {}", workers(pool.least), workers(pool.most))
+    };
+    let owner = match pool.owners.as_slice() {
+        [only] => only.clone(),
+        all => format!("Each of {}", joined(all)),
+    };
+    let rows = pool.rows;
+    if pool.at_all_times {
+        format!(
+            "{owner} has a pool of about {about} workers: the same size in {rows} rows that hold their requests for \
+             different times."
+        )
+    } else {
+        format!("{owner} has a pool of about {about} workers, which limits {rows} rows.")
+    }
+}
+
+fn break_even(even: &BreakEven) -> String {
+    let names: Vec<String> = even.behind.iter().map(|tier| tier.name.clone()).collect();
+    let behind = joined(&names);
+    let several = names.len() > 1;
+    let range = even.held_sec.interval.map_or_else(String::new, |(low, high)| {
+        format!(" (a tie from {} to {})", duration_text(low * 1e9), duration_text(high * 1e9))
+    });
+    format!(
+        "Break-even at about {time}{range}: requests held for less, where {one}{behind} alone carries more than {each} \
+         requests/s, are stopped by {front}, those held for longer by {behind}. {who} about {at_once} at once{besides}.",
+        time = duration_text(even.held_sec.value * 1e9),
+        one = if several { "one of " } else { "" },
+        each = count_text(even.each_per_sec),
+        front = even.front,
+        who = if several { "Each of these serves" } else { "It serves" },
+        at_once = range_text(even.behind.iter().map(|tier| tier.at_once), |at_once| format!("{at_once:.0}")),
+        besides = besides(even),
+    )
+}
+
+/// What a request takes next to the time that it is held, unless that is too little to be measured.
+fn besides(even: &BreakEven) -> String {
+    let ns = even.behind.iter().map(|tier| tier.beside_sec * 1e9);
+    if ns.clone().any(|ns| ns > 0.0) {
+        format!(" and takes {} besides", range_text(ns, duration_text))
+    } else {
+        String::new()
+    }
+}
+
+fn trials(even: &BreakEven) -> String {
+    let one = |trial: &TriedRow| {
+        let verb = if trial.agrees() { "confirms" } else { "does not confirm" };
+        let range = trial.foretold_per_sec.interval.map_or_else(String::new, |(low, high)| {
+            format!(" ({} to {})", count_text(low), count_text(high))
+        });
+        format!(
+            "{} {verb} that: {} requests/s, where {}{range} were foretold without it",
+            row_name(&trial.name),
+            count_text(trial.throughput_per_sec),
+            count_text(trial.foretold_per_sec.value)
+        )
+    };
+    match even.trials.as_slice() {
+        [] => format!("No row tried it; one held for {} would.", duration_text(even.held_sec.value * 1e9)),
+        trials => trials.iter().map(one).collect::<Vec<_>>().join("; ") + ".",
+    }
+}
+
+/// The least and the most of some figures as they are printed; one where these read the same.
+fn range_text(values: impl Iterator<Item = f64> + Clone, text: fn(f64) -> String) -> String {
+    let least = text(values.clone().fold(f64::INFINITY, f64::min));
+    let most = text(values.fold(0.0, f64::max));
+    if least == most { most } else { format!("{least} to {most}") }
+}

@@ -1,0 +1,195 @@
+//! What a line of evidence is of, and where it was observed.
+
+use plimsoll_analyze::{At, FigureKind, GeneratorReason, Observation, Place, ResourceId, TierFigure};
+use plimsoll_units::{count_text, significant};
+
+use super::resource::{self, is_of_packets, way};
+use super::{connections, experiment, joined, places};
+
+/// What was observed.
+pub(crate) fn observed(observed: &Observation) -> String {
+    of_load(observed).or_else(|| of_hosts(observed)).unwrap_or_else(|| of_queues(observed))
+}
+
+/// Where a step, a part of one or a row stands.
+pub(crate) fn at(at: &At) -> String {
+    match at {
+        At::Connections(count) => connections(*count),
+        At::Rate(per_sec) => format!("{} requests/s", count_text(*per_sec)),
+        At::Seconds { from, to } => format!("{} s to {} s", count_text(*from), count_text(*to)),
+        At::Row(label) => label.clone(),
+        At::Again { connections: count, ratio } => {
+            format!("{}, ×{}", connections(*count), significant(*ratio))
+        }
+        At::Nowhere => String::new(),
+    }
+}
+
+/// What the load and the generator show.
+fn of_load(observed: &Observation) -> Option<String> {
+    Some(match observed {
+        Observation::MeasuredTime => {
+            "time measured in s, against the least that tells anything of hosts or of a rate".to_owned()
+        }
+        Observation::Answered => "requests/s answered, against those offered".to_owned(),
+        Observation::LastGain => "gain of the last step".to_owned(),
+        Observation::Plateau => "plateau in requests/s".to_owned(),
+        Observation::Knee => "knee in connections, against plateau × latency of the lowest step".to_owned(),
+        Observation::BusiestWorker => "CPU of the busiest worker of the generator".to_owned(),
+        Observation::Failed(kind) => format!("requests failed: {}", kind.row().meaning),
+        Observation::Status(status) => format!("responses of status {status}"),
+        Observation::FailedCheck(check) => format!("responses that failed the check {check}"),
+        Observation::MeanLatency => "mean latency in s".to_owned(),
+        Observation::TimeUnderLoad => "time under load in s".to_owned(),
+        Observation::Generator(reason) => of_generator(reason),
+        Observation::Closed => "requests whose connection was closed before an answer".to_owned(),
+        Observation::ServedWhileClosing => {
+            "requests/s that were served, least and most over such steps".to_owned()
+        }
+        Observation::Refused => "answers of status 429 or 503".to_owned(),
+        Observation::ServedWhileRefusing => {
+            "requests/s that were served, least and most over the steps with refusals".to_owned()
+        }
+        Observation::Raised(raise) => {
+            format!("requests/s with {}, against those foretold", experiment::raise(raise))
+        }
+        _ => return None,
+    })
+}
+
+fn of_generator(reason: &GeneratorReason) -> String {
+    match reason {
+        GeneratorReason::WorkerBusy { worker, .. } => format!("CPU of worker {worker}"),
+        GeneratorReason::WorkerStarved { worker, .. } => {
+            format!("time that worker {worker} was ready and had no CPU")
+        }
+        GeneratorReason::SendLag { .. } => "send lag p99 in ms, against the median service time".to_owned(),
+        GeneratorReason::LittlesLaw { .. } => UNDER_WAY.to_owned(),
+        GeneratorReason::BehindSchedule { .. } => "requests/s sent, against those due".to_owned(),
+        GeneratorReason::OutOfResources { kind, .. } => format!("requests failed: {}", kind.row().meaning),
+        GeneratorReason::OutOfConnections { .. } => {
+            "connections open, against the descriptors of this process".to_owned()
+        }
+        GeneratorReason::Stolen { .. } => "CPU time of this machine taken by others".to_owned(),
+        GeneratorReason::Retransmits { .. } => "TCP segments of this machine sent again".to_owned(),
+        GeneratorReason::NearCeiling { .. } => {
+            "requests/s of a worker, against its ceiling when calibrated".to_owned()
+        }
+    }
+}
+
+const UNDER_WAY: &str = "requests under way by Little's law, against connections";
+
+/// What the samples of hosts show of their resources.
+fn of_hosts(observed: &Observation) -> Option<String> {
+    Some(match observed {
+        Observation::Resource(resource) => resource::name(resource),
+        Observation::Cpu { host } => format!("CPU of {host}"),
+        Observation::Thread(ResourceId { host, detail, .. }) => format!("thread {detail} of {host}"),
+        Observation::ThreadWait(ResourceId { host, detail, .. }) => {
+            format!("time that thread {detail} of {host} was ready and had no CPU")
+        }
+        Observation::Core(ResourceId { host, detail, .. }) => format!("{detail} of {host}"),
+        Observation::CorePackets(core) => format!("time of {} spent on packets", core.detail),
+        Observation::CpuOfOthers(place) => format!("CPU of {} used by {}", place.host_name(), part(place)),
+        Observation::TargetWait { host } => {
+            format!("time that the target's threads on {host} were ready and had no CPU")
+        }
+        Observation::Throttled(place) => format!("periods in which {place} was out of its quota"),
+        Observation::Quota(place) => format!("CPU of {place} against its quota"),
+        Observation::Link(link) => {
+            let unit = if is_of_packets(link) { "packets/s" } else { "bits/s" };
+            format!("{unit} {} {}", way(link), link.place())
+        }
+        Observation::DiskBytes(disk) => {
+            let done = match disk.kind {
+                plimsoll_analyze::ResourceKind::DiskRead => "read",
+                _ => "written",
+            };
+            format!("bytes/s {done} by {}", disk.place())
+        }
+        Observation::DiskWaits(place) => {
+            let whose = if place.is_part() { part(place) } else { "its processes" };
+            format!("threads of {whose} on {} waiting for a disk", place.host_name())
+        }
+        Observation::DeviceTime(disk) => format!("time of {}", disk.place()),
+        Observation::DiskStall { host } => format!("time that tasks on {host} waited for a disk"),
+        Observation::MemoryStall { host } => format!("time that tasks on {host} waited for memory"),
+        Observation::PagesAgain { host } => format!("pages fetched again on {host}, a request"),
+        Observation::Collecting(place) => format!("work of {} that was collecting garbage", on(place)),
+        Observation::Heap(place) => format!("heap of {} at its fullest", on(place)),
+        Observation::CoresOfProcess(place) => format!("cores used by {}, all threads together", on(place)),
+        Observation::BusyThreads(place) => format!("threads of {} that share them", on(place)),
+        Observation::LockWaits(place) => format!("threads of {} waiting for another", on(place)),
+        Observation::CoresWanted(place) => {
+            format!("cores that {} used or was ready for, against requests served at once", on(place))
+        }
+        _ => return None,
+    })
+}
+
+/// What connections, queues and tables show.
+fn of_queues(observed: &Observation) -> String {
+    match observed {
+        Observation::AtOnce => {
+            "requests worked on at once: throughput × the time of a request that does not wait".to_owned()
+        }
+        Observation::Unread(place) => format!("waiting requests that {place} has not read"),
+        Observation::AtTheDoor(owners) => {
+            format!("waiting requests that are seen at the door of {}", places(owners))
+        }
+        Observation::ConnectionsOut(owners) => {
+            format!("connections out of {} at the highest step, against that many at once", places(owners))
+        }
+        Observation::ConnectionsTo { tier, to } => {
+            format!("connections of {tier} to {to} at the highest step, against requests served at once")
+        }
+        Observation::Descriptors(place) => format!("descriptors of {place}"),
+        Observation::TurnedAway(place) => format!("connections/s that {} turned away", on(place)),
+        Observation::OpenConnections(place) => format!("connections open at {place}"),
+        Observation::Overflown { host } => {
+            format!("connections/s that found an accept queue of {host} full, against those opened")
+        }
+        Observation::NotAccepted(place) => {
+            format!("connections to {place} that were not accepted, at the most")
+        }
+        Observation::Tier(figure) => tier_figure(figure),
+        Observation::Through { front, alone } => {
+            let front = front.as_deref().unwrap_or("what stands in front");
+            format!("requests/s through {front}, against those of {} alone", joined(alone))
+        }
+        Observation::Together { alone } => {
+            format!("requests/s, against those of {} alone", joined(alone))
+        }
+        Observation::HeldAtOnce { tiers } => {
+            let each = if tiers.len() > 1 { "each of " } else { "" };
+            format!("requests held at once by {each}{}", joined(tiers))
+        }
+        _ => UNDER_WAY.to_owned(),
+    }
+}
+
+/// What a figure of a table is of: `CPU of tomcat`.
+pub(super) fn tier_figure(figure: &TierFigure) -> String {
+    let what = match figure.resource {
+        FigureKind::Cpu => "CPU of",
+        FigureKind::Core => "core of",
+        FigureKind::LinkIn => "bandwidth into",
+        FigureKind::LinkOut => "bandwidth out of",
+        FigureKind::LinkBoth => "bandwidth into and out of",
+    };
+    format!("{what} {}", figure.tier)
+}
+
+/// What of a host a place is.
+pub(super) fn part(place: &Place) -> &str {
+    place.of_host().map_or("", |part| part.name())
+}
+
+/// `nginx on web`; the host alone for all of it.
+fn on(place: &Place) -> String {
+    match part(place) {
+        "" => place.host_name().to_owned(),
+        part => format!("{part} on {}", place.host_name()),
+    }
+}

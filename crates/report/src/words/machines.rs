@@ -1,0 +1,168 @@
+//! Machines for a target rate, in words: amounts, where a demand comes from, doubts and remarks.
+
+use std::collections::BTreeMap;
+
+use plimsoll_analyze::{DemandUnit, Doubt, Origin, Remark, Taken, TierCount, TierResource};
+use plimsoll_units::{bytes_text, count_text, duration_text, significant};
+
+/// What a resource is called behind an article or a possessive.
+pub(crate) fn resource(resource: TierResource) -> &'static str {
+    match resource {
+        TierResource::Cpu => "CPU",
+        TierResource::OneCore => "one core",
+        TierResource::Thread => "busiest thread",
+        TierResource::Quota => "CPU quota",
+        TierResource::BandwidthIn => "link in",
+        TierResource::BandwidthOut => "link out",
+        TierResource::BandwidthBoth => "link (in and out)",
+        TierResource::PacketsIn => "packets in",
+        TierResource::PacketsOut => "packets out",
+        TierResource::Pool => "pool of workers",
+        TierResource::Alone => "whole capacity",
+    }
+}
+
+/// An amount with its unit.
+pub(crate) fn amount(unit: DemandUnit, value: f64) -> String {
+    match unit {
+        DemandUnit::Cores if value == 1.0 => "1 core".to_owned(),
+        DemandUnit::Cores => format!("{} cores", significant(value)),
+        DemandUnit::MachineShare if value == 1.0 => "1 machine".to_owned(),
+        DemandUnit::MachineShare => format!("{} machines", significant(value)),
+        DemandUnit::Bits => bits(value),
+        DemandUnit::Packets => format!("{} packets/s", count_text(value)),
+        DemandUnit::Workers => format!("{} workers", significant(value)),
+    }
+}
+
+/// What one request takes.
+pub(crate) fn per_request(unit: DemandUnit, value: f64) -> String {
+    match unit {
+        DemandUnit::Cores | DemandUnit::MachineShare | DemandUnit::Workers => duration_text(value * 1e9),
+        DemandUnit::Bits => bytes_text(value / 8.0),
+        DemandUnit::Packets => format!("{} packets", significant(value)),
+    }
+}
+
+fn bits(bits_per_sec: f64) -> String {
+    let (scale, unit) = match bits_per_sec {
+        value if value < 999.5e3 => (1e3, "kbit/s"),
+        value if value < 999.5e6 => (1e6, "Mbit/s"),
+        _ => (1e9, "Gbit/s"),
+    };
+    format!("{} {unit}", significant(bits_per_sec / scale))
+}
+
+/// What a demand was found from: `5 rows of phase 4`, a run's name.
+pub(crate) fn origin(origin: &Origin) -> String {
+    match origin {
+        Origin::Run(name) => name.clone(),
+        Origin::Rows { count, group } => {
+            let rows = if *count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
+            group.as_ref().map_or_else(|| rows.clone(), |group| format!("{rows} of {group}"))
+        }
+    }
+}
+
+/// Tiers with their machines: `1 nginx, 4 dubbo`.
+pub(crate) fn tier_counts(counts: &[TierCount]) -> String {
+    let one = |count: &TierCount| format!("{} {}", count.machines, count.tier);
+    counts.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// What is not known of a tier.
+pub(crate) fn doubt(doubt: &Doubt) -> String {
+    match doubt {
+        Doubt::NeverNear { share, resource: of } => format!(
+            "it was never seen fuller than {:.0} % of its {}, so that whatever else stops it was not met: this is the least it \
+             needs",
+            100.0 * share,
+            resource(*of)
+        ),
+        Doubt::IdleUsesAll { idle, unit, resource: of } => format!(
+            "without a request it uses {} of its {} already, more than may be used: no number of such machines helps",
+            amount(*unit, *idle),
+            resource(*of)
+        ),
+        Doubt::NoCapacity(taken) => {
+            let one = |taken: &Taken| {
+                format!("{} of its {}", amount(taken.unit, taken.amount), resource(taken.resource))
+            };
+            let all: Vec<String> = taken.iter().map(one).collect();
+            format!("nobody said how much more the rest can carry: the target takes {}", all.join(", "))
+        }
+        Doubt::UsedOtherwise { .. } | Doubt::UsedOtherwiseOften { .. } => used_otherwise(doubt),
+        Doubt::NothingObserved => "nothing was seen of what a request uses of it".to_owned(),
+        Doubt::StoppedBy { run, per_sec, limit, place } => format!(
+            "{run} was stopped at {} requests/s by `{}` at {place}, which is not among what is counted here: mend that first",
+            count_text(*per_sec),
+            limit.name()
+        ),
+        Doubt::NoFigures { machines, per_sec } => format!(
+            "no figure of it is in the rows; {} carried {} requests/s",
+            significant(*machines),
+            count_text(*per_sec)
+        ),
+        Doubt::CostsDiffer { origin: rows, resource: of, unit, least, most } => format!(
+            "{} differ in what a request costs its {}, from {} to {}: something else changed between them",
+            origin(rows),
+            resource(*of),
+            per_request(*unit, *least),
+            per_request(*unit, *most)
+        ),
+        Doubt::MoreThanLinear { few, most } => format!(
+            "from {few:.0} to {most:.0} machines throughput grew more than in proportion, which machines alone do not do: \
+             something else changed between them"
+        ),
+        Doubt::BeyondMeasured { count, most, trusted } => format!(
+            "it was the limit with {most:.0} machines at most: that {count} share the load as well is taken on trust beyond \
+             {trusted:.0}"
+        ),
+    }
+}
+
+/// What is used by something else, each resource once and in the order of the words.
+fn used_otherwise(doubt: &Doubt) -> String {
+    const WHY: &str = "does not grow with throughput: something else uses it, and nothing is planned by it";
+    match doubt {
+        Doubt::UsedOtherwise { run, resources } => {
+            let words: BTreeMap<&str, ()> = resources.iter().map(|of| (resource(*of), ())).collect();
+            let words: Vec<&str> = words.into_keys().collect();
+            format!("in {run} the use of its {} {WHY}", words.join(" and its "))
+        }
+        Doubt::UsedOtherwiseOften { some, all, resources } => {
+            let words: BTreeMap<&str, usize> =
+                resources.iter().map(|(of, runs)| (resource(*of), *runs)).collect();
+            let words: Vec<String> = words.iter().map(|(word, runs)| format!("{word} ({runs})")).collect();
+            format!("in {some} of {all} runs the use of its {} {WHY} there", words.join(", "))
+        }
+        _ => String::new(),
+    }
+}
+
+/// What holds for all of a plan.
+pub(crate) fn remark(remark: &Remark) -> String {
+    match remark {
+        Remark::NoAnswers(run) => format!("{run} has no step with answers, and tells nothing."),
+        Remark::GeneratorLimit(run) => {
+            format!("In {run} the load generator was the limit: what was not met there is not known.")
+        }
+        Remark::LowerBound(run) => {
+            format!("In {run} the load generator was not healthy: throughput is a lower bound.")
+        }
+        Remark::NotPushed(run) => format!(
+            "In {run} the target was not pushed to its limit: what would have stopped it is not known."
+        ),
+        Remark::Unlawful(broken, all) => {
+            format!("{broken} of {all} rows break Little's law and were not used.")
+        }
+        Remark::Kinds(kinds) => format!(
+            "The rows are of {kinds} kinds of requests. Each tier is planned by the kind that is dearest for it, since nobody \
+             said how they mix; --group picks one."
+        ),
+        Remark::Without(tier) => format!(
+            "Without {tier}: what it does for the others (connections kept ready, waiting for slow clients, encryption) falls \
+             to them, and what that costs is not known."
+        ),
+    }
+}

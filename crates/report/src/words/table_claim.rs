@@ -1,0 +1,105 @@
+//! What was found in a row of a table, in a paragraph.
+
+use plimsoll_analyze::{Claim, LawBreach, TierUsed, Verdict};
+use plimsoll_units::{count_text, grouped, share_text, significant};
+
+use super::evidence::tier_figure;
+use super::joined;
+
+/// The paragraph of a claim about a row of a table; `None` for other claims.
+pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
+    let place = verdict.host();
+    Some(match claim {
+        Claim::Unlawful(breach, per_sec) => unlawful(breach, *per_sec),
+        Claim::TierFull { used, per_sec, rival, next } => {
+            tier_full((used, *per_sec), rival.as_ref(), next.as_ref())
+        }
+        Claim::Front { per_sec, behind, together_per_sec } => format!(
+            "{place} is the limit, near {} requests/s: {} alone carry {} together, and through it only {} of that. Which of \
+             its resources it is the table does not tell.",
+            count_text(*per_sec),
+            joined(behind),
+            count_text(*together_per_sec),
+            share_text(per_sec / together_per_sec)
+        ),
+        Claim::AllOfAlone { tiers } => {
+            let names = joined(tiers);
+            format!(
+                "{names} are the limit: {names} carry through it what they carry alone. What of them is, the table does not tell."
+            )
+        }
+        Claim::HeldPool { tiers, workers, like_alone } => held_pool(tiers, *workers, *like_alone),
+        Claim::MoreLoadGaveMore { per_sec } => format!(
+            "nothing yet: with more load the same machines gave {} requests/s, so that this one was too little.",
+            count_text(*per_sec)
+        ),
+        Claim::MoreLoadNotTried { fullest } => format!(
+            "nothing that was seen: {} was the fullest with {}, and more load was not tried.",
+            tier_figure(&fullest.figure),
+            share_text(fullest.share)
+        ),
+        Claim::NoFigures => "not known: the table tells of nothing that this row could use up.".to_owned(),
+        Claim::Elsewhere { fullest, per_sec } => format!(
+            "not the CPU and not the link: {} is the fullest with {}. What stops {} requests/s is within {place} or behind it.",
+            tier_figure(&fullest.figure),
+            share_text(fullest.share),
+            count_text(*per_sec)
+        ),
+        _ => return None,
+    })
+}
+
+fn unlawful(breach: &LawBreach, per_sec: f64) -> String {
+    format!(
+        "this row breaks Little's law and is not used: {} requests/s × the response time are {} under way, against {} \
+         connections; {}.",
+        count_text(per_sec),
+        significant(breach.under_way),
+        significant(breach.connections),
+        breach_meaning(breach)
+    )
+}
+
+/// What a breach of Little's law means.
+pub(crate) fn breach_meaning(breach: &LawBreach) -> &'static str {
+    if breach.under_way < breach.connections {
+        "fewer requests were under way than connections were open: the client waited between requests or did not keep \
+         its connections busy, or the mean leaves slow requests out"
+    } else {
+        "more requests would have been under way than connections were open, which cannot be: the response time is no \
+         mean of these requests, or throughput and time are of different stretches"
+    }
+}
+
+fn tier_full((full, per_sec): (&TierUsed, f64), rival: Option<&TierUsed>, next: Option<&TierUsed>) -> String {
+    let rival = rival.map_or_else(String::new, |rival| {
+        format!(", and {} is about as full ({})", tier_figure(&rival.figure), share_text(rival.share))
+    });
+    let next = next.map_or_else(String::new, |next| {
+        let how = if next.observed { "" } else { ", by what a request costs in other rows" };
+        let (what, share) = (tier_figure(&next.figure), share_text(next.share));
+        format!("; of the rest the fullest is {what} with {share}{how}")
+    });
+    format!(
+        "{} is the limit: {} was used at {} requests/s{rival}{next}.",
+        tier_figure(&full.figure),
+        share_text(full.share),
+        count_text(per_sec),
+    )
+}
+
+fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> String {
+    let each = if tiers.len() > 1 { "each of " } else { "" };
+    let whose = joined(tiers);
+    let why = if like_alone {
+        format!("{whose} carry through it what they carry alone")
+    } else {
+        "nothing else is used up".to_owned()
+    };
+    format!(
+        "a pool of about {} workers in {each}{whose} is the limit: {why}, and throughput × the time that a request is held is \
+         {} whatever that time is.",
+        grouped(workers.ceil() as u64),
+        significant(workers)
+    )
+}
