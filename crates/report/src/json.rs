@@ -29,7 +29,7 @@ pub use answer::*;
 pub use calibration::*;
 pub use comparison::*;
 pub use document::{Interval, render, schema_of};
-use document::{document, each};
+use document::{bounds, document, each, finite};
 pub use explanation::*;
 pub use generator::*;
 pub use hosts::*;
@@ -78,16 +78,4 @@ document! {
         /// What limits it.
         verdict: VerdictDocument = VerdictDocument::of(&findings.verdict),
     }
-}
-
-/// A value that may be missing or not a number: JSON has no word for infinity.
-fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
-}
-
-/// An interval whose bounds are both numbers.
-fn bounds(interval: Option<(f64, f64)>) -> Option<[f64; 2]> {
-    interval
-        .filter(|(lower, upper)| lower.is_finite() && upper.is_finite())
-        .map(|(lower, upper)| [lower, upper])
 }

@@ -2,8 +2,8 @@
 
 use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow};
 
-use super::CpuDifferenceDocument;
 use super::document::{Interval, document, each, ms, value};
+use super::profile::CpuDifferenceDocument;
 use crate::ProfiledRun;
 
 document! {

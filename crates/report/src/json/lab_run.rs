@@ -30,7 +30,7 @@ pub struct LabRunDocument {
     pub machines: Option<PlanDocument>,
     /// What switches cost; null without `[[switch]]`.
     pub switches: Option<AblationDocument>,
-    /// Figures and tables that were written beside the run files.
+    /// Figures and tables that were written next to the run files.
     pub files: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct CaseDocument {
     pub expected: Option<ExpectedDocument>,
     /// What was found; null for one that could not be run.
     pub found: Option<FoundDocument>,
-    /// What the verdict does not tell apart from that.
+    /// Limits that the evidence does not exclude.
     pub also: Vec<NamedLimitDocument>,
     /// How well it is founded; null for one that could not be run.
     pub confidence: Option<String>,
@@ -89,7 +89,7 @@ pub struct ExpectedDocument {
     pub named: NamedLimitDocument,
     /// How large a pool is.
     pub size: Option<u64>,
-    /// All limits, where several are too close to be told apart.
+    /// All limits, where several are too close to be distinguished.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub either: Vec<NamedLimitDocument>,
 }

@@ -2,8 +2,8 @@
 
 use plimsoll_analyze::{BreakEven, PooledTier, RowRun, RunRows, TableRow, TableTier, TriedRow};
 
-use super::TierUseDocument;
 use super::document::{Interval, document, each, ms};
+use super::tier_rows::TierUseDocument;
 use crate::words;
 
 document! {

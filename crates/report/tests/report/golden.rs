@@ -74,28 +74,13 @@ fn a_dead_target_is_reported_with_the_name_of_its_failure() {
 
 #[test]
 fn a_target_lost_under_load_is_in_the_headline_and_bounds_what_was_measured() {
-    let sample = sample::lost();
-    check("run_target_lost", &sample);
-    let text = text::render(&sample.run, &sample.findings);
-    assert!(text.split("\n\n").next().unwrap().contains("was lost at 2.10 s"), "{text}");
-    assert!(text.contains("measured until the target was lost"), "{text}");
-    assert!(!text.contains("success 100 %"), "{text}");
+    check("run_target_lost", &sample::lost());
 }
 
 #[test]
 fn answers_slower_than_a_step_are_not_called_failures() {
     check("answer_slower_than_a_step", &sample::slow("answer"));
     check("run_slower_than_its_load", &sample::slow("run"));
-    for command in ["answer", "run"] {
-        let sample = sample::slow(command);
-        let text = text::render(&sample.run, &sample.findings);
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(
-            line.contains("answers came only after the load") && line.contains("(mean 2.00 s)"),
-            "{line}"
-        );
-        assert!(!line.contains("no load:") && !line.contains("no request succeeded"), "{line}");
-    }
 }
 
 #[test]
