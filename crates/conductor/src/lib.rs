@@ -40,5 +40,5 @@ pub use prepare::PrepareError;
 pub use profile::ProfileError;
 pub use prove::Lever;
 pub use security::SecurityError;
-pub use traffic::{Part, ScenarioError};
+pub use traffic::ScenarioError;
 pub use warm::{Caps, WarmUpError};

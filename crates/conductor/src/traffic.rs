@@ -1,15 +1,15 @@
-//! From the requests of a plan to what the engine sends.
+//! From the requests of a plan to the requests that the engine sends.
 //!
-//! Templates, rows and checks are read here, before anything is connected. What turns out to be the same each
-//! time is sent as fixed bytes, whatever it was written with.
+//! Templates, rows and checks are parsed here, before the first connection. A request whose parts are all constant
+//! is sent as fixed bytes, also if it was written as a template.
 
 use std::sync::Arc;
 
 use plimsoll_engine::{FixedRequest, Traffic};
+use plimsoll_http::Version;
 use plimsoll_plan::{CsvFile, Plan, RowOrder};
-use plimsoll_scenario::{Check, Feed, Feeder, Known, Mix, Order};
+use plimsoll_scenario::{Check, Feed, Feeder, Mix, Order, TemplateScope};
 
-mod block;
 mod error;
 mod judge;
 mod scenario;
@@ -17,22 +17,22 @@ mod scenario;
 mod tests;
 mod wire;
 
-pub use error::{Part, ScenarioError};
+pub use error::ScenarioError;
 
 use scenario::Scenario;
-use wire::{Rows, WireRequest};
+use wire::WireRequest;
 
 /// The requests of a run.
 #[derive(Debug)]
 pub(crate) enum Requests {
-    /// The same for every step: one request, or requests that the caller makes.
+    /// The same for every step: one request, or requests that the caller generates.
     Settled(Traffic),
-    /// Made one by one; each step goes on where the one before it ended.
+    /// Generated one by one; each step continues where the previous one ended.
     Varied(Arc<Scenario>),
 }
 
 impl Requests {
-    /// Reads what the plan says of them; `csv` is the text of its CSV file.
+    /// The requests of a plan; `csv` is the text of its CSV file.
     ///
     /// # Errors
     /// When a template, a check, a row or a weight cannot be used.
@@ -40,12 +40,11 @@ impl Requests {
         let feed = plan.csv.as_ref().zip(csv).map(|(file, text)| feed(file, text)).transpose()?;
         let checks =
             plan.checks.iter().map(|typed| Check::parse(typed)).collect::<Result<Vec<Check>, _>>()?;
-        let feeder = feed.as_ref().map(|feed| feed.feeder.as_ref());
-        let columns = feeder.map_or(&[][..], Feeder::columns);
         let env = |name: &str| std::env::var(name).ok();
-        let rows = Rows { known: Known { columns, env: &env }, feeder };
+        let scope = TemplateScope { feeder: feed.as_ref().map(|feed| &feed.feeder), env: &env };
+        let version = if plan.http2 { Version::Http2 } else { Version::Http1 };
         let mixed = plan.mixed();
-        let wire = |request| WireRequest::new((&plan.target, plan.http2), request, &rows);
+        let wire = |request| WireRequest::new((&plan.target, version), request, &scope);
         let requests = mixed.iter().map(wire).collect::<Result<Vec<_>, _>>()?;
         if let ([request], []) = (requests.as_slice(), checks.as_slice())
             && let Some(fixed) = request.fixed()
@@ -57,7 +56,7 @@ impl Requests {
         Ok(Self::Varied(Arc::new(Scenario::new(requests, mix, checks, feed, plan.generator.seed))))
     }
 
-    /// What the engine is to send in the step of this index.
+    /// The requests of the step with this index.
     pub(crate) fn of_step(&self, step: u32) -> Traffic {
         match self {
             Self::Settled(traffic) => traffic.clone(),
@@ -65,7 +64,7 @@ impl Requests {
         }
     }
 
-    /// The one request that is sent before the load; none of a caller that makes its own.
+    /// The request that is sent before the load; `None` if the caller generates its own.
     pub(crate) fn first(&self) -> Option<FixedRequest> {
         match self {
             Self::Settled(Traffic::Fixed(request)) => Some(request.clone()),

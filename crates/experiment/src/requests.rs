@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use plimsoll_plan::RequestSpec;
-use plimsoll_scenario::{Body, Known, RequestText, Template, TemplateError, parse_requests};
+use plimsoll_scenario::{Body, RequestText, Template, TemplateError, TemplateScope, parse_requests};
 
 use crate::ExperimentError;
 
@@ -72,7 +72,7 @@ fn fill_host(url: &str) -> Result<String, TemplateError> {
         return Ok(url.to_owned());
     }
     let env = |name: &str| std::env::var(name).ok();
-    let host = Template::parse(host.as_bytes(), &Known { columns: &[], env: &env })?;
+    let host = Template::parse(host.as_bytes(), &TemplateScope { feeder: None, env: &env })?;
     let Some(host) = host.constant() else { return Ok(url.to_owned()) };
     // The value of a variable is not a template.
     Ok(String::from_utf8_lossy(host).replace("${", "$${") + path)

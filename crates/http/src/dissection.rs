@@ -1,35 +1,34 @@
-//! A whole response taken apart, for those who look into it: its header fields, and its body without framing.
+//! A whole response taken apart for checks and scripts: its header fields, and its body without framing.
 //!
-//! The parser beside this only counts. What checks and scripts want to see is kept as it came and
-//! read a second time here, so that nobody else pays for it.
+//! [`ResponseParser`](crate::ResponseParser) only counts. Responses that a check or a script inspects are
+//! kept as they came and parsed a second time here, so that other runs do not pay for it.
 
 use httparse::{Header, Status};
 
-/// A header field: its name as it came, and its value.
+/// A header field: its name as the server wrote it, and its value.
 pub type Field<'a> = Header<'a>;
 
-/// The most header fields of one head, as the parser has it.
-const FIELDS_MOST: usize = 256;
+/// The most header fields of one head, as in the parser.
+const MAX_FIELDS: usize = 256;
 
-/// Takes apart a response that the parser has found well-formed, and shows it to `look`: the fields of its
-/// final head and its body. Interim (1xx) responses before it are passed over. A response cut off at the end
-/// shows as much of its body as there is; `None` if even its head is cut off.
+/// Passes the fields of a well-formed response's final head and its body to `inspect`. Skips interim (1xx)
+/// responses. Of a response cut off at its end, the body is what there is of it; `None` if its head is cut off.
 ///
-/// `scratch` is the memory for a body that came in chunks.
+/// `scratch` is memory for a chunked body.
 pub fn dissect<R>(
     mut raw: &[u8],
     scratch: &mut Vec<u8>,
-    look: impl FnOnce(&[Field<'_>], &[u8]) -> R,
+    inspect: impl FnOnce(&[Field<'_>], &[u8]) -> R,
 ) -> Option<R> {
     loop {
-        let mut fields = [httparse::EMPTY_HEADER; FIELDS_MOST];
+        let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
         let mut head = httparse::Response::new(&mut fields);
         let mut parser = httparse::ParserConfig::default();
         parser.allow_obsolete_multiline_headers_in_responses(true);
         let Ok(Status::Complete(length)) = parser.parse_response(&mut head, raw) else { return None };
         raw = &raw[length..];
         if head.code.is_some_and(|code| code >= 200) {
-            return Some(look(head.headers, body(head.headers, raw, scratch)));
+            return Some(inspect(head.headers, body(head.headers, raw, scratch)));
         }
     }
 }

@@ -13,5 +13,5 @@ mod request;
 mod response;
 
 pub use dissection::{Field, dissect};
-pub use request::{EncodeError, RequestHead, USER_AGENT};
+pub use request::{EncodeError, EncodedRequest, HeadField, InvalidByte, Part, Request, USER_AGENT, Version};
 pub use response::{Advance, Expect, Finish, Malformed, ParserMemory, Response, ResponseParser};

@@ -1,172 +1,175 @@
-//! The request encoder: one request in, its bytes on the wire out.
+//! Requests to encode: what the user asks for, and the rules that both versions of HTTP share.
+//!
+//! A request is described once, by [`Request`]. Its path, the values of its headers and its body are
+//! [`Part`]s: constant, or rendered for each request. [`Request::encode`] decides which headers are
+//! added, which give way to the user's, and which are dropped or refused, and writes the head as
+//! HTTP/1.1 text or as an HTTP/2 header block.
 //!
 //! What the user typed goes out as typed, as long as it cannot end a line early: a CR, LF or NUL
 //! in a header would let one setting write another header or a second request.
 
-use thiserror::Error;
+use encoded::{HeadWriter, Value};
 
+mod encoded;
+mod error;
+mod part;
 #[cfg(test)]
 mod tests;
 
-/// The agent that is named when the user names none.
+pub use encoded::{EncodedRequest, Version};
+pub use error::{EncodeError, HeadField};
+pub use part::{InvalidByte, Part};
+
+/// The `User-Agent` of requests whose user names none.
 pub const USER_AGENT: &str = concat!("plimsoll/", env!("CARGO_PKG_VERSION"));
 
-/// Everything one request says, borrowed from the plan.
-#[derive(Debug, Clone, Copy)]
-pub struct RequestHead<'a> {
+/// Fields that HTTP/1 needs for its connections and HTTP/2 does without (RFC 9113 section 8.2.2).
+/// People set them out of habit; nothing is lost with them.
+const DROPPED: [&str; 3] = ["connection", "keep-alive", "proxy-connection"];
+/// Fields that would change what the request means, and cannot in HTTP/2.
+const REFUSED: [&str; 3] = ["transfer-encoding", "upgrade", "http2-settings"];
+
+/// A request as its user describes it.
+#[derive(Debug, Clone)]
+pub struct Request<'a, P> {
     /// The method, a token such as `GET`; case matters.
     pub method: &'a str,
-    /// The authority as the `Host` header carries it: `name`, `name:port` or `[v6]:port`.
-    pub host: &'a str,
+    /// Whether the scheme is `https`; only HTTP/2 sends it.
+    pub secure: bool,
+    /// Host and port of the URL: `name`, `name:port` or `[v6]:port`.
+    pub authority: String,
     /// Path and query, percent-encoded: `/a?b=c`.
-    pub target: &'a str,
+    pub path: P,
     /// The user's headers, sent in this order.
-    pub headers: &'a [(String, String)],
+    pub headers: Vec<(&'a str, P)>,
     /// The body; empty for none.
-    pub body: &'a [u8],
+    pub body: P,
+    /// The `User-Agent` unless the headers name one; `None` to send none.
+    pub user_agent: Option<&'a str>,
 }
 
-/// Why a request cannot be put on the wire.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum EncodeError {
-    /// The method is empty or holds a character that no token may hold.
-    #[error("method {method:?} is not valid: use a token of letters such as GET or POST")]
-    Method {
-        /// The method as given.
-        method: String,
-    },
-    /// The host is empty or holds a space, a control or a character beyond ASCII.
-    #[error(
-        "host {host:?} is not valid in a Host header: use visible ASCII only, an international \
-         name in its xn-- form"
-    )]
-    Host {
-        /// The host as given.
-        host: String,
-    },
-    /// The target is empty or holds a space, a control or a character beyond ASCII.
-    #[error("request target {target:?} is not valid: percent-encode everything but visible ASCII")]
-    Target {
-        /// The target as given.
-        target: String,
-    },
-    /// A header's name is empty or holds a character that no token may hold.
-    #[error("header name {name:?} is not valid: use a token such as X-Request-Id, without spaces")]
-    HeaderName {
-        /// The name as given.
-        name: String,
-    },
-    /// A header's value would end its line early. The value may be a secret and is not repeated.
-    #[error("value of header {name} holds {byte:?} at byte {at}: remove CR, LF and NUL from it")]
-    HeaderValue {
-        /// The name of the header.
-        name: String,
-        /// The character that is not allowed.
-        byte: char,
-        /// Where it stands in the value, counted in bytes from 0.
-        at: usize,
-    },
-    /// The scheme of an HTTP/2 request is empty or holds a character that none may hold.
-    #[error("scheme {scheme:?} is not valid: use http or https")]
-    Scheme {
-        /// The scheme as given.
-        scheme: String,
-    },
-    /// A header that belongs to an HTTP/1.1 connection and has no place in HTTP/2.
-    #[error("header {name} has no place in HTTP/2: leave it out, or ask for HTTP/1.1")]
-    ConnectionHeader {
-        /// The name of the header.
-        name: String,
-    },
+/// Where a `Content-Length` that is added comes from.
+enum BodyLength {
+    Constant(usize),
+    Rendered,
 }
 
-impl RequestHead<'_> {
-    /// Renders the complete request: `Host`, `User-Agent`, the user's headers, `Content-Length`.
+impl<P: Part> Request<'_, P> {
+    /// Encodes the request: host, `User-Agent`, the user's headers, `Content-Length`.
     ///
     /// What Plimsoll adds gives way to what the user set. `Content-Length` is added when there is
     /// a body, and for methods that promise one, unless the user framed the body in another way.
     ///
-    /// # Errors
+    /// Over HTTP/2 the user's first `Host` becomes the authority, `Connection`, `Keep-Alive` and
+    /// `Proxy-Connection` are dropped, and other fields of an HTTP/1.1 connection are refused.
     ///
-    /// [`EncodeError`] names the first part that cannot be sent as it is.
-    pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
-        self.check()?;
-        let mut bytes = Vec::with_capacity(256 + self.body.len());
-        push(&mut bytes, &[self.method, " ", self.target, " HTTP/1.1\r\n"]);
-        if !self.has("host") {
-            push(&mut bytes, &["Host: ", self.host, "\r\n"]);
+    /// # Errors
+    /// The first part that cannot be sent as it is.
+    pub fn encode(self, version: Version) -> Result<EncodedRequest<P>, EncodeError<P::Misfit>> {
+        self.check(version)?;
+        let length = self.length_to_add();
+        let agent = self.user_agent.filter(|_| !self.has("user-agent"));
+        let Self { method, secure, authority, path, mut headers, body, .. } = self;
+        let mut head = match version {
+            Version::Http1 => {
+                let mut head = HeadWriter::http1(method, path);
+                if !headers.iter().any(|(name, _)| is_host(name)) {
+                    head.push_field("Host", Value::Text(authority.as_bytes()));
+                }
+                head
+            }
+            Version::Http2 => {
+                let own = headers.iter().position(|(name, _)| is_host(name));
+                let own = own.map(|at| Value::Part(headers.remove(at).1));
+                headers.retain(|(name, _)| !is_host(name) && !is_one_of(name, &DROPPED));
+                let authority = own.unwrap_or(Value::Text(authority.as_bytes()));
+                HeadWriter::http2(method, if secure { "https" } else { "http" }, authority, path)
+            }
+        };
+        if let Some(agent) = agent {
+            head.push_field("User-Agent", Value::Text(agent.as_bytes()));
         }
-        if !self.has("user-agent") {
-            push(&mut bytes, &["User-Agent: ", USER_AGENT, "\r\n"]);
+        for (name, value) in headers {
+            head.push_field(name, Value::Part(value));
         }
-        for (name, value) in self.headers {
-            push(&mut bytes, &[name, ": ", value, "\r\n"]);
+        match length {
+            None => {}
+            Some(BodyLength::Constant(bytes)) => {
+                head.push_field("Content-Length", Value::Text(bytes.to_string().as_bytes()));
+            }
+            Some(BodyLength::Rendered) => head.push_field("Content-Length", Value::BodyLength),
         }
-        if self.needs_length() {
-            let length = self.body.len().to_string();
-            push(&mut bytes, &["Content-Length: ", &length, "\r\n"]);
-        }
-        bytes.extend_from_slice(b"\r\n");
-        bytes.extend_from_slice(self.body);
-        Ok(bytes)
+        Ok(head.end(body))
     }
 
-    fn check(&self) -> Result<(), EncodeError> {
-        if !is_token(self.method) {
-            let method = self.method.to_owned();
-            return Err(EncodeError::Method { method });
-        }
-        if !is_visible(self.host) {
-            let host = self.host.to_owned();
-            return Err(EncodeError::Host { host });
-        }
-        if !is_visible(self.target) {
-            let target = self.target.to_owned();
-            return Err(EncodeError::Target { target });
-        }
-        self.headers.iter().try_for_each(|(name, value)| check_header(name, value))
-    }
-
-    fn has(&self, wanted: &str) -> bool {
-        self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted))
-    }
-
-    /// A POST, PUT or PATCH without a body says so (RFC 9110 section 8.6). A length beside the
+    /// A POST, PUT or PATCH without a body says so (RFC 9110 section 8.6). A length next to the
     /// user's own `Transfer-Encoding` would make two framings of one message.
-    fn needs_length(&self) -> bool {
-        let promises_body = matches!(self.method, "POST" | "PUT" | "PATCH");
-        let framed = self.has("content-length") || self.has("transfer-encoding");
-        (promises_body || !self.body.is_empty()) && !framed
+    fn length_to_add(&self) -> Option<BodyLength> {
+        if self.has("content-length") || self.has("transfer-encoding") {
+            return None;
+        }
+        match self.body.constant() {
+            None => Some(BodyLength::Rendered),
+            Some([]) if !matches!(self.method, "POST" | "PUT" | "PATCH") => None,
+            Some(body) => Some(BodyLength::Constant(body.len())),
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name))
+    }
+
+    fn check(&self, version: Version) -> Result<(), EncodeError<P::Misfit>> {
+        if !is_token(self.method) {
+            return Err(EncodeError::Method { method: self.method.to_owned() });
+        }
+        if self.authority.is_empty() || !self.authority.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(EncodeError::Host { host: self.authority.clone() });
+        }
+        check_visible(HeadField::Path, &self.path)?;
+        self.headers.iter().try_for_each(|(name, value)| check_header(version, name, value))
     }
 }
 
-fn push(bytes: &mut Vec<u8>, parts: &[&str]) {
-    for part in parts {
-        bytes.extend_from_slice(part.as_bytes());
-    }
-}
-
-pub(crate) fn check_header(name: &str, value: &str) -> Result<(), EncodeError> {
+fn check_header<P: Part>(version: Version, name: &str, value: &P) -> Result<(), EncodeError<P::Misfit>> {
     if !is_token(name) {
-        let name = name.to_owned();
-        return Err(EncodeError::HeaderName { name });
+        return Err(EncodeError::HeaderName { name: name.to_owned() });
     }
-    match value.bytes().position(|b| matches!(b, b'\r' | b'\n' | 0)) {
-        None => Ok(()),
-        Some(at) => Err(EncodeError::HeaderValue {
-            name: name.to_owned(),
-            byte: char::from(value.as_bytes()[at]),
-            at,
-        }),
+    if version == Version::Http2 {
+        if is_host(name) {
+            return check_visible(HeadField::Host, value);
+        }
+        // Of a `TE` only the one value that HTTP/2 knows.
+        let trailers =
+            value.constant().is_some_and(|text| text.trim_ascii().eq_ignore_ascii_case(b"trailers"));
+        if is_one_of(name, &REFUSED) || (name.eq_ignore_ascii_case("te") && !trailers) {
+            return Err(EncodeError::ConnectionHeader { name: name.to_owned() });
+        }
     }
+    let allowed = |byte| !matches!(byte, b'\r' | b'\n' | 0);
+    value
+        .check(allowed)
+        .map_err(|source| EncodeError::Value { field: HeadField::Header(name.to_owned()), source })
+}
+
+/// Checks a value that holds visible ASCII and is not empty.
+fn check_visible<P: Part>(field: HeadField, value: &P) -> Result<(), EncodeError<P::Misfit>> {
+    if value.constant().is_some_and(<[u8]>::is_empty) {
+        return Err(EncodeError::Empty { field });
+    }
+    value.check(|byte| byte.is_ascii_graphic()).map_err(|source| EncodeError::Value { field, source })
 }
 
 /// A token of RFC 9110 section 5.6.2.
-pub(crate) fn is_token(text: &str) -> bool {
+fn is_token(text: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     !text.is_empty() && text.bytes().all(allowed)
 }
 
-pub(crate) fn is_visible(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|b| b.is_ascii_graphic())
+fn is_host(name: &str) -> bool {
+    name.eq_ignore_ascii_case("host")
+}
+
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }

@@ -5,7 +5,7 @@
 //! parsed at all; a body is skipped by arithmetic. How the network cut a response never changes
 //! the outcome: the tests hold every parser state to that.
 
-use chunked::Chunked;
+use chunked::{Chunked, skip};
 use head::{Framing, Head};
 
 mod chunked;
@@ -16,20 +16,12 @@ mod memory;
 #[cfg(test)]
 mod tests;
 
+pub use head::Expect;
 pub use malformed::Malformed;
 pub use memory::ParserMemory;
 
 /// The most interim (1xx) responses before one final response.
-const INTERIM_LIMIT: u8 = 16;
-
-/// What the request asked, as far as it changes how its response is framed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expect {
-    /// The response has the body that its head announces.
-    Body,
-    /// The request was HEAD: the response ends with its head, whatever that announces.
-    NoBody,
-}
+const MAX_INTERIM: u8 = 16;
 
 /// A complete response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,7 +230,7 @@ impl ResponseParser {
     /// is there: a server that sends byte by byte costs no more than its bytes.
     fn read_head_in_pieces(&mut self, input: &[u8], memory: &mut ParserMemory) -> Result<usize, Malformed> {
         let before = self.stash.len();
-        let taken = input.len().min(head::HEAD_LIMIT_BYTES - before);
+        let taken = input.len().min(head::MAX_HEAD_BYTES - before);
         self.stash.extend_from_slice(&input[..taken]);
         let Some(end) = head::terminator(&self.stash, before.saturating_sub(2)) else {
             head::check_incomplete(&self.stash)?;
@@ -254,7 +246,7 @@ impl ResponseParser {
     fn begin_body(&mut self, head: Head) -> Result<(), Malformed> {
         if head.is_interim() {
             self.interim_count += 1;
-            let bounded = self.interim_count <= INTERIM_LIMIT;
+            let bounded = self.interim_count <= MAX_INTERIM;
             return if bounded { Ok(()) } else { Err(Malformed::Head) };
         }
         self.status = head.status;
@@ -277,12 +269,4 @@ impl Default for ResponseParser {
     fn default() -> Self {
         Self::new()
     }
-}
-
-/// Takes what there is of the bytes still to come off `left_bytes`, and says how many that were.
-fn skip(left_bytes: &mut u64, available: usize) -> usize {
-    let left = usize::try_from(*left_bytes).unwrap_or(usize::MAX);
-    let skipped = left.min(available);
-    *left_bytes -= skipped as u64;
-    skipped
 }

@@ -21,15 +21,15 @@ mod tests;
 
 use std::path::PathBuf;
 
-use toml::de::{DeTable, DeValue};
+use toml::de::DeTable;
 
-use crate::{Capacity, Network, PlanHost, PlanSpec, ProfileSpec, ScenarioSpec};
+use crate::{Network, PlanSpec, ProfileSpec, ScenarioSpec};
 pub use conclusions::{Compare, MachineGoal};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
-pub use host::{LabHostSpec, Ready, UnknownSign};
+pub use host::{GeneratorSpec, LabHostSpec, Ready, UnknownSign};
 pub use row::RowSpec;
-use section::{Section, line_of};
+use section::Section;
 pub use switch::{Combinations, Positions, Switch, Turn};
 
 /// The longest time for one request of a plan file: that of the command line.
@@ -67,41 +67,6 @@ pub struct PlanFile {
     pub machines: Option<MachineGoal>,
     /// What the file asks, in one line, for lists of files; `None` for a variant's own part.
     pub about: Option<String>,
-}
-
-/// The generator as a host of a lab, or several of them.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GeneratorSpec {
-    /// How many hosts make the load together.
-    pub count: u32,
-    /// What each has; what is not given is the machine's.
-    pub capacity: Capacity,
-    /// The local ports that its connections may come from; `None` leaves the kernel's range.
-    pub ports: Option<u16>,
-}
-
-impl Default for GeneratorSpec {
-    /// One, with all that the machine has.
-    fn default() -> Self {
-        Self { count: 1, capacity: Capacity::default(), ports: None }
-    }
-}
-
-impl GeneratorSpec {
-    /// The most hosts that make a load together.
-    pub const COUNT_MAX: u32 = 16;
-
-    /// The names of the hosts: `generator`, `generator2` …
-    pub fn names(&self) -> impl Iterator<Item = String> + use<> {
-        let name = |number| match number {
-            1 => PlanHost::GENERATOR.to_owned(),
-            number => format!("{}{number}", PlanHost::GENERATOR),
-        };
-        (1..=self.count).map(name)
-    }
-
-    /// Where a given number of local ports begins: where the kernel's own range does.
-    pub const FIRST_PORT: u16 = 32_768;
 }
 
 /// A variant of a plan file.
@@ -250,16 +215,4 @@ fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
         machines: None,
         about: None,
     })
-}
-
-/// What a value is called in an error.
-fn kind(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) | DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
 }

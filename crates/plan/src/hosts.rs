@@ -1,18 +1,19 @@
-//! The hosts that a run crosses: what they are called, how they are looked at, and what is known of them beforehand.
+//! The hosts that a run crosses: their names, their probes, and their known capacities.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::name::{LOCAL_HOST, is_host_name};
+
 mod cap;
+mod error;
 mod probe;
 
 pub use cap::Cap;
+pub use error::PlanHostError;
 pub use probe::Probe;
-
-/// The longest name of a host, in bytes.
-const NAME_BYTES_MAX: usize = 100;
 
 /// One host that a run crosses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,7 +26,7 @@ pub struct PlanHost {
     /// Its address, if it is known: what other hosts connect to when they use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
-    /// How it is looked at; empty for a host that is only named.
+    /// Its probes; empty for a host that is only named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<Probe>,
     /// What it can do at most, as far as that is known beforehand.
@@ -57,45 +58,6 @@ pub struct Capacity {
     pub disk_bytes_per_sec: Option<u64>,
 }
 
-/// Hosts or probes that cannot be taken as they are typed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PlanHostError {
-    /// Not a probe.
-    #[error(
-        "`{text}` is not a probe: {reason}; write local, local:8080, pid:1234, jvm:1234, ssh://user@host:22, \
-         http://host:9100/metrics, nginx+http://host/stub_status, expvar+http://host:6060/debug/vars, \
-         redis://host:6379, memcached://host:11211, mariadb://user:password@host:3306 or none"
-    )]
-    Probe {
-        /// As typed.
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// Not a name of a host.
-    #[error(
-        "`{0}` cannot be a host's name; use letters, digits, - _ and dots, at most 100 bytes, and not `generator`, \
-         which is the machine that makes the load"
-    )]
-    Name(String),
-    /// Two hosts of one name.
-    #[error("two hosts are called `{0}`; give each a name of its own, and several probes to one host")]
-    Twice(String),
-    /// A host that is looked at and is not.
-    #[error("the host `{0}` has the probe `none` beside another; leave one of them out")]
-    NoneAndOthers(String),
-    /// A capacity of nothing.
-    #[error("the {what} of host `{host}` is {value}; it must be above 0, or left out where it is not known")]
-    Capacity {
-        /// The host.
-        host: String,
-        /// Which capacity.
-        what: &'static str,
-        /// Its value.
-        value: String,
-    },
-}
-
 impl Capacity {
     /// True if nothing of it is known.
     pub fn is_unknown(&self) -> bool {
@@ -120,7 +82,7 @@ impl Capacity {
 
 impl PlanHost {
     /// The name of this machine where nothing else was chosen.
-    pub const LOCAL: &str = "local";
+    pub const LOCAL: &str = LOCAL_HOST;
     /// The name of the machine that makes the load, which no host of a plan has.
     pub const GENERATOR: &str = "generator";
 
@@ -156,7 +118,7 @@ impl PlanHost {
     }
 
     fn check(&self) -> Result<(), PlanHostError> {
-        if !is_name(&self.name) || Self::is_generator(&self.name) {
+        if !is_host_name(&self.name) || Self::is_generator(&self.name) {
             return Err(PlanHostError::Name(self.name.clone()));
         }
         if self.probes.len() > 1 && self.probes.contains(&Probe::None) {
@@ -169,13 +131,7 @@ impl PlanHost {
     }
 }
 
-/// Whether a host may be called so. Reports put a colon after such a name, so it holds none.
-fn is_name(text: &str) -> bool {
-    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    !text.is_empty() && text.len() <= NAME_BYTES_MAX && text.chars().all(allowed)
-}
-
-/// The hosts of a plan, if they can be told apart and each is possible.
+/// The hosts of a plan, if their names differ and each is valid.
 pub(crate) fn checked(hosts: Vec<PlanHost>) -> Result<Vec<PlanHost>, PlanHostError> {
     hosts.iter().try_for_each(PlanHost::check)?;
     let again = |(index, host): &(usize, &PlanHost)| {
@@ -193,7 +149,7 @@ pub(crate) fn checked(hosts: Vec<PlanHost>) -> Result<Vec<PlanHost>, PlanHostErr
 pub struct NamedProbe {
     /// The host's name.
     pub host: String,
-    /// How it is looked at.
+    /// The probe.
     pub probe: Probe,
 }
 

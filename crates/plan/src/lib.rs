@@ -6,8 +6,10 @@
 
 mod arrivals;
 mod driver;
+mod error;
 mod file;
 mod hosts;
+mod name;
 mod network;
 mod plan;
 mod profile;
@@ -22,18 +24,20 @@ mod volume;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use driver::{DriverKind, UnknownDriver};
+pub use error::PlanError;
 pub use file::{
     Combinations, Compare, Expect, Expected, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile,
     PlanFileError, Positions, Problem, Ready, RowSpec, Switch, Turn, UnknownSign, Variant,
 };
 pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, PlanHostError, Probe};
+pub use name::checked_name;
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
-pub use plan::{Generator, Level, Load, Plan, RequestGroup, Rungs, UnreadablePlan};
+pub use plan::{Generator, Level, Load, Plan, Rungs, UnreadablePlan};
 pub use profile::{ProfileError, RateProfile, Stage};
 pub use profiler::{ProfileOrder, ProfileSpec, Profiled, Profiler, ProfilerError};
-pub use requests::{CsvFile, HostError, MixedRequest, RequestSpec, RowOrder, ScenarioSpec};
+pub use requests::{CsvFile, HostError, MixedRequest, RequestGroup, RequestSpec, RowOrder, ScenarioSpec};
 pub use slo::Slo;
-pub use spec::{LoadSpec, PlanError, PlanSpec, checked_name};
+pub use spec::{LoadSpec, PlanSpec};
 pub use target::{Target, TargetError};
 pub use tls::TlsSpec;
 pub use transport::{TransportError, TransportSpec};

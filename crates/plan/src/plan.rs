@@ -1,14 +1,14 @@
 //! The checked plan, frozen before anything runs.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::requests::hex;
+use crate::requests::{CsvFile, MixedRequest, RequestGroup, hex};
 use crate::{
-    ArrivalProcess, Capacity, CsvFile, DriverKind, MixedRequest, Network, PlanHost, ProfileOrder,
-    RateProfile, Slo, Target, TlsSpec,
+    ArrivalProcess, Capacity, DriverKind, Network, PlanHost, ProfileOrder, RateProfile, Slo, Target, TlsSpec,
 };
 
 /// The interval of one frame where a number of requests ends the run.
@@ -153,13 +153,6 @@ pub struct Generator {
     pub lab_capacity: Option<Capacity>,
 }
 
-/// Requests of a plan that are counted and timed together.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequestGroup {
-    /// What reports call it, such as `GET /orders`.
-    pub name: String,
-}
-
 /// Everything a run needs to know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
@@ -167,7 +160,7 @@ pub struct Plan {
     pub name: String,
     /// What is requested, and of whom; of several requests the first.
     pub target: Target,
-    /// The requests that are told apart, at least one; frames name them by their index here.
+    /// The requests that are counted separately, at least one; frames name them by their index here.
     pub requests: Vec<RequestGroup>,
     /// What is sent, where the target's request is not the only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -195,7 +188,7 @@ pub struct Plan {
     pub generator: Generator,
     /// What to judge it by.
     pub slo: Slo,
-    /// The hosts that the run crosses, as far as they are named. A target on this machine is looked at without.
+    /// The hosts that the run crosses, as far as they are named. A target on this machine is sampled without being named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<PlanHost>,
     /// The CPU profile to be taken at the plateau when the load is over.
@@ -231,6 +224,14 @@ impl Plan {
     pub fn hash(&self) -> String {
         let unseeded = Self { generator: Generator { seed: 0, ..self.generator.clone() }, ..self.clone() };
         hex(&Sha256::digest(unseeded.to_json()))
+    }
+
+    /// The requests that are sent: those of a file, or the target's only one.
+    pub fn mixed(&self) -> Cow<'_, [MixedRequest]> {
+        match self.mix.as_slice() {
+            [] => Cow::Owned(vec![MixedRequest::only(&self.target)]),
+            mix => Cow::Borrowed(mix),
+        }
     }
 
     /// The level of a run that has just one.

@@ -8,7 +8,7 @@ use plimsoll_units::{parse_duration, parse_rate};
 use serde::{Deserialize, Serialize};
 
 /// The most stages of one profile; a `step(…)` of many small steps reaches it first.
-const STAGES_MOST: usize = 10_000;
+const MAX_STAGES: usize = 10_000;
 
 /// A span in which the offered rate goes in a straight line from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ pub enum ProfileError {
     #[error("`{0}` lasts no time; each stage must")]
     Instant(String),
     /// More stages than are taken.
-    #[error("`{0}` makes more than {STAGES_MOST} stages; take larger steps, or a ramp(from,to,time)")]
+    #[error("`{0}` makes more than {MAX_STAGES} stages; take larger steps, or a ramp(from,to,time)")]
     Many(String),
 }
 
@@ -167,7 +167,7 @@ fn levels(word: &str, [from, to, by]: [f64; 3]) -> Result<Vec<f64>, ProfileError
     }
     // A little more than what rounding takes away, so that 0.1 to 0.3 by 0.1 are three steps.
     let count = ((to - from).abs() / by + 1e-9).floor();
-    if count >= STAGES_MOST as f64 {
+    if count >= MAX_STAGES as f64 {
         return Err(ProfileError::Many(word.to_owned()));
     }
     let by = if to < from { -by } else { by };
@@ -195,7 +195,7 @@ impl FromStr for RateProfile {
         }
         match stages.len() {
             0 => Err(ProfileError::Word(text.trim().to_owned())),
-            1..=STAGES_MOST => Ok(Self::Stages(stages)),
+            1..=MAX_STAGES => Ok(Self::Stages(stages)),
             _ => Err(ProfileError::Many(text.trim().to_owned())),
         }
     }

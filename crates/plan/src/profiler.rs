@@ -8,8 +8,8 @@ use http::Uri;
 use serde::{Deserialize, Serialize};
 
 /// The shortest and the longest time of a profile: servers take whole seconds, and their writes time out at some time.
-const TIME_LEAST: Duration = Duration::from_secs(1);
-const TIME_MOST: Duration = Duration::from_secs(300);
+const MIN_TIME: Duration = Duration::from_secs(1);
+const MAX_TIME: Duration = Duration::from_secs(300);
 
 /// What takes the profile. It is typed, printed and stored in one form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ pub enum Profiler {
     Perf(Profiled),
 }
 
-/// Which processes `perf` looks at.
+/// Which processes `perf` samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profiled {
     /// Those that serve the target's port, on this machine.
@@ -146,7 +146,7 @@ impl ProfileSpec {
     /// # Errors
     /// When the source is none, or the time out of range.
     pub fn freeze(&self) -> Result<ProfileOrder, ProfilerError> {
-        if !(TIME_LEAST..=TIME_MOST).contains(&self.time) {
+        if !(MIN_TIME..=MAX_TIME).contains(&self.time) {
             return Err(ProfilerError::Time(self.time));
         }
         Ok(ProfileOrder { profiler: self.source.parse()?, time: self.time })

@@ -3,96 +3,37 @@
 //! Texts that hold `${` are templates. They are kept as typed: what is wrong with one is found by those who render
 //! it, before the load. Only what makes up a connection, the host, has to be plain here.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::PathBuf;
 
+use plimsoll_http::Version;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
+use crate::Target;
+use crate::error::PlanError;
 use crate::target::TargetError;
-use crate::{Plan, PlanError, RequestGroup, Target};
+use spec::OPENING;
 
 mod host;
+mod spec;
 #[cfg(test)]
 mod tests;
 
 pub use host::HostError;
 pub(crate) use host::path;
+pub(crate) use spec::hex;
+pub use spec::{CsvFile, RequestSpec, RowOrder, ScenarioSpec};
 
 /// The most requests that are counted and timed apart.
-const GROUPS_MOST: usize = 64;
+const MAX_GROUPS: usize = 64;
 
 /// The most checks of one plan: a response's failed ones are the bits of 32.
-const CHECKS_MOST: usize = 32;
+const MAX_CHECKS: usize = 32;
 
-/// What marks a text as a template.
-const OPENING: &str = "${";
-
-/// Several requests, and what belongs to them, as typed.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ScenarioSpec {
-    /// The requests of a file; none if the command's own is the only one.
-    pub requests: Vec<RequestSpec>,
-    /// The file that `${csv.column}` takes values from.
-    pub csv: Option<CsvFile>,
-    /// What every answer must look like.
-    pub checks: Vec<String>,
-}
-
-/// One request of a file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RequestSpec {
-    /// What reports call it; requests of one name are reported together.
-    pub name: String,
-    /// How often it is sent beside the others; at least 1.
-    pub weight: u32,
-    /// The line of the file that it begins in.
-    pub line: usize,
-    /// The method.
-    pub method: String,
-    /// A URL, or a path on the host of the command's URL.
-    pub url: String,
-    /// Its headers; those of the command are added where it has none of that name.
-    pub headers: Vec<(String, String)>,
-    /// The body; empty for none.
-    pub body: Vec<u8>,
-}
-
-/// The order in which requests take the rows of a CSV file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RowOrder {
-    /// Each once before any comes again, over all workers.
-    #[default]
-    Sequential,
-    /// Any, each as likely as any other.
-    Random,
-}
-
-/// The CSV file of a plan. Its rows are not part of the plan; the hash tells whether two runs had the same.
+/// Requests of a plan that are counted and timed together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CsvFile {
-    /// Where it was read from.
-    pub path: PathBuf,
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// SHA-256 of its bytes, in hex.
-    pub sha256: String,
-    /// The order of its rows.
-    pub order: RowOrder,
-}
-
-impl CsvFile {
-    /// The file with this text.
-    pub fn new(path: PathBuf, text: &[u8], order: RowOrder) -> Self {
-        Self { path, bytes: text.len() as u64, sha256: hex(&Sha256::digest(text)), order }
-    }
-}
-
-/// Bytes in hex.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+pub struct RequestGroup {
+    /// What reports call it, such as `GET /orders`.
+    pub name: String,
 }
 
 /// One of several requests, as it is sent.
@@ -100,7 +41,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 pub struct MixedRequest {
     /// The index of its group among the plan's requests.
     pub group: u16,
-    /// How often it is sent beside the others; at least 1.
+    /// How often it is sent compared with the others; at least 1.
     pub weight: u32,
     /// The line of the file that it begins in; 0 for the command's own.
     pub line: usize,
@@ -116,16 +57,9 @@ pub struct MixedRequest {
 
 impl MixedRequest {
     /// The one request of a plan without a file of them.
-    fn only(target: &Target) -> Self {
+    pub(crate) fn only(target: &Target) -> Self {
         let Target { method, path, headers, body, .. } = target.clone();
         Self { group: 0, weight: 1, line: 0, method, path, headers, body }
-    }
-
-    /// Whether any text of it is a template.
-    pub fn is_templated(&self) -> bool {
-        let in_body = self.body.windows(OPENING.len()).any(|bytes| bytes == OPENING.as_bytes());
-        let mut texts = self.headers.iter().map(|(_, value)| value).chain([&self.path]);
-        in_body || texts.any(|text| text.contains(OPENING))
     }
 
     /// A length that the user's own header states of a body that is the same each time, and the body's own, if they differ:
@@ -151,16 +85,6 @@ impl MixedRequest {
     }
 }
 
-impl Plan {
-    /// The requests that are sent: those of a file, or the target's only one.
-    pub fn mixed(&self) -> Cow<'_, [MixedRequest]> {
-        match self.mix.as_slice() {
-            [] => Cow::Owned(vec![MixedRequest::only(&self.target)]),
-            mix => Cow::Borrowed(mix),
-        }
-    }
-}
-
 /// The requests of a plan: who gets them, what is reported, and what is sent.
 #[derive(Debug)]
 pub(crate) struct Requests {
@@ -180,7 +104,7 @@ impl Requests {
     }
 
     /// The requests of a file. The command's URL may be empty; its headers go to all of them.
-    pub(crate) fn of_file(
+    pub(crate) fn from_file(
         url: &str,
         headers: &[(String, String)],
         (typed, http2): (Vec<RequestSpec>, bool),
@@ -216,7 +140,7 @@ pub(crate) fn target(url: &str) -> Result<Target, PlanError> {
     if !url.contains(OPENING) {
         return Ok(Target::parse(url)?);
     }
-    let mut target = host::of(url)?;
+    let mut target = host::parse(url)?;
     target.path = host::path(url);
     url.clone_into(&mut target.url);
     Ok(target)
@@ -227,7 +151,8 @@ fn check(target: &Target, http2: bool) -> Result<(), TargetError> {
     if target.path.contains(OPENING) {
         return check(&Target { path: "/".to_owned(), ..target.clone() }, http2);
     }
-    if http2 { target.encode_h2_head().map(drop) } else { target.encode().map(drop) }
+    let version = if http2 { Version::Http2 } else { Version::Http1 };
+    Ok(target.request().encode(version).map(drop)?)
 }
 
 /// The groups, and for each request the index of its own. The names beyond the most share the last.
@@ -241,7 +166,7 @@ fn groups(typed: &[RequestSpec]) -> (Vec<RequestGroup>, Vec<u16>) {
         })
     };
     let places: Vec<usize> = typed.iter().map(|spec| place(spec.name.as_str())).collect();
-    let apart = if names.len() > GROUPS_MOST { GROUPS_MOST - 1 } else { names.len() };
+    let apart = if names.len() > MAX_GROUPS { MAX_GROUPS - 1 } else { names.len() };
     let mut groups: Vec<RequestGroup> =
         names[..apart].iter().map(|&name| RequestGroup { name: name.to_owned() }).collect();
     if names.len() > apart {
@@ -250,11 +175,11 @@ fn groups(typed: &[RequestSpec]) -> (Vec<RequestGroup>, Vec<u16>) {
     (groups, places.into_iter().map(|place| place.min(apart) as u16).collect())
 }
 
-/// Checks that a response's failed checks can be told.
+/// Checks that the failed checks of a response fit into its bits.
 pub(crate) fn checks(typed: Vec<String>) -> Result<Vec<String>, PlanError> {
-    if typed.len() <= CHECKS_MOST {
+    if typed.len() <= MAX_CHECKS {
         return Ok(typed);
     }
-    let wanted = format!("at most {CHECKS_MOST}");
-    Err(PlanError::Range { what: "the number of checks", value: typed.len().to_string(), wanted })
+    let expected = format!("at most {MAX_CHECKS}");
+    Err(PlanError::Range { what: "the number of checks", value: typed.len().to_string(), expected })
 }

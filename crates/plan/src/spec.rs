@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::hosts;
+use crate::error::PlanError;
+use crate::name::{checked_name, default_name};
 use crate::requests::{self, Requests};
 use crate::target::parse_header;
 use crate::{
-    ArrivalProcess, DriverKind, Generator, HostError, Level, Load, Network, NetworkError, Plan, PlanHost,
-    PlanHostError, RateProfile, Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportError,
-    TransportSpec, volume,
+    ArrivalProcess, DriverKind, Generator, Level, Load, Network, Plan, PlanHost, RateProfile, Rungs,
+    ScenarioSpec, Slo, Stage, Target, TransportSpec, hosts, volume,
 };
 
 /// The load as typed.
@@ -80,80 +80,32 @@ pub struct PlanSpec {
     pub hosts: Vec<PlanHost>,
 }
 
-/// A plan that cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum PlanError {
-    /// The request or its target is wrong.
-    #[error(transparent)]
-    Target(#[from] TargetError),
-    /// The duration says other than the stages of the rate.
-    #[error(
-        "the duration is {duration:?}, but the stages of the rate last {stages:?} together; leave the duration out"
-    )]
-    Duration {
-        /// What was given.
-        duration: Duration,
-        /// What the stages come to.
-        stages: Duration,
-    },
-    /// The requests cannot be sent to one host.
-    #[error(transparent)]
-    Host(#[from] HostError),
-    /// A request of a file is wrong.
-    #[error("line {line} of the requests: {source}")]
-    Request {
-        /// The line in which it begins.
-        line: usize,
-        /// What is wrong with it.
-        source: TargetError,
-    },
-    /// The way to the target cannot be taken.
-    #[error(transparent)]
-    Network(#[from] NetworkError),
-    /// The protocols do not go together.
-    #[error(transparent)]
-    Transport(#[from] TransportError),
-    /// The hosts cannot be told apart, or one of them cannot be.
-    #[error(transparent)]
-    Hosts(#[from] PlanHostError),
-    /// A value is outside its range.
-    #[error("{what} is {value}; it must be {wanted}")]
-    Range {
-        /// What was given.
-        what: &'static str,
-        /// Its value.
-        value: String,
-        /// What would be right.
-        wanted: String,
-    },
-}
-
 /// The most connections one plan may ask for: more than any machine opens.
-const CONNECTIONS_LIMIT: u64 = 1_000_000;
+const MAX_CONNECTIONS: u64 = 1_000_000;
 /// The highest rate one plan may ask for, requests per second.
-const RATE_LIMIT: f64 = 1e8;
+const MAX_RATE: f64 = 1e8;
 /// The most worker threads.
-const WORKERS_LIMIT: u64 = 1024;
+const MAX_WORKERS: u64 = 1024;
 /// The most requests under way on one connection.
-const DEPTH_LIMIT: u64 = 10_000;
+const MAX_DEPTH: u64 = 10_000;
 /// The most requests of one run: more than any sends in a year.
-const REQUESTS_LIMIT: u64 = 1_000_000_000_000_000;
+const MAX_REQUESTS: u64 = 1_000_000_000_000_000;
 /// Connections an open or a closed loop starts with when none are asked for.
 const CONNECTIONS_DEFAULT: u32 = 10;
 /// Connections an open loop may grow to when nothing is asked for.
-const CONNECTIONS_MAX_DEFAULT: u32 = 10_000;
+const DEFAULT_MAX_CONNECTIONS: u32 = 10_000;
 /// The highest rung of a ladder that doubles until it stops by itself.
-const DOUBLING_MAX_DEFAULT: u64 = 16_384;
+const DEFAULT_MAX_DOUBLING: u64 = 16_384;
 /// The steps that a budget is meant to suffice for: a ladder that doubles from 1 to 16,384.
 const STEPS_IN_BUDGET: u32 = 15;
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
-const STEP_LIMIT_DEFAULT: Duration = Duration::from_secs(10);
-const STEP_LIMIT_LEAST: Duration = Duration::from_millis(100);
-const WARM_LEAST: Duration = Duration::from_secs(1);
+const DEFAULT_STEP_LIMIT: Duration = Duration::from_secs(10);
+const MIN_STEP_LIMIT: Duration = Duration::from_millis(100);
+const MIN_WARM: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 
 fn whole(what: &'static str, value: u64, most: u64) -> Result<u32, PlanError> {
-    let range = || PlanError::Range { what, value: value.to_string(), wanted: format!("from 1 to {most}") };
+    let range = || PlanError::Range { what, value: value.to_string(), expected: format!("from 1 to {most}") };
     u32::try_from(value).ok().filter(|_| (1..=most).contains(&value)).ok_or_else(range)
 }
 
@@ -161,25 +113,25 @@ fn span(what: &'static str, value: Duration, least: Duration) -> Result<Duration
     if (least..=LONGEST).contains(&value) {
         return Ok(value);
     }
-    let wanted = format!("at least {} ms and at most a year", least.as_millis());
-    Err(PlanError::Range { what, value: format!("{value:?}"), wanted })
+    let expected = format!("at least {} ms and at most a year", least.as_millis());
+    Err(PlanError::Range { what, value: format!("{value:?}"), expected })
 }
 
 fn connections(value: u64) -> Result<u32, PlanError> {
-    whole("the number of connections", value, CONNECTIONS_LIMIT)
+    whole("the number of connections", value, MAX_CONNECTIONS)
 }
 
 /// Every rate of a profile is within the limit, and some request falls due.
 fn profile(profile: &RateProfile) -> Result<RateProfile, PlanError> {
     let rates = |stage: &Stage| [stage.from_per_sec, stage.to_per_sec];
-    let allowed = |rate: f64| (0.0..=RATE_LIMIT).contains(&rate);
+    let allowed = |rate: f64| (0.0..=MAX_RATE).contains(&rate);
     let all_allowed = profile.stages().iter().flat_map(rates).all(allowed);
     let peak = profile.peak_per_sec();
     if all_allowed && allowed(peak) && peak > 0.0 && profile.mean_per_sec() > 0.0 {
         return Ok(profile.clone());
     }
-    let wanted = format!("above 0 and at most {RATE_LIMIT} a second");
-    Err(PlanError::Range { what: "the rate", value: profile.to_string(), wanted })
+    let expected = format!("above 0 and at most {MAX_RATE} a second");
+    Err(PlanError::Range { what: "the rate", value: profile.to_string(), expected })
 }
 
 /// How long a level is held: stages last as long as they say, a number of requests as long as it takes.
@@ -199,21 +151,21 @@ fn held(
 }
 
 fn depth(value: Option<u64>) -> Result<u16, PlanError> {
-    let depth = whole("the number of requests on a connection", value.unwrap_or(1), DEPTH_LIMIT)?;
+    let depth = whole("the number of requests on a connection", value.unwrap_or(1), MAX_DEPTH)?;
     Ok(u16::try_from(depth).unwrap_or(u16::MAX))
 }
 
 fn requests_max(value: u64) -> Result<u64, PlanError> {
-    if (1..=REQUESTS_LIMIT).contains(&value) {
+    if (1..=MAX_REQUESTS).contains(&value) {
         return Ok(value);
     }
-    let wanted = format!("from 1 to {REQUESTS_LIMIT}");
-    Err(PlanError::Range { what: "the number of requests", value: value.to_string(), wanted })
+    let expected = format!("from 1 to {MAX_REQUESTS}");
+    Err(PlanError::Range { what: "the number of requests", value: value.to_string(), expected })
 }
 
 fn slo(slo: Slo) -> Result<Slo, PlanError> {
-    let range = |what, value: f64, wanted: &str| {
-        Err(PlanError::Range { what, value: value.to_string(), wanted: wanted.to_owned() })
+    let range = |what, value: f64, expected: &str| {
+        Err(PlanError::Range { what, value: value.to_string(), expected: expected.to_owned() })
     };
     match slo {
         Slo { success_ratio: Some(ratio), .. } if !(0.0..=1.0).contains(&ratio) => {
@@ -234,22 +186,22 @@ impl PlanSpec {
         let http2 = self.transport.is_http2();
         let Requests { target, groups, mix } = match typed.as_slice() {
             [] => Requests::only(self.target()?, http2)?,
-            _ => Requests::of_file(&self.url, &self.headers()?, (typed, http2))?,
+            _ => Requests::from_file(&self.url, &self.headers()?, (typed, http2))?,
         };
         let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
         let checks = requests::checks(checks)?;
         let connections_max = self.connections_max.map(connections).transpose()?;
         let depth = depth(self.transport.depth(self.depth))?;
         let load = freeze_load(&self.load, connections_max, depth)?;
-        let warm = self.warm.map(|value| span("the warm-up", value, WARM_LEAST)).transpose()?;
+        let warm = self.warm.map(|value| span("the warm-up", value, MIN_WARM)).transpose()?;
         let generator = Generator {
             workers: self
                 .workers
-                .map(|count| whole("the number of workers", count, WORKERS_LIMIT))
+                .map(|count| whole("the number of workers", count, MAX_WORKERS))
                 .transpose()?,
             timeout: span("the timeout", self.timeout, Duration::from_millis(1))?,
             connections_max: connections_max
-                .unwrap_or_else(|| CONNECTIONS_MAX_DEFAULT.max(first_connections(&load))),
+                .unwrap_or_else(|| DEFAULT_MAX_CONNECTIONS.max(first_connections(&load))),
             seed: self.seed,
             driver: self.driver,
             lab_capacity: None,
@@ -326,16 +278,16 @@ fn freeze_load(load: &LoadSpec, connections_max: Option<u32>, depth: u16) -> Res
         }
         LoadSpec::Ladder { rungs, step_limit, budget } => {
             let budget = budget.map(|value| span("the budget", value, Duration::from_secs(1))).transpose()?;
-            let part = budget.map(|value| (value / STEPS_IN_BUDGET).max(STEP_LIMIT_LEAST));
-            let step_limit = step_limit.or(part).unwrap_or(STEP_LIMIT_DEFAULT);
-            let step_limit = span("the step limit", step_limit, STEP_LIMIT_LEAST)?;
+            let part = budget.map(|value| (value / STEPS_IN_BUDGET).max(MIN_STEP_LIMIT));
+            let step_limit = step_limit.or(part).unwrap_or(DEFAULT_STEP_LIMIT);
+            let step_limit = span("the step limit", step_limit, MIN_STEP_LIMIT)?;
             Ok(Load::Ladder { rungs: freeze_rungs(rungs.as_deref())?, depth, step_limit, budget })
         }
     }
 }
 
 /// The connections a loop starts with: as many as were asked for, else the default as far as the most allows it.
-/// More connections than requests would stand idle, and the result would look like a generator that is too slow.
+/// More connections than requests would stand idle, as if the generator were too slow.
 fn start(
     count: Option<u64>,
     connections_max: Option<u32>,
@@ -352,14 +304,14 @@ fn start(
     if count <= limit {
         return Ok(count);
     }
-    let wanted = format!("at most {limit}, {why}");
-    Err(PlanError::Range { what: "the number of connections", value: count.to_string(), wanted })
+    let expected = format!("at most {limit}, {why}");
+    Err(PlanError::Range { what: "the number of connections", value: count.to_string(), expected })
 }
 
 /// Rungs keep the order in which they were asked for. None comes twice, for a rung is one row of the table.
 fn freeze_rungs(rungs: Option<&[u64]>) -> Result<Rungs, PlanError> {
     let Some(rungs) = rungs else {
-        return Ok(Rungs::Doubling { connections_max: connections(DOUBLING_MAX_DEFAULT)? });
+        return Ok(Rungs::Doubling { connections_max: connections(DEFAULT_MAX_DOUBLING)? });
     };
     let rungs = rungs.iter().map(|count| connections(*count)).collect::<Result<Vec<_>, _>>()?;
     if rungs.is_empty() {
@@ -371,40 +323,10 @@ fn freeze_rungs(rungs: Option<&[u64]>) -> Result<Rungs, PlanError> {
     Ok(Rungs::Fixed(rungs))
 }
 
-fn bad_ladder(rungs: &[u32], wanted: &str) -> PlanError {
+fn bad_ladder(rungs: &[u32], expected: &str) -> PlanError {
     let typed: Vec<String> = rungs.iter().map(u32::to_string).collect();
     let value = if typed.is_empty() { "empty".to_owned() } else { typed.join(",") };
-    PlanError::Range { what: "the ladder", value, wanted: wanted.to_owned() }
-}
-
-/// A name as part of file names: it must not lead out of their folder.
-///
-/// # Errors
-/// When it is empty, too long, begins with a dot, or holds a character that file names should not.
-pub fn checked_name(name: String) -> Result<String, PlanError> {
-    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
-    let plain = !name.is_empty() && !name.starts_with('.') && name.len() <= 100 && name.chars().all(allowed);
-    let wanted = "letters, digits, - _ + and dots, at most 100 bytes, not starting with a dot".to_owned();
-    if plain {
-        Ok(name)
-    } else {
-        Err(PlanError::Range { what: "the name", value: format!("`{name}`"), wanted })
-    }
-}
-
-/// A host as part of a name.
-pub(crate) fn default_name(host: &str) -> String {
-    if host.contains(':') {
-        return ip6_name(host);
-    }
-    host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '-' }).collect()
-}
-
-/// An IPv6 address as a name: `::1` is `ip6-1`, `fe80::2` is `ip6-fe80-2`.
-fn ip6_name(host: &str) -> String {
-    let groups: Vec<&str> =
-        host.split(|c: char| !c.is_ascii_alphanumeric()).filter(|group| !group.is_empty()).collect();
-    if groups.is_empty() { "ip6-0".to_owned() } else { format!("ip6-{}", groups.join("-")) }
+    PlanError::Range { what: "the ladder", value, expected: expected.to_owned() }
 }
 
 #[cfg(test)]
@@ -580,7 +502,7 @@ mod tests {
             Load::Ladder { step_limit, .. } => step_limit,
             Load::Single { .. } => panic!("a ladder stays one"),
         };
-        assert_eq!(limit(1_000), STEP_LIMIT_LEAST);
+        assert_eq!(limit(1_000), MIN_STEP_LIMIT);
         assert_eq!(limit(90_000), Duration::from_secs(6));
         let error = within(500).unwrap_err().to_string();
         assert!(error.contains("the budget is 500ms"), "{error}");

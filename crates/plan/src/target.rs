@@ -1,7 +1,7 @@
 //! What is requested, and of whom.
 
 use http::Uri;
-use plimsoll_http::{EncodeError, RequestHead, h2};
+use plimsoll_http::{EncodeError, InvalidByte, Request, USER_AGENT, Version};
 use serde::{Deserialize, Serialize};
 
 /// The port of `http` where a URL names none.
@@ -47,7 +47,7 @@ pub enum TargetError {
     Header(String),
     /// The request cannot be put into bytes.
     #[error(transparent)]
-    Encode(#[from] EncodeError),
+    Encode(#[from] EncodeError<InvalidByte>),
 }
 
 /// Splits `Name: value`.
@@ -91,11 +91,6 @@ impl Target {
         self.url.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"))
     }
 
-    /// `http` or `https`.
-    pub fn scheme(&self) -> &'static str {
-        if self.is_secure() { "https" } else { "http" }
-    }
-
     /// `host` or `host:port`, as it stands in the Host header: the port only where it is not the scheme's own.
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
@@ -103,45 +98,25 @@ impl Target {
         if self.port == usual { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// The request as bytes, complete.
-    ///
-    /// # Errors
-    /// When the method or a header cannot stand in a request.
-    pub fn encode(&self) -> Result<Vec<u8>, TargetError> {
-        let host = self.authority();
-        let head = RequestHead {
+    /// The request, to be encoded; templates are taken for plain text.
+    pub fn request(&self) -> Request<'_, &[u8]> {
+        Request {
             method: &self.method,
-            host: &host,
-            target: &self.path,
-            headers: &self.headers,
+            secure: self.is_secure(),
+            authority: self.authority(),
+            path: self.path.as_bytes(),
+            headers: self.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect(),
             body: &self.body,
-        };
-        Ok(head.encode()?)
+            user_agent: Some(USER_AGENT),
+        }
     }
 
-    /// The header block of the request over HTTP/2; the body goes beside it.
+    /// The complete request as it is sent over HTTP/1.1.
     ///
     /// # Errors
-    /// When the method or a header cannot stand in a request, or has no place in HTTP/2.
-    pub fn encode_h2_head(&self) -> Result<Vec<u8>, TargetError> {
-        let body_bytes = Some(self.body.len() as u64);
-        Ok(self.h2_head_of(&self.method, &self.path, &self.headers, body_bytes)?)
-    }
-
-    /// The header block over HTTP/2 of another request to the same server; `body_bytes` is 0 for no body and
-    /// `None` for one whose length is not known yet.
-    ///
-    /// # Errors
-    /// As [`Target::encode_h2_head`].
-    pub fn h2_head_of(
-        &self,
-        method: &str,
-        path: &str,
-        headers: &[(String, String)],
-        body_bytes: Option<u64>,
-    ) -> Result<Vec<u8>, EncodeError> {
-        let authority = &self.authority();
-        h2::RequestHead { method, scheme: self.scheme(), authority, path, headers, body_bytes }.encode()
+    /// When the method, the path or a header cannot stand in a request.
+    pub fn encode(&self) -> Result<Vec<u8>, TargetError> {
+        Ok(self.request().encode(Version::Http1)?.to_bytes().0)
     }
 }
 
@@ -170,12 +145,12 @@ mod tests {
     fn each_scheme_has_a_port_that_the_host_header_leaves_out() {
         let parts = |url: &str| {
             let target = Target::parse(url).unwrap();
-            (target.port, target.authority(), target.scheme())
+            (target.port, target.authority(), target.is_secure())
         };
-        assert_eq!(parts("https://a/"), (443, "a".to_owned(), "https"));
-        assert_eq!(parts("HTTPS://a:443/"), (443, "a".to_owned(), "https"));
-        assert_eq!(parts("https://a:80/"), (80, "a:80".to_owned(), "https"));
-        assert_eq!(parts("http://a:443/"), (443, "a:443".to_owned(), "http"));
+        assert_eq!(parts("https://a/"), (443, "a".to_owned(), true));
+        assert_eq!(parts("HTTPS://a:443/"), (443, "a".to_owned(), true));
+        assert_eq!(parts("https://a:80/"), (80, "a:80".to_owned(), true));
+        assert_eq!(parts("http://a:443/"), (443, "a:443".to_owned(), false));
     }
 
     #[test]

@@ -30,8 +30,8 @@ pub enum TransportError {
     /// TLS is asked for in part.
     #[error("{0} is about TLS, and the URL begins with http://; write https://, or leave out {0}")]
     Unencrypted(&'static str),
-    /// Authorities that nobody looks at.
-    #[error("--insecure takes any certificate, so nothing looks at --cacert; leave out one of them")]
+    /// Authorities that are not used.
+    #[error("--insecure accepts any certificate, so --cacert has no effect; leave out one of them")]
     Unverified,
     /// A key of nothing.
     #[error("--key is the key of a client certificate; give the certificate with --cert")]

@@ -6,29 +6,29 @@ use crate::{MixedRequest, PlanError};
 
 /// The most that the requests under way on one connection may take together, in bytes: what a worker sends of them is
 /// counted in 32 bits, and encryption adds a little.
-const VOLUME_LIMIT_BYTES: u64 = 1 << 31;
-/// More than what stands in a head beside the texts of its request.
-const BESIDE_BYTES: usize = 256;
+const MAX_VOLUME_BYTES: u64 = 1 << 31;
+/// An upper bound for the bytes of a head in addition to the texts of its request.
+const MAX_ADDED_BYTES: usize = 256;
 
 fn request_bytes(request: &MixedRequest, authority: &str) -> u64 {
     let fields = request.headers.iter().map(|(name, value)| name.len() + value.len() + ": \r\n".len());
-    let head = BESIDE_BYTES + authority.len() + request.method.len() + request.path.len();
+    let head = MAX_ADDED_BYTES + authority.len() + request.method.len() + request.path.len();
     (head + fields.sum::<usize>() + request.body.len()) as u64
 }
 
 /// Checks that as many of the longest requests as a connection carries fit into what is kept for them.
 pub(crate) fn check(requests: &[MixedRequest], authority: &str, depth: u16) -> Result<(), PlanError> {
     let longest = requests.iter().map(|request| request_bytes(request, authority)).max().unwrap_or(0);
-    if longest.saturating_mul(depth.into()) <= VOLUME_LIMIT_BYTES {
+    if longest.saturating_mul(depth.into()) <= MAX_VOLUME_BYTES {
         return Ok(());
     }
     let value = format!("{} × {}", grouped(depth.into()), bytes_text(longest as f64));
-    let wanted =
+    let expected =
         "at most 2 GiB together; send less in one request, or fewer at a time with --pipeline or --streams";
     Err(PlanError::Range {
         what: "the length of the requests on a connection",
         value,
-        wanted: wanted.to_owned(),
+        expected: expected.to_owned(),
     })
 }
 

@@ -1,27 +1,23 @@
-//! Checks: what an answer must look like to count as a success.
+//! Checks: the conditions that a response must meet to count as a success.
 
 use std::fmt;
 
-use regex::bytes::Regex;
+use json::JsonMatch;
+use pattern::{SizeRange, StatusPattern, TextMatch};
 
 mod json;
 mod parse;
-mod size;
-mod status;
+mod pattern;
 #[cfg(test)]
 mod tests;
 
-use json::JsonMatch;
-use size::SizeRange;
-use status::StatusPattern;
+/// The most bytes of a body that a caller keeps for checks.
+pub const MAX_KEPT_BODY_BYTES: usize = 1 << 20;
 
-/// The most bytes of a body that a caller must keep for checks that look into it.
-pub const BODY_KEPT_BYTES_MAX: usize = 1 << 20;
-
-/// How much of an answer a check looks at; more includes less.
+/// How much of a response a check reads; more includes less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
-    /// Nothing beyond the status and the length of the body, which are known anyway.
+    /// Only the status and the length of the body, which are always known.
     #[default]
     Nothing,
     /// The head.
@@ -30,54 +26,40 @@ pub enum Needs {
     Body,
 }
 
-/// One answer, as far as it was kept.
+/// A response, as far as it was kept.
 #[derive(Debug, Clone, Copy)]
-pub struct Answer<'a> {
+pub struct CheckedResponse<'a> {
     /// The status code.
     pub status: u16,
     /// The length of the whole body, without chunk framing.
     pub body_bytes: u64,
-    /// Status line and header lines as received; only looked at if [`Needs::Head`] was said.
+    /// Status line and header lines as received; read only by checks that need [`Needs::Head`].
     pub head: &'a [u8],
-    /// The body without chunk framing, as far as kept; only looked at if [`Needs::Body`] was said.
+    /// The body without chunk framing, as far as kept; read only by checks that need [`Needs::Body`].
     pub body: &'a [u8],
 }
 
-impl Answer<'_> {
+impl CheckedResponse<'_> {
     fn is_cut(&self) -> bool {
         self.body_bytes > self.body.len() as u64
     }
 }
 
-/// What a check made of an answer.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judgement {
-    /// The answer is as expected.
-    Held,
-    /// It is not.
-    Broken,
-    /// The check needs the whole body, and only its beginning was kept; this is no success.
+pub enum CheckOutcome {
+    /// The response meets the condition.
+    Passed,
+    /// It does not.
+    Failed,
+    /// The check needs the whole body, and only its beginning was kept. It counts as failed.
     BodyTooLong,
 }
 
-impl Judgement {
-    fn of(held: bool) -> Self {
-        if held { Self::Held } else { Self::Broken }
-    }
-
-    /// Whether the answer is as expected.
-    pub fn held(self) -> bool {
-        self == Self::Held
-    }
-}
-
-impl fmt::Display for Judgement {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Held => "held",
-            Self::Broken => "broken",
-            Self::BodyTooLong => "body longer than 1 MiB, not looked at",
-        })
+impl CheckOutcome {
+    /// Whether the response meets the condition.
+    pub fn passed(self) -> bool {
+        self == Self::Passed
     }
 }
 
@@ -118,24 +100,6 @@ pub enum CheckError {
     },
 }
 
-/// How a text is compared.
-#[derive(Debug, Clone)]
-enum TextMatch {
-    /// It is this text.
-    Is(String),
-    /// The expression is found in it.
-    Finds(Regex),
-}
-
-impl TextMatch {
-    fn holds(&self, text: &[u8]) -> bool {
-        match self {
-            Self::Is(wanted) => text == wanted.as_bytes(),
-            Self::Finds(regex) => regex.is_match(text),
-        }
-    }
-}
-
 #[derive(Debug, Clone)]
 enum Kind {
     Status(Vec<StatusPattern>),
@@ -145,9 +109,9 @@ enum Kind {
     Json(JsonMatch),
 }
 
-/// An expectation of every answer; see `docs/scenario.md` for the forms. It prints as it was typed.
+/// A condition for every response; see `docs/scenario.md` for the forms. It prints as it was typed.
 ///
-/// Give each worker a clone: a regular expression shared by threads is slower.
+/// Give each worker a clone: threads that share a regular expression are slower.
 #[derive(Debug, Clone)]
 pub struct Check {
     typed: String,
@@ -155,7 +119,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// How much of an answer must be kept for this check.
+    /// How much of a response must be kept for this check.
     pub fn needs(&self) -> Needs {
         match self.kind {
             Kind::Status(_) | Kind::Size(_) => Needs::Nothing,
@@ -164,26 +128,27 @@ impl Check {
         }
     }
 
-    /// Whether it decides which statuses are right, so that no other rule does.
+    /// Whether it decides which statuses are successes, in place of the usual rule.
     pub fn is_of_status(&self) -> bool {
         matches!(self.kind, Kind::Status(_))
     }
 
-    /// Looks at an answer. Only regular expressions allocate, on their first use, and `json:` a little: for the
-    /// value it looks for, and for the depth of those it skips.
-    pub fn judge(&self, answer: &Answer<'_>) -> Judgement {
-        if self.needs() == Needs::Body && answer.is_cut() {
-            return Judgement::BodyTooLong;
+    /// Checks a response. Only regular expressions allocate, on their first use, and `json:` a little: for the
+    /// value at its pointer, and for the depth of the values it skips.
+    pub fn evaluate(&self, response: &CheckedResponse<'_>) -> CheckOutcome {
+        if self.needs() == Needs::Body && response.is_cut() {
+            return CheckOutcome::BodyTooLong;
         }
-        Judgement::of(match &self.kind {
-            Kind::Status(patterns) => patterns.iter().any(|pattern| pattern.holds(answer.status)),
-            Kind::Size(range) => range.holds(answer.body_bytes),
+        let passed = match &self.kind {
+            Kind::Status(patterns) => patterns.iter().any(|pattern| pattern.holds(response.status)),
+            Kind::Size(range) => range.holds(response.body_bytes),
             Kind::Header { name, value } => {
-                header_values(answer.head, name).any(|found| value.holds(found.trim_ascii()))
+                header_values(response.head, name).any(|found| value.holds(found.trim_ascii()))
             }
-            Kind::Body(text) => text.holds(answer.body),
-            Kind::Json(wanted) => wanted.holds(answer.body),
-        })
+            Kind::Body(text) => text.holds(response.body),
+            Kind::Json(json) => json.holds(response.body),
+        };
+        if passed { CheckOutcome::Passed } else { CheckOutcome::Failed }
     }
 }
 
@@ -193,7 +158,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// The values of a field in a head, one for each line that has it; names are the same in any case.
+/// The values of a field in a head, one for each line with its name, whose case does not matter.
 fn header_values<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a [u8]> {
     let lines = head.split(|byte| *byte == b'\n').skip(1);
     lines.filter_map(move |line| {

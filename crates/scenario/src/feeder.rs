@@ -41,7 +41,7 @@ pub enum FeederError {
     },
     /// A row with more or fewer cells than there are columns.
     #[error(
-        "line {line} of the CSV file has {found} cells where line 1 names {wanted} columns; put double quotes \
+        "line {line} of the CSV file has {found} cells where line 1 names {expected} columns; put double quotes \
          around values that hold a comma"
     )]
     Cells {
@@ -50,7 +50,7 @@ pub enum FeederError {
         /// Cells in the row.
         found: u64,
         /// Columns.
-        wanted: usize,
+        expected: usize,
     },
     /// The CSV reader gave up.
     #[error("the CSV file cannot be read: {0}")]
@@ -90,7 +90,7 @@ impl Feeder {
 
     fn push(&mut self, row: &csv::ByteRecord, line: u64) -> Result<(), FeederError> {
         if row.len() != self.columns.len() {
-            return Err(FeederError::Cells { line, found: row.len() as u64, wanted: self.columns.len() });
+            return Err(FeederError::Cells { line, found: row.len() as u64, expected: self.columns.len() });
         }
         for (cell, longest) in row.iter().zip(&mut self.longest) {
             self.bytes.extend_from_slice(cell);
@@ -126,7 +126,7 @@ impl Feeder {
         self.lines.get(row).copied()
     }
 
-    pub(crate) fn cell_bytes_max(&self, column: usize) -> usize {
+    pub(crate) fn max_cell_bytes(&self, column: usize) -> usize {
         self.longest.get(column).copied().unwrap_or(0)
     }
 }

@@ -1,6 +1,6 @@
-//! What is sent when not every request is the same, and what an answer must look like to count.
+//! Loads of several or changing requests, and the checks that responses must pass.
 //!
-//! Texts come in, rendered bytes and judgements go out: this crate opens no file, reads no clock and
+//! Texts come in, rendered bytes and the outcomes of checks go out: this crate opens no file, reads no clock and
 //! no environment. Whatever can be wrong with a file of requests, a template or a check is found when
 //! it is parsed, before the load begins; rendering and choosing cannot fail, and do not allocate.
 //!
@@ -8,17 +8,15 @@
 
 mod check;
 mod feeder;
-mod fit;
 mod mix;
 mod requests;
 mod suggestion;
 mod template;
 mod values;
 
-pub use check::{Answer, BODY_KEPT_BYTES_MAX, Check, CheckError, Judgement, Needs};
+pub use check::{Check, CheckError, CheckOutcome, CheckedResponse, MAX_KEPT_BODY_BYTES, Needs};
 pub use feeder::{Feeder, FeederError, Order};
-pub use fit::{Place, UnfitError};
 pub use mix::{Mix, MixError, Turn};
 pub use requests::{Body, Fault, RequestText, RequestsError, parse_requests};
-pub use template::{Known, Position, Template, TemplateError};
+pub use template::{Position, Template, TemplateError, TemplateScope, UnfitError};
 pub use values::{Feed, Share, Start, Values};

@@ -1,14 +1,14 @@
 //! Which of several requests comes next, by their weights.
 //!
 //! The order is fixed, not drawn: drawn shares are only right on average, and after a hundred draws a request
-//! of weight 1 in 10 may have come five times or fifteen, which no report could tell from an effect of the
-//! server. Here each cycle holds every request exactly as often as its weight says, evenly spread.
+//! of weight 1 in 10 may have come five times or fifteen, which no report could distinguish from an effect of
+//! the server. Here each cycle holds every request exactly as often as its weight says, evenly spread.
 
 #[cfg(test)]
 mod tests;
 
 /// The longest cycle that is laid out; at four bytes a place, 4 MiB.
-const CYCLE_MAX: u64 = 1 << 20;
+const MAX_CYCLE: u64 = 1 << 20;
 
 /// Why weights make no mix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum MixError {
     },
     /// Too large for a table.
     #[error(
-        "the weights add up to {total}, divided by what they share, and may to {CYCLE_MAX}; use smaller ones, \
+        "the weights add up to {total}, divided by what they share, and may to {MAX_CYCLE}; use smaller ones, \
          such as 1 and 1000 for 3 and 2999"
     )]
     TooLong {
@@ -59,7 +59,7 @@ impl Mix {
         }
         let shared = weights.iter().copied().reduce(greatest_divisor).ok_or(MixError::Empty)?;
         let total = weights.iter().map(|weight| u64::from(weight / shared)).sum();
-        if total > CYCLE_MAX {
+        if total > MAX_CYCLE {
             return Err(MixError::TooLong { total });
         }
         let mut places = Vec::with_capacity(total as usize);

@@ -1,125 +1,26 @@
 //! Files that list requests: vegeta's two target formats, and plain lists of URLs.
 
-use std::path::PathBuf;
+use annotation::Waiting;
+use error::{Line, at};
+use text::is_url;
 
 use crate::suggestion::quoted;
 
 mod annotation;
+mod error;
 mod http_format;
 mod json_lines;
 #[cfg(test)]
 mod tests;
-mod url;
-mod url_list;
+mod text;
 
-/// What a request's body is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Body {
-    /// No body.
-    None,
-    /// These bytes.
-    Inline(Vec<u8>),
-    /// The contents of a file, which the caller reads; a relative path is relative to the current folder.
-    File(PathBuf),
-}
+pub use error::{Fault, RequestsError};
+pub use text::{Body, RequestText};
 
-/// One request as the file has it; variables in it are not yet looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestText {
-    /// The request's name in reports: as given, or method and path without the query. Requests of one name are
-    /// reported together.
-    pub name: String,
-    /// How often it is sent beside the others; at least 1.
-    pub weight: u32,
-    /// The method.
-    pub method: String,
-    /// A URL with `http://` or `https://`, or a path that is meant relative to the command's URL.
-    pub url: String,
-    /// Headers in the order of the file; for JSON, in that of the alphabet.
-    pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Body,
-    /// The line of the file that it begins in, counted from 1.
-    pub line: usize,
-}
-
-/// Why a file of requests cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RequestsError {
-    /// Nothing but blank lines and comments.
-    #[error("there is no request in it; write a URL, `METHOD URL` or a JSON object with `method` and `url`")]
-    Empty,
-    /// One line is wrong.
-    #[error("line {line}: {fault}")]
-    Line {
-        /// The line, counted from 1.
-        line: usize,
-        /// What is wrong with it.
-        fault: Fault,
-    },
-}
-
-/// What can be wrong with a line of a file of requests.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// The first line fits none of the formats.
-    #[error(
-        "`{0}` begins no format; a file holds either URLs or paths, one a line, or `METHOD URL` with the \
-         method in capitals, or one JSON object a line"
-    )]
-    Format(String),
-    /// A line outside of a request that does not begin one.
-    #[error("`{0}` begins no request; write `METHOD URL` with the method in capitals, such as `GET /path`")]
-    Target(String),
-    /// Not a URL.
-    #[error(
-        "`{0}` is no URL; it begins with http://, https:// or, relative to the command's URL, with /, and \
-         spaces in it are written %20"
-    )]
-    Url(String),
-    /// A line within a request that is no header.
-    #[error("`{0}` is no header; write `Name: value`, or leave an empty line before the next request")]
-    Header(String),
-    /// `@` and nothing after it.
-    #[error("the body's file has no name; write `@path/to/body`")]
-    BodyFile,
-    /// A setting with an unknown name.
-    #[error("`{text}` is no setting{hint}; write `# plimsoll: weight=3 name=checkout`")]
-    Setting {
-        /// As typed.
-        text: String,
-        /// The name that was perhaps meant, in parentheses; empty if none is near.
-        hint: String,
-    },
-    /// A weight that is none.
-    #[error("`{0}` is no weight; write a whole number from 1 to 1000000")]
-    Weight(String),
-    /// An empty name, or one with characters that cannot be shown.
-    #[error("`{0}` is no name; write visible characters, in double quotes if there are spaces")]
-    Name(String),
-    /// Settings, and no request after them.
-    #[error("the settings belong to the request below them, and there is none")]
-    SettingsAlone,
-    /// Settings for a request that already has some.
-    #[error("these are the second settings for one request; write them in one line")]
-    SettingsTwice,
-    /// Not the JSON object that was expected.
-    #[error("{0}; write an object such as {{\"method\": \"GET\", \"url\": \"/path\"}} on one line")]
-    Json(String),
-    /// A body that is not base64.
-    #[error("the `body` is not base64: {0}")]
-    Base64(String),
-}
-
-/// A line with its number, blanks around it taken away.
-type Line<'a> = (usize, &'a str);
-
-/// Reads a file of requests; which of the formats it has, its first line says.
+/// Reads a file of requests. Its first line decides which of the formats it has.
 ///
 /// # Errors
-/// When it holds no request, or a line is not what the format asks for.
+/// When it holds no request, or a line does not fit the format.
 pub fn parse_requests(text: &str) -> Result<Vec<RequestText>, RequestsError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = || text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
@@ -129,14 +30,27 @@ pub fn parse_requests(text: &str) -> Result<Vec<RequestText>, RequestsError> {
         json_lines::parse(lines())
     } else if http_format::split_target(first).is_some() {
         http_format::parse(lines())
-    } else if url::is_url(first) || !first.contains(char::is_whitespace) && first.contains("://") {
-        url_list::parse(lines())
+    } else if is_url(first) || !first.contains(char::is_whitespace) && first.contains("://") {
+        parse_urls(lines())
     } else {
         Err(at(number)(Fault::Format(quoted(first))))
     }
 }
 
-/// Puts a line's number to what is wrong with it.
-fn at(line: usize) -> impl Fn(Fault) -> RequestsError {
-    move |fault| RequestsError::Line { line, fault }
+/// Reads one URL or path per line, each a GET.
+fn parse_urls<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Vec<RequestText>, RequestsError> {
+    let mut requests = Vec::new();
+    let mut waiting = Waiting::default();
+    for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
+        if line.starts_with('#') {
+            waiting.read((number, line))?;
+            continue;
+        }
+        if !is_url(line) {
+            return Err(at(number)(Fault::Url(quoted(line))));
+        }
+        requests.push(RequestText::begin("GET", line, number, &mut waiting));
+    }
+    waiting.finish()?;
+    Ok(requests)
 }

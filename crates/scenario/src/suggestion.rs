@@ -3,12 +3,12 @@
 use plimsoll_units::escape_control;
 
 /// How alike two names must be, from 0 to 1 as Jaro and Winkler count it, before one is suggested for the other.
-const LIKENESS_MIN: f64 = 0.8;
+const MIN_LIKENESS: f64 = 0.8;
 
 /// For an error about `name`: the known name most like it in parentheses, or nothing if none is near.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let scored = known.map(|one| (strsim::jaro_winkler(name, one), one));
-    let likely = scored.filter(|(likeness, _)| *likeness >= LIKENESS_MIN);
+    let likely = scored.filter(|(likeness, _)| *likeness >= MIN_LIKENESS);
     match likely.max_by(|a, b| a.0.total_cmp(&b.0)) {
         Some((_, one)) => format!(" (did you mean `{}`?)", quoted(one)),
         None => String::new(),
@@ -17,17 +17,17 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
 
 /// Names for an error, in backquotes and joined by commas; a long list is cut, and says so.
 pub(crate) fn listed<'a>(known: impl ExactSizeIterator<Item = &'a str>) -> String {
-    const SHOWN_MAX: usize = 20;
-    let left_out = known.len().saturating_sub(SHOWN_MAX);
-    let shown: Vec<String> = known.take(SHOWN_MAX).map(|one| format!("`{}`", quoted(one))).collect();
+    const MAX_SHOWN: usize = 20;
+    let left_out = known.len().saturating_sub(MAX_SHOWN);
+    let shown: Vec<String> = known.take(MAX_SHOWN).map(|one| format!("`{}`", quoted(one))).collect();
     let more = if left_out > 0 { format!(" and {left_out} more") } else { String::new() };
     shown.join(", ") + &more
 }
 
 /// A text of the user's for an error: short and on one line.
 pub(crate) fn quoted(text: &str) -> String {
-    const CHARS_MAX: usize = 80;
-    let short: String = text.chars().take(CHARS_MAX).collect();
+    const MAX_CHARS: usize = 80;
+    let short: String = text.chars().take(MAX_CHARS).collect();
     let more = if short.len() < text.len() { "…" } else { "" };
     format!("{}{more}", escape_control(&short))
 }

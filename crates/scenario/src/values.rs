@@ -139,7 +139,7 @@ impl Values {
     }
 
     /// A number below `count`, each as likely as any other: the high half of a product, with the few draws
-    /// that would favour some numbers drawn again (Lemire 2019, «Fast random integer generation in an interval»).
+    /// that would favour some numbers drawn again (Lemire 2019, "Fast random integer generation in an interval").
     fn random_below(&mut self, count: u64) -> u64 {
         loop {
             let product = u128::from(self.random.next_u64()) * u128::from(count);

@@ -2,7 +2,7 @@
 
 use plimsoll_plan::{Plan, RequestGroup};
 use plimsoll_record::{CorruptHistogram, Counts, Frame};
-use plimsoll_scenario::{Answer, Check};
+use plimsoll_scenario::{Check, CheckedResponse};
 use plimsoll_stats::wilson;
 
 use super::frames::{merged, per_second};
@@ -55,9 +55,10 @@ fn of_request(request: u16, name: &str, frames: &Divided<'_>) -> Result<RequestS
 /// Whether a response of this status can be a success: the plan's checks of the status say so, or without any of those
 /// it is one of 200 to 399.
 pub fn wants_status(plan: &Plan, status: u16) -> bool {
-    let answer = Answer { status, body_bytes: 0, head: &[], body: &[] };
+    let answer = CheckedResponse { status, body_bytes: 0, head: &[], body: &[] };
     let checks = plan.checks.iter().filter_map(|typed| Check::parse(typed).ok());
-    let mut verdicts = checks.filter(Check::is_of_status).map(|check| check.judge(&answer).held()).peekable();
+    let mut verdicts =
+        checks.filter(Check::is_of_status).map(|check| check.evaluate(&answer).passed()).peekable();
     match verdicts.peek() {
         None => (200..400).contains(&status),
         Some(_) => verdicts.all(|held| held),

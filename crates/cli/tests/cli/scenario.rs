@@ -1,77 +1,12 @@
 //! Several requests, variables and checks, from the command line to what the server gets and the report says.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::io::Write;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex};
-use std::thread;
 
 use serde_json::Value;
 
 use crate::bench::{Bench, Called, Target};
-
-/// A request as the server got it.
-#[derive(Debug, Clone)]
-struct Received {
-    line: String,
-    head: String,
-    body: String,
-}
-
-/// A server that keeps its requests and answers each with its own body.
-struct Echo {
-    address: SocketAddr,
-    received: Arc<Mutex<Vec<Received>>>,
-}
-
-impl Echo {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let received = Arc::default();
-        let of_thread = Arc::clone(&received);
-        thread::spawn(move || {
-            // Ends with the test's process: nothing waits for it.
-            while let Ok((stream, _)) = listener.accept() {
-                let received = Arc::clone(&of_thread);
-                thread::spawn(move || while answer(&stream, &received).is_some() {});
-            }
-        });
-        Self { address, received }
-    }
-
-    fn url(&self) -> String {
-        format!("http://{}", self.address)
-    }
-
-    fn received(&self) -> Vec<Received> {
-        self.received.lock().unwrap().clone()
-    }
-
-    /// How often each request line came.
-    fn lines(&self) -> BTreeMap<String, u64> {
-        let mut lines = BTreeMap::new();
-        self.received().into_iter().for_each(|request| *lines.entry(request.line).or_default() += 1);
-        lines
-    }
-}
-
-/// Reads one request as its length says, keeps it and answers it; nothing at the end of the connection.
-fn answer(mut stream: &TcpStream, received: &Mutex<Vec<Received>>) -> Option<()> {
-    let mut reader = BufReader::with_capacity(1, stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        reader.read_line(&mut head).ok().filter(|count| *count > 0)?;
-    }
-    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
-    let mut body = vec![0; length.map_or(0, |length| length.parse().unwrap())];
-    reader.read_exact(&mut body).ok()?;
-    let line = head.lines().next().unwrap().to_owned();
-    let text = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len()).into_bytes();
-    received.lock().unwrap().push(Received { line, head, body: String::from_utf8(body.clone()).unwrap() });
-    stream.write_all(&[text, body].concat()).ok()
-}
+use crate::echo::{Echo, Received};
 
 /// A run of so many requests by one worker over some connections, with these files in its folder.
 fn run(bench: &Bench, count: &str, more: &[&str]) -> Called {
@@ -94,13 +29,13 @@ fn requests_of_a_file_come_as_often_as_their_weights_say_and_are_reported_apart(
     assert_eq!(of(0), ("GET /item/${random(1,9)}".into(), 70.into()));
     assert_eq!((of(1), of(2)), (("cart".into(), 20.into()), ("HEAD /".into(), 10.into())));
     let received = server.received();
-    let items: Vec<_> = received.iter().filter(|request| request.line.starts_with("GET /item/")).collect();
-    assert!(items.len() == 70 && items.iter().all(|request| request.head.contains("\r\nX-A: own\r\n")));
-    let item = |request: &&&Received| request.line.ends_with("?q=1 HTTP/1.1") && !request.line.contains('$');
+    let items: Vec<_> = received.iter().filter(|request| request.path.starts_with("/item/")).collect();
+    assert!(items.len() == 70 && items.iter().all(|request| request.values_of("x-a") == ["own"]));
+    let item = |request: &&&Received| request.path.ends_with("?q=1") && !request.path.contains('$');
     assert_eq!(items.iter().filter(item).count(), 70);
-    let carts: Vec<_> = received.iter().filter(|request| request.line == "POST /cart HTTP/1.1").collect();
+    let carts: Vec<_> = received.iter().filter(|request| request.line() == "POST /cart").collect();
     assert!(carts.len() == 20 && carts.iter().all(|request| request.body == "{\"item\": 1}"));
-    assert!(carts.iter().all(|request| request.head.contains("\r\nX-A: common\r\n")), "{:?}", carts[0]);
+    assert!(carts.iter().all(|request| request.values_of("x-a") == ["common"]), "{:?}", carts[0]);
 }
 
 #[test]
@@ -131,8 +66,8 @@ fn variables_reach_the_server_in_path_headers_and_body_and_no_number_comes_twice
     let mut numbers = Vec::new();
     for request in server.received() {
         let (number, rest) = request.body.strip_prefix("n=").unwrap().split_once(' ').unwrap();
-        assert!(request.head.contains(&format!("\r\nX-Number: {number}\r\n")), "{request:?}");
-        let note = if request.line.contains("/grace ") { "note=b \"c\" env" } else { "note=" };
+        assert!(request.values_of("x-number") == [number], "{request:?}");
+        let note = if request.path.ends_with("/grace") { "note=b \"c\" env" } else { "note=" };
         assert!(rest.contains(note) && rest.ends_with(" env=open ${x}"), "{request:?}");
         numbers.push(number.parse::<u64>().unwrap());
     }
@@ -140,7 +75,7 @@ fn variables_reach_the_server_in_path_headers_and_body_and_no_number_comes_twice
     numbers.sort_unstable();
     numbers.dedup();
     assert_eq!((numbers.len(), count), (60, 60));
-    let users = ["ada", "grace", "lin"].map(|user| format!("POST /users/{user} HTTP/1.1"));
+    let users = ["ada", "grace", "lin"].map(|user| format!("POST /users/{user}"));
     assert_eq!(server.lines().into_keys().collect::<Vec<_>>(), users);
 }
 
@@ -150,7 +85,7 @@ fn rows_come_in_their_order_and_round_again() {
     std::fs::write(bench.path("rows.csv"), "n\n0\n1\n2\n3\n4\n").unwrap();
     let url = format!("{}/${{csv.n}}", server.url());
     run(&bench, "20", &[&url, "--csv", "rows.csv"]);
-    let expected = (0..5).map(|row| (format!("GET /{row} HTTP/1.1"), 4));
+    let expected = (0..5).map(|row| (format!("GET /{row}"), 4));
     assert_eq!(server.lines(), expected.collect());
 }
 
@@ -162,7 +97,7 @@ fn the_whole_answer_sends_its_first_request_as_the_load_does() {
     let called = bench.call(&["--requests", "urls.txt", "--budget", "1s", "--json", "--no-files"]);
     assert!([0, 3].contains(&called.code), "{}", called.err);
     let lines = server.lines();
-    assert_eq!(server.received()[0].line, "GET /n/0 HTTP/1.1");
+    assert_eq!(server.received()[0].line(), "GET /n/0");
     assert!(lines.len() > 10 && lines.values().all(|count| *count == 1), "a number came twice");
 }
 
@@ -177,7 +112,7 @@ fn requests_may_come_from_standard_input_in_json() {
     assert!(child.wait().unwrap().success());
     let received = server.received();
     assert_eq!(received.len(), 10);
-    assert!(received.iter().all(|request| request.line.starts_with("PUT /a ") && request.body == "hi"));
+    assert!(received.iter().all(|request| request.line() == "PUT /a" && request.body == "hi"));
 }
 
 #[test]
@@ -300,14 +235,14 @@ fn each_run_draws_other_values_and_its_seed_brings_them_back() {
     let url = format!("{}/${{uuid}}", server.url());
     let ids = || server.lines().into_keys().collect::<Vec<_>>();
     let [first, second] = [(); 2].map(|()| {
-        server.received.lock().unwrap().clear();
+        server.forget();
         (run(&bench, "20", &[&url]).json(), ids())
     });
     assert!(first.1.len() == 20 && first.1.iter().all(|id| !second.1.contains(id)), "{first:?} {second:?}");
     let of = |document: &Value, field: &str| document["run"][field].clone();
     assert_eq!(of(&first.0, "plan_hash"), of(&second.0, "plan_hash"), "they are the same load");
     let seed = first.0["plan"]["generator"]["seed"].to_string();
-    server.received.lock().unwrap().clear();
+    server.forget();
     run(&bench, "20", &[&url, "--seed", &seed]);
     assert_eq!(ids(), first.1);
 }

@@ -1,16 +1,16 @@
-//! What one worker makes of its answers.
+//! The checks of a plan, applied to the responses of one worker.
 
 use plimsoll_engine::{CheckResult, ResponseInterest, ResponseView};
-use plimsoll_scenario::{Check, Needs};
+use plimsoll_scenario::{Check, CheckedResponse, Needs};
 
 /// The checks of a plan, for one worker.
 #[derive(Debug)]
 pub(super) struct Judge {
     checks: Vec<Check>,
     needs: Needs,
-    /// A check says which statuses are right; without one it is those of 200 to 399.
+    /// A check decides which statuses are successes; without one those of 200 to 399 are.
     decides_status: bool,
-    /// The head of the answer under judgement, put together again for checks that look at it.
+    /// The head of the current response, rebuilt for checks that read it.
     head: Vec<u8>,
 }
 
@@ -38,8 +38,8 @@ impl Judge {
             self.keep_head(answer);
         }
         let ResponseView { status, body, body_bytes, .. } = *answer;
-        let seen = plimsoll_scenario::Answer { status, body_bytes, head: &self.head, body };
-        let failed = self.checks.iter().zip(0..).filter(|(check, _)| !check.judge(&seen).held());
+        let seen = CheckedResponse { status, body_bytes, head: &self.head, body };
+        let failed = self.checks.iter().zip(0..).filter(|(check, _)| !check.evaluate(&seen).passed());
         match failed.fold(0_u32, |bits, (_, index)| bits | 1 << index) {
             0 if self.decides_status => CheckResult::Passed,
             0 => CheckResult::ByStatus,
@@ -47,7 +47,7 @@ impl Judge {
         }
     }
 
-    /// Checks look for a field in lines after the first, whatever that says.
+    /// Checks search for a field in the lines after the first, so the first stays empty.
     fn keep_head(&mut self, answer: &ResponseView<'_>) {
         self.head.clear();
         for field in answer.fields {

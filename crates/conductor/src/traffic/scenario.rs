@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use plimsoll_engine::{
     CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseInterest, ResponseView, SourceFactory,
@@ -10,7 +10,7 @@ use plimsoll_engine::{
 };
 use plimsoll_plan::Shard;
 use plimsoll_scenario::{Check, Feed, Mix, Share, Start, Turn, Values};
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_units::{Clock, RealClock, unix_time};
 
 use super::judge::Judge;
 use super::wire::WireRequest;
@@ -41,8 +41,7 @@ impl Scenario {
         feed: Option<Feed>,
         seed: u64,
     ) -> Self {
-        let today = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let clock_began = today.saturating_sub(Duration::from_nanos(RealClock.now().as_nanos()));
+        let clock_began = unix_time().saturating_sub(Duration::from_nanos(RealClock.now().as_nanos()));
         Self { requests, mix, checks, feed, seed, clock_began, unused: Mutex::default() }
     }
 
@@ -63,8 +62,8 @@ impl Scenario {
     /// One request before the load; the number and the row that it takes are not used again.
     pub(super) fn first(self: &Arc<Self>) -> FixedRequest {
         let mut bytes = Vec::new();
-        let note = self.seeded(0).of_worker(Shard { index: 0, of: 1 }).render(&mut bytes);
-        FixedRequest { bytes: bytes.into(), meta: note }
+        let meta = self.seeded(0).of_worker(Shard { index: 0, of: 1 }).render(&mut bytes);
+        FixedRequest { bytes: bytes.into(), meta }
     }
 
     fn seeded(self: &Arc<Self>, round: u64) -> Arc<StepRequests> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use plimsoll_engine::{FixedRequest, RequestMeta, StepSpec, TlsConfig, Traffic};
-use plimsoll_http::h2;
+use plimsoll_http::Version;
 use plimsoll_plan::{Level, Target};
 use plimsoll_record::FailureKind;
 use plimsoll_testkit::{BadServer, Nginx, Script};
@@ -26,14 +26,12 @@ fn fixed(path: &str) -> Traffic {
 
 /// A request for the streams of HTTP/2: a GET, or a POST if there is a body.
 fn on_stream(path: &str, body: &[u8]) -> Traffic {
-    let method = if body.is_empty() { "GET" } else { "POST" };
-    let body_bytes = Some(body.len() as u64);
-    let (scheme, authority) = ("https", "localhost");
-    let head = h2::RequestHead { method, scheme, authority, path, headers: &[], body_bytes };
-    let mut bytes = head.encode().unwrap();
-    let note = RequestMeta { head_bytes: bytes.len() as u32, ..RequestMeta::for_method(method) };
-    bytes.extend_from_slice(body);
-    Traffic::Fixed(FixedRequest { bytes: bytes.into(), meta: note })
+    let mut target = Target::parse(&format!("https://localhost{path}")).unwrap();
+    target.method = if body.is_empty() { "GET" } else { "POST" }.to_owned();
+    target.body = body.to_vec();
+    let (bytes, head_bytes) = target.request().encode(Version::Http2).unwrap().to_bytes();
+    let meta = RequestMeta { head_bytes: head_bytes as u32, ..RequestMeta::for_method(&target.method) };
+    Traffic::Fixed(FixedRequest { bytes: bytes.into(), meta })
 }
 
 fn secure(nginx: &Nginx, level: Level) -> StepSpec {

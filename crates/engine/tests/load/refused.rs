@@ -10,8 +10,8 @@ use plimsoll_engine::{
     CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseView, SourceFactory, SourceFault,
     StepSpec, TlsConfig, Traffic,
 };
-use plimsoll_http::h2;
-use plimsoll_plan::{Level, Shard};
+use plimsoll_http::Version;
+use plimsoll_plan::{Level, Shard, Target};
 use plimsoll_record::FailureKind;
 use plimsoll_tls::{Client, Roots, ServerName, TlsSettings};
 
@@ -22,13 +22,12 @@ use super::refuser::{Batch, Play, Refuser, answer, eager_tls, go_away, refuse, s
 const STREAMS_MAX: u16 = 3;
 
 fn post(body: &[u8]) -> FixedRequest {
-    let (method, path, body_bytes) = ("POST", "/", Some(body.len() as u64));
-    let (scheme, authority) = ("http", "localhost");
-    let head = h2::RequestHead { method, scheme, authority, path, headers: &[], body_bytes };
-    let mut bytes = head.encode().unwrap();
-    let note = RequestMeta { head_bytes: bytes.len() as u32, ..RequestMeta::for_method(method) };
-    bytes.extend_from_slice(body);
-    FixedRequest { bytes: bytes.into(), meta: note }
+    let mut target = Target::parse("http://localhost/").unwrap();
+    target.method = "POST".to_owned();
+    target.body = body.to_vec();
+    let (bytes, head_bytes) = target.request().encode(Version::Http2).unwrap().to_bytes();
+    let meta = RequestMeta { head_bytes: head_bytes as u32, ..RequestMeta::for_method("POST") };
+    FixedRequest { bytes: bytes.into(), meta }
 }
 
 /// Makes POST requests, each with a body of its own.

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::broken::Broken;
-use super::error_code::ErrorCode;
+use super::error::{Broken, ErrorCode};
 use super::event::Event;
 use super::frame;
 use super::memory::Memory;
@@ -16,19 +15,19 @@ use reader::{Reader, Sink};
 
 mod body;
 mod control;
-
+mod frames;
 mod head;
 mod reader;
 #[cfg(test)]
 mod tests;
 
-/// What a client says before its first frame (RFC 9113 section 3.4).
+/// The bytes that a client sends before its first frame (RFC 9113 section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The windows of streams and connection unless asked otherwise, in bytes: a gigabyte, so that
 /// bodies of ordinary size need no update.
 const WINDOW_BYTES: u32 = (1 << 30) - 1;
 /// More streams than this are not opened on one connection.
-const STREAMS_LIMIT: u32 = 1 << 16;
+const MAX_STREAMS: u32 = 1 << 16;
 /// The last id a client may use.
 const LAST_ID: u32 = 0x7fff_ffff;
 
@@ -37,7 +36,7 @@ const LAST_ID: u32 = 0x7fff_ffff;
 pub struct Request<'a> {
     /// The caller's number, which comes back in the events.
     pub tag: u32,
-    /// The header block, as [`RequestHead::encode`](super::RequestHead::encode) makes it.
+    /// The header block, see [`crate::Request::encode`].
     pub block: &'a [u8],
     /// The body; empty for none.
     pub body: &'a [u8],
@@ -84,8 +83,8 @@ impl Connection {
     /// the protocol's default of 65,535 bytes, and no window above 2^31 - 1.
     #[must_use]
     pub fn with_window(streams_max: u32, window_bytes: u32) -> Self {
-        let streams_max = streams_max.clamp(1, STREAMS_LIMIT);
-        let window_bytes = window_bytes.min(window::LIMIT_BYTES);
+        let streams_max = streams_max.clamp(1, MAX_STREAMS);
+        let window_bytes = window_bytes.min(window::MAX_BYTES);
         Self {
             streams: Streams::new(streams_max),
             streams_max,
@@ -163,7 +162,7 @@ impl Connection {
         true
     }
 
-    /// Gives a request up: no event will speak of it. What still comes of its response is read past.
+    /// Gives a request up: it has no further events. The rest of its response is skipped.
     /// False when no such request is open.
     pub fn cancel(&mut self, tag: u32, memory: &mut Memory, out: &mut Vec<u8>) -> bool {
         let Some(id) = self.streams.id_of(tag) else {
@@ -173,8 +172,8 @@ impl Connection {
         true
     }
 
-    /// Takes bytes as they came from the socket, cut anywhere. What must be sent is appended to
-    /// `out`, what happened is told to `events` in its order.
+    /// Takes bytes as they came from the socket, cut anywhere. Appends what must be sent to `out` and
+    /// passes events to `events` in their order.
     ///
     /// # Errors
     ///
@@ -199,8 +198,8 @@ impl Connection {
         outcome
     }
 
-    /// The connection ended, on whichever side: tells for each open request that it was cut, in the
-    /// order of their beginnings, and gives buffers back.
+    /// The connection ended, on either side: reports each open request as cut, in the order in which
+    /// they began, and gives buffers back.
     pub fn finish(&mut self, memory: &mut Memory, events: &mut impl FnMut(Event<'_>)) {
         for id in self.streams.ids_above(0) {
             if let Some(stream) = self.close(id, memory) {

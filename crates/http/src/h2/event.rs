@@ -1,7 +1,6 @@
 //! What a caller learns from the bytes of a connection.
 
-use super::error_code::ErrorCode;
-use super::malformed::Malformed;
+use super::error::{ErrorCode, Malformed};
 use crate::Response;
 
 /// Something that happened to the request that its caller numbered `tag`.

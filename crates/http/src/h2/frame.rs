@@ -1,13 +1,13 @@
 //! Frame headers, and the frames that are written without a buffer of their own (RFC 9113
 //! sections 4.1 and 6).
 
-use super::error_code::ErrorCode;
+use super::error::ErrorCode;
 
 /// The length of a frame's header.
 pub(super) const HEADER_BYTES: usize = 9;
 /// The longest payload a peer may send before another limit was granted, which is never done here:
 /// larger frames would save nothing and let one stream hold up the others.
-pub(super) const PAYLOAD_LIMIT_BYTES: u32 = 16_384;
+pub(super) const MAX_PAYLOAD_BYTES: u32 = 16_384;
 
 pub(super) const DATA: u8 = 0x0;
 pub(super) const HEADERS: u8 = 0x1;

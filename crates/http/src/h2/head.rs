@@ -1,11 +1,11 @@
 //! The head of a response: its fields checked by the rules of RFC 9113 sections 8.2 and 8.3, and
 //! what of them frames the response.
 
-use super::malformed::Malformed;
+use super::error::Malformed;
 use crate::Expect;
 use crate::response::fields::Length;
 
-/// Fields that speak of an HTTP/1 connection (RFC 9113 section 8.2.2).
+/// Fields that belong to an HTTP/1 connection (RFC 9113 section 8.2.2).
 const CONNECTION_FIELDS: [&[u8]; 5] =
     [b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade"];
 

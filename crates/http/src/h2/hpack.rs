@@ -1,35 +1,13 @@
 //! Header compression (RFC 7541) with tables of size 0: the static table, literals and Huffman.
 //!
-//! The client's settings forbid a dynamic table. A server may still write literals «with indexing»
+//! The client's settings forbid a dynamic table. A server may still write literals "with indexing"
 //! (they are evicted at once) and confirm the size 0; anything that needs a table is an error.
 
-use thiserror::Error;
+pub use super::error::HpackError;
 
 pub(super) mod fields;
 mod huffman;
 mod integer;
-
-/// A header block that cannot be decompressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum HpackError {
-    /// The block ends within a field.
-    #[error("it ends within a field")]
-    Cut,
-    /// An integer of more than five further bytes or beyond 32 bits (RFC 7541 section 5.1).
-    #[error("an integer is too large")]
-    Integer,
-    /// An index that is in no table: 0, or one of the dynamic table, which is empty (RFC 7541
-    /// section 2.3.3).
-    #[error("an index points nowhere: expected one of the static table")]
-    Index,
-    /// A table size above the 0 that was granted, or given after a field (RFC 7541 section 4.2).
-    #[error("a table size is out of place: expected 0 before the first field")]
-    TableSize,
-    /// A Huffman string with the code for its end in it, or with wrong padding (RFC 7541 section
-    /// 5.2).
-    #[error("a Huffman string is not valid")]
-    Huffman,
-}
 
 /// Decodes header blocks; holds nothing between them but scratch space.
 #[derive(Debug, Default)]
@@ -106,21 +84,43 @@ fn string<'a, 'b: 'a>(rest: &mut &'b [u8], scratch: &'a mut Vec<u8>) -> Result<&
 
 /// Appends a field as a literal that is not to be indexed, or as an index where the static table
 /// has it whole.
-pub(super) fn push(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
-    let named = |(known, _): &(&str, &str)| known.as_bytes() == name;
-    let whole = |entry: &(&str, &str)| named(entry) && entry.1.as_bytes() == value;
-    if let Some(at) = fields::STATIC.iter().position(whole) {
-        integer::push(out, 0x80, 7, at + 1);
-        return;
+pub(crate) fn push(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
+    let whole = |(known, text): &(&str, &str)| known.as_bytes() == name && text.as_bytes() == value;
+    match fields::STATIC.iter().position(whole) {
+        Some(at) => integer::push(out, 0x80, 7, at + 1),
+        None => {
+            push_name(out, name);
+            push_string(out, value);
+        }
     }
-    match fields::STATIC.iter().position(named) {
+}
+
+/// Appends the name of a literal that is not to be indexed; its value comes next, see [`push_value`].
+pub(crate) fn push_name(out: &mut Vec<u8>, name: &[u8]) {
+    match fields::STATIC.iter().position(|(known, _)| known.as_bytes() == name) {
         Some(at) => integer::push(out, 0, 4, at + 1),
         None => {
             out.push(0);
             push_string(out, name);
         }
     }
-    push_string(out, value);
+}
+
+/// Appends a value that `write` appends, without the space around it. Its length comes first, but is
+/// known last.
+pub(crate) fn push_value(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    write(out);
+    out.truncate(start + out[start..].trim_ascii_end().len());
+    let leading = out.len() - start - out[start..].trim_ascii_start().len();
+    if leading > 0 {
+        out.copy_within(start + leading.., start);
+        out.truncate(out.len() - leading);
+    }
+    let end = out.len();
+    integer::push(out, 0, 7, end - start);
+    let length_bytes = out.len() - end;
+    out[start..].rotate_right(length_bytes);
 }
 
 /// Strings are sent plain: a server reads that fastest, and requests are small.

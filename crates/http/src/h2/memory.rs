@@ -4,11 +4,11 @@ use super::head::Head;
 use super::hpack::Decoder;
 
 /// Header blocks longer than this are decoded every time, in bytes.
-const CACHED_BLOCK_LIMIT_BYTES: usize = 4 * 1024;
+const MAX_CACHED_BLOCK_BYTES: usize = 4 * 1024;
 /// Spare buffers kept.
-const SPARE_LIMIT: usize = 64;
+const MAX_SPARES: usize = 64;
 /// What the spare buffers may hold together, in bytes: bodies that wait for a window can be large.
-const SPARE_LIMIT_BYTES: usize = 16 * 1024 * 1024;
+const MAX_SPARE_BYTES: usize = 16 * 1024 * 1024;
 /// Where a new buffer starts; most frames in pieces never outgrow it.
 const STASH_BYTES: usize = 1024;
 
@@ -31,10 +31,10 @@ impl Memory {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            block: Vec::with_capacity(CACHED_BLOCK_LIMIT_BYTES),
+            block: Vec::with_capacity(MAX_CACHED_BLOCK_BYTES),
             head: None,
             decoder: Decoder::new(),
-            spares: Vec::with_capacity(SPARE_LIMIT),
+            spares: Vec::with_capacity(MAX_SPARES),
             spare_bytes: 0,
         }
     }
@@ -47,7 +47,7 @@ impl Memory {
 
     /// Remembers the block of a final head in place of the last one.
     pub(super) fn remember(&mut self, block: &[u8], head: Head) {
-        if block.len() <= CACHED_BLOCK_LIMIT_BYTES && !head.is_interim() {
+        if block.len() <= MAX_CACHED_BLOCK_BYTES && !head.is_interim() {
             self.block.clear();
             self.block.extend_from_slice(block);
             self.head = Some(head);
@@ -65,8 +65,8 @@ impl Memory {
 
     /// Takes a buffer back for the next use; beyond the limits it is freed.
     pub(super) fn return_buffer(&mut self, mut buffer: Vec<u8>) {
-        let fits = self.spare_bytes + buffer.capacity() <= SPARE_LIMIT_BYTES;
-        if buffer.capacity() > 0 && self.spares.len() < SPARE_LIMIT && fits {
+        let fits = self.spare_bytes + buffer.capacity() <= MAX_SPARE_BYTES;
+        if buffer.capacity() > 0 && self.spares.len() < MAX_SPARES && fits {
             buffer.clear();
             self.spare_bytes += buffer.capacity();
             self.spares.push(buffer);

@@ -1,6 +1,6 @@
 //! What the server's SETTINGS ask of the client (RFC 9113 section 6.5.2).
 
-use super::broken::Broken;
+use super::error::Broken;
 use super::frame;
 use super::window;
 
@@ -20,8 +20,7 @@ pub(super) const MAX_FRAME_SIZE: u16 = 0x5;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer {
     table_bytes: u32,
-    /// Whether the table shrank: RFC 7541 section 4.2 wants the next header block to say that this
-    /// was understood.
+    /// Whether the table shrank: the next header block must acknowledge that (RFC 7541 section 4.2).
     pub(super) table_shrank: bool,
     /// Whether the first SETTINGS have come.
     pub(super) known: bool,
@@ -38,7 +37,7 @@ impl Peer {
             known: false,
             streams_max: STREAMS_BEFORE_SETTINGS,
             window_bytes: window::DEFAULT_BYTES,
-            frame_bytes: frame::PAYLOAD_LIMIT_BYTES,
+            frame_bytes: frame::MAX_PAYLOAD_BYTES,
         }
     }
 
@@ -61,12 +60,12 @@ impl Peer {
                 self.table_shrank |= value < self.table_bytes;
                 self.table_bytes = value;
             }
-            // A server cannot be pushed to, so that only «off» is left to it.
+            // A server cannot be pushed to, so its only valid value is "off".
             ENABLE_PUSH if value != 0 => return Err(Broken::Settings),
             MAX_CONCURRENT_STREAMS => self.streams_max = value,
-            INITIAL_WINDOW_SIZE if value > window::LIMIT_BYTES => return Err(Broken::FlowControl),
+            INITIAL_WINDOW_SIZE if value > window::MAX_BYTES => return Err(Broken::FlowControl),
             INITIAL_WINDOW_SIZE => self.window_bytes = value,
-            MAX_FRAME_SIZE if !(frame::PAYLOAD_LIMIT_BYTES..1 << 24).contains(&value) => {
+            MAX_FRAME_SIZE if !(frame::MAX_PAYLOAD_BYTES..1 << 24).contains(&value) => {
                 return Err(Broken::Settings);
             }
             MAX_FRAME_SIZE => self.frame_bytes = value,

@@ -111,7 +111,7 @@ impl Streams {
         self.places.iter_mut().filter(|stream| stream.id != 0)
     }
 
-    /// The id of the open stream of a tag, which takes a look at each.
+    /// The id of the open stream of a tag, found by a search through all.
     pub(super) fn id_of(&self, tag: u32) -> Option<u32> {
         let mut open = self.places.iter().filter(|stream| stream.id != 0);
         open.find(|stream| stream.tag == tag).map(|stream| stream.id)

@@ -1,13 +1,13 @@
 //! Flow control (RFC 9113 sections 5.2 and 6.9): what each side may still send.
 
-use super::broken::Broken;
+use super::error::Broken;
 
 /// A window before anything widens it, in bytes.
 pub(super) const DEFAULT_BYTES: u32 = 65_535;
 /// No window may grow beyond this, in bytes.
-pub(super) const LIMIT_BYTES: u32 = 0x7fff_ffff;
+pub(super) const MAX_BYTES: u32 = 0x7fff_ffff;
 
-/// What the peer may still send, and what it has used since it was last told.
+/// What the peer may still send, and what it has used since the last window update.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReceiveWindow {
     left: u32,

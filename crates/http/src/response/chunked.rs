@@ -1,16 +1,16 @@
 //! The chunked transfer coding (RFC 9112 section 7.1), read to be counted.
 //!
 //! Body bytes and the text of extensions and trailers are skipped by arithmetic and by search;
-//! only sizes and line ends are looked at byte by byte.
+//! only sizes and line ends are read byte by byte.
 
-use super::{Malformed, skip};
+use super::malformed::Malformed;
 
 /// The longest line that announces a chunk, extensions included, in bytes.
-const LINE_LIMIT_BYTES: u32 = 4 * 1024;
+const MAX_LINE_BYTES: u32 = 4 * 1024;
 /// The longest trailer section in bytes.
-const TRAILER_LIMIT_BYTES: u32 = 64 * 1024;
+const MAX_TRAILER_BYTES: u32 = 64 * 1024;
 /// The most hexadecimal digits of a size, so that it fits 64 bits.
-const DIGIT_LIMIT: u32 = 16;
+const MAX_DIGITS: u32 = 16;
 
 /// Where a chunked body has been read to.
 #[derive(Debug, Clone, Copy)]
@@ -73,8 +73,8 @@ impl Chunked {
         skipped
     }
 
-    /// Passes over text up to its CR. A bare LF ends nothing here: readers that disagree about it
-    /// are how one response is made to look like two.
+    /// Skips text up to its CR. A bare LF ends nothing here: where two readers disagree about it, one
+    /// response can pass for two.
     fn skip_text(&mut self, input: &[u8], at_cr: State) -> Result<usize, Malformed> {
         let found = memchr::memchr2(b'\r', b'\n', input);
         let Some(at) = found else {
@@ -114,7 +114,7 @@ impl Chunked {
 
     fn push_digit(&mut self, byte: u8) -> Result<State, Malformed> {
         let digit = char::from(byte).to_digit(16).ok_or(Malformed::Chunk)?;
-        if self.line_bytes == DIGIT_LIMIT {
+        if self.line_bytes == MAX_DIGITS {
             return Err(Malformed::Chunk);
         }
         self.left_bytes = (self.left_bytes << 4) | u64::from(digit);
@@ -130,9 +130,9 @@ impl Chunked {
     fn count(&mut self, bytes: usize) -> Result<(), Malformed> {
         let limit = match self.state {
             State::TrailerStart | State::Trailer | State::TrailerLf | State::LastLf | State::Done => {
-                TRAILER_LIMIT_BYTES
+                MAX_TRAILER_BYTES
             }
-            _ => LINE_LIMIT_BYTES,
+            _ => MAX_LINE_BYTES,
         };
         let added = u32::try_from(bytes).unwrap_or(u32::MAX);
         self.line_bytes = self.line_bytes.saturating_add(added);
@@ -141,4 +141,12 @@ impl Chunked {
         }
         Ok(())
     }
+}
+
+/// Takes what there is of the bytes still to come off `left_bytes`, and says how many that were.
+pub(super) fn skip(left_bytes: &mut u64, available: usize) -> usize {
+    let left = usize::try_from(*left_bytes).unwrap_or(usize::MAX);
+    let skipped = left.min(available);
+    *left_bytes -= skipped as u64;
+    skipped
 }

@@ -1,5 +1,5 @@
 //! The three header fields that frame a response: `Connection`, `Content-Length` and
-//! `Transfer-Encoding`. Every other field is passed over by the length of its name.
+//! `Transfer-Encoding`. Every other field is skipped by the length of its name.
 
 use httparse::Header;
 
@@ -29,7 +29,7 @@ pub(super) enum Coding {
 }
 
 impl Fields {
-    pub(super) fn of(headers: &[Header<'_>]) -> Self {
+    pub(super) fn from_headers(headers: &[Header<'_>]) -> Self {
         let mut fields = Self {
             length: Length::Absent,
             coding: Coding::Absent,

@@ -7,16 +7,25 @@
 use std::mem::MaybeUninit;
 
 use super::fields::{Coding, Fields, Length};
-use super::{Expect, Malformed};
+use super::malformed::Malformed;
 
 /// The longest head, empty line included, in bytes.
-pub(super) const HEAD_LIMIT_BYTES: usize = 64 * 1024;
+pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 /// The most header fields of one head.
-const HEADER_LIMIT: usize = 256;
+const MAX_HEADERS: usize = 256;
 /// How every head begins, whatever its minor version.
 const START: &[u8] = b"HTTP/1.";
 
-/// What a head decides.
+/// What the request asked, as far as it changes how its response is framed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expect {
+    /// The response has the body that its head announces.
+    Body,
+    /// The request was HEAD: the response ends with its head, whatever that announces.
+    NoBody,
+}
+
+/// What a head says about its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) status: u16,
@@ -41,11 +50,11 @@ impl Head {
 
 /// Reads the head that `input` begins with, and its length in bytes; `None` when it goes on.
 pub(super) fn scan(input: &[u8], expect: Expect) -> Result<Option<(Head, usize)>, Malformed> {
-    let window = &input[..input.len().min(HEAD_LIMIT_BYTES)];
+    let window = &input[..input.len().min(MAX_HEAD_BYTES)];
     if !window.starts_with(START) {
         return check_incomplete(window).map(|()| None);
     }
-    let mut headers = [const { MaybeUninit::uninit() }; HEADER_LIMIT];
+    let mut headers = [const { MaybeUninit::uninit() }; MAX_HEADERS];
     let mut parsed = httparse::Response::new(&mut []);
     let mut parser = httparse::ParserConfig::default();
     parser.allow_obsolete_multiline_headers_in_responses(true);
@@ -64,7 +73,7 @@ pub(super) fn check_incomplete(bytes: &[u8]) -> Result<(), Malformed> {
     let len = bytes.len().min(START.len());
     if bytes[..len] != START[..len] {
         Err(Malformed::Head)
-    } else if bytes.len() >= HEAD_LIMIT_BYTES {
+    } else if bytes.len() >= MAX_HEAD_BYTES {
         Err(Malformed::HeadTooLarge)
     } else {
         Ok(())
@@ -72,7 +81,7 @@ pub(super) fn check_incomplete(bytes: &[u8]) -> Result<(), Malformed> {
 }
 
 /// Where the head ends: after an empty line, whose line ends may be bare LF (RFC 9112 section
-/// 2.2). The line before it is looked for from `from` on.
+/// 2.2). The search for the line before it starts at `from`.
 pub(super) fn terminator(bytes: &[u8], from: usize) -> Option<usize> {
     memchr::memchr_iter(b'\n', &bytes[from..]).find_map(|at| {
         let next = from + at + 1;
@@ -89,7 +98,7 @@ fn interpret(parsed: &httparse::Response<'_, '_>, expect: Expect) -> Result<Head
     if status < 100 || status == 101 {
         return Err(Malformed::Head);
     }
-    let fields = Fields::of(parsed.headers);
+    let fields = Fields::from_headers(parsed.headers);
     let framing = framing(status, expect, &fields)?;
     let persists = if parsed.version == Some(1) {
         !fields.says_close

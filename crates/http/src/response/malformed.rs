@@ -5,7 +5,7 @@ use thiserror::Error;
 /// A response that breaks HTTP/1.1. Nothing after it on the connection can be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Malformed {
-    /// Not a status line and header fields, a status below 100, an upgrade nobody asked for, or
+    /// Not a status line and header fields, a status below 100, an upgrade that was not requested, or
     /// interim responses without end.
     #[error(
         "malformed response head: expected an HTTP/1.0 or HTTP/1.1 status line and header fields; \

@@ -1,12 +1,11 @@
 //! What the parsers of one worker share, so that a connection itself needs no heap.
 
-use super::Expect;
-use super::head::Head;
+use super::head::{Expect, Head};
 
 /// Heads longer than this are parsed every time, in bytes.
-const CACHED_HEAD_LIMIT_BYTES: usize = 4 * 1024;
+const MAX_CACHED_HEAD_BYTES: usize = 4 * 1024;
 /// Spare buffers kept for heads that arrive in pieces.
-const SPARE_LIMIT: usize = 64;
+const MAX_SPARES: usize = 64;
 /// Where a new buffer starts; most heads never outgrow it.
 const STASH_BYTES: usize = 1024;
 
@@ -26,9 +25,9 @@ impl ParserMemory {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            head_bytes: Vec::with_capacity(CACHED_HEAD_LIMIT_BYTES),
+            head_bytes: Vec::with_capacity(MAX_CACHED_HEAD_BYTES),
             head: None,
-            spares: Vec::with_capacity(SPARE_LIMIT),
+            spares: Vec::with_capacity(MAX_SPARES),
         }
     }
 
@@ -42,7 +41,7 @@ impl ParserMemory {
 
     /// Remembers a complete head in place of the last one. Interim heads are not worth the place.
     pub(super) fn remember(&mut self, bytes: &[u8], expect: Expect, head: Head) {
-        if bytes.len() > CACHED_HEAD_LIMIT_BYTES || head.is_interim() {
+        if bytes.len() > MAX_CACHED_HEAD_BYTES || head.is_interim() {
             return;
         }
         self.head_bytes.clear();
@@ -57,7 +56,7 @@ impl ParserMemory {
 
     /// Takes a buffer back for the next head in pieces; beyond the limit it is freed.
     pub(super) fn return_stash(&mut self, mut stash: Vec<u8>) {
-        if stash.capacity() > 0 && self.spares.len() < SPARE_LIMIT {
+        if stash.capacity() > 0 && self.spares.len() < MAX_SPARES {
             stash.clear();
             self.spares.push(stash);
         }

@@ -162,7 +162,7 @@ fn a_buffer_comes_back_after_an_error_and_after_an_abandoned_head() {
 }
 
 #[test]
-fn a_close_is_told_apart_by_what_was_outstanding() {
+fn the_meaning_of_a_close_depends_on_what_was_outstanding() {
     let finish = |bytes: &[u8]| {
         let mut parser = ResponseParser::new();
         let advance = parser.advance(bytes, &mut ParserMemory::new());

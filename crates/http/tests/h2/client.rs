@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use plimsoll_http::Expect;
-use plimsoll_http::h2::{Connection, Event, Memory, Request, RequestHead};
+use plimsoll_http::h2::{self, Connection, Event, Memory};
+use plimsoll_http::{Expect, Request, Version};
 
 use super::invariance::{Seen, note};
 
@@ -41,17 +41,19 @@ impl Client {
 
     /// Sends a request, tagged with `tag`; false when there is no capacity.
     pub(crate) fn send(&mut self, tag: u32, method: &str, path: &str, body: &[u8], observe: bool) -> bool {
-        let authority = self.address.to_string();
-        let head = RequestHead {
+        let request = Request {
             method,
-            scheme: "http",
-            authority: &authority,
-            path,
-            headers: &[],
-            body_bytes: Some(body.len() as u64),
+            secure: false,
+            authority: self.address.to_string(),
+            path: path.as_bytes(),
+            headers: Vec::new(),
+            body,
+            user_agent: None,
         };
+        let (bytes, head_bytes) = request.encode(Version::Http2).unwrap().to_bytes();
+        let (block, body) = bytes.split_at(head_bytes);
         let expect = if method == "HEAD" { Expect::NoBody } else { Expect::Body };
-        let request = Request { tag, block: &head.encode().unwrap(), body, expect, observe };
+        let request = h2::Request { tag, block, body, expect, observe };
         let sent = self.connection.request(&request, &mut self.memory, &mut self.out);
         self.open += usize::from(sent);
         sent

@@ -64,7 +64,7 @@ fn a_server_that_takes_fewer_streams_than_are_open_leaves_no_capacity() {
 }
 
 #[test]
-fn a_thousand_streams_are_told_apart_in_any_order() {
+fn a_thousand_streams_are_distinguished_in_any_order() {
     let (mut connection, mut memory, mut out) = (Connection::new(1000), Memory::new(), Vec::new());
     connection.open(&mut out);
     assert_eq!(answered(&mut connection, &mut memory, &settings(&[])), []);

@@ -9,7 +9,6 @@
 )]
 
 mod allocation;
-mod blocks;
 mod client;
 mod corpus;
 mod flow;

@@ -36,7 +36,7 @@ impl Nghttpd {
         server
     }
 
-    /// It tells nobody when it begins to accept.
+    /// It does not report when it begins to accept.
     fn wait(&mut self) {
         let begun = Instant::now();
         while TcpStream::connect(self.address).is_err() {
@@ -60,9 +60,9 @@ impl Drop for Nghttpd {
 }
 
 /// The observed body of a tag.
-fn body(seen: &[Seen], wanted: u32) -> Vec<u8> {
+fn body(seen: &[Seen], of: u32) -> Vec<u8> {
     let bodies = seen.iter().filter_map(|seen| match seen {
-        Seen::Body(tag, body) if *tag == wanted => Some(body.clone()),
+        Seen::Body(tag, body) if *tag == of => Some(body.clone()),
         _ => None,
     });
     bodies.flatten().collect()

@@ -9,7 +9,7 @@ use super::invariance::check;
 const MUTATIONS: Mutations<'_> =
     Mutations { places_max: 24, telling_bytes: &[0, 1, 4, 8, 0x20, 0x88, 0xff], repeated_bytes: 9 };
 /// Longer seeds, which are floods, are not mutated.
-const MUTATED_BYTES_MAX: usize = 4096;
+const MAX_MUTATED_BYTES: usize = 4096;
 
 #[test]
 fn the_fuzzers_corpus_reads_the_same_however_it_is_cut() {
@@ -20,7 +20,7 @@ fn the_fuzzers_corpus_reads_the_same_however_it_is_cut() {
 
 #[test]
 fn mutations_of_the_fuzzers_corpus_read_the_same_however_they_are_cut() {
-    for seed in seeds("h2").iter().filter(|seed| seed.len() <= MUTATED_BYTES_MAX) {
+    for seed in seeds("h2").iter().filter(|seed| seed.len() <= MAX_MUTATED_BYTES) {
         MUTATIONS.each(seed, check);
     }
 }

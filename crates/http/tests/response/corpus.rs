@@ -29,7 +29,7 @@ impl Case {
         assert!(why.starts_with("# "), "{}: says why", path.display());
         let expect = match expect {
             "expect: body" => Expect::Body,
-            "expect: nobody" => Expect::NoBody,
+            "expect: no body" => Expect::NoBody,
             other => panic!("{}: {other}", path.display()),
         };
         let outcome = outcome.strip_prefix("outcome: ").expect("an outcome");

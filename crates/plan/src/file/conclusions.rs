@@ -1,8 +1,7 @@
 //! The parts of a plan file about what its runs say together.
 
-use super::PlanFileError;
 use super::entry::Entry;
-use super::error::instead;
+use super::error::{PlanFileError, instead};
 use super::section::Section;
 
 const COMPARE_KEYS: [&str; 1] = ["against"];

@@ -7,8 +7,7 @@ use plimsoll_units::{
 };
 use toml::de::{DeInteger, DeValue};
 
-use super::PlanFileError;
-use super::section::line_of;
+use super::error::{PlanFileError, line_of};
 use crate::checked_name;
 
 /// A value with its place in the file.
@@ -36,13 +35,13 @@ impl<'s, 'a> Entry<'s, 'a> {
 
     /// A text that is shown in one line: not empty, and without characters that would break it.
     pub(super) fn one_line(&self) -> Result<String, PlanFileError> {
-        const WANTED: &str = "a text of one line, with something in it";
+        const EXPECTED: &str = "a text of one line, with something in it";
         let text = self.string()?;
         if text.contains(char::is_control) {
-            return Err(self.wrong_as("a text with a line break, a tab or the like", WANTED));
+            return Err(self.wrong_as("a text with a line break, a tab or the like", EXPECTED));
         }
         if text.trim().is_empty() {
-            return Err(self.wrong_as("empty", WANTED));
+            return Err(self.wrong_as("empty", EXPECTED));
         }
         Ok(text)
     }
@@ -60,61 +59,61 @@ impl<'s, 'a> Entry<'s, 'a> {
     }
 
     /// A number above zero.
-    pub(super) fn positive(&self, wanted: &str) -> Result<f64, PlanFileError> {
+    pub(super) fn positive(&self, expected: &str) -> Result<f64, PlanFileError> {
         let value = match self.value {
             DeValue::Integer(number) => whole(number).map(|value| value as f64),
             DeValue::Float(number) => number.as_str().parse().ok(),
             _ => None,
         };
-        value.filter(|value: &f64| value.is_finite() && *value > 0.0).ok_or_else(|| self.wrong(wanted))
+        value.filter(|value: &f64| value.is_finite() && *value > 0.0).ok_or_else(|| self.wrong(expected))
     }
 
     /// A ratio: `0.9995`, or `"99.95%"`.
     pub(super) fn ratio(&self) -> Result<f64, PlanFileError> {
-        const WANTED: &str = "a ratio such as 0.9995 or \"99.95%\"";
+        const EXPECTED: &str = "a ratio such as 0.9995 or \"99.95%\"";
         let value = match self.value {
             DeValue::String(text) => {
                 let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-                percent.map(|percent| percent / 100.0).ok_or_else(|| self.wrong(WANTED))?
+                percent.map(|percent| percent / 100.0).ok_or_else(|| self.wrong(EXPECTED))?
             }
-            _ => self.positive(WANTED)?,
+            _ => self.positive(EXPECTED)?,
         };
-        if value <= 1.0 { Ok(value) } else { Err(self.wrong(WANTED)) }
+        if value <= 1.0 { Ok(value) } else { Err(self.wrong(EXPECTED)) }
     }
 
     /// A text that one of the parsers of units reads.
     fn quantity<T>(
         &self,
         parse: impl Fn(&str) -> Result<T, ParseQuantityError>,
-        wanted: &str,
+        expected: &str,
     ) -> Result<T, PlanFileError> {
         match self.value {
-            DeValue::String(text) => parse(text).map_err(|_| self.wrong(wanted)),
-            _ => Err(self.wrong(wanted)),
+            DeValue::String(text) => parse(text).map_err(|_| self.wrong(expected)),
+            _ => Err(self.wrong(expected)),
         }
     }
 
     /// A number, or a text such as `"10k"`.
     pub(super) fn count(&self) -> Result<u64, PlanFileError> {
-        const WANTED: &str = "a whole number above 0 such as 200 or \"10k\"";
+        const EXPECTED: &str = "a whole number above 0 such as 200 or \"10k\"";
         let value = match self.value {
-            DeValue::Integer(number) => whole(number).ok_or_else(|| self.wrong(WANTED))?,
-            _ => self.quantity(parse_count, WANTED)?,
+            DeValue::Integer(number) => whole(number).ok_or_else(|| self.wrong(EXPECTED))?,
+            _ => self.quantity(parse_count, EXPECTED)?,
         };
-        if value > 0 { Ok(value) } else { Err(self.wrong(WANTED)) }
+        if value > 0 { Ok(value) } else { Err(self.wrong(EXPECTED)) }
     }
 
-    /// How often a request is sent beside others.
+    /// How often a request is sent compared with the others.
     pub(super) fn weight(&self) -> Result<u32, PlanFileError> {
         u32::try_from(self.count()?).map_err(|_| self.wrong("a weight of at most 4294967295"))
     }
 
     /// Requests a second: a number, or a text such as `"2k"`.
     pub(super) fn rate_per_sec(&self) -> Result<f64, PlanFileError> {
-        const WANTED: &str = "a rate above 0 such as 500 or \"2k\"";
+        const EXPECTED: &str = "a rate above 0 such as 500 or \"2k\"";
         match self.value {
-            DeValue::String(_) => self.quantity(parse_rate, WANTED),
-            _ => self.positive(WANTED),
+            DeValue::String(_) => self.quantity(parse_rate, EXPECTED),
+            _ => self.positive(EXPECTED),
         }
     }
 
@@ -128,10 +127,10 @@ impl<'s, 'a> Entry<'s, 'a> {
     }
 
     pub(super) fn duration(&self) -> Result<Duration, PlanFileError> {
-        const WANTED: &str = "a duration such as \"500ms\", \"10s\" or \"2m\"";
+        const EXPECTED: &str = "a duration such as \"500ms\", \"10s\" or \"2m\"";
         match self.value {
-            DeValue::String(_) => self.quantity(parse_duration, WANTED),
-            _ => self.positive(WANTED).map(Duration::from_secs_f64),
+            DeValue::String(_) => self.quantity(parse_duration, EXPECTED),
+            _ => self.positive(EXPECTED).map(Duration::from_secs_f64),
         }
     }
 
@@ -140,9 +139,9 @@ impl<'s, 'a> Entry<'s, 'a> {
         self.quantity(parse_bandwidth, "a bandwidth such as \"200Mbit\" or \"2.5Gbit\"")
     }
 
-    /// Bytes, of whatever `wanted` says.
-    pub(super) fn bytes(&self, wanted: &str) -> Result<u64, PlanFileError> {
-        self.quantity(parse_bytes, wanted)
+    /// A number of bytes; `expected` describes it in errors.
+    pub(super) fn bytes(&self, expected: &str) -> Result<u64, PlanFileError> {
+        self.quantity(parse_bytes, expected)
     }
 
     /// The values of a list, each with its own place.

@@ -1,6 +1,6 @@
 //! What can be wrong in a plan file, and where.
 
-use super::line_of;
+use toml::de::DeValue;
 
 /// Something wrong in a plan file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,14 +37,14 @@ pub enum Problem {
         why: String,
     },
     /// A value that its key cannot have.
-    #[error("`{key}` is {found}; it must be {wanted}")]
+    #[error("`{key}` is {found}; it must be {expected}")]
     Wrong {
         /// The key with its path.
         key: String,
         /// What stands there.
         found: String,
         /// What would be right.
-        wanted: String,
+        expected: String,
     },
     /// Keys that exclude each other.
     #[error("`{key}` and `{other}` say two different things; leave one of them out")]
@@ -65,12 +65,12 @@ impl PlanFileError {
 }
 
 /// How alike two names must be, from 0 to 1 as Jaro and Winkler count it, before one is suggested for the other.
-const LIKENESS_MIN: f64 = 0.75;
+const MIN_LIKENESS: f64 = 0.75;
 
 /// The known name most like a mistyped one, if any is near.
 pub(super) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let scored = known.iter().map(|one| (strsim::jaro_winkler(name, one), *one));
-    let likely = scored.filter(|(likeness, _)| *likeness >= LIKENESS_MIN);
+    let likely = scored.filter(|(likeness, _)| *likeness >= MIN_LIKENESS);
     likely.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one)
 }
 
@@ -80,4 +80,21 @@ pub(super) fn instead(name: &str, known: &[&str]) -> String {
         || format!("write one of {}", known.join(", ")),
         |near| format!("did you mean `{near}`?"),
     )
+}
+
+/// The line of a place in a text, the first is 1.
+pub(super) fn line_of(text: &str, at: usize) -> usize {
+    text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// What a value is called in an error.
+pub(super) fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a text",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
 }

@@ -1,8 +1,7 @@
 //! The part of a plan file that makes it a test: what the verdict should be.
 
-use super::PlanFileError;
 use super::entry::Entry;
-use super::error::instead;
+use super::error::{PlanFileError, instead};
 use super::section::Section;
 
 const KEYS: [&str; 4] = ["limit", "where", "size", "either"];
@@ -41,7 +40,7 @@ pub struct Expected {
 /// What the verdict should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expect {
-    /// The limit; of several, which are too close to be told apart, all must be named.
+    /// The limit; if several are too close to be distinguished, the verdict must name all of them.
     pub limits: Vec<Expected>,
     /// The size of a pool.
     pub size: Option<u64>,

@@ -6,17 +6,52 @@ use std::str::FromStr;
 use toml::de::DeValue;
 
 use super::entry::Entry;
+use super::error::PlanFileError;
 use super::section::Section;
-use super::{GeneratorSpec, PlanFileError};
 use crate::{Capacity, PlanHost, Probe};
 
 const KEYS: [&str; 11] =
     ["name", "tier", "cores", "link", "packets", "memory", "disk", "run", "ready", "start", "probe"];
 /// Local ports begin at [`GeneratorSpec::FIRST_PORT`] and end with all ports.
-const LOCAL_PORTS_MAX: u16 = u16::MAX - GeneratorSpec::FIRST_PORT;
+const MAX_LOCAL_PORTS: u16 = u16::MAX - GeneratorSpec::FIRST_PORT;
 const MEMORY: &str = "an amount of memory such as \"256MB\" or \"1GiB\"";
 const DISK: &str = "the bytes a second that its disk reads and writes, such as \"4MB\" or \"512KiB\"";
 const GENERATOR_KEYS: [&str; 7] = ["count", "cores", "link", "packets", "memory", "disk", "ports"];
+
+/// The generator as a host of a lab, or several of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GeneratorSpec {
+    /// How many hosts make the load together.
+    pub count: u32,
+    /// What each has; what is not given is the machine's.
+    pub capacity: Capacity,
+    /// The local ports that its connections may come from; `None` leaves the kernel's range.
+    pub ports: Option<u16>,
+}
+
+impl Default for GeneratorSpec {
+    /// One, with all that the machine has.
+    fn default() -> Self {
+        Self { count: 1, capacity: Capacity::default(), ports: None }
+    }
+}
+
+impl GeneratorSpec {
+    /// The most hosts that make a load together.
+    pub const MAX_COUNT: u32 = 16;
+
+    /// The names of the hosts: `generator`, `generator2` …
+    pub fn names(&self) -> impl Iterator<Item = String> + use<> {
+        let name = |number| match number {
+            1 => PlanHost::GENERATOR.to_owned(),
+            number => format!("{}{number}", PlanHost::GENERATOR),
+        };
+        (1..=self.count).map(name)
+    }
+
+    /// Where a given number of local ports begins: where the kernel's own range does.
+    pub const FIRST_PORT: u16 = 32_768;
+}
 
 /// A host that a lab makes.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,8 +135,8 @@ impl Hosts {
                 .then_some(name)
                 .ok_or_else(|| entry.wrong(&format!("hosts of this file ({})", names.join(", "))))
         };
-        let wanted: Vec<String> = with.one_or_more()?.iter().map(one).collect::<Result<_, _>>()?;
-        self.plan.retain(|host| wanted.contains(&host.name));
+        let expected: Vec<String> = with.one_or_more()?.iter().map(one).collect::<Result<_, _>>()?;
+        self.plan.retain(|host| expected.contains(&host.name));
         Ok(())
     }
 }
@@ -230,7 +265,7 @@ pub(super) fn generator(file: &Section<'_, '_>) -> Result<GeneratorSpec, PlanFil
 }
 
 fn generators(entry: &Entry<'_, '_>) -> Result<u32, PlanFileError> {
-    let most = GeneratorSpec::COUNT_MAX;
+    let most = GeneratorSpec::MAX_COUNT;
     let count = u32::try_from(entry.count()?).ok().filter(|count| (1..=most).contains(count));
     count.ok_or_else(|| entry.wrong(&format!("a number of hosts that make the load, from 1 to {most}")))
 }
@@ -238,6 +273,6 @@ fn generators(entry: &Entry<'_, '_>) -> Result<u32, PlanFileError> {
 fn local_ports(entry: &Entry<'_, '_>) -> Result<u16, PlanFileError> {
     let count = u16::try_from(entry.count()?).ok();
     count
-        .filter(|count| (1..=LOCAL_PORTS_MAX).contains(count))
-        .ok_or_else(|| entry.wrong(&format!("a number of local ports, from 1 to {LOCAL_PORTS_MAX}")))
+        .filter(|count| (1..=MAX_LOCAL_PORTS).contains(count))
+        .ok_or_else(|| entry.wrong(&format!("a number of local ports, from 1 to {MAX_LOCAL_PORTS}")))
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::PlanFileError;
 use super::entry::Entry;
+use super::error::PlanFileError;
 use super::section::Section;
 use crate::{ArrivalProcess, LoadSpec, ProfileSpec, RateProfile, Slo, Stage};
 

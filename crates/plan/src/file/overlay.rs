@@ -3,9 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::error::nearest;
-use super::section::line_of;
-use super::{PlanFileError, Problem};
+use super::error::{PlanFileError, Problem, line_of, nearest};
 
 /// Keys of which one at most makes sense, by the table they stand in: a variant's one takes the place of the others.
 const EXCLUSIVE: [(&str, &str, &[&str]); 12] = [
@@ -126,7 +124,7 @@ fn lay_over_named<'a>(
     Ok(())
 }
 
-/// A host that is added does something or is looked at; one that only changes values has a mistyped name.
+/// An added host runs something or is sampled; one that only changes values has a mistyped name.
 fn is_whole(host: &DeTable<'_>) -> bool {
     host.contains_key("run") || host.contains_key("probe")
 }
@@ -139,7 +137,7 @@ fn unknown(
 ) -> PlanFileError {
     let names: Vec<&str> = base.iter().filter_map(|known| name_of(known.get_ref())).collect();
     let near = nearest(name, &names).map_or_else(|| names.join(", "), ToOwned::to_owned);
-    let wanted = match what {
+    let expected = match what {
         "host" => format!("the name of one ({near}), or the host needs `run` or `probe` to be one more"),
         _ if names.is_empty() => "left out, for the file has none".to_owned(),
         _ => format!("the name of one ({near})"),
@@ -147,7 +145,7 @@ fn unknown(
     let problem = Problem::Wrong {
         key: format!("variant.{what}.name"),
         found: format!("`{name}`, which is no {what} of the file"),
-        wanted,
+        expected,
     };
     PlanFileError { line: line_of(text, other.span().start), problem }
 }

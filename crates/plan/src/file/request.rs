@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::PlanFileError;
+use super::error::PlanFileError;
 use super::section::Section;
 use crate::RequestSpec;
 
@@ -24,11 +24,11 @@ impl Several {
         let tables = file.get("request");
         let Some(given) = named.as_ref().or(tables.as_ref()) else { return Ok(Self::default()) };
         if let (Some(named), Some(tables)) = (&named, &tables) {
-            return Err(named.beside(tables));
+            return Err(named.conflicting(tables));
         }
         // A single request's parts would be said of none.
         if let Some(single) = ["method", "body"].into_iter().find_map(|key| target.get(key)) {
-            return Err(single.beside(given));
+            return Err(single.conflicting(given));
         }
         let sections = file.sections("request", &KEYS)?;
         if let (Some(tables), true) = (&tables, sections.is_empty()) {

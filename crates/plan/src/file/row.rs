@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::PlanFileError;
 use super::entry::Entry;
-use super::error::instead;
+use super::error::{PlanFileError, instead};
 use super::section::Section;
 use crate::PlanHost;
 

@@ -3,13 +3,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::entry::Entry;
-use super::error::instead;
-use super::{PlanFileError, Problem, kind};
-
-/// The line of a place in a text, the first is 1.
-pub(super) fn line_of(text: &str, at: usize) -> usize {
-    text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
-}
+use super::error::{PlanFileError, Problem, instead, kind, line_of};
 
 /// A table with its place in the file; every key of it is known.
 #[derive(Debug, Clone)]
@@ -95,13 +89,13 @@ impl<'s, 'a> Section<'s, 'a> {
     pub(super) fn at_most_one(&self, keys: &[&str]) -> Result<(), PlanFileError> {
         let there: Vec<Entry<'s, 'a>> = keys.iter().filter_map(|key| self.get(key)).collect();
         let [first, second, ..] = there.as_slice() else { return Ok(()) };
-        Err(first.beside(second))
+        Err(first.conflicting(second))
     }
 }
 
 impl<'s, 'a> Entry<'s, 'a> {
     /// An error about two values that exclude each other.
-    pub(super) fn beside(&self, other: &Self) -> PlanFileError {
+    pub(super) fn conflicting(&self, other: &Self) -> PlanFileError {
         let problem = Problem::Both { key: self.path.clone(), other: other.path.clone() };
         PlanFileError { line: self.line.max(other.line), problem }
     }
@@ -113,7 +107,7 @@ impl<'s, 'a> Entry<'s, 'a> {
     }
 
     /// An error about this value, by what it is.
-    pub(super) fn wrong(&self, wanted: &str) -> PlanFileError {
+    pub(super) fn wrong(&self, expected: &str) -> PlanFileError {
         let found = match self.value {
             DeValue::String(text) => format!("`{text}`"),
             DeValue::Integer(number) => number.to_string(),
@@ -121,13 +115,13 @@ impl<'s, 'a> Entry<'s, 'a> {
             DeValue::Boolean(value) => value.to_string(),
             other => kind(other).to_owned(),
         };
-        self.wrong_as(&found, wanted)
+        self.wrong_as(&found, expected)
     }
 
     /// An error about this value, which is called `found`.
-    pub(super) fn wrong_as(&self, found: &str, wanted: &str) -> PlanFileError {
+    pub(super) fn wrong_as(&self, found: &str, expected: &str) -> PlanFileError {
         let problem =
-            Problem::Wrong { key: self.path.clone(), found: found.to_owned(), wanted: wanted.to_owned() };
+            Problem::Wrong { key: self.path.clone(), found: found.to_owned(), expected: expected.to_owned() };
         PlanFileError { line: self.line, problem }
     }
 }

@@ -2,9 +2,8 @@
 
 use toml::de::DeValue;
 
-use super::PlanFileError;
 use super::entry::Entry;
-use super::error::instead;
+use super::error::{PlanFileError, instead};
 use super::section::Section;
 
 const KEYS: [&str; 6] = ["name", "header", "query", "env", "command", "host"];
@@ -65,7 +64,7 @@ pub enum Combinations {
 }
 
 /// The most switches that are measured in all combinations: 1024 runs a round.
-const ALL_MOST: usize = 10;
+const MAX_COMBINATIONS: usize = 10;
 
 impl Positions {
     /// What stands for one of both.
@@ -92,31 +91,32 @@ pub(super) fn combinations(
     file: &Section<'_, '_>,
     switches: &[Switch],
 ) -> Result<Combinations, PlanFileError> {
-    const WANTED: &str = "\"all\", or a list of lists of the switches that are on, such as [[\"cache\", \"log\"], [\"cache\"], []]";
+    const EXPECTED: &str = "\"all\", or a list of lists of the switches that are on, such as [[\"cache\", \"log\"], [\"cache\"], []]";
     let Some(entry) = file.get("combinations") else { return Ok(Combinations::Usual) };
     match entry.value {
-        DeValue::String(text) if text == "all" && switches.len() <= ALL_MOST => Ok(Combinations::All),
+        DeValue::String(text) if text == "all" && switches.len() <= MAX_COMBINATIONS => Ok(Combinations::All),
         DeValue::String(text) if text == "all" => {
             let found = format!("\"all\" of {} switches", switches.len());
-            Err(entry.wrong_as(&found, &format!("a list of combinations, beyond {ALL_MOST} switches")))
+            Err(entry
+                .wrong_as(&found, &format!("a list of combinations, beyond {MAX_COMBINATIONS} switches")))
         }
         DeValue::Array(_) => {
             let lists = entry.items()?;
             let given =
-                lists.iter().map(|list| settings(list, switches, WANTED)).collect::<Result<Vec<_>, _>>()?;
+                lists.iter().map(|list| settings(list, switches, EXPECTED)).collect::<Result<Vec<_>, _>>()?;
             match given.iter().enumerate().find(|(index, settings)| given[..*index].contains(settings)) {
                 Some((index, _)) => Err(lists[index].wrong("another combination than those before it")),
-                None if given.is_empty() => Err(entry.wrong(WANTED)),
+                None if given.is_empty() => Err(entry.wrong(EXPECTED)),
                 None => Ok(Combinations::Given(given)),
             }
         }
-        _ => Err(entry.wrong(WANTED)),
+        _ => Err(entry.wrong(EXPECTED)),
     }
 }
 
 /// One combination by the names of the switches that are on.
-fn settings(list: &Entry<'_, '_>, switches: &[Switch], wanted: &str) -> Result<Vec<bool>, PlanFileError> {
-    let DeValue::Array(_) = list.value else { return Err(list.wrong(wanted)) };
+fn settings(list: &Entry<'_, '_>, switches: &[Switch], expected: &str) -> Result<Vec<bool>, PlanFileError> {
+    let DeValue::Array(_) = list.value else { return Err(list.wrong(expected)) };
     let mut settings = vec![false; switches.len()];
     for entry in list.items()? {
         let name = entry.string()?;
@@ -154,12 +154,12 @@ fn turn(section: &Section<'_, '_>) -> Result<Turn, PlanFileError> {
 /// One text is for on; a table has `on` and `off`, of which one may be left out.
 fn positions(
     entry: &Entry<'_, '_>,
-    wanted: &str,
+    expected: &str,
     is_right: fn(&str) -> bool,
 ) -> Result<Positions, PlanFileError> {
     let text = |entry: Entry<'_, '_>| {
-        let text = entry.string().map_err(|_| entry.wrong(wanted))?;
-        if is_right(&text) { Ok(text) } else { Err(entry.wrong(wanted)) }
+        let text = entry.string().map_err(|_| entry.wrong(expected))?;
+        if is_right(&text) { Ok(text) } else { Err(entry.wrong(expected)) }
     };
     if !matches!(entry.value, DeValue::Table(_)) {
         return Ok(Positions { on: Some(text(entry.clone())?), off: None });
@@ -242,14 +242,14 @@ mod tests {
 
     #[test]
     fn a_variant_turns_switches_of_the_file_another_way_and_has_none_of_its_own() {
-        let variant = "[[variant]]\nname = \"mended\"\ncombinations = [[\"log\"]]\n\
+        let variant = "[[variant]]\nname = \"fixed\"\ncombinations = [[\"log\"]]\n\
             [[variant.switch]]\nname = \"log\"\nheader.on = \"S: log=batched\"\n";
         let file = with("", variant).unwrap();
-        let mended = &file.variants[0].file;
-        let Turn::Header(log) = &mended.switches[0].turn else { panic!("{mended:?}") };
+        let fixed = &file.variants[0].file;
+        let Turn::Header(log) = &fixed.switches[0].turn else { panic!("{fixed:?}") };
         assert_eq!((log.at(true), log.at(false)), (Some("S: log=batched"), Some("S: log=off")));
-        assert_eq!(mended.switches[1], file.switches[1]);
-        assert_eq!(mended.combinations, Combinations::Given(vec![vec![true, false]]));
+        assert_eq!(fixed.switches[1], file.switches[1]);
+        assert_eq!(fixed.combinations, Combinations::Given(vec![vec![true, false]]));
         let refused = |switch: &str| with("", &variant.replace("\"log\"\nheader", switch)).unwrap_err();
         let unknown = refused("\"logs\"\nheader");
         assert!(
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_switch_is_told_with_its_line() {
+    fn what_is_wrong_with_a_switch_is_named_with_its_line() {
         let wrong = |switch: &str| read(&format!("[[switch]]\nname = \"a\"\n{switch}")).unwrap_err();
         assert!(wrong("").contains("`switch.header` is missing"), "{}", wrong(""));
         assert!(wrong("header = \"X-Log\"").starts_with("line 5"), "{}", wrong("header = \"X-Log\""));

@@ -1,6 +1,6 @@
 //! The part of a plan file about the request, and what is spoken on the way to the target.
 
-use super::PlanFileError;
+use super::error::PlanFileError;
 use super::request::Several;
 use super::section::Section;
 use crate::{TlsSpec, TransportSpec};
@@ -51,7 +51,7 @@ fn no_url(section: &Section<'_, '_>, key: &str) -> PlanFileError {
     section.missing(key, "it says what to send the load to, as in url = \"http://web/\"")
 }
 
-/// HTTP/2 and TLS. What does not go together is told here by its keys, and not later by the flags of the command line.
+/// HTTP/2 and TLS. Keys that conflict are reported here by their names, and not later by the flags of the command line.
 fn transport(
     target: &Section<'_, '_>,
     plain: bool,
@@ -63,11 +63,13 @@ fn transport(
     let cacert = target.get("cacert");
     let path = cacert.as_ref().map(|path| path.string().map(Into::into)).transpose()?;
     if let Some(http2) = target.get("http2").filter(|_| http2 && !keeps_alive) {
-        return Err(http2.wrong("left out beside a header `Connection: close`, which HTTP/2 does not have"));
+        return Err(
+            http2.wrong("left out, because of the header `Connection: close`, which HTTP/2 does not have")
+        );
     }
     let insecure_key = target.get("insecure").filter(|_| insecure);
     if let (Some(insecure), Some(cacert)) = (&insecure_key, &cacert) {
-        return Err(insecure.beside(cacert));
+        return Err(insecure.conflicting(cacert));
     }
     if let Some(of_tls) = insecure_key.or(cacert).filter(|_| plain) {
         return Err(

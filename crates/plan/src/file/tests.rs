@@ -122,7 +122,7 @@ fn a_value_that_its_key_cannot_have_says_what_it_could_have() {
 }
 
 #[test]
-fn a_host_is_made_in_a_lab_unless_it_is_only_looked_at() {
+fn a_host_is_made_in_a_lab_unless_it_is_only_sampled() {
     let file = PlanFile::parse(
         "[target]\nurl = \"http://a/\"\n[[host]]\nname = \"a\"\nprobe = \"ssh://a\"\n[[host]]\nname = \"b\"\n",
     )
@@ -171,7 +171,7 @@ fn a_header_that_closes_the_connection_asks_for_one_a_request() {
 }
 
 #[test]
-fn what_is_spoken_on_the_way_is_asked_for_beside_the_url() {
+fn the_protocol_is_a_key_of_the_target() {
     let secure = "[target]\nurl = \"https://a/\"\nhttp2 = true\ncacert = \"ca.pem\"\n";
     let file = PlanFile::parse(secure).unwrap();
     let plan = file.spec.freeze().unwrap();
@@ -215,7 +215,7 @@ fn several_requests_are_tables_with_weights_that_share_the_targets_headers() {
 }
 
 #[test]
-fn requests_that_cannot_be_sent_are_told_by_line_and_key() {
+fn requests_that_cannot_be_sent_are_named_by_line_and_key() {
     let more = |lines: &str| refused(&format!("{SEVERAL}{lines}"));
     assert!(more("[[request]]\nweight = 2\n").contains("line 12: `request.url` is missing"));
     assert!(more("[[request]]\nurl = \"orders\"\n").contains("line 13: `request.url` is `orders`"));
@@ -264,7 +264,7 @@ fn a_variant_changes_only_what_it_names_however_deep() {
 }
 
 #[test]
-fn a_variant_may_add_a_host_and_a_mistyped_one_is_told() {
+fn a_variant_may_add_a_host_and_a_mistyped_one_is_refused() {
     let more = with("[[variant]]\nname = \"more\"\n[[variant.host]]\nname = \"api2\"\nrun = [\"true\"]\n");
     assert_eq!(more.variants[0].file.lab_hosts.len(), 3);
     let error =
@@ -410,7 +410,7 @@ fn a_row_names_hosts_and_tiers_that_are_there() {
 }
 
 #[test]
-fn hosts_that_take_no_part_are_made_and_not_looked_at() {
+fn hosts_that_take_no_part_are_made_and_not_sampled() {
     let file = with("[[variant]]\nname = \"alone\"\nwith = [\"api1\"]\ntarget.url = \"http://api1/\"\n");
     let names = |file: &PlanFile| file.spec.hosts.iter().map(|host| host.name.clone()).collect::<Vec<_>>();
     assert_eq!(names(&file), ["web", "api1"]);

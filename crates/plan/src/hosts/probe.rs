@@ -1,4 +1,4 @@
-//! Where a host, or a component on it, tells its counters.
+//! Probes: where the counters of a host, or of a component on it, are read.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,25 +7,25 @@ use std::str::FromStr;
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
-use super::{PlanHost, PlanHostError, is_name};
+use super::error::PlanHostError;
 use crate::HostPort;
-use crate::spec::default_name;
+use crate::name::{LOCAL_HOST, default_name, is_host_name};
 
 /// The ports of components where none is given.
 const PORT_REDIS: u16 = 6379;
 const PORT_MEMCACHED: u16 = 11211;
 const PORT_MARIADB: u16 = 3306;
 
-/// Where a host, or a component on it, tells its counters. It is typed, printed and stored in one form; only a
+/// Where the counters of a host, or of a component on it, are read. It is typed, printed and stored in one form; only a
 /// password is neither printed nor stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Probe {
-    /// It is not looked at.
+    /// It is not sampled.
     None,
     /// This machine; with a port also the process that listens on it, its children, and what it is connected to here.
     Local {
-        /// The port of the process to look into.
+        /// The port of the process to sample.
         port: Option<u16>,
     },
     /// This machine, and this process on it.
@@ -39,7 +39,7 @@ pub enum Probe {
         /// The port, if it is not for `ssh` to choose.
         port: Option<u16>,
     },
-    /// The URL of a page in Prometheus' text form; that of a node_exporter tells of a whole host.
+    /// The URL of a page in Prometheus' text form; that of a node_exporter covers a whole host.
     Page(String),
     /// The URL of nginx's stub_status.
     Nginx(String),
@@ -68,12 +68,12 @@ pub enum Probe {
 }
 
 impl Probe {
-    /// True if it looks at this machine as a whole, or at processes of it.
+    /// True if it samples this machine as a whole, or processes of it.
     pub fn is_here(&self) -> bool {
         matches!(self, Self::Local { .. } | Self::Pid(_))
     }
 
-    /// The same probe of hosts that go by their addresses, with its password: `address` tells what a name stands for. Names
+    /// The same probe of hosts that go by their addresses, with its password: `address` resolves a name. Names
     /// that it does not know stay.
     #[must_use]
     pub fn settled(&self, address: impl Fn(&str) -> Option<IpAddr>) -> Self {
@@ -101,12 +101,12 @@ impl Probe {
         }
     }
 
-    /// The name of the host that it looks at, where none was given: that of its address, or [`PlanHost::LOCAL`] for this
-    /// machine.
+    /// The name of the host that it samples, unless one was given: that of its address, or
+    /// [`PlanHost::LOCAL`](crate::PlanHost::LOCAL) for this machine.
     pub fn host_name(&self) -> String {
         let host = match self {
             Self::None | Self::Local { .. } | Self::Pid(_) | Self::Jvm(_) => {
-                return PlanHost::LOCAL.to_owned();
+                return LOCAL_HOST.to_owned();
             }
             Self::Ssh { host, .. } => return default_name(host),
             Self::Page(url) | Self::Nginx(url) | Self::Expvar(url) => host_of(url).unwrap_or_default(),
@@ -114,11 +114,11 @@ impl Probe {
                 address.host.clone()
             }
         };
-        if is_this_machine(&host) { PlanHost::LOCAL.to_owned() } else { default_name(&host) }
+        if is_this_machine(&host) { LOCAL_HOST.to_owned() } else { default_name(&host) }
     }
 }
 
-/// Whether a host stands for this machine whoever asks.
+/// Whether a name or address denotes this machine.
 fn is_this_machine(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
@@ -195,7 +195,7 @@ fn ssh(text: &str) -> Result<Probe, String> {
         Some((host, rest)) => (host, rest.strip_prefix(':')),
         None => place.split_once(':').map_or((place, None), |(host, port)| (host, Some(port))),
     };
-    let plain = |text: &str| is_name(text) && !text.starts_with('-');
+    let plain = |text: &str| is_host_name(text) && !text.starts_with('-');
     if !plain(host) && host.parse::<Ipv6Addr>().is_err() {
         return Err(format!("`{host}` is not a host"));
     }

@@ -124,7 +124,7 @@ fn probes_of_one_host_are_gathered_in_their_order() {
 }
 
 #[test]
-fn hosts_are_told_apart_and_possible() {
+fn hosts_have_different_names_and_valid_capacities() {
     let refused = |hosts: Vec<PlanHost>, part: &str| {
         let error = checked(hosts).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
@@ -137,7 +137,7 @@ fn hosts_are_told_apart_and_possible() {
     refused(capped(Capacity { cores: Some(f64::NAN), ..Capacity::default() }), "NaN");
     refused(capped(Capacity { link_in_bits_per_sec: Some(0), ..Capacity::default() }), "link in");
     let both = PlanHost { probes: vec![Probe::None, probe("local")], ..PlanHost::named("a") };
-    refused(vec![both], "`none` beside another");
+    refused(vec![both], "`none` and another");
     assert!(checked(capped(Capacity { cores: Some(0.25), ..Capacity::default() })).is_ok());
 }
 

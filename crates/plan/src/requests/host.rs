@@ -1,7 +1,7 @@
 //! From URLs that may be templates to the one host they name, and their paths.
 
-use super::{OPENING, RequestSpec};
-use crate::{PlanError, Target, TargetError};
+use super::spec::{OPENING, RequestSpec};
+use crate::{Target, TargetError};
 
 /// Requests that cannot be sent to one host.
 #[derive(Debug, thiserror::Error)]
@@ -20,13 +20,16 @@ pub enum HostError {
         line: usize,
     },
     /// No host.
-    #[error("no request names its host; give a URL beside the file, such as http://127.0.0.1:8080")]
+    #[error("no request names its host; give a URL with the file, such as http://127.0.0.1:8080")]
     None,
     /// A host that is not always the same.
     #[error(
         "`{0}` has a variable in its host; only ${{env.NAME}} may stand there, as one run loads one host"
     )]
     Variable(String),
+    /// The command's URL cannot be read.
+    #[error(transparent)]
+    Url(#[from] TargetError),
     /// A URL of a request cannot be read.
     #[error("line {line} of the requests: {source}")]
     Request {
@@ -53,21 +56,21 @@ pub(crate) fn path(url: &str) -> String {
 }
 
 /// The host of a URL: a GET of its root.
-pub(super) fn of(url: &str) -> Result<Target, PlanError> {
+pub(super) fn parse(url: &str) -> Result<Target, HostError> {
     let host = &url[..host_end(url)];
     if host.contains(OPENING) {
-        return Err(HostError::Variable(url.to_owned()).into());
+        return Err(HostError::Variable(url.to_owned()));
     }
     Ok(Target::parse(host)?)
 }
 
 /// The one host of the command's URL, if there is one, and of all requests.
-pub(super) fn shared_by_all(url: &str, typed: &[RequestSpec]) -> Result<Target, PlanError> {
-    let mut shared = if url.is_empty() { None } else { Some(of(url)?) };
+pub(super) fn shared_by_all(url: &str, typed: &[RequestSpec]) -> Result<Target, HostError> {
+    let mut shared = if url.is_empty() { None } else { Some(parse(url)?) };
     for request in typed.iter().filter(|request| !request.url.starts_with('/')) {
         let line = request.line;
-        let target = of(&request.url).map_err(|error| match error {
-            PlanError::Target(source) => HostError::Request { line, source }.into(),
+        let target = parse(&request.url).map_err(|error| match error {
+            HostError::Url(source) => HostError::Request { line, source },
             other => other,
         })?;
         match &shared {
@@ -75,11 +78,11 @@ pub(super) fn shared_by_all(url: &str, typed: &[RequestSpec]) -> Result<Target, 
             Some(known) if origin(known) == origin(&target) => {}
             Some(known) => {
                 let (first, other) = (origin(known), origin(&target));
-                return Err(HostError::Several { first, other, line }.into());
+                return Err(HostError::Several { first, other, line });
             }
         }
     }
-    Ok(shared.ok_or(HostError::None)?)
+    shared.ok_or(HostError::None)
 }
 
 /// Scheme, host and port: what a connection is made to.

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::{LoadSpec, Network, PlanSpec, Slo, TransportSpec};
+use crate::{LoadSpec, Network, Plan, PlanSpec, Slo, TransportSpec};
 
 fn request(url: &str, line: usize) -> RequestSpec {
     RequestSpec {
@@ -123,7 +123,7 @@ fn a_plan_with_everything_survives_its_json() {
 }
 
 #[test]
-fn more_checks_than_can_be_told_apart_are_refused() {
+fn more_checks_than_can_be_counted_are_refused() {
     let mut spec = spec("http://a/", Vec::new());
     spec.scenario.checks = vec!["size>1".to_owned(); 33];
     let error = spec.freeze().unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! A value at a place of a JSON document, found without building the document.
 //!
-//! A worker checks thousands of bodies a second. What does not lie on the way is skipped as text, which takes
-//! hardly any memory and a fraction of the time; the document is still read to its end, so that half of one fails.
+//! A worker checks thousands of bodies a second. Values outside the path are skipped as text, which takes little memory
+//! and a fraction of the time of building them. The document is still read to its end, so that half of one fails.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// A value that is wanted at the end of a JSON pointer.
+/// A value that is expected at a JSON pointer.
 #[derive(Debug, Clone)]
 pub(super) struct JsonMatch {
     /// The pointer's steps, unescaped.
@@ -24,7 +24,7 @@ impl JsonMatch {
     /// Takes a JSON pointer (RFC 6901) apart; none when it is no pointer.
     pub(super) fn parse(pointer: &str, text: &str) -> Option<Self> {
         let mut steps = pointer.split('/');
-        // What stands before the first slash is nothing, also in the empty pointer.
+        // Nothing stands before the first slash, in the empty pointer neither.
         let before = steps.next()?;
         // The order of the two matters: `~01` is `~1` and not a slash.
         let steps = steps.map(|step| step.replace("~1", "/").replace("~0", "~")).collect();
@@ -32,37 +32,37 @@ impl JsonMatch {
         before.is_empty().then(|| Self { steps, text: text.to_owned(), value })
     }
 
-    /// Whether the document is JSON and the value at the pointer is the wanted one.
+    /// Whether the document is JSON and has the expected value at the pointer.
     ///
     /// What was typed is compared as JSON where it is JSON, and as a string: `=200` holds for `200`, `200.0`
     /// and `"200"`, `=bob` for `"bob"`.
     pub(super) fn holds(&self, document: &[u8]) -> bool {
         let mut reader = serde_json::Deserializer::from_slice(document);
-        let held = Seek { steps: &self.steps, wanted: self }.deserialize(&mut reader);
+        let held = Seek { steps: &self.steps, expected: self }.deserialize(&mut reader);
         held.unwrap_or(false) && reader.end().is_ok()
     }
 
     fn is(&self, found: &Value) -> bool {
         found.as_str() == Some(self.text.as_str())
-            || self.value.as_ref().is_some_and(|wanted| same(found, wanted))
+            || self.value.as_ref().is_some_and(|expected| same(found, expected))
     }
 }
 
 /// Equality in which 200 and 200.0 are one number; numbers within lists and objects must be written alike.
-fn same(found: &Value, wanted: &Value) -> bool {
-    match (found, wanted) {
-        (Value::Number(found), Value::Number(wanted)) => {
-            found == wanted || (found.is_f64() != wanted.is_f64() && found.as_f64() == wanted.as_f64())
+fn same(found: &Value, expected: &Value) -> bool {
+    match (found, expected) {
+        (Value::Number(found), Value::Number(expected)) => {
+            found == expected || (found.is_f64() != expected.is_f64() && found.as_f64() == expected.as_f64())
         }
-        _ => found == wanted,
+        _ => found == expected,
     }
 }
 
-/// The rest of the way from one value on. It yields whether the wanted value is at its end.
+/// The steps that remain from one value on. It yields whether the expected value is at their end.
 #[derive(Clone, Copy)]
 struct Seek<'a> {
     steps: &'a [String],
-    wanted: &'a JsonMatch,
+    expected: &'a JsonMatch,
 }
 
 impl<'de> DeserializeSeed<'de> for Seek<'_> {
@@ -70,13 +70,13 @@ impl<'de> DeserializeSeed<'de> for Seek<'_> {
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<bool, D::Error> {
         match self.steps.split_first() {
-            None => Value::deserialize(reader).map(|found| self.wanted.is(&found)),
+            None => Value::deserialize(reader).map(|found| self.expected.is(&found)),
             Some((step, steps)) => reader.deserialize_any(Within { step, rest: Seek { steps, ..self } }),
         }
     }
 }
 
-/// One step into an object or a list; anything else has no inside, and the value is not there.
+/// One step into an object or a list; in any other value the expected one cannot be.
 struct Within<'a> {
     step: &'a str,
     rest: Seek<'a>,
@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for Within<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
         let mut held = false;
         while let Some(found) = map.next_key_seed(KeyIs(self.step))? {
-            // Of keys that come twice the last one counts, as most readers have it.
+            // Of equal keys the last one counts, as in most parsers.
             if found {
                 held = map.next_value_seed(self.rest)?;
             } else {

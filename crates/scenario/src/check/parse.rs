@@ -2,7 +2,9 @@
 
 use regex::bytes::Regex;
 
-use super::{Check, CheckError, JsonMatch, Kind, SizeRange, StatusPattern, TextMatch};
+use super::json::JsonMatch;
+use super::pattern::{SizeRange, StatusPattern, TextMatch};
+use super::{Check, CheckError, Kind};
 use crate::suggestion::quoted;
 
 impl Check {
@@ -39,8 +41,8 @@ fn parse_statuses(text: &str) -> Result<Vec<StatusPattern>, CheckError> {
 
 /// Reads `=TEXT` or `~REGEX`; none when it begins with neither.
 fn parse_match(text: &str) -> Option<Result<TextMatch, CheckError>> {
-    if let Some(wanted) = text.strip_prefix('=') {
-        return Some(Ok(TextMatch::Is(wanted.to_owned())));
+    if let Some(expected) = text.strip_prefix('=') {
+        return Some(Ok(TextMatch::Is(expected.to_owned())));
     }
     let pattern = text.strip_prefix('~')?;
     Some(Regex::new(pattern).map(TextMatch::Finds).map_err(|error| CheckError::Regex {
@@ -67,6 +69,6 @@ fn parse_header(text: &str) -> Option<Result<Kind, CheckError>> {
 /// The pointer ends at the first `=`, so a key that holds one cannot be pointed at.
 fn parse_json(text: &str) -> Option<Result<Kind, CheckError>> {
     let (pointer, text) = text.split_once('=')?;
-    let wanted = JsonMatch::parse(pointer, text).map(Kind::Json);
-    Some(wanted.ok_or_else(|| CheckError::Pointer(quoted(pointer))))
+    let json = JsonMatch::parse(pointer, text).map(Kind::Json);
+    Some(json.ok_or_else(|| CheckError::Pointer(quoted(pointer))))
 }

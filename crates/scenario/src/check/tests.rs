@@ -5,18 +5,19 @@ const HEAD: &[u8] =
 const BODY: &[u8] =
     br#"{"code": 200, "text": "200", "ratio": 2e2, "items": [{"id": "x"}], "none": null, "a/b": true}"#;
 
-const ANSWER: Answer<'static> = Answer { status: 201, body_bytes: BODY.len() as u64, head: HEAD, body: BODY };
+const ANSWER: CheckedResponse<'static> =
+    CheckedResponse { status: 201, body_bytes: BODY.len() as u64, head: HEAD, body: BODY };
 
-fn judge(check: &str, answer: &Answer<'_>) -> Judgement {
-    Check::parse(check).unwrap().judge(answer)
+fn evaluate(check: &str, answer: &CheckedResponse<'_>) -> CheckOutcome {
+    Check::parse(check).unwrap().evaluate(answer)
 }
 
 fn check(held: &[&str], broken: &[&str]) {
     for text in held {
-        assert_eq!(judge(text, &ANSWER), Judgement::Held, "{text}");
+        assert_eq!(evaluate(text, &ANSWER), CheckOutcome::Passed, "{text}");
     }
     for text in broken {
-        assert_eq!(judge(text, &ANSWER), Judgement::Broken, "{text}");
+        assert_eq!(evaluate(text, &ANSWER), CheckOutcome::Failed, "{text}");
     }
 }
 
@@ -30,22 +31,22 @@ fn a_status_is_a_code_a_class_or_one_of_several() {
 
 #[test]
 fn a_size_is_compared_with_the_whole_body() {
-    let answer = Answer { body_bytes: 10_000, body: b"", ..ANSWER };
+    let answer = CheckedResponse { body_bytes: 10_000, body: b"", ..ANSWER };
     for text in ["size<=10k", "size>=10k", "size=10k", "size>9999", "size< 10001", "size<10.001kB"] {
-        assert_eq!(judge(text, &answer), Judgement::Held, "{text}");
+        assert_eq!(evaluate(text, &answer), CheckOutcome::Passed, "{text}");
     }
     for text in ["size<10k", "size>10k", "size=9999"] {
-        assert_eq!(judge(text, &answer), Judgement::Broken, "{text}");
+        assert_eq!(evaluate(text, &answer), CheckOutcome::Failed, "{text}");
     }
 }
 
 #[test]
 fn a_body_is_compared_whole_or_searched_as_bytes() {
     check(&["body~\"code\": \\d+", "body~^\\{", "body~(?i)CODE"], &["body=code", "body~^code", "body~CODE"]);
-    let answer = Answer { body_bytes: 4, body: b"a=\xff\n", ..ANSWER };
-    assert!(judge("body~(?-u)\\xff", &answer).held());
-    assert!(!judge("body=a=", &answer).held());
-    assert!(judge("body=a=b", &Answer { body_bytes: 3, body: b"a=b", ..ANSWER }).held());
+    let answer = CheckedResponse { body_bytes: 4, body: b"a=\xff\n", ..ANSWER };
+    assert!(evaluate("body~(?-u)\\xff", &answer).passed());
+    assert!(!evaluate("body=a=", &answer).passed());
+    assert!(evaluate("body=a=b", &CheckedResponse { body_bytes: 3, body: b"a=b", ..ANSWER }).passed());
 }
 
 #[test]
@@ -96,8 +97,8 @@ fn a_json_document_is_read_to_its_end_and_as_rfc_6901_says() {
         ("json:/=1", b"{\"\":1}", true),
     ];
     for (text, body, held) in cases {
-        let answer = Answer { body_bytes: body.len() as u64, body, ..ANSWER };
-        assert_eq!(judge(text, &answer).held(), *held, "{text} {}", String::from_utf8_lossy(body));
+        let answer = CheckedResponse { body_bytes: body.len() as u64, body, ..ANSWER };
+        assert_eq!(evaluate(text, &answer).passed(), *held, "{text} {}", String::from_utf8_lossy(body));
     }
 }
 
@@ -116,19 +117,17 @@ fn a_header_is_found_in_any_case_and_in_each_of_its_lines() {
 }
 
 #[test]
-fn a_body_that_was_not_kept_whole_is_no_success_and_says_why() {
-    let answer = Answer { body_bytes: BODY.len() as u64 + 1, ..ANSWER };
+fn a_body_that_was_not_kept_whole_is_too_long() {
+    let answer = CheckedResponse { body_bytes: BODY.len() as u64 + 1, ..ANSWER };
     for text in ["body~code", "body=x", "json:/code=200"] {
-        let judgement = judge(text, &answer);
-        assert!(!judgement.held(), "{text}");
-        assert!(judgement.to_string().starts_with("body longer than 1 MiB"), "{judgement}");
+        assert_eq!(evaluate(text, &answer), CheckOutcome::BodyTooLong, "{text}");
     }
-    assert!(judge("status=201", &answer).held());
-    assert!(judge("header:Vary=a", &answer).held());
+    assert!(evaluate("status=201", &answer).passed());
+    assert!(evaluate("header:Vary=a", &answer).passed());
 }
 
 #[test]
-fn checks_say_how_much_of_the_answer_they_look_at() {
+fn checks_say_how_much_of_the_response_they_read() {
     let needs = |text: &str| Check::parse(text).unwrap().needs();
     assert_eq!(needs("status=2xx"), Needs::Nothing);
     assert_eq!(needs("size<1k"), Needs::Nothing);
@@ -176,21 +175,21 @@ fn what_is_no_check_says_what_would_be() {
 }
 
 #[test]
-fn judging_status_size_headers_and_text_allocates_nothing_after_the_first_time() {
+fn checks_of_status_size_headers_and_text_allocate_nothing_after_the_first_time() {
     let texts = ["status=2xx", "size<1M", "header:Vary~b", "body~co.e", "body=x"];
     let checks = texts.map(|text| Check::parse(text).unwrap());
-    let judge_all = || checks.iter().filter(|check| check.judge(&ANSWER).held()).count();
-    assert_eq!(judge_all(), 4);
-    let allocations = allocation_counter::measure(|| assert_eq!(judge_all(), 4));
+    let evaluate_all = || checks.iter().filter(|check| check.evaluate(&ANSWER).passed()).count();
+    assert_eq!(evaluate_all(), 4);
+    let allocations = allocation_counter::measure(|| assert_eq!(evaluate_all(), 4));
     assert_eq!(allocations.count_total, 0);
 }
 
 #[test]
-fn looking_into_json_does_not_build_the_document() {
+fn a_check_of_json_does_not_build_the_document() {
     let item = "{\"id\": [1, \"a\"], \"name\": {\"x\": null}},";
     let body = format!("{{\"items\": [{}0], \"code\": 200}}", item.repeat(1000));
-    let answer = Answer { body_bytes: body.len() as u64, body: body.as_bytes(), ..ANSWER };
+    let answer = CheckedResponse { body_bytes: body.len() as u64, body: body.as_bytes(), ..ANSWER };
     let check = Check::parse("json:/code=200").unwrap();
-    let allocations = allocation_counter::measure(|| assert!(check.judge(&answer).held()));
+    let allocations = allocation_counter::measure(|| assert!(check.evaluate(&answer).passed()));
     assert!(allocations.count_total <= 2, "{}", allocations.count_total);
 }

@@ -1,10 +1,10 @@
 //! Settings that vegeta does not have, written where it sees a comment.
 
-use super::{Fault, Line, RequestsError, at, quoted};
-use crate::suggestion::did_you_mean;
+use super::error::{Fault, Line, RequestsError, at};
+use crate::suggestion::{did_you_mean, quoted};
 
 /// Beyond this no cycle of requests could be laid out.
-const WEIGHT_MAX: u64 = 1_000_000;
+const MAX_WEIGHT: u64 = 1_000_000;
 
 /// What a comment line `# plimsoll: weight=3 name=checkout` says of the request after it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -60,7 +60,7 @@ fn split_setting(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 pub(super) fn check_weight(weight: u64) -> Result<u32, Fault> {
-    let known = Some(weight).filter(|weight| (1..=WEIGHT_MAX).contains(weight));
+    let known = Some(weight).filter(|weight| (1..=MAX_WEIGHT).contains(weight));
     known.and_then(|weight| u32::try_from(weight).ok()).ok_or_else(|| Fault::Weight(weight.to_string()))
 }
 

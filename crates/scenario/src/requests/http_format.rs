@@ -1,7 +1,9 @@
 //! vegeta's `http` format: `METHOD URL`, header lines, `@/path/to/body`, an empty line between requests.
 
 use super::annotation::Waiting;
-use super::{Body, Fault, Line, RequestText, RequestsError, at, quoted, url};
+use super::error::{Fault, Line, RequestsError, at};
+use super::text::{Body, RequestText, is_url};
+use crate::suggestion::quoted;
 
 /// Reads the whole file.
 pub(super) fn parse<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Vec<RequestText>, RequestsError> {
@@ -38,7 +40,7 @@ impl Reading {
         }
         let within = self.requests.last_mut().filter(|_| self.open);
         match (split_target(line), within) {
-            (Some((method, target)), _) if url::is_url(target) => {
+            (Some((method, target)), _) if is_url(target) => {
                 self.requests.push(RequestText::begin(method, target, number, &mut self.waiting));
                 self.open = true;
                 Ok(())

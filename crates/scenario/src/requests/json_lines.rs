@@ -7,12 +7,14 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
 use super::annotation::{check_name, check_weight};
-use super::{Body, Fault, Line, RequestText, RequestsError, at, quoted, url};
+use super::error::{Fault, Line, RequestsError, at};
+use super::text::{Body, RequestText, default_name, is_url};
+use crate::suggestion::quoted;
 
 /// One line. `weight` and `name` are Plimsoll's own.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Target {
+struct JsonRequest {
     method: String,
     url: String,
     #[serde(default)]
@@ -29,16 +31,16 @@ pub(super) fn parse<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Vec<Req
 }
 
 fn parse_line(line: &str, number: usize) -> Result<RequestText, Fault> {
-    let target: Target = serde_json::from_str(line).map_err(|error| Fault::Json(reason(&error)))?;
+    let target: JsonRequest = serde_json::from_str(line).map_err(|error| Fault::Json(reason(&error)))?;
     if target.method.is_empty() {
         return Err(Fault::Json("`method` is empty".to_owned()));
     }
-    if !url::is_url(&target.url) {
+    if !is_url(&target.url) {
         return Err(Fault::Url(quoted(&target.url)));
     }
     let name = match target.name {
         Some(name) => check_name(&name)?,
-        None => url::default_name(&target.method, &target.url),
+        None => default_name(&target.method, &target.url),
     };
     Ok(RequestText {
         name,
@@ -64,7 +66,7 @@ fn decode(body: &str) -> Result<Body, Fault> {
     Ok(Body::Inline(bytes))
 }
 
-/// The JSON reader's message; its «line 1» would be mistaken for a line of the file.
+/// The JSON reader's message; its "line 1" would be mistaken for a line of the file.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

@@ -59,9 +59,9 @@ fn carriage_returns_and_a_byte_order_mark_are_not_part_of_anything() {
 
 #[test]
 fn mistakes_in_the_http_format_are_named_by_line() {
-    let check = |text: &str, wanted: &str| {
+    let check = |text: &str, part: &str| {
         let found = error(text);
-        assert!(found.starts_with(wanted), "{text:?}: {found}");
+        assert!(found.starts_with(part), "{text:?}: {found}");
     };
     check("GET /a\n\nX-A: 1\n", "line 3: `X-A: 1` begins no request");
     check("GET /a\nno header\n", "line 2: `no header` is no header");
@@ -88,9 +88,9 @@ fn the_json_format_has_a_body_in_base64_and_headers_as_lists() {
 #[test]
 fn mistakes_in_the_json_format_are_named_by_line() {
     let second = |line: &str| error(&format!("{{\"method\":\"GET\",\"url\":\"/\"}}\n{line}"));
-    let check = |line: &str, wanted: &str| {
+    let check = |line: &str, part: &str| {
         let found = second(line);
-        assert!(found.starts_with("line 2: ") && found.contains(wanted), "{line}: {found}");
+        assert!(found.starts_with("line 2: ") && found.contains(part), "{line}: {found}");
     };
     check("{\"method\":\"GET\"}", "missing field `url` at column 16; write an object such as");
     check(r#"{"method":"GET","url":"/","wieght":2}"#, "unknown field `wieght`, expected one of");
@@ -125,9 +125,9 @@ fn a_name_is_made_of_the_path_alone() {
 
 #[test]
 fn settings_that_are_wrong_or_belong_to_nothing_are_refused() {
-    let check = |settings: &str, wanted: &str| {
+    let check = |settings: &str, part: &str| {
         let found = error(&format!("/a\n# plimsoll: {settings}\n/b"));
-        assert!(found.starts_with("line 2: ") && found.contains(wanted), "{settings}: {found}");
+        assert!(found.starts_with("line 2: ") && found.contains(part), "{settings}: {found}");
     };
     check("wieght=3", "`wieght` is no setting (did you mean `weight`?); write");
     check("weight", "`weight` is no setting");

@@ -1,15 +1,36 @@
 //! From a text to its pieces.
 
+use std::sync::Arc;
+
 use memchr::{memchr_iter, memchr2, memmem, memrchr};
 
+use super::error::{Position, TemplateError};
 use super::variable::Variable;
-use super::{Known, Piece, Position, TemplateError};
+use crate::feeder::Feeder;
 use crate::suggestion::quoted;
 
 const OPENING: &[u8] = b"${";
 
+/// What the variables of a template may refer to.
+#[derive(Clone, Copy)]
+pub struct TemplateScope<'a> {
+    /// The rows of the CSV file; `None` without such a file.
+    pub feeder: Option<&'a Arc<Feeder>>,
+    /// The environment: the value of a name, if it is set.
+    pub env: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// One piece of a parsed template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Bytes that are the same in every request; never empty, never two in a row.
+    Literal(Vec<u8>),
+    /// Bytes made for each request.
+    Variable(Variable),
+}
+
 /// Cuts a text into pieces. `$${` stands for a literal `${`, read from the left.
-pub(super) fn parse(text: &[u8], known: &Known<'_>) -> Result<Vec<Piece>, TemplateError> {
+pub(super) fn parse(text: &[u8], scope: &TemplateScope<'_>) -> Result<Vec<Piece>, TemplateError> {
     let mut pieces = Vec::new();
     let mut from = 0;
     while let Some(found) = memmem::find(&text[from..], OPENING) {
@@ -27,7 +48,7 @@ pub(super) fn parse(text: &[u8], known: &Known<'_>) -> Result<Vec<Piece>, Templa
             Some(length) if text[inside + length] == b'}' => inside + length,
             _ => return Err(TemplateError::Unclosed { at }),
         };
-        push_variable(&mut pieces, &text[inside..end], at, known)?;
+        push_variable(&mut pieces, &text[inside..end], at, scope)?;
         from = end + 1;
     }
     push_literal(&mut pieces, &text[from..]);
@@ -46,18 +67,19 @@ fn push_variable(
     pieces: &mut Vec<Piece>,
     name: &[u8],
     at: Position,
-    known: &Known<'_>,
+    scope: &TemplateScope<'_>,
 ) -> Result<(), TemplateError> {
     let name = String::from_utf8_lossy(name);
+    let columns = scope.feeder.map_or(&[][..], |feeder| feeder.columns());
     match name.trim().strip_prefix("env.") {
-        Some(name) => push_literal(pieces, env(name, at, known)?.as_bytes()),
-        None => pieces.push(Piece::Variable(Variable::parse(name.trim(), at, known.columns)?)),
+        Some(name) => push_literal(pieces, env(name, at, scope)?.as_bytes()),
+        None => pieces.push(Piece::Variable(Variable::parse(name.trim(), at, columns)?)),
     }
     Ok(())
 }
 
-fn env(name: &str, at: Position, known: &Known<'_>) -> Result<String, TemplateError> {
-    (known.env)(name).ok_or_else(|| TemplateError::UnknownEnv { name: quoted(name), at })
+fn env(name: &str, at: Position, scope: &TemplateScope<'_>) -> Result<String, TemplateError> {
+    (scope.env)(name).ok_or_else(|| TemplateError::UnknownEnv { name: quoted(name), at })
 }
 
 fn position(text: &[u8], start: usize) -> Position {

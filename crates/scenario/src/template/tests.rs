@@ -13,7 +13,7 @@ fn feed() -> Feed {
 
 fn parse(text: &[u8]) -> Result<Template, TemplateError> {
     let env = |name: &str| (name == "HOST").then(|| "h${uuid}".to_owned());
-    Template::parse(text, &Known { columns: feed().feeder.columns(), env: &env })
+    Template::parse(text, &TemplateScope { feeder: Some(&feed().feeder), env: &env })
 }
 
 fn values() -> Values {
@@ -51,7 +51,7 @@ fn each_uuid_is_a_random_one_of_its_own() {
 }
 
 #[test]
-fn the_environment_is_put_in_when_parsed_and_is_not_looked_at_for_variables() {
+fn the_environment_is_put_in_when_parsed_and_is_not_parsed_for_variables() {
     let template = parse(b"http://${env.HOST}/").unwrap();
     assert_eq!(template.constant(), Some(&b"http://h${uuid}/"[..]));
 }
@@ -85,8 +85,8 @@ fn a_mistyped_column_is_named_with_those_there_are() {
     let text = error("${csv.ful name}");
     assert!(text.contains("no column `ful name` (did you mean `full name`?)"), "{text}");
     assert!(text.contains("it has `id`, `full name`"), "{text}");
-    let known = Known { columns: &[], env: &|_| None };
-    let text = Template::parse(b"${csv.id}", &known).unwrap_err().to_string();
+    let scope = TemplateScope { feeder: None, env: &|_| None };
+    let text = Template::parse(b"${csv.id}", &scope).unwrap_err().to_string();
     assert!(text.contains("needs a CSV file, and none was given"), "{text}");
 }
 
@@ -118,17 +118,56 @@ fn rendering_into_room_that_is_there_allocates_nothing() {
     let text =
         b"${uuid}${counter}${random(1,100)}${csv.full name}${timestamp_ms}${random(-9223372036854775808,0)}";
     let template = parse(text).unwrap();
-    let bytes_max = template.bytes_max(Some(&feed().feeder));
-    let (mut values, mut out) = (values(), Vec::with_capacity(bytes_max));
+    let max_bytes = template.max_bytes();
+    let (mut values, mut out) = (values(), Vec::with_capacity(max_bytes));
     let allocations = allocation_counter::measure(|| {
         for _ in 0..1000 {
             out.clear();
             values.next_request(u64::MAX);
             template.render(&mut values, &mut out);
-            assert!(out.len() <= bytes_max);
+            assert!(out.len() <= max_bytes);
         }
     });
     assert_eq!(allocations.count_total, 0);
+}
+
+fn check(text: &str, allowed: fn(u8) -> bool, csv: &str) -> Result<(), UnfitError> {
+    let feeder = Arc::new(Feeder::from_csv(csv.as_bytes()).unwrap());
+    let env = |name: &str| (name == "TOKEN").then(|| "a\r\nX-Evil: 1".to_owned());
+    let scope = TemplateScope { feeder: Some(&feeder), env: &env };
+    Template::parse(text.as_bytes(), &scope).unwrap().check(allowed)
+}
+
+fn in_header(byte: u8) -> bool {
+    !matches!(byte, b'\r' | b'\n')
+}
+
+fn visible(byte: u8) -> bool {
+    byte.is_ascii_graphic()
+}
+
+#[test]
+fn a_byte_in_a_csv_value_that_is_not_allowed_is_found_with_its_place() {
+    let csv = "id,name\n1,Ada\n2,\"x\r\nX-Evil: 1\"\n";
+    let cell = UnfitError::Cell { column: "name".to_owned(), line: 3, byte: b'\r' };
+    let error = check("Bearer ${csv.name}", in_header, csv).unwrap_err();
+    assert!(error == cell && !error.to_string().contains("Evil"), "{error}");
+    assert_eq!(check("Bearer ${csv.id}", in_header, csv), Ok(()), "only columns in use are checked");
+    let spaced = UnfitError::Cell { column: "q".to_owned(), line: 2, byte: b' ' };
+    assert_eq!(check("/search?q=${csv.q}", visible, "q\nnew york\n"), Err(spaced));
+    assert_eq!(check("${csv.q}", in_header, "q\nnew york\n"), Ok(()));
+}
+
+#[test]
+fn a_line_end_in_the_environment_cannot_write_another_header() {
+    let error = check("${env.TOKEN}", in_header, "id\n1\n");
+    assert_eq!(error, Err(UnfitError::Text { byte: b'\r' }));
+}
+
+#[test]
+fn what_variables_without_a_file_write_fits_everywhere() {
+    let text = "/${uuid}/${counter}?t=${timestamp_ms}&n=${random(-1,1)}";
+    assert_eq!(check(text, visible, "id\n1\n"), Ok(()));
 }
 
 proptest! {

@@ -1,8 +1,9 @@
 //! The variables: their names, and what each writes.
 
-use super::{Position, TemplateError};
+use super::error::{Position, TemplateError};
+use crate::feeder::Feeder;
 use crate::suggestion::{did_you_mean, listed, quoted};
-use crate::{Feeder, Values};
+use crate::values::Values;
 
 /// As they are listed in errors.
 const FORMS: &[&str] =
@@ -12,7 +13,7 @@ const FORMS: &[&str] =
 const NAMES: &[&str] = &["uuid", "counter", "random(1,100)", "csv.column", "timestamp_ms", "env.NAME"];
 
 /// The most digits a 64-bit number has, its sign included.
-const NUMBER_BYTES_MAX: usize = 20;
+const MAX_NUMBER_BYTES: usize = 20;
 
 /// Something that is made for each request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,11 +63,11 @@ impl Variable {
     }
 
     /// The most bytes the value can take.
-    pub(super) fn bytes_max(self, feeder: Option<&Feeder>) -> usize {
+    pub(super) fn max_bytes(self, feeder: Option<&Feeder>) -> usize {
         match self {
             Self::Uuid => uuid::fmt::Hyphenated::LENGTH,
-            Self::Counter | Self::Random { .. } | Self::TimestampMs => NUMBER_BYTES_MAX,
-            Self::Column(column) => feeder.map_or(0, |feeder| feeder.cell_bytes_max(column)),
+            Self::Counter | Self::Random { .. } | Self::TimestampMs => MAX_NUMBER_BYTES,
+            Self::Column(column) => feeder.map_or(0, |feeder| feeder.max_cell_bytes(column)),
         }
     }
 }

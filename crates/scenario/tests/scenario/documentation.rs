@@ -1,6 +1,10 @@
 //! The examples of `docs/scenario.md` are read as the program reads them.
 
-use plimsoll_scenario::{Answer, Check, Feeder, Known, Mix, RequestText, Template, parse_requests};
+use std::sync::Arc;
+
+use plimsoll_scenario::{
+    Check, CheckedResponse, Feeder, Mix, RequestText, Template, TemplateScope, parse_requests,
+};
 
 const PAGE: &str = include_str!("../../../../docs/scenario.md");
 
@@ -35,28 +39,28 @@ fn the_cycle_of_the_weights_is_as_long_as_the_page_says() {
 #[test]
 fn the_templates_of_the_page_go_with_its_csv_file() {
     let [csv] = examples("csv")[..] else { panic!("one CSV file") };
-    let feeder = Feeder::from_csv(csv.as_bytes()).unwrap();
+    let feeder = Arc::new(Feeder::from_csv(csv.as_bytes()).unwrap());
     assert_eq!(feeder.cell(1, 2), b"Arlington, Virginia");
-    let known = Known { columns: feeder.columns(), env: &|_| None };
+    let scope = TemplateScope { feeder: Some(&feeder), env: &|_| None };
     let templates = examples("template");
     assert!(!templates.is_empty());
     for text in templates {
-        assert_eq!(Template::parse(text.as_bytes(), &known).unwrap().constant(), None);
+        assert_eq!(Template::parse(text.as_bytes(), &scope).unwrap().constant(), None);
     }
     for request in requests().concat() {
-        Template::parse(request.url.as_bytes(), &known).unwrap();
+        Template::parse(request.url.as_bytes(), &scope).unwrap();
     }
 }
 
 #[test]
 fn every_variable_of_the_table_is_one() {
-    let columns = ["column".to_owned()];
-    let known = Known { columns: &columns, env: &|name| (name == "NAME").then(String::new) };
+    let feeder = Arc::new(Feeder::from_csv(b"column\n1\n").unwrap());
+    let scope = TemplateScope { feeder: Some(&feeder), env: &|name| (name == "NAME").then(String::new) };
     let rows = PAGE.lines().filter_map(|line| line.strip_prefix("| `$")?.split_once('`'));
     let variables: Vec<String> = rows.map(|(name, _)| format!("${name}")).collect();
     assert_eq!(variables.len(), 7);
     for variable in variables {
-        let parsed = Template::parse(variable.as_bytes(), &known);
+        let parsed = Template::parse(variable.as_bytes(), &scope);
         assert!(parsed.is_ok(), "{variable}: {parsed:?}");
     }
 }
@@ -71,8 +75,8 @@ fn every_check_of_the_page_parses_and_its_examples_hold_for_one_answer() {
     }
     let body = br#"{"code": 200, "ok": true, "items": [{"name": "bolt"}]}"#;
     let head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
-    let answer = Answer { status: 200, body_bytes: body.len() as u64, head, body };
+    let answer = CheckedResponse { status: 200, body_bytes: body.len() as u64, head, body };
     for text in examples("checks").concat().lines() {
-        assert!(Check::parse(text).unwrap().judge(&answer).held(), "{text}");
+        assert!(Check::parse(text).unwrap().evaluate(&answer).passed(), "{text}");
     }
 }

@@ -1,6 +1,6 @@
 //! What holds for every text taken as a file of requests, a CSV file or a check: shared by tests and fuzzer.
 
-use plimsoll_scenario::{Answer, Check, Feeder, Judgement, RequestsError, parse_requests};
+use plimsoll_scenario::{Check, CheckOutcome, CheckedResponse, Feeder, RequestsError, parse_requests};
 
 /// Asserts that a text is refused with a short message of one line that names a line there is, or makes
 /// requests, rows or a check that are whole.
@@ -57,8 +57,8 @@ fn check_check(text: &str, body: &[u8]) {
     match Check::parse(text) {
         Ok(check) => {
             assert_eq!(check.to_string(), text.trim());
-            let answer = Answer { status: 200, body_bytes: body.len() as u64, head: body, body };
-            assert_ne!(check.judge(&answer), Judgement::BodyTooLong);
+            let answer = CheckedResponse { status: 200, body_bytes: body.len() as u64, head: body, body };
+            assert_ne!(check.evaluate(&answer), CheckOutcome::BodyTooLong);
         }
         Err(error) => check_message(&error.to_string()),
     }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use plimsoll_scenario::{Feed, Feeder, Known, Order, Place, Share, Start, Template, Values};
+use plimsoll_http::Part;
+use plimsoll_scenario::{Feed, Feeder, Order, Share, Start, Template, TemplateScope, Values};
 
 const CSV: &[u8] = b"id,full name\n1,Ada\n2,Grace Hopper\n3,\"two\nlines\"\n";
 const REQUESTS: u64 = 4;
 
 /// Asserts that a text is refused with a short message, or renders within the length it states, the same
-/// for the same seed, and with nothing unfit for a place that it was found fit for; and that the same text
+/// for the same seed, and with no byte that its check did not allow; and that the same text
 /// with its openings escaped is itself.
 pub(crate) fn check(text: &[u8]) {
     let feeder = Arc::new(Feeder::from_csv(CSV).expect("a CSV file"));
@@ -20,24 +21,25 @@ pub(crate) fn check(text: &[u8]) {
     assert_eq!(escaped.constant(), Some(text));
 }
 
-fn parse(text: &[u8], feeder: &Feeder) -> Result<Template, String> {
+fn parse(text: &[u8], feeder: &Arc<Feeder>) -> Result<Template, String> {
     let env = |name: &str| name.starts_with('A').then(|| format!("{name}\r\n${{"));
-    let known = Known { columns: feeder.columns(), env: &env };
-    Template::parse(text, &known).map_err(|error| error.to_string())
+    let scope = TemplateScope { feeder: Some(feeder), env: &env };
+    Template::parse(text, &scope).map_err(|error| error.to_string())
 }
 
 fn check_rendering(template: &Template, feeder: &Arc<Feeder>) {
-    let bytes_max = template.bytes_max(Some(feeder));
+    let max_bytes = template.max_bytes();
     let renderings = render(template, feeder);
     assert_eq!(renderings, render(template, feeder), "the same seed gives the same bytes");
     for rendering in &renderings {
-        assert!(rendering.len() <= bytes_max, "{} of {bytes_max} bytes", rendering.len());
+        assert!(rendering.len() <= max_bytes, "{} of {max_bytes} bytes", rendering.len());
         assert!(template.constant().is_none_or(|constant| constant == rendering));
     }
-    let fits = |place| template.require_fit(place, Some(feeder)).is_ok();
-    let bytes = || renderings.iter().flatten();
-    assert!(!fits(Place::HeaderValue) || bytes().all(|byte| !matches!(byte, b'\r' | b'\n' | 0)));
-    assert!(!fits(Place::Target) || bytes().all(u8::is_ascii_graphic));
+    let in_header = |byte| !matches!(byte, b'\r' | b'\n' | 0);
+    for allowed in [in_header, |byte: u8| byte.is_ascii_graphic()] {
+        let fits = template.check(allowed).is_ok();
+        assert!(!fits || renderings.iter().flatten().all(|byte| allowed(*byte)));
+    }
 }
 
 fn render(template: &Template, feeder: &Arc<Feeder>) -> Vec<Vec<u8>> {

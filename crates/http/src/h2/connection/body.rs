@@ -1,32 +1,12 @@
 //! DATA frames (RFC 9113 section 6.1): flow control, the body's length, and the response's end.
 
 use super::Connection;
-use super::reader::Sink;
+use super::reader::{DataFrame, Sink};
 use crate::Response;
-use crate::h2::broken::Broken;
-use crate::h2::error_code::ErrorCode;
+use crate::h2::error::{Broken, ErrorCode, Malformed};
 use crate::h2::event::Event;
 use crate::h2::frame::{self, FrameHeader};
-use crate::h2::malformed::Malformed;
 use crate::h2::streams::Stream;
-
-/// A DATA frame that is passing.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct DataFrame {
-    stream: u32,
-    body_left: u32,
-    padding_left: u32,
-    /// The payload's length, which flow control counts with its padding.
-    len: u32,
-    end_stream: bool,
-    observe: bool,
-}
-
-impl DataFrame {
-    pub(super) const fn is_read(&self) -> bool {
-        self.body_left == 0 && self.padding_left == 0
-    }
-}
 
 impl Connection {
     /// The windows are charged before the payload is there, so that cuts make no difference.
@@ -51,8 +31,8 @@ impl Connection {
         sink: &mut Sink<'_, E>,
     ) -> Result<DataFrame, Broken> {
         let padding_left = padding.map_or(0, u32::from);
-        let beside_body = padding_left + u32::from(padding.is_some());
-        let body_left = header.len.checked_sub(beside_body).ok_or(Broken::Padding)?;
+        let padding_bytes = padding_left + u32::from(padding.is_some());
+        let body_left = header.len.checked_sub(padding_bytes).ok_or(Broken::Padding)?;
         let end_stream = header.has(frame::END_STREAM);
         if body_left == 0 && !end_stream {
             self.reader.count_idle()?;
@@ -63,7 +43,7 @@ impl Connection {
         Ok(DataFrame { stream: header.stream, body_left, padding_left, len: header.len, end_stream, observe })
     }
 
-    /// Adds to the body's length; says whether someone wants to see it.
+    /// Adds to the body's length; true if the response is observed.
     fn count_body<E: FnMut(Event<'_>)>(&mut self, id: u32, bytes: u32, sink: &mut Sink<'_, E>) -> bool {
         let Some(stream) = self.streams.find(id) else {
             return false;

@@ -2,8 +2,7 @@
 
 use super::Connection;
 use super::reader::Sink;
-use crate::h2::broken::Broken;
-use crate::h2::error_code::ErrorCode;
+use crate::h2::error::{Broken, ErrorCode};
 use crate::h2::event::Event;
 use crate::h2::frame::{self, FrameHeader};
 use crate::h2::window;
@@ -76,7 +75,7 @@ impl Connection {
         payload: &[u8],
         sink: &mut Sink<'_, E>,
     ) -> Result<(), Broken> {
-        let increment = frame::first_u32(payload) & window::LIMIT_BYTES;
+        let increment = frame::first_u32(payload) & window::MAX_BYTES;
         if increment == 0 {
             return Err(Broken::FlowControl);
         }
@@ -107,8 +106,8 @@ impl Connection {
         self.reader.count_idle()
     }
 
-    /// One reset tells that the request was not touched; it counts as that only when nothing of a
-    /// response came before.
+    /// REFUSED_STREAM says that the server did not process the request. It counts as that only if
+    /// nothing of a response came before.
     fn read_reset<E: FnMut(Event<'_>)>(
         &mut self,
         id: u32,
@@ -134,7 +133,7 @@ impl Connection {
         payload: &[u8],
         sink: &mut Sink<'_, E>,
     ) -> Result<(), Broken> {
-        let last = frame::first_u32(payload) & window::LIMIT_BYTES;
+        let last = frame::first_u32(payload) & window::MAX_BYTES;
         self.going_away = Some(ErrorCode(frame::first_u32(&payload[4..])));
         for id in self.streams.ids_above(last) {
             if let Some(stream) = self.close(id, sink.memory) {

@@ -3,17 +3,16 @@
 
 use super::Connection;
 use super::reader::{OpenBlock, Sink};
-use crate::h2::broken::Broken;
+use crate::h2::error::{Broken, Malformed};
 use crate::h2::event::Event;
 use crate::h2::frame::{self, FrameHeader};
 use crate::h2::head::{Head, HeadReader};
-use crate::h2::malformed::Malformed;
 use crate::h2::streams::Stream;
 
 /// The longest header block, in bytes.
-const BLOCK_LIMIT_BYTES: usize = 64 * 1024;
+const MAX_BLOCK_BYTES: usize = 64 * 1024;
 /// The most interim (1xx) responses before one final response.
-const INTERIM_LIMIT: u8 = 16;
+const MAX_INTERIM: u8 = 16;
 
 impl Connection {
     pub(super) fn read_headers<E: FnMut(Event<'_>)>(
@@ -45,7 +44,7 @@ impl Connection {
         if fragment.is_empty() {
             self.reader.count_idle()?;
         }
-        if self.reader.block.len() + fragment.len() > BLOCK_LIMIT_BYTES {
+        if self.reader.block.len() + fragment.len() > MAX_BLOCK_BYTES {
             return Err(Broken::HeadTooLarge);
         }
         self.reader.block.extend_from_slice(fragment);
@@ -59,7 +58,7 @@ impl Connection {
         outcome
     }
 
-    /// A header block is complete. One that nobody waits for is passed over: without a table it
+    /// A header block is complete. One that no request waits for is skipped: without a table it
     /// changes nothing for the next.
     fn read_block<E: FnMut(Event<'_>)>(
         &mut self,
@@ -92,7 +91,7 @@ impl Connection {
         };
         if head.is_interim() {
             stream.interim_count += 1;
-            let bounded = stream.interim_count <= INTERIM_LIMIT;
+            let bounded = stream.interim_count <= MAX_INTERIM;
             return if bounded && !open.end_stream { Ok(()) } else { Err(Malformed::Order) };
         }
         stream.status = head.status;
@@ -116,7 +115,7 @@ fn fragment(header: FrameHeader, payload: &[u8]) -> Result<&[u8], Broken> {
     Ok(&rest[..len])
 }
 
-/// Only an unobserved head may be taken from memory: of another one the fields are wanted.
+/// Only an unobserved head may be taken from memory: an observed one has events for its fields.
 fn read_head<E: FnMut(Event<'_>)>(
     stream: &Stream,
     block: &[u8],

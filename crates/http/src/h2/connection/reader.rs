@@ -1,17 +1,11 @@
-//! Takes the stream of bytes apart into frames, however it was cut.
-//!
-//! DATA is counted as it passes; every other frame is read where it lies when it arrived whole, and
-//! gathered first when it did not.
+//! How far a connection's bytes have been read: the current frame, and the open header block.
 
-use super::Connection;
-use super::body::DataFrame;
-use crate::h2::broken::Broken;
-use crate::h2::event::Event;
-use crate::h2::frame::{self, FrameHeader, HEADER_BYTES};
+use crate::h2::error::Broken;
+use crate::h2::frame::{FrameHeader, HEADER_BYTES};
 use crate::h2::memory::Memory;
 
 /// Frames in a row that carry nothing: empty DATA, PING, SETTINGS, unknown types and the like.
-const IDLE_FRAMES_LIMIT: u16 = 10_000;
+const MAX_IDLE_FRAMES: u16 = 10_000;
 
 /// Where the outcomes of reading go.
 #[derive(Debug)]
@@ -24,7 +18,7 @@ pub(super) struct Sink<'a, E> {
 /// How far the current frame is read.
 #[derive(Debug)]
 pub(super) struct Reader {
-    phase: Phase,
+    pub(super) phase: Phase,
     header: [u8; HEADER_BYTES],
     header_len: u8,
     /// The header block that CONTINUATION goes on with.
@@ -32,7 +26,7 @@ pub(super) struct Reader {
     /// The bytes of that block so far.
     pub(super) block: Vec<u8>,
     /// The current frame's payload so far, unless it arrived whole.
-    stash: Vec<u8>,
+    pub(super) stash: Vec<u8>,
     idle_frames: u16,
 }
 
@@ -43,8 +37,26 @@ pub(super) struct OpenBlock {
     pub(super) end_stream: bool,
 }
 
+/// A DATA frame that is passing.
 #[derive(Debug, Clone, Copy)]
-enum Phase {
+pub(super) struct DataFrame {
+    pub(super) stream: u32,
+    pub(super) body_left: u32,
+    pub(super) padding_left: u32,
+    /// The payload's length, which flow control counts with its padding.
+    pub(super) len: u32,
+    pub(super) end_stream: bool,
+    pub(super) observe: bool,
+}
+
+impl DataFrame {
+    pub(super) const fn is_read(&self) -> bool {
+        self.body_left == 0 && self.padding_left == 0
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Phase {
     Header,
     /// The byte of a DATA frame that says how long its padding is.
     PadLength(FrameHeader),
@@ -78,7 +90,7 @@ impl Reader {
     /// A frame came that brings no response further.
     pub(super) fn count_idle(&mut self) -> Result<(), Broken> {
         self.idle_frames += 1;
-        if self.idle_frames > IDLE_FRAMES_LIMIT { Err(Broken::Flood) } else { Ok(()) }
+        if self.idle_frames > MAX_IDLE_FRAMES { Err(Broken::Flood) } else { Ok(()) }
     }
 
     /// A frame came that brings a response further.
@@ -87,7 +99,7 @@ impl Reader {
     }
 
     /// Takes bytes for the header of the next frame.
-    fn read_header(&mut self, input: &mut &[u8]) -> Option<FrameHeader> {
+    pub(super) fn read_header(&mut self, input: &mut &[u8]) -> Option<FrameHeader> {
         if self.header_len == 0
             && let Some((header, rest)) = input.split_first_chunk::<HEADER_BYTES>()
         {
@@ -104,122 +116,5 @@ impl Reader {
         }
         self.header_len = 0;
         Some(FrameHeader::parse(&self.header))
-    }
-}
-
-impl Connection {
-    pub(super) fn read<E: FnMut(Event<'_>)>(
-        &mut self,
-        input: &[u8],
-        sink: &mut Sink<'_, E>,
-    ) -> Result<(), Broken> {
-        let mut rest = input;
-        while self.read_on(&mut rest, sink)? {}
-        Ok(())
-    }
-
-    /// Takes one step; false when it needs bytes that have not come.
-    fn read_on<E: FnMut(Event<'_>)>(
-        &mut self,
-        rest: &mut &[u8],
-        sink: &mut Sink<'_, E>,
-    ) -> Result<bool, Broken> {
-        match self.reader.phase {
-            Phase::Header => {
-                let Some(header) = self.reader.read_header(rest) else {
-                    return Ok(false);
-                };
-                self.reader.phase = self.begin_frame(header, sink)?;
-            }
-            Phase::PadLength(header) => {
-                let Some((padding, after)) = rest.split_first() else {
-                    return Ok(false);
-                };
-                *rest = after;
-                self.reader.phase = Phase::Data(self.begin_body(header, Some(*padding), sink)?);
-            }
-            Phase::Data(mut data) => {
-                self.read_data(&mut data, rest, sink);
-                if !data.is_read() {
-                    self.reader.phase = Phase::Data(data);
-                    return Ok(false);
-                }
-                self.reader.phase = Phase::Header;
-                self.end_data(data, sink);
-            }
-            Phase::Payload(header) => return self.read_payload(header, rest, sink),
-            Phase::Skip { left } => {
-                let skipped = rest.len().min(left as usize);
-                *rest = &rest[skipped..];
-                let left = left - skipped as u32;
-                self.reader.phase = if left == 0 { Phase::Header } else { Phase::Skip { left } };
-                return Ok(left == 0);
-            }
-        }
-        Ok(true)
-    }
-
-    /// A frame's header is complete.
-    fn begin_frame<E: FnMut(Event<'_>)>(
-        &mut self,
-        header: FrameHeader,
-        sink: &mut Sink<'_, E>,
-    ) -> Result<Phase, Broken> {
-        if !self.peer.known && (header.kind != frame::SETTINGS || header.has(frame::ACK)) {
-            return Err(Broken::Preface);
-        }
-        if header.len > frame::PAYLOAD_LIMIT_BYTES {
-            return Err(Broken::FrameSize);
-        }
-        let continues = |open: OpenBlock| header.kind == frame::CONTINUATION && header.stream == open.stream;
-        if !self.reader.open_block.map_or(header.kind != frame::CONTINUATION, continues) {
-            return Err(Broken::Continuation);
-        }
-        match header.kind {
-            frame::DATA => {
-                self.begin_data(header)?;
-                if header.has(frame::PADDED) {
-                    return Ok(Phase::PadLength(header));
-                }
-                Ok(Phase::Data(self.begin_body(header, None, sink)?))
-            }
-            frame::HEADERS..=frame::CONTINUATION => {
-                self.begin_payload(header)?;
-                Ok(Phase::Payload(header))
-            }
-            _ => {
-                self.reader.count_idle()?;
-                Ok(Phase::Skip { left: header.len })
-            }
-        }
-    }
-
-    /// Reads a payload where it lies, or gathers its pieces first.
-    fn read_payload<E: FnMut(Event<'_>)>(
-        &mut self,
-        header: FrameHeader,
-        rest: &mut &[u8],
-        sink: &mut Sink<'_, E>,
-    ) -> Result<bool, Broken> {
-        let missing = header.len as usize - self.reader.stash.len();
-        let (taken, after) = rest.split_at(rest.len().min(missing));
-        *rest = after;
-        if taken.len() == missing && self.reader.stash.is_empty() {
-            self.reader.phase = Phase::Header;
-            self.read_frame(header, taken, sink)?;
-            return Ok(true);
-        }
-        if self.reader.stash.capacity() == 0 {
-            self.reader.stash = sink.memory.take_buffer();
-        }
-        self.reader.stash.extend_from_slice(taken);
-        if taken.len() < missing {
-            return Ok(false);
-        }
-        self.reader.phase = Phase::Header;
-        let payload = std::mem::take(&mut self.reader.stash);
-        let outcome = self.read_frame(header, &payload, sink);
-        sink.memory.return_buffer(payload);
-        outcome.map(|()| true)
     }
 }

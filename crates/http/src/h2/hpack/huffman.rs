@@ -3,13 +3,13 @@
 //! The code is canonical: sorted by length and then by symbol, codes count upwards. The lengths
 //! alone therefore say everything, and the tables for decoding are made of them at compile time.
 
-use super::HpackError;
+use crate::h2::error::HpackError;
 
 /// The symbol that stands for the end of a string, and never in one.
 const END: u16 = 256;
 /// The longest code, in bits.
-const LEN_MAX: usize = 30;
-/// Codes up to this many bits, which are those of all common characters, take one look-up.
+const MAX_LEN: usize = 30;
+/// Codes up to this many bits, which all common characters have, take one table access.
 const SHORT_BITS: u32 = 10;
 
 /// The length of each symbol's code, in bits.
@@ -34,11 +34,11 @@ static TABLES: Tables = Tables::new();
 struct Tables {
     symbols: [u16; 257],
     /// For each length, the first code of the next one, aligned to the left of 32 bits.
-    limits: [u64; LEN_MAX + 1],
+    limits: [u64; MAX_LEN + 1],
     /// For each length, its first code, aligned in the same way.
-    firsts: [u64; LEN_MAX + 1],
+    firsts: [u64; MAX_LEN + 1],
     /// For each length, how many symbols have shorter codes.
-    shorter: [u16; LEN_MAX + 1],
+    shorter: [u16; MAX_LEN + 1],
     /// For all beginnings of SHORT_BITS bits: the symbol, and its length or 0 for a longer code.
     short: [(u8, u8); 1 << SHORT_BITS],
 }
@@ -47,13 +47,13 @@ impl Tables {
     const fn new() -> Self {
         let mut tables = Self {
             symbols: [0; 257],
-            limits: [0; LEN_MAX + 1],
-            firsts: [0; LEN_MAX + 1],
-            shorter: [0; LEN_MAX + 1],
+            limits: [0; MAX_LEN + 1],
+            firsts: [0; MAX_LEN + 1],
+            shorter: [0; MAX_LEN + 1],
             short: [(0, 0); 1 << SHORT_BITS],
         };
         let (mut code, mut count, mut len) = (0_u64, 0, 1);
-        while len <= LEN_MAX {
+        while len <= MAX_LEN {
             tables.firsts[len] = code;
             tables.shorter[len] = count as u16;
             let mut symbol = 0;
@@ -88,8 +88,8 @@ impl Tables {
     /// bits is one of some code, as the code is complete.
     fn long(&self, bits: u64) -> (u16, u32) {
         let aligned = bits >> 32;
-        let longer = SHORT_BITS as usize + 1..=LEN_MAX;
-        let len = longer.into_iter().find(|len| aligned < self.limits[*len]).unwrap_or(LEN_MAX);
+        let longer = SHORT_BITS as usize + 1..=MAX_LEN;
+        let len = longer.into_iter().find(|len| aligned < self.limits[*len]).unwrap_or(MAX_LEN);
         let nth = (aligned - self.firsts[len]) >> (32 - len);
         (self.symbols[usize::from(self.shorter[len]) + nth as usize], len as u32)
     }
@@ -105,7 +105,7 @@ struct Bits<'a> {
 impl Bits<'_> {
     /// Makes the next 30 bits ready, or all that there are.
     fn refill(&mut self) {
-        if self.count >= LEN_MAX as u32 {
+        if self.count >= MAX_LEN as u32 {
             return;
         }
         if let Some((word, rest)) = self.rest.split_first_chunk::<4>() {

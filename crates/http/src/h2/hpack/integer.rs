@@ -1,9 +1,9 @@
 //! Integers with a prefix (RFC 7541 section 5.1).
 
-use super::HpackError;
+use crate::h2::error::HpackError;
 
 /// Bytes after the prefix that an integer may have: enough for 32 bits.
-const FURTHER_BYTES_LIMIT: u32 = 5;
+const MAX_FURTHER_BYTES: u32 = 5;
 
 /// Reads an integer whose first bits share a byte with something else, which is ignored.
 pub(super) fn decode(rest: &mut &[u8], prefix_bits: u8) -> Result<u32, HpackError> {
@@ -13,7 +13,7 @@ pub(super) fn decode(rest: &mut &[u8], prefix_bits: u8) -> Result<u32, HpackErro
         return Ok(prefix);
     }
     let mut value = u64::from(full);
-    for further in 0..FURTHER_BYTES_LIMIT {
+    for further in 0..MAX_FURTHER_BYTES {
         let byte = next(rest)?;
         value += u64::from(byte & 0x7f) << (7 * further);
         if byte & 0x80 == 0 {
