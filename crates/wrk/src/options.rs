@@ -85,8 +85,8 @@ impl Exit {
 }
 
 impl Dialect {
-    /// wrk2 is spoken if the program is called so or is given a rate, otherwise wrk.
-    fn of(program: &str, args: &[String]) -> Self {
+    /// wrk2 if the program is called so or gets a rate, otherwise wrk.
+    fn from_command(program: &str, args: &[String]) -> Self {
         let name = program.rsplit('/').next().unwrap_or(program);
         let rate_given = || Self::Wrk2.table().parse(args).options.iter().any(|(letter, _)| *letter == 'R');
         if name == "wrk2" || rate_given() { Self::Wrk2 } else { Self::Wrk }
@@ -112,7 +112,7 @@ impl Dialect {
 /// # Errors
 /// What wrk says and how it ends where it would not run: usage and exit code 1.
 pub fn parse(program: &str, args: &[String]) -> Result<Options, Exit> {
-    let dialect = Dialect::of(program, args);
+    let dialect = Dialect::from_command(program, args);
     let parsed = dialect.table().parse(args);
     let mut draft = Draft::new(dialect);
     let outcome = draft
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_told_and_the_run_goes_on() {
+    fn the_version_is_printed_and_the_run_goes_on() {
         let options = read("wrk", "-v http://h/").unwrap();
         assert!(options.greeting.starts_with("wrk plimsoll/"), "{}", options.greeting);
         let exit = read("wrk", "-v -Z").unwrap_err();
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_cannot_be_had_is_told_in_the_words_of_wrk() {
+    fn an_unreachable_target_is_reported_in_the_words_of_wrk() {
         let url = read("wrk", "http://nosuch.invalid/").unwrap().url;
         let exit = Exit::unresolved(&url, "Name or service not known");
         assert_eq!(exit.stderr, "unable to resolve nosuch.invalid:http Name or service not known\n");

@@ -1,18 +1,15 @@
 //! A run as wrk makes it: options in, the load on Plimsoll's engine, wrk's text out.
 //!
-//! The standard output gets what wrk would print and nothing else; whatever Plimsoll has to say beside it, such as
-//! that this machine was the limit, goes to the standard error. A run leaves no file behind.
+//! The standard output gets wrk's text and nothing else. Plimsoll's own messages, such as that this machine was the
+//! limit, go to the standard error. A run leaves no file behind.
 
 mod measurement;
-mod narration;
 mod outcome;
+mod output;
 mod plan;
-mod remarks;
-mod request;
 mod traffic;
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -21,55 +18,31 @@ use plimsoll_conductor::{Outcome, RunOptions, Supplied, conduct};
 use plimsoll_record::Run;
 
 use crate::options::Options;
-use crate::script::{Script, ScriptError};
 use crate::stats::RateSampler;
 use crate::text;
-use narration::Narration;
 use outcome::Failed;
+use output::{Narration, remarks};
 use traffic::Requests;
+
+pub use output::Streams;
 
 /// Begins to watch for what ends a run before its time, and gives the flag that is set then.
 pub type Watch<'a> = &'a dyn Fn() -> io::Result<Arc<AtomicBool>>;
 
-/// Where the words of a run go. Nobody listening to them does not end a run, as with wrk.
-pub struct Streams<'a> {
-    /// The standard output: wrk's text.
-    pub out: &'a mut dyn Write,
-    /// The standard error: what wrk says there, and what Plimsoll adds.
-    pub err: &'a mut dyn Write,
-}
-
-impl Streams<'_> {
-    fn print(&mut self, text: &str) {
-        say(self.out, text);
-    }
-
-    fn remark(&mut self, text: &str) {
-        say(self.err, &format!("plimsoll: {text}\n"));
-    }
-}
-
-/// Flushed at once, for a script's own prints must come out in their place.
-fn say(stream: &mut dyn Write, text: &str) {
-    if stream.write_all(text.as_bytes()).and_then(|()| stream.flush()).is_err() {
-        // The reader has gone away; there is no other place to say it.
-    }
-}
-
 /// About the most frames of all threads of one run: each is kept to the end, and then read in a fraction of a
 /// millisecond, while the user waits for the text.
-const FRAMES_MAX: u64 = 6000;
+const MAX_FRAMES: u64 = 6000;
 
 /// The interval of one frame, which is that of a sample of a thread's rate.
 fn interval(options: &Options) -> Duration {
-    let ns = options.duration.as_nanos() * u128::from(options.threads) / u128::from(FRAMES_MAX);
+    let ns = options.duration.as_nanos() * u128::from(options.threads) / u128::from(MAX_FRAMES);
     RateSampler::INTERVAL.max(Duration::from_nanos(u64::try_from(ns).unwrap_or(u64::MAX)))
 }
 
 /// Makes the run that the options ask for, and prints it; gives the exit code.
 ///
 /// The flag that `watch` gives ends the load once it is set; what was measured until then is printed. Signals are watched
-/// for only when the script is loaded: nobody looks at a flag while the script's own text runs, and a signal ends it.
+/// for only when the script is loaded: nothing checks a flag while the script's own text runs, and a signal ends it.
 pub fn run(options: &Options, tool_version: &str, watch: Watch<'_>, streams: &mut Streams<'_>) -> u8 {
     streams.print(&options.greeting);
     for warning in &options.warnings {
@@ -78,7 +51,7 @@ pub fn run(options: &Options, tool_version: &str, watch: Watch<'_>, streams: &mu
     match measured_run(options, tool_version, watch, streams) {
         Ok(code) => code,
         Err(Failed { code, words }) => {
-            say(streams.err, &words);
+            streams.print_error(&words);
             code
         }
     }
@@ -90,7 +63,7 @@ fn measured_run(
     watch: Watch<'_>,
     streams: &mut Streams<'_>,
 ) -> Result<u8, Failed> {
-    let mut requests = Requests::of(options)?;
+    let mut requests = Requests::from_options(options)?;
     let interrupted =
         watch().map_err(|error| Failed::saying(&format!("could not watch for Ctrl-C: {error}")))?;
     if let Some(remark) = requests.remark() {
@@ -125,21 +98,13 @@ fn print_results(
     streams.print(&text::summary(options, &measured));
     let idles = requests.idles();
     let summed_up = requests.sum_up(&measured);
-    for remark in remarks::of(run, idles) {
+    for remark in remarks(run, idles) {
         streams.remark(&remark);
     }
     if let Err(error) = &summed_up {
         streams.remark(&error.to_string());
     }
     Ok(summed_up.is_ok())
-}
-
-/// The script of the options, loaded for its threads.
-fn load_script(options: &Options, file: &str) -> Result<Script, ScriptError> {
-    let mut args = vec![options.url_text.clone()];
-    args.extend(options.args.iter().cloned());
-    let threads = u32::try_from(options.threads).unwrap_or(u32::MAX);
-    Script::load(Path::new(file), request::script_target(options), args, threads)
 }
 
 #[cfg(test)]

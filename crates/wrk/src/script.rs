@@ -4,7 +4,7 @@
 //! states share nothing: what goes from one to another is copied. All of them are made while loading, before the load
 //! begins; then each [`ThreadState`] goes to a worker and comes back at the end.
 //!
-//! Deliberately absent: any connection of the load. The module answers what to send and when, and is told what came.
+//! Deliberately absent: any connection of the load. The module returns what to send and when, and takes the responses.
 
 mod address;
 mod error;
@@ -12,10 +12,8 @@ mod pipeline;
 mod samples;
 mod state;
 mod summary;
-mod target;
 mod thread_object;
 mod thread_state;
-mod transfer;
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -28,10 +26,10 @@ use state::{Source, State};
 use thread_object::{Shared, ThreadObject};
 use thread_state::Hooks;
 
+pub use address::ScriptTarget;
 pub use error::{ScriptError, Unresolved};
 pub use samples::Samples;
 pub use summary::{Errors, Summary};
-pub use target::ScriptTarget;
 pub use thread_state::ThreadState;
 
 /// A script that is loaded for a run: its main state, and the threads until they are taken.
@@ -167,7 +165,7 @@ fn arguments(state: &State, args: &[String]) -> mlua::Result<Table> {
 fn settle(state: State, hooks: &mut Option<Hooks>, shared: Arc<Shared>) -> mlua::Result<ThreadState> {
     let known = match *hooks {
         Some(known) => known,
-        None => *hooks.insert(Hooks::of(&state)?),
+        None => *hooks.insert(Hooks::from_state(&state)?),
     };
     ThreadState::new(state, known, shared)
 }

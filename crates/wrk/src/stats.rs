@@ -2,11 +2,11 @@
 
 mod counter;
 mod distribution;
-mod rate;
 
 pub use counter::{Counter, SocketErrors, counter_of};
 pub use distribution::Distribution;
-pub use rate::RateSampler;
+
+use std::time::Duration;
 
 use plimsoll_record::Histogram;
 
@@ -54,5 +54,40 @@ impl Measured {
 
     fn runtime_s(&self) -> f64 {
         self.runtime_us as f64 / 1e6
+    }
+}
+
+/// Turns the counts of one thread's intervals into wrk's samples of its rate.
+///
+/// wrk samples every 100 ms. An interval without a response gives no sample; it lengthens the next.
+#[derive(Debug, Clone, Default)]
+pub struct RateSampler {
+    elapsed: Duration,
+}
+
+impl RateSampler {
+    /// wrk's sampling interval.
+    pub const INTERVAL: Duration = Duration::from_millis(100);
+
+    /// Adds one interval with its number of responses; returns its sample in whole requests per second, if it gives one.
+    pub fn observe(&mut self, responses: u64, interval: Duration) -> Option<u64> {
+        self.elapsed += interval;
+        if responses == 0 {
+            return None;
+        }
+        let elapsed_s = std::mem::take(&mut self.elapsed).as_secs_f64();
+        (elapsed_s > 0.0).then(|| (responses as f64 / elapsed_s) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_without_responses_lengthens_the_next() {
+        let mut sampler = RateSampler::default();
+        let samples = [50, 0, 0, 30, 7].map(|responses| sampler.observe(responses, RateSampler::INTERVAL));
+        assert_eq!(samples, [Some(500), None, None, Some(100), Some(70)]);
     }
 }

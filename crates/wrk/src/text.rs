@@ -16,7 +16,7 @@ use crate::stats::{Distribution, Measured};
 pub const CALIBRATION_DELAY: Duration = Duration::from_secs(10);
 
 /// The least time in milliseconds between two of wrk2's samples of a rate.
-const SAMPLING_INTERVAL_MS_MIN: f64 = 10.0;
+const MIN_SAMPLING_INTERVAL_MS: f64 = 10.0;
 
 /// The percentiles wrk prints when asked for.
 const PERCENTILES: [f64; 4] = [50.0, 75.0, 90.0, 99.0];
@@ -41,7 +41,7 @@ pub fn calibration(latency: &Histogram) -> Option<String> {
         return None;
     }
     let mean_us = (latency.mean() / 1e3).floor();
-    let interval_ms = (latency.value_at_quantile(0.9) as f64 / 1e6 * 2.0).max(SAMPLING_INTERVAL_MS_MIN);
+    let interval_ms = (latency.value_at_quantile(0.9) as f64 / 1e6 * 2.0).max(MIN_SAMPLING_INTERVAL_MS);
     Some(format!(
         "  Thread calibration: mean lat.: {:.3}ms, rate sampling interval: {}ms\n",
         mean_us / 1e3,

@@ -18,7 +18,7 @@ pub(super) fn parse_seconds(text: &str) -> Option<u64> {
     if unit.is_empty() || unit == "s" { Some(number) } else { scale(number, &unit, TIME) }
 }
 
-/// The number in front and, in small letters, the unit behind it. Like wrk this looks at two characters after the
+/// The number in front and, in small letters, the unit behind it. Like wrk this reads two characters after the
 /// number, and only up to the next space: `5 s now` is five seconds and `5seconds` is nothing.
 fn split(text: &str) -> Option<(u64, String)> {
     let text = text.trim_start();

@@ -1,10 +1,11 @@
 //! A script's requests for the engine, and the way its threads take.
 //!
 //! Each thread of a script goes to the worker of the same number and comes back when that has ended. A script whose
-//! requests are all the same, and that neither waits nor looks at answers, keeps its threads: no Lua runs under load.
+//! requests are all the same, and that neither waits nor inspects responses, keeps its threads: no Lua runs under load.
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,9 +16,8 @@ use plimsoll_engine::{
 use plimsoll_plan::Shard;
 
 use super::outcome::Failed;
-use super::{load_script, request};
 use crate::options::Options;
-use crate::script::{Errors, Samples, Script, ScriptError, Summary, ThreadState};
+use crate::script::{Errors, Samples, Script, ScriptError, ScriptTarget, Summary, ThreadState};
 use crate::stats::{Distribution, Measured};
 
 /// The threads of a script, by number; absent while their worker has them.
@@ -57,12 +57,12 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// What the options ask for; a script is loaded and initialised.
-    pub(super) fn of(options: &Options) -> Result<Self, Failed> {
+    /// The requests of these options; a script is loaded and initialised.
+    pub(super) fn from_options(options: &Options) -> Result<Self, Failed> {
         match &options.script {
             Some(file) => Self::scripted(load_script(options, file)?),
             None => Ok(Self {
-                traffic: Traffic::Fixed(FixedRequest::new(request::plain(options), "GET")),
+                traffic: Traffic::Fixed(FixedRequest::new(plain_request(options), "GET")),
                 script: None,
                 threads: Arc::default(),
                 batch: 1,
@@ -105,12 +105,12 @@ impl Requests {
         self.addresses.first().copied()
     }
 
-    /// Whether connections stood idle because the script wanted it: it paused them, or stopped a thread.
+    /// Whether connections stood idle because of the script: it paused them, or stopped a thread.
     pub(super) fn idles(&self) -> bool {
         self.pauses || self.threads.any(ThreadState::stopped)
     }
 
-    /// What of the script's wishes is not fulfilled.
+    /// What the script asks for and does not get.
     pub(super) fn remark(&self) -> Option<String> {
         let first = self.address()?;
         let differs = self.addresses.iter().any(|address| *address != first);
@@ -126,6 +126,44 @@ impl Requests {
         let (latency, rates) = (samples(&measured.latency_us()), samples(&measured.rates_per_sec()));
         script.done(threads, totals(measured), latency, rates)
     }
+}
+
+/// The request that wrk sends without a script: a GET with a Host and the headers of the command line. It is the text
+/// of wrk's own `wrk.format`, which takes any header as it is.
+fn plain_request(options: &Options) -> Vec<u8> {
+    let url = &options.url;
+    let mut text = format!("GET {} HTTP/1.1\r\n", url.path);
+    if !options.headers.iter().any(|(name, _)| name == "Host") {
+        let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
+        let port = url.port.as_ref().map(|port| format!(":{port}")).unwrap_or_default();
+        text += &format!("Host: {host}{port}\r\n");
+    }
+    for (name, value) in &options.headers {
+        text += &format!("{name}: {value}\r\n");
+    }
+    (text + "\r\n").into_bytes()
+}
+
+/// The content of the script's table `wrk`.
+fn script_target(options: &Options) -> ScriptTarget {
+    let url = &options.url;
+    ScriptTarget {
+        scheme: url.scheme.clone(),
+        host: url.host.clone(),
+        // The options hold a port only if it is one.
+        port: url.port.as_ref().and_then(|port| port.parse().ok()),
+        path: url.path.clone(),
+        headers: options.headers.clone(),
+        addresses: Vec::new(),
+    }
+}
+
+/// The script of the options, loaded for its threads.
+fn load_script(options: &Options, file: &str) -> Result<Script, ScriptError> {
+    let mut args = vec![options.url_text.clone()];
+    args.extend(options.args.iter().cloned());
+    let threads = u32::try_from(options.threads).unwrap_or(u32::MAX);
+    Script::load(Path::new(file), script_target(options), args, threads)
 }
 
 /// The one request of all threads, if there is just one and no hook sees the load.

@@ -1,4 +1,4 @@
-//! Addresses as scripts see them, and the two functions that make and try them.
+//! The target and its addresses as scripts see them, and the two functions that resolve and try them.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -7,10 +7,33 @@ use std::time::Duration;
 use mlua::{FromLua, Lua, MetaMethod, UserData, UserDataMethods, Value};
 
 use super::error::Unresolved;
-use super::target::ScriptTarget;
 
 /// How long one address may take to accept the connection that tries it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The target of a run as the script's table `wrk` describes it.
+#[derive(Clone, Debug, Default)]
+pub struct ScriptTarget {
+    /// `http` or `https`.
+    pub scheme: String,
+    /// The host without the brackets of an IPv6 address.
+    pub host: String,
+    /// The port, only if the URL names one: it is in the Host header only then.
+    pub port: Option<u16>,
+    /// Everything from the path to the end of the URL.
+    pub path: String,
+    /// Header fields given on the command line.
+    pub headers: Vec<(String, String)>,
+    /// Addresses of the host; empty to ask the resolver.
+    pub addresses: Vec<SocketAddr>,
+}
+
+impl ScriptTarget {
+    /// The port as text, or the scheme that implies it.
+    pub(crate) fn service(&self) -> String {
+        self.port.map_or_else(|| self.scheme.clone(), |port| port.to_string())
+    }
+}
 
 /// An address in the hands of a script: opaque, but it can be printed.
 #[derive(Clone, Copy, Debug)]

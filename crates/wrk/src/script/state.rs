@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, Table};
 
-use super::address::{Address, connect, lookup};
+use super::address::{Address, ScriptTarget, connect, lookup};
 use super::error::ScriptError;
-use super::target::ScriptTarget;
 
 const PRELUDE: &str = include_str!("prelude.lua");
 

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mlua::{Lua, MetaMethod, UserData, UserDataFields, UserDataMethods, Value, WeakLua};
 
 use super::address::Address;
-use super::transfer::transfer;
+
+/// How deep tables may be nested. A table that contains itself has no depth, and must not take the stack with it.
+const MAX_DEPTH: usize = 64;
 
 /// What the main state, the thread's own state and the worker all see of a thread.
 #[derive(Debug)]
@@ -83,5 +85,39 @@ impl UserData for ThreadObject {
                 Err(mlua::Error::runtime(format!("cannot set '{name}' on thread: only addr can be")))
             },
         );
+    }
+}
+
+/// The same value in the state `to`: nil, a boolean, a number, a string, or a table of such.
+///
+/// # Errors
+///
+/// Anything else belongs to the state it was made in, and a table may be nested at most 64 deep.
+fn transfer(value: &Value, to: &Lua) -> mlua::Result<Value> {
+    nested(value, to, 0)
+}
+
+fn nested(value: &Value, to: &Lua, depth: usize) -> mlua::Result<Value> {
+    match value {
+        Value::Nil => Ok(Value::Nil),
+        Value::Boolean(truth) => Ok(Value::Boolean(*truth)),
+        Value::Integer(number) => Ok(Value::Integer(*number)),
+        Value::Number(number) => Ok(Value::Number(*number)),
+        Value::String(text) => to.create_string(&*text.as_bytes()).map(Value::String),
+        Value::Table(_) if depth == MAX_DEPTH => {
+            let refusal = format!("cannot transfer a table nested more than {MAX_DEPTH} deep to thread");
+            Err(mlua::Error::runtime(refusal))
+        }
+        Value::Table(table) => {
+            let copy = to.create_table()?;
+            table.for_each(|key: Value, value: Value| {
+                copy.raw_set(nested(&key, to, depth + 1)?, nested(&value, to, depth + 1)?)
+            })?;
+            Ok(Value::Table(copy))
+        }
+        other => {
+            let refusal = format!("cannot transfer '{}' to thread", other.type_name());
+            Err(mlua::Error::runtime(refusal))
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::state::State;
 use super::thread_object::Shared;
 
 /// The longest delay that is taken at its word; a script that asks for more, or for infinity, gets this.
-const DELAY_MAX_MS: f64 = 1e12;
+const MAX_DELAY_MS: f64 = 1e12;
 
 /// Which hooks a script defines. What the first thread defines after its `init` holds for all of them.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
-    pub(crate) fn of(state: &State) -> mlua::Result<Self> {
+    pub(crate) fn from_state(state: &State) -> mlua::Result<Self> {
         Ok(Self {
             request: state.has_hook("request")?,
             delay: state.has_hook("delay")?,
@@ -54,7 +54,7 @@ enum Request {
 impl ThreadState {
     /// A thread whose `init` has run.
     pub(crate) fn new(state: State, hooks: Hooks, shared: Arc<Shared>) -> mlua::Result<Self> {
-        let call = |name: &str, wanted: bool| wanted.then(|| state.calls.get::<Function>(name)).transpose();
+        let call = |name: &str, defined: bool| defined.then(|| state.calls.get::<Function>(name)).transpose();
         let request: Function = state.calls.get("request")?;
         let request = match hooks.request {
             true => Request::Scripted(request),
@@ -81,7 +81,7 @@ impl ThreadState {
     pub fn request(&mut self, out: &mut Vec<u8>) -> Result<(), ScriptError> {
         match &self.request {
             Request::Fixed(text) => out.extend_from_slice(text),
-            // As a string of Lua's the text would take three locks and as many reference counts to look at.
+            // Reading the text as a Lua string would take three locks and as many reference counts.
             Request::Scripted(function) => match function.call::<BString>(()) {
                 Ok(text) => out.extend_from_slice(&text),
                 Err(error) => return Err(self.end("request()", &error)),
@@ -171,5 +171,5 @@ fn lua_text(bytes: &[u8]) -> Either<&str, BString> {
 
 /// What Lua returned as a duration: parts of a millisecond are cut off, and what is no time at all is none.
 fn whole_ms(delay_ms: f64) -> Duration {
-    Duration::from_millis(delay_ms.clamp(0.0, DELAY_MAX_MS) as u64)
+    Duration::from_millis(delay_ms.clamp(0.0, MAX_DELAY_MS) as u64)
 }

@@ -27,7 +27,7 @@ impl Counter {
     }
 }
 
-/// The table: where wrk's user finds a failure of this name, which the phase tells except for three kinds.
+/// The counter in which a user of wrk finds a failure of this name. The phase decides, except for three kinds.
 ///
 /// `None` is for a request that was due and never sent, since no connection was free: no socket failed. It shows in
 /// the latencies, and as fewer requests a second than asked for.

@@ -1,4 +1,4 @@
-//! The text beside that of the real wrk, and beside what C's printf makes of the same numbers.
+//! The text compared with that of the real wrk, and with C's printf of the same numbers.
 
 use std::collections::BTreeMap;
 use std::io::Write;

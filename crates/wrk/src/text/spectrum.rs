@@ -15,7 +15,7 @@ const PERCENTILES: [f64; 8] = [50.0, 75.0, 90.0, 99.0, 99.9, 99.99, 99.999, 100.
 /// Rows of the table until half of the distance to 100 % is covered.
 const TICKS_PER_HALF_DISTANCE: f64 = 5.0;
 
-/// The longest time of wrk2's histograms, a day in microseconds. It and the digits tell a reader of the table how
+/// The longest time of wrk2's histograms, a day in microseconds. It and the digits let a reader of the table compute how
 /// coarse it is.
 const LONGEST_US: u64 = 24 * 60 * 60 * 1_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;

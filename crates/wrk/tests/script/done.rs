@@ -15,8 +15,8 @@ fn evaluate(expressions: &str, summary: Summary, latency: Samples, requests: Sam
     );
     let (mut script, threads) = Bench::new().load(&text).unwrap();
     assert!(script.wants_done());
-    let told = script.done(threads, summary, latency, requests).unwrap_err().to_string();
-    told.strip_prefix("the script failed in done(): ").unwrap().to_owned()
+    let message = script.done(threads, summary, latency, requests).unwrap_err().to_string();
+    message.strip_prefix("the script failed in done(): ").unwrap().to_owned()
 }
 
 fn of_latency(expressions: &str, latency: Vec<(u64, u64)>) -> String {

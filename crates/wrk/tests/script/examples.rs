@@ -84,16 +84,17 @@ fn report_writes_percentiles_and_totals() {
 fn setup_numbers_the_threads_and_reads_their_counts() {
     let source = std::fs::read_to_string(example("setup.lua")).unwrap();
     let bench = Bench { threads: 2, ..Bench::new() };
-    let telling = format!("local said = {{}}\nlocal print = function(s) said[#said + 1] = s end\n{source}");
-    let telling = telling
+    let reporting = format!("local said = {{}}\nlocal print = function(s) said[#said + 1] = s end\n{source}");
+    let reporting = reporting
         + "\nlocal inner = done\ndone = function(...) inner(...) error(table.concat(said, ';'), 0) end";
-    let (mut script, mut threads) = bench.load(&telling).unwrap();
+    let (mut script, mut threads) = bench.load(&reporting).unwrap();
     next(&mut threads[1]);
     answer(&mut threads[1], 200, &[], "");
-    let told = script.done(threads, Summary::default(), Samples::default(), Samples::default()).unwrap_err();
+    let message =
+        script.done(threads, Summary::default(), Samples::default(), Samples::default()).unwrap_err();
     let expected =
         "thread 1 made 1 requests and got 0 responses;thread 2 made 1 requests and got 1 responses";
-    assert!(told.to_string().ends_with(expected), "{told}");
+    assert!(message.to_string().ends_with(expected), "{message}");
 }
 
 #[test]

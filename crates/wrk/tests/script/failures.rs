@@ -35,8 +35,8 @@ fn a_failure_amid_the_load_ends_the_load_of_its_thread_alone() {
         function response() error({}) end";
     let (_, mut threads) = bench.load(text).unwrap();
     next(&mut threads[0]);
-    let told = threads[0].request(&mut Vec::new()).unwrap_err().to_string();
-    assert!(told.ends_with("test.lua:2: used up"), "{told}");
+    let message = threads[0].request(&mut Vec::new()).unwrap_err().to_string();
+    assert!(message.ends_with("test.lua:2: used up"), "{message}");
     assert!(threads[0].stopped() && !threads[1].stopped());
     next(&mut threads[1]);
     assert!(threads[1].response(200, [], b"").is_err());
@@ -46,10 +46,10 @@ fn a_failure_amid_the_load_ends_the_load_of_its_thread_alone() {
 #[test]
 fn a_first_request_that_is_no_http_is_refused_with_its_place() {
     let text = "function request() return 'GET / HTTP/1.1\\r\\nHost a\\r\\n\\r\\n' end";
-    let told = Bench::new().load(text).unwrap_err();
-    assert!(matches!(told, ScriptError::Request { line: 2, column: 1, .. }));
-    assert!(told.to_string().contains("script's request()"), "{told}");
-    assert!(told.to_string().contains("invalid header token at 2:1"), "{told}");
+    let message = Bench::new().load(text).unwrap_err();
+    assert!(matches!(message, ScriptError::Request { line: 2, column: 1, .. }));
+    assert!(message.to_string().contains("script's request()"), "{message}");
+    assert!(message.to_string().contains("invalid header token at 2:1"), "{message}");
 }
 
 #[test]
@@ -59,19 +59,19 @@ fn a_target_that_refuses_is_named_with_the_cause() {
     let target = bench.target.clone();
     drop(bench);
     let closed = Bench { target, ..Bench::new() };
-    let told = closed.load("").unwrap_err().to_string();
+    let message = closed.load("").unwrap_err().to_string();
     let expected = format!("unable to connect to 127.0.0.1:{} Connection refused", address.port());
-    assert!(told.starts_with(&expected), "{told}");
+    assert!(message.starts_with(&expected), "{message}");
 }
 
 #[test]
 fn a_name_without_addresses_is_an_error_of_its_own() {
     let mut bench = Bench::new();
     bench.target.host = "no-such-name.invalid".to_owned();
-    let told = bench.load("").unwrap_err();
-    assert!(matches!(told, ScriptError::Resolve(_)), "{told}");
+    let message = bench.load("").unwrap_err();
+    assert!(matches!(message, ScriptError::Resolve(_)), "{message}");
     let expected = format!("unable to resolve no-such-name.invalid:{} ", bench.address().port());
-    assert!(told.to_string().starts_with(&expected), "{told}");
+    assert!(message.to_string().starts_with(&expected), "{message}");
 }
 
 #[test]

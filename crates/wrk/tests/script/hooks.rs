@@ -111,7 +111,7 @@ fn an_endless_delay_is_only_very_long() {
 }
 
 #[test]
-fn without_hooks_there_is_no_delay_and_no_response_is_wanted() {
+fn without_hooks_there_is_no_delay_and_no_response_is_needed() {
     let mut thread = Bench::new().thread("");
     assert_eq!(thread.delay().unwrap(), None);
     assert!(!thread.wants_response());

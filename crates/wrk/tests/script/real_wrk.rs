@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A header field that the server sends, whether it serves wrk or us.
 const TOKEN: (&str, &str) = ("X-Token", "secret");
 
-/// Answers the requests of a connection and passes them on, until nobody wants more or the connection ends.
+/// Answers the requests of a connection and passes them on, until no more are needed or the connection ends.
 fn serve(stream: &TcpStream, seen: &Sender<String>) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader) {

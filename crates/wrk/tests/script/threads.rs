@@ -104,9 +104,9 @@ fn threads_can_run_elsewhere_and_come_back_for_done_to_read() {
         })
     });
     let back = workers.map(|worker| worker.join().unwrap()).collect();
-    let told = script.done(back, Summary::default(), Samples::default(), Samples::default()).unwrap_err();
+    let message = script.done(back, Summary::default(), Samples::default(), Samples::default()).unwrap_err();
     // The first thread was asked once more, for the depth of its pipeline; no other thread has a count of it.
-    assert!(matches!(told, ScriptError::Lua { ref text, .. } if text.ends_with(": 1 1 2")), "{told}");
+    assert!(matches!(message, ScriptError::Lua { ref text, .. } if text.ends_with(": 1 1 2")), "{message}");
 }
 
 #[test]
@@ -114,6 +114,6 @@ fn a_thread_that_is_gone_says_so() {
     let text = "function setup(thread) mine = thread end\nfunction done() mine:get('x') end";
     let (mut script, threads) = Bench::new().load(text).unwrap();
     drop(threads);
-    let told = script.done(Vec::new(), Summary::default(), Samples::default(), Samples::default());
-    assert!(told.unwrap_err().to_string().contains("the thread is gone"));
+    let message = script.done(Vec::new(), Summary::default(), Samples::default(), Samples::default());
+    assert!(message.unwrap_err().to_string().contains("the thread is gone"));
 }

@@ -3,8 +3,9 @@ use super::*;
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 fn refusal(text: &str) -> String {
-    let told = depth(text.as_bytes()).unwrap_err().to_string();
-    let words = told.strip_prefix("the script's request() did not return whole HTTP/1.1 requests: ").unwrap();
+    let message = depth(text.as_bytes()).unwrap_err().to_string();
+    let words =
+        message.strip_prefix("the script's request() did not return whole HTTP/1.1 requests: ").unwrap();
     words.strip_suffix(" of its text").unwrap().to_owned()
 }
 

@@ -1,0 +1,92 @@
+//! What a run prints while it goes on and after wrk's text: its heading, events and remarks.
+
+use std::io::Write;
+
+use plimsoll_analyze::{GeneratorReason, analyze};
+use plimsoll_conductor::{Observer, Progress};
+use plimsoll_record::{EventKind, FailureCounts, Run};
+use plimsoll_report::reason;
+use plimsoll_units::{best_effort, escape_control};
+
+use crate::options::Options;
+use crate::text;
+
+/// The output of a run. A reader that goes away does not end the run, as with wrk.
+pub struct Streams<'a> {
+    /// The standard output: wrk's text.
+    pub out: &'a mut dyn Write,
+    /// The standard error: wrk's messages, and Plimsoll's own.
+    pub err: &'a mut dyn Write,
+}
+
+impl Streams<'_> {
+    pub(super) fn print(&mut self, text: &str) {
+        say(self.out, text);
+    }
+
+    /// Prints complete lines on the standard error, as they are.
+    pub(super) fn print_error(&mut self, lines: &str) {
+        say(self.err, lines);
+    }
+
+    /// Prints a line of Plimsoll's own on the standard error.
+    pub(super) fn remark(&mut self, text: &str) {
+        self.print_error(&format!("plimsoll: {text}\n"));
+    }
+}
+
+/// Flushes at once, because a script's own prints must come out in their place.
+fn say(stream: &mut dyn Write, text: &str) {
+    let written = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    best_effort(written, "the reader of the output has gone away, and there is no other place to report it");
+}
+
+/// Prints wrk's heading and the events of a run.
+pub(super) struct Narration<'a, 'b> {
+    options: &'a Options,
+    streams: &'a mut Streams<'b>,
+}
+
+impl<'a, 'b> Narration<'a, 'b> {
+    pub(super) fn new(options: &'a Options, streams: &'a mut Streams<'b>) -> Self {
+        Self { options, streams }
+    }
+}
+
+impl Observer for Narration<'_, '_> {
+    fn observe(&mut self, progress: &Progress<'_>) {
+        match progress {
+            Progress::StepBegan { .. } => self.streams.print(&text::heading(self.options)),
+            // The remarks after the text name each failure with its count and a remedy.
+            Progress::Happened(event) if event.kind == EventKind::FailureSeen => {}
+            Progress::Happened(event) => self.streams.remark(&escape_control(&event.text)),
+            _ => {}
+        }
+    }
+}
+
+/// Lines for the standard error: whether this machine was the limit, and a remedy for each failure.
+/// `idles` says that the script itself left connections idle.
+pub(super) fn remarks(run: &Run, idles: bool) -> Vec<String> {
+    let mut remarks: Vec<String> = generator(run, idles).into_iter().collect();
+    let mut failed = FailureCounts::default();
+    run.frames.iter().for_each(|frame| failed.merge(&frame.head.counts.failed));
+    remarks.extend(failed.iter().map(|(kind, count)| {
+        let row = kind.row();
+        format!("{}, {count} times: {}; {}", row.name, row.meaning, row.remedy)
+    }));
+    remarks
+}
+
+/// Little's law takes every idle connection for the generator's fault.
+fn generator(run: &Run, idles: bool) -> Option<String> {
+    let findings = match analyze(run) {
+        Ok(findings) => findings,
+        Err(error) => return Some(error.to_string()),
+    };
+    let counts = |reason: &&GeneratorReason| !(idles && matches!(reason, GeneratorReason::LittlesLaw { .. }));
+    let reasons: Vec<String> = findings.generator.reasons.iter().filter(counts).map(reason::text).collect();
+    (!reasons.is_empty()).then(|| {
+        format!("the load generator was the limit, so the figures are lower bounds: {}", reasons.join("; "))
+    })
+}
