@@ -67,7 +67,7 @@ mod tests {
         );
         let names: Vec<_> = changes.iter().map(|change| change.name).collect();
         assert_eq!(names, ["serve", "dump", "sweep"]);
-        let near = |seen: f64, wanted: f64| (seen - wanted).abs() < 1e-9;
+        let near = |seen: f64, expected: f64| (seen - expected).abs() < 1e-9;
         assert!(
             near(changes[1].cumulative.value, 600.0),
             "600 samples of 10 ms in 10,000 requests are 600 µs"

@@ -17,13 +17,13 @@ pub enum ProfileError {
         "this is no profile of pprof ({0}); the page must be a CPU profile, such as /debug/pprof/profile of Go"
     )]
     Protobuf(#[from] prost::DecodeError),
-    /// It tells of something else than CPU time.
+    /// It is not a profile of CPU time.
     #[error(
-        "the profile tells of {told} and not of CPU time; the CPU profile of Go is at /debug/pprof/profile"
+        "the profile contains {kinds} and not CPU time; the CPU profile of Go is at /debug/pprof/profile"
     )]
     NotCpu {
-        /// What it tells of.
-        told: String,
+        /// What it contains.
+        kinds: String,
     },
     /// It refers to something that it does not hold.
     #[error("the profile is damaged: it names {what} {id} and does not hold it")]

@@ -10,7 +10,7 @@ use flate2::write::GzEncoder;
 use crate::ProfileError;
 
 /// A profile of many seconds and threads has some megabytes.
-const UNPACKED_BYTES_MAX: u64 = 256 << 20;
+const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 
 /// What each gzip stream begins with (RFC 1952, 2.3.1).
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -21,9 +21,9 @@ pub(crate) fn unpacked(content: &[u8]) -> Result<Cow<'_, [u8]>, ProfileError> {
         return Ok(Cow::Borrowed(content));
     }
     let mut bytes = Vec::new();
-    MultiGzDecoder::new(content).take(UNPACKED_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > UNPACKED_BYTES_MAX {
-        return Err(ProfileError::TooLarge { most_bytes: UNPACKED_BYTES_MAX });
+    MultiGzDecoder::new(content).take(MAX_UNPACKED_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_UNPACKED_BYTES {
+        return Err(ProfileError::TooLarge { most_bytes: MAX_UNPACKED_BYTES });
     }
     Ok(Cow::Owned(bytes))
 }

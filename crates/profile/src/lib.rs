@@ -17,7 +17,7 @@ pub use difference::{Change, difference};
 pub use error::ProfileError;
 pub use gzip::pack;
 pub use per_request::{Micros, PerRequest};
-pub use stacks::{FRAMES_MAX, Stacks};
+pub use stacks::{MAX_FRAMES, Stacks};
 
 use plimsoll_record::ProfileForm;
 

@@ -111,9 +111,9 @@ impl Profile {
         let kinds: Vec<(String, String)> = kinds.collect::<Result<_, ProfileError>>()?;
         let place = |kind: &str, unit: &str| kinds.iter().position(|(k, u)| k == kind && u == unit);
         let cpu = place("cpu", "nanoseconds").ok_or_else(|| {
-            let told: Vec<&str> = kinds.iter().map(|(kind, _)| kind.as_str()).collect();
+            let names: Vec<&str> = kinds.iter().map(|(kind, _)| kind.as_str()).collect();
             ProfileError::NotCpu {
-                told: if told.is_empty() { "nothing".to_owned() } else { told.join(", ") },
+                kinds: if names.is_empty() { "nothing".to_owned() } else { names.join(", ") },
             }
         })?;
         Ok(Columns { cpu, samples: place("samples", "count") })

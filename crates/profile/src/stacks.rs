@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::{Cost, FunctionCost};
 
 /// Frames of a stack that are kept, the innermost ones. Profilers keep fewer: Go 128, perf 127.
-pub const FRAMES_MAX: usize = 512;
+pub const MAX_FRAMES: usize = 512;
 
 /// A profile: each stack of functions that was seen, and what was spent in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// How long was looked, if the profile says so.
+    /// The time that the profile covers, if it says so.
     pub fn span(&self) -> Option<Duration> {
         self.span
     }
@@ -78,7 +78,7 @@ impl Stacks {
 
     /// Adds what was spent in a stack, given from its innermost function to its outermost.
     pub(crate) fn add(&mut self, innermost_first: &[u32], cost: Cost) {
-        let kept = &innermost_first[..innermost_first.len().min(FRAMES_MAX)];
+        let kept = &innermost_first[..innermost_first.len().min(MAX_FRAMES)];
         *self.stacks.entry(kept.iter().rev().copied().collect()).or_default() += cost;
     }
 }
@@ -112,9 +112,9 @@ mod tests {
         let mut stacks = Stacks::default();
         let (deep, leaf) = (stacks.number("deep"), stacks.number("leaf"));
         let mut frames = vec![leaf];
-        frames.extend([deep].repeat(10 * FRAMES_MAX));
+        frames.extend([deep].repeat(10 * MAX_FRAMES));
         stacks.add(&frames, Cost { samples: 1, cpu_ns: 1 });
         let (kept, _) = stacks.iter().next().unwrap();
-        assert_eq!((kept.len(), kept[FRAMES_MAX - 1]), (FRAMES_MAX, "leaf"));
+        assert_eq!((kept.len(), kept[MAX_FRAMES - 1]), (MAX_FRAMES, "leaf"));
     }
 }

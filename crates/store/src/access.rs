@@ -1,4 +1,4 @@
-//! Opening a file for reading, and telling a run file from anything else.
+//! Opens a file for reading, and distinguishes run files from others.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::error::{self, StoreError};
 use crate::schema::APPLICATION_ID;
 
-/// A file that SQLite keeps beside `path`: the same name with an ending such as `-wal` behind it.
+/// A file that SQLite keeps next to `path`: the same name with an ending such as `-wal`.
 pub(crate) fn companion(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
@@ -49,8 +49,8 @@ fn is_logged(path: &Path) -> bool {
     fs::metadata(companion(path, "-wal")).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-/// Without a write-ahead log nobody is writing, and SQLite may be told so: it then needs neither locks nor files of
-/// its own beside the run file, so that a folder which cannot be written to is no obstacle.
+/// A file without a write-ahead log has no writer. Opened as immutable, it needs neither locks nor files of SQLite's
+/// own next to it, so that it can be read in a read-only folder.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
@@ -81,7 +81,7 @@ fn check_identity(path: &Path, connection: &Connection) -> Result<(), StoreError
     Err(not_a_run_file(path, "it is a SQLite database of another program, or empty"))
 }
 
-/// These two columns keep their names in every version, so that any Plimsoll can tell the version of any file.
+/// These two columns keep their names in every version, so that any Plimsoll can read the version of any file.
 fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     let found = connection
         .query_row("SELECT format_major, format_minor FROM manifest", [], |row| {
@@ -98,7 +98,7 @@ fn not_a_run_file(path: &Path, reason: &str) -> StoreError {
     StoreError::NotARunFile { path: path.to_owned(), reason: reason.to_owned() }
 }
 
-/// The first read of a file with a write-ahead log needs an index beside it, which SQLite makes if it may.
+/// The first read of a file with a write-ahead log needs an index next to it, which SQLite creates if it may.
 fn unopened(path: &Path, error: &rusqlite::Error) -> StoreError {
     if error.sqlite_error_code() != Some(rusqlite::ErrorCode::CannotOpen) {
         return error::reading(path, error);

@@ -1,4 +1,4 @@
-//! What can go wrong with a run file, in words for the one who has to mend it.
+//! What can go wrong with a run file, and how the user fixes it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ pub(crate) fn reading(path: &Path, error: &rusqlite::Error) -> StoreError {
     }
 }
 
-/// The error for what the system said while `path` was looked at.
+/// The error for what the system reported about `path`.
 pub(crate) fn looking(path: &Path, error: &io::Error) -> StoreError {
     let path = path.to_owned();
     match error.kind() {

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 pub(crate) const EXTENSION: &str = "plimsoll";
 
 /// File systems hold 255 bytes a name; this leaves room for the date, a number, the ending and SQLite's own endings.
-const NAME_BYTES_MAX: usize = 120;
+const MAX_NAME_BYTES: usize = 120;
 
 /// `NAME-YYYYMMDD-HHMMSS.plimsoll`, the start of the run in UTC.
 ///
@@ -37,7 +37,7 @@ fn stem(name: &str, started_unix_ms: u64) -> String {
 /// The name in characters that need no quoting. No file begins with a dot (hidden) or a dash (read as a flag).
 fn plain(name: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let plain: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).take(NAME_BYTES_MAX).collect();
+    let plain: String = name.chars().map(|c| if allowed(c) { c } else { '-' }).take(MAX_NAME_BYTES).collect();
     match plain.trim_matches(['-', '.']) {
         "" => "run".to_owned(),
         trimmed => trimmed.to_owned(),
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn names_are_safe_for_shells_and_file_systems() {
-        for (name, wanted) in [
+        for (name, expected) in [
             ("[::1]:8080/a b", "1--8080-a-b"),
             ("../../etc/passwd", "etc-passwd"),
             ("--help", "help"),
@@ -76,7 +76,7 @@ mod tests {
             ("", "run"),
             ("...", "run"),
         ] {
-            assert_eq!(file_name(name, 0), format!("{wanted}-19700101-000000.plimsoll"), "{name}");
+            assert_eq!(file_name(name, 0), format!("{expected}-19700101-000000.plimsoll"), "{name}");
         }
         assert!(file_name(&"x".repeat(4000), u64::MAX).len() < 200);
     }
@@ -84,9 +84,9 @@ mod tests {
     #[test]
     fn a_taken_name_gets_a_number() {
         let folder = tempfile::tempdir().unwrap();
-        for wanted in ["a-19700101-000000", "a-19700101-000000-2", "a-19700101-000000-3"] {
+        for expected in ["a-19700101-000000", "a-19700101-000000-2", "a-19700101-000000-3"] {
             let path = free_path(folder.path(), "a", 0);
-            assert_eq!(path, folder.path().join(format!("{wanted}.plimsoll")));
+            assert_eq!(path, folder.path().join(format!("{expected}.plimsoll")));
             std::fs::write(path, "").unwrap();
         }
     }

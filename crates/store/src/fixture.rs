@@ -213,7 +213,7 @@ fn events() -> Vec<Event> {
         (1, NotWarm),
     ]
     .into_iter()
-    .map(|(at_ns, kind)| Event { at_ns, kind, text: format!("{kind:?} «at» {at_ns}") })
+    .map(|(at_ns, kind)| Event { at_ns, kind, text: format!("{kind:?} \"at\" – {at_ns}") })
     .collect()
 }
 
@@ -221,7 +221,7 @@ fn events() -> Vec<Event> {
 fn profiles() -> Vec<CpuProfile> {
     let outcomes = [
         ProfileOutcome::Taken(vec![0x1f, 0x8b, 0, 255]),
-        ProfileOutcome::Failed("«refused»".to_owned()),
+        ProfileOutcome::Failed("refused – 403".to_owned()),
         ProfileOutcome::UnderWay,
     ];
     let forms = [ProfileForm::Pprof, ProfileForm::Perf, ProfileForm::Perf];

@@ -28,7 +28,7 @@ pub struct RunSummary {
     pub name: String,
     /// The command that made it.
     pub command: String,
-    /// The target's URL, if the plan has one where this Plimsoll looks for it.
+    /// The target's URL, if the plan has one in the place that this version knows.
     pub target_url: Option<String>,
     /// When the run began, in milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,

@@ -197,7 +197,7 @@ impl RunWriter {
         self.write(|connection| connection.execute_batch("COMMIT; BEGIN"))
     }
 
-    /// Marks the run as ended in order, and leaves one file with nothing beside it.
+    /// Marks the run as ended normally, and leaves one file without its log.
     ///
     /// # Errors
     /// When the file cannot be written, or an earlier write failed.
@@ -231,7 +231,7 @@ impl RunWriter {
     }
 }
 
-/// A plan holds the headers of its requests, and those hold credentials. SQLite gives the files beside a run file
+/// A plan holds the headers of its requests, and those hold credentials. SQLite gives the files next to a run file
 /// the same mode.
 const OWNER_ONLY: u32 = 0o600;
 
@@ -246,7 +246,7 @@ fn claim(path: &Path, overwrite: bool) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(path).map(drop)
 }
 
-/// A file where the folder should be also «exists already», but --force is no remedy for that.
+/// A file in place of the folder also "exists already", but --force is no remedy for that.
 fn in_folder(folder: &Path, error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::AlreadyExists => io::Error::other(format!("{} is not a folder", folder.display())),
@@ -254,7 +254,7 @@ fn in_folder(folder: &Path, error: io::Error) -> io::Error {
     }
 }
 
-/// Removes a run file and what a killed writer left beside it.
+/// Removes a run file and what a killed writer left next to it.
 fn remove(path: &Path) -> io::Result<()> {
     for path in
         [path.to_owned(), companion(path, "-wal"), companion(path, "-shm"), companion(path, "-journal")]
@@ -270,7 +270,7 @@ fn remove(path: &Path) -> io::Result<()> {
 /// Takes back the empty file of a run that could not be begun.
 fn abandon(path: &Path, error: &rusqlite::Error) -> StoreError {
     match remove(path) {
-        // The first error is the one to mend; that an empty file stays behind as well adds nothing to it.
+        // The first error is the one to fix; that an empty file stays behind as well adds nothing to it.
         Ok(()) | Err(_) => error::writing(path, error),
     }
 }
@@ -292,7 +292,7 @@ fn open(path: &Path, manifest: &Manifest) -> rusqlite::Result<Connection> {
 }
 
 /// SQLite stays silently without a log where the file system cannot share memory. Readers take a file without a log
-/// for one that nobody writes, so there must be one.
+/// for a file without a writer, so there must be one.
 fn begin_log(connection: &Connection) -> rusqlite::Result<()> {
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode == "wal" {

@@ -6,10 +6,10 @@ use memchr::memchr;
 use crate::route::Refusal;
 
 /// The longest line that gives the size of a chunk, extensions included.
-const SIZE_LINE_BYTES_MAX: usize = 4096;
+const MAX_SIZE_LINE_BYTES: usize = 4096;
 
 /// All trailer fields together.
-const TRAILER_BYTES_MAX: usize = 16 * 1024;
+const MAX_TRAILER_BYTES: usize = 16 * 1024;
 
 /// What is still to come of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,7 @@ fn chunk_size(rest: &[u8]) -> Result<Option<(usize, Body)>, Refusal> {
     match httparse::parse_chunk_size(rest) {
         Ok(Status::Complete((bytes, 0))) => Ok(Some((bytes, Body::Trailers(0)))),
         Ok(Status::Complete((bytes, size))) => Ok(Some((bytes, Body::Chunk(size)))),
-        Ok(Status::Partial) if rest.len() <= SIZE_LINE_BYTES_MAX => Ok(None),
+        Ok(Status::Partial) if rest.len() <= MAX_SIZE_LINE_BYTES => Ok(None),
         Ok(Status::Partial) | Err(_) => Err(Refusal::Malformed),
     }
 }
@@ -78,7 +78,7 @@ fn chunk_end(rest: &[u8]) -> Result<Option<(usize, Body)>, Refusal> {
 
 fn trailer(read: usize, rest: &[u8]) -> Result<Option<(usize, Body)>, Refusal> {
     let line_bytes = memchr(b'\n', rest).map(|at| at + 1);
-    if read + line_bytes.unwrap_or(rest.len()) > TRAILER_BYTES_MAX {
+    if read + line_bytes.unwrap_or(rest.len()) > MAX_TRAILER_BYTES {
         return Err(Refusal::Malformed);
     }
     Ok(line_bytes.map(|bytes| {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_is_not_chunked_is_refused() {
-        let long_line = [b"1;".as_slice(), &[b'x'; SIZE_LINE_BYTES_MAX]].concat();
+        let long_line = [b"1;".as_slice(), &[b'x'; MAX_SIZE_LINE_BYTES]].concat();
         let long_trailers = [b"0\r\n".as_slice(), &b"a: b\r\n".repeat(4000)].concat();
         for input in [b"zz\r\n".as_slice(), b"1\r\nab", b"-1\r\n", &long_line, &long_trailers] {
             assert_eq!(Body::ChunkSize.skip(input), Err(Refusal::Malformed));

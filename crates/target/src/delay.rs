@@ -10,7 +10,7 @@ use std::time::Duration;
 use plimsoll_units::Instant;
 
 /// Different pairs of `/stall` that are remembered. Each keeps its phase as long as the server runs.
-pub(crate) const STALLS_MAX: usize = 1000;
+pub(crate) const MAX_STALLS: usize = 1000;
 
 /// Who is to be woken: the token of a connection.
 pub(crate) type Ticket = u64;
@@ -31,7 +31,7 @@ pub(crate) enum StallEffect {
     Open,
     /// It is answered at this instant, the end of the window.
     HeldUntil(Instant),
-    /// Nothing is known of this pair and [`STALLS_MAX`] others are remembered.
+    /// Nothing is known of this pair and [`MAX_STALLS`] others are remembered.
     TooMany,
 }
 
@@ -85,7 +85,7 @@ impl Delays {
 
     /// What the stall does to a request that arrives now. The first one of a pair starts its clock.
     pub(crate) fn stall(&mut self, now: Instant, stall: Stall) -> StallEffect {
-        if self.stall_starts.len() >= STALLS_MAX && !self.stall_starts.contains_key(&stall) {
+        if self.stall_starts.len() >= MAX_STALLS && !self.stall_starts.contains_key(&stall) {
             return StallEffect::TooMany;
         }
         let start = *self.stall_starts.entry(stall).or_insert(now);

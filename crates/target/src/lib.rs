@@ -26,7 +26,7 @@
 //! of the periods, [k·every + every − for, (k+1)·every) for k = 0, 1, 2 …, so that any span of n·every
 //! holds exactly n·for of stall time.
 //!
-//! Beside it stands the [`NullServer`], which answers everything alike: what is measured against it is the client.
+//! The [`NullServer`] gives every request the same response: a measurement against it measures the client.
 //!
 //! Deliberately absent: TLS, the `Date` field, timeouts for idle clients, and a check of `Host`.
 

@@ -17,11 +17,11 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 /// What ends every request, since none has a body.
 const END: &[u8] = b"\r\n\r\n";
 
-/// How often the wish to stop is looked at, at least.
+/// The longest time between two checks of the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(20);
 /// Bytes read at once, and the most answers written at once.
 const READ_BYTES: usize = 64 * 1024;
-const ANSWERS_MOST: usize = 1024;
+const MAX_ANSWERS: usize = 1024;
 /// The listener's token; slots give out none so high.
 const LISTENER: u64 = u64::MAX;
 
@@ -41,7 +41,7 @@ impl NullServer {
     /// allows that.
     ///
     /// # Errors
-    /// When there is no port, no descriptor or no thread to be had.
+    /// When no port, descriptor or thread is available.
     pub fn start(core: Option<u32>) -> Result<Self, TargetError> {
         let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let refused = |reason| TargetError::Listen { address: anywhere, reason };
@@ -72,7 +72,7 @@ impl Drop for NullServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
-            // The thread has told its fault itself, and a drop cannot tell anyone.
+            // The thread has reported its fault itself, and a drop cannot report one.
         }
     }
 }
@@ -94,7 +94,7 @@ struct EventLoop {
 
 impl EventLoop {
     fn new(listener: Listener, poll: Poll) -> Self {
-        let (buffer, answers) = (vec![0; READ_BYTES], ANSWER.repeat(ANSWERS_MOST));
+        let (buffer, answers) = (vec![0; READ_BYTES], ANSWER.repeat(MAX_ANSWERS));
         Self { listener, poll, clients: Slots::new(), buffer, answers }
     }
 

@@ -14,14 +14,14 @@ const RECORD: &[u8] =
 const END: &[u8] = b"]}";
 
 /// The longest body.
-pub(crate) const PAYLOAD_MIB_MAX: usize = 64;
+pub(crate) const MAX_PAYLOAD_MIB: usize = 64;
 
 /// The most records, with a comma after each, that fit into the longest body.
-pub(crate) const RECORDS_MAX: u32 =
-    ((PAYLOAD_MIB_MAX * 1024 * 1024 - BEGIN.len() - END.len()) / (RECORD.len() + 1)) as u32;
+pub(crate) const MAX_RECORDS: u32 =
+    ((MAX_PAYLOAD_MIB * 1024 * 1024 - BEGIN.len() - END.len()) / (RECORD.len() + 1)) as u32;
 
 /// All cached bodies together; at least one longest body.
-const CACHE_BYTES_MAX: usize = 2 * PAYLOAD_MIB_MAX * 1024 * 1024;
+const MAX_CACHE_BYTES: usize = 2 * MAX_PAYLOAD_MIB * 1024 * 1024;
 
 /// Cached answers, by number of records. The oldest go first when there are too many bytes.
 #[derive(Default)]
@@ -32,14 +32,14 @@ pub(crate) struct Payloads {
 }
 
 impl Payloads {
-    /// The answer with this many records; at most [`RECORDS_MAX`].
+    /// The answer with this many records; at most [`MAX_RECORDS`].
     pub(crate) fn response(&mut self, records: u32) -> Arc<Response> {
         if let Some(response) = self.responses.get(&records) {
             return Arc::clone(response);
         }
         let response = Arc::new(Response::json(200, &body(records)));
         self.cached_bytes += response.len();
-        while self.cached_bytes > CACHE_BYTES_MAX {
+        while self.cached_bytes > MAX_CACHE_BYTES {
             let Some(oldest) = self.ages.pop_front().and_then(|age| self.responses.remove(&age)) else {
                 break;
             };
@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn the_most_records_are_just_within_the_longest_body() {
         let bytes = |records: usize| BEGIN.len() + END.len() + records * (RECORD.len() + 1);
-        assert!(bytes(RECORDS_MAX as usize) <= PAYLOAD_MIB_MAX * 1024 * 1024);
-        assert!(bytes(RECORDS_MAX as usize + 1) > PAYLOAD_MIB_MAX * 1024 * 1024);
+        assert!(bytes(MAX_RECORDS as usize) <= MAX_PAYLOAD_MIB * 1024 * 1024);
+        assert!(bytes(MAX_RECORDS as usize + 1) > MAX_PAYLOAD_MIB * 1024 * 1024);
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             payloads.response(300_000 + records);
         }
         let held: usize = payloads.responses.values().map(|response| response.len()).sum();
-        assert!(held <= CACHE_BYTES_MAX && held == payloads.cached_bytes);
+        assert!(held <= MAX_CACHE_BYTES && held == payloads.cached_bytes);
         assert_eq!(payloads.responses.len(), payloads.ages.len());
         assert!(payloads.responses.contains_key(&300_007));
     }

@@ -5,24 +5,14 @@ use std::mem::MaybeUninit;
 use httparse::{Header, Status};
 
 use crate::body::Body;
+use crate::response::Framing;
 use crate::route::{Action, Refusal, route};
 
 /// A longer head is refused with 431.
-pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// More fields are refused with 431.
-const FIELDS_MAX: usize = 128;
-
-/// How the answer is to be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Framing {
-    /// The request was HEAD: the answer has no body.
-    pub(crate) head_only: bool,
-    /// The client speaks HTTP/1.0: no chunks, and it must be told if the connection stays.
-    pub(crate) old_protocol: bool,
-    /// Another request may follow on this connection.
-    pub(crate) keep_alive: bool,
-}
+const MAX_FIELDS: usize = 128;
 
 /// A request, as far as this server cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,11 +30,11 @@ pub(crate) struct Request {
 impl Request {
     /// Reads one head from the start of the input and gives its length too; nothing if it is not whole yet.
     pub(crate) fn parse(input: &[u8]) -> Result<Option<(Self, usize)>, Refusal> {
-        let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; FIELDS_MAX];
+        let mut fields = [const { MaybeUninit::<Header<'_>>::uninit() }; MAX_FIELDS];
         let mut head = httparse::Request::new(&mut []);
         let head_bytes = match head.parse_with_uninit_headers(input, &mut fields) {
-            Ok(Status::Complete(bytes)) if bytes <= HEAD_BYTES_MAX => bytes,
-            Ok(Status::Partial) if input.len() <= HEAD_BYTES_MAX => return Ok(None),
+            Ok(Status::Complete(bytes)) if bytes <= MAX_HEAD_BYTES => bytes,
+            Ok(Status::Partial) if input.len() <= MAX_HEAD_BYTES => return Ok(None),
             Ok(_) | Err(httparse::Error::TooManyHeaders) => return Err(Refusal::LongHead),
             Err(_) => return Err(Refusal::Malformed),
         };
@@ -58,11 +48,11 @@ impl Request {
         }
         let action = route(head.path.unwrap_or(""));
         let old_protocol = head.version == Some(0);
-        let wanted = if old_protocol { fields.keep_alive } else { true };
+        let persistent = if old_protocol { fields.keep_alive } else { true };
         let framing = Framing {
             head_only: head.method == Some("HEAD"),
             old_protocol,
-            keep_alive: wanted && !fields.close && action != Action::Close,
+            keep_alive: persistent && !fields.close && action != Action::Close,
         };
         let expects_continue = fields.expects_continue && !old_protocol;
         Ok(Self { action, framing, body: fields.body()?, expects_continue })
@@ -80,7 +70,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// Takes note of a field. Most are told apart by the length of their name alone.
+    /// Reads a field. The length of its name alone distinguishes most.
     fn observe(&mut self, field: &Header<'_>) -> Result<(), Refusal> {
         let is = |name: &str| field.name.eq_ignore_ascii_case(name);
         match field.name.len() {
@@ -175,7 +165,7 @@ mod tests {
         check("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n", Refusal::Malformed);
         check("Transfer-Encoding: gzip\r\n", Refusal::TransferCoding);
         check("no colon\r\n", Refusal::Malformed);
-        check(&"a: b\r\n".repeat(FIELDS_MAX + 1), Refusal::LongHead);
+        check(&"a: b\r\n".repeat(MAX_FIELDS + 1), Refusal::LongHead);
     }
 
     #[test]
@@ -184,7 +174,7 @@ mod tests {
         for cut in 0..head.len() {
             assert_eq!(Request::parse(&head.as_bytes()[..cut]), Ok(None), "cut at {cut}");
         }
-        let long = format!("GET / HTTP/1.1\r\nCookie: {}", "x".repeat(HEAD_BYTES_MAX));
+        let long = format!("GET / HTTP/1.1\r\nCookie: {}", "x".repeat(MAX_HEAD_BYTES));
         assert_eq!(refusal(&long), Refusal::LongHead);
         assert_eq!(refusal(&format!("{long}\r\n\r\n")), Refusal::LongHead);
     }

@@ -2,7 +2,16 @@
 
 use std::fmt::Display;
 
-use crate::request::Framing;
+/// How the answer is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Framing {
+    /// The request was HEAD: the answer has no body.
+    pub(crate) head_only: bool,
+    /// The client speaks HTTP/1.0: no chunks, and the head must state if the connection stays.
+    pub(crate) old_protocol: bool,
+    /// Another request may follow on this connection.
+    pub(crate) keep_alive: bool,
+}
 
 /// The interim answer to a client that waits before it sends a body.
 pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";

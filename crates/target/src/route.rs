@@ -4,20 +4,20 @@ use std::time::Duration;
 
 use plimsoll_units::parse_duration;
 
-use crate::delay::{STALLS_MAX, Stall};
-use crate::payload::{PAYLOAD_MIB_MAX, RECORDS_MAX};
+use crate::delay::{MAX_STALLS, Stall};
+use crate::payload::{MAX_PAYLOAD_MIB, MAX_RECORDS};
 
 /// The longest sleep: an hour.
-const SLEEP_MS_MAX: f64 = 3_600_000.0;
+const MAX_SLEEP_MS: f64 = 3_600_000.0;
 
 /// The largest pool.
-const WORKERS_MAX: u32 = 1_000_000;
+const MAX_WORKERS: u32 = 1_000_000;
 
-/// The longest burn: ten seconds, in which nobody else is served.
-const BURN_US_MAX: u64 = 10_000_000;
+/// The longest burn: ten seconds, in which no other client is served.
+const MAX_BURN_US: u64 = 10_000_000;
 
 /// The shortest period of a stall.
-const STALL_EVERY_MIN: Duration = Duration::from_millis(1);
+const MIN_STALL_EVERY: Duration = Duration::from_millis(1);
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,17 +54,17 @@ pub(crate) enum Refusal {
     NotFound,
     /// The number of records is missing, unreadable or too large.
     #[error(
-        "number must be a whole number from 0 to {RECORDS_MAX}, the most that fits into {PAYLOAD_MIB_MAX} MiB"
+        "number must be a whole number from 0 to {MAX_RECORDS}, the most that fits into {MAX_PAYLOAD_MIB} MiB"
     )]
     Number,
     /// The time to sleep is missing, unreadable or too long.
-    #[error("ms must be a number from 0 to {SLEEP_MS_MAX}, such as 5 or 0.5")]
+    #[error("ms must be a number from 0 to {MAX_SLEEP_MS}, such as 5 or 0.5")]
     SleepTime,
     /// The size of the pool is unreadable or out of range.
-    #[error("workers must be a whole number from 1 to {WORKERS_MAX}; leave it out for no limit")]
+    #[error("workers must be a whole number from 1 to {MAX_WORKERS}; leave it out for no limit")]
     Workers,
     /// The time to burn is missing, unreadable or too long.
-    #[error("us must be a whole number from 0 to {BURN_US_MAX}")]
+    #[error("us must be a whole number from 0 to {MAX_BURN_US}")]
     BurnTime,
     /// The status is unreadable or none that ends a request.
     #[error("the status must be a whole number from 200 to 599, such as /status/503")]
@@ -75,7 +75,7 @@ pub(crate) enum Refusal {
     )]
     Stall,
     /// There are as many stalls as are remembered.
-    #[error("{STALLS_MAX} different stalls are in use; use one of them or start the server again")]
+    #[error("{MAX_STALLS} different stalls are in use; use one of them or start the server again")]
     Stalls,
     /// The request is not HTTP, or could be read in two ways.
     #[error("the request is malformed; HTTP/1.0 and HTTP/1.1 are understood")]
@@ -89,7 +89,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The status it is told with.
+    /// The status of its response.
     pub(crate) fn status(self) -> u16 {
         match self {
             Self::NotFound => 404,
@@ -124,7 +124,7 @@ fn own_path(path: &str) -> &str {
     rest.find('/').map_or("/", |at| &rest[at..])
 }
 
-/// The first value of a name. Names that nobody asks for are ignored, as cache-busters are common.
+/// The first value of a name. Unknown names are ignored, because cache-busters are common.
 fn value<'q>(query: &'q str, name: &str) -> Option<&'q str> {
     let mut pairs = query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
@@ -136,15 +136,15 @@ fn whole<N: std::str::FromStr>(text: &str) -> Option<N> {
 }
 
 fn payload(query: &str) -> Result<Action, Refusal> {
-    let number = value(query, "number").and_then(whole).filter(|number| *number <= RECORDS_MAX);
+    let number = value(query, "number").and_then(whole).filter(|number| *number <= MAX_RECORDS);
     number.map(Action::Payload).ok_or(Refusal::Number)
 }
 
 fn sleep(query: &str) -> Result<Action, Refusal> {
     let ms =
-        value(query, "ms").and_then(decimal).filter(|ms| *ms <= SLEEP_MS_MAX).ok_or(Refusal::SleepTime)?;
+        value(query, "ms").and_then(decimal).filter(|ms| *ms <= MAX_SLEEP_MS).ok_or(Refusal::SleepTime)?;
     let workers = value(query, "workers")
-        .map(|text| whole(text).filter(|count| (1..=WORKERS_MAX).contains(count)).ok_or(Refusal::Workers));
+        .map(|text| whole(text).filter(|count| (1..=MAX_WORKERS).contains(count)).ok_or(Refusal::Workers));
     // Rounded to the nanosecond, so that 0.1 ms is 100,000 ns and not one less.
     let span = Duration::from_nanos((ms * 1e6).round() as u64);
     Ok(Action::Sleep(span, workers.transpose()?))
@@ -157,7 +157,7 @@ fn decimal(text: &str) -> Option<f64> {
 }
 
 fn burn(query: &str) -> Result<Action, Refusal> {
-    let us = value(query, "us").and_then(whole).filter(|us| *us <= BURN_US_MAX);
+    let us = value(query, "us").and_then(whole).filter(|us| *us <= MAX_BURN_US);
     us.map(|us| Action::Burn(Duration::from_micros(us))).ok_or(Refusal::BurnTime)
 }
 
@@ -169,7 +169,7 @@ fn status(text: &str) -> Result<Action, Refusal> {
 fn stall(query: &str) -> Result<Action, Refusal> {
     let span = |name| value(query, name).and_then(|text| parse_duration(text).ok()).ok_or(Refusal::Stall);
     let (every, held) = (span("every")?, span("for")?);
-    if every < STALL_EVERY_MIN || held >= every || held.is_zero() {
+    if every < MIN_STALL_EVERY || held >= every || held.is_zero() {
         return Err(Refusal::Stall);
     }
     Ok(Action::Stall(Stall { every, held }))
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_what_is_wanted() {
+    fn a_refusal_says_what_is_expected() {
         assert!(Refusal::Number.to_string().contains("0 to "));
         assert!(Refusal::SleepTime.to_string().contains("3600000"));
     }

@@ -12,11 +12,11 @@ use plimsoll_sys::{Listener, Poll, Ready, disable_timer_slack, resource_limits};
 use plimsoll_units::{Clock, RealClock};
 
 use crate::TargetError;
-use crate::connection::{Connection, Desk, Turn};
+use crate::connection::{Connection, ResponseWriter, Turn};
 use crate::service::Service;
 use crate::slots::Slots;
 
-/// How often a flag to stop is looked at, at least.
+/// The longest time between two checks of the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(50);
 
 /// Connections taken before those that are open have their turn; the others come again.
@@ -79,7 +79,7 @@ struct EventLoop<'s> {
     /// A descriptor in reserve; see [`EventLoop::turn_away`].
     spare: Option<File>,
     connections: Slots<Connection>,
-    desk: Desk<'s>,
+    writer: ResponseWriter<'s>,
     buffer: Vec<u8>,
     /// Connections that were interrupted so that others have their turn.
     unfinished: Vec<u64>,
@@ -89,13 +89,14 @@ impl<'s> EventLoop<'s> {
     fn new(server: Server, stop: &'s AtomicBool) -> io::Result<Self> {
         let Server { listener, poll, served, .. } = server;
         poll.watch_listener(&listener, LISTENER)?;
-        let desk = Desk { service: Service::new(stop, served), answers: Vec::with_capacity(READ_BYTES) };
+        let writer =
+            ResponseWriter { service: Service::new(stop, served), answers: Vec::with_capacity(READ_BYTES) };
         Ok(Self {
             listener,
             poll,
             spare: spare_descriptor(),
             connections: Slots::new(),
-            desk,
+            writer,
             buffer: vec![0; READ_BYTES],
             unfinished: Vec::new(),
         })
@@ -118,18 +119,18 @@ impl<'s> EventLoop<'s> {
         if !self.unfinished.is_empty() {
             return Duration::ZERO;
         }
-        let due = self.desk.service.delays.next_due();
+        let due = self.writer.service.delays.next_due();
         due.map_or(STOP_CHECK, |due| due.since(RealClock.now()).min(STOP_CHECK))
     }
 
     fn wake_due(&mut self) {
-        if self.desk.service.delays.next_due().is_none() {
+        if self.writer.service.delays.next_due().is_none() {
             return;
         }
         let now = RealClock.now();
-        while let Some(token) = self.desk.service.delays.pop_due(now) {
+        while let Some(token) = self.writer.service.delays.pop_due(now) {
             if let Some(connection) = self.connections.get_mut(token) {
-                let turn = connection.wake(&mut self.desk, &mut self.buffer);
+                let turn = connection.wake(&mut self.writer, &mut self.buffer);
                 self.settle(token, turn);
             }
         }
@@ -147,7 +148,7 @@ impl<'s> EventLoop<'s> {
 
     fn turn(&mut self, token: u64) {
         if let Some(connection) = self.connections.get_mut(token) {
-            let turn = connection.turn(&mut self.desk, &mut self.buffer);
+            let turn = connection.turn(&mut self.writer, &mut self.buffer);
             self.settle(token, turn);
         }
     }

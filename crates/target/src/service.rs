@@ -54,7 +54,7 @@ pub(crate) struct Service<'s> {
 }
 
 impl<'s> Service<'s> {
-    /// A service that counts what it answers, and breaks off long work when told to stop.
+    /// A service that counts what it answers, and aborts long work once `stop` is set.
     pub(crate) fn new(stop: &'s AtomicBool, served: Arc<AtomicU64>) -> Self {
         let mut rest = CHUNKED_TEXT.as_slice();
         let chunks = CHUNK_BYTES.map(|bytes| rest.split_off(..bytes).unwrap_or_default());

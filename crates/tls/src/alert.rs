@@ -1,4 +1,4 @@
-//! Alerts: how one side of a session tells the other that it ends, and why.
+//! Alerts: one side of a session reports to the other that it ends, and why.
 
 use std::fmt;
 

@@ -6,14 +6,14 @@ use rustls::kernel::KernelConnection;
 
 use crate::alert::Alert;
 use crate::failure::TlsFailure;
-use crate::record::{self, Fault, PLAIN_BYTES_MAX, RecordKey};
+use crate::record::{self, Fault, MAX_PLAIN_BYTES, RecordKey};
 
 const HELLO_REQUEST: u8 = 0;
 const NEW_SESSION_TICKET: u8 = 4;
 const KEY_UPDATE: u8 = 24;
 const MESSAGE_HEADER_BYTES: usize = 4;
-/// A ticket may have 65,535 bytes beside its few fields; nothing longer is expected after the handshake.
-const MESSAGE_BYTES_MAX: usize = (1 << 16) + 1024;
+/// A ticket may have 65,535 bytes in addition to its few fields; nothing longer is expected after the handshake.
+const MAX_MESSAGE_BYTES: usize = (1 << 16) + 1024;
 
 /// The record layer of a session whose handshake is done.
 pub(crate) struct Channel {
@@ -69,14 +69,14 @@ impl Channel {
         self.peer_closed
     }
 
-    /// Opens one whole record in place. A fault is told to the server.
+    /// Opens one whole record in place. A fault is reported to the server.
     pub(crate) fn receive(
         &mut self,
         record: &mut [u8],
         out: &mut Vec<u8>,
         plain: &mut impl FnMut(&[u8]),
     ) -> Result<(), TlsFailure> {
-        self.open(record, out, plain).map_err(|fault| self.tell(fault, out))
+        self.open(record, out, plain).map_err(|fault| self.report(fault, out))
     }
 
     fn open(
@@ -103,7 +103,7 @@ impl Channel {
         }
     }
 
-    fn tell(&mut self, fault: Fault, out: &mut Vec<u8>) -> TlsFailure {
+    fn report(&mut self, fault: Fault, out: &mut Vec<u8>) -> TlsFailure {
         self.send_alert(2, fault.alert, out).err().unwrap_or(fault.failure)
     }
 
@@ -119,7 +119,7 @@ impl Channel {
         if !self.is_open() {
             return Err(TlsFailure::NotOpen);
         }
-        for piece in plain.chunks(PLAIN_BYTES_MAX) {
+        for piece in plain.chunks(MAX_PLAIN_BYTES) {
             if self.send.sequence() >= self.records_per_key {
                 self.renew_sending_key(out).map_err(|fault| fault.failure)?;
             }
@@ -130,7 +130,7 @@ impl Channel {
 
     /// Appends close_notify, once.
     pub(crate) fn close(&mut self, out: &mut Vec<u8>) {
-        // Sealing two bytes with a valid key cannot fail, and a session that ends has no use for the news.
+        // Sealing two bytes with a valid key cannot fail, and a session that ends cannot use the error.
         let sent = self.send_alert(1, Alert::CLOSE_NOTIFY, out);
         self.closed |= sent.is_ok();
     }
@@ -231,7 +231,7 @@ fn split_message(bytes: &[u8]) -> Result<Option<(u8, &[u8], &[u8])>, Fault> {
         return Ok(None);
     };
     let length = u32::from_be_bytes([0, high, middle, low]) as usize;
-    if length > MESSAGE_BYTES_MAX {
+    if length > MAX_MESSAGE_BYTES {
         return Err(Fault::broken("a handshake message is too long", Alert::DECODE_ERROR));
     }
     Ok(rest.split_at_checked(length).map(|(body, after)| (kind, body, after)))

@@ -30,7 +30,7 @@ impl Handshake {
         Self { connection, shown: 0, keeps_tickets }
     }
 
-    /// Goes on as far as `input` allows, takes what was used off its front, and tells whether the
+    /// Goes on as far as `input` allows, takes what was used off its front, and returns whether the
     /// handshake is done. After a failure `out` ends with the alert for the server, if one is due.
     pub(crate) fn advance(&mut self, input: &mut Vec<u8>, out: &mut Vec<u8>) -> Result<bool, TlsFailure> {
         loop {
@@ -91,7 +91,7 @@ impl Handshake {
     }
 }
 
-/// Appends one encoded message to `out`. rustls tells its length only by refusing a buffer too short.
+/// Appends one encoded message to `out`. rustls reports its length only by refusing a buffer that is too short.
 fn append(
     mut chunk: EncodeTlsData<'_, ClientConnectionData>,
     out: &mut Vec<u8>,

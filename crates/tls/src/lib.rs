@@ -1,7 +1,7 @@
 //! Sans-IO TLS client sessions for the load engine: TLS 1.2 and 1.3, bytes in and bytes out.
 //!
 //! Nothing here opens a socket or reads a file. A [`Client`] is made once from [`TlsSettings`]; a
-//! [`Session`] of it is told what arrived and appends what must be sent.
+//! [`Session`] of it takes what arrived and appends what must be sent.
 //!
 //! The handshake is rustls's, over its unbuffered interface. That interface copies every record it
 //! decrypts into a vector of its own and every record it encrypts through another, so once the
@@ -12,7 +12,7 @@
 //! # What an open session holds
 //!
 //! [`Session`] itself is 48 bytes. Open and idle it has no buffer. On the heap it holds two cipher
-//! contexts of 0.6 KB and beside them 0.7 KB under TLS 1.2; under TLS 1.3 1.5 KB with a server's
+//! contexts of 0.6 KB plus 0.7 KB under TLS 1.2; under TLS 1.3 1.5 KB with a server's
 //! certificate of 0.4 KB, because rustls keeps that and what later tickets and keys are made from. A
 //! record of which only a part has come is kept until it is whole, so at most 18 KB for a while.
 //!

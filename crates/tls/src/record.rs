@@ -20,14 +20,14 @@ pub(crate) const HANDSHAKE: u8 = 22;
 pub(crate) const APPLICATION: u8 = 23;
 
 /// The most plaintext that a record may hold.
-pub(crate) const PLAIN_BYTES_MAX: usize = 1 << 14;
+pub(crate) const MAX_PLAIN_BYTES: usize = 1 << 14;
 pub(crate) const HEADER_BYTES: usize = 5;
 /// TLS 1.2 allows 2048 bytes over the plaintext, TLS 1.3 256.
-const BODY_BYTES_MAX: usize = PLAIN_BYTES_MAX + 2048;
+const MAX_BODY_BYTES: usize = MAX_PLAIN_BYTES + 2048;
 const TAG_BYTES: usize = 16;
 const EXPLICIT_BYTES: usize = 8;
 
-/// What stops a session from our side: its name, and the alert that tells the server.
+/// What stops a session from our side: its name, and the alert that reports it to the server.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) failure: TlsFailure,
@@ -55,7 +55,7 @@ pub(crate) fn record_bytes(bytes: &[u8]) -> Result<Option<usize>, TlsFailure> {
     };
     let body_bytes = usize::from(u16::from_be_bytes([high, low]));
     let known = (CHANGE_CIPHER_SPEC..=APPLICATION).contains(&kind) && major == 3;
-    if known && body_bytes <= BODY_BYTES_MAX {
+    if known && body_bytes <= MAX_BODY_BYTES {
         Ok(Some(HEADER_BYTES + body_bytes))
     } else {
         Err(TlsFailure::NotTls)
@@ -118,7 +118,7 @@ impl RecordKey {
         nonce
     }
 
-    /// Appends one record with `plain`, which is at most [`PLAIN_BYTES_MAX`] long, to `out`.
+    /// Appends one record with `plain`, which is at most [`MAX_PLAIN_BYTES`] long, to `out`.
     pub(crate) fn seal(&mut self, kind: u8, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsFailure> {
         let nonce = self.nonce();
         let (outer, overhead) = match self.layout {
@@ -168,7 +168,7 @@ impl RecordKey {
         if self.layout == Layout::Inner { strip(plain) } else { limit(kind, plain) }
     }
 
-    /// What a record's tag covers beside the ciphertext: five bytes in TLS 1.3, thirteen in TLS 1.2.
+    /// What a record's tag covers in addition to the ciphertext: five bytes in TLS 1.3, thirteen in TLS 1.2.
     fn authenticated(&self, header: &[u8; HEADER_BYTES], plain_bytes: usize) -> [u8; 13] {
         let mut covered = [0; 13];
         if self.layout == Layout::Inner {
@@ -192,7 +192,7 @@ fn unusable(what: &str) -> TlsFailure {
 
 /// A record's length on the wire; records are cut so that it fits.
 fn length(bytes: usize) -> [u8; 2] {
-    debug_assert!(bytes <= BODY_BYTES_MAX, "no record is that long");
+    debug_assert!(bytes <= MAX_BODY_BYTES, "no record is that long");
     u16::try_from(bytes).unwrap_or(u16::MAX).to_be_bytes()
 }
 
@@ -211,7 +211,7 @@ fn strip(inner: &mut [u8]) -> Result<(u8, &mut [u8]), Fault> {
 }
 
 fn limit(kind: u8, plain: &mut [u8]) -> Result<(u8, &mut [u8]), Fault> {
-    if plain.len() > PLAIN_BYTES_MAX {
+    if plain.len() > MAX_PLAIN_BYTES {
         return Err(Fault::broken("a record is longer than 16 KiB", Alert::RECORD_OVERFLOW));
     }
     Ok((kind, plain))

@@ -15,7 +15,7 @@ enum Phase {
     Failed(Box<TlsFailure>),
 }
 
-/// One TLS session of a client: told what arrived, it says what to send and what was meant.
+/// One TLS session of a client: it takes what arrived, and returns what to send and the plain text.
 ///
 /// The bytes of the server may be cut in any way; that never changes what is reported.
 pub struct Session {
@@ -45,7 +45,7 @@ impl Session {
     ///
     /// # Errors
     /// The failure that ends the session; plaintext before it has been given. `out` may hold an alert
-    /// that tells the server. Later calls return the same failure.
+    /// for the server. Later calls return the same failure.
     pub fn receive(
         &mut self,
         bytes: &mut [u8],
@@ -105,7 +105,7 @@ impl Session {
             // Taken, so that the buffer is freed as soon as its record is read.
             channel.receive(&mut std::mem::take(&mut self.partial), out, plain)?;
         }
-        // What comes after close_notify means nothing and is not even looked at.
+        // Bytes after close_notify have no meaning and are not read.
         while !channel.peer_closed() {
             let Some(length) = whole(rest)? else {
                 complete(&mut self.partial, rest)?;
@@ -189,7 +189,7 @@ fn length(bytes: &[u8]) -> Result<Option<usize>, TlsFailure> {
     record::record_bytes(bytes).map_err(|_| TlsFailure::BrokenRecord("bytes came that are no record"))
 }
 
-/// Adds to `partial` what its record lacks, and tells how many bytes of `rest` that took.
+/// Adds to `partial` what its record lacks, and returns how many bytes of `rest` that took.
 fn complete(partial: &mut Vec<u8>, rest: &[u8]) -> Result<usize, TlsFailure> {
     let head = HEADER_BYTES.saturating_sub(partial.len()).min(rest.len());
     partial.extend_from_slice(&rest[..head]);

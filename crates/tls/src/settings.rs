@@ -8,7 +8,7 @@ use thiserror::Error as ThisError;
 /// How a client behaves. The defaults verify against the system's authorities and resume sessions.
 #[derive(Debug, Clone)]
 pub struct TlsSettings {
-    /// Whom to trust; not looked at when nothing is verified.
+    /// Which authorities to trust; ignored when nothing is verified.
     pub roots: Roots,
     /// The client's own certificate, for servers that demand one.
     pub identity: Option<Identity>,

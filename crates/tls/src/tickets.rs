@@ -1,7 +1,7 @@
 //! Sessions that can be resumed.
 //!
 //! rustls's own store keeps eight tickets for a server. A load test without keep-alive has hundreds of
-//! connections to one, each of which uses a ticket up (RFC 8446, C.4), so here it is [`TICKETS_MAX`].
+//! connections to one, each of which uses a ticket up (RFC 8446, C.4), so here it is [`MAX_TICKETS`].
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,9 +12,9 @@ use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSes
 use rustls::pki_types::ServerName;
 
 /// Tickets of one server; each holds some kilobytes.
-const TICKETS_MAX: usize = 256;
+const MAX_TICKETS: usize = 256;
 /// Servers; a plan names few.
-const SERVERS_MAX: usize = 64;
+const MAX_SERVERS: usize = 64;
 
 #[derive(Default)]
 struct Server {
@@ -36,7 +36,7 @@ impl Tickets {
 
     fn change(&self, name: ServerName<'static>, change: impl FnOnce(&mut Server)) {
         let mut servers = self.lock();
-        if servers.len() < SERVERS_MAX || servers.contains_key(&name) {
+        if servers.len() < MAX_SERVERS || servers.contains_key(&name) {
             change(servers.entry(name).or_default());
         }
     }
@@ -73,7 +73,7 @@ impl ClientSessionStore for Tickets {
 
     fn insert_tls13_ticket(&self, name: ServerName<'static>, value: Tls13ClientSessionValue) {
         self.change(name, |server| {
-            if server.tls13.len() == TICKETS_MAX {
+            if server.tls13.len() == MAX_TICKETS {
                 server.tls13.swap_remove(0);
             }
             server.tls13.push(value);

@@ -1,4 +1,4 @@
-//! Where «now» comes from.
+//! The source of the current instant.
 
 use std::cell::Cell;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_simulated_clock_moves_only_when_told() {
+    fn the_simulated_clock_moves_only_on_request() {
         let clock = SimClock::default();
         let first = clock.now();
         assert_eq!(clock.now(), first);

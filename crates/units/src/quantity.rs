@@ -4,10 +4,10 @@ use std::time::Duration;
 
 /// A quantity that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not {wanted}")]
+#[error("`{text}` is not {expected}")]
 pub struct ParseQuantityError {
     text: String,
-    wanted: &'static str,
+    expected: &'static str,
 }
 
 const DURATION: &str = "a duration such as 500ms, 1.5s, 2m or 1h";
@@ -16,7 +16,7 @@ const RATE: &str = "a rate such as 500, 2k or 120/m";
 const BANDWIDTH: &str = "a bandwidth such as 200Mbit, 2.5Gbit or 64kbit/s";
 const BYTES: &str = "an amount of memory such as 256MB, 1.5GB or 512MiB";
 
-/// Parts of one number and its unit; a plain number has the unit «».
+/// Parts of one number and its unit; a plain number has an empty unit.
 fn split_unit(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     (&text[..end], text[end..].trim())
@@ -46,7 +46,7 @@ fn duration_unit_sec(unit: &str) -> Option<f64> {
 /// # Errors
 /// When the text is anything else, or longer than a year.
 pub fn parse_duration(text: &str) -> Result<Duration, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), wanted: DURATION };
+    let error = || ParseQuantityError { text: text.to_owned(), expected: DURATION };
     let mut rest = text.trim();
     let mut seconds = 0.0;
     if rest.is_empty() {
@@ -86,7 +86,7 @@ fn scaled(text: &str) -> Option<f64> {
 /// # Errors
 /// When the text is not a number, or does not come out whole (`1.5`, `0.3k` is 300 and passes).
 pub fn parse_count(text: &str) -> Result<u64, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), wanted: COUNT };
+    let error = || ParseQuantityError { text: text.to_owned(), expected: COUNT };
     let value = scaled(text).ok_or_else(error)?;
     let whole = value.round();
     if (value - whole).abs() > 1e-6 || whole > 1e15 {
@@ -100,7 +100,7 @@ pub fn parse_count(text: &str) -> Result<u64, ParseQuantityError> {
 /// # Errors
 /// When the text is anything else, or the rate is zero.
 pub fn parse_rate(text: &str) -> Result<f64, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), wanted: RATE };
+    let error = || ParseQuantityError { text: text.to_owned(), expected: RATE };
     let (amount, per) = text.split_once('/').unwrap_or((text, "s"));
     let seconds = duration_unit_sec(per.trim()).filter(|_| !per.trim().is_empty()).ok_or_else(error)?;
     let rate = scaled(amount).ok_or_else(error)? / seconds;
@@ -120,7 +120,7 @@ fn whole_with_unit(text: &str, unit_size: impl Fn(&str) -> Option<f64>) -> Optio
 /// # Errors
 /// When the text is anything else, or less than one bit per second.
 pub fn parse_bandwidth(text: &str) -> Result<u64, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), wanted: BANDWIDTH };
+    let error = || ParseQuantityError { text: text.to_owned(), expected: BANDWIDTH };
     let bits = |unit: &str| si_factor(unit.strip_suffix("/s").unwrap_or(unit).strip_suffix("bit")?);
     whole_with_unit(text, bits).ok_or_else(error)
 }
@@ -131,7 +131,7 @@ pub fn parse_bandwidth(text: &str) -> Result<u64, ParseQuantityError> {
 /// # Errors
 /// When the text is anything else, or less than one byte.
 pub fn parse_bytes(text: &str) -> Result<u64, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), wanted: BYTES };
+    let error = || ParseQuantityError { text: text.to_owned(), expected: BYTES };
     let bytes = |unit: &str| match unit {
         "KiB" => Some(1024.0),
         "MiB" => Some(1024.0 * 1024.0),

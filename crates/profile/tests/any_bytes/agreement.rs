@@ -1,6 +1,6 @@
 //! What holds for every profile that is read at all, shared by the tests and the fuzz target.
 
-use plimsoll_profile::{Cost, FRAMES_MAX, parse};
+use plimsoll_profile::{Cost, MAX_FRAMES, parse};
 use plimsoll_record::ProfileForm;
 
 /// Takes bytes as a profile of either form.
@@ -10,7 +10,7 @@ pub(crate) fn check(content: &[u8]) {
         let total = stacks.total();
         let mut sum = Cost::default();
         for (stack, cost) in stacks.iter() {
-            assert!(stack.len() <= FRAMES_MAX);
+            assert!(stack.len() <= MAX_FRAMES);
             sum += cost;
         }
         assert_eq!(sum, total);

@@ -15,7 +15,7 @@ fn a_row_says_what_was_run_against_what() {
     let path = folder.path().join("run.plimsoll");
     let run = fixture::recorded(&path);
     let rows = list(folder.path()).unwrap();
-    let wanted = RunSummary {
+    let expected = RunSummary {
         name: run.manifest.name,
         command: "sweep".to_owned(),
         target_url: Some(URL.to_owned()),
@@ -23,7 +23,7 @@ fn a_row_says_what_was_run_against_what() {
         sealed: true,
         step_count: run.steps.len() as u64,
     };
-    assert_eq!((rows.len(), rows[0].summary.as_ref().unwrap()), (1, &wanted));
+    assert_eq!((rows.len(), rows[0].summary.as_ref().unwrap()), (1, &expected));
     assert_eq!((&rows[0].path, rows[0].size_bytes), (&path, fs::metadata(&path).unwrap().len()));
 }
 

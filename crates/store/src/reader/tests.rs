@@ -19,7 +19,7 @@ fn place(name: &str) -> (TempDir, PathBuf) {
 
 #[test]
 fn a_run_read_back_is_the_run_that_was_written() {
-    // A name full of what means something in a URI, which is how SQLite is told the path.
+    // A name full of characters with a meaning in a URI, the form in which SQLite gets the path.
     let (_folder, path) = place("50% ?mode=rw&a#b ü.plimsoll");
     let run = fixture::recorded(&path);
     assert_eq!(read(&path).unwrap(), run);
@@ -110,7 +110,7 @@ fn a_sealed_run_keeps_a_step_that_was_written_only_once() {
 }
 
 #[test]
-fn reading_an_abandoned_run_leaves_nothing_beside_it() {
+fn reading_an_abandoned_run_leaves_no_other_file() {
     let (folder, path) = place("run.plimsoll");
     let mut writer = RunWriter::create(&path, &manifest(), false).unwrap();
     record(&mut writer, &fixture::run());
@@ -156,11 +156,11 @@ fn other_files_are_refused_as_what_they_are() {
     let other = folder.path().join("other.db");
     edit(&other, "CREATE TABLE manifest (format_major, format_minor); INSERT INTO manifest VALUES (1, 0)");
     contents.push((fs::read(&other).unwrap(), "database of another program"));
-    for (content, wanted) in contents {
+    for (content, expected) in contents {
         fs::write(&path, &content).unwrap();
         let error = read(&path).unwrap_err();
         assert!(matches!(error, StoreError::NotARunFile { .. }), "{error}");
-        assert!(error.to_string().contains(wanted), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
     }
     assert!(matches!(read(folder.path()), Err(StoreError::NotARunFile { .. })));
 }

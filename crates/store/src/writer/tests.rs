@@ -22,7 +22,7 @@ fn a_sealed_run_is_one_file_in_a_folder_made_for_it() {
 }
 
 #[test]
-fn only_the_owner_may_read_a_run_and_what_is_kept_beside_it() {
+fn only_the_owner_may_read_a_run_and_its_log() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.plimsoll");
     let mut writer = RunWriter::create(&path, &manifest(), false).unwrap();

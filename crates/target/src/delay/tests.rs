@@ -31,7 +31,7 @@ fn a_late_event_loop_costs_a_full_pool_nothing() {
     for ticket in 0..3 {
         delays.sleep(at_ms(0), ticket, Duration::from_millis(10), 1);
     }
-    // The loop looks at 25 ms only: two have ended by then, and the third began at 20, not at 25.
+    // The loop runs at 25 ms only: two have ended by then, and the third began at 20, not at 25.
     assert_eq!(delays.pop_due(at_ms(25)), Some(0));
     assert_eq!(delays.pop_due(at_ms(25)), Some(1));
     assert_eq!(delays.pop_due(at_ms(25)), None);
@@ -104,10 +104,10 @@ fn each_stall_begins_with_its_own_first_request() {
 fn the_number_of_remembered_stalls_is_bounded() {
     let mut delays = Delays::default();
     let stall = |n: usize| Stall { every: Duration::from_secs(n as u64 + 2), held: Duration::from_secs(1) };
-    for n in 0..STALLS_MAX {
+    for n in 0..MAX_STALLS {
         assert_eq!(delays.stall(at_ms(0), stall(n)), StallEffect::Open);
     }
-    assert_eq!(delays.stall(at_ms(0), stall(STALLS_MAX)), StallEffect::TooMany);
+    assert_eq!(delays.stall(at_ms(0), stall(MAX_STALLS)), StallEffect::TooMany);
     assert_eq!(delays.stall(at_ms(0), stall(7)), StallEffect::Open);
 }
 

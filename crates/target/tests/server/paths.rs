@@ -95,7 +95,7 @@ fn a_client_that_wants_to_close_is_closed() {
 }
 
 #[test]
-fn an_old_client_that_wants_to_stay_is_told_so() {
+fn an_old_client_that_asks_for_keep_alive_gets_it() {
     let server = Running::start();
     let mut client = server.client();
     for _ in 0..2 {
@@ -134,9 +134,9 @@ fn what_is_not_there_is_404_and_the_connection_stays() {
 }
 
 #[test]
-fn bad_values_are_400_and_say_what_is_wanted() {
+fn bad_values_are_400_and_say_what_is_expected() {
     let server = Running::start();
-    for (target, wanted) in [
+    for (target, expected) in [
         ("/payload?number=many", "whole number"),
         ("/sleep?ms=soon", "such as 5 or 0.5"),
         ("/sleep?ms=1&workers=0", "workers must be"),
@@ -146,7 +146,7 @@ fn bad_values_are_400_and_say_what_is_wanted() {
     ] {
         let answer = server.get(target);
         assert_eq!(answer.status, 400, "{target}");
-        assert!(answer.text().contains(wanted), "{target}: {}", answer.text());
+        assert!(answer.text().contains(expected), "{target}: {}", answer.text());
     }
 }
 

@@ -12,7 +12,7 @@ fn outcome(settings: &TlsSettings, signed: &Signed) -> Option<TlsFailure> {
         let mut pair = Pair::new(&Client::new(settings).unwrap(), &Arc::new(server(version, signed)));
         pair.settle();
         assert_eq!(pair.client.is_open(), pair.client_failure.is_none());
-        assert_eq!(pair.server_error.is_some(), pair.client_failure.is_some(), "the server is told");
+        assert_eq!(pair.server_error.is_some(), pair.client_failure.is_some(), "the server gets an alert");
         pair.client_failure
     });
     let [tls12, tls13] = outcomes;

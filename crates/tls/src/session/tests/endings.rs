@@ -85,7 +85,7 @@ fn an_answer_in_plain_http_is_no_tls() {
 }
 
 #[test]
-fn garbage_in_records_breaks_the_handshake_and_the_server_is_told() {
+fn garbage_in_records_breaks_the_handshake_with_an_alert() {
     let world = World::new(BOTH[1]);
     let mut pair = Pair::new(&world.client, &world.config);
     pair.to_server.clear();
@@ -122,7 +122,7 @@ fn a_server_of_old_versions_only_is_incompatible() {
 }
 
 #[test]
-fn a_changed_record_is_not_let_through_and_the_server_is_told() {
+fn a_changed_record_is_refused_with_an_alert() {
     for version in BOTH {
         let mut pair = World::new(version).open();
         pair.server_says(b"as it was");
@@ -133,8 +133,8 @@ fn a_changed_record_is_not_let_through_and_the_server_is_told() {
         assert_eq!(TlsFailure::Undecryptable.kind(), TlsFailureKind::Record);
         assert!(pair.client_read.is_empty());
         pair.serve();
-        let told = pair.server_error.unwrap().to_string();
-        assert!(told.contains("BadRecordMac"), "{told}");
+        let reason = pair.server_error.unwrap().to_string();
+        assert!(reason.contains("BadRecordMac"), "{reason}");
     }
 }
 

@@ -105,7 +105,7 @@ fn a_dns_name_is_sent_to_the_server_and_an_address_is_not() {
 }
 
 #[test]
-fn the_protocol_that_the_server_chose_is_told() {
+fn the_protocol_that_the_server_chose_is_reported() {
     let authority = Authority::new();
     let offering = |alpn: &[&[u8]]| {
         let alpn = alpn.iter().map(|name| name.to_vec()).collect();

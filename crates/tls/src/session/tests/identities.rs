@@ -64,7 +64,7 @@ fn refused(chain_pem: &str, key_pem: &str) -> TlsError {
 }
 
 #[test]
-fn a_certificate_and_a_key_that_do_not_fit_are_told_apart() {
+fn a_certificate_and_a_key_that_do_not_fit_are_refused() {
     let authority = Authority::new();
     let (one, other) = (authority.client(), authority.client());
     assert!(matches!(refused(&one.chain_pem, &other.key_pem), TlsError::KeyMismatch));

@@ -14,7 +14,7 @@ use crate::{Client, Roots, ServerName, Session, TlsFailure, TlsSettings};
 
 pub(crate) const BOTH: [&SupportedProtocolVersion; 2] = [&version::TLS12, &version::TLS13];
 /// More turns than any exchange here needs; a test that reaches it has failed.
-const TURNS_MAX: usize = 10_000;
+const MAX_TURNS: usize = 10_000;
 
 pub(crate) fn server(version: &'static SupportedProtocolVersion, signed: &Signed) -> ServerConfig {
     server_of(&[version], aws_lc_rs::default_provider().cipher_suites, signed, None)
@@ -94,7 +94,7 @@ impl Pair {
 
     /// As `settle`, with what the client gets cut into pieces as `cut` says.
     pub(crate) fn settle_cut(&mut self, cut: &mut dyn FnMut(usize) -> usize) {
-        for _ in 0..TURNS_MAX {
+        for _ in 0..MAX_TURNS {
             self.serve();
             let mut flight = self.flight();
             if flight.is_empty() && self.to_server.is_empty() {
