@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn a_warm_up_of_more_than_half_the_series_is_cut_at_the_latest_place() {
-        let rates: Vec<f64> = (0..100).map(|i| if i < 60 { 400.0 } else { 1000.0 }).collect();
+        let rates: Vec<f64> = (0..100).map(|i| if i < 55 { 400.0 } else { 1000.0 }).collect();
         assert_eq!(mser5(&rates), Truncation::AtLatest(50));
     }
 
