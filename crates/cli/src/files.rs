@@ -10,6 +10,7 @@ use plimsoll_analyze::Findings;
 use plimsoll_report::dat;
 use plimsoll_report::figure::{self, Caption, Figure, Series};
 use plimsoll_store::StoreError;
+use plimsoll_units::unix_time;
 
 use crate::terminal::{remark, report_error, with_causes};
 
@@ -119,7 +120,8 @@ pub(crate) fn ladder_names(stem: &str) -> Vec<String> {
 
 /// The time in names of files, as in those of run files.
 pub(crate) fn stamp() -> String {
-    Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string()
+    let now = Timestamp::from_second(unix_time().as_secs().cast_signed()).unwrap_or_default();
+    now.strftime("%Y%m%d-%H%M%S").to_string()
 }
 
 /// Says on standard error what is wrong with the run file; true if nothing is.

@@ -11,10 +11,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use plimsoll_plan::Capacity;
 use plimsoll_sys::{CgroupPaths, Cores};
+use plimsoll_units::{Clock, RealClock};
 
 use crate::LabError;
 pub use hierarchy::Capping;
@@ -246,11 +247,14 @@ pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
             remove_tree(&entry.path())?;
         }
     }
-    let begun = Instant::now();
+    let begun = RealClock.now();
     loop {
         match fs::remove_dir(folder) {
             // A group is busy until the processes that were killed have exited; the kernel reports no end of that.
-            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && begun.elapsed() < EMPTY_WITHIN => {
+            Err(error)
+                if error.kind() == io::ErrorKind::ResourceBusy
+                    && RealClock.now().since(begun) < EMPTY_WITHIN =>
+            {
                 thread::sleep(Duration::from_millis(5));
             }
             outcome => return outcome,

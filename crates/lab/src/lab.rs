@@ -6,10 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use plimsoll_plan::{Capacity, GeneratorSpec, LabHostSpec, PlanHost, Ready};
 use plimsoll_sys::{Cores, NetworkNamespace, Sandbox, SandboxSetup};
+use plimsoll_units::{Clock, RealClock};
 use tempfile::TempDir;
 
 use crate::group::{Capping, LabGroups};
@@ -203,7 +204,7 @@ impl Lab {
         timeouts: ReadyTimeouts,
         options: &LabOptions<'_>,
     ) -> Result<(), LabError> {
-        let begun = Instant::now();
+        let begun = RealClock.now();
         loop {
             let host = &self.hosts[index];
             let checked = self.hub.run(|| readiness::check(sign, host.address, &host.name));
@@ -214,7 +215,7 @@ impl Lab {
             if options.interrupted.load(Ordering::Relaxed) {
                 return Err(LabError::Interrupted);
             }
-            if begun.elapsed() >= within {
+            if RealClock.now().since(begun) >= within {
                 let host = &self.hosts[index];
                 let (name, output, last) = (host.name.clone(), host.output(), last.text());
                 return Err(LabError::NotReady { host: name, sign: sign.clone(), within, last, output });

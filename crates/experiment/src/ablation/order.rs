@@ -1,7 +1,6 @@
 //! The order in which combinations are measured, drawn anew for each round.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
+use plimsoll_units::unix_time;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
@@ -12,8 +11,7 @@ pub(super) struct Order(SplitMix64);
 impl Order {
     /// Orders of this seed; `None` draws the seed from the clock.
     pub(super) fn new(seed: Option<u64>) -> Self {
-        let clock =
-            || SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_nanos() as u64);
+        let clock = || unix_time().as_nanos() as u64;
         Self(SplitMix64::seed_from_u64(seed.unwrap_or_else(clock)))
     }
 

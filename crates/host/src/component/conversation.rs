@@ -3,7 +3,9 @@
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::error::ComponentError;
 use super::exchange::DEADLINE;
@@ -60,7 +62,7 @@ impl Conversation {
         question: &[u8],
         read: impl Fn(&mut Answer<'_>) -> Result<T, ComponentError>,
     ) -> Result<T, ComponentError> {
-        let until = Instant::now() + DEADLINE;
+        let until = RealClock.now() + DEADLINE;
         let open = self.connection.take();
         let was_open = open.is_some();
         let connection = open.map_or_else(|| self.connect(until), Ok)?;
@@ -132,7 +134,7 @@ pub(super) fn line(answer: &mut Answer<'_>, place: &str) -> Result<String, Compo
 
 /// The time left until an instant; none is an error, since a socket takes no timeout of zero.
 fn left(until: Instant) -> io::Result<Duration> {
-    let left = until.saturating_duration_since(Instant::now());
+    let left = until.since(RealClock.now());
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 

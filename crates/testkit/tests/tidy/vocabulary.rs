@@ -35,7 +35,6 @@ const QUOTES: [char; 2] = ['\u{ab}', '\u{bb}'];
 const KNOWN: &[&str] = &[
     "ARCHITECTURE.md",
     "CHANGELOG.md",
-    "CONTRIBUTING.md",
     "README.md",
     "bench",
     "crates/analyze",
@@ -47,7 +46,6 @@ const KNOWN: &[&str] = &[
     "crates/record",
     "crates/report",
     "docs",
-    "examples",
     "fuzz",
     "lab",
     "scripts",
