@@ -50,7 +50,7 @@ impl Exit {
         let lab = error.downcast_ref::<LabError>();
         if conducted.is_some_and(ConductError::interrupted) || lab.is_some_and(LabError::interrupted) {
             Self::Interrupted
-        } else if typed || conducted.is_some_and(ConductError::mistyped) {
+        } else if typed || conducted.is_some_and(ConductError::is_usage_error) {
             Self::Usage
         } else {
             Self::CouldNotRun

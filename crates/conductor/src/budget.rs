@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use plimsoll_units::Instant;
 
-/// A step shorter than this tells too little to be worth beginning.
-const STEP_LEAST: Duration = Duration::from_secs(2);
+/// A step shorter than this shows too little to be worth beginning.
+const MIN_STEP: Duration = Duration::from_secs(2);
 
 /// When the run must be over, if it must.
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +27,7 @@ impl Budget {
     pub(crate) fn step(&self, now: Instant, limit: Duration) -> Option<Duration> {
         let Some(ends) = self.ends else { return Some(limit) };
         let left = ends.since(now);
-        if left >= limit { Some(limit) } else { Some(left).filter(|left| *left >= STEP_LEAST) }
+        if left >= limit { Some(limit) } else { Some(left).filter(|left| *left >= MIN_STEP) }
     }
 
     /// True once nothing of it is left.

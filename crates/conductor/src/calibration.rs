@@ -7,17 +7,19 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use plimsoll_engine::{EngineError, available_driver};
-use plimsoll_plan::{DriverKind, TargetError};
+use plimsoll_engine::available_driver;
+use plimsoll_plan::DriverKind;
 use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Limits};
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use measurement::{Bench, Load};
+pub use error::CalibrateError;
+use measurement::{Bench, ClosedLoop};
 
+mod error;
 mod measurement;
 
 /// With less time than this, a measurement would be shorter than a scheduler's turn.
-pub const CALIBRATION_LEAST: Duration = Duration::from_secs(2);
+pub const MIN_CALIBRATION: Duration = Duration::from_secs(2);
 
 /// Connections of the closed loops.
 const CONNECTIONS: [u32; 3] = [1, 100, 1000];
@@ -27,14 +29,14 @@ const LEVEL_SHARE: f64 = 0.06;
 const TENTH_SHARE: f64 = 0.10;
 const RATE_SHARE: f64 = 0.06;
 /// Rates that are tried: each halves what is unknown of the logarithm of the highest.
-const RATES_MOST: usize = 8;
+const MAX_RATES: usize = 8;
 /// The search ends when the highest rate that was kept up with and the lowest that was not are this near.
 const NEAR_RATIO: f64 = 1.03;
 
 /// How a calibration is made.
 #[derive(Debug)]
 pub struct CalibrationOptions<'a> {
-    /// How long it takes, about; at least [`CALIBRATION_LEAST`].
+    /// How long it takes, about; at least [`MIN_CALIBRATION`].
     pub budget: Duration,
     /// The driver, if one is forced.
     pub driver: Option<DriverKind>,
@@ -53,29 +55,7 @@ pub enum CalibrationProgress<'a> {
     Rate(&'a CalibratedRate),
 }
 
-/// Why there is no calibration.
-#[derive(Debug, thiserror::Error)]
-pub enum CalibrateError {
-    /// The null server cannot run.
-    #[error(transparent)]
-    Server(#[from] plimsoll_target::TargetError),
-    /// The engine failed.
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-    /// The request cannot be made.
-    #[error(transparent)]
-    Request(#[from] TargetError),
-    /// No closed loop was answered, so there is no rate to begin with.
-    #[error(
-        "the null server answered nothing within {0:?}; give the calibration more time, or run it when the machine is quiet"
-    )]
-    Unanswered(Duration),
-    /// The user ended it.
-    #[error("the calibration was interrupted; nothing is remembered")]
-    Interrupted,
-}
-
-/// What a calibration on this machine would hold for.
+/// The machine, driver and version that a calibration made here is valid for.
 pub fn calibration_key(driver: DriverKind, tool_version: &str) -> CalibrationKey {
     let (hostname, kernel, architecture) = plimsoll_sys::kernel_name();
     CalibrationKey {
@@ -88,19 +68,19 @@ pub fn calibration_key(driver: DriverKind, tool_version: &str) -> CalibrationKey
     }
 }
 
-/// Measures what this machine's generator can do at most; `told` hears of each result.
+/// Measures what this machine's generator can do at most; `show` is called with each result.
 ///
 /// # Errors
 /// When the server or the engine cannot run, nothing is answered, or the user ends it.
 pub fn calibrate(
     options: &CalibrationOptions<'_>,
-    told: &mut dyn FnMut(&CalibrationProgress<'_>),
+    show: &mut dyn FnMut(&CalibrationProgress<'_>),
 ) -> Result<Calibration, CalibrateError> {
     let ends = RealClock.now() + options.budget;
     let driver = available_driver(options.driver)?;
     let bench = Bench::new(driver, options.interrupted);
     let key = calibration_key(driver, options.tool_version);
-    let closed = levels(&bench, options, key.cores, told)?;
+    let closed = levels(&bench, options, key.cores, show)?;
     let mut calibration = Calibration {
         key,
         measured_unix_ms: unix_ms(),
@@ -114,8 +94,8 @@ pub fn calibrate(
         return Err(CalibrateError::Unanswered(options.budget));
     }
     let tenth = bench.rate(ceiling_per_sec / 10.0, options.budget.mul_f64(TENTH_SHARE))?;
-    told(&CalibrationProgress::Rate(&tenth));
-    calibration.rates = search(&bench, options, (&tenth, ceiling_per_sec), ends, told)?;
+    show(&CalibrationProgress::Rate(&tenth));
+    calibration.rates = search(&bench, options, (&tenth, ceiling_per_sec), ends, show)?;
     calibration.tenth = Some(tenth);
     Ok(calibration)
 }
@@ -130,15 +110,15 @@ fn levels(
     bench: &Bench<'_>,
     options: &CalibrationOptions<'_>,
     cores: u32,
-    told: &mut dyn FnMut(&CalibrationProgress<'_>),
+    show: &mut dyn FnMut(&CalibrationProgress<'_>),
 ) -> Result<Vec<CalibratedLevel>, CalibrateError> {
     let length = options.budget.mul_f64(LEVEL_SHARE);
     let mut levels = Vec::new();
     for workers in if cores > 1 { vec![1, cores] } else { vec![1] } {
         let possible = |connections: &u32| *connections >= workers && within_descriptors(*connections);
         for connections in CONNECTIONS.into_iter().filter(possible) {
-            let level = bench.level(Load { workers, connections }, length)?;
-            told(&CalibrationProgress::Level(&level));
+            let level = bench.level(ClosedLoop { workers, connections }, length)?;
+            show(&CalibrationProgress::Level(&level));
             levels.push(level);
         }
     }
@@ -151,15 +131,15 @@ fn within_descriptors(connections: u32) -> bool {
     u64::from(connections) * 2 + Limits::DESCRIPTORS_OWN <= descriptors
 }
 
-/// Looks for the highest rate that is kept up with, between the tenth and a little more than the closed loops made, by
-/// halving the distance of their logarithms. On a machine that does not even keep up with the tenth it looks below, as far
-/// as there are enough requests to tell.
+/// Searches the highest rate that is kept up with, between the tenth and a little more than the closed loops made, by
+/// halving the distance of their logarithms. On a machine that does not even keep up with the tenth it searches below, as far
+/// as there are enough requests to decide.
 fn search(
     bench: &Bench<'_>,
     options: &CalibrationOptions<'_>,
     (tenth, ceiling_per_sec): (&CalibratedRate, f64),
     ends: Instant,
-    told: &mut dyn FnMut(&CalibrationProgress<'_>),
+    show: &mut dyn FnMut(&CalibrationProgress<'_>),
 ) -> Result<Vec<CalibratedRate>, CalibrateError> {
     let length = options.budget.mul_f64(RATE_SHARE);
     let tenth_per_sec = tenth.rate_per_sec as f64;
@@ -168,9 +148,9 @@ fn search(
         false => ((tenth_per_sec / 10.0).max(1.0), tenth_per_sec),
     };
     let mut rates = Vec::new();
-    while rates.len() < RATES_MOST && missed / kept > NEAR_RATIO && RealClock.now() + length <= ends {
+    while rates.len() < MAX_RATES && missed / kept > NEAR_RATIO && RealClock.now() + length <= ends {
         let rate = bench.rate((kept * missed).sqrt(), length)?;
-        told(&CalibrationProgress::Rate(&rate));
+        show(&CalibrationProgress::Rate(&rate));
         let bound = if rate.kept_up() { &mut kept } else { &mut missed };
         *bound = rate.rate_per_sec as f64;
         rates.push(rate);
@@ -183,15 +163,15 @@ mod tests {
     use super::*;
 
     fn options(interrupted: &AtomicBool) -> CalibrationOptions<'_> {
-        CalibrationOptions { budget: CALIBRATION_LEAST, driver: None, tool_version: "0", interrupted }
+        CalibrationOptions { budget: MIN_CALIBRATION, driver: None, tool_version: "0", interrupted }
     }
 
     #[test]
-    fn every_load_is_measured_and_told() {
-        let mut told = 0;
+    fn every_load_is_measured_and_shown() {
+        let mut shown = 0;
         let interrupted = AtomicBool::new(false);
-        let made = calibrate(&options(&interrupted), &mut |_| told += 1).unwrap();
-        assert_eq!(told, made.closed.len() + 1 + made.rates.len());
+        let made = calibrate(&options(&interrupted), &mut |_| shown += 1).unwrap();
+        assert_eq!(shown, made.closed.len() + 1 + made.rates.len());
         let alone = |connections| {
             made.closed.iter().any(|level| level.workers == 1 && level.connections == connections)
         };

@@ -1,4 +1,4 @@
-//! The hosts that a run crosses, and what they tell while it goes on.
+//! The hosts that a run samples while it goes on.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,20 +7,19 @@ use plimsoll_host::{Host, Received, SampleSources, SourceEvent};
 use plimsoll_plan::{Capacity, Plan, PlanHost};
 use plimsoll_record::metric::declared;
 use plimsoll_record::{CounterSet, EventKind, HostSample, Reading, Source};
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::Instant;
 
-use crate::observer::{Observer, Progress};
-use crate::tape::Tape;
+use crate::recorder::RunRecorder;
 
 pub(crate) use probes::{Place, Watcher, watchers};
 
 mod probes;
 
-/// At the ends of a step hosts get this long to tell where their counters stand.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// The time hosts have to report their counters at both ends of a step.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(200);
 
-/// Before the first step each host gets this long to begin to tell; a login to another machine takes a while.
-const PATIENCE_FIRST: Duration = Duration::from_secs(5);
+/// The time each host has for its first sample before the first step; a login to another machine takes a while.
+const FIRST_WITHIN: Duration = Duration::from_secs(5);
 
 /// The machine that makes the load, and the feeds of all others.
 #[derive(Debug)]
@@ -31,26 +30,26 @@ pub(crate) struct Hosts {
     origin: Instant,
 }
 
-/// What is known of a feed.
+/// A feed as the run knows it.
 #[derive(Debug)]
 struct Watched {
     name: String,
-    /// It is one component that the user named, so that a reading that fails is told at once.
+    /// It is one component that the user named, so that its first failed reading is an event.
     is_component: bool,
-    told: bool,
+    reported: bool,
 }
 
 impl Hosts {
-    /// Starts all feeds, and records what the plan knows of its hosts beforehand.
-    pub(crate) fn open(watchers: Vec<Watcher>, plan: &Plan, tape: &mut Tape) -> Self {
-        let origin = tape.origin();
-        let now_ns = RealClock.now().nanos_since(origin);
+    /// Starts all feeds, and records what the plan declares about its hosts.
+    pub(crate) fn open(watchers: Vec<Watcher>, plan: &Plan, recorder: &mut RunRecorder<'_>) -> Self {
+        let origin = recorder.origin();
+        let now_ns = recorder.now().nanos_since(origin);
         let of_plan = plan.hosts.iter().map(|host| (host.name.as_str(), &host.capacity));
         let of_lab = plan.generator.lab_capacity.iter().map(|capacity| (PlanHost::GENERATOR, capacity));
         of_plan
             .chain(of_lab)
             .filter_map(|(name, capacity)| declared(name, capacity, now_ns))
-            .for_each(|sample| tape.host_sample(sample));
+            .for_each(|sample| recorder.host_sample(sample));
         let root = Path::new("/");
         let generator = if plan.generator.lab_capacity.is_some() {
             Host::lab_generator(root)
@@ -60,85 +59,74 @@ impl Hosts {
         let (watched, feeds) = watchers
             .into_iter()
             .map(|Watcher { feed, is_component }| {
-                (Watched { name: feed.name(), is_component, told: false }, feed)
+                (Watched { name: feed.name(), is_component, reported: false }, feed)
             })
             .unzip();
         Self { generator, feeds: SampleSources::start(feeds, origin), watched, origin }
     }
 
-    /// When the run began.
-    pub(crate) fn origin(&self) -> Instant {
-        self.origin
+    /// Samples the machine that makes the load.
+    pub(crate) fn sample_generator(&mut self, recorder: &mut RunRecorder<'_>) {
+        self.generator.samples(self.origin).into_iter().for_each(|sample| recorder.host_sample(sample));
     }
 
-    /// Asks the machine that makes the load about itself.
-    pub(crate) fn ask_generator(&mut self, tape: &mut Tape) {
-        self.generator.samples(self.origin).into_iter().for_each(|sample| tape.host_sample(sample));
-    }
-
-    /// Asks the others where their counters stand at this instant.
+    /// Asks the other hosts for a sample now.
     pub(crate) fn ask(&mut self) {
-        self.feeds.ask(PATIENCE);
+        self.feeds.ask(ANSWERS_WITHIN);
     }
 
-    /// Waits until every host has begun to tell, or the time for that is over.
-    pub(crate) fn await_first(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
-        let news = self.feeds.wait_first(PATIENCE_FIRST);
-        self.keep(news, tape, observer);
+    /// Waits until each host has sent its first sample, or the time for that is over.
+    pub(crate) fn await_first(&mut self, recorder: &mut RunRecorder<'_>) {
+        let received = self.feeds.wait_first(FIRST_WITHIN);
+        self.keep(received, recorder);
     }
 
-    /// Takes what has come.
-    pub(crate) fn take_in(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
-        let news = self.feeds.take();
-        self.keep(news, tape, observer);
+    /// Records the samples that have come.
+    pub(crate) fn take_in(&mut self, recorder: &mut RunRecorder<'_>) {
+        let received = self.feeds.take();
+        self.keep(received, recorder);
     }
 
-    /// Waits until anything comes, or this time is over, and takes it; false if nothing will come any more.
-    pub(crate) fn await_more(
-        &mut self,
-        patience: Duration,
-        tape: &mut Tape,
-        observer: &mut dyn Observer,
-    ) -> bool {
-        let news = self.feeds.wait_any(patience);
-        let more = news.is_some();
-        self.keep(news.unwrap_or_default(), tape, observer);
+    /// Waits for a sample and records it; false if none can come any more.
+    pub(crate) fn await_more(&mut self, longest: Duration, recorder: &mut RunRecorder<'_>) -> bool {
+        let received = self.feeds.wait_any(longest);
+        let more = received.is_some();
+        self.keep(received.unwrap_or_default(), recorder);
         more
     }
 
-    /// Takes what comes until all have answered, or the time for that is over.
-    pub(crate) fn await_answers(&mut self, tape: &mut Tape, observer: &mut dyn Observer) {
-        let news = self.feeds.wait_answers();
-        self.keep(news, tape, observer);
+    /// Records samples until all hosts have answered, or the time for that is over.
+    pub(crate) fn await_answers(&mut self, recorder: &mut RunRecorder<'_>) {
+        let received = self.feeds.wait_answers();
+        self.keep(received, recorder);
     }
 
-    fn keep(&mut self, news: Vec<Received>, tape: &mut Tape, observer: &mut dyn Observer) {
-        for Received { source, event: told } in news {
+    fn keep(&mut self, received: Vec<Received>, recorder: &mut RunRecorder<'_>) {
+        for Received { source, event } in received {
             let Some(watched) = self.watched.get_mut(source) else { continue };
-            if let Some(text) = watched.trouble(&told) {
-                let event = tape.event(EventKind::ProbeFailed, text);
-                observer.observe(&Progress::Happened(&event));
+            if let Some(text) = watched.trouble(&event) {
+                recorder.event(EventKind::ProbeFailed, text);
             }
-            if let SourceEvent::Sample(sample) = told {
-                tape.host_sample(sample);
+            if let SourceEvent::Sample(sample) = event {
+                recorder.host_sample(sample);
             }
         }
     }
 }
 
 impl Watched {
-    /// What is worth telling, in words: the end of a feed, and the first time that a named component does not tell.
-    fn trouble(&mut self, told: &SourceEvent) -> Option<String> {
+    /// What is worth an event: the end of a feed, and the first failed reading of a named component.
+    fn trouble(&mut self, event: &SourceEvent) -> Option<String> {
         let name = &self.name;
-        match told {
+        match event {
             SourceEvent::Failed(why) => {
                 Some(format!("{name} is no longer watched, and the run goes on without: {why}"))
             }
             SourceEvent::Sample(HostSample { host, reading: Reading::Failed(why), .. })
-                if self.is_component && !self.told =>
+                if self.is_component && !self.reported =>
             {
-                self.told = true;
-                Some(format!("{name} on host {host} does not tell: {why}"))
+                self.reported = true;
+                Some(format!("{name} on host {host} gives no counters: {why}"))
             }
             SourceEvent::Sample(_) => None,
         }

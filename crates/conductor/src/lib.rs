@@ -1,44 +1,49 @@
 //! One run, from a frozen plan to everything recorded of it.
 //!
-//! The phases are Prepare (resolve, connect, one request, limits), Warm up where the plan wants it, then for each step
-//! Measure and Drain, then Seal. [`conduct`] is their order; each has a short function of its own. What happens on the way
-//! is told to an [`Observer`]; what is recorded goes onto a [`tape`], in memory and in the run file alike,
-//! so that a report of the file is a report of the run.
+//! The phases are prepare (resolve, connect, one request, limits), warm up where the plan asks for it, climb the steps,
+//! profile, prove, and seal. [`conduct`] is their order; each is a method of the session. The recorder of the session writes
+//! every fact to memory and to the run file alike and shows it to an [`Observer`]; so a report of the file equals a report
+//! of the run.
 
 mod attempt;
 mod budget;
 mod calibration;
 mod climb;
 mod conduct;
+mod context;
+mod error;
+mod follow;
 mod hosts;
 mod limit;
 mod line;
 mod link;
 mod load;
-mod lost;
-mod mates;
-mod observer;
+mod outage;
+pub mod peers;
 mod prepare;
 mod profile;
+mod progress;
 mod prove;
 mod reach;
+mod recorder;
 mod security;
+mod session;
 mod step;
-mod tape;
 mod traffic;
 mod warm;
 mod watch;
 
 pub use calibration::{
-    CALIBRATION_LEAST, CalibrateError, CalibrationOptions, CalibrationProgress, calibrate, calibration_key,
+    CalibrateError, CalibrationOptions, CalibrationProgress, MIN_CALIBRATION, calibrate, calibration_key,
 };
-pub use conduct::{ConductError, Outcome, RunOptions, Supplied, conduct};
-pub use limit::{Effect, Limit, Scarce};
-pub use mates::{Mates, MatesError, assist};
-pub use observer::{Observer, Progress};
+pub use conduct::{Outcome, RunOptions, WorkloadOverride, conduct};
+pub use context::StepPlan;
+pub use error::{ConductError, WarmUpError};
+pub use follow::follow;
+pub use limit::{Effect, Limit, LimitedResource};
 pub use prepare::PrepareError;
 pub use profile::ProfileError;
-pub use prove::Lever;
+pub use progress::{Observer, Progress};
 pub use security::SecurityError;
+pub use session::CapController;
 pub use traffic::ScenarioError;
-pub use warm::{Caps, WarmUpError};

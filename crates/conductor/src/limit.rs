@@ -1,15 +1,15 @@
-//! Limits of this machine and of the target's that a plan meets.
+//! Limits of this machine and of the target that a plan meets.
 
 use std::fmt;
 
-/// What there is too little of.
+/// A resource that bounds a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scarce {
+pub enum LimitedResource {
     /// Descriptors of this process, counted in connections.
     Descriptors,
     /// Local ports to the target, counted in connections.
     Ports,
-    /// Connections that the target lets wait to be accepted.
+    /// Places in the target's queue of connections to accept.
     Backlog,
     /// Cores this process may run on, counted in worker threads.
     Cores,
@@ -18,24 +18,24 @@ pub enum Scarce {
 /// What a limit does to the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It cannot be run.
+    /// The plan cannot be run.
     Refused,
-    /// Its open end is brought within the limit.
+    /// The plan's open end is lowered to the limit.
     Lowered,
-    /// It is run, and the limit may show in the result.
+    /// The plan is run, and the limit may show in its result.
     Risked,
 }
 
 /// A limit that a plan meets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
-    /// What there is too little of.
-    pub scarce: Scarce,
+    /// What is short.
+    pub resource: LimitedResource,
     /// How much the plan may need.
     pub needed: u64,
     /// How much there is.
     pub available: u64,
-    /// What that does to the plan.
+    /// Its effect on the plan.
     pub effect: Effect,
     /// The command that lifts it.
     pub remedy: String,
@@ -44,17 +44,17 @@ pub struct Limit {
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { needed, available, remedy, .. } = self;
-        let bound = match self.scarce {
-            Scarce::Descriptors => "descriptors of this process",
-            Scarce::Ports => "local ports to the target",
-            Scarce::Backlog => {
+        let bound = match self.resource {
+            LimitedResource::Descriptors => "descriptors of this process",
+            LimitedResource::Ports => "local ports to the target",
+            LimitedResource::Backlog => {
                 return write!(
                     f,
                     "the plan may open {needed} connections at once, and the target lets {available} wait to be \
                      accepted: what is beyond loses a second or is refused; {remedy}"
                 );
             }
-            Scarce::Cores => {
+            LimitedResource::Cores => {
                 return write!(
                     f,
                     "{needed} busy threads share {available} of this machine's cores: latency includes their \

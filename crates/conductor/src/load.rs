@@ -1,112 +1,70 @@
-//! The load of one step, by this process alone or together with others.
+//! The load of one step while it is on, and the one loop that measures it.
 
-use std::cell::RefCell;
 use std::time::Duration;
 
-use plimsoll_engine::{EngineError, PeerGroup, RunningStep, StepEvent, StepSpec, TlsConfig};
-use plimsoll_plan::{DriverKind, Plan};
-use plimsoll_sys::Peer;
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_engine::{EngineError, RunningStep, StepEvent, StepSpec};
+use plimsoll_record::Frame;
+use plimsoll_units::{Clock, Instant};
 
-use crate::mates::{Mates, News, StepWish};
-use crate::prepare::Prepared;
-use crate::step::StepTask;
-use crate::traffic::Requests;
+use crate::context::{RunContext, StepPlan};
+use crate::peers::{PeerEvent, PeerGroup, StepShare};
 
-/// With others the load begins this long after they were told to: they start their workers meanwhile.
+/// With peers the load begins this long after their command: they start their workers meanwhile.
 const HEAD_START: Duration = Duration::from_millis(40);
 
-/// With what a process makes the load of every step of a run.
-#[derive(Debug, Clone)]
-pub(crate) struct Means<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) peers: &'a [Peer],
-    pub(crate) requests: &'a Requests,
-    /// How connections are encrypted, if they are.
-    pub(crate) tls: Option<&'a TlsConfig>,
-    /// The longest interval of one frame.
-    pub(crate) interval: Duration,
-    /// Worker threads of this process.
-    pub(crate) workers: u32,
-    pub(crate) driver: DriverKind,
-    /// When the run began.
-    pub(crate) origin: Instant,
-}
-
-impl<'a> Means<'a> {
-    pub(crate) fn of(
-        prepared: &'a Prepared,
-        requests: &'a Requests,
-        driver: DriverKind,
-        origin: Instant,
-    ) -> Self {
-        Self {
-            plan: &prepared.plan,
-            peers: &prepared.peers,
-            requests,
-            tls: prepared.security.as_ref().map(|security| &security.order),
-            interval: prepared.plan.interval(),
-            workers: prepared.workers,
-            driver,
-            origin,
-        }
-    }
-
-    /// The order of a step, for so many workers of this process.
-    pub(crate) fn order(&self, task: &StepTask, workers: u32, group: Option<PeerGroup>) -> StepSpec {
-        StepSpec {
-            step: task.index,
-            duration: task.limit,
-            destinations: self.peers.to_vec(),
-            sources: self.plan.network.source_ips.clone(),
-            traffic: self.requests.of_step(task.index),
-            depth: task.level.depth(),
-            level: task.level.clone(),
-            requests_max: task.requests_max,
-            streams: self.plan.http2,
-            tls: self.tls.cloned(),
-            requests: u16::try_from(self.plan.requests.len()).unwrap_or(u16::MAX),
-            workers,
-            group,
-            timeout: self.plan.generator.timeout,
-            connections_max: self.plan.generator.connections_max,
-            interval: self.interval,
-            seed: self.plan.generator.seed,
-            driver: Some(self.driver),
-            origin: self.origin,
-        }
-    }
-}
-
-/// The load of a step while it is on. Dropping it ends the load here.
+/// The load of a step while it is on, by this process alone or together with its peers. Dropping it ends the load here.
 #[derive(Debug)]
-pub(crate) struct Load<'a> {
+pub(crate) struct Load<'p> {
     running: RunningStep,
-    mates: Option<&'a RefCell<Mates>>,
+    peers: Option<&'p mut PeerGroup>,
     /// Workers of all processes.
     workers: u32,
-    /// Our own workers have ended.
+    /// The workers of this process have ended.
     own_ended: bool,
-    /// What went wrong elsewhere and has not been told.
-    troubles: Vec<String>,
-    /// Who began later than the others and has not been told of.
+    /// Faults of peers that were not reported yet.
+    faults: Vec<String>,
+    /// Late begins of peers that were not reported yet.
     late: Vec<String>,
 }
 
-impl<'a> Load<'a> {
-    /// Starts the workers, here and elsewhere.
+impl<'p> Load<'p> {
+    /// Starts the workers of this process and of all peers.
     pub(crate) fn start(
-        means: &Means<'_>,
-        mates: Option<&'a RefCell<Mates>>,
-        task: &StepTask,
+        context: &RunContext,
+        peers: Option<&'p mut PeerGroup>,
+        spec: &StepPlan,
+        now: Instant,
     ) -> Result<Self, EngineError> {
-        let connections = task.level.connections();
-        let all = means.workers + mates.map_or(0, |mates| mates.borrow().workers());
-        let workers = all.min(connections);
-        let own = means.workers.min(workers);
-        let group = mates.map(|mates| together(means, &mut mates.borrow_mut(), (own, workers), task));
-        let running = RunningStep::start(&means.order(task, own, group))?;
-        Ok(Self { running, mates, workers, own_ended: false, troubles: Vec::new(), late: Vec::new() })
+        let all = context.workers + peers.as_ref().map_or(0, |peers| peers.workers());
+        let workers = all.min(spec.connections());
+        let own = context.workers.min(workers);
+        let Some(peers) = peers else { return Self::alone(&context.order(spec, own, None)) };
+        let share = StepShare {
+            step: spec.clone(),
+            workers_before: 0,
+            own_workers: own,
+            workers,
+            begins: now + HEAD_START,
+            origin: context.origin,
+        };
+        peers.begin(&share);
+        let load = Self::share(context, &share)?;
+        Ok(Self { peers: Some(peers), ..load })
+    }
+
+    /// Starts the workers of this process for their share of a step.
+    pub(crate) fn share(context: &RunContext, share: &StepShare) -> Result<Self, EngineError> {
+        let StepShare { workers_before, own_workers, workers, begins, .. } = *share;
+        let group = plimsoll_engine::PeerGroup { workers_before, workers, begins };
+        let load = Self::alone(&context.order(&share.step, own_workers, Some(group)))?;
+        Ok(Self { workers, ..load })
+    }
+
+    /// Starts the workers of this process, which has no peers.
+    pub(crate) fn alone(order: &StepSpec) -> Result<Self, EngineError> {
+        let (faults, late) = (Vec::new(), Vec::new());
+        let running = RunningStep::start(order)?;
+        Ok(Self { running, peers: None, workers: order.workers, own_ended: false, faults, late })
     }
 
     /// Workers of all processes that take part.
@@ -118,79 +76,102 @@ impl<'a> Load<'a> {
         self.running.began()
     }
 
-    pub(crate) fn load_ends(&self) -> Instant {
+    /// The instant at which the load ends, or ended.
+    pub(crate) fn ends(&self) -> Instant {
         self.running.load_ends()
     }
 
-    /// What went wrong since it was last asked for, in words.
+    /// What went wrong since the last call, and which peers began late.
     pub(crate) fn troubles(&mut self) -> Vec<String> {
         let late: Vec<String> = self.late.drain(..).collect();
         late.into_iter().chain(self.faults()).collect()
     }
 
-    /// The same without who began late, which is nothing to a load that no figure comes from.
+    /// What went wrong since the last call. That of this process is known once its workers have ended.
     pub(crate) fn faults(&mut self) -> Vec<String> {
         let own = self.own_ended.then(|| self.running.fault().map(ToString::to_string)).flatten();
-        self.troubles.drain(..).chain(own).collect()
+        self.faults.drain(..).chain(own).collect()
     }
 
-    pub(crate) fn end_load(&self) {
+    /// Ends the load; requests under way are still waited for.
+    pub(crate) fn end(&mut self) {
         self.running.end_load();
-        self.with_mates(Mates::end_load);
+        if let Some(peers) = &mut self.peers {
+            peers.end_load();
+        }
     }
 
-    pub(crate) fn abandon(&self) {
+    /// Ends the load and waits for nothing.
+    pub(crate) fn abandon(&mut self) {
         self.running.abandon();
-        self.with_mates(Mates::abandon);
+        if let Some(peers) = &mut self.peers {
+            peers.abandon();
+        }
     }
 
-    /// Waits no more for workers of this process that do not end; gives their number.
+    /// Leaves workers of this process that do not end to themselves; gives their number.
     pub(crate) fn leave(&mut self) -> usize {
-        self.with_mates(Mates::abandon);
+        if let Some(peers) = &mut self.peers {
+            peers.abandon();
+        }
         self.running.leave()
     }
 
-    fn with_mates(&self, tell: impl FnOnce(&mut Mates)) {
-        if let Some(mates) = self.mates {
-            tell(&mut mates.borrow_mut());
-        }
-    }
-
     /// The next frame of any process, waited for about this long at most.
-    pub(crate) fn next(&mut self, longest: Duration) -> Result<StepEvent, EngineError> {
+    fn next(&mut self, longest: Duration) -> Result<StepEvent, EngineError> {
         let patience = if self.own_ended { longest } else { Duration::ZERO };
-        if let Some(frame) = self.of_mates(patience) {
-            return Ok(frame);
+        if let Some(frame) = self.next_of_peers(patience) {
+            return Ok(StepEvent::Frame(frame));
         }
         if self.own_ended {
-            let at_work = self.mates.is_some_and(|mates| mates.borrow().at_work());
+            let at_work = self.peers.as_ref().is_some_and(|peers| peers.at_work());
             return Ok(if at_work { StepEvent::Timeout } else { StepEvent::Ended });
         }
         let turn = self.running.next(longest)?;
-        if matches!(turn, StepEvent::Ended) {
-            self.own_ended = true;
-            return Ok(if self.mates.is_some() { StepEvent::Timeout } else { StepEvent::Ended });
-        }
-        Ok(turn)
+        self.own_ended = matches!(turn, StepEvent::Ended);
+        Ok(if self.own_ended && self.peers.is_some() { StepEvent::Timeout } else { turn })
     }
 
-    /// A frame of the others; what else they say is noted.
-    fn of_mates(&mut self, patience: Duration) -> Option<StepEvent> {
-        match self.mates?.borrow_mut().next(patience) {
-            News::Frame(frame) => return Some(StepEvent::Frame(frame)),
-            News::Trouble(text) => self.troubles.push(text),
-            News::Late(text) => self.late.push(text),
-            News::Quiet => {}
+    /// A frame of a peer, waited for at most this long. What else peers report is noted.
+    fn next_of_peers(&mut self, patience: Duration) -> Option<Box<Frame>> {
+        match self.peers.as_mut()?.next(patience)? {
+            PeerEvent::Frame(frame) => return Some(frame),
+            PeerEvent::Fault(text) => self.faults.push(text),
+            PeerEvent::Late(text) => self.late.push(text),
         }
         None
     }
 }
 
-/// Tells the others to begin with us.
-fn together(means: &Means<'_>, mates: &mut Mates, (own, workers): (u32, u32), task: &StepTask) -> PeerGroup {
-    let begins = RealClock.now() + HEAD_START;
-    let (step, level, limit) = (task.index, task.level.clone(), task.limit);
-    let (interval, origin) = (means.interval, means.origin);
-    mates.begin(own, &StepWish { step, level, limit, workers, begins, interval, origin });
-    PeerGroup { workers_before: 0, workers, begins }
+/// What a load is made for: what its frames mean, when it ends and how it ended.
+pub(crate) trait Policy {
+    /// Why the measuring breaks off.
+    type Error: From<EngineError>;
+
+    /// The longest wait for a frame between two looks at signals and deadlines.
+    const WAIT: Duration = Duration::from_millis(50);
+
+    /// Takes one frame in.
+    fn frame(&mut self, load: &mut Load<'_>, frame: Box<Frame>, now: Instant) -> Result<(), Self::Error>;
+
+    /// Looks at signals and deadlines, after each frame and after each wait without one.
+    fn turn(&mut self, load: &mut Load<'_>, now: Instant) -> Result<(), Self::Error>;
+}
+
+/// Measures a load until all of its workers have ended.
+pub(crate) fn measure<P: Policy>(
+    load: &mut Load<'_>,
+    policy: &mut P,
+    clock: &impl Clock,
+) -> Result<(), P::Error> {
+    loop {
+        let turn = load.next(P::WAIT)?;
+        let now = clock.now();
+        match turn {
+            StepEvent::Frame(frame) => policy.frame(load, frame, now)?,
+            StepEvent::Timeout => {}
+            StepEvent::Ended => return Ok(()),
+        }
+        policy.turn(load, now)?;
+    }
 }

@@ -1,18 +1,20 @@
-//! Before the load: is the target there, and can this machine make the load that is asked for?
+//! Before the load: whether the target takes connections, and whether this machine can make the load.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_engine::FixedRequest;
-use plimsoll_plan::Plan;
+use plimsoll_plan::{DriverKind, Plan};
 use plimsoll_record::{EventKind, Limits, Machine, Preflight, TlsUsed};
 use plimsoll_sys::{Peer, Route};
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock};
 
+use crate::context::RunContext;
 use crate::limit::Limit;
 use crate::reach::{Stream, reach, route};
 use crate::security::Security;
+use crate::traffic::Requests;
 use greeting::greet;
 use limits::{Place, within_limits, workers};
 
@@ -48,14 +50,22 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// What is worth telling before the load.
+    /// What the steps of the run are made with.
+    pub(crate) fn into_context(self, requests: Requests, driver: DriverKind, origin: Instant) -> RunContext {
+        let interval = self.plan.interval();
+        let tls = self.security.map(|security| security.order);
+        let (plan, destinations, workers) = (self.plan, self.peers, self.workers);
+        RunContext { plan, destinations, requests, tls, interval, workers, driver, origin }
+    }
+
+    /// The events to record before the load.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = (EventKind, String)> {
         let dropped = self.dropped.iter().map(|text| (EventKind::AddressDropped, text.clone()));
         dropped.chain(self.limits.iter().map(|limit| (EventKind::LimitMet, limit.to_string())))
     }
 }
 
-/// Looks at this machine and the target. With `ask` that request is sent; else only connections are made.
+/// Examines this machine and the target. The request `ask` is sent if it is given; otherwise only connections are made.
 pub(crate) fn prepare(
     plan: Plan,
     ask: Option<&FixedRequest>,
@@ -63,7 +73,7 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, PrepareError> {
     let machine = machine();
     names::check_sources(&plan.network.source_ips)?;
-    let security = Security::of(&plan)?;
+    let security = Security::load(&plan)?;
     let began = RealClock.now();
     let peers = names::peers(&plan)?;
     let resolve_ns = RealClock.now().nanos_since(began);
@@ -110,7 +120,7 @@ struct Open {
     connect_ns: u64,
 }
 
-/// What the addresses said to a connection.
+/// Which addresses take connections.
 #[derive(Debug)]
 struct Answers {
     /// Those that took it, at least one.
@@ -119,7 +129,7 @@ struct Answers {
     dropped: Vec<String>,
 }
 
-/// Connects to every address. If none takes it, the last is told about.
+/// Connects to every address. If none takes a connection, the error is about the last one.
 fn answers(plan: &Plan, peers: Vec<Peer>, interrupted: &AtomicBool) -> Result<Answers, PrepareError> {
     let routes: Vec<Route> = peers.iter().map(|peer| route(peer, &plan.network.source_ips)).collect();
     let mut answers = Answers { open: Vec::new(), dropped: Vec::new() };

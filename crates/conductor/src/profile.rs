@@ -1,56 +1,42 @@
-//! The CPU profile: when the load is over, the plateau's level is held once more while it is taken.
+//! The CPU profile: after the load, the plateau's level is loaded once more while the profile is taken.
 //!
-//! A step of its own, for two reasons. Which step is the plateau is known only when the ladder has ended, and a step ends
-//! when its throughput is known, which is not when a profile is complete. And whoever is being profiled is slower: so no
-//! figure of the run comes from a target that was.
+//! This is a step of its own for two reasons. Which step is the plateau is known only when the ladder has ended, and a step
+//! ends when its throughput is known, not when a profile is complete. A target that is profiled is slower: no figure of the
+//! run comes from that step.
 
 mod capture;
 mod error;
 mod page;
 mod perf;
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use plimsoll_analyze::{analyze, level_to_profile};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{Level, Load, Plan, Profiler};
-use plimsoll_record::{CpuProfile, EventKind, ProfileForm, ProfileOutcome, StepEnd};
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_record::{CpuProfile, EventKind, ProfileOutcome, StepEnd};
 
 use crate::budget::Budget;
-use crate::climb::note_interruption;
-use crate::observer::{Observer, Progress};
+use crate::context::StepPlan;
 use crate::prepare::Prepared;
-use crate::step::{StepContext, StepTask, run_step};
-use crate::tape::Tape;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::step::EndsWhen;
 use crate::watch::Watch;
-use capture::Capture;
+use capture::{Capture, Source, WARM_UP};
+use error::GRACE;
 pub use error::ProfileError;
 use page::Page;
 use perf::Perf;
 
-/// The load is on for so long before the profile begins.
-const WARM_UP: Duration = Duration::from_secs(1);
-
-/// A busy target may take so much longer than asked.
-const GRACE: Duration = Duration::from_secs(15);
-
-/// What a held step takes besides.
+/// The time that such a step takes besides the profile.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// The longest interval of a frame of a held step: it is short whatever the run is.
+/// The longest interval of a frame of such a step, which is short however long the run is.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// A whole answer has a budget, of which the profile gets at most this part.
+/// The profile gets at most this part of a whole answer's budget.
 const BUDGET_PART: u32 = 6;
-
-/// What takes the profile, tried out.
-#[derive(Debug, Clone)]
-enum Source {
-    Page(Page),
-    Perf(Perf),
-}
 
 /// A profile that can be taken.
 #[derive(Debug)]
@@ -60,13 +46,13 @@ pub(crate) struct Profiling {
 }
 
 impl Profiling {
-    /// What the plan asks for, tried out before the load: that a page is none, or `perf` not allowed, is not to be learnt
-    /// after a long ladder.
-    pub(crate) fn of(prepared: &Prepared) -> Result<Option<Self>, ProfileError> {
+    /// The profile that the plan asks for. It is tried out before the load: that a page gives no profile, or that `perf` is not
+    /// permitted, must not come up after a long ladder.
+    pub(crate) fn prepare(prepared: &Prepared) -> Result<Option<Self>, ProfileError> {
         let Some(order) = &prepared.plan.profile else { return Ok(None) };
         let source = match &order.profiler {
             Profiler::Page(url) => Source::Page(Page::new(url)),
-            Profiler::Perf(profiled) => Source::Perf(Perf::of(*profiled, target_port(prepared))?),
+            Profiler::Perf(profiled) => Source::Perf(Perf::find(*profiled, target_port(prepared))?),
         };
         source.try_out()?;
         let part = budget(&prepared.plan).map(|budget| (budget / BUDGET_PART).max(Duration::from_secs(1)));
@@ -97,86 +83,62 @@ fn target_port(prepared: &Prepared) -> Option<u16> {
     prepared.preflight.local.then_some(address.port())
 }
 
-impl Source {
-    fn form(&self) -> ProfileForm {
-        match self {
-            Self::Page(_) => ProfileForm::Pprof,
-            Self::Perf(_) => ProfileForm::Perf,
+impl Session<'_> {
+    /// Loads the plateau's level again and takes the profile. What goes wrong is an event; the rest of the run stays as it is.
+    pub(crate) fn profile(&mut self, profiling: &Profiling) -> Result<(), EngineError> {
+        let Some(level) = self.level_to_profile() else { return Ok(()) };
+        let step = self.recorder.run().steps.len() as u32;
+        let source = profiling.source.name();
+        self.recorder.show(&Progress::Profiling { source: &source, time: profiling.time });
+        let (began, origin) = (self.recorder.now(), self.context.origin);
+        let mut profile = CpuProfile {
+            step,
+            source,
+            form: profiling.source.form(),
+            began_ns: began.nanos_since(origin),
+            ended_ns: (began + WARM_UP + profiling.time).nanos_since(origin),
+            outcome: ProfileOutcome::UnderWay,
+        };
+        self.recorder.profile(profile.clone());
+        let capture = Capture::begin(profiling.source.clone(), profiling.time);
+        let (limit, interval) = (WARM_UP + profiling.time + GRACE, self.context.interval.min(INTERVAL));
+        let spec = StepPlan { index: step, level, limit, interval, requests_max: None };
+        let budget = std::mem::replace(&mut self.budget, Budget::new(began, None));
+        let end = self.step(spec, EndsWhen::Set(capture.done()), &mut Watch::default());
+        self.budget = budget;
+        let taken = capture.end();
+        profile.began_ns = taken.began.nanos_since(origin);
+        profile.ended_ns = taken.ended.nanos_since(origin);
+        profile.outcome = self.outcome(taken.content);
+        self.recorder.profile(profile);
+        self.note_interruption(end?);
+        Ok(())
+    }
+
+    /// The level to load again; `None` after a run that did not end by itself.
+    fn level_to_profile(&mut self) -> Option<Level> {
+        let ended_early = |end| matches!(end, StepEnd::Cut | StepEnd::TargetLost | StepEnd::Stopped);
+        let run = self.recorder.run();
+        let last = run.steps.last().filter(|last| !ended_early(last.end))?;
+        if self.interrupted() || last.began_ns == last.ended_ns {
+            return None;
+        }
+        match analyze(run) {
+            Ok(findings) => level_to_profile(&self.context.plan, &findings),
+            Err(error) => {
+                self.recorder.event(EventKind::ProbeFailed, format!("no CPU profile: {error}"));
+                None
+            }
         }
     }
 
-    fn name(&self) -> String {
-        match self {
-            Self::Page(page) => page.url().to_owned(),
-            Self::Perf(perf) => perf.name(),
+    fn outcome(&mut self, content: Result<Vec<u8>, ProfileError>) -> ProfileOutcome {
+        match content {
+            Ok(content) => ProfileOutcome::Taken(content),
+            Err(why) => {
+                self.recorder.event(EventKind::ProbeFailed, format!("no CPU profile: {why}"));
+                ProfileOutcome::Failed(why.to_string())
+            }
         }
     }
-
-    fn try_out(&self) -> Result<(), ProfileError> {
-        match self {
-            Self::Page(page) => page.take(Duration::from_secs(1)).map(drop),
-            Self::Perf(perf) => perf.try_out(),
-        }
-    }
-}
-
-/// Holds the plateau and takes the profile. What goes wrong is an event, and the run is what it was without.
-pub(crate) fn hold(
-    context: &mut StepContext<'_>,
-    profiling: &Profiling,
-    tape: &mut Tape,
-    observer: &mut dyn Observer,
-) -> Result<(), EngineError> {
-    let Some(level) = level(context, tape) else { return Ok(()) };
-    let step = tape.run().steps.len() as u32;
-    let source = profiling.source.name();
-    observer.observe(&Progress::Profiling { source: &source, time: profiling.time });
-    let began = RealClock.now();
-    let mut profile = CpuProfile {
-        step,
-        source,
-        form: profiling.source.form(),
-        began_ns: began.nanos_since(context.means.origin),
-        ended_ns: (began + WARM_UP + profiling.time).nanos_since(context.means.origin),
-        outcome: ProfileOutcome::UnderWay,
-    };
-    tape.profile(profile.clone());
-    let capture = Capture::begin(profiling.source.clone(), profiling.time);
-    let task = StepTask {
-        index: step,
-        level,
-        limit: WARM_UP + profiling.time + GRACE,
-        until_known: false,
-        requests_max: None,
-        ended_by: Some(capture.done()),
-    };
-    let (interval, budget) = (context.means.interval, context.budget);
-    context.means.interval = interval.min(INTERVAL);
-    context.budget = Budget::new(began, None);
-    let end = run_step(context, task, &mut Watch::default(), tape, observer);
-    (context.means.interval, context.budget) = (interval, budget);
-    let taken = capture.end();
-    profile.began_ns = taken.began.nanos_since(context.means.origin);
-    profile.ended_ns = taken.ended.nanos_since(context.means.origin);
-    profile.outcome = taken.content.map_or_else(|why| failed(why, tape, observer), ProfileOutcome::Taken);
-    tape.profile(profile);
-    note_interruption(end?, tape, observer);
-    Ok(())
-}
-
-/// The level to be held; `None` after a run that did not end by itself.
-fn level(context: &StepContext<'_>, tape: &Tape) -> Option<Level> {
-    let ended_early = |end| matches!(end, StepEnd::Cut | StepEnd::TargetLost | StepEnd::Stopped);
-    let last = tape.run().steps.last().filter(|last| !ended_early(last.end))?;
-    if context.interrupted.load(Ordering::Relaxed) || last.began_ns == last.ended_ns {
-        return None;
-    }
-    level_to_profile(context.means.plan, &analyze(tape.run()).ok()?)
-}
-
-fn failed(why: ProfileError, tape: &mut Tape, observer: &mut dyn Observer) -> ProfileOutcome {
-    let text = format!("no CPU profile: {why}");
-    let event = tape.event(EventKind::ProbeFailed, text);
-    observer.observe(&Progress::Happened(&event));
-    ProfileOutcome::Failed(why.to_string())
 }

@@ -53,7 +53,7 @@ pub(crate) struct Security {
 
 impl Security {
     /// Reads the plan's files and makes its clients; `None` for a plan without TLS.
-    pub(crate) fn of(plan: &Plan) -> Result<Option<Self>, SecurityError> {
+    pub(crate) fn load(plan: &Plan) -> Result<Option<Self>, SecurityError> {
         let Some(spec) = &plan.tls else { return Ok(None) };
         let protocol: &[u8] = if plan.http2 { b"h2" } else { b"http/1.1" };
         let settings = TlsSettings {

@@ -1,39 +1,37 @@
-//! What is watched for over all steps of a run.
+//! What is watched for over several steps.
 
 use plimsoll_record::{FailureCounts, FailureKind, FailureRow};
 
-use crate::lost::LossWatch;
+use crate::outage::OutageDetector;
 
-/// What has been seen so far in the run.
+/// What has been seen in the steps so far.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Whether the target is still there.
-    pub(crate) loss: LossWatch,
-    /// Which failures were told, with what helps against them.
-    pub(crate) remedies: Remedies,
+    pub(crate) outage: OutageDetector,
+    pub(crate) hints: FailureHints,
 }
 
-/// Tells each kind of failure once a run, when it is first seen.
+/// Selects each kind of failure once, when it is first seen.
 #[derive(Debug, Default)]
-pub(crate) struct Remedies {
-    told: Vec<FailureKind>,
+pub(crate) struct FailureHints {
+    seen: Vec<FailureKind>,
 }
 
-impl Remedies {
+impl FailureHints {
     /// The kinds among `failed` that were not seen before.
     ///
     /// A request that was still unanswered when the run ended is none of them: there is nothing to be done about
     /// it any more, and its run says why it ended.
-    pub(crate) fn news(&mut self, failed: &FailureCounts) -> Vec<&'static FailureRow> {
-        let seen = failed.iter().map(|(kind, _)| kind);
-        let fresh: Vec<FailureKind> =
-            seen.filter(|kind| *kind != FailureKind::Unanswered && !self.told.contains(kind)).collect();
-        self.told.extend(&fresh);
-        fresh.into_iter().map(FailureKind::row).collect()
+    pub(crate) fn first_seen(&mut self, failed: &FailureCounts) -> Vec<&'static FailureRow> {
+        let kinds = failed.iter().map(|(kind, _)| kind);
+        let new: Vec<FailureKind> =
+            kinds.filter(|kind| *kind != FailureKind::Unanswered && !self.seen.contains(kind)).collect();
+        self.seen.extend(&new);
+        new.into_iter().map(FailureKind::row).collect()
     }
 }
 
-/// A failure in words: its name, what it means, and after an arrow what helps.
+/// A failure in words: its name, its meaning, and after an arrow the remedy.
 pub(crate) fn first_seen(row: &FailureRow, unix_socket: bool) -> String {
     format!("{}: {} → {}", row.name, row.meaning, row.remedy_over(unix_socket))
 }
@@ -49,22 +47,22 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_is_told_once_and_unanswered_never() {
-        let mut remedies = Remedies::default();
-        let mut news = |kinds: &[FailureKind]| -> Vec<&str> {
-            remedies.news(&failed(kinds)).into_iter().map(|row| row.name).collect()
+    fn each_kind_is_selected_once_and_unanswered_never() {
+        let mut hints = FailureHints::default();
+        let mut seen = |kinds: &[FailureKind]| -> Vec<&str> {
+            hints.first_seen(&failed(kinds)).into_iter().map(|row| row.name).collect()
         };
-        assert_eq!(news(&[FailureKind::TimedOut]), ["timed_out"]);
-        assert_eq!(news(&[FailureKind::TimedOut, FailureKind::ConnectRefused]), ["connect_refused"]);
-        assert!(news(&[FailureKind::ConnectRefused, FailureKind::Unanswered]).is_empty());
+        assert_eq!(seen(&[FailureKind::TimedOut]), ["timed_out"]);
+        assert_eq!(seen(&[FailureKind::TimedOut, FailureKind::ConnectRefused]), ["connect_refused"]);
+        assert!(seen(&[FailureKind::ConnectRefused, FailureKind::Unanswered]).is_empty());
     }
 
     #[test]
-    fn what_helps_stands_after_the_arrow() {
+    fn the_remedy_stands_after_the_arrow() {
         let over_unix = first_seen(FailureKind::ConnectRefused.row(), true);
         assert!(over_unix.contains("this socket") && !over_unix.contains("port"), "{over_unix}");
-        let told = first_seen(FailureKind::ConnectRefused.row(), false);
-        let (what, remedy) = told.split_once(" → ").unwrap();
+        let over_tcp = first_seen(FailureKind::ConnectRefused.row(), false);
+        let (what, remedy) = over_tcp.split_once(" → ").unwrap();
         assert_eq!(what, "connect_refused: the target refused the connection");
         assert!(remedy.contains("is the server up"), "{remedy}");
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use plimsoll_conductor::{Observer, Outcome, Progress, RunOptions, Supplied, conduct};
+use plimsoll_conductor::{Observer, Outcome, Progress, RunOptions, WorkloadOverride, conduct};
 use plimsoll_engine::{
     CheckResult, RequestMeta, RequestSource, ResponseView, SourceFactory, SourceFault, Traffic,
 };
@@ -62,9 +62,9 @@ impl Observer for Ending {
     }
 }
 
-fn run(plan: Plan, supplied: Option<Supplied>) -> (Outcome, f64) {
+fn run(plan: Plan, workload: Option<WorkloadOverride>) -> (Outcome, f64) {
     let interrupted = AtomicBool::new(false);
-    let options = RunOptions { supplied, ..RunOptions::new("run", "0", &interrupted) };
+    let options = RunOptions { workload, ..RunOptions::new("run", "0", &interrupted) };
     let mut ending = Ending::default();
     let outcome = conduct(plan, options, &mut ending).unwrap();
     (outcome, ending.0)
@@ -132,12 +132,12 @@ fn a_step_ends_when_its_number_of_requests_was_sent() {
 fn a_step_whose_workers_all_stop_ends_with_their_last_frame() {
     let server = correct();
     let few = Few { left: Arc::new(AtomicU64::new(40)) };
-    let supplied = Supplied {
+    let workload = WorkloadOverride {
         traffic: Traffic::Generated(Arc::new(few)),
         interval: Duration::from_millis(100),
         outlasts_target: true,
     };
-    let (outcome, throughput_per_sec) = run(plan(&server, None, PLANNED), Some(supplied));
+    let (outcome, throughput_per_sec) = run(plan(&server, None, PLANNED), Some(workload));
     let step = &outcome.run.steps[0];
     let last_ns = outcome.run.frames.iter().map(|frame| frame.head.ended_ns).max().unwrap();
     assert_eq!(step.end, StepEnd::Stopped);

@@ -5,7 +5,10 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_conductor::{Caps, ConductError, Observer, Outcome, Progress, RunOptions, conduct};
+use plimsoll_analyze::Raise;
+use plimsoll_conductor::{
+    CapController, ConductError, Observer, Outcome, Progress, RunOptions, WarmUpError, conduct,
+};
 use plimsoll_plan::{LoadSpec, Network, Plan, PlanSpec, ScenarioSpec, Slo, TransportSpec};
 use plimsoll_record::EventKind;
 use plimsoll_testkit::{BadServer, Script};
@@ -95,57 +98,73 @@ fn a_target_that_is_not_warm_in_time_is_told_and_measured_all_the_same() {
     assert_eq!(outcome.run.steps.len(), 2);
 }
 
-/// Counts how often it is asked.
+/// Counts how often caps are applied.
 #[derive(Debug, Default)]
 struct Counting(u32);
 
-impl Caps for Counting {
-    fn hold(&mut self) -> io::Result<()> {
+impl CapController for Counting {
+    fn apply(&mut self) -> io::Result<()> {
         self.0 += 1;
         Ok(())
     }
+
+    fn raise(&mut self, _raise: &Raise) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
-/// Runs with hosts that have no caps at first; gives what is told of the warm-up, and how often they were held.
-fn run_free(server: &BadServer, warm: Duration) -> (String, u32) {
+/// Runs with hosts that have no caps at first; gives the event of the warm-up, and how often caps were applied.
+fn run_uncapped(server: &BadServer, warm: Duration) -> (String, u32) {
     let (interrupted, mut caps) = (AtomicBool::new(false), Counting::default());
-    let options = RunOptions { caps: Some(&mut caps), ..RunOptions::new("lab", "0", &interrupted) };
+    let options = RunOptions {
+        caps: Some(&mut caps),
+        starts_uncapped: true,
+        ..RunOptions::new("lab", "0", &interrupted)
+    };
     let outcome = conduct(plan(server, warm), options, &mut Patient).unwrap();
     let text = [EventKind::WarmedUp, EventKind::NotWarm].iter().find_map(|kind| told(&outcome, *kind));
     (text.unwrap().to_owned(), caps.0)
 }
 
 #[test]
-fn hosts_without_caps_are_held_to_them_once_and_must_be_steady_with_them() {
-    let (text, held) = run_free(&cold_for(COLD), Duration::from_secs(120));
+fn hosts_without_caps_get_them_once_and_must_be_steady_with_them() {
+    let (text, applied) = run_uncapped(&cold_for(COLD), Duration::from_secs(120));
     assert!(text.starts_with("warmed up for ") && text.contains(" s, the first "), "{text}");
     assert!(text.contains(" s without caps: "), "{text}");
-    assert_eq!(held, 1);
+    assert_eq!(applied, 1);
 }
 
 #[test]
 fn the_shortest_warm_up_leaves_no_host_without_its_caps() {
-    let (text, held) = run_free(&cold_for(0), Duration::from_secs(1));
+    let (text, applied) = run_uncapped(&cold_for(0), Duration::from_secs(1));
     assert!(text.contains("without caps"), "{text}");
-    assert_eq!(held, 1);
+    assert_eq!(applied, 1);
 }
 
-/// Somebody who is gone.
+/// A lab that is gone.
 #[derive(Debug)]
-struct Deaf;
+struct Gone;
 
-impl Caps for Deaf {
-    fn hold(&mut self) -> io::Result<()> {
+impl CapController for Gone {
+    fn apply(&mut self) -> io::Result<()> {
         Err(io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn raise(&mut self, _raise: &Raise) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 
 #[test]
-fn hosts_that_cannot_be_held_to_their_caps_are_not_measured() {
+fn hosts_that_cannot_be_capped_are_not_measured() {
     let (server, interrupted) = (cold_for(0), AtomicBool::new(false));
-    let options = RunOptions { caps: Some(&mut Deaf), ..RunOptions::new("lab", "0", &interrupted) };
+    let options = RunOptions {
+        caps: Some(&mut Gone),
+        starts_uncapped: true,
+        ..RunOptions::new("lab", "0", &interrupted)
+    };
     let error = conduct(plan(&server, Duration::from_secs(1)), options, &mut Patient).unwrap_err();
-    assert!(error.to_string().contains("held to their caps"), "{error}");
+    assert!(matches!(error, ConductError::WarmUp(WarmUpError::NotCapped(_))), "{error}");
 }
 
 #[test]

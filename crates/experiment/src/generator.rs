@@ -7,13 +7,14 @@ mod caps;
 mod process;
 mod sampling;
 
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SendError, Sender};
 use std::thread;
 use std::time::Duration;
 
+use plimsoll_conductor::peers::{CapChange, Message, receive_line};
 use plimsoll_host::Host;
 use plimsoll_lab::{Lab, LabError, LabHost, LabParts, LabProcess, NetworkNamespace};
 use plimsoll_plan::Plan;
@@ -21,7 +22,7 @@ use plimsoll_record::HostSample;
 
 use crate::ExperimentError;
 use crate::context::{Progress, RunContext};
-use caps::{CapRequest, LabCaps, parse_request};
+use caps::LabCaps;
 
 pub use process::{GeneratorOptions, generate};
 
@@ -50,9 +51,9 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
     let ended = watch((sampled, network), caps, &mut process, context);
     // A generator that ended during the warm-up did not ask for the caps.
     hosts.iter_mut().try_for_each(LabHost::apply_caps)?;
-    let (status, said) = ended?;
-    match said {
-        Some(file) => Ok(PathBuf::from(file)),
+    let (status, file) = ended?;
+    match file {
+        Some(file) => Ok(file),
         None if context.is_interrupted() => Err(LabError::Interrupted.into()),
         None => Err(ExperimentError::Generator(status)),
     }
@@ -131,14 +132,14 @@ impl GeneratorCommands<'_> {
     }
 }
 
-/// Samples the hosts of the lab until the generator ends; gives the last line that it wrote. A failure of sampling costs the
-/// samples, not the run.
+/// Samples the hosts of the lab until the generator ends; gives the run file that it named. A failure of sampling costs
+/// the samples, not the run.
 fn watch(
     (hosts, network): (Vec<Host>, &NetworkNamespace),
     caps: LabCaps<'_>,
     process: &mut LabProcess<'_>,
     context: RunContext<'_>,
-) -> Result<(ExitStatus, Option<String>), ExperimentError> {
+) -> Result<(ExitStatus, Option<PathBuf>), ExperimentError> {
     let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
         return Err(ExperimentError::system("open the generator's input and output")(
             std::io::ErrorKind::BrokenPipe.into(),
@@ -146,14 +147,10 @@ fn watch(
     };
     thread::scope(|scope| {
         let (answers, samples) = mpsc::channel();
-        let (lines, received) = mpsc::channel();
+        let (sender, received) = mpsc::channel();
         let sampling = scope.spawn(move || sampling::write_samples(hosts, network, input, samples));
-        scope.spawn(move || {
-            // The receiver is gone once the generator is given up.
-            let whole = BufReader::new(output).lines().map_while(Result::ok);
-            whole.map(|line| lines.send(line)).find(Result::is_err)
-        });
-        let ended = wait(process, Conversation { received, answers, caps }, context);
+        scope.spawn(move || pass_on(&mut BufReader::new(output), &sender));
+        let ended = wait(process, Conversation { received, answers, caps, file: None }, context);
         match sampling.join() {
             Ok(Ok(())) => {}
             Ok(Err(error)) => context.report(&Progress::SamplingFailed(Some(&error))),
@@ -163,27 +160,54 @@ fn watch(
     })
 }
 
-/// What the generator writes, and what it gets.
+/// Passes on what the generator reports, until it ends. Fails only if nothing takes messages any more.
+fn pass_on(
+    from: &mut impl BufRead,
+    to: &Sender<io::Result<Message>>,
+) -> Result<(), SendError<io::Result<Message>>> {
+    loop {
+        match receive_line(from) {
+            Ok(Some(message)) => to.send(Ok(message))?,
+            Ok(None) => return Ok(()),
+            Err(error) => return to.send(Err(error)),
+        }
+    }
+}
+
+/// What the generator reports, and what it gets.
 struct Conversation<'a> {
-    received: Receiver<String>,
+    received: Receiver<io::Result<Message>>,
     answers: Sender<HostSample>,
     caps: LabCaps<'a>,
+    /// The run file, once the generator has named it.
+    file: Option<PathBuf>,
 }
 
 impl Conversation<'_> {
-    /// Does what a line asks for; gives any other line back.
-    fn take(&mut self, line: String) -> Result<Option<String>, LabError> {
-        match parse_request(&line) {
-            None => return Ok(Some(line)),
-            Some(CapRequest::Apply) => self.caps.apply()?,
-            Some(CapRequest::Raise(raise)) => {
+    /// Does what a message asks for.
+    fn take(&mut self, message: io::Result<Message>) -> Result<(), ExperimentError> {
+        match message.map_err(ExperimentError::system("read what the generator reports"))? {
+            Message::Caps(CapChange::Apply) => self.caps.apply()?,
+            Message::Caps(CapChange::Raise(raise)) => {
                 let answer = self.caps.raise(&raise);
                 if self.answers.send(answer).is_err() {
-                    // The thread that passes samples on ends only with the generator, which then needs no answer.
+                    // Without the thread that samples the hosts the generator gets no answer, and reports that.
                 }
             }
+            Message::Recorded { file } => self.file = Some(file),
+            // Those of a generator that is coordinated are not for the lab.
+            _ => {}
         }
-        Ok(None)
+        Ok(())
+    }
+
+    /// The run file that the generator has named by its end. It needs no caps any more.
+    fn last(&mut self) -> Option<PathBuf> {
+        let named = self.received.iter().filter_map(|message| match message {
+            Ok(Message::Recorded { file }) => Some(file),
+            _ => None,
+        });
+        named.last().or(self.file.take())
     }
 }
 
@@ -193,13 +217,12 @@ fn wait(
     process: &mut LabProcess<'_>,
     mut conversation: Conversation<'_>,
     context: RunContext<'_>,
-) -> Result<(ExitStatus, Option<String>), ExperimentError> {
-    let (mut interrupted, mut last) = (false, None);
+) -> Result<(ExitStatus, Option<PathBuf>), ExperimentError> {
+    let mut interrupted = false;
     loop {
         let ended = process.try_wait().map_err(ExperimentError::system("wait for the generator"))?;
         if let Some(status) = ended {
-            let rest = conversation.received.iter().filter(|line| parse_request(line).is_none());
-            return Ok((status, rest.last().or(last)));
+            return Ok((status, conversation.last()));
         }
         if context.is_interrupted() && !interrupted {
             interrupted = true;
@@ -208,7 +231,7 @@ fn wait(
             }
         }
         match conversation.received.recv_timeout(POLL) {
-            Ok(line) => last = conversation.take(line)?.or(last),
+            Ok(message) => conversation.take(message)?,
             Err(RecvTimeoutError::Timeout) => {}
             // It closed its output, and is about to end.
             Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use plimsoll_conductor::{Outcome, RunOptions, Supplied, conduct};
+use plimsoll_conductor::{Outcome, RunOptions, WorkloadOverride, conduct};
 use plimsoll_record::Run;
 
 use crate::options::Options;
@@ -71,7 +71,7 @@ fn measured_run(
     }
     let plan = plan::freeze(options, &requests)?;
     let run_options = RunOptions {
-        supplied: Some(Supplied {
+        workload: Some(WorkloadOverride {
             traffic: requests.traffic(),
             interval: interval(options),
             outlasts_target: true,

@@ -2,9 +2,10 @@
 
 use plimsoll_plan::Cap;
 use plimsoll_record::{Counters, HostSample, Reading};
+use serde::{Deserialize, Serialize};
 
 /// A cap of a host, to be raised while a run goes on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raise {
     /// The host's name.
     pub host: String,

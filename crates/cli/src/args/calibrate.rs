@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_conductor::CALIBRATION_LEAST;
+use plimsoll_conductor::MIN_CALIBRATION;
 use plimsoll_plan::DriverKind;
 use plimsoll_units::parse_duration;
 
@@ -28,8 +28,8 @@ pub(crate) struct CalibrateArgs {
 
 fn budget(text: &str) -> Result<Duration, String> {
     let budget = parse_duration(text).map_err(|error| error.to_string())?;
-    match budget >= CALIBRATION_LEAST {
+    match budget >= MIN_CALIBRATION {
         true => Ok(budget),
-        false => Err(format!("a calibration takes {} s at least", CALIBRATION_LEAST.as_secs())),
+        false => Err(format!("a calibration takes {} s at least", MIN_CALIBRATION.as_secs())),
     }
 }

@@ -3,28 +3,29 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_engine::{FixedRequest, RunningStep, StepEvent, StepSpec, Traffic};
+use plimsoll_engine::{FixedRequest, StepSpec, Traffic};
 use plimsoll_plan::{ArrivalProcess, DriverKind, Level, RateProfile, Target};
-use plimsoll_record::{CalibratedLevel, CalibratedRate, Frame, Histogram, Phase, Pinning, latency_histogram};
+use plimsoll_record::{
+    CalibratedLevel, CalibratedRate, CorruptHistogram, Frame, Histogram, Phase, Pinning, latency_histogram,
+};
 use plimsoll_sys::Cores;
 use plimsoll_target::NullServer;
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock};
 
-use super::CalibrateError;
+use super::error::CalibrateError;
+use crate::load::{Load, Policy, measure};
 
 /// Frames of one measurement, and those at its front that are left out: connections are opened in them.
 const FRAMES: u32 = 20;
 const FRAMES_SKIPPED: u32 = 5;
 /// Connections of an open loop: more than are under way at any rate that is kept up with.
 const OPEN_CONNECTIONS: u32 = 100;
-/// How often the wish to end is looked at while no frame comes.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The null server answers at once or never.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A closed loop to be measured.
+/// A closed loop to measure.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Load {
+pub(super) struct ClosedLoop {
     pub(super) workers: u32,
     pub(super) connections: u32,
 }
@@ -34,7 +35,7 @@ pub(super) struct Load {
 pub(super) struct Bench<'a> {
     driver: DriverKind,
     interrupted: &'a AtomicBool,
-    /// The cores this process may run on, where the system tells and lets threads be bound.
+    /// The cores this process may run on; `None` where threads cannot be bound to them.
     cores: Option<Cores>,
 }
 
@@ -50,8 +51,12 @@ impl<'a> Bench<'a> {
         Some(Pinning { worker_core: *numbers.last()?, server_core: *numbers.first()? })
     }
 
-    /// Holds a closed loop. One worker and its server have a core each; more share all cores with as many servers.
-    pub(super) fn level(&self, load: Load, length: Duration) -> Result<CalibratedLevel, CalibrateError> {
+    /// Measures a closed loop. One worker and its server have a core each; more share all cores with as many servers.
+    pub(super) fn level(
+        &self,
+        load: ClosedLoop,
+        length: Duration,
+    ) -> Result<CalibratedLevel, CalibrateError> {
         let level = Level::Closed { connections: load.connections, depth: 1 };
         let mut sum = CalibratedLevel {
             workers: load.workers,
@@ -70,12 +75,13 @@ impl<'a> Bench<'a> {
             sum.system_ns += head.time.system_ns;
             sum.starved_ns += head.time.starved_ns;
             spans_ns += head.ended_ns.saturating_sub(head.began_ns);
+            Ok(())
         })?;
         sum.span_ns = spans_ns / u64::from(load.workers);
         Ok(sum)
     }
 
-    /// Holds an open loop of one worker at a rate, in whole requests per second.
+    /// Measures an open loop of one worker at a rate, in whole requests per second.
     pub(super) fn rate(&self, rate_per_sec: f64, length: Duration) -> Result<CalibratedRate, CalibrateError> {
         let rate_per_sec = rate_per_sec.round().max(1.0);
         let level = Level::Open {
@@ -88,9 +94,7 @@ impl<'a> Bench<'a> {
         self.measure(1, level, length, &mut |frame| {
             intended += frame.head.counts.intended;
             completed += frame.head.counts.completed;
-            if frame.send_lag.add_to(&mut lags).is_err() {
-                // A histogram that was just encoded decodes; if not, its frame says nothing of lag.
-            }
+            frame.send_lag.add_to(&mut lags)
         })?;
         Ok(CalibratedRate {
             rate_per_sec: rate_per_sec as u64,
@@ -101,29 +105,17 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Runs one load to its end; `count` is given the frames that are measured. What is under way then is not waited for.
+    /// Makes one load to its end; `count` is given the frames that are measured. Requests under way then are not waited for.
     fn measure(
         &self,
         workers: u32,
         level: Level,
         length: Duration,
-        count: &mut dyn FnMut(&Frame),
+        count: &mut dyn FnMut(&Frame) -> Result<(), CorruptHistogram>,
     ) -> Result<(), CalibrateError> {
         let servers = self.servers(workers)?;
-        let mut running = self.start(&self.order(&servers, workers, level, length)?)?;
-        loop {
-            match running.next(LOOK_EVERY)? {
-                StepEvent::Frame(frame) if is_measured(&frame) => count(&frame),
-                StepEvent::Frame(_) | StepEvent::Timeout => {}
-                StepEvent::Ended => return Ok(()),
-            }
-            if self.interrupted.load(Ordering::Relaxed) {
-                return Err(CalibrateError::Interrupted);
-            }
-            if RealClock.now() >= running.load_ends() {
-                running.abandon();
-            }
-        }
+        let mut load = self.start(&self.order(&servers, workers, level, length)?)?;
+        measure(&mut load, &mut Counting { interrupted: self.interrupted, count }, &RealClock)
     }
 
     fn order(
@@ -162,17 +154,50 @@ impl<'a> Bench<'a> {
         (0..workers).map(|_| Ok(NullServer::start(core)?)).collect()
     }
 
-    /// Starts the workers; they inherit the core of the thread that starts them, which is set free again.
-    fn start(&self, order: &StepSpec) -> Result<RunningStep, CalibrateError> {
-        let pinning = self.pinning().filter(|_| order.workers == 1);
-        if pinning.is_some_and(|pinning| Cores::only(pinning.worker_core).bind().is_err()) {
-            // The worker runs on any core then, and what it shares with the server shows as starving.
+    /// Starts the workers. They inherit the core of the thread that starts them, which may run on all cores again afterwards.
+    fn start(&self, order: &StepSpec) -> Result<Load<'static>, CalibrateError> {
+        if let Some(pinning) = self.pinning().filter(|_| order.workers == 1) {
+            Cores::only(pinning.worker_core).bind().map_err(CalibrateError::Pinning)?;
         }
-        let running = RunningStep::start(order);
-        if self.cores.is_some_and(|cores| cores.bind().is_err()) {
-            // Only this thread's collecting of frames stays on the worker's core, which costs the worker a little.
+        let load = Load::alone(order);
+        if let Some(cores) = self.cores {
+            cores.bind().map_err(CalibrateError::Pinning)?;
         }
-        Ok(running?)
+        Ok(load?)
+    }
+}
+
+/// A load of a calibration: frames are counted, and its end is final.
+struct Counting<'a> {
+    interrupted: &'a AtomicBool,
+    count: &'a mut dyn FnMut(&Frame) -> Result<(), CorruptHistogram>,
+}
+
+impl Policy for Counting<'_> {
+    type Error = CalibrateError;
+
+    const WAIT: Duration = Duration::from_millis(20);
+
+    fn frame(
+        &mut self,
+        _load: &mut Load<'_>,
+        frame: Box<Frame>,
+        _now: Instant,
+    ) -> Result<(), CalibrateError> {
+        if is_measured(&frame) {
+            (self.count)(&frame)?;
+        }
+        Ok(())
+    }
+
+    fn turn(&mut self, load: &mut Load<'_>, now: Instant) -> Result<(), CalibrateError> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Err(CalibrateError::Interrupted);
+        }
+        if now >= load.ends() {
+            load.abandon();
+        }
+        Ok(())
     }
 }
 

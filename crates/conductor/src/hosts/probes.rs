@@ -26,8 +26,8 @@ pub(crate) struct Place {
     pub(crate) address: Option<SocketAddr>,
 }
 
-/// The feeds of all hosts that the plan looks at. A target on this machine is looked at too, whatever the plan says:
-/// as the host that the plan looks at here, or that has its address, or else as [`PlanHost::LOCAL`].
+/// The feeds of all hosts that the plan samples. A target on this machine is always sampled: as the host that the plan
+/// samples here, or that has its address, or else as [`PlanHost::LOCAL`].
 pub(crate) fn watchers(plan: &Plan, target: Place) -> Vec<Watcher> {
     let mut hosts = plan.hosts.clone();
     let is_here = |host: &PlanHost| host.probes.iter().any(Probe::is_here);
@@ -43,7 +43,7 @@ pub(crate) fn watchers(plan: &Plan, target: Place) -> Vec<Watcher> {
     hosts.iter().flat_map(|host| of_host(host, target)).collect()
 }
 
-/// One feed for what this machine tells of itself, and one for each other probe: what answers late delays none of the rest.
+/// One feed for this machine itself, and one for each other probe: a late answer delays no other.
 fn of_host(host: &PlanHost, target: Place) -> Vec<Watcher> {
     let port = target.address.map(|address| address.port());
     let here = host.probes.iter().any(Probe::is_here).then(|| Watcher {
@@ -78,7 +78,7 @@ fn asked_of(host: &PlanHost, name: &str, target: Place) -> Vec<String> {
     port.into_iter().flatten().chain(serving).collect()
 }
 
-/// What does not tell of this machine as a whole.
+/// The feed of a probe that does not sample this machine as a whole.
 fn elsewhere(host: &PlanHost, probe: &Probe, target: Place) -> Option<Watcher> {
     if let Probe::Ssh { user, host: name, port } = probe {
         let asked = asked_of(host, name, target);

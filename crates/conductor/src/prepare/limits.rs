@@ -7,8 +7,8 @@ use plimsoll_plan::{IpRange, Level, Load, Network, Plan, Rungs};
 use plimsoll_record::Limits;
 use plimsoll_sys::{Peer, TcpTable};
 
-use super::PrepareError;
-use crate::limit::{Effect, Limit, Scarce};
+use super::error::PrepareError;
+use crate::limit::{Effect, Limit, LimitedResource};
 
 /// The target as far as limits depend on it.
 #[derive(Debug, Clone, Copy)]
@@ -65,12 +65,12 @@ fn within_connections(
 ) -> Result<(Plan, Vec<Limit>), PrepareError> {
     let waiting = in_time_wait(place.peers);
     let ports = ports(limits, (place.peers, &waiting), &plan.network);
-    let available = [(Scarce::Descriptors, limits.connections()), (Scarce::Ports, ports)];
+    let available = [(LimitedResource::Descriptors, limits.connections()), (LimitedResource::Ports, ports)];
     let met = |needed, effect| -> Vec<Limit> {
         let short = available.into_iter().filter(|(_, available)| needed > *available);
-        let limit = |(scarce, available)| {
-            let remedy = remedy(scarce, needed, waiting.iter().sum());
-            Limit { scarce, needed, available, effect, remedy }
+        let limit = |(resource, available)| {
+            let remedy = remedy(resource, needed, waiting.iter().sum());
+            Limit { resource, needed, available, effect, remedy }
         };
         short.map(limit).collect()
     };
@@ -85,9 +85,9 @@ fn within_connections(
     Ok((plan, lowered))
 }
 
-fn remedy(scarce: Scarce, connections: u64, waiting: u64) -> String {
-    match scarce {
-        Scarce::Ports => {
+fn remedy(resource: LimitedResource, connections: u64, waiting: u64) -> String {
+    match resource {
+        LimitedResource::Ports => {
             let again = match waiting {
                 0 => String::new(),
                 count => format!("wait a minute for the ports in TIME-WAIT ({count}), "),
@@ -106,7 +106,7 @@ fn remedy(scarce: Scarce, connections: u64, waiting: u64) -> String {
     }
 }
 
-/// For each peer the local ports that connections closed from here still hold to it. Where the kernel does not tell,
+/// For each peer the local ports that connections closed from here still hold to it. Where the kernel does not report them,
 /// none are known.
 fn in_time_wait(peers: &[Peer]) -> Vec<u64> {
     let closed = TcpTable::open().and_then(|mut table| table.in_time_wait()).unwrap_or_default();
@@ -141,7 +141,7 @@ fn backlog(plan: &Plan, workers: u32, place: Place<'_>) -> Option<Limit> {
     let needed = opened_at_once(plan, workers);
     let remedy = backlog_remedy(most, needed);
     (needed > most).then_some(Limit {
-        scarce: Scarce::Backlog,
+        resource: LimitedResource::Backlog,
         needed,
         available: most,
         effect: Effect::Risked,
@@ -153,7 +153,7 @@ fn backlog(plan: &Plan, workers: u32, place: Place<'_>) -> Option<Limit> {
 fn opened_at_once(plan: &Plan, workers: u32) -> u64 {
     let most = match &plan.load {
         Load::Ladder { rungs: Rungs::Doubling { connections_max }, .. } => u64::from(*connections_max),
-        // An open loop opens as many as the target is behind, which nobody knows before.
+        // An open loop opens as many as the target is behind, which is unknown before the run.
         Load::Single { level: Level::Open { .. }, .. } if plan.network.keep_alive => {
             plan.generator.connections_max.into()
         }
@@ -194,5 +194,11 @@ fn cores(workers: u32, limits: &Limits, place: Place<'_>) -> Option<Limit> {
         _ => format!("use -t {}", available.saturating_sub(u64::from(place.local)).max(1)),
     };
     let effect = Effect::Risked;
-    (needed > available).then_some(Limit { scarce: Scarce::Cores, needed, available, effect, remedy })
+    (needed > available).then_some(Limit {
+        resource: LimitedResource::Cores,
+        needed,
+        available,
+        effect,
+        remedy,
+    })
 }

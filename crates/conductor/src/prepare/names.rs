@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use plimsoll_plan::{IpRange, Plan};
 use plimsoll_sys::Peer;
 
-use super::PrepareError;
+use super::error::PrepareError;
 
 /// Where the plan's connections go: every address of the host, or its unix socket.
 pub(super) fn peers(plan: &Plan) -> Result<Vec<Peer>, PrepareError> {

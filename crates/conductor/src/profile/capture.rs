@@ -1,4 +1,4 @@
-//! Taking a profile on a thread of its own, beside the load.
+//! A profile is taken on a thread of its own while the load is on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,15 +6,50 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use plimsoll_record::ProfileForm;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::error::ProfileError;
-use super::{Source, WARM_UP};
+use super::page::Page;
+use super::perf::Perf;
 
-/// A thread that is told to end does so within this time, unless it waits for a server. Then it is left to itself.
+/// The load is on for so long before the profile begins.
+pub(super) const WARM_UP: Duration = Duration::from_secs(1);
+
+/// A thread that is asked to end does so within this time, unless it waits for a server. Then it is left to itself.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// What came of it.
+/// A profiler.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    Page(Page),
+    Perf(Perf),
+}
+
+impl Source {
+    pub(super) fn form(&self) -> ProfileForm {
+        match self {
+            Self::Page(_) => ProfileForm::Pprof,
+            Self::Perf(_) => ProfileForm::Perf,
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Page(page) => page.url().to_owned(),
+            Self::Perf(perf) => perf.name(),
+        }
+    }
+
+    pub(super) fn try_out(&self) -> Result<(), ProfileError> {
+        match self {
+            Self::Page(page) => page.take(Duration::from_secs(1)).map(drop),
+            Self::Perf(perf) => perf.try_out(),
+        }
+    }
+}
+
+/// A profile, or why there is none.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) began: Instant,
@@ -28,12 +63,12 @@ pub(super) struct Capture {
     began: Instant,
     done: Arc<AtomicBool>,
     taken: Receiver<Taken>,
-    /// The thread is told to end by dropping it.
+    /// Dropping it asks the thread to end.
     go_on: Sender<()>,
 }
 
 impl Capture {
-    /// Begins to take one when the load is warm.
+    /// Starts the thread, which begins when the load is warm.
     pub(super) fn begin(source: Source, time: Duration) -> Self {
         let (go_on, cancelled) = channel();
         let (outcome, taken) = channel();
@@ -41,9 +76,10 @@ impl Capture {
         let ended = Arc::clone(&done);
         thread::spawn(move || {
             let one = take(&source, time, &cancelled);
-            // Nobody waits for it any more if the run was given up.
-            outcome.send(one).ok();
+            // Fails only if the run was given up.
+            let sent = outcome.send(one);
             ended.store(true, Ordering::Relaxed);
+            sent
         });
         Self { began: RealClock.now(), done, taken, go_on }
     }
@@ -53,7 +89,7 @@ impl Capture {
         Arc::clone(&self.done)
     }
 
-    /// The load is over: what there is.
+    /// Ends it, and gives what there is.
     pub(super) fn end(self) -> Taken {
         drop(self.go_on);
         self.taken.recv_timeout(LEAVE).unwrap_or_else(|_| Taken {

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// A busy target may take so much longer than asked.
+pub(super) const GRACE: Duration = Duration::from_secs(15);
+
 /// A profile that could not be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfileError {
@@ -33,9 +36,9 @@ pub enum ProfileError {
         /// What is wrong with it.
         reason: plimsoll_profile::ProfileError,
     },
-    /// The profile holds no sample.
+    /// The profile has no sample.
     #[error(
-        "{source_name} saw nothing run; see that it looks at the target's process, and that the target is under load"
+        "{source_name} saw nothing run; check that it is the target's process, and that the target is under load"
     )]
     Empty {
         /// Where it came from.
@@ -49,21 +52,21 @@ pub enum ProfileError {
     NoPerf,
     /// `perf` failed, or is not allowed.
     #[error(
-        "perf cannot look at {looked_at}: {said}; run as root, or allow it with `sysctl kernel.perf_event_paranoid=1` \
+        "perf cannot profile {processes}: {said}; run as root, or allow it with `sysctl kernel.perf_event_paranoid=1` \
          for processes of your own"
     )]
     PerfRefused {
         /// The processes.
-        looked_at: String,
+        processes: String,
         /// What it says, in short.
         said: String,
     },
-    /// Nobody listens on the port, as far as can be seen.
+    /// No process that is visible listens on the port.
     #[error(
         "no process that may be looked into listens on port {port} of this machine; name it with --profile perf:PID, or \
          run as root"
     )]
-    Nobody {
+    NoListener {
         /// The port.
         port: u16,
     },

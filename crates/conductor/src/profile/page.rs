@@ -5,13 +5,12 @@ use std::time::Duration;
 use plimsoll_host::page_agent;
 use plimsoll_record::ProfileForm;
 
-use super::GRACE;
-use super::error::ProfileError;
+use super::error::{GRACE, ProfileError};
 
 /// A profile may be this long as it is sent.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// How much of what a server says is passed on.
+/// The longest message of a server that is shown.
 const SAID_CHARS: usize = 120;
 
 /// The page of a profile.
@@ -57,7 +56,7 @@ impl Page {
         let advice = match status {
             404 => "; Go serves it where net/http/pprof is imported, at /debug/pprof/profile",
             _ if said.contains("WriteTimeout") => "; ask for less with --profile-time",
-            _ if said.contains("already in use") => "; somebody else takes one just now",
+            _ if said.contains("already in use") => "; another profile is being taken just now",
             _ => "",
         };
         ProfileError::Refused { url: self.url.clone(), status, said, advice }

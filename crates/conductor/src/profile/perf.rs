@@ -11,27 +11,26 @@ use plimsoll_record::ProfileForm;
 use plimsoll_units::{Clock, RealClock};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::GRACE;
-use super::error::ProfileError;
+use super::error::{GRACE, ProfileError};
 
-/// Whether perf is allowed to look is seen in this time.
+/// How long the trial takes that shows whether perf is permitted.
 const TRIAL: Duration = Duration::from_millis(100);
 
-/// The end of a perf is looked for this often: it is no event that could be waited for beside the run's end.
+/// How often the end of perf is checked: one wait cannot cover both that and the end of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// How much of what perf says is passed on.
+/// The longest message of perf that is shown.
 const SAID_CHARS: usize = 160;
 
-/// The processes that perf looks at.
+/// The processes that perf profiles.
 #[derive(Debug, Clone)]
 pub(super) struct Perf {
     pids: Vec<u32>,
 }
 
 impl Perf {
-    /// Finds them. `target_port` is that of a target on this machine.
-    pub(super) fn of(profiled: Profiled, target_port: Option<u16>) -> Result<Self, ProfileError> {
+    /// Finds the processes. `target_port` is that of a target on this machine.
+    pub(super) fn find(profiled: Profiled, target_port: Option<u16>) -> Result<Self, ProfileError> {
         let port = match profiled {
             Profiled::Pid(pid) if Path::new(&format!("/proc/{pid}")).exists() => {
                 return Ok(Self { pids: vec![pid] });
@@ -42,14 +41,14 @@ impl Perf {
         };
         let pids = plimsoll_host::serving(Path::new("/"), port);
         let pids = pids.map_err(|reason| ProfileError::System { what: "find who listens", reason })?;
-        if pids.is_empty() { Err(ProfileError::Nobody { port }) } else { Ok(Self { pids }) }
+        if pids.is_empty() { Err(ProfileError::NoListener { port }) } else { Ok(Self { pids }) }
     }
 
     pub(super) fn name(&self) -> String {
-        format!("perf of {}", self.looked_at())
+        format!("perf of {}", self.processes())
     }
 
-    fn looked_at(&self) -> String {
+    fn processes(&self) -> String {
         let noun = if self.pids.len() == 1 { "process" } else { "processes" };
         format!("{noun} {}", self.list(", "))
     }
@@ -58,13 +57,13 @@ impl Perf {
         self.pids.iter().map(u32::to_string).collect::<Vec<_>>().join(joint)
     }
 
-    /// Sees whether perf is there and may look.
+    /// Checks that perf is installed and permitted.
     pub(super) fn try_out(&self) -> Result<(), ProfileError> {
         let (_cancel, cancelled) = std::sync::mpsc::channel();
         self.take(TRIAL, &cancelled).map(drop)
     }
 
-    /// Looks for so long, or until the other end of `cancelled` is gone.
+    /// Profiles for so long, or until the other end of `cancelled` is gone.
     pub(super) fn take(&self, time: Duration, cancelled: &Receiver<()>) -> Result<Vec<u8>, ProfileError> {
         let folder = tempfile::tempdir().map_err(|reason| system("make a folder for perf", reason))?;
         let file = folder.path().join("perf.data");
@@ -86,9 +85,10 @@ impl Perf {
         let mut child = command.stdout(Stdio::null()).spawn().map_err(not_started)?;
         let outcome = wait(&mut child, time + GRACE, cancelled);
         let mut said = String::new();
-        if let Some(mut errors) = child.stderr.take() {
-            // What it said is an explanation only: without it there is still the status.
-            errors.read_to_string(&mut said).ok();
+        if let Some(mut errors) = child.stderr.take()
+            && let Err(error) = errors.read_to_string(&mut said)
+        {
+            said = format!("its messages cannot be read ({error})");
         }
         if outcome? { Ok(()) } else { Err(self.refused(&said)) }
     }
@@ -109,7 +109,7 @@ impl Perf {
         let said: String = lines.take(2).collect::<Vec<_>>().join(" ").chars().take(SAID_CHARS).collect();
         let said =
             if said.is_empty() { "it ended with an error and does not say why".to_owned() } else { said };
-        ProfileError::PerfRefused { looked_at: self.looked_at(), said }
+        ProfileError::PerfRefused { processes: self.processes(), said }
     }
 }
 
@@ -144,10 +144,13 @@ fn wait(child: &mut Child, patience: Duration, cancelled: &Receiver<()>) -> Resu
             break ProfileError::Cancelled;
         }
     };
-    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // It may have ended just now, and is waited for in any case.
-        kill_process(pid, Signal::TERM).ok();
-    }
+    terminate(child).map_err(|reason| system("end perf", reason))?;
     child.wait().map_err(|reason| system("wait for perf", reason))?;
     Err(why)
+}
+
+/// Asks for the end of a process that is still to be waited for, so that its number is its own.
+fn terminate(child: &Child) -> io::Result<()> {
+    let pid = Pid::from_child(child);
+    Ok(kill_process(pid, Signal::TERM)?)
 }

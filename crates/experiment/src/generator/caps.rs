@@ -1,70 +1,32 @@
-//! Changing caps during a run: the generator asks with a line on its standard output, and the process that made the lab
+//! Changing caps during a run: the generator asks with a message on its standard output, and the process that made the lab
 //! changes the cap. It answers that a cap was raised with a sample among those of the hosts.
 
-use std::io::{self, Write};
+use std::io;
 
 use plimsoll_analyze::{INTERVENTION, Raise};
-use plimsoll_conductor::{Caps, Lever};
+use plimsoll_conductor::CapController;
+use plimsoll_conductor::peers::{CapChange, Message, send_line};
 use plimsoll_lab::{Capping, LabError, LabHost};
 use plimsoll_plan::Cap;
 use plimsoll_record::{HostSample, Reading};
 use plimsoll_units::{Clock, Instant, RealClock};
 
-/// The first word of a line that asks for a higher cap.
-const RAISE: &str = "raise";
-
-/// The line that asks for the caps of the hosts that start without.
-const APPLY: &str = "hold";
-
-/// The generator's side: writes requests.
+/// The generator's side: messages on its standard output.
 #[derive(Debug)]
-pub(super) struct CapRequests;
+pub(super) struct RemoteCaps;
 
-impl Lever for CapRequests {
-    fn pull(&mut self, raise: &Raise) -> io::Result<()> {
-        request(&raise_line(raise))
+impl CapController for RemoteCaps {
+    fn apply(&mut self) -> io::Result<()> {
+        send(CapChange::Apply)
+    }
+
+    fn raise(&mut self, raise: &Raise) -> io::Result<()> {
+        send(CapChange::Raise(raise.clone()))
     }
 }
 
-impl Caps for CapRequests {
-    fn hold(&mut self) -> io::Result<()> {
-        request(&format!("{APPLY}\n"))
-    }
-}
-
-fn request(line: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(line.as_bytes())?;
-    out.flush()
-}
-
-/// Names of hosts have no blanks.
-fn raise_line(raise: &Raise) -> String {
-    let Raise { host, cap, before, after } = raise;
-    format!("{RAISE} {host} {} {before} {after}\n", cap.name())
-}
-
-/// A request of the generator.
-#[derive(Debug, PartialEq)]
-pub(super) enum CapRequest {
-    /// Raise one cap.
-    Raise(Raise),
-    /// Apply the caps of all hosts.
-    Apply,
-}
-
-/// The request of a line; `None` for any other line.
-pub(super) fn parse_request(line: &str) -> Option<CapRequest> {
-    match line.split(' ').collect::<Vec<_>>().as_slice() {
-        [APPLY] => Some(CapRequest::Apply),
-        [RAISE, host, cap, before, after] => Some(CapRequest::Raise(Raise {
-            host: (*host).to_owned(),
-            cap: Cap::named(cap)?,
-            before: before.parse().ok()?,
-            after: after.parse().ok()?,
-        })),
-        _ => None,
-    }
+fn send(change: CapChange) -> io::Result<()> {
+    send_line(&mut io::stdout().lock(), &Message::Caps(change))
 }
 
 /// The caps of the lab's hosts.
@@ -119,15 +81,6 @@ fn within_machine(cores_milli: u64, capping: Capping) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_request_is_read_as_it_was_written() {
-        let raise = Raise { host: "web-1.a".to_owned(), cap: Cap::LinkIn, before: 100, after: 150 };
-        assert_eq!(parse_request(raise_line(&raise).trim_end()), Some(CapRequest::Raise(raise)));
-        assert_eq!(parse_request(APPLY), Some(CapRequest::Apply));
-        assert_eq!(parse_request("/runs/raise web cores 1 2.plimsoll"), None);
-        assert_eq!(parse_request("raise web threads 1 2"), None);
-    }
 
     #[test]
     fn no_more_cores_are_given_than_there_are() {

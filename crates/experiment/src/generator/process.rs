@@ -1,18 +1,19 @@
 //! The generator's own side: a process on a host of the lab that makes the load.
 
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use plimsoll_conductor::{Caps, Lever, Mates, Observer, RunOptions, assist, conduct};
+use plimsoll_conductor::peers::{Message, PeerGroup, send_line, socket_channel};
+use plimsoll_conductor::{Observer, RunOptions, conduct};
 use plimsoll_host::StreamSource;
 use plimsoll_plan::Plan;
 use plimsoll_store::StoreError;
 
-use super::caps::CapRequests;
+use super::caps::RemoteCaps;
 use crate::ExperimentError;
 
 /// How often the leader's socket is tried.
@@ -39,7 +40,7 @@ pub struct GeneratorOptions {
 }
 
 /// Makes the run of a frozen plan, or a share of it. Caps are asked for on standard output, samples of hosts come from
-/// standard input; the last line of standard output is the run file. Gives what is wrong with that file, if anything.
+/// standard input; the last message names the run file. Gives what is wrong with that file, if anything.
 ///
 /// # Errors
 /// When the load cannot be made.
@@ -51,40 +52,42 @@ pub fn generate(
     let text =
         std::fs::read_to_string(&options.plan).map_err(ExperimentError::file("read", &options.plan))?;
     let plan = Plan::from_json(&text)?;
-    let mates = match &options.socket {
+    let peers = match &options.socket {
         None => None,
         Some(socket) if options.others == 0 => return follow(socket, plan, interrupted).map(|()| None),
         Some(socket) => Some(lead(socket, options.others, interrupted)?),
     };
-    let (mut raising, mut applying) = (CapRequests, CapRequests);
+    let mut caps = RemoteCaps;
     let run = RunOptions {
         folder: Some(&options.out),
         feeds: vec![Box::new(StreamSource::reader("the lab", Box::new(io::stdin())))],
-        lever: options.prove.then_some(&mut raising as &mut dyn Lever),
-        caps: options.starts_uncapped.then_some(&mut applying as &mut dyn Caps),
-        mates,
+        caps: Some(&mut caps),
+        starts_uncapped: options.starts_uncapped,
+        prove: options.prove,
+        peers,
         // Without calibrations: they are of the machine, not of this host.
         ..RunOptions::new("lab", env!("CARGO_PKG_VERSION"), interrupted)
     };
     let outcome = conduct(plan, run, observer)?;
-    if let Some(file) = &outcome.file {
-        let written = writeln!(io::stdout(), "{}", file.display());
-        written.map_err(ExperimentError::system("write the name of the run file"))?;
+    if let Some(file) = outcome.file {
+        let sent = send_line(&mut io::stdout().lock(), &Message::Recorded { file });
+        sent.map_err(ExperimentError::system("write the name of the run file"))?;
     }
     Ok(outcome.trouble)
 }
 
 /// Waits at the socket until so many others are ready.
-fn lead(socket: &Path, others: usize, interrupted: &AtomicBool) -> Result<Mates, ExperimentError> {
-    let listener = UnixListener::bind(socket).map_err(ExperimentError::file("make the socket", socket))?;
-    let mates = Mates::meet(&listener, others, env!("CARGO_PKG_VERSION"), interrupted);
-    Ok(mates.map_err(plimsoll_conductor::ConductError::from)?)
+fn lead(socket: &Path, others: usize, interrupted: &AtomicBool) -> Result<PeerGroup, ExperimentError> {
+    let mut listener = UnixListener::bind(socket).map_err(ExperimentError::file("make the socket", socket))?;
+    let peers = PeerGroup::meet(&mut listener, others, env!("CARGO_PKG_VERSION"), interrupted);
+    Ok(peers.map_err(plimsoll_conductor::ConductError::from)?)
 }
 
 /// Makes load as the leader at the socket commands, until that is gone.
 fn follow(socket: &Path, plan: Plan, interrupted: &AtomicBool) -> Result<(), ExperimentError> {
     let leader = connect(socket, interrupted)?;
-    Ok(assist(plan, env!("CARGO_PKG_VERSION"), &leader, interrupted)?)
+    let channel = socket_channel(leader).map_err(ExperimentError::file("use the socket", socket))?;
+    Ok(plimsoll_conductor::follow(plan, env!("CARGO_PKG_VERSION"), channel, interrupted)?)
 }
 
 fn connect(socket: &Path, interrupted: &AtomicBool) -> Result<UnixStream, ExperimentError> {

@@ -1,9 +1,12 @@
 //! One part of what a host has, by itself: what can be raised while everything else stays.
 
+use serde::{Deserialize, Serialize};
+
 use super::Capacity;
 
 /// One cap of a host.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Cap {
     /// Processors.
     Cores,

@@ -1,4 +1,4 @@
-//! What a run tells while it goes on.
+//! What a run shows while it goes on.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,17 +7,17 @@ use plimsoll_analyze::Raise;
 use plimsoll_record::{Event, Manifest};
 use plimsoll_store::StoreError;
 
-/// Something worth showing to somebody who waits.
+/// Something to show to a waiting user.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// The target answered; the load is about to begin.
     Prepared {
         /// What the run is.
         manifest: &'a Manifest,
-        /// Where it is kept, if it is.
+        /// The run file, if there is one.
         file: Option<&'a Path>,
     },
-    /// The run cannot be kept, or not any longer; it goes on all the same.
+    /// The run file cannot be written, or no longer; the run goes on.
     NotKept(&'a StoreError),
     /// The load that warms the target up began.
     WarmUpBegan {
@@ -52,7 +52,7 @@ pub enum Progress<'a> {
         /// Requests that failed in the step so far.
         failed: u64,
     },
-    /// A step's load ended; what is under way is waited for.
+    /// A step's load ended; requests under way are waited for.
     Draining,
     /// A step is over.
     StepEnded {
@@ -63,23 +63,23 @@ pub enum Progress<'a> {
         /// Requests that failed in it.
         failed: u64,
     },
-    /// The level of the plateau is held for a CPU profile.
+    /// The plateau's level is loaded again for a CPU profile.
     Profiling {
-        /// Where it comes from.
+        /// The profiler, and the page or processes that it profiles.
         source: &'a str,
         /// How long it takes.
         time: Duration,
     },
-    /// What limits was raised, and the level of the plateau is loaded again.
+    /// A cap was raised, and the plateau's level is loaded again.
     Raised(&'a Raise),
-    /// The verdict was to be tried and could not be, and why.
+    /// The verdict could not be tested, for this reason.
     NotTried(&'a str),
-    /// Something happened.
+    /// An event was recorded.
     Happened(&'a Event),
 }
 
-/// Watches a run. It must not wait for anything: the run waits for it.
+/// Watches a run. It must not block: the run waits for it.
 pub trait Observer {
-    /// Takes notice.
+    /// Is called for each progress, in the order of the run.
     fn observe(&mut self, progress: &Progress<'_>);
 }

@@ -8,14 +8,14 @@ use plimsoll_record::{FailureKind, FrameHead};
 /// such as a restart, are failures of the requests they hit, and the run goes on.
 const GONE_AFTER: Duration = Duration::from_secs(3);
 
-/// Watches for the end of a target, over all steps of a run.
+/// Detects the end of a target, over all steps of a run.
 #[derive(Debug, Default)]
-pub(crate) struct LossWatch {
+pub(crate) struct OutageDetector {
     refused_since_ns: Option<u64>,
     alive_at_ns: u64,
 }
 
-impl LossWatch {
+impl OutageDetector {
     /// Takes in one frame; true once the target counts as gone.
     pub(crate) fn gone(&mut self, head: &FrameHead) -> bool {
         let failed = |kind| head.counts.failed.of(kind);
@@ -70,10 +70,10 @@ mod tests {
     }
 
     fn gone_at(frames: &[(u64, u64)]) -> Option<usize> {
-        let mut watch = LossWatch::default();
+        let mut outage = OutageDetector::default();
         let mut frames = frames.iter().enumerate();
         frames.position(|(second, (completed, refused))| {
-            watch.gone(&frame(second as u64, *completed, *refused))
+            outage.gone(&frame(second as u64, *completed, *refused))
         })
     }
 

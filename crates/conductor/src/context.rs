@@ -1,0 +1,82 @@
+//! What all steps of a run share, and what one step asks for.
+
+use std::time::Duration;
+
+use plimsoll_engine::{PeerGroup, StepSpec, TlsSpec};
+use plimsoll_plan::{DriverKind, Level, Plan, RateProfile};
+use plimsoll_sys::Peer;
+use plimsoll_units::Instant;
+use serde::{Deserialize, Serialize};
+
+use crate::traffic::Requests;
+
+/// One load level for a limited time. It is the same in every process that makes a part of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepPlan {
+    /// Index of the step, which its frames carry.
+    pub index: u32,
+    /// The load level.
+    pub level: Level,
+    /// The longest time the level is kept up.
+    pub limit: Duration,
+    /// The longest interval of one frame.
+    pub interval: Duration,
+    /// The number of requests after which the load ends, if it is limited.
+    pub requests_max: Option<u64>,
+}
+
+impl StepPlan {
+    pub(crate) fn connections(&self) -> u32 {
+        self.level.connections()
+    }
+
+    /// The mean offered rate of an open loop.
+    pub(crate) fn rate_per_sec(&self) -> Option<f64> {
+        self.level.profile().map(RateProfile::mean_per_sec)
+    }
+}
+
+/// What a process makes the load of every step of a run with.
+#[derive(Debug)]
+pub(crate) struct RunContext {
+    pub(crate) plan: Plan,
+    /// Where connections go.
+    pub(crate) destinations: Vec<Peer>,
+    pub(crate) requests: Requests,
+    /// How connections are encrypted; `None` for plain ones.
+    pub(crate) tls: Option<TlsSpec>,
+    /// The longest interval of one frame of a measured step.
+    pub(crate) interval: Duration,
+    /// Worker threads of this process.
+    pub(crate) workers: u32,
+    pub(crate) driver: DriverKind,
+    /// The instant from which all times of the run count.
+    pub(crate) origin: Instant,
+}
+
+impl RunContext {
+    /// The engine's order for a step with so many workers of this process.
+    pub(crate) fn order(&self, spec: &StepPlan, workers: u32, group: Option<PeerGroup>) -> StepSpec {
+        StepSpec {
+            step: spec.index,
+            duration: spec.limit,
+            destinations: self.destinations.clone(),
+            sources: self.plan.network.source_ips.clone(),
+            traffic: self.requests.of_step(spec.index),
+            depth: spec.level.depth(),
+            level: spec.level.clone(),
+            requests_max: spec.requests_max,
+            streams: self.plan.http2,
+            tls: self.tls.clone(),
+            requests: u16::try_from(self.plan.requests.len()).unwrap_or(u16::MAX),
+            workers,
+            group,
+            timeout: self.plan.generator.timeout,
+            connections_max: self.plan.generator.connections_max,
+            interval: spec.interval,
+            seed: self.plan.generator.seed,
+            driver: Some(self.driver),
+            origin: self.origin,
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! The generators of one run: the protocol between them, and the group that one of them coordinates.
+//!
+//! One process coordinates: it decides when a step begins and ends, and records the run. Its peers have the same plan, make
+//! the shares of their workers and send their frames. All run on one machine and share its monotonic clock.
+//!
+//! - `protocol` defines what is said: a [`Command`] to a peer, a [`Message`] back. A generator that a lab started uses the
+//!   same messages to have caps changed and to name its run file.
+//! - `channel` carries it: boxed traits, implemented for lines of JSON over sockets and pipes. Another carrier implements
+//!   [`SendTo`], [`ReceiveFrom`] and [`Rendezvous`]; nothing else changes.
+//! - `group` is the coordinator's side. [`follow`](crate::follow()) is the other one.
+
+mod channel;
+mod group;
+mod protocol;
+#[cfg(test)]
+mod tests;
+
+pub use channel::{Channel, ReceiveFrom, Rendezvous, SendTo, receive_line, send_line, socket_channel};
+pub(crate) use group::PeerEvent;
+pub use group::{PeerError, PeerGroup};
+pub use protocol::{CapChange, Command, Message, StepShare};

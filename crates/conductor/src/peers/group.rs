@@ -1,0 +1,288 @@
+//! The coordinator's side: the other generators of its run.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SendError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use plimsoll_record::Frame;
+use plimsoll_units::{Clock, RealClock};
+
+use super::channel::{Channel, ReceiveFrom, Rendezvous, SendTo};
+use super::protocol::{Command, Message, StepShare};
+use crate::context::StepPlan;
+
+/// The time peers have to connect to the target and report that they are ready.
+const READY_WITHIN: Duration = Duration::from_secs(30);
+
+/// How often the interrupt flag is read meanwhile.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Generators that begin further apart than this do not make one load.
+const MAX_APART: Duration = Duration::from_millis(10);
+
+/// Why the generators of a run do not come together.
+#[derive(Debug, thiserror::Error)]
+pub enum PeerError {
+    /// The channel between them cannot be used.
+    #[error("the generators of the run could not speak with each other ({0})")]
+    Channel(#[from] io::Error),
+    /// One of them could not begin.
+    #[error("generator {number} could not begin: {why}")]
+    Failed {
+        /// Its number, from 2: the coordinator is the first.
+        number: usize,
+        /// What it reported.
+        why: String,
+    },
+    /// One of them is another version.
+    #[error("generator {number} is plimsoll {theirs}, and this one {ours}; start the same on all")]
+    Version {
+        /// Its number.
+        number: usize,
+        /// Its version.
+        theirs: String,
+        /// The coordinator's version.
+        ours: String,
+    },
+    /// Not all of them came.
+    #[error("{came} of {expected} other generators were ready within {} s", READY_WITHIN.as_secs())]
+    Missing {
+        /// How many were ready.
+        came: usize,
+        /// How many there were to be.
+        expected: usize,
+    },
+    /// A peer failed, and the coordinator is gone.
+    #[error("{why}; the generator that coordinates the run could not be reached either ({source})")]
+    Unreported {
+        /// Why the peer failed.
+        why: String,
+        /// What the channel gave.
+        source: io::Error,
+    },
+    /// The user ended the run.
+    #[error("interrupted while the generators came together")]
+    Interrupted,
+}
+
+/// One of the other generators.
+#[derive(Debug)]
+struct Peer {
+    commands: Box<dyn SendTo<Command>>,
+    /// Commands arrive, as far as is known. If not, its reader reports the end of the channel.
+    reachable: bool,
+    workers: u32,
+    /// It makes a share of the step that is on.
+    at_work: bool,
+}
+
+/// What a peer's channel gave.
+#[derive(Debug)]
+enum Received {
+    Message(Message),
+    /// The channel is closed, or broken for this reason. Nothing comes after it.
+    Closed(Option<io::Error>),
+}
+
+/// Something that the coordinator has to know of a peer's share.
+#[derive(Debug)]
+pub(crate) enum PeerEvent {
+    Frame(Box<Frame>),
+    /// What went wrong.
+    Fault(String),
+    /// One began later than the others, in words.
+    Late(String),
+}
+
+/// The other generators of a run. They end when it is dropped.
+#[derive(Debug)]
+pub struct PeerGroup {
+    peers: Vec<Peer>,
+    received: Receiver<(usize, Received)>,
+}
+
+impl PeerGroup {
+    /// Waits until `count` peers have arrived and are ready.
+    ///
+    /// # Errors
+    /// When one cannot begin, is another version, or does not come in time.
+    pub fn meet(
+        rendezvous: &mut dyn Rendezvous,
+        count: usize,
+        version: &str,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, PeerError> {
+        let (sender, received) = mpsc::channel();
+        let mut group = Self { peers: Vec::new(), received };
+        let deadline = RealClock.now() + READY_WITHIN;
+        let mut ready = 0;
+        while ready < count {
+            group.let_in(rendezvous, count, &sender)?;
+            match group.received.recv_timeout(POLL_INTERVAL) {
+                Ok((index, first)) => group.introduce(index, first, version).map(|()| ready += 1)?,
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(PeerError::Interrupted);
+            }
+            if RealClock.now() > deadline {
+                return Err(PeerError::Missing { came: ready, expected: count });
+            }
+        }
+        Ok(group)
+    }
+
+    /// Takes the channels of those that have arrived.
+    fn let_in(
+        &mut self,
+        rendezvous: &mut dyn Rendezvous,
+        count: usize,
+        sender: &Sender<(usize, Received)>,
+    ) -> io::Result<()> {
+        while self.peers.len() < count
+            && let Some(Channel { sender: commands, receiver }) = rendezvous.arrived()?
+        {
+            let (index, sender) = (self.peers.len(), sender.clone());
+            let name = format!("peer-{index}");
+            thread::Builder::new().name(name).spawn(move || pass_on(index, receiver, &sender))?;
+            self.peers.push(Peer { commands, reachable: true, workers: 0, at_work: false });
+        }
+        Ok(())
+    }
+
+    fn introduce(&mut self, index: usize, first: Received, ours: &str) -> Result<(), PeerError> {
+        let number = index + 2;
+        let failed = |why: &str| PeerError::Failed { number, why: why.to_owned() };
+        match first {
+            Received::Message(Message::Ready { version, .. }) if version != ours => {
+                Err(PeerError::Version { number, theirs: version, ours: ours.to_owned() })
+            }
+            Received::Message(Message::Ready { workers, .. }) => {
+                self.peers[index].workers = workers;
+                Ok(())
+            }
+            Received::Message(Message::Failed { why }) => Err(failed(&why)),
+            Received::Message(_) => Err(failed("it reports something else than that it is ready")),
+            Received::Closed(Some(error)) => Err(failed(&error.to_string())),
+            Received::Closed(None) => Err(failed("it ended; what it says stands above")),
+        }
+    }
+
+    /// Workers of all peers.
+    pub(crate) fn workers(&self) -> u32 {
+        self.peers.iter().map(|peer| peer.workers).sum()
+    }
+
+    /// Gives each its share of a step, of which `own` is the coordinator's. Workers are numbered from the coordinator's on; there
+    /// may be fewer workers than all peers have. Only the coordinator counts requests up to a limit.
+    pub(crate) fn begin(&mut self, own: &StepShare) {
+        let step = StepPlan { requests_max: None, ..own.step.clone() };
+        let mut workers_before = own.workers_before + own.own_workers;
+        for peer in &mut self.peers {
+            let own_workers = peer.workers.min(own.workers.saturating_sub(workers_before));
+            let share = StepShare { step: step.clone(), workers_before, own_workers, ..own.clone() };
+            peer.at_work = own_workers > 0 && peer.command(&Command::Begin(share));
+            workers_before += own_workers;
+        }
+    }
+
+    /// Ends the load of all.
+    pub(crate) fn end_load(&mut self) {
+        self.command_all(&Command::EndLoad);
+    }
+
+    /// Ends the load of all, and their waiting.
+    pub(crate) fn abandon(&mut self) {
+        self.command_all(&Command::Abandon);
+    }
+
+    fn command_all(&mut self, command: &Command) {
+        for peer in self.peers.iter_mut().filter(|peer| peer.at_work) {
+            peer.command(command);
+        }
+    }
+
+    /// True until all have made their shares.
+    pub(crate) fn at_work(&self) -> bool {
+        self.peers.iter().any(|peer| peer.at_work)
+    }
+
+    /// What comes next, waited for at most this long.
+    pub(crate) fn next(&mut self, longest: Duration) -> Option<PeerEvent> {
+        let (index, received) = match longest.is_zero() {
+            true => self.received.try_recv().ok()?,
+            false => self.received.recv_timeout(longest).ok()?,
+        };
+        self.take(index, received)
+    }
+
+    fn take(&mut self, index: usize, received: Received) -> Option<PeerEvent> {
+        let number = index + 2;
+        match received {
+            Received::Message(Message::Frame(frame)) => Some(PeerEvent::Frame(frame)),
+            Received::Message(Message::Began { late_ns }) if late_ns > MAX_APART.as_nanos() as u64 => {
+                let late_ms = late_ns as f64 / 1e6;
+                let text = format!("generator {number} began {late_ms:.0} ms after the others");
+                Some(PeerEvent::Late(text))
+            }
+            Received::Message(Message::Ended { fault }) => {
+                self.peers[index].at_work = false;
+                fault.map(|fault| PeerEvent::Fault(format!("generator {number} {fault}")))
+            }
+            Received::Message(Message::Failed { why }) => self.lose(index, &format!("failed: {why}")),
+            Received::Closed(Some(error)) => {
+                self.lose(index, &format!("is gone ({error}); what it measured last is not counted"))
+            }
+            Received::Closed(None) => self.lose(index, "is gone; what it measured last is not counted"),
+            // In time, or nothing that concerns the step.
+            Received::Message(_) => None,
+        }
+    }
+
+    /// A peer that is gone takes part in no further step.
+    fn lose(&mut self, index: usize, how: &str) -> Option<PeerEvent> {
+        let peer = &mut self.peers[index];
+        let known = peer.workers == 0 && !peer.at_work;
+        (peer.workers, peer.at_work) = (0, false);
+        (!known).then(|| PeerEvent::Fault(format!("generator {} {how}", index + 2)))
+    }
+}
+
+impl Peer {
+    /// False if the peer is gone.
+    fn command(&mut self, command: &Command) -> bool {
+        self.reachable = self.reachable && self.commands.send(command).is_ok();
+        self.reachable
+    }
+}
+
+impl Drop for PeerGroup {
+    fn drop(&mut self) {
+        for peer in &mut self.peers {
+            peer.commands.close();
+        }
+    }
+}
+
+/// Passes on what one peer reports until it is gone. Fails only if the group is.
+fn pass_on(
+    index: usize,
+    mut messages: Box<dyn ReceiveFrom<Message>>,
+    to: &Sender<(usize, Received)>,
+) -> Result<(), SendError<(usize, Received)>> {
+    loop {
+        // What cannot be read is as good as an end: nothing after it could be trusted.
+        let end = match messages.receive() {
+            Ok(Some(message)) => {
+                to.send((index, Received::Message(message)))?;
+                continue;
+            }
+            Ok(None) => None,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => None,
+            Err(error) => Some(error),
+        };
+        return to.send((index, Received::Closed(end)));
+    }
+}

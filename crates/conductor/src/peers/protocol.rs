@@ -1,0 +1,88 @@
+//! What the generators of one run, and the lab that started them, say to each other.
+//!
+//! Instants are of the monotonic clock, which all processes of a machine share.
+
+use std::path::PathBuf;
+
+use plimsoll_analyze::Raise;
+use plimsoll_record::Frame;
+use plimsoll_units::Instant;
+use serde::{Deserialize, Serialize};
+
+use crate::context::StepPlan;
+
+/// What the coordinator asks of a peer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Command {
+    /// Make a share of a step.
+    Begin(StepShare),
+    /// End the load; requests under way are still waited for.
+    EndLoad,
+    /// End the load and wait for nothing.
+    Abandon,
+}
+
+/// One process's share of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepShare {
+    /// The step.
+    pub step: StepPlan,
+    /// Workers of the processes before this one.
+    pub workers_before: u32,
+    /// Workers of this process that take part.
+    pub own_workers: u32,
+    /// Workers of all processes that take part.
+    pub workers: u32,
+    /// The instant at which the load begins in all of them.
+    pub begins: Instant,
+    /// The instant from which all times of the run count.
+    pub origin: Instant,
+}
+
+/// What a generator reports to the process that coordinates it or started it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Message {
+    /// It has connected to the target and can begin.
+    Ready {
+        /// The version of the tool, which must be the coordinator's.
+        version: String,
+        /// Its worker threads.
+        workers: u32,
+    },
+    /// Its workers have begun a step.
+    Began {
+        /// Nanoseconds from the step's begin until they were ready; 0 if they were in time.
+        late_ns: u64,
+    },
+    /// A frame of the step.
+    Frame(Box<Frame>),
+    /// Its share of the step is over.
+    Ended {
+        /// What went wrong in it; `None` if nothing did.
+        fault: Option<String>,
+    },
+    /// It cannot go on.
+    Failed {
+        /// Why.
+        why: String,
+    },
+    /// It asks for caps of hosts to be changed.
+    Caps(CapChange),
+    /// The run is over.
+    Recorded {
+        /// The run file.
+        file: PathBuf,
+    },
+}
+
+/// A change of the caps that a lab has set on its hosts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CapChange {
+    /// Cap the hosts that started without caps.
+    Apply,
+    /// Raise one cap.
+    Raise(Raise),
+}

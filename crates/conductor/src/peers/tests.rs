@@ -1,0 +1,124 @@
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use plimsoll_analyze::Raise;
+use plimsoll_plan::{Cap, Level};
+use plimsoll_units::Instant;
+
+use super::*;
+use crate::context::StepPlan;
+
+/// A socket to meet at, and a folder that goes with it.
+fn meeting() -> (tempfile::TempDir, PathBuf, UnixListener) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("meet.sock");
+    let listener = UnixListener::bind(&path).unwrap();
+    (folder, path, listener)
+}
+
+/// A peer that reports these messages, and what becomes of the group.
+fn met(messages: &[Message], count: usize) -> (Result<PeerGroup, PeerError>, Channel<Message, Command>) {
+    let (_folder, path, mut listener) = meeting();
+    let mut peer = socket_channel(UnixStream::connect(&path).unwrap()).unwrap();
+    messages.iter().for_each(|message| peer.sender.send(message).unwrap());
+    (PeerGroup::meet(&mut listener, count, "1.2", &AtomicBool::new(false)), peer)
+}
+
+fn ready(workers: u32) -> Message {
+    Message::Ready { version: "1.2".to_owned(), workers }
+}
+
+/// The coordinator's share, in which its own two or fewer workers take part.
+fn share(own_workers: u32, workers: u32) -> StepShare {
+    let step = StepPlan {
+        index: 3,
+        level: Level::Closed { connections: 9, depth: 1 },
+        limit: Duration::from_secs(2),
+        interval: Duration::from_millis(50),
+        requests_max: None,
+    };
+    let (begins, origin) = (Instant::from_nanos(90), Instant::from_nanos(7));
+    StepShare { step, workers_before: 0, own_workers, workers, begins, origin }
+}
+
+/// The next fault or late begin.
+fn trouble(group: &mut PeerGroup) -> String {
+    loop {
+        if let Some(PeerEvent::Fault(text) | PeerEvent::Late(text)) = group.next(Duration::from_secs(60)) {
+            return text;
+        }
+    }
+}
+
+#[test]
+fn workers_of_peers_come_after_those_of_the_coordinator_and_no_further_than_there_are_connections_for() {
+    let (group, mut peer) = met(&[ready(4)], 1);
+    let mut group = group.unwrap();
+    assert_eq!(group.workers(), 4);
+    group.begin(&share(2, 5));
+    let Some(Command::Begin(received)) = peer.receiver.receive().unwrap() else { panic!("no share") };
+    assert_eq!(received, StepShare { workers_before: 2, own_workers: 3, ..share(2, 5) });
+    assert!(group.at_work());
+    peer.sender.send(&Message::Ended { fault: None }).unwrap();
+    while group.at_work() {
+        group.next(Duration::from_secs(60));
+    }
+    group.begin(&share(2, 2));
+    assert!(!group.at_work(), "no connection is left for it");
+}
+
+#[test]
+fn a_peer_that_cannot_begin_or_is_another_version_is_named() {
+    let (failed, _peer) = met(&[Message::Failed { why: "no port left".to_owned() }], 1);
+    assert!(matches!(failed, Err(PeerError::Failed { number: 2, why }) if why == "no port left"));
+    let (foreign, _peer) = met(&[Message::Ready { version: "1.1".to_owned(), workers: 1 }], 1);
+    assert!(matches!(
+        foreign,
+        Err(PeerError::Version { number: 2, theirs, ours }) if theirs == "1.1" && ours == "1.2"
+    ));
+}
+
+#[test]
+fn a_peer_that_ends_before_it_is_ready_ends_the_waiting() {
+    let (_folder, path, mut listener) = meeting();
+    drop(UnixStream::connect(&path).unwrap());
+    let error = PeerGroup::meet(&mut listener, 1, "1.2", &AtomicBool::new(false)).unwrap_err();
+    assert!(matches!(error, PeerError::Failed { number: 2, .. }), "{error}");
+}
+
+#[test]
+fn the_waiting_for_peers_can_be_interrupted() {
+    let (_folder, _path, mut listener) = meeting();
+    let error = PeerGroup::meet(&mut listener, 1, "1.2", &AtomicBool::new(true)).unwrap_err();
+    assert!(matches!(error, PeerError::Interrupted));
+}
+
+#[test]
+fn a_late_peer_is_reported_and_one_that_is_gone_is_not_waited_for() {
+    let (group, mut peer) = met(&[ready(1)], 1);
+    let mut group = group.unwrap();
+    group.begin(&share(1, 2));
+    peer.sender.send(&Message::Began { late_ns: 25_000_000 }).unwrap();
+    assert_eq!(trouble(&mut group), "generator 2 began 25 ms after the others");
+    drop(peer);
+    assert_eq!(trouble(&mut group), "generator 2 is gone; what it measured last is not counted");
+    assert!(!group.at_work());
+    assert_eq!(group.workers(), 0, "it takes part in no further step");
+}
+
+#[test]
+fn every_message_arrives_as_it_was_sent() {
+    let raise = Raise { host: "web-1.a".to_owned(), cap: Cap::LinkIn, before: 100, after: 150 };
+    let messages = [
+        Message::Caps(CapChange::Raise(raise)),
+        Message::Caps(CapChange::Apply),
+        Message::Recorded { file: PathBuf::from("/runs/a b.plimsoll") },
+    ];
+    let mut bytes = Vec::new();
+    messages.iter().for_each(|message| send_line(&mut bytes, message).unwrap());
+    let mut from = bytes.as_slice();
+    let received = std::iter::from_fn(|| receive_line::<Message>(&mut from).unwrap());
+    assert_eq!(received.collect::<Vec<_>>(), messages);
+}

@@ -1,0 +1,157 @@
+//! Everything recorded, in memory and in the run file alike, and shown to the observer as it happens.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use plimsoll_record::{CpuProfile, Event, EventKind, Frame, HostSample, Manifest, Run, Sharing, Step};
+use plimsoll_store::{RunWriter, StoreError};
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use crate::progress::{Observer, Progress};
+
+/// A run that is killed loses at most this much of its file.
+const COMMIT_EVERY: Duration = Duration::from_secs(1);
+
+/// The run so far, its file and its observer. A disk that fails ends the file, never the run.
+pub(crate) struct RunRecorder<'a> {
+    run: Run,
+    /// Keeps one copy of words and values that samples repeat, so that an hour of samples fits in memory.
+    sharing: Sharing,
+    file: Option<(PathBuf, RunWriter)>,
+    trouble: Option<StoreError>,
+    observer: &'a mut dyn Observer,
+    clock: RealClock,
+    origin: Instant,
+    committed: Instant,
+}
+
+impl<'a> RunRecorder<'a> {
+    /// Begins to record now; into `file` too if that is given.
+    pub(crate) fn begin(manifest: Manifest, file: Option<&Path>, observer: &'a mut dyn Observer) -> Self {
+        let (writer, trouble) = match file.map(|path| (path, RunWriter::create(path, &manifest, false))) {
+            None => (None, None),
+            Some((path, Ok(writer))) => (Some((path.to_owned(), writer)), None),
+            Some((_, Err(error))) => (None, Some(error)),
+        };
+        let (clock, sharing) = (RealClock, Sharing::default());
+        let origin = clock.now();
+        let run = empty_run(manifest);
+        Self { run, sharing, file: writer, trouble, observer, clock, origin, committed: origin }
+    }
+
+    /// The clock of the run.
+    pub(crate) fn clock(&self) -> RealClock {
+        self.clock
+    }
+
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// The instant from which all times of the run count.
+    pub(crate) fn origin(&self) -> Instant {
+        self.origin
+    }
+
+    pub(crate) fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Shows the observer what is not recorded.
+    pub(crate) fn show(&mut self, progress: &Progress<'_>) {
+        self.observer.observe(progress);
+    }
+
+    /// Shows that the load is about to begin, and records what is worth knowing before it.
+    pub(crate) fn announce(&mut self, remarks: impl Iterator<Item = (EventKind, String)>) {
+        let file = self.file.as_ref().map(|(path, _)| path.as_path());
+        self.observer.observe(&Progress::Prepared { manifest: &self.run.manifest, file });
+        remarks.for_each(|(kind, text)| self.event(kind, text));
+        if let Some(error) = &self.trouble {
+            self.observer.observe(&Progress::NotKept(error));
+        }
+    }
+
+    /// Records a step, in place of what was recorded under its index before.
+    pub(crate) fn step(&mut self, step: Step) {
+        self.write(|writer| writer.step(&step));
+        match self.run.steps.iter_mut().find(|known| known.index == step.index) {
+            Some(known) => *known = step,
+            None => self.run.steps.push(step),
+        }
+    }
+
+    pub(crate) fn frame(&mut self, frame: Frame) {
+        self.write(|writer| writer.frame(&frame));
+        self.run.frames.push(frame);
+        let now = self.now();
+        if now.since(self.committed) >= COMMIT_EVERY {
+            self.committed = now;
+            self.write(RunWriter::commit);
+        }
+    }
+
+    pub(crate) fn host_sample(&mut self, sample: HostSample) {
+        self.write(|writer| writer.host_sample(&sample));
+        self.run.hosts.push(self.sharing.share(sample));
+    }
+
+    /// Records a profile, in place of what was recorded for its step before.
+    pub(crate) fn profile(&mut self, profile: CpuProfile) {
+        self.write(|writer| writer.profile(&profile));
+        match self.run.profiles.iter_mut().find(|known| known.step == profile.step) {
+            Some(known) => *known = profile,
+            None => self.run.profiles.push(profile),
+        }
+    }
+
+    /// Records an event and shows it.
+    pub(crate) fn event(&mut self, kind: EventKind, text: String) {
+        let event = Event { at_ns: self.now().nanos_since(self.origin), kind, text };
+        self.write(|writer| writer.event(&event));
+        self.observer.observe(&Progress::Happened(&event));
+        self.run.events.push(event);
+    }
+
+    /// Ends the run: its file is sealed and complete.
+    pub(crate) fn seal(mut self) -> (Run, Option<PathBuf>, Option<StoreError>) {
+        self.run.manifest.sealed = true;
+        let path = self.file.take().and_then(|(path, writer)| match writer.seal() {
+            Ok(()) => Some(path),
+            Err(error) => {
+                self.trouble = Some(error);
+                None
+            }
+        });
+        (self.run, path, self.trouble)
+    }
+
+    /// Ends a run of which nothing is kept: its file goes.
+    pub(crate) fn discard(self) {
+        if let Some((_, writer)) = self.file
+            && let Err(error) = writer.discard()
+        {
+            self.observer.observe(&Progress::NotKept(&error));
+        }
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut RunWriter) -> Result<(), StoreError>) {
+        if let Some((_, writer)) = &mut self.file
+            && let Err(error) = write(writer)
+        {
+            self.file = None;
+            self.trouble = Some(error);
+        }
+    }
+}
+
+fn empty_run(manifest: Manifest) -> Run {
+    Run {
+        manifest,
+        steps: Vec::new(),
+        frames: Vec::new(),
+        hosts: Vec::new(),
+        events: Vec::new(),
+        profiles: Vec::new(),
+    }
+}

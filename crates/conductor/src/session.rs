@@ -1,0 +1,108 @@
+//! A run while it is made.
+
+use std::fmt::Debug;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use plimsoll_analyze::Raise;
+use plimsoll_record::{EventKind, HostSample, Reading, StepEnd};
+
+use crate::budget::Budget;
+use crate::context::RunContext;
+use crate::hosts::Hosts;
+use crate::peers::PeerGroup;
+use crate::recorder::RunRecorder;
+
+/// How often the interrupt flag is read while samples are awaited.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Changes the caps of hosts while a run goes on.
+pub trait CapController: Debug {
+    /// Caps the hosts that started without caps.
+    ///
+    /// # Errors
+    /// When the request reaches no one.
+    fn apply(&mut self) -> io::Result<()>;
+
+    /// Asks for a cap to be raised. The outcome must arrive from one of the run's feeds, as a sample of the source
+    /// [`Source::Intervention`](plimsoll_record::Source::Intervention) with the cap's name as subject and [`Raise::reading`], or with the reason why not.
+    ///
+    /// # Errors
+    /// When the request reaches no one.
+    fn raise(&mut self, raise: &Raise) -> io::Result<()>;
+}
+
+/// A run while it is made: what all of its phases share.
+pub(crate) struct Session<'a> {
+    pub(crate) context: RunContext,
+    pub(crate) recorder: RunRecorder<'a>,
+    pub(crate) hosts: Hosts,
+    /// The other generators; `None` for a run of one process.
+    pub(crate) peers: Option<PeerGroup>,
+    pub(crate) caps: Option<&'a mut dyn CapController>,
+    pub(crate) budget: Budget,
+    /// Set when the user wants the run to end.
+    pub(crate) interrupt: &'a AtomicBool,
+    /// The load goes on although the target refuses every connection.
+    pub(crate) outlasts_target: bool,
+}
+
+impl Session<'_> {
+    pub(crate) fn interrupted(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+
+    /// Makes a load together with the peers, which the session lends to it.
+    pub(crate) fn with_peers<T>(&mut self, load: impl FnOnce(&mut Self, Option<&mut PeerGroup>) -> T) -> T {
+        let mut peers = self.peers.take();
+        let outcome = load(self, peers.as_mut());
+        self.peers = peers;
+        outcome
+    }
+
+    /// Records how the counters of all hosts stand, and waits for them a little.
+    pub(crate) fn sample_hosts(&mut self) {
+        self.hosts.ask();
+        self.collect_samples();
+    }
+
+    /// Records the samples that hosts were asked for before, and one of this machine.
+    pub(crate) fn collect_samples(&mut self) {
+        self.hosts.sample_generator(&mut self.recorder);
+        self.hosts.await_answers(&mut self.recorder);
+    }
+
+    /// Records samples until one matches, which is given; `None` if this time is over before, the user ends the run, or no more
+    /// samples can come.
+    pub(crate) fn await_sample(
+        &mut self,
+        longest: Duration,
+        matches: impl Fn(&HostSample) -> bool,
+    ) -> Option<Reading> {
+        let deadline = self.recorder.now() + longest;
+        let mut seen = 0;
+        loop {
+            let samples = &self.recorder.run().hosts;
+            if let Some(sample) = samples[seen..].iter().find(|sample| matches(sample)) {
+                return Some(sample.reading.clone());
+            }
+            seen = samples.len();
+            let left = deadline.since(self.recorder.now());
+            if left.is_zero() || self.interrupted() {
+                return None;
+            }
+            if !self.hosts.await_more(left.min(POLL_INTERVAL), &mut self.recorder) {
+                return None;
+            }
+        }
+    }
+
+    /// Records that the user ended the run within a step, if so.
+    pub(crate) fn note_interruption(&mut self, end: StepEnd) {
+        if end == StepEnd::Cut {
+            let text = "interrupted: the last step is incomplete, what was measured is kept".to_owned();
+            self.recorder.event(EventKind::Interrupted, text);
+        }
+    }
+}
