@@ -285,7 +285,7 @@ impl ExperimentError {
             | Self::Mapping(_)
             | Self::Columns(_)
             | Self::Lab(LabError::Variable { .. }) => ErrorKind::Usage,
-            Self::Conduct(error) if error.mistyped() => ErrorKind::Usage,
+            Self::Conduct(error) if error.is_usage_error() => ErrorKind::Usage,
             Self::Conduct(error) if error.interrupted() => ErrorKind::Interrupted,
             Self::Lab(error) if error.interrupted() => ErrorKind::Interrupted,
             Self::Interrupted => ErrorKind::Interrupted,

@@ -78,7 +78,8 @@ pub fn generate(
 
 /// Waits at the socket until so many others are ready.
 fn lead(socket: &Path, others: usize, interrupted: &AtomicBool) -> Result<PeerGroup, ExperimentError> {
-    let mut listener = UnixListener::bind(socket).map_err(ExperimentError::file("make the socket", socket))?;
+    let mut listener =
+        UnixListener::bind(socket).map_err(ExperimentError::file("make the socket", socket))?;
     let peers = PeerGroup::meet(&mut listener, others, env!("CARGO_PKG_VERSION"), interrupted);
     Ok(peers.map_err(plimsoll_conductor::ConductError::from)?)
 }
