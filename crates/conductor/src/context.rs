@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_engine::{PeerGroup, StepSpec, TlsSpec};
+use plimsoll_engine::{PeerGroup, StepSpec, TlsConfig};
 use plimsoll_plan::{DriverKind, Level, Plan, RateProfile};
 use plimsoll_sys::Peer;
 use plimsoll_units::Instant;
@@ -44,7 +44,7 @@ pub(crate) struct RunContext {
     pub(crate) destinations: Vec<Peer>,
     pub(crate) requests: Requests,
     /// How connections are encrypted; `None` for plain ones.
-    pub(crate) tls: Option<TlsSpec>,
+    pub(crate) tls: Option<TlsConfig>,
     /// The longest interval of one frame of a measured step.
     pub(crate) interval: Duration,
     /// Worker threads of this process.
