@@ -29,7 +29,7 @@ pub use answer::*;
 pub use calibration::*;
 pub use comparison::*;
 pub use document::{Interval, render, schema_of};
-use document::{bounds, document, each, finite};
+use document::{document, each};
 pub use explanation::*;
 pub use generator::*;
 pub use hosts::*;
@@ -76,6 +76,6 @@ document! {
         /// How much the target holds.
         answer: AnswerDocument = AnswerDocument::new(findings),
         /// What limits it.
-        verdict: VerdictDocument = VerdictDocument::of(&findings.verdict),
+        verdict: VerdictDocument = VerdictDocument::new(&findings.verdict),
     }
 }

@@ -14,12 +14,16 @@ pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
             let mapping = Mapping::parse(&args.map)?;
             let rows = read_table(csv, &mapping)?;
             let found = explain_table(&rows);
-            if args.json { json::table_explanation(&found)? } else { text::table_explanation(&found) }
+            if args.json {
+                json::render(&json::TableDocument::new(&found))?
+            } else {
+                text::table_explanation(&found)
+            }
         }
         (Some(file), None) => {
             let recorded = read_run(file)?;
             if args.json {
-                json::explanation(&recorded.findings)?
+                json::render(&json::ExplanationDocument::new(&recorded.findings))?
             } else {
                 text::explanation(&recorded.run, &recorded.findings)
             }

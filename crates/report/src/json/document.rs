@@ -80,18 +80,6 @@ pub(super) fn us(sec: f64) -> f64 {
     sec * 1e6
 }
 
-/// A value that may be missing or not a number: JSON has no word for infinity.
-pub(super) fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value)
-}
-
-/// An interval whose bounds are both numbers.
-pub(super) fn bounds(interval: Option<(f64, f64)>) -> Option<[f64; 2]> {
-    interval
-        .filter(|(lower, upper)| lower.is_finite() && upper.is_finite())
-        .map(|(lower, upper)| [lower, upper])
-}
-
 /// One part of a document for each item.
 pub(super) fn each<'a, T: 'a, D>(
     items: impl IntoIterator<Item = &'a T>,

@@ -1,204 +1,140 @@
 //! What limits the target, and the findings that can be cited one by one.
 
 use plimsoll_analyze::{Estimate, Evidence, Findings, Knee, NextLimit, Proof, Suspect, Usl, UslFit, Verdict};
-use schemars::JsonSchema;
-use serde::Serialize;
 
-use super::{bounds, finite};
+use super::document::{Interval, document, each, value};
 use crate::amount::count_of;
 use crate::words;
 
-/// One line of evidence.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct EvidenceDocument {
-    /// What was looked at.
-    pub what: String,
-    /// What was seen.
-    pub value: Option<f64>,
-    /// Of what capacity, or against what.
-    pub of: Option<f64>,
-    /// Where.
-    pub at: String,
-}
-
-impl EvidenceDocument {
-    fn of(row: &Evidence) -> Self {
-        Self {
-            what: words::observed(&row.observed),
-            value: finite(row.value),
-            of: row.of.and_then(finite),
-            at: words::at(&row.at),
-        }
+document! {
+    /// One line of evidence.
+    pub struct EvidenceDocument(what: impl Into<String>, value: f64, of: Option<f64>, at: impl Into<String>) {
+        /// What was observed.
+        what: String = what,
+        /// Its value.
+        value: f64 = value,
+        /// Its capacity, or the value it is compared with.
+        of: Option<f64> = of,
+        /// Where.
+        at: String = at,
     }
 }
 
-/// Something that may be the limit as well.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct SuspectDocument {
-    /// What it would be: a value of `limit`.
-    pub limit: &'static str,
-    /// Where.
-    #[serde(rename = "where")]
-    pub place: String,
-    /// At which throughput it stops growth, requests per second; null if that is not known.
-    pub at_per_sec: Option<f64>,
-}
-
-impl SuspectDocument {
-    fn of(suspect: &Suspect) -> Self {
-        let at_per_sec = suspect.at_per_sec.and_then(finite);
-        Self { limit: suspect.limit.name(), place: suspect.place.to_string(), at_per_sec }
+document! {
+    /// Another limit that the evidence does not exclude.
+    pub struct SuspectDocument(suspect: &Suspect) {
+        /// The limit: a value of `limit` of a verdict.
+        limit: &'static str = suspect.limit.name(),
+        /// Where.
+        #[serde(rename = "where")]
+        place: String = suspect.place.to_string(),
+        /// The throughput at which it stops growth, requests per second; null if that is not known.
+        at_per_sec: Option<f64> = suspect.at_per_sec,
     }
 }
 
-/// The limit that comes when this one is gone.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct NextLimitDocument {
-    /// What it is: a value of `limit`.
-    pub limit: &'static str,
-    /// Where.
-    #[serde(rename = "where")]
-    pub place: String,
-    /// At which throughput, requests per second.
-    pub at_per_sec: Option<f64>,
-    /// The 95 % interval of that; null where too little is known for one.
-    pub interval: Option<[f64; 2]>,
-}
-
-impl NextLimitDocument {
-    fn of(next: &NextLimit) -> Self {
-        Self {
-            limit: next.limit.name(),
-            place: next.place.to_string(),
-            at_per_sec: finite(next.at_per_sec.value),
-            interval: bounds(next.at_per_sec.interval),
-        }
+document! {
+    /// The limit that is reached next.
+    pub struct NextLimitDocument(next: &NextLimit) {
+        /// The limit: a value of `limit` of a verdict.
+        limit: &'static str = next.limit.name(),
+        /// Where.
+        #[serde(rename = "where")]
+        place: String = next.place.to_string(),
+        /// The throughput at which it is reached, requests per second.
+        at_per_sec: f64 = next.at_per_sec.value,
+        /// The 95 % interval of that; null where too little is known for one.
+        interval: Interval = next.at_per_sec,
     }
 }
 
-/// An experiment on the verdict: a cap of a lab's host was raised, and the same load made again.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ProofDocument {
-    /// `proven`, `withdrawn` or `undecided`.
-    pub outcome: &'static str,
-    /// The host.
-    pub host: String,
-    /// What of it was raised: `cores`, `link_out`, `link_in`, `packets` or `memory`.
-    pub cap: &'static str,
-    /// The unit of its amounts.
-    pub unit: &'static str,
-    /// How much there was.
-    pub before: u64,
-    /// How much there is then.
-    pub after: u64,
-    /// Connections of the load.
-    pub connections: u32,
-    /// Its throughput before, requests per second.
-    pub before_per_sec: Option<f64>,
-    /// Its throughput then, requests per second; null if it was not made again.
-    pub after_per_sec: Option<f64>,
-    /// The second over the first.
-    pub ratio: Option<f64>,
-    /// The 95 % interval of that.
-    pub ratio_interval: Option<[f64; 2]>,
-    /// What the ratio should be by the verdict.
-    pub foretold_ratio: Option<f64>,
-}
-
-impl ProofDocument {
-    fn of(proof: &Proof) -> Self {
-        Self {
-            outcome: proof.outcome.name(),
-            host: proof.raise.host.clone(),
-            cap: proof.raise.cap.name(),
-            unit: proof.raise.cap.unit(),
-            before: proof.raise.before,
-            after: proof.raise.after,
-            connections: proof.connections,
-            before_per_sec: finite(proof.before_per_sec.value),
-            after_per_sec: proof.after_per_sec.and_then(|after| finite(after.value)),
-            ratio: proof.ratio.and_then(|ratio| finite(ratio.value)),
-            ratio_interval: proof.ratio.and_then(|ratio| bounds(ratio.interval)),
-            foretold_ratio: finite(proof.predicted_ratio),
-        }
+document! {
+    /// An experiment on the verdict: a cap of a lab's host was raised, and the same load repeated.
+    pub struct ProofDocument(proof: &Proof) {
+        /// `proven`, `withdrawn` or `undecided`.
+        outcome: &'static str = proof.outcome.name(),
+        /// The host.
+        host: String = &proof.raise.host,
+        /// The cap that was raised: `cores`, `link_out`, `link_in`, `packets` or `memory`.
+        cap: &'static str = proof.raise.cap.name(),
+        /// The unit of its amounts.
+        unit: &'static str = proof.raise.cap.unit(),
+        /// Its amount before.
+        before: u64 = proof.raise.before,
+        /// Its amount after.
+        after: u64 = proof.raise.after,
+        /// Connections of the load.
+        connections: u32 = proof.connections,
+        /// Throughput before, requests per second.
+        before_per_sec: f64 = proof.before_per_sec.value,
+        /// Throughput after, requests per second; null if the load was not repeated.
+        after_per_sec: Option<f64> = value(proof.after_per_sec),
+        /// The second over the first.
+        ratio: Option<f64> = value(proof.ratio),
+        /// The 95 % interval of that.
+        ratio_interval: Interval = proof.ratio,
+        /// The ratio that the verdict predicts.
+        predicted_ratio: f64 = proof.predicted_ratio,
     }
 }
 
-/// What limits the target.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct VerdictDocument {
-    /// `cpu`, `thread`, `quota`, `bandwidth`, `packets`, `disk`, `memory`, `connections`, `pool`, `lock`, `dependency`,
-    /// `refused`, `generator`, `none` (not pushed to its limit) or `unknown`.
-    pub limit: &'static str,
-    /// Where: a host's name, or `host: process, thread or interface`; `generator`; where no host is known, the target's
-    /// authority.
-    #[serde(rename = "where")]
-    pub place: String,
-    /// `proven`, `measured`, `inferred` or `unknown`.
-    pub confidence: &'static str,
-    /// How many there are of what is used up, such as the workers of a pool; null where that is nothing to count.
-    pub size: Option<f64>,
-    /// The 95 % interval of the size.
-    pub size_interval: Option<[f64; 2]>,
-    /// What it rests on.
-    pub evidence: Vec<EvidenceDocument>,
-    /// What the evidence does not tell apart from it.
-    pub also: Vec<SuspectDocument>,
-    /// The limit that comes next; null where it cannot be told.
-    pub next_limit: Option<NextLimitDocument>,
-    /// What is not the limit, and why.
-    pub excluded: Vec<String>,
-    /// What to try.
-    pub advice: Vec<String>,
-    /// The verdict in one paragraph; empty where the load alone was looked at.
-    pub text: String,
-    /// What became of the experiment on it; null if there was none.
-    pub proof: Option<ProofDocument>,
-}
-
-impl VerdictDocument {
-    /// The document of a verdict.
-    pub fn of(verdict: &Verdict) -> Self {
-        Self {
-            limit: verdict.limit.name(),
-            place: verdict.place.to_string(),
-            confidence: verdict.confidence.name(),
-            size: verdict.size.and_then(|size| finite(size.value)),
-            size_interval: verdict.size.and_then(|size| bounds(size.interval)),
-            evidence: verdict.evidence.iter().map(EvidenceDocument::of).collect(),
-            also: verdict.also.iter().map(SuspectDocument::of).collect(),
-            next_limit: verdict.next_limit.as_ref().map(NextLimitDocument::of),
-            excluded: words::excluded(verdict),
-            advice: words::advice(verdict),
-            text: words::paragraph(verdict),
-            proof: verdict.proof().map(ProofDocument::of),
-        }
+document! {
+    /// What limits the target.
+    pub struct VerdictDocument(verdict: &Verdict) {
+        /// `cpu`, `thread`, `quota`, `bandwidth`, `packets`, `disk`, `memory`, `connections`, `pool`, `lock`, `dependency`,
+        /// `refused`, `generator`, `none` (not pushed to its limit) or `unknown`.
+        limit: &'static str = verdict.limit.name(),
+        /// Where: a host's name, or `host: process, thread or interface`; `generator`; where no host is known, the target's
+        /// authority.
+        #[serde(rename = "where")]
+        place: String = verdict.place.to_string(),
+        /// `proven`, `measured`, `inferred` or `unknown`.
+        confidence: &'static str = verdict.confidence.name(),
+        /// The size of what is used up, such as the workers of a pool; null if it cannot be counted.
+        size: Option<f64> = value(verdict.size),
+        /// The 95 % interval of the size.
+        size_interval: Interval = verdict.size,
+        /// The evidence.
+        evidence: Vec<EvidenceDocument> = each(&verdict.evidence, EvidenceDocument::from),
+        /// Limits that the evidence does not exclude.
+        also: Vec<SuspectDocument> = each(&verdict.also, SuspectDocument::new),
+        /// The limit that is reached next; null where that is not known.
+        next_limit: Option<NextLimitDocument> = verdict.next_limit.as_ref().map(NextLimitDocument::new),
+        /// What is not the limit, and why.
+        excluded: Vec<String> = words::excluded(verdict),
+        /// What to try.
+        advice: Vec<String> = words::advice(verdict),
+        /// The verdict in one paragraph; empty where no host was sampled.
+        text: String = words::paragraph(verdict),
+        /// The result of the experiment on it; null if there was none.
+        proof: Option<ProofDocument> = verdict.proof().map(ProofDocument::new),
     }
 }
 
-/// A claim with its value, its interval and what it rests on.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct FindingDocument {
-    /// A stable name.
-    pub id: &'static str,
-    /// The same in words, with the unit.
-    pub what: &'static str,
-    /// The value; null where it could not be found.
-    pub value: Option<f64>,
-    /// Its 95 % interval.
-    pub interval: Option<[f64; 2]>,
-    /// What it rests on.
-    pub evidence: Vec<EvidenceDocument>,
-}
-
-impl FindingDocument {
-    fn new(
+document! {
+    /// A claim with its value, its interval and its evidence.
+    pub struct FindingDocument(
         id: &'static str,
         what: &'static str,
         estimate: Estimate,
         evidence: Vec<EvidenceDocument>,
-    ) -> Self {
-        Self { id, what, value: finite(estimate.value), interval: bounds(estimate.interval), evidence }
+    ) {
+        /// A stable name.
+        id: &'static str = id,
+        /// The same in words, with the unit.
+        what: &'static str = what,
+        /// The value; null where it could not be found.
+        value: f64 = estimate.value,
+        /// Its 95 % interval.
+        interval: Interval = estimate,
+        /// Its evidence.
+        evidence: Vec<EvidenceDocument> = evidence,
+    }
+}
+
+impl From<&Evidence> for EvidenceDocument {
+    fn from(row: &Evidence) -> Self {
+        Self::new(words::observed(&row.observed), row.value, row.of, words::at(&row.at))
     }
 }
 
@@ -215,13 +151,10 @@ pub(super) fn findings(findings: &Findings) -> Vec<FindingDocument> {
 
 /// Every step is evidence of the knee.
 fn ladder(findings: &Findings) -> Vec<EvidenceDocument> {
-    let row = |step: &plimsoll_analyze::StepSummary| EvidenceDocument {
-        what: "throughput in requests per second".to_owned(),
-        value: finite(step.throughput.value),
-        of: None,
-        at: count_of(step.connections, "connection"),
-    };
-    findings.steps.iter().map(row).collect()
+    each(&findings.steps, |step| {
+        let at = count_of(step.connections, "connection");
+        EvidenceDocument::new("throughput in requests per second", step.throughput.value, None, at)
+    })
 }
 
 fn knee_findings(findings: &Findings, knee: &Knee) -> Vec<FindingDocument> {
@@ -255,6 +188,6 @@ fn usl_findings(fit: &UslFit) -> Vec<FindingDocument> {
 }
 
 fn fit_quality(usl: &Usl) -> Vec<EvidenceDocument> {
-    let what = "coefficient of determination of the fit".to_owned();
-    vec![EvidenceDocument { what, value: finite(usl.r_squared), of: Some(1.0), at: "all steps".to_owned() }]
+    let what = "coefficient of determination of the fit";
+    vec![EvidenceDocument::new(what, usl.r_squared, Some(1.0), "all steps")]
 }

@@ -30,17 +30,19 @@ fn value_of(sample: &Sample) -> serde_json::Value {
 
 #[test]
 fn every_explanation_satisfies_the_published_schema() {
-    let validator = jsonschema::validator_for(&json::explanation_schema()).unwrap();
+    let validator = jsonschema::validator_for(&json::schema_of::<json::ExplanationDocument>()).unwrap();
     for sample in samples() {
-        let value = serde_json::from_str(&json::explanation(&sample.findings).unwrap()).unwrap();
+        let value =
+            serde_json::from_str(&json::render(&json::ExplanationDocument::new(&sample.findings)).unwrap())
+                .unwrap();
         let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:#?}");
     }
-    let table = jsonschema::validator_for(&json::table_schema()).unwrap();
+    let table = jsonschema::validator_for(&json::schema_of::<json::TableDocument>()).unwrap();
     let row = TableRow { label: "a".to_owned(), throughput_per_sec: 100.0, ..TableRow::default() };
     let found = explain_table(&[row]);
     let mut value: serde_json::Value =
-        serde_json::from_str(&json::table_explanation(&found).unwrap()).unwrap();
+        serde_json::from_str(&json::render(&json::TableDocument::new(&found)).unwrap()).unwrap();
     assert!(table.is_valid(&value), "{value:#}");
     value["rows"][0]["verdict"]["limit"] = 7.into();
     assert!(!table.is_valid(&value));

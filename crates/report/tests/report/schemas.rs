@@ -15,8 +15,8 @@ use super::hosts;
 fn schemas() -> [(&'static str, Value); 7] {
     [
         ("run.schema.json", schema_of::<json::Document>()),
-        ("explanation.schema.json", json::explanation_schema()),
-        ("table.schema.json", json::table_schema()),
+        ("explanation.schema.json", schema_of::<json::ExplanationDocument>()),
+        ("table.schema.json", schema_of::<json::TableDocument>()),
         ("plan.schema.json", schema_of::<json::PlanDocument>()),
         ("ablation.schema.json", schema_of::<json::AblationDocument>()),
         ("tiers.schema.json", schema_of::<json::TiersDocument>()),

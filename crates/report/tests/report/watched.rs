@@ -100,7 +100,8 @@ fn json_names_the_limit_its_rivals_and_the_next() {
     let validator = jsonschema::validator_for(&json::schema_of::<json::Document>()).unwrap();
     let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
     assert_eq!(errors, [""; 0]);
-    let explained: serde_json::Value = serde_json::from_str(&json::explanation(&findings).unwrap()).unwrap();
+    let explained: serde_json::Value =
+        serde_json::from_str(&json::render(&json::ExplanationDocument::new(&findings)).unwrap()).unwrap();
     assert_eq!(explained["verdict"], *verdict);
     assert_eq!(explained["resources"][0]["demand"]["law"], "holds");
 }
