@@ -26,7 +26,7 @@ pub(crate) struct Channel {
     /// Records after which a sending key is replaced (TLS 1.3 only).
     records_per_key: u64,
     keeps_tickets: bool,
-    heard: bool,
+    answered: bool,
     peer_closed: bool,
     closed: bool,
 }
@@ -55,7 +55,7 @@ impl Channel {
             message: Vec::new(),
             records_per_key: limit,
             keeps_tickets,
-            heard: false,
+            answered: false,
             peer_closed: false,
             closed: false,
         })
@@ -91,14 +91,14 @@ impl Channel {
         }
         match kind {
             record::APPLICATION => {
-                self.heard = true;
+                self.answered = true;
                 if !content.is_empty() {
                     plain(content);
                 }
                 Ok(())
             }
-            record::ALERT => self.hear_alert(content),
-            record::HANDSHAKE => self.hear_messages(content, out),
+            record::ALERT => self.read_alert(content),
+            record::HANDSHAKE => self.read_messages(content, out),
             _ => Err(unexpected("a record has a type that has no place here")),
         }
     }
@@ -135,7 +135,7 @@ impl Channel {
         self.closed |= sent.is_ok();
     }
 
-    fn hear_alert(&mut self, content: &[u8]) -> Result<(), Fault> {
+    fn read_alert(&mut self, content: &[u8]) -> Result<(), Fault> {
         let &[level, code] = content else {
             return Err(Fault::broken("an alert is not two bytes long", Alert::DECODE_ERROR));
         };
@@ -148,7 +148,7 @@ impl Channel {
             return Ok(());
         }
         // In TLS 1.3 the client is done first: a server that refuses its certificate says so afterwards.
-        let refused = self.kernel.is_some() && !self.heard;
+        let refused = self.kernel.is_some() && !self.answered;
         let failure = if refused { TlsFailure::Refused(alert) } else { TlsFailure::Ended(alert) };
         // A fatal alert is not answered (RFC 8446, 6.2).
         self.closed = true;
@@ -156,7 +156,7 @@ impl Channel {
     }
 
     /// Reads the handshake messages of one record; one that is not whole waits for the next record.
-    fn hear_messages(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn read_messages(&mut self, content: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         if content.is_empty() {
             return Err(unexpected("a handshake record is empty"));
         }
@@ -170,14 +170,14 @@ impl Channel {
             if kind == KEY_UPDATE && !after.is_empty() {
                 return Err(unexpected("a key update is not the end of its record"));
             }
-            self.hear_message(kind, body, out)?;
+            self.read_message(kind, body, out)?;
             rest = after;
         }
         self.message = rest.to_vec();
         Ok(())
     }
 
-    fn hear_message(&mut self, kind: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn read_message(&mut self, kind: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         match (kind, self.kernel.as_mut()) {
             (HELLO_REQUEST, None) => self
                 .send_alert(1, Alert::NO_RENEGOTIATION, out)
@@ -186,12 +186,12 @@ impl Channel {
             (NEW_SESSION_TICKET, Some(kernel)) => kernel
                 .handle_new_session_ticket(body)
                 .map_err(|_| Fault::broken("a session ticket cannot be read", Alert::DECODE_ERROR)),
-            (KEY_UPDATE, Some(_)) => self.hear_key_update(body, out),
+            (KEY_UPDATE, Some(_)) => self.read_key_update(body, out),
             _ => Err(unexpected("a handshake message has no place after the handshake")),
         }
     }
 
-    fn hear_key_update(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
+    fn read_key_update(&mut self, body: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         let answer = match body {
             [0] => false,
             [1] => true,

@@ -44,7 +44,7 @@ impl Client {
     /// What is wrong with the settings, and what to do about it.
     pub fn new(settings: &TlsSettings) -> Result<Self, TlsError> {
         let provider = Arc::new(provider());
-        let verifier = verifier::of(settings, &provider)?;
+        let verifier = verifier::new(settings, &provider)?;
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(TlsError::Setup)?
@@ -54,7 +54,7 @@ impl Client {
             None => builder.with_no_client_auth(),
             Some(identity) => {
                 let (chain, key) = credentials(identity)?;
-                builder.with_client_auth_cert(chain, key).map_err(of_identity)?
+                builder.with_client_auth_cert(chain, key).map_err(identity_error)?
             }
         };
         config.alpn_protocols.clone_from(&settings.alpn);
@@ -89,7 +89,7 @@ fn provider() -> CryptoProvider {
     }
 }
 
-fn of_identity(error: Error) -> TlsError {
+fn identity_error(error: Error) -> TlsError {
     match error {
         Error::InconsistentKeys(_) => TlsError::KeyMismatch,
         other => TlsError::Identity(other),

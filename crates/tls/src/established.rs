@@ -18,7 +18,7 @@ pub struct Established {
 
 impl Established {
     /// Reads it from a connection whose handshake is done; `None` before.
-    pub(crate) fn of(connection: &UnbufferedClientConnection) -> Option<Self> {
+    pub(crate) fn from_connection(connection: &UnbufferedClientConnection) -> Option<Self> {
         Some(Self {
             version: version_name(connection.protocol_version()?),
             cipher: cipher_name(connection.negotiated_cipher_suite()?),

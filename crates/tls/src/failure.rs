@@ -116,7 +116,7 @@ impl TlsFailure {
     /// Names what stopped rustls in a handshake.
     pub(crate) fn in_handshake(error: Error) -> Self {
         match error {
-            Error::InvalidCertificate(fault) => of_certificate(fault),
+            Error::InvalidCertificate(fault) => certificate_failure(fault),
             Error::NoCertificatesPresented => Self::CertificateFault("it sent none".into()),
             Error::AlertReceived(alert) => Self::Refused(Alert::new(u8::from(alert))),
             Error::PeerIncompatible(what) => Self::Incompatible(format!("{what:?}")),
@@ -132,7 +132,7 @@ pub(crate) fn is_authority(fault: &CertificateError) -> bool {
     matches!(other.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))
 }
 
-fn of_certificate(fault: CertificateError) -> TlsFailure {
+fn certificate_failure(fault: CertificateError) -> TlsFailure {
     match fault {
         // A server that signed its own certificate needs to be trusted by name, whatever else it calls itself.
         fault if is_authority(&fault) => TlsFailure::CertificateUntrusted,

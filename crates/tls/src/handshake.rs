@@ -85,7 +85,7 @@ impl Handshake {
 
     /// Hands the keys over to the record layer of the open session.
     pub(crate) fn open(self) -> Result<(Channel, Established), TlsFailure> {
-        let established = Established::of(&self.connection)
+        let established = Established::from_connection(&self.connection)
             .ok_or_else(|| TlsFailure::BrokenHandshake("it ended without a version or a cipher".into()))?;
         Ok((Channel::new(self.connection, self.keeps_tickets)?, established))
     }

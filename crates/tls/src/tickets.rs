@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
@@ -29,13 +29,8 @@ struct Server {
 pub(crate) struct Tickets(Mutex<HashMap<ServerName<'static>, Server>>);
 
 impl Tickets {
-    /// Nothing here can panic with the lock held, and a ticket too many or too few does no harm.
-    fn lock(&self) -> MutexGuard<'_, HashMap<ServerName<'static>, Server>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn change(&self, name: ServerName<'static>, change: impl FnOnce(&mut Server)) {
-        let mut servers = self.lock();
+        let mut servers = self.0.lock();
         if servers.len() < MAX_SERVERS || servers.contains_key(&name) {
             change(servers.entry(name).or_default());
         }
@@ -54,7 +49,7 @@ impl ClientSessionStore for Tickets {
     }
 
     fn kx_hint(&self, name: &ServerName<'_>) -> Option<NamedGroup> {
-        self.lock().get(name)?.group
+        self.0.lock().get(name)?.group
     }
 
     fn set_tls12_session(&self, name: ServerName<'static>, value: Tls12ClientSessionValue) {
@@ -62,11 +57,11 @@ impl ClientSessionStore for Tickets {
     }
 
     fn tls12_session(&self, name: &ServerName<'_>) -> Option<Tls12ClientSessionValue> {
-        self.lock().get(name)?.tls12.clone()
+        self.0.lock().get(name)?.tls12.clone()
     }
 
     fn remove_tls12_session(&self, name: &ServerName<'static>) {
-        if let Some(server) = self.lock().get_mut(name) {
+        if let Some(server) = self.0.lock().get_mut(name) {
             server.tls12 = None;
         }
     }
@@ -81,6 +76,6 @@ impl ClientSessionStore for Tickets {
     }
 
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        self.lock().get_mut(name)?.tls13.pop()
+        self.0.lock().get_mut(name)?.tls13.pop()
     }
 }

@@ -1,4 +1,4 @@
-//! Who decides about a server's certificate.
+//! The verifier of server certificates.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use rustls::crypto::CryptoProvider;
 
 use crate::settings::{TlsError, TlsSettings, authorities};
 
-mod anyone;
+mod accept_any;
 mod trusted;
 
-/// The verifier that `settings` ask for.
-pub(crate) fn of(
+/// The verifier for these settings.
+pub(crate) fn new(
     settings: &TlsSettings,
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
     if !settings.verify {
-        return Ok(Arc::new(anyone::Anyone::new(provider)));
+        return Ok(Arc::new(accept_any::AcceptAny::new(provider)));
     }
     let (store, given) = authorities(&settings.roots)?;
     let chains = WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider)).build();

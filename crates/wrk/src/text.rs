@@ -64,8 +64,8 @@ pub fn summary(options: &Options, measured: &Measured) -> String {
 
 fn wrk_statistics(options: &Options, measured: &Measured) -> String {
     let latency = measured.latency_us();
-    let mut text = Row::of_wrk(&latency).line("Latency", cell::time_us);
-    text += &Row::of_wrk(&measured.rates_per_sec()).line("Req/Sec", cell::count);
+    let mut text = Row::for_wrk(&latency).line("Latency", cell::time_us);
+    text += &Row::for_wrk(&measured.rates_per_sec()).line("Req/Sec", cell::count);
     if options.latency {
         text += "  Latency Distribution\n";
         text.extend(PERCENTILES.map(|percent| percentile_line(percent, latency.percentile(percent) as f64)));
@@ -99,7 +99,7 @@ struct Row {
 }
 
 impl Row {
-    fn of_wrk(values: &Distribution) -> Self {
+    fn for_wrk(values: &Distribution) -> Self {
         let stdev = values.stdev();
         let percent_within = values.percent_within(stdev);
         Self { mean: values.mean(), stdev, max: values.max() as f64, percent_within }

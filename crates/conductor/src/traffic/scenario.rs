@@ -1,9 +1,10 @@
 //! Requests that are made one by one, in the order of their mix.
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use plimsoll_engine::{
     CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseInterest, ResponseView, SourceFactory,
     SourceFault,
@@ -51,7 +52,7 @@ impl Scenario {
     }
 
     fn unused(&self) -> Start {
-        *self.unused.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.unused.lock()
     }
 
     /// The requests of one step, whose numbers and rows follow those of the steps before it.
@@ -135,7 +136,7 @@ impl RequestSource for WorkerRequests {
 
 impl Drop for WorkerRequests {
     fn drop(&mut self) {
-        let mut unused = self.scenario.unused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unused = self.scenario.unused.lock();
         *unused = unused.max(self.values.unused());
     }
 }

@@ -6,9 +6,10 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use plimsoll_engine::{
     CheckResult, FixedRequest, RequestMeta, RequestSource, ResponseInterest, ResponseView, SourceFactory,
     SourceFault, Traffic,
@@ -26,22 +27,22 @@ struct Threads(Mutex<Vec<Option<ThreadState>>>);
 
 impl Threads {
     fn take(&self, index: u32) -> Option<ThreadState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index as usize)?.take()
+        self.0.lock().get_mut(index as usize)?.take()
     }
 
     fn put(&self, index: u32, thread: ThreadState) {
-        if let Some(place) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get_mut(index as usize) {
+        if let Some(place) = self.0.lock().get_mut(index as usize) {
             *place = Some(thread);
         }
     }
 
     fn any(&self, holds: fn(&ThreadState) -> bool) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten().any(holds)
+        self.0.lock().iter().flatten().any(holds)
     }
 
     /// Every thread; none if one has not come home.
     fn take_all(&self) -> Option<Vec<ThreadState>> {
-        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = self.0.lock();
         std::mem::take(&mut *places).into_iter().collect()
     }
 }

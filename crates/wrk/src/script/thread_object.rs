@@ -1,10 +1,11 @@
 //! The object `thread` that scripts hold: `thread.addr`, `thread:get`, `thread:set`, `thread:stop`.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use mlua::{Lua, MetaMethod, UserData, UserDataFields, UserDataMethods, Value, WeakLua};
+use parking_lot::Mutex;
 
 use super::address::Address;
 
@@ -24,11 +25,11 @@ impl Shared {
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
-        *self.address.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.address.lock()
     }
 
     fn set_address(&self, to: SocketAddr) {
-        *self.address.lock().unwrap_or_else(PoisonError::into_inner) = to;
+        *self.address.lock() = to;
     }
 
     pub(crate) fn stopped(&self) -> bool {

@@ -10,19 +10,19 @@ use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 
-/// Lets every server in.
+/// Accepts every server.
 #[derive(Debug)]
-pub(crate) struct Anyone {
+pub(crate) struct AcceptAny {
     schemes: Vec<SignatureScheme>,
 }
 
-impl Anyone {
+impl AcceptAny {
     pub(crate) fn new(provider: &CryptoProvider) -> Self {
         Self { schemes: provider.signature_verification_algorithms.supported_schemes() }
     }
 }
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AcceptAny {
     fn verify_server_cert(
         &self,
         _certificate: &CertificateDer<'_>,
