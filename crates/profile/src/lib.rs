@@ -3,7 +3,6 @@
 //! A profile is parsed from what a run keeps of it: the protobuf of pprof as the server sent it, or the text of `perf
 //! script`. Both become [`Stacks`], and every table and figure is made from these. Pure: no file, no clock.
 
-mod cost;
 mod difference;
 mod error;
 mod gzip;
@@ -12,12 +11,11 @@ mod perf;
 mod pprof;
 mod stacks;
 
-pub use cost::{Cost, FunctionCost};
 pub use difference::{Change, difference};
 pub use error::ProfileError;
 pub use gzip::pack;
 pub use per_request::{Micros, PerRequest};
-pub use stacks::{MAX_FRAMES, Stacks};
+pub use stacks::{Cost, FunctionCost, MAX_FRAMES, Stacks};
 
 use plimsoll_record::ProfileForm;
 

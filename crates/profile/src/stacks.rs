@@ -1,12 +1,39 @@
-//! The stacks of a profile: who called whom, and how long the CPU was there.
+//! The stacks of a profile: which function called which, and their CPU time.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::AddAssign;
 use std::time::Duration;
-
-use crate::{Cost, FunctionCost};
 
 /// Frames of a stack that are kept, the innermost ones. Profilers keep fewer: Go 128, perf 127.
 pub const MAX_FRAMES: usize = 512;
+
+/// CPU time, and the samples it was found by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Times that it was seen.
+    pub samples: u64,
+    /// CPU time that these stand for, in nanoseconds.
+    pub cpu_ns: u64,
+}
+
+impl AddAssign for Cost {
+    /// Sums saturate, because a profile may hold any numbers.
+    fn add_assign(&mut self, other: Self) {
+        self.samples = self.samples.saturating_add(other.samples);
+        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+    }
+}
+
+/// One function of a profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FunctionCost<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// While it ran itself.
+    pub flat: Cost,
+    /// While it, or anything it called, ran; once for each sample, however often it is in the stack.
+    pub cumulative: Cost,
+}
 
 /// A profile: each stack of functions that was seen, and what was spent in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
