@@ -5,11 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use jiff::Timestamp;
 use plimsoll_analyze::Findings;
 use plimsoll_report::dat;
 use plimsoll_report::figure::{self, Caption, Figure, Series};
-use plimsoll_store::StoreError;
+use plimsoll_store::{StoreError, file_date};
 use plimsoll_units::unix_time;
 
 use crate::terminal::{remark, report_error, with_causes};
@@ -120,8 +119,7 @@ pub(crate) fn ladder_names(stem: &str) -> Vec<String> {
 
 /// The time in names of files, as in those of run files.
 pub(crate) fn stamp() -> String {
-    let now = Timestamp::from_second(unix_time().as_secs().cast_signed()).unwrap_or_default();
-    now.strftime("%Y%m%d-%H%M%S").to_string()
+    file_date(unix_time().as_millis() as u64)
 }
 
 /// Says on standard error what is wrong with the run file; true if nothing is.

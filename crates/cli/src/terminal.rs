@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::io::{self, Write};
 
+use plimsoll_units::best_effort;
+
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
 pub(crate) fn result(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
@@ -16,9 +18,7 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
 
 /// Writes one line to standard error.
 pub(crate) fn remark(text: &str) {
-    if writeln!(io::stderr().lock(), "{text}").is_err() {
-        // Standard error is closed, and there is no other place to write to.
-    }
+    best_effort(writeln!(io::stderr().lock(), "{text}"), "there is no other place to write to");
 }
 
 /// Writes an error to standard error: what failed, then each cause.

@@ -19,6 +19,7 @@ use plimsoll_host::Host;
 use plimsoll_lab::{Lab, LabError, LabHost, LabParts, LabProcess, NetworkNamespace};
 use plimsoll_plan::Plan;
 use plimsoll_record::HostSample;
+use plimsoll_units::best_effort;
 
 use crate::ExperimentError;
 use crate::context::{Progress, RunContext};
@@ -190,9 +191,10 @@ impl Conversation<'_> {
             Message::Caps(CapChange::Apply) => self.caps.apply()?,
             Message::Caps(CapChange::Raise(raise)) => {
                 let answer = self.caps.raise(&raise);
-                if self.answers.send(answer).is_err() {
-                    // Without the thread that samples the hosts the generator gets no answer, and reports that.
-                }
+                best_effort(
+                    self.answers.send(answer),
+                    "without the thread that samples the hosts the generator gets no answer, and reports that",
+                );
             }
             Message::Recorded { file } => self.file = Some(file),
             // Those of a generator that is coordinated are not for the lab.
@@ -226,9 +228,7 @@ fn wait(
         }
         if context.is_interrupted() && !interrupted {
             interrupted = true;
-            if process.interrupt().is_err() {
-                // It ended meanwhile, which the next poll shows.
-            }
+            best_effort(process.interrupt(), "it has ended, which the next poll shows");
         }
         match conversation.received.recv_timeout(POLL) {
             Ok(message) => conversation.take(message)?,

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use plimsoll_plan::Capacity;
 use plimsoll_sys::{CgroupPaths, Cores};
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_units::{Clock, RealClock, best_effort};
 
 use crate::LabError;
 pub use hierarchy::Capping;
@@ -107,8 +107,10 @@ impl LabGroups {
 impl Drop for LabGroups {
     fn drop(&mut self) {
         for folder in self.folders() {
-            // One that stays is written down in the lab's file, and removed by the next lab.
-            remove_tree(&folder).ok();
+            best_effort(
+                remove_tree(&folder),
+                "one that stays is noted in the lease, and the next lab removes it",
+            );
         }
     }
 }
@@ -224,8 +226,7 @@ impl HostGroups {
 impl Drop for HostGroups {
     fn drop(&mut self) {
         for folder in &self.folders {
-            // One that stays is removed with the lab's own group.
-            remove_tree(folder).ok();
+            best_effort(remove_tree(folder), "one that stays is removed with the lab's own group");
         }
     }
 }

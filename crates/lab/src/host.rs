@@ -8,6 +8,7 @@ use std::process::{Child, Command};
 
 use plimsoll_plan::Capacity;
 use plimsoll_sys::{CgroupPaths, Cores, NetworkNamespace, Sandbox};
+use plimsoll_units::best_effort;
 
 use crate::LabError;
 use crate::group::HostGroups;
@@ -225,8 +226,7 @@ impl DerefMut for LabProcess<'_> {
 
 impl Drop for LabProcess<'_> {
     fn drop(&mut self) {
-        // Both fail only if it has ended and was waited for.
-        self.child.kill().ok();
-        self.child.wait().ok();
+        best_effort(self.child.kill(), "it fails only if the process has ended");
+        best_effort(self.child.wait(), "it fails only if the process was waited for");
     }
 }

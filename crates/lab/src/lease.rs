@@ -8,6 +8,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use plimsoll_units::best_effort;
+
 use crate::LabError;
 use crate::group::remove_tree;
 use crate::naming::{LABS_MAX, NAME};
@@ -95,8 +97,10 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        // Everything in it is gone by now; a file that stays is removed by the next lab.
-        fs::remove_file(&self.path).ok();
+        best_effort(
+            fs::remove_file(&self.path),
+            "all that it lists is gone, and the next lab removes the file",
+        );
     }
 }
 

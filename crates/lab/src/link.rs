@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 
 use plimsoll_plan::{Capacity, GeneratorSpec};
 use plimsoll_sys::NetworkNamespace;
+use plimsoll_units::best_effort;
 
 use crate::LabError;
 use crate::naming::PREFIX;
@@ -157,8 +158,10 @@ pub(crate) fn batch(
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         if let Some(mut input) = child.stdin.take() {
-            // A program that ended early says why in its output.
-            input.write_all(lines.as_bytes()).ok();
+            best_effort(
+                input.write_all(lines.as_bytes()),
+                "a program that ended early says why in its output",
+            );
         }
         child.wait_with_output()
     };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use plimsoll_sys::Sandbox;
+use plimsoll_units::best_effort;
 
 use crate::LabError;
 use crate::group::HostGroups;
@@ -71,8 +72,7 @@ impl Service {
 
     /// Waits for its end; the caller must have killed it.
     pub(crate) fn wait(&mut self) {
-        // It fails only if it was waited for already.
-        self.child.wait().ok();
+        best_effort(self.child.wait(), "it fails only if the process was waited for");
     }
 
     /// The last lines that it wrote.

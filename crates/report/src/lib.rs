@@ -9,6 +9,7 @@ mod amount;
 pub mod csv;
 pub mod dat;
 pub mod figure;
+pub mod host_view;
 pub mod json;
 mod profiled;
 pub mod reason;

@@ -31,7 +31,7 @@ pub fn free_path(folder: &Path, name: &str, started_unix_ms: u64) -> PathBuf {
 }
 
 fn stem(name: &str, started_unix_ms: u64) -> String {
-    format!("{}-{}", plain(name), date(started_unix_ms))
+    format!("{}-{}", plain(name), file_date(started_unix_ms))
 }
 
 /// The name in characters that need no quoting. No file begins with a dot (hidden) or a dash (read as a flag).
@@ -44,8 +44,8 @@ fn plain(name: &str) -> String {
     }
 }
 
-/// A start that no calendar holds counts as the last instant that one does.
-fn date(unix_ms: u64) -> String {
+/// `YYYYMMDD-HHMMSS` in UTC, as in the names of run files. An instant beyond the calendar counts as its last one.
+pub fn file_date(unix_ms: u64) -> String {
     let instant = i64::try_from(unix_ms)
         .ok()
         .and_then(|ms| Timestamp::from_millisecond(ms).ok())

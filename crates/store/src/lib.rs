@@ -16,7 +16,7 @@ mod schema;
 mod writer;
 
 pub use error::StoreError;
-pub use file_name::{file_name, free_path};
+pub use file_name::{file_date, file_name, free_path};
 pub use listing::{RunRow, RunSummary, list};
 pub use reader::read;
 pub use writer::RunWriter;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use plimsoll_host::{Component, CpuTimes, Host, Ran, Watched, opening_line, sample_line};
 use plimsoll_record::{Address, HostSample, Source, Subject};
+use plimsoll_report::host_view::{self, ProcessUse, Window};
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::args::ProbeArgs;
@@ -15,27 +16,25 @@ use crate::exit::Exit;
 use crate::terminal::{remark, result};
 
 use end::End;
-use view::Window;
 
 mod end;
-mod view;
 
 /// The file tree of this machine.
 const ROOT: &str = "/";
 
-/// A first look, at what is worth a second one, takes this long.
-const FIRST_LOOK: Duration = Duration::from_millis(300);
+/// How long the busiest processes are searched for.
+const SEARCH: Duration = Duration::from_millis(300);
 
-/// So many processes are looked into where none is named.
+/// How many processes are sampled where none is named.
 const BUSIEST: usize = 5;
 
-/// Looks at this host.
+/// Samples this host.
 pub(crate) fn probe(args: &ProbeArgs) -> anyhow::Result<Exit> {
     let end = End::watch(args.stream).context("could not watch for Ctrl-C")?;
     if args.stream { stream(args, &end) } else { show(args, &end) }
 }
 
-/// Samples until nobody wants any more, whichever way that shows.
+/// Writes samples until the reader is gone or asks for the end.
 fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let mut host = host(args, &named(args));
     let mut due = RealClock.now();
@@ -61,41 +60,40 @@ fn write(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Two samples, and what happened between them.
+/// Two samples, and the changes between them.
 fn show(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let mut watched = named(args);
     let named = !watched.is_empty();
     if !named {
-        let Some(ran) = ran_within(end, FIRST_LOOK)? else { return Ok(Exit::Interrupted) };
+        let Some(ran) = ran_within(end, SEARCH)? else { return Ok(Exit::Interrupted) };
         watched.pids = ran.iter().take(BUSIEST).map(|process| process.pid).collect();
     }
     let mut host = host(args, &watched);
-    // A host tells of the threads that ran since it was read before: the first read only marks the beginning.
+    // A host reports the threads that ran since the read before: the first read only marks the beginning.
     samples(&mut host);
-    if end.comes_before(RealClock.now() + FIRST_LOOK) {
+    if end.comes_before(RealClock.now() + SEARCH) {
         return Ok(Exit::Interrupted);
     }
     let before = samples(&mut host);
     let Some(ran) = ran_within(end, args.every)? else { return Ok(Exit::Interrupted) };
     let after = samples(&mut host);
-    result(&view::text(&Window::between(&before, &after), &ran, named))?;
+    result(&host_view::render(&Window::new(&before, &after), &ran, named))?;
     absent_ports(args, &after);
     Ok(Exit::Success)
 }
 
 /// The processes that ran within a time, the busiest first, without this one; `None` if the user ends it.
-fn ran_within(end: &End, time: Duration) -> anyhow::Result<Option<Vec<Ran>>> {
+fn ran_within(end: &End, time: Duration) -> anyhow::Result<Option<Vec<ProcessUse>>> {
     let read = || CpuTimes::read(Path::new(ROOT)).context("could not list the processes in /proc");
     let before = read()?;
     if end.comes_before(RealClock.now() + time) {
         return Ok(None);
     }
-    let mut ran = read()?.since(&before);
-    ran.retain(|process| process.pid != std::process::id());
-    Ok(Some(ran))
+    let ran = read()?.since(&before).into_iter().filter(|process| process.pid != std::process::id());
+    Ok(Some(ran.map(|Ran { pid, name, cpu_ms }| ProcessUse { pid, name, cpu_ms }).collect()))
 }
 
-/// A port that was asked for and that nobody listens on is most likely mistyped.
+/// Remarks on ports without a listener, which are most likely mistyped.
 fn absent_ports(args: &ProbeArgs, samples: &[HostSample]) {
     let listeners = samples.iter().filter(|sample| sample.source == Source::Listener);
     let port = |sample: &HostSample| match sample.subject() {

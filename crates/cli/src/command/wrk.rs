@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use plimsoll_units::best_effort;
 use plimsoll_wrk::options::{self, Exit, Options};
 use plimsoll_wrk::{Streams, run};
 
@@ -67,8 +68,7 @@ fn refusal(words: &str) -> Exit {
 
 fn leave(exit: &Exit) -> u8 {
     let written = io::stdout().write_all(exit.stdout.as_bytes()).and_then(|()| io::stdout().flush());
-    if written.and_then(|()| io::stderr().write_all(exit.stderr.as_bytes())).is_err() {
-        // Both streams are closed; the exit code says the same.
-    }
+    let written = written.and_then(|()| io::stderr().write_all(exit.stderr.as_bytes()));
+    best_effort(written, "both streams are closed, and the exit code says the same");
     exit.code
 }

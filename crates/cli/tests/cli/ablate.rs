@@ -30,7 +30,7 @@ fn the_published_filters_cost_what_their_report_concludes() {
     let us = |switch: &str| cost(start, switch)["cost_us"].as_f64().unwrap();
     assert!((us("log") - 2833.0).abs() < 1.0 && (us("perf_record") - 1267.0).abs() < 1.0);
     assert!(us("memcached") < -1500.0);
-    // A call for the whitelist costs 1.04 ms by itself and twice that beside the other two.
+    // A call for the whitelist costs 1.04 ms by itself and twice that with the other two.
     let contexts = cost(start, "whitelist")["contexts"].as_array().unwrap();
     let costs: Vec<f64> = contexts.iter().map(|context| context["cost_us"].as_f64().unwrap()).collect();
     assert!(
@@ -126,7 +126,7 @@ fn a_switch_that_burns_cpu_is_the_dearest_and_everything_is_kept() {
 fn variants_are_states_with_ledgers_of_their_own_and_the_step_between_them_is_explained() {
     let bench = Bench::new();
     let target = Target::start(&bench);
-    let variant = "[[variant]]\nname = \"mended\"\ncombinations = [[\"burn\"], []]\n[[variant.switch]]\nname = \"burn\"\n\
+    let variant = "[[variant]]\nname = \"fixed\"\ncombinations = [[\"burn\"], []]\n[[variant.switch]]\nname = \"burn\"\n\
         query.on = \"us=200\"\n";
     let plan = plan_of(&target, variant).replace("us=900", "us=2000").replace("400ms", "200ms");
     fs::write(bench.path("burn.toml"), plan).unwrap();
@@ -134,13 +134,13 @@ fn variants_are_states_with_ledgers_of_their_own_and_the_step_between_them_is_ex
     assert!(called.err.contains("2 states of it, 6 combinations in each of 2 rounds"), "{}", called.err);
     let found = called.json();
     let states: Vec<_> = found["ledgers"].as_array().unwrap().iter().map(|ledger| &ledger["state"]).collect();
-    assert_eq!(states, ["burn", "mended"]);
+    assert_eq!(states, ["burn", "fixed"]);
     let counts = |ledger: usize| found["ledgers"][ledger]["cells"].as_array().unwrap().len();
     assert_eq!((counts(0), counts(1)), (4, 2));
     assert_eq!(found["ledgers"][1]["costs"].as_array().unwrap().len(), 1, "the label has no cost");
     let steps = found["steps"].as_array().unwrap();
     let burning = steps.iter().find(|step| step["on"] == serde_json::json!(["burn"])).unwrap();
-    assert_eq!((&burning["from"], &burning["to"], steps.len()), (&"burn".into(), &"mended".into(), 2));
+    assert_eq!((&burning["from"], &burning["to"], steps.len()), (&"burn".into(), &"fixed".into(), 2));
     assert!(burning["before_us"].as_f64() > burning["after_us"].as_f64(), "{burning}");
     let tables = fs::read_dir(bench.path("plimsoll-runs")).unwrap().map(|entry| entry.unwrap().path());
     let table =

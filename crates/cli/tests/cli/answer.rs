@@ -27,7 +27,7 @@ fn a_pool_of_workers_shows_as_the_knee_and_the_plateau() {
 }
 
 #[test]
-fn an_slo_that_does_not_hold_is_told_and_ends_with_code_3() {
+fn an_slo_that_is_not_met_is_reported_and_ends_with_code_3() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let url = target.url("/sleep?ms=20&workers=1");
@@ -36,7 +36,7 @@ fn an_slo_that_does_not_hold_is_told_and_ends_with_code_3() {
 }
 
 #[test]
-fn a_budget_is_kept_and_what_it_cut_is_told() {
+fn a_budget_is_kept_and_what_it_cut_is_reported() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     // Without a pool this target serves ever more, so the ladder has no end of its own within the budget.

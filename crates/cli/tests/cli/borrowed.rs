@@ -55,9 +55,9 @@ fn a_clash_ends_with_code_2_and_what_has_no_effect_is_said() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let url = target.url("/healthz");
-    let refused = |line: &[&str], wanted: &str| {
+    let refused = |line: &[&str], expected: &str| {
         let called = bench.expect(2, line);
-        assert!(called.err.starts_with("plimsoll: ") && called.err.contains(wanted), "{}", called.err);
+        assert!(called.err.starts_with("plimsoll: ") && called.err.contains(expected), "{}", called.err);
         assert_eq!(called.out, "");
     };
     refused(&["run", "-q", "10", "-c", "5", &url], "-R 50 ");
@@ -72,7 +72,7 @@ fn a_clash_ends_with_code_2_and_what_has_no_effect_is_said() {
 }
 
 #[test]
-fn what_helps_against_a_failure_is_told_once_under_load_and_kept() {
+fn what_helps_against_a_failure_is_reported_once_under_load_and_kept() {
     let bench = Bench::new();
     let server = BadServer::start(Script::KillAfter { requests: 50 });
     let url = format!("http://{}/", server.address());

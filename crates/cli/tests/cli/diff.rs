@@ -61,7 +61,7 @@ fn without_files_a_diff_writes_nothing() {
 }
 
 #[test]
-fn sides_of_one_name_are_told_apart_by_their_folders() {
+fn sides_of_one_name_are_distinguished_by_their_folders() {
     let bench = Bench::new();
     for (folder, table) in [("a", SLOW), ("b", FAST)] {
         std::fs::create_dir(bench.path(folder)).unwrap();

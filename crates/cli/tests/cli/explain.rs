@@ -96,11 +96,11 @@ fn every_tier_that_an_author_names_is_found_in_the_row_where_it_limits() {
     };
     // Counted from 0 in the order of the file.
     let expected: [(&[usize], &str); 6] = [
-        // «Not enough load»: phase 3 with two Tomcats, phase 4 with eight.
+        // "Not enough load": phase 3 with two Tomcats, phase 4 with eight.
         (&[5, 17], "none "),
         // Phase 2: a Tomcat alone holds 50K at 80 % and more load adds nothing; phases 3 and 4 until nginx's link is full.
         (&[2, 3, 4, 7, 14, 15, 16], "cpu tomcat"),
-        // «Past 1500 Mbit/s»: 70K and 71K in phases 4 and 5.
+        // "Past 1500 Mbit/s": 70K and 71K in phases 4 and 5.
         (&[18, 19, 22, 23], "bandwidth nginx"),
         // One Dubbo holds 29K; with five Redis it queues at 80 %.
         (&[21, 30, 31], "cpu dubbo"),

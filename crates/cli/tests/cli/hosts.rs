@@ -47,7 +47,7 @@ fn a_proxy_on_this_machine_is_followed_to_the_server_behind_it() {
 }
 
 #[test]
-fn nothing_is_looked_at_where_that_is_not_wanted() {
+fn no_host_is_sampled_with_no_probe() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let url = target.url("/healthz");

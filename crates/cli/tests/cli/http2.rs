@@ -118,9 +118,9 @@ fn a_server_that_does_not_speak_http2_gets_no_load() {
 #[test]
 fn what_http2_does_not_have_is_refused() {
     let bench = Bench::new();
-    let refused = |more: &[&str], wanted: &str| {
+    let refused = |more: &[&str], expected: &str| {
         let called = short_run(&bench, 2, "http://127.0.0.1/", more);
-        assert!(called.err.contains(wanted), "{more:?}: {}", called.err);
+        assert!(called.err.contains(expected), "{more:?}: {}", called.err);
     };
     refused(&["--http2", "--pipeline", "4"], "--streams");
     refused(&["--streams", "4", "--pipeline", "4"], "--streams");

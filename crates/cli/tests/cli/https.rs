@@ -220,7 +220,7 @@ fn options_of_tls_without_https_are_refused() {
 }
 
 #[test]
-fn a_plan_file_asks_for_http2_several_requests_and_an_authority_beside_it() {
+fn a_plan_file_asks_for_http2_several_requests_and_an_authority_next_to_it() {
     let (bench, nginx) = (Bench::new(), Nginx::start().unwrap());
     std::fs::copy(nginx.certificate(), bench.path("ca.pem")).unwrap();
     std::fs::write(bench.path("body"), "a=1").unwrap();
@@ -229,7 +229,7 @@ fn a_plan_file_asks_for_http2_several_requests_and_an_authority_beside_it() {
     let load = "[load]\nladder = [2]\nstep = \"200ms\"\n";
     let tables = "[[request]]\nurl = \"/?a\"\nweight = 3\n[[request]]\nname = \"post\"\nurl = \"/\"\nbody = \"@body\"\n";
     let plan = format!("{}{load}{tables}", target("http2 = true\ncacert = \"ca.pem\""));
-    // The plan lies elsewhere than the command is called, and what it names is beside it.
+    // The plan lies elsewhere than the command is called, and what it names is next to it.
     std::fs::create_dir(bench.path("elsewhere")).unwrap();
     std::fs::write(bench.path("plan.toml"), plan).unwrap();
     let mut command = bench.command(&["run", "-f", "../plan.toml", "--no-files", "--json"]);

@@ -385,13 +385,17 @@ fn plan_files_that_cannot_be_taken_are_errors_of_usage() {
 #[test]
 fn without_root_a_lab_is_made_in_a_user_namespace_or_the_missing_permission_is_named() {
     let Some(bench) = lab(ONE) else { return };
-    const NOBODY: u32 = 65_534;
-    chown(bench.folder(), Some(NOBODY), Some(NOBODY)).unwrap();
+    const UNPRIVILEGED: u32 = 65_534;
+    chown(bench.folder(), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
     // The program may lie in a folder that others cannot enter.
     let program = bench.path("plimsoll");
     fs::copy(env!("CARGO_BIN_EXE_plimsoll"), &program).unwrap();
     let mut command = std::process::Command::new(&program);
-    command.args(["lab", "run", "one.toml", "--quiet"]).current_dir(bench.folder()).uid(NOBODY).gid(NOBODY);
+    command
+        .args(["lab", "run", "one.toml", "--quiet"])
+        .current_dir(bench.folder())
+        .uid(UNPRIVILEGED)
+        .gid(UNPRIVILEGED);
     command.env("TMPDIR", bench.folder()).env_remove("XDG_RUNTIME_DIR").stdin(Stdio::null());
     let called = command.output().unwrap();
     let said = String::from_utf8_lossy(&called.stderr);
@@ -467,7 +471,7 @@ fn every_experiment_is_listed_with_what_it_is_about_and_has_a_page() {
 }
 
 /// The scenario of this name, diagnosed until the load generator was not what limited, a few times at most: on a machine that
-/// does other things beside it, that is the truth, and no test of the scenario.
+/// does other things meanwhile, that is the truth, and no test of the scenario.
 fn diagnosed(bench: &Bench, name: &str) -> Value {
     let folder = format!("{FILES}/scenarios");
     let once = || {

@@ -90,7 +90,7 @@ fn runs_of_a_file_are_compared_and_a_lab_stays_up_while_its_hosts_are_the_same()
 }
 
 #[test]
-fn a_variant_that_cannot_be_run_is_told_and_costs_only_itself() {
+fn a_variant_that_cannot_be_run_is_reported_and_costs_only_itself() {
     let more = "[compare]\nagainst = \"shop\"\n[[variant]]\nname = \"dead\"\n[[variant.host]]\nname = \"api\"\n\
                 run = [\"echo no such luck; exit 3\"]\n[[variant]]\nname = \"last\"\n";
     let Some(bench) = lab(&format!("{SHOP}{more}").replace("ladder = [1, 4]", "ladder = [1]")) else {
@@ -179,7 +179,7 @@ target.url = "http://api:8080/debug/vars?other"
 }
 
 #[test]
-fn a_run_that_ctrl_c_cut_short_is_shown_and_is_no_evidence_beside_others() {
+fn a_run_that_ctrl_c_cut_short_is_shown_and_is_no_evidence_with_others() {
     let more = "[row]\nfront = \"api\"\n[compare]\nagainst = \"shop\"\n[[variant]]\nname = \"long\"\n\
                 load.ladder = [1, 2, 3, 4, 5, 6, 7, 8]\n";
     let Some(bench) = lab(&format!("{SHOP}{more}").replace("[1, 4]", "[1]")) else { return };

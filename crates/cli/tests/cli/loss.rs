@@ -53,7 +53,7 @@ fn a_restart_in_the_middle_of_a_run_counts_against_its_success() {
 }
 
 #[test]
-fn a_target_killed_shortly_before_the_end_of_a_run_is_told_as_lost() {
+fn a_target_killed_shortly_before_the_end_of_a_run_is_reported_as_lost() {
     let bench = Bench::new();
     // At 100 requests a second these are answered after 1.7 s of 2.
     let server = BadServer::start(Script::KillAfter { requests: 170 });

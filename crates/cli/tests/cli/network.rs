@@ -132,8 +132,8 @@ fn connections_come_from_the_sources_that_are_named_and_only_from_own_addresses(
     let url = format!("http://{}/", server.address);
     short_run(&bench, 0, &url, &["--source-ip", "127.0.0.7,127.0.0.8-127.0.0.9"]);
     let sources: BTreeSet<IpAddr> = server.seen().iter().map(|request| request.from.ip()).collect();
-    let wanted = ["127.0.0.7", "127.0.0.8", "127.0.0.9"].map(|source| source.parse().unwrap());
-    assert!(!sources.is_empty() && sources.is_subset(&BTreeSet::from(wanted)), "{sources:?}");
+    let expected = ["127.0.0.7", "127.0.0.8", "127.0.0.9"].map(|source| source.parse().unwrap());
+    assert!(!sources.is_empty() && sources.is_subset(&BTreeSet::from(expected)), "{sources:?}");
     let called = short_run(&bench, 1, &url, &["--source-ip", "192.0.2.1"]);
     assert!(called.err.contains("192.0.2.1") && called.err.contains("ip address"), "{}", called.err);
     let called = short_run(&bench, 2, &url, &["--source-ip", "10.0.0.9-10.0.0.1"]);

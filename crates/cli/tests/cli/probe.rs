@@ -62,7 +62,7 @@ fn components_are_shown_and_those_that_do_not_tell_are_named() {
 }
 
 #[test]
-fn a_port_that_nobody_listens_on_is_remarked() {
+fn a_port_without_a_listener_is_remarked() {
     let bench = Bench::new();
     let port = refused_address().port().to_string();
     let called = bench.expect(0, &["probe", "--port", &port, "--every", "100ms"]);

@@ -53,10 +53,10 @@ fn a_ladder_holds_its_plateau_for_the_profile_and_keeps_its_table() {
 #[test]
 fn what_cannot_be_profiled_is_refused_before_the_load() {
     let (bench, program) = (Bench::new(), GoProgram::start().unwrap());
-    let refused = |source: &str, wanted: &str| {
+    let refused = |source: &str, expected: &str| {
         let called = profiled(&bench, &program, source, "runs");
         assert_eq!(called.code, 1, "{source}: {}{}", called.out, called.err);
-        assert!(called.err.contains(wanted), "{source}: {}", called.err);
+        assert!(called.err.contains(expected), "{source}: {}", called.err);
         assert!(!bench.path("runs").exists(), "no run was begun");
     };
     refused(&program.url(), "no profile of pprof");

@@ -167,7 +167,7 @@ fn a_status_that_is_expected_is_a_success_and_no_failure_in_the_report() {
 #[test]
 fn every_document_of_several_requests_keeps_to_the_schema() {
     let (bench, server) = (Bench::new(), Echo::start());
-    let file = format!("GET {0}/a\nCookie: tell-nobody\n\nGET /b/${{csv.n}}\n", server.url());
+    let file = format!("GET {0}/a\nCookie: secret\n\nGET /b/${{csv.n}}\n", server.url());
     std::fs::write(bench.path("shop.txt"), file).unwrap();
     std::fs::write(bench.path("rows.csv"), "n\n1\n").unwrap();
     let called = run(&bench, "20", &["--requests", "shop.txt", "--csv", "rows.csv", "--csv-order", "random"]);
@@ -179,7 +179,7 @@ fn every_document_of_several_requests_keeps_to_the_schema() {
         .map(|error| error.to_string())
         .collect();
     assert!(errors.is_empty(), "{errors:#?}");
-    assert!(!called.out.contains("tell-nobody"));
+    assert!(!called.out.contains("secret"));
     assert_eq!(
         (&document["plan"]["csv"]["order"], &document["plan"]["csv"]["bytes"]),
         (&"random".into(), &4.into())
@@ -199,9 +199,9 @@ fn mistakes_in_requests_variables_and_checks_end_with_code_2_before_any_connecti
     write("broken.txt", "GET /a\nno header\n");
     write("template.txt", "GET /a\n\nGET /b/${cvs.user}\n");
     write("weights.txt", "# plimsoll: weight=0\n/a\n");
-    let refused = |args: &[&str], wanted: &[&str]| {
+    let refused = |args: &[&str], expected: &[&str]| {
         let called = bench.expect(2, &[&["run"], args].concat());
-        assert!(wanted.iter().all(|part| called.err.contains(part)), "{args:?}: {}", called.err);
+        assert!(expected.iter().all(|part| called.err.contains(part)), "{args:?}: {}", called.err);
         assert_eq!(called.out, "");
     };
     refused(&[&url, "-b", "${uid}"], &["the body", "`${uid}`", "line 1, column 1", "${uuid}"]);

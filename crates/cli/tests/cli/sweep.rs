@@ -17,8 +17,8 @@ fn a_ladder_leaves_a_table_the_dat_of_wrktest_and_two_figures() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let called = bench.expect(0, &sweep(&target.url("/sleep?ms=2"), "api"));
-    for wanted in ["conns", "QPS", "p99", "bytes/s"] {
-        assert!(called.out.contains(wanted), "{wanted}: {}", called.out);
+    for expected in ["conns", "QPS", "p99", "bytes/s"] {
+        assert!(called.out.contains(expected), "{expected}: {}", called.out);
     }
     let dat = std::fs::read_to_string(bench.path("out/api.dat")).unwrap();
     let rows: Vec<Vec<f64>> = dat

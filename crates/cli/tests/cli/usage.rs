@@ -19,7 +19,7 @@ fn help_shows_examples_first() {
 }
 
 #[test]
-fn a_length_that_is_not_the_bodys_is_told_before_the_load() {
+fn a_length_that_is_not_the_bodys_is_reported_before_the_load() {
     let bench = Bench::new();
     let target = crate::bench::Target::start(&bench);
     let url = target.url("/healthz");
@@ -35,9 +35,9 @@ fn a_length_that_is_not_the_bodys_is_told_before_the_load() {
 #[test]
 fn a_wrong_line_ends_with_code_2_and_says_what_would_be_right() {
     let bench = Bench::new();
-    let refused = |args: &[&str], wanted: &str| {
+    let refused = |args: &[&str], expected: &str| {
         let called = bench.expect(2, args);
-        assert!(called.err.contains(wanted), "{args:?}: {}", called.err);
+        assert!(called.err.contains(expected), "{args:?}: {}", called.err);
         assert_eq!(called.out, "");
     };
     refused(&["run"], "URL");

@@ -1,4 +1,4 @@
-//! wrk's command line over TLS, beside wrk itself.
+//! wrk's command line over TLS, compared with wrk itself.
 
 use std::process::{Command, Stdio};
 

@@ -13,19 +13,19 @@ use crate::caller::{Caller, number};
 /// How long 400 connections may take on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Tells of every connection that the listener accepts, and keeps all of them open and unanswered.
+/// Reports every connection that the listener accepts, and keeps all of them open and unanswered.
 fn accepted(listener: TcpListener) -> Receiver<()> {
-    let (tell, told) = channel();
+    let (send, receive) = channel();
     thread::spawn(move || {
         let mut kept = Vec::new();
         for stream in listener.incoming() {
             kept.push(stream);
-            if tell.send(()).is_err() {
+            if send.send(()).is_err() {
                 return;
             }
         }
     });
-    told
+    receive
 }
 
 #[test]

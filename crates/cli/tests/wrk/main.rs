@@ -1,4 +1,4 @@
-//! The binary as people who use wrk meet it, beside wrk itself where that shows something.
+//! The binary as people who use wrk meet it, and next to wrk itself where that shows something.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "in tests, a failed step is the failure")]
 
 mod caller;

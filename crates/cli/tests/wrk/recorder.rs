@@ -60,7 +60,7 @@ fn keep(seen: &Seen, place: &mut Option<usize>, request: String) {
         connections.push(Vec::new());
         connections.len() - 1
     });
-    // A connection may still be busy when the next program's requests are already looked at.
+    // A connection may still be busy when the next program's requests are already read.
     if let Some(requests) = connections.get_mut(place) {
         requests.push(request);
     }

@@ -12,24 +12,24 @@ fn done_gets_the_figures_of_the_text() {
     let script = caller.script(
         "function done(summary, latency, requests)
            local e = summary.errors
-           print(('told %d %d %d %d'):format(summary.requests, summary.duration, summary.bytes,
+           print(('summed %d %d %d %d'):format(summary.requests, summary.duration, summary.bytes,
              e.connect + e.read + e.write + e.status + e.timeout))
            print(('p99 %.2f of %d'):format(latency:percentile(99) / 1000, #latency))
          end",
     );
     let called = caller
         .expect(0, &["-t2", "-c4", "-d1s", "-L", "-s", &script, &format!("http://{}/", nginx.address())]);
-    let told = called.words("told");
-    assert_eq!(told[1].parse(), Ok(called.requests()));
-    assert_eq!((told[2], told[4]), ("1000000", "0"));
+    let shown = called.words("summed");
+    assert_eq!(shown[1].parse(), Ok(called.requests()));
+    assert_eq!((shown[2], shown[4]), ("1000000", "0"));
     let (p99, line) = (number(called.words("p99")[1]), number(called.words("99%")[1]));
     assert!((p99 - line).abs() <= 0.01, "{p99} {line}");
     let after_text = called.out.split_once("Transfer/sec").unwrap().1;
-    assert!(after_text.contains("told"), "{}", called.out);
+    assert!(after_text.contains("summed"), "{}", called.out);
 }
 
 #[test]
-fn a_script_that_fails_under_load_is_told_once_and_the_rest_is_kept() {
+fn a_script_that_fails_under_load_is_reported_once_and_the_rest_is_kept() {
     let (caller, nginx) = (Caller::new(), Nginx::start().unwrap());
     let script = caller.script(
         "local left = 50

@@ -73,9 +73,9 @@ fn threads_have_variables_of_their_own_that_done_adds_up() {
     assert_eq!(ours.shape(), theirs.shape());
     assert_eq!(ours.requests.len(), 3);
     let asked: u64 = ours.requests.iter().map(|requests| requests.len() as u64).sum();
-    let told = ours.called.out.lines().filter(|line| line.starts_with("thread "));
+    let shown = ours.called.out.lines().filter(|line| line.starts_with("thread "));
     let counts: Vec<[u64; 2]> =
-        told.map(|line| [3, 7].map(|index| number(line.split(' ').nth(index).unwrap()) as u64)).collect();
+        shown.map(|line| [3, 7].map(|index| number(line.split(' ').nth(index).unwrap()) as u64)).collect();
     // The first thread's request() is called once more than it sends, as under wrk.
     assert_eq!(counts.iter().map(|[made, _]| made).sum::<u64>(), asked + 1);
     assert_eq!(counts.iter().map(|[_, answered]| answered).sum::<u64>(), asked);

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use plimsoll_analyze::Trial;
 use plimsoll_plan::checked_name;
+use plimsoll_store::file_date;
+use plimsoll_units::unix_time;
 
 use super::measured::MeasuredStates;
 use super::order::Order;
@@ -72,7 +73,7 @@ pub fn ablate(
     context: RunContext<'_>,
 ) -> Result<AblationRuns, ExperimentError> {
     let states = State::all(&file.content, file.name(), context.settings.quick)?;
-    let stem = format!("{}-{}", file.name(), Timestamp::now().strftime("%Y%m%d-%H%M%S"));
+    let stem = format!("{}-{}", file.name(), file_date(unix_time().as_millis() as u64));
     let switches: Vec<String> = file.content.switches.iter().map(|switch| switch.name.clone()).collect();
     let table = TrialsFile::new(&context.settings.out, &stem, &switches, states.len() > 1);
     let measured = MeasuredStates::new(switches);

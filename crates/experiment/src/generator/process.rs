@@ -5,13 +5,14 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use plimsoll_conductor::peers::{Message, PeerGroup, send_line, socket_channel};
 use plimsoll_conductor::{Observer, RunOptions, conduct};
 use plimsoll_host::StreamSource;
 use plimsoll_plan::Plan;
 use plimsoll_store::StoreError;
+use plimsoll_units::{Clock, RealClock};
 
 use super::caps::RemoteCaps;
 use crate::ExperimentError;
@@ -92,11 +93,11 @@ fn follow(socket: &Path, plan: Plan, interrupted: &AtomicBool) -> Result<(), Exp
 }
 
 fn connect(socket: &Path, interrupted: &AtomicBool) -> Result<UnixStream, ExperimentError> {
-    let begun = Instant::now();
+    let begun = RealClock.now();
     loop {
         match UnixStream::connect(socket) {
             Ok(stream) => return Ok(stream),
-            Err(source) if begun.elapsed() > LEADER_WITHIN => {
+            Err(source) if RealClock.now().since(begun) > LEADER_WITHIN => {
                 let (path, within_sec) = (socket.to_owned(), LEADER_WITHIN.as_secs());
                 return Err(ExperimentError::NoLeader { path, within_sec, source });
             }

@@ -101,7 +101,7 @@ fn by_version_2_a_group_that_cannot_pass_on_the_cpu_leaves_that_to_the_one_above
     let mounts = tree.mounts(&[("cg", "cgroup2 cgroup2 rw")]);
     let groups = groups(&mounts, "0::/me\n");
     assert_eq!(groups.folders(), [tree.0.path().join("cg/plimsoll-lab-0")]);
-    // With nobody above to ask there is no such group at all.
+    // Without a group above there is no such group at all.
     fs::remove_file(tree.0.path().join("cg/cgroup.subtree_control")).unwrap();
     fs::create_dir(tree.0.path().join("cg/cgroup.subtree_control")).unwrap();
     assert_eq!(self::groups(&mounts, "0::/me\n").capping(), Capping::Affinity);
@@ -150,5 +150,5 @@ fn a_cap_of_memory_or_disk_without_its_controller_is_an_error_that_says_what_it_
         Path::new("/proc/self"),
         &Capacity { disk_bytes_per_sec: Some(1), ..Capacity::default() },
     );
-    assert!(in_memory.unwrap_err().to_string().contains("TMPDIR"), "no disk can be told");
+    assert!(in_memory.unwrap_err().to_string().contains("TMPDIR"), "no disk is found");
 }

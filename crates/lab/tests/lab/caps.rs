@@ -77,7 +77,7 @@ fn packets_are_capped_and_counted_as_a_cable_has_them() {
     let web = &lab.hosts()[0];
     let before = packets_sent(web);
     let bytes = 3_000_000;
-    // A full packet carries 1448 bytes beside the headers and the time stamp.
+    // A full packet carries 1448 bytes next to the headers and the time stamp.
     let full = bytes_per_sec(web, &lab.generators()[0], bytes) / 1448.0;
     near(full, 1000.0);
     let packets = packets_sent(web) - before;
@@ -151,7 +151,7 @@ fn what_is_written_to_disk_is_capped_and_the_cap_can_be_raised() {
             return;
         }
     };
-    // Each write takes a little of the file system's own beside its bytes.
+    // Each write takes a little of the file system's own next to its bytes.
     let capped = written_per_sec(&lab, "first", 2e6);
     assert!(capped < 1.25e6, "{capped}");
     let more = Capacity { disk_bytes_per_sec: Some(4_000_000), ..Capacity::default() };
@@ -162,7 +162,7 @@ fn what_is_written_to_disk_is_capped_and_the_cap_can_be_raised() {
 }
 
 #[test]
-fn memory_beyond_the_cap_is_not_to_be_had() {
+fn memory_beyond_the_cap_is_unavailable() {
     let Some(stage) = Stage::new() else { return };
     let mut greedy = host(
         "web",

@@ -55,7 +55,7 @@ fn shared_memory_and_files_of_run_are_each_hosts_own() {
 }
 
 #[test]
-fn a_lab_file_that_its_hosts_would_not_see_is_told() {
+fn a_lab_file_that_its_hosts_would_not_see_is_refused() {
     let Some(stage) = Stage::new() else { return };
     let hidden = Stage { folder: tempfile::tempdir_in("/run").unwrap() };
     let error = hidden.up(vec![idle("web", Capacity::default())]).unwrap_err().to_string();
@@ -81,7 +81,7 @@ fn commands_get_their_variables_and_ready_waits_for_a_page() {
 }
 
 #[test]
-fn a_command_that_dies_early_is_told_with_what_it_wrote() {
+fn a_command_that_dies_early_is_reported_with_what_it_wrote() {
     let Some(stage) = Stage::new() else { return };
     let dying = host("web", &["sleep 1000", "echo ${tmp} > ${dir}/own; echo no such port >&2; exit 7"]);
     let dying = plimsoll_plan::LabHostSpec { ready: Some(Ready::Tcp(80)), ..dying };
@@ -94,7 +94,7 @@ fn a_command_that_dies_early_is_told_with_what_it_wrote() {
 }
 
 #[test]
-fn a_host_that_never_becomes_ready_is_told_with_what_was_seen() {
+fn a_host_that_never_becomes_ready_is_reported_with_its_last_answer() {
     let Some(stage) = Stage::new() else { return };
     let silent = plimsoll_plan::LabHostSpec {
         ready: Some(Ready::Tcp(80)),
@@ -107,7 +107,7 @@ fn a_host_that_never_becomes_ready_is_told_with_what_was_seen() {
 }
 
 #[test]
-fn a_variable_that_names_no_host_is_told() {
+fn a_variable_that_names_no_host_is_refused() {
     let Some(stage) = Stage::new() else { return };
     let error = stage.up(vec![host("web", &["echo ${host:wep}"])]).unwrap_err().to_string();
     assert!(error.contains("did you mean `web`?"), "{error}");

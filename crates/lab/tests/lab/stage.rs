@@ -76,7 +76,7 @@ pub(crate) fn processes(group: &Path) -> Vec<u32> {
     text.lines().map(|line| line.parse().unwrap()).collect()
 }
 
-/// Waits until something holds, for a minute at most; it tells nobody when it does.
+/// Polls until something holds, for a minute at most.
 pub(crate) fn until(what: &str, holds: impl Fn() -> bool) {
     let begun = std::time::Instant::now();
     while !holds() {

@@ -13,7 +13,7 @@ use super::sources::Source;
 const HOME: &str = "units";
 
 /// Crates whose sources still ask by themselves.
-const KNOWN: &[&str] = &["conductor", "experiment"];
+const KNOWN: &[&str] = &["conductor"];
 
 /// Types of the standard library and of `jiff` that know the time.
 const CLOCKS: [&str; 4] = ["Instant", "SystemTime", "Timestamp", "Zoned"];

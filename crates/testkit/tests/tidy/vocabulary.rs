@@ -42,7 +42,6 @@ const KNOWN: &[&str] = &[
     "crates/conductor",
     "crates/experiment",
     "crates/host",
-    "crates/lab",
     "crates/record",
     "crates/report",
     "docs",

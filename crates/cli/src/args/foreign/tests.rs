@@ -64,9 +64,9 @@ fn what_is_always_so_is_accepted_and_said_once() {
 
 #[test]
 fn a_clash_is_refused_with_what_to_write_instead() {
-    let says = |typed: &str, wanted: &str| {
+    let says = |typed: &str, expected: &str| {
         let words = refused(&format!("plimsoll run {typed} http://h/"));
-        assert!(words.contains(wanted), "{typed}: {words}");
+        assert!(words.contains(expected), "{typed}: {words}");
     };
     says("-q 10 -c 20", "-R 200 ");
     says("-q 10", "-R 500 ");
@@ -79,8 +79,8 @@ fn a_clash_is_refused_with_what_to_write_instead() {
     says("-s 30", "--timeout");
     says("-g out.tsv", "plimsoll export");
     says("-X proxy:3128", "--connect-to");
-    says("-A nobody", "user:password");
-    says("-a nobody", "colon");
+    says("-A name", "user:password");
+    says("-a name", "colon");
     says("-p one -u two", "--body");
     says("-z 10s -d 5s", "--duration");
     says("-z 10s -n 5", "leave -n out");
@@ -132,7 +132,7 @@ fn every_accepted_option_stands_for_options_that_there_are() {
         }
     }
     let line = translated("plimsoll run -k -n 5 -c 2 -p f -T t -H a:b -z 1s http://h/");
-    assert!(line.is_err(), "-n beside -z");
+    assert!(line.is_err(), "-n with -z");
     let line = translated("plimsoll run -k -n 5 -c 2 -p f -T t -H a:b -B 127.0.0.2 http://h/").unwrap().line;
     assert!(Args::try_parse_from(line).is_ok());
 }

@@ -1,63 +1,61 @@
-//! When a probe is to end: a signal, the end of its standard input, or the end of its parent.
+//! The end of a probe: a signal, the end of its standard input, or the end of its parent.
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 use rustix::process::{Pid, getppid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// How often a probe that waits looks whether its parent is there.
-const LOOK: Duration = Duration::from_secs(1);
+/// How often a waiting probe checks that its parent is alive.
+const PARENT_CHECK: Duration = Duration::from_secs(1);
 
 /// What ends a probe.
 pub(super) struct End {
-    wishes: Receiver<()>,
+    ends: Receiver<()>,
     parent: Option<Pid>,
 }
 
 impl End {
-    /// Watches from now on; standard input too if somebody may hold it open for as long as samples are wanted. A terminal is
-    /// left to its user.
+    /// Watches from now on; `with_input` also standard input, whose writer closes it to end the samples. A terminal is not
+    /// watched.
     pub(super) fn watch(with_input: bool) -> io::Result<Self> {
-        let (sender, wishes) = channel();
+        let (sender, ends) = channel();
         let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
-        let wish = sender.clone();
+        let on_signal = sender.clone();
         thread::Builder::new()
             .name("signals".to_owned())
-            .spawn(move || while signals.forever().next().is_some() && wish.send(()).is_ok() {})?;
+            .spawn(move || while signals.forever().next().is_some() && on_signal.send(()).is_ok() {})?;
         if with_input && !io::stdin().is_terminal() {
             thread::Builder::new().name("input".to_owned()).spawn(move || await_end_of_input(&sender))?;
         }
-        Ok(Self { wishes, parent: getppid() })
+        Ok(Self { ends, parent: getppid() })
     }
 
-    /// Waits until an instant, or for the end if that comes before.
+    /// Waits until an instant; true if the end comes first.
     pub(super) fn comes_before(&self, due: Instant) -> bool {
         loop {
-            // Whoever has lost its parent is given another one.
+            // The kernel gives an orphan another parent.
             if getppid() != self.parent {
                 return true;
             }
             let left = due.since(RealClock.now());
-            match self.wishes.recv_timeout(left.min(LOOK)) {
+            match self.ends.recv_timeout(left.min(PARENT_CHECK)) {
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => return true,
-                Err(RecvTimeoutError::Timeout) if left <= LOOK => return false,
+                Err(RecvTimeoutError::Timeout) if left <= PARENT_CHECK => return false,
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
     }
 }
 
-/// What is written there means nothing; that it is closed does.
+/// Waits until standard input is closed. What is written there is ignored.
 fn await_end_of_input(sender: &Sender<()>) {
     let mut input = io::stdin().lock();
     let mut buffer = [0; 256];
     while matches!(input.read(&mut buffer), Ok(1..)) {}
-    if sender.send(()).is_err() {
-        // The probe has ended already.
-    }
+    best_effort(sender.send(()), "the probe has ended already");
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_host::Ran;
 use plimsoll_record::metric::{cgroup, process, thread, waiting};
 use plimsoll_record::{Metric, Source, Subject};
 use plimsoll_units::bytes_text;
@@ -46,12 +45,23 @@ pub(super) fn rows(window: &Window<'_>, named: bool) -> Vec<Row> {
     processes.chain(threads).chain(places).chain(peers).chain(groups).collect()
 }
 
+/// The CPU time of a process between the two samples.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessUse {
+    /// Its number.
+    pub pid: u32,
+    /// Its name, as the kernel keeps it.
+    pub name: String,
+    /// Milliseconds of CPU time.
+    pub cpu_ms: u64,
+}
+
 /// The processes that ran and that no sample is about.
-pub(super) fn others(window: &Window<'_>, ran: &[Ran]) -> Vec<Row> {
+pub(super) fn others(window: &Window<'_>, ran: &[ProcessUse]) -> Vec<Row> {
     let known: BTreeSet<u32> = window.all(Source::Process).filter_map(|seen| seen.subject.pid()).collect();
-    let share = |process: &Ran| process.cpu_ms as f64 / 1000.0 / window.span_sec();
+    let share = |process: &ProcessUse| process.cpu_ms as f64 / 1000.0 / window.span_sec();
     let others = ran.iter().filter(|process| !known.contains(&process.pid) && share(process) >= OTHER_SHOWN);
-    let row = |process: &Ran| {
+    let row = |process: &ProcessUse| {
         Row::new("others", format!("{} {} {} of a core", process.pid, process.name, percent(share(process))))
     };
     others.take(OTHERS_SHOWN).map(row).collect()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_record::{Counters, HostSample, Metric, Reading, Source, Subject};
 
 /// The samples at the end, each with the sample of the same subject at the beginning.
-pub(in super::super) struct Window<'a> {
+pub struct Window<'a> {
     before: BTreeMap<Key<'a>, &'a HostSample>,
     after: &'a [HostSample],
 }
@@ -26,7 +26,8 @@ pub(super) struct Seen<'a> {
 }
 
 impl<'a> Window<'a> {
-    pub(in super::super) fn between(before: &'a [HostSample], after: &'a [HostSample]) -> Self {
+    /// The window between two lists of samples.
+    pub fn new(before: &'a [HostSample], after: &'a [HostSample]) -> Self {
         Self { before: before.iter().map(|sample| (key(sample), sample)).collect(), after }
     }
 

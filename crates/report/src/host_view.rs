@@ -1,11 +1,11 @@
-//! What happened between two samples of a host, for a person to read.
+//! Two samples of a host as text: rates, levels and busy processes.
 
-use plimsoll_host::Ran;
 use plimsoll_record::{HostSample, Reading};
 use plimsoll_units::significant;
 
+pub use processes::ProcessUse;
 use row::Row;
-pub(super) use window::Window;
+pub use window::Window;
 
 mod components;
 mod machine;
@@ -14,9 +14,9 @@ mod row;
 mod traffic;
 mod window;
 
-/// The whole view. The processes that the samples tell of were `named` by the user, or chosen for being busy. Of those
-/// that `ran` meanwhile, those are shown that the samples do not tell of.
-pub(super) fn text(window: &Window<'_>, ran: &[Ran], named: bool) -> String {
+/// The whole view. The user `named` the processes of the samples, or they were chosen because they were busy. Of the
+/// processes that `ran` meanwhile, the view shows those without a sample.
+pub fn render(window: &Window<'_>, ran: &[ProcessUse], named: bool) -> String {
     let rows: Vec<Row> = [
         machine::rows(window),
         traffic::rows(window),

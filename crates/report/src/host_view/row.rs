@@ -26,7 +26,7 @@ impl Row {
     /// The line under another one, which shows this label or none.
     pub(super) fn line(&self, label: &str) -> String {
         let mark = if self.notable { '!' } else { ' ' };
-        // Names of processes and answers of servers are anybody's to choose.
+        // Names of processes and answers of servers may hold control characters.
         let text = escape_control(&self.text);
         format!("{mark} {label:<LABEL_WIDTH$} {text}\n")
     }

@@ -16,8 +16,8 @@ fn sample(at_ms: u64, source: Source, subject: &str, counters: &[(Metric, u64)])
     }
 }
 
-fn text(before: &[HostSample], after: &[HostSample], ran: &[Ran]) -> String {
-    super::text(&Window::between(before, after), ran, true)
+fn text(before: &[HostSample], after: &[HostSample], ran: &[ProcessUse]) -> String {
+    render(&Window::new(before, after), ran, true)
 }
 
 /// The line of a row, by a part of its text.
@@ -96,7 +96,7 @@ fn a_name_cannot_move_the_terminals_cursor() {
 #[test]
 fn processes_that_were_busy_and_not_watched_are_named() {
     let of = |us| sample(us / 1000, Source::Process, "11 a", &[(process::CPU_US, us), (process::THREADS, 1)]);
-    let ran = |pid, cpu_ms| Ran { pid, name: "b".to_owned(), cpu_ms };
+    let ran = |pid, cpu_ms| ProcessUse { pid, name: "b".to_owned(), cpu_ms };
     let text = text(&[of(0)], &[of(1_000_000)], &[ran(11, 1000), ran(12, 300), ran(13, 10)]);
     assert!(line(&text, "11 a").ends_with("11 a 100 % of a core, 1 thread"), "{text}");
     assert_eq!(line(&text, "12 b"), "  others      12 b 30 % of a core");
@@ -111,8 +111,8 @@ fn of_many_processes_the_busiest_are_shown_and_idle_ones_only_if_they_were_named
         (1..=30).map(one).collect()
     };
     let (before, after) = (of(0), of(1000));
-    let window = Window::between(&before, &after);
-    let (named, chosen) = (super::text(&window, &[], true), super::text(&window, &[], false));
+    let window = Window::new(&before, &after);
+    let (named, chosen) = (render(&window, &[], true), render(&window, &[], false));
     assert!(line(&named, " 30 a ").contains("3 % of a core") && !named.contains(" 20 a "), "{named}");
     assert!(line(&named, "more").contains("and 20 more, 21 % of a core together"), "{named}");
     assert!(line(&chosen, "more").contains("and 16 more"), "the idle ones are not counted: {chosen}");
