@@ -99,7 +99,7 @@ pub(crate) struct Connection {
 }
 
 // Without requests, buffers and layers, ten thousand connections hold ten thousand of them.
-const _: () = assert!(size_of::<Connection>() <= 320);
+const _: () = assert!(size_of::<Connection>() <= 256);
 
 impl Connection {
     /// A closed connection, with positions of its own in the ledger.
