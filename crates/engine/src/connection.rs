@@ -9,13 +9,13 @@
 //!     |                         v  |   v                          v
 //!     |                       Queued  Handshaking -----opened----> Open
 //!     |                         |      |                          |  idle <--> busy
-//!     |                         |      |                          |  (none <--> some request under way)
+//!     |                         |      |                          |  (none <--> some request in flight)
 //!     +-------------------------+------+--------------------------+
 //!        close: failed, retired by the server, reset, timed out
 //! ```
 //!
 //! - `Queued`: a unix socket's accept queue was full; the worker connects again after a pause (`retry_connecting`).
-//! - `Open` is idle or busy by the requests under way ([`InFlight`]). Alongside, a closed loop's connection may be in think
+//! - `Open` is idle or busy by the requests in flight ([`InFlight`]). Alongside, a closed loop's connection may be in think
 //!   time before its next request ([`ThinkTime`]); pipelined and HTTP/2 requests may be under way meanwhile.
 //! - Closing is not a state: the socket is closed at once. Requests that may be sent again stay under way through `Closed`
 //!   and `Connecting`, and go out first when the connection is open again.
@@ -195,7 +195,7 @@ impl Connection {
         attempt.began
     }
 
-    /// Any other state → `Closed`. The socket is gone; requests under way stay.
+    /// Any other state → `Closed`. The socket is gone; requests in flight stay.
     pub(crate) fn close(&mut self) {
         assert!(self.state != State::Closed, "closed twice");
         self.state = State::Closed;
@@ -215,7 +215,7 @@ impl Connection {
         since
     }
 
-    /// The number of requests under way.
+    /// The number of requests in flight.
     #[inline]
     pub(crate) fn in_flight(&self) -> u16 {
         self.requests.len()
@@ -347,7 +347,7 @@ impl Connection {
         }
     }
 
-    /// The peer ended the connection: settles the requests under way. Those that may be sent again stay. False if there
+    /// The peer ended the connection: settles the requests in flight. Those that may be sent again stay. False if there
     /// were none.
     pub(crate) fn settle_close(&mut self, close: CloseKind, now: Instant, shared: &mut Shared) -> bool {
         if self.requests.is_empty() {
@@ -362,7 +362,7 @@ impl Connection {
         true
     }
 
-    /// The requests under way got no response, because the server ended the connection or it failed as this kind. If the
+    /// The requests in flight got no response, because the server ended the connection or it failed as this kind. If the
     /// server closed it between two requests, those that may be sent again stay.
     pub(crate) fn settle_unanswered(
         &mut self,

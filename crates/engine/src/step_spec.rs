@@ -52,7 +52,7 @@ pub struct StepSpec {
     pub traffic: Traffic,
     /// How many requests of the plan are counted separately, at least one.
     pub requests: u16,
-    /// The most requests under way on one connection.
+    /// The most requests in flight on one connection.
     pub depth: u16,
     /// The most requests sent in the step, if their number is limited.
     pub requests_max: Option<u64>,

@@ -1,4 +1,4 @@
-//! The requests under way on one connection: in which order they are answered, and what received bytes or the end of the
+//! The requests in flight on one connection: in which order they are answered, and what received bytes or the end of the
 //! connection mean for each of them.
 //!
 //! This file knows HTTP/1.1, whose responses come in the order of the requests; `streams` adds HTTP/2.
@@ -21,7 +21,7 @@ pub(crate) enum ReadOutcome {
     Retired,
     /// The oldest request failed, and the connection with it.
     RequestFailed(FailureKind),
-    /// The connection failed, and with it every request under way.
+    /// The connection failed, and with it every request in flight.
     Failed(FailureKind),
     /// Bytes arrived while no request was under way.
     Unrequested,
@@ -72,7 +72,7 @@ impl CloseKind {
     }
 }
 
-/// The requests under way on one connection, the oldest first. Each has an entry, a number below `depth`.
+/// The requests in flight on one connection, the oldest first. Each has an entry, a number below `depth`.
 #[derive(Debug)]
 pub(super) struct InFlight {
     /// The ledger's position of entry 0.
@@ -85,7 +85,7 @@ pub(super) struct InFlight {
     pub(super) answered_before: bool,
 }
 
-/// Which entries the requests under way have.
+/// Which entries the requests in flight have.
 #[derive(Debug)]
 enum Order {
     /// Responses come in order: a ring that begins at the entry of the oldest.
@@ -270,7 +270,7 @@ impl InFlight {
         self.fail(0, kind, ledger);
     }
 
-    /// The requests under way got not a byte of a response. If the server closed the connection between two requests
+    /// The requests in flight got not a byte of a response. If the server closed the connection between two requests
     /// (`between_requests`), those that may be sent again stay; the others failed. That ends, because a connection that
     /// answered nothing was not closed between requests. Requests that the server refused stay in any case, but not for
     /// ever.

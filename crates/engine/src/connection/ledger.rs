@@ -1,4 +1,4 @@
-//! What the connections of one worker share: the requests under way, and the record of how they ended.
+//! What the connections of one worker share: the requests in flight, and the record of how they ended.
 
 use plimsoll_http::{Expect, ParserMemory, Response, h2};
 use plimsoll_record::FailureKind;
@@ -9,7 +9,7 @@ use crate::frame_recorder::{Completed, FrameRecorder};
 use crate::requests::{CheckResult, RequestMeta, Source};
 use crate::step_spec::StepSpec;
 
-/// A request under way.
+/// A request in flight.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request {
     /// When it was due.
@@ -34,7 +34,7 @@ impl Request {
     }
 }
 
-/// The requests under way on all connections of a worker, by position, and the account of all that ended.
+/// The requests in flight on all connections of a worker, by position, and the account of all that ended.
 ///
 /// Each connection has `depth` positions; which of them are in use only the connection knows.
 pub(crate) struct Ledger {
@@ -43,7 +43,7 @@ pub(crate) struct Ledger {
     pub(super) inspector: Inspector,
     requests: Vec<Request>,
     in_flight: u64,
-    /// The most requests under way on one connection.
+    /// The most requests in flight on one connection.
     depth: u16,
     /// Requests go over the streams of HTTP/2 connections.
     streams: bool,
