@@ -2,22 +2,22 @@
 //! network.
 //!
 //! ```text
-//!            begin_connecting            connected, no TLS
-//!   Closed ------------------> Connecting ------------------------+
-//!     ^                         |  ^   |                          |
-//!     |   wait_for_accept_queue |  |   | begin_handshake          | opened
-//!     |                         v  |   v                          v
-//!     |                       Queued  Handshaking -----opened----> Open
-//!     |                         |      |                          |  idle <--> busy
-//!     |                         |      |                          |  (none <--> some request in flight)
-//!     +-------------------------+------+--------------------------+
-//!        close: failed, retired by the server, reset, timed out
+//!          begin_connecting           begin_handshake              opened
+//!   Closed ----------------> Connecting -------------> Handshaking --------> Open
+//!     ^                        |    ^                      |                  |
+//!     |  wait_for_accept_queue |    | retry_connecting     |                  | idle <--> busy
+//!     |                        v    |                      |                  |
+//!     |                        Queued                      |                  |
+//!     |                           |                        |                  |
+//!     +----------- close ---------+------------------------+------------------+
+//!                  failed, timed out, reset, retired by the server
 //! ```
 //!
-//! - `Queued`: a unix socket's accept queue was full; the worker connects again after a pause (`retry_connecting`).
+//! - `Queued`: a unix socket's accept queue was full; the worker connects again after a pause.
+//! - `Handshaking`: the socket is connected. Without TLS there is no handshake, and the connection is opened at once.
 //! - `Open` is idle or busy by the requests in flight ([`InFlight`]). Alongside, a closed loop's connection may be in think
-//!   time before its next request ([`ThinkTime`]); pipelined and HTTP/2 requests may be under way meanwhile.
-//! - Closing is not a state: the socket is closed at once. Requests that may be sent again stay under way through `Closed`
+//!   time before its next request ([`ThinkTime`]); pipelined and HTTP/2 requests may be in flight meanwhile.
+//! - Closing is not a state: the socket is closed at once. Requests that may be sent again stay in flight through `Closed`
 //!   and `Connecting`, and go out first when the connection is open again.
 //!
 //! The worker drives it: `worker/connecting.rs` through the states, `worker/sending.rs` and `worker/receiving.rs` while it
