@@ -16,7 +16,7 @@ mod values;
 
 pub use check::{Check, CheckError, CheckOutcome, CheckedResponse, MAX_KEPT_BODY_BYTES, Needs};
 pub use feeder::{Feeder, FeederError, Order};
-pub use mix::{Mix, MixError, Turn};
+pub use mix::{Mix, MixError, MixPosition};
 pub use requests::{Body, Fault, RequestText, RequestsError, parse_requests};
 pub use template::{Position, Template, TemplateError, TemplateScope, UnfitError};
 pub use values::{Feed, Share, Start, Values};

@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-/// The longest cycle that is laid out; at four bytes a place, 4 MiB.
+/// The longest cycle that is built; at four bytes a slot, 4 MiB.
 const MAX_CYCLE: u64 = 1 << 20;
 
 /// Why weights make no mix.
@@ -36,7 +36,7 @@ pub enum MixError {
 
 /// The order of the requests, laid out for one whole cycle.
 ///
-/// The k-th of a request's w places stands at (k + ½) / w of the cycle, ties by the order of the requests.
+/// The k-th of a request's w slots stands at (k + ½) / w of the cycle, ties by the order of the requests.
 /// That is the order in which the divisor method of Webster and Sainte-Laguë deals out seats, so that after
 /// any number of requests, not only whole cycles, the shares are as near to the weights as whole numbers go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +44,9 @@ pub struct Mix {
     cycle: Box<[u32]>,
 }
 
-/// How far one worker is in the cycle.
+/// The position of one worker in the cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn(usize);
+pub struct MixPosition(usize);
 
 impl Mix {
     /// Lays out the cycle for requests of these weights.
@@ -62,25 +62,25 @@ impl Mix {
         if total > MAX_CYCLE {
             return Err(MixError::TooLong { total });
         }
-        let mut places = Vec::with_capacity(total as usize);
+        let mut slots = Vec::with_capacity(total as usize);
         for (index, weight) in (0..).zip(weights.iter().map(|weight| weight / shared)) {
-            places.extend((0..weight).map(|k| Place { index, k, weight }));
+            slots.extend((0..weight).map(|k| Slot { index, k, weight }));
         }
-        places.sort_by(Place::order);
-        Ok(Self { cycle: places.iter().map(|place| place.index).collect() })
+        slots.sort_by(Slot::order);
+        Ok(Self { cycle: slots.iter().map(|slot| slot.index).collect() })
     }
 
     /// Where a worker begins: the workers start spread over the cycle, and each goes through all of it, so
     /// that a short run has the right shares too, and a slow worker does not change them.
-    pub fn start(&self, worker: u32, workers: u32) -> Turn {
+    pub fn start(&self, worker: u32, workers: u32) -> MixPosition {
         let part = self.cycle.len() as u64 * u64::from(worker) / u64::from(workers.max(1));
-        Turn(part as usize % self.cycle.len())
+        MixPosition(part as usize % self.cycle.len())
     }
 
     /// The index of the next request. It takes constant time and allocates nothing.
-    pub fn next(&self, turn: &mut Turn) -> usize {
-        let index = self.cycle[turn.0];
-        turn.0 = if turn.0 + 1 == self.cycle.len() { 0 } else { turn.0 + 1 };
+    pub fn next(&self, position: &mut MixPosition) -> usize {
+        let index = self.cycle[position.0];
+        position.0 = if position.0 + 1 == self.cycle.len() { 0 } else { position.0 + 1 };
         index as usize
     }
 
@@ -90,14 +90,14 @@ impl Mix {
     }
 }
 
-/// The k-th place of a request, at (2k + 1) / 2w of the cycle.
-struct Place {
+/// The k-th slot of a request, at (2k + 1) / 2w of the cycle.
+struct Slot {
     index: u32,
     k: u32,
     weight: u32,
 }
 
-impl Place {
+impl Slot {
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let scaled = |one: &Self, by: &Self| (2 * u64::from(one.k) + 1) * u64::from(by.weight);
         scaled(self, other).cmp(&scaled(other, self)).then(self.index.cmp(&other.index))

@@ -33,7 +33,6 @@
 mod body;
 mod connection;
 mod delay;
-mod error;
 mod null;
 mod output;
 mod payload;
@@ -44,6 +43,5 @@ mod server;
 mod service;
 mod slots;
 
-pub use error::TargetError;
 pub use null::NullServer;
-pub use server::Server;
+pub use server::{Server, ServerError};

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use plimsoll_sys::{Cores, Listener, Poll, Ready, Socket};
 
-use crate::TargetError;
+use crate::server::ServerError;
 use crate::slots::Slots;
 
 /// What every request gets.
@@ -42,12 +42,12 @@ impl NullServer {
     ///
     /// # Errors
     /// When no port, descriptor or thread is available.
-    pub fn start(core: Option<u32>) -> Result<Self, TargetError> {
+    pub fn start(core: Option<u32>) -> Result<Self, ServerError> {
         let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let refused = |reason| TargetError::Listen { address: anywhere, reason };
+        let refused = |reason| ServerError::Listen { address: anywhere, reason };
         let listener = Listener::bind(anywhere).map_err(refused)?;
         let address = listener.address().map_err(refused)?;
-        let unwatched = |reason| TargetError::Wait { reason };
+        let unwatched = |reason| ServerError::Wait { reason };
         let poll = Poll::new().map_err(unwatched)?;
         poll.watch_listener(&listener, LISTENER).map_err(unwatched)?;
         let stop = Arc::new(AtomicBool::new(false));

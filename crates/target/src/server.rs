@@ -11,10 +11,33 @@ use std::time::Duration;
 use plimsoll_sys::{Listener, Poll, Ready, disable_timer_slack, resource_limits};
 use plimsoll_units::{Clock, RealClock};
 
-use crate::TargetError;
 use crate::connection::{Connection, ResponseWriter, Turn};
 use crate::service::Service;
 use crate::slots::Slots;
+
+/// Why the server could not be set up, or had to end.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address cannot be listened on.
+    #[error(
+        "could not listen on {address} ({reason}); name an address of this machine and a port that is free \
+         (port 0 takes any free one)"
+    )]
+    Listen {
+        /// The address that was asked for.
+        address: SocketAddr,
+        /// What the kernel said.
+        reason: io::Error,
+    },
+    /// Readiness cannot be waited for.
+    #[error(
+        "could not wait for connections with epoll ({reason}); check the limit of open files (`ulimit -n`)"
+    )]
+    Wait {
+        /// What the kernel said.
+        reason: io::Error,
+    },
+}
 
 /// The longest time between two checks of the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(50);
@@ -42,12 +65,12 @@ impl Server {
     ///
     /// # Errors
     /// When the address cannot be listened on, or the process has no descriptor left.
-    pub fn bind(address: SocketAddr) -> Result<Self, TargetError> {
+    pub fn bind(address: SocketAddr) -> Result<Self, ServerError> {
         resource_limits();
-        let refused = |reason| TargetError::Listen { address, reason };
+        let refused = |reason| ServerError::Listen { address, reason };
         let listener = Listener::bind(address).map_err(refused)?;
         let address = listener.address().map_err(refused)?;
-        let poll = Poll::new().map_err(|reason| TargetError::Wait { reason })?;
+        let poll = Poll::new().map_err(|reason| ServerError::Wait { reason })?;
         Ok(Self { listener, poll, address, served: Arc::new(AtomicU64::new(0)) })
     }
 
@@ -66,10 +89,10 @@ impl Server {
     ///
     /// # Errors
     /// When the kernel refuses to watch the listener or to wait.
-    pub fn run(self, stop: &AtomicBool) -> Result<(), TargetError> {
+    pub fn run(self, stop: &AtomicBool) -> Result<(), ServerError> {
         disable_timer_slack();
         let outcome = EventLoop::new(self, stop).and_then(|mut event_loop| event_loop.run(stop));
-        outcome.map_err(|reason| TargetError::Wait { reason })
+        outcome.map_err(|reason| ServerError::Wait { reason })
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use mlua::{Function, Table};
 
 use address::Address;
-use state::{Source, State};
+use state::{ScriptFile, State};
 use thread_object::{Shared, ThreadObject};
 use thread_state::Hooks;
 
@@ -56,7 +56,7 @@ impl Script {
         args: Vec<String>,
         threads: u32,
     ) -> Result<Self, ScriptError> {
-        let (source, target) = (Source::read(path)?, Arc::new(target));
+        let (source, target) = (ScriptFile::read(path)?, Arc::new(target));
         let main = State::open(&source, &target)?;
         let first = reachable(&main, &target)?;
         let mut script = Self { main, threads: Vec::new(), pipeline: 1 };

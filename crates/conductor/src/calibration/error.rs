@@ -12,7 +12,7 @@ use plimsoll_record::CorruptHistogram;
 pub enum CalibrateError {
     /// The null server cannot run.
     #[error(transparent)]
-    Server(#[from] plimsoll_target::TargetError),
+    Server(#[from] plimsoll_target::ServerError),
     /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),

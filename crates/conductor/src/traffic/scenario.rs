@@ -10,7 +10,7 @@ use plimsoll_engine::{
     SourceFault,
 };
 use plimsoll_plan::Shard;
-use plimsoll_scenario::{Check, Feed, Mix, Share, Start, Turn, Values};
+use plimsoll_scenario::{Check, Feed, Mix, MixPosition, Share, Start, Values};
 use plimsoll_units::{Clock, RealClock, unix_time};
 
 use super::judge::Judge;
@@ -86,7 +86,7 @@ impl StepRequests {
         let share = Share { worker: shard.index, workers: shard.of };
         let scenario = Arc::clone(&self.scenario);
         WorkerRequests {
-            turn: scenario.mix.start(shard.index, shard.of),
+            position: scenario.mix.start(shard.index, shard.of),
             values: Values::new(self.seed, share, self.start, scenario.feed.clone()),
             body: Vec::new(),
             judge: Judge::new(&scenario.checks),
@@ -105,7 +105,7 @@ impl SourceFactory for StepRequests {
 #[derive(Debug)]
 struct WorkerRequests {
     scenario: Arc<Scenario>,
-    turn: Turn,
+    position: MixPosition,
     values: Values,
     /// Memory for a body whose length comes before it.
     body: Vec<u8>,
@@ -114,7 +114,7 @@ struct WorkerRequests {
 
 impl WorkerRequests {
     fn render(&mut self, out: &mut Vec<u8>) -> RequestMeta {
-        let request = &self.scenario.requests[self.scenario.mix.next(&mut self.turn)];
+        let request = &self.scenario.requests[self.scenario.mix.next(&mut self.position)];
         self.values.next_request(if request.timed { self.scenario.unix_ms() } else { 0 });
         request.render(&mut self.values, &mut self.body, out)
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use plimsoll_target::{Server, TargetError};
+use plimsoll_target::{Server, ServerError};
 
 /// Longer than anything here takes; only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -17,7 +17,7 @@ pub(crate) struct Running {
     pub(crate) address: SocketAddr,
     pub(crate) served: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<Result<(), TargetError>>>,
+    thread: Option<JoinHandle<Result<(), ServerError>>>,
 }
 
 impl Running {

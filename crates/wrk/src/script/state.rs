@@ -12,12 +12,12 @@ const PRELUDE: &str = include_str!("prelude.lua");
 
 /// The file of a script, read once and run in every state.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct ScriptFile {
     path: PathBuf,
     text: Vec<u8>,
 }
 
-impl Source {
+impl ScriptFile {
     pub(crate) fn read(path: &Path) -> Result<Self, ScriptError> {
         match std::fs::read(path) {
             Ok(text) => Ok(Self { path: path.to_owned(), text }),
@@ -38,7 +38,7 @@ pub(crate) struct State {
 
 impl State {
     /// Makes a state for the target and runs the script in it.
-    pub(crate) fn open(source: &Source, target: &Arc<ScriptTarget>) -> Result<Self, ScriptError> {
+    pub(crate) fn open(source: &ScriptFile, target: &Arc<ScriptTarget>) -> Result<Self, ScriptError> {
         let state = Self::bare(target).map_err(|error| ScriptError::in_lua("the prelude", &error))?;
         let chunk = state.lua.load(source.text.as_slice()).set_name(format!("@{}", source.path.display()));
         chunk.exec().map_err(|error| ScriptError::in_lua("the file", &error))?;
