@@ -98,11 +98,11 @@ pub(super) fn only_late(findings: &Findings) -> String {
     match &findings.plan.load {
         Load::Single { .. } => format!(
             "{answers} only after the load had ended: requests take longer (mean {mean}) than the load lasted \
-             ({load}), so no throughput can be told; use a longer -d."
+             ({load}), so throughput is not known; use a longer -d."
         ),
         Load::Ladder { budget, .. } => format!(
             "{answers} only after the load of each step had ended: requests take longer (mean {mean}) than a step \
-             ({load}), so no throughput can be told; use a longer {}.",
+             ({load}), so throughput is not known; use a longer {}.",
             if budget.is_some() { "--budget" } else { "--step" }
         ),
     }
@@ -137,9 +137,7 @@ pub(super) fn settled(step: &StepSummary, lower_bound: bool) -> &'static str {
             " Throughput changed within that step: the figure is the mean of all of it, and a rough one."
         }
         Steadiness::Ramp => " The offered rate changed as planned; what came of it over time stands below.",
-        Steadiness::TooShort => {
-            " That step was too short to tell its warm-up from the rest: the figure is a rough one."
-        }
+        Steadiness::TooShort => " That step was too short to find its warm-up: the figure is rough.",
     }
 }
 

@@ -7,7 +7,7 @@ use super::paragraph::{fact, point, wrapped};
 use super::table::Table;
 use crate::words::machines as words;
 
-/// A plan, and beside it the same with other machines: what was changed, and the plan then.
+/// A plan, and the same with other machines: the change, and the plan then.
 pub fn machines(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) -> String {
     let heading = format!(
         "Machines for {} requests/s, each used to {} of what it has at most",
@@ -68,7 +68,7 @@ fn growth(growth: Option<&Growth>) -> String {
         return String::new();
     };
     let text = format!(
-        "With the machines of «{}», which made {} requests/s, growth stops first at {}: {}.",
+        "With the machines of \"{}\", which made {} requests/s, growth stops first at {}: {}.",
         growth.at,
         count_text(growth.from_per_sec),
         first.tier,
@@ -92,7 +92,7 @@ fn stop(growth: &Growth, stop: &Stop) -> String {
         .map_or_else(String::new, |(low, high)| format!(" ({} to {})", count_text(low), count_text(high)));
     let scaled = stop.scaled.map_or_else(String::new, |(few, many, efficiency)| {
         format!(
-            "; adding machines helped there, from {} to {} it scaled to {:.0} % of in proportion",
+            "; adding machines helped there, from {} to {} it scaled to {:.0} % of linear",
             number(few),
             number(many),
             100.0 * efficiency

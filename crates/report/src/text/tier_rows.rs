@@ -19,7 +19,7 @@ pub fn tier_rows(rows: &[TierRow]) -> String {
     ]);
     rows.iter().for_each(|row| table.row(cells(row)));
     let note = if rows.iter().any(|row| row.efficiency.is_some()) {
-        let text = "«scales» is throughput a machine against the run with the fewest machines of that tier and all else equal.";
+        let text = "scales: throughput per machine, compared with the run with the fewest machines of that tier and all else equal.";
         format!("\n{}", wrapped("", "", text))
     } else {
         String::new()

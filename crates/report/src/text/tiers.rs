@@ -22,7 +22,7 @@ pub(super) fn drawing(topology: &Topology) -> String {
     wrapped("", "  ", &format!("Tiers: {}", escape_control(&drawing)))
 }
 
-/// What is equally far from the generator; processes that are alike are told once.
+/// The tiers at one distance from the generator; equal processes are counted.
 fn level_text(level: &[&TierNode], with_hosts: bool) -> String {
     let mut groups: Vec<(String, Vec<&TierNode>)> = Vec::new();
     for tier in level {
@@ -36,7 +36,7 @@ fn level_text(level: &[&TierNode], with_hosts: bool) -> String {
     texts.join(" + ")
 }
 
-/// The process and its port or unix socket; where nothing is looked at, the host and the port.
+/// The process and its port or unix socket; the host and the port where the host is not sampled.
 fn name(tier: &TierNode) -> String {
     let host = || if tier.host.contains(':') { format!("[{}]", tier.host) } else { tier.host.clone() };
     let name = tier.process.clone().unwrap_or_else(host);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_on_one_host_is_told_by_processes_and_ports() {
+    fn a_chain_on_one_host_shows_processes_and_ports() {
         let tiers = vec![
             tier(1, "local", Some("nginx"), 80),
             tier(2, "local", Some("java"), 9000),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reached_by_a_unix_socket_is_told_with_its_path() {
+    fn a_unix_socket_is_shown_with_its_path() {
         let mut app = tier(2, "local", Some("gunicorn"), 0);
         app.door = Door::Unix("/run/x.sock".to_owned());
         let drawing = drawing(&Topology { tiers: vec![tier(1, "local", Some("nginx"), 80), app] });
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn several_hosts_are_named_and_what_nobody_looks_at_is_its_address() {
+    fn several_hosts_are_named_and_unsampled_ones_by_their_address() {
         let tiers = vec![
             tier(1, "web", Some("nginx"), 80),
             tier(2, "api1", Some("java"), 9000),

@@ -70,7 +70,7 @@ fn ruled_out(verdict: &Verdict) -> String {
         return String::new();
     }
     let lines = words::excluded(verdict).into_iter().map(|line| point(&escape_control(&line)));
-    format!("What else was looked at\n{}", lines.collect::<String>())
+    format!("Ruled out\n{}", lines.collect::<String>())
 }
 
 fn evidence_of(verdict: &Verdict) -> String {

@@ -29,9 +29,9 @@ fn one(verdict: &Verdict, advice: &Advice) -> String {
 fn of_load(advice: &Advice) -> Option<String> {
     Some(match advice {
         Advice::NothingRan => "the run ended before its first step: run it again".to_owned(),
-        Advice::Sweep => "one level of load cannot tell a limit: run plimsoll sweep with the same URL to see where throughput stops growing".to_owned(),
+        Advice::Sweep => "one level of load cannot show a limit: run plimsoll sweep with the same URL to see where throughput stops growing".to_owned(),
         Advice::HigherRate => "this rate is kept up with: raise -R to find the one that is not".to_owned(),
-        Advice::TooShort => "what was measured is too short to tell a limit: give the load more time (-d, --step), or more requests (-n)".to_owned(),
+        Advice::TooShort => "the measurement is too short to find a limit: give the load more time (-d, --step), or more requests (-n)".to_owned(),
         Advice::LongerRun => "an answer takes longer than the load was on: give it more time, with a longer -d".to_owned(),
         Advice::LongerSteps => "an answer takes longer than a step: give each step more time, with a longer --step".to_owned(),
         Advice::LongerBudget => "an answer takes longer than a step: give the ladder more time, with a longer --budget".to_owned(),
@@ -52,10 +52,10 @@ fn of_load(advice: &Advice) -> Option<String> {
             "throughput was still growing at {}: give the ladder more time or higher rungs",
             connections(*count)
         ),
-        Advice::BeginLower => "throughput was the same from the lowest load on, which tells no lock from a pool, a policy that delays requests or \
+        Advice::BeginLower => "throughput was the same from the lowest load on, which does not distinguish a lock from a pool, a policy that delays requests or \
              a link: begin the ladder lower if it did not begin at 1 connection, and watch the generator's own link".to_owned(),
-        Advice::SomethingElse => "look for what else holds requests back: what is named under «also» or as the next limit, and hosts and \
-             components that were not looked at".to_owned(),
+        Advice::SomethingElse => "look for what else holds requests back: what is named as an alternative or as the next limit, and hosts and \
+             components that were not sampled".to_owned(),
         _ => return None,
     })
 }
@@ -149,7 +149,7 @@ fn of_hosts(verdict: &Verdict, advice: &Advice) -> Option<String> {
         ),
         Advice::ProfileWaits(connections) => format!(
             "take a profile of where {name} on {host} waits during -c {connections} (off-CPU, mutex profile), shorten what is \
-             done under the lock, and repeat the load; a second process would tell too"
+             done under the lock, and repeat the load; a second process would show it too"
         ),
         _ => return None,
     })

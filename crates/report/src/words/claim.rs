@@ -61,7 +61,7 @@ fn rivals(also: &[Suspect]) -> String {
     }
     let names: Vec<String> =
         also.iter().map(|one| format!("{} of {}", one.limit.name(), one.place)).collect();
-    format!(" What was seen does not tell it from {}.", joined(&names))
+    format!(" The evidence does not distinguish it from {}.", joined(&names))
 }
 
 fn next(verdict: &Verdict) -> String {
@@ -305,7 +305,7 @@ fn pool(owners: &[PlaceCount], size: Estimate, law: &AtOnceLaw, delayed_ack: Opt
 fn dependency((tier, outside): (&Place, &Place), connections: f64, busiest: Option<&ResourceUse>) -> String {
     let free = busiest.map_or_else(String::new, |used| format!(", while {}", resource::used(used)));
     format!(
-        "what answers at {outside} is the limit, and it is not looked at: {tier} passes its requests on to it ({} connections \
+        "what answers at {outside} is the limit, and it is not sampled: {tier} passes its requests on to it ({} connections \
          under load){free}",
         count_text(connections)
     )

@@ -28,9 +28,7 @@ pub(crate) fn at(at: &At) -> String {
 /// What the load and the generator show.
 fn of_load(observed: &Observation) -> Option<String> {
     Some(match observed {
-        Observation::MeasuredTime => {
-            "time measured in s, against the least that tells anything of hosts or of a rate".to_owned()
-        }
+        Observation::MeasuredTime => "time measured in s, against the minimum for hosts or a rate".to_owned(),
         Observation::Answered => "requests/s answered, against those offered".to_owned(),
         Observation::LastGain => "gain of the last step".to_owned(),
         Observation::Plateau => "plateau in requests/s".to_owned(),
@@ -51,7 +49,7 @@ fn of_load(observed: &Observation) -> Option<String> {
             "requests/s that were served, least and most over the steps with refusals".to_owned()
         }
         Observation::Raised(raise) => {
-            format!("requests/s with {}, against those foretold", experiment::raise(raise))
+            format!("requests/s with {}, against the prediction", experiment::raise(raise))
         }
         _ => return None,
     })
@@ -71,7 +69,7 @@ fn of_generator(reason: &GeneratorReason) -> String {
             "connections open, against the descriptors of this process".to_owned()
         }
         GeneratorReason::Stolen { .. } => "CPU time of this machine taken by others".to_owned(),
-        GeneratorReason::Retransmits { .. } => "TCP segments of this machine sent again".to_owned(),
+        GeneratorReason::Retransmits { .. } => "TCP segments of this machine retransmitted".to_owned(),
         GeneratorReason::NearCeiling { .. } => {
             "requests/s of a worker, against its ceiling when calibrated".to_owned()
         }

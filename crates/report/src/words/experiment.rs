@@ -39,7 +39,7 @@ fn tried(proof: &Proof) -> String {
     let with = raise(&proof.raise);
     let load = connections(proof.connections);
     let bound = proof.bound.as_ref().map_or_else(String::new, |bound| format!(", where {bound} stops it"));
-    let predicted = format!("×{} was foretold{bound}", significant(proof.predicted_ratio));
+    let predicted = format!("×{} was predicted{bound}", significant(proof.predicted_ratio));
     let Some((after, ratio)) = proof.after_per_sec.zip(proof.ratio) else {
         return format!("Tried: with {with} {load} were to be loaded again, and {predicted}.");
     };
@@ -58,7 +58,7 @@ fn outcome(proof: &Proof) -> String {
     match proof.outcome {
         ProofOutcome::Proven => "That proves the verdict.".to_owned(),
         ProofOutcome::Withdrawn if proof.moved() => {
-            "Throughput moved, and less than foretold: something else holds it back too.".to_owned()
+            "Throughput moved, but less than predicted: something else limits it too.".to_owned()
         }
         ProofOutcome::Withdrawn => {
             "Throughput did not move: the verdict is withdrawn, something else holds it back.".to_owned()

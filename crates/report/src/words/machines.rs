@@ -89,12 +89,12 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
                 format!("{} of its {}", amount(taken.unit, taken.amount), resource(taken.resource))
             };
             let all: Vec<String> = taken.iter().map(one).collect();
-            format!("nobody said how much more the rest can carry: the target takes {}", all.join(", "))
+            format!("how much more the rest can carry is not known: the target takes {}", all.join(", "))
         }
         Doubt::UsedOtherwise { .. } | Doubt::UsedOtherwiseOften { .. } => used_otherwise(doubt),
         Doubt::NothingObserved => "nothing was seen of what a request uses of it".to_owned(),
         Doubt::StoppedBy { run, per_sec, limit, place } => format!(
-            "{run} was stopped at {} requests/s by `{}` at {place}, which is not among what is counted here: mend that first",
+            "{run} was stopped at {} requests/s by `{}` at {place}, which is not among the resources counted here: fix that first",
             count_text(*per_sec),
             limit.name()
         ),
@@ -111,7 +111,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             per_request(*unit, *most)
         ),
         Doubt::MoreThanLinear { few, most } => format!(
-            "from {few:.0} to {most:.0} machines throughput grew more than in proportion, which machines alone do not do: \
+            "from {few:.0} to {most:.0} machines throughput grew more than linearly, which machines alone do not do: \
              something else changed between them"
         ),
         Doubt::BeyondMeasured { count, most, trusted } => format!(
@@ -143,7 +143,7 @@ fn used_otherwise(doubt: &Doubt) -> String {
 /// What holds for all of a plan.
 pub(crate) fn remark(remark: &Remark) -> String {
     match remark {
-        Remark::NoAnswers(run) => format!("{run} has no step with answers, and tells nothing."),
+        Remark::NoAnswers(run) => format!("{run} has no step with answers and is not used."),
         Remark::GeneratorLimit(run) => {
             format!("In {run} the load generator was the limit: what was not met there is not known.")
         }

@@ -16,7 +16,7 @@ pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
         }
         Claim::Front { per_sec, behind, together_per_sec } => format!(
             "{place} is the limit, near {} requests/s: {} alone carry {} together, and through it only {} of that. Which of \
-             its resources it is the table does not tell.",
+             its resources it is, the table does not say.",
             count_text(*per_sec),
             joined(behind),
             count_text(*together_per_sec),
@@ -25,7 +25,7 @@ pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
         Claim::AllOfAlone { tiers } => {
             let names = joined(tiers);
             format!(
-                "{names} are the limit: {names} carry through it what they carry alone. What of them is, the table does not tell."
+                "{names} are the limit: {names} carry through it what they carry alone. Which resource of them is full, the table does not say."
             )
         }
         Claim::HeldPool { tiers, workers, like_alone } => held_pool(tiers, *workers, *like_alone),
@@ -38,7 +38,7 @@ pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
             tier_figure(&fullest.figure),
             share_text(fullest.share)
         ),
-        Claim::NoFigures => "not known: the table tells of nothing that this row could use up.".to_owned(),
+        Claim::NoFigures => "not known: the table has no resource that this row could use up.".to_owned(),
         Claim::Elsewhere { fullest, per_sec } => format!(
             "not the CPU and not the link: {} is the fullest with {}. What stops {} requests/s is within {place} or behind it.",
             tier_figure(&fullest.figure),

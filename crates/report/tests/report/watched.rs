@@ -1,4 +1,4 @@
-//! Reports of runs whose hosts were looked at.
+//! Reports of runs whose hosts were sampled.
 
 use plimsoll_analyze::{
     Advice, At, Claim, Confidence, Demand, Estimate, Evidence, Excluded, Law, Limit, NextLimit, Observation,
@@ -70,7 +70,7 @@ fn a_verdict_from_hosts_is_told_with_what_else_was_looked_at() {
     let Sample { run, findings } = watched();
     let text = text::render(&run, &findings);
     assert!(text.contains("What limits it: nginx\\u{1b}[2J on web is the limit"), "{text}");
-    assert!(text.contains("What else was looked at\n  - api:"), "{text}");
+    assert!(text.contains("Ruled out\n  - api:"), "{text}");
     assert!(!text.contains("not known."), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
