@@ -15,4 +15,4 @@ pub(crate) mod usage;
 pub(crate) mod utilisation;
 
 pub(crate) use track::{Span, Track};
-pub(crate) use tracks::{GENERATOR, Hosts, name_of, pid_of};
+pub(crate) use tracks::{GENERATOR, Hosts};

@@ -4,9 +4,6 @@ use plimsoll_record::{Reading, Run, Source, Step};
 
 use crate::findings::Raise;
 
-/// The source under which a change of a host during a run is recorded.
-pub const INTERVENTION: &str = "intervention";
-
 /// A change that was asked for during a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Intervention {

@@ -48,7 +48,6 @@ pub use hosts::host_view::{
 };
 pub use hosts::resource::{Resource, ResourceId, ResourceKind, ResourceUse};
 pub use hosts::topology::{Door, TierEdge, TierNode, Topology};
-pub use intervention::INTERVENTION;
 pub use load::profiled::level_to_profile;
 pub use load::requests::wants_status;
 pub use load::summary::measured_to_the_last_answer;

@@ -1,7 +1,8 @@
 //! A cap that is raised while a run goes on.
 
 use plimsoll_plan::Cap;
-use plimsoll_record::{Counters, HostSample, Reading};
+use plimsoll_record::metric::intervention;
+use plimsoll_record::{Counters, HostSample, Metric, Reading};
 use serde::{Deserialize, Serialize};
 
 /// A cap of a host, to be raised while a run goes on.
@@ -20,21 +21,31 @@ pub struct Raise {
 impl Raise {
     /// What a run file keeps of it once it is done.
     pub fn reading(&self) -> Reading {
-        let unit = self.cap.unit();
-        let amounts = [("before", self.before), ("after", self.after)];
-        Reading::Ok(amounts.map(|(when, amount)| (format!("{when}_{unit}"), amount)).into())
+        let (before, after) = metrics(self.cap);
+        Reading::Ok([(before, self.before), (after, self.after)].into())
     }
 
     /// What a sample of the source `intervention` says was raised.
     pub(crate) fn from_sample(sample: &HostSample, counters: &Counters) -> Option<Self> {
         let cap = Cap::named(&sample.subject)?;
-        let amount =
-            |when: &str| counters.named(&format!("{when}_{}", cap.unit())).filter(|amount| *amount > 0);
-        Some(Self { host: sample.host.to_string(), cap, before: amount("before")?, after: amount("after")? })
+        let (before, after) = metrics(cap);
+        let amount = |metric| counters.get(metric).filter(|amount| *amount > 0);
+        Some(Self { host: sample.host.to_string(), cap, before: amount(before)?, after: amount(after)? })
     }
 
     /// How many times as much there is afterwards.
     pub(crate) fn ratio(&self) -> f64 {
         self.after as f64 / self.before as f64
+    }
+}
+
+/// The metrics for how much of a cap there is before and afterwards.
+fn metrics(cap: Cap) -> (Metric, Metric) {
+    match cap {
+        Cap::Cores => (intervention::BEFORE_CORES_MILLI, intervention::AFTER_CORES_MILLI),
+        Cap::LinkOut | Cap::LinkIn => (intervention::BEFORE_BITS_PER_SEC, intervention::AFTER_BITS_PER_SEC),
+        Cap::Packets => (intervention::BEFORE_PACKETS_PER_SEC, intervention::AFTER_PACKETS_PER_SEC),
+        Cap::Memory => (intervention::BEFORE_BYTES, intervention::AFTER_BYTES),
+        Cap::Disk => (intervention::BEFORE_BYTES_PER_SEC, intervention::AFTER_BYTES_PER_SEC),
     }
 }

@@ -1,25 +1,27 @@
 //! What the generator's machine reported of itself over the step.
 
-use plimsoll_record::{HostSample, Reading, Step};
+use plimsoll_record::metric::{cpu, descriptors, ports, pressure, tcp};
+use plimsoll_record::{HostSample, Metric, Reading, Step, Subject};
 
 use crate::MachineLoad;
 use crate::hosts::GENERATOR;
 
 /// One source of the generator's machine over one step: its samples from the last before the step to the first after it.
 #[derive(Debug)]
-struct Source<'a> {
+struct StepSamples<'a> {
     samples: Vec<&'a HostSample>,
 }
 
-fn counter(sample: &HostSample, name: &str) -> Option<u64> {
+fn value(sample: &HostSample, metric: Metric) -> Option<u64> {
     let Reading::Ok(counters) = &sample.reading else { return None };
-    counters.named(name)
+    counters.get(metric)
 }
 
-impl<'a> Source<'a> {
-    fn new(hosts: &'a [HostSample], source: &str, step: &Step) -> Self {
+impl<'a> StepSamples<'a> {
+    /// The samples that have a metric.
+    fn of(hosts: &'a [HostSample], metric: Metric, step: &Step) -> Self {
         let ours = |sample: &&HostSample| {
-            sample.host == GENERATOR && sample.source == source && sample.subject.is_empty()
+            sample.host == GENERATOR && sample.source == metric.source && sample.subject() == Subject::Host
         };
         let read = |sample: &&HostSample| matches!(sample.reading, Reading::Ok(_));
         let all: Vec<&HostSample> = hosts.iter().filter(ours).filter(read).collect();
@@ -29,44 +31,40 @@ impl<'a> Source<'a> {
         Self { samples: all.get(first..last).unwrap_or_default().to_vec() }
     }
 
-    /// How much a counter grew, with the nanoseconds between the two reads; a machine that was started again counts anew.
-    fn growth(&self, name: &str) -> Option<(u64, u64)> {
+    /// How much a counter grew, with the nanoseconds between the two reads; `None` where it fell, which began again.
+    fn growth(&self, metric: Metric) -> Option<(u64, u64)> {
         let (first, last) = (self.samples.first()?, self.samples.last()?);
-        let grown = counter(last, name)?.checked_sub(counter(first, name)?)?;
+        let grown = value(last, metric)?.checked_sub(value(first, metric)?)?;
         let span_ns = last.began_ns.checked_sub(first.began_ns).filter(|span_ns| *span_ns > 0)?;
         Some((grown, span_ns))
     }
 
-    fn grown(&self, name: &str) -> Option<u64> {
-        self.growth(name).map(|(grown, _)| grown)
-    }
-
-    /// The highest reading of a level.
-    fn most(&self, name: &str) -> Option<u64> {
-        self.samples.iter().filter_map(|sample| counter(sample, name)).max()
+    /// The highest reading of a gauge.
+    fn most(&self, metric: Metric) -> Option<u64> {
+        self.samples.iter().filter_map(|sample| value(sample, metric)).max()
     }
 }
 
 /// Everything that is known of the machine during a step.
 pub(super) fn load(hosts: &[HostSample], step: &Step) -> MachineLoad {
-    let source = |name| Source::new(hosts, name, step);
-    let (cpu, pressure, tcp) = (source("cpu"), source("pressure"), source("tcp"));
-    let (ports, descriptors) = (source("ports"), source("descriptors"));
-    let total_ms = cpu.grown("total_ms").filter(|total_ms| *total_ms > 0);
-    let stolen = || Some(cpu.grown("steal_ms")? as f64 / total_ms? as f64);
+    let growth = |metric| StepSamples::of(hosts, metric, step).growth(metric);
+    let grown = |metric| growth(metric).map(|(grown, _)| grown);
+    let most = |metric| StepSamples::of(hosts, metric, step).most(metric);
+    let total_ms = grown(cpu::TOTAL_MS).filter(|total_ms| *total_ms > 0);
+    let stolen = || Some(grown(cpu::STEAL_MS)? as f64 / total_ms? as f64);
     let waited = |(some_us, span_ns): (u64, u64)| some_us as f64 * 1e3 / span_ns as f64;
-    let syn_retransmitted = tcp.grown("syn_retransmitted");
-    let retransmitted = tcp.grown("segments_retransmitted");
+    let syn_retransmitted = grown(tcp::SYN_RETRANSMITTED);
+    let retransmitted = grown(tcp::SEGMENTS_RETRANSMITTED);
     MachineLoad {
         stolen_ratio: stolen(),
-        pressure_ratio: pressure.growth("cpu_some_us").map(waited),
-        segments_sent: tcp.grown("segments_sent"),
+        pressure_ratio: growth(pressure::CPU_SOME_US).map(waited),
+        segments_sent: grown(tcp::SEGMENTS_SENT),
         segments_retransmitted: retransmitted.map(|all| all.saturating_sub(syn_retransmitted.unwrap_or(0))),
         syn_retransmitted,
-        sockets_open: ports.most("sockets_open"),
-        sockets_time_wait: ports.most("sockets_time_wait"),
-        ports: ports.most("ports_in_range"),
-        descriptors_open: descriptors.most("open"),
-        descriptors_limit: descriptors.most("limit"),
+        sockets_open: most(ports::SOCKETS_OPEN),
+        sockets_time_wait: most(ports::SOCKETS_TIME_WAIT),
+        ports: most(ports::PORTS_IN_RANGE),
+        descriptors_open: most(descriptors::OPEN),
+        descriptors_limit: most(descriptors::LIMIT),
     }
 }

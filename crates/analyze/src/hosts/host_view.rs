@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_record::{HostSample, Reading, Run};
+use plimsoll_record::metric::{go, jvm, mariadb, memcached, nginx, probe, process, redis};
+use plimsoll_record::{HostSample, Metric, MetricKind, Reading, Run, Source, Subject, Unit};
 
 use super::step_samples::spans;
 use super::track::{Span, Track};
@@ -81,81 +82,87 @@ pub struct Unread {
     pub why: String,
 }
 
-/// A counter of a component that is worth reading.
+/// A metric of a component that is worth reading. A counter is shown by its growth each second, a counter of time as a part
+/// of the time, a gauge by its mean.
 struct Known {
-    source: &'static str,
-    counter: &'static str,
+    metric: Metric,
     name: &'static str,
-    kind: Kind,
+    form: Form,
 }
 
-/// What a counter is.
-#[derive(Clone, Copy)]
-enum Kind {
-    /// A total: shown as its growth each second.
-    Total,
-    /// A total that is shown only once it grows.
-    Growth,
-    /// Time in milliseconds: shown as a part of the time.
-    Milliseconds,
-    /// Time in microseconds: shown as a part of the time.
-    Microseconds,
-    /// Time in milliseconds that many spend at once: shown as how many do on average (Little's law).
+/// How a metric is shown, apart from what its kind and unit say.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Always,
+    /// Only if it grows.
+    Growing,
+    /// Time that many spend at once: how many do on average (Little's law).
     Waiters,
-    /// A level.
-    Level,
-    /// A level in bytes.
-    Bytes,
 }
 
-const fn known(source: &'static str, counter: &'static str, name: &'static str, kind: Kind) -> Known {
-    Known { source, counter, name, kind }
+const fn known(metric: Metric, name: &'static str) -> Known {
+    Known { metric, name, form: Form::Always }
+}
+
+const fn growing(metric: Metric, name: &'static str) -> Known {
+    Known { metric, name, form: Form::Growing }
+}
+
+const fn waiters(metric: Metric, name: &'static str) -> Known {
+    Known { metric, name, form: Form::Waiters }
 }
 
 const KNOWN: [Known; 28] = [
-    known("nginx", "requests", "requests", Kind::Total),
-    known("nginx", "accepts", "connections accepted", Kind::Growth),
-    known("nginx", "active", "connections", Kind::Level),
-    known("nginx", "writing", "of them being answered", Kind::Level),
-    known("redis", "commands", "commands", Kind::Total),
-    known("redis", "main_thread_cpu_us", "of a core in its main thread", Kind::Microseconds),
-    known("redis", "connected_clients", "clients", Kind::Level),
-    known("redis", "blocked_clients", "clients blocked", Kind::Level),
-    known("redis", "used_memory_bytes", "in use", Kind::Bytes),
-    known("redis", "rejected_connections", "connections rejected", Kind::Growth),
-    known("redis", "evicted_keys", "keys evicted", Kind::Growth),
-    known("memcached", "commands_get", "gets", Kind::Total),
-    known("memcached", "commands_set", "sets", Kind::Total),
-    known("memcached", "curr_connections", "connections", Kind::Level),
-    known("memcached", "listen_disabled", "times it stopped accepting", Kind::Growth),
-    known("mariadb", "questions", "questions", Kind::Total),
-    known("mariadb", "threads_running", "threads running", Kind::Level),
-    known("mariadb", "threads_connected", "connections", Kind::Level),
-    known("mariadb", "innodb_row_lock_time_ms", "threads waiting for row locks", Kind::Waiters),
-    known("mariadb", "innodb_os_log_fsyncs", "fsyncs of the log", Kind::Total),
-    known("mariadb", "connection_errors_max_connections", "connections refused", Kind::Growth),
-    known("go", "goroutines", "goroutines", Kind::Level),
-    known("go", "gc_cycles", "collections", Kind::Total),
-    known("go", "gc_pause_us", "of the time paused to collect", Kind::Microseconds),
-    known("go", "heap_bytes", "of heap", Kind::Bytes),
-    known("jvm", "gc_time_ms", "of the time collecting", Kind::Milliseconds),
-    known("jvm", "heap_used_bytes", "of heap", Kind::Bytes),
-    known("jvm", "threads", "threads", Kind::Level),
+    known(nginx::REQUESTS, "requests"),
+    growing(nginx::ACCEPTS, "connections accepted"),
+    known(nginx::ACTIVE, "connections"),
+    known(nginx::WRITING, "of them being answered"),
+    known(redis::COMMANDS, "commands"),
+    known(redis::MAIN_THREAD_CPU_US, "of a core in its main thread"),
+    known(redis::CONNECTED_CLIENTS, "clients"),
+    known(redis::BLOCKED_CLIENTS, "clients blocked"),
+    known(redis::USED_MEMORY_BYTES, "in use"),
+    growing(redis::REJECTED_CONNECTIONS, "connections rejected"),
+    growing(redis::EVICTED_KEYS, "keys evicted"),
+    known(memcached::COMMANDS_GET, "gets"),
+    known(memcached::COMMANDS_SET, "sets"),
+    known(memcached::CURR_CONNECTIONS, "connections"),
+    growing(memcached::LISTEN_DISABLED, "times it stopped accepting"),
+    known(mariadb::QUESTIONS, "questions"),
+    known(mariadb::THREADS_RUNNING, "threads running"),
+    known(mariadb::THREADS_CONNECTED, "connections"),
+    waiters(mariadb::INNODB_ROW_LOCK_TIME_MS, "threads waiting for row locks"),
+    known(mariadb::INNODB_OS_LOG_FSYNCS, "fsyncs of the log"),
+    growing(mariadb::CONNECTION_ERRORS_MAX_CONNECTIONS, "connections refused"),
+    known(go::GOROUTINES, "goroutines"),
+    known(go::GC_CYCLES, "collections"),
+    known(go::GC_PAUSE_US, "of the time paused to collect"),
+    known(go::HEAP_BYTES, "of heap"),
+    known(jvm::GC_TIME_MS, "of the time collecting"),
+    known(jvm::HEAP_USED_BYTES, "of heap"),
+    known(jvm::THREADS, "threads"),
 ];
 
 impl Known {
     fn figure(&self, track: &Track<'_>, span: Span) -> Option<ComponentFigure> {
-        let per_sec = |scale: f64| track.per_sec(self.counter, span).map(|value| value / scale);
-        let (unit, value) = match self.kind {
-            Kind::Total => (FigureUnit::PerSec, per_sec(1.0)?),
-            Kind::Growth => (FigureUnit::PerSec, per_sec(1.0).filter(|value| *value > 0.0)?),
-            Kind::Milliseconds => (FigureUnit::Ratio, per_sec(1e3)?),
-            Kind::Microseconds => (FigureUnit::Ratio, per_sec(1e6)?),
-            Kind::Waiters => (FigureUnit::Count, per_sec(1e3)?),
-            Kind::Level => (FigureUnit::Count, track.mean(self.counter, span)?),
-            Kind::Bytes => (FigureUnit::Bytes, track.mean(self.counter, span)?),
+        let (unit, value) = match self.metric.kind {
+            MetricKind::Counter => self.rate(track.per_sec(self.metric, span)?),
+            MetricKind::Gauge if self.metric.unit == Unit::Bytes => {
+                (FigureUnit::Bytes, track.mean(self.metric, span)?)
+            }
+            MetricKind::Gauge => (FigureUnit::Count, track.mean(self.metric, span)?),
         };
-        Some(ComponentFigure { name: self.name, unit, value })
+        let shown = self.form != Form::Growing || value > 0.0;
+        shown.then_some(ComponentFigure { name: self.name, unit, value })
+    }
+
+    fn rate(&self, per_sec: f64) -> (FigureUnit, f64) {
+        let of_time = if self.form == Form::Waiters { FigureUnit::Count } else { FigureUnit::Ratio };
+        match self.metric.unit {
+            Unit::Ms => (of_time, per_sec / 1e3),
+            Unit::Us => (of_time, per_sec / 1e6),
+            _ => (FigureUnit::PerSec, per_sec),
+        }
     }
 }
 
@@ -175,13 +182,13 @@ pub fn watched_hosts(run: &Run, steps: &[StepSummary], position: usize) -> Vec<W
 }
 
 fn components(hosts: &Hosts<'_>, name: &str, span: Span) -> Vec<ComponentLoad> {
-    let mut sources: Vec<&str> = KNOWN.iter().map(|known| known.source).collect();
+    let mut sources: Vec<Source> = KNOWN.iter().map(|known| known.metric.source).collect();
     sources.dedup();
-    let of_source = |source: &'static str| {
-        let known = move || KNOWN.iter().filter(move |known| known.source == source);
+    let of_source = |source: Source| {
+        let known = move || KNOWN.iter().filter(move |known| known.metric.source == source);
         hosts.of(name, source).map(move |(address, track)| ComponentLoad {
-            source: source.to_owned(),
-            address: address.to_owned(),
+            source: source.to_string(),
+            address: address.to_string(),
             figures: known().filter_map(|known| known.figure(track, span)).collect(),
         })
     };
@@ -190,11 +197,11 @@ fn components(hosts: &Hosts<'_>, name: &str, span: Span) -> Vec<ComponentLoad> {
 }
 
 fn throttled(hosts: &Hosts<'_>, name: &str, span: Span) -> Vec<Throttled> {
-    let one = |(group, track): (&str, &Track<'_>)| {
+    let one = |(group, track): (Subject<'_>, &Track<'_>)| {
         let ratio = track.throttled(span)?;
-        (ratio > 0.0).then(|| Throttled { group: group.to_owned(), ratio })
+        (ratio > 0.0).then(|| Throttled { group: group.to_string(), ratio })
     };
-    hosts.of(name, "cgroup").filter_map(one).collect()
+    hosts.of(name, Source::Cgroup).filter_map(one).collect()
 }
 
 fn unread(samples: &[HostSample], name: &str) -> Vec<Unread> {
@@ -218,9 +225,9 @@ fn unread(samples: &[HostSample], name: &str) -> Vec<Unread> {
 /// All threads that sampled a host, from their first sample to their last.
 fn probe_cores(samples: &[HostSample], name: &str) -> Option<f64> {
     let mut threads: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
-    for sample in samples.iter().filter(|sample| sample.host == name && sample.source == "probe") {
+    for sample in samples.iter().filter(|sample| sample.host == name && sample.source == Source::Probe) {
         if let Reading::Ok(counters) = &sample.reading
-            && let Some(cpu_us) = counters.named("cpu_us")
+            && let Some(cpu_us) = counters.get(probe::CPU_US)
         {
             threads.entry(&sample.subject).or_default().push((sample.ended_ns, cpu_us));
         }
@@ -240,9 +247,9 @@ pub fn io_calls_per_sec(run: &Run, steps: &[StepSummary], position: usize) -> Ve
     let hosts = Hosts::new(&run.hosts);
     let Some(span) = spans(run, steps).get(position).copied() else { return Vec::new() };
     let of = |name: &str| {
-        let tracks = hosts.of(name, "process").map(|(_, track)| track);
+        let tracks = hosts.of(name, Source::Process).map(|(_, track)| track);
         let calls = tracks.filter_map(|track| {
-            Some(track.per_sec("read_calls", span)? + track.per_sec("write_calls", span)?)
+            Some(track.per_sec(process::READ_CALLS, span)? + track.per_sec(process::WRITE_CALLS, span)?)
         });
         Some((name.to_owned(), calls.reduce(|a, b| a + b)?))
     };

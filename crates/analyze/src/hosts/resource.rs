@@ -1,5 +1,7 @@
 //! What a host can run out of.
 
+use plimsoll_record::{Source, Subject};
+
 use super::demand::Demand;
 use crate::findings::{Limit, Part, Place};
 
@@ -134,6 +136,35 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// What of its host it is, as samples have it.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        let word = self.detail.as_str();
+        let either = |first, second| match Subject::parse(first, word) {
+            Subject::Other(_) => Subject::parse(second, word),
+            known => known,
+        };
+        match self.kind {
+            ResourceKind::Cpu | ResourceKind::Memory => Subject::Host,
+            ResourceKind::Core => Subject::parse(Source::Core, word.trim_start_matches("core ")),
+            ResourceKind::Thread => either(Source::Thread, Source::Process),
+            ResourceKind::Quota => either(Source::Process, Source::Cgroup),
+            ResourceKind::Disk => Subject::Disk(word),
+            ResourceKind::DiskRead | ResourceKind::DiskWrite => Subject::parse(Source::Cgroup, word),
+            ResourceKind::Descriptors => Subject::parse(Source::Process, word),
+            ResourceKind::AcceptQueue => Subject::parse(Source::Listener, word),
+            ResourceKind::Connections => Subject::Component(word),
+            ResourceKind::BandwidthOut
+            | ResourceKind::BandwidthIn
+            | ResourceKind::PacketsOut
+            | ResourceKind::PacketsIn => Subject::Interface(word),
+        }
+    }
+
+    /// The name of its process or thread; of the thread of a component its address.
+    pub(crate) fn name(&self) -> &str {
+        self.detail.split_once(' ').map_or("", |(_, name)| name)
+    }
+
     /// A resource whose use and demand are not known yet.
     pub(crate) fn new(kind: ResourceKind, host: &str, detail: &str, capacity: Option<f64>) -> Self {
         let (host, detail) = (host.to_owned(), detail.to_owned());

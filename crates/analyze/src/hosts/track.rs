@@ -1,6 +1,9 @@
 //! One source of one host over time.
 
-use plimsoll_record::Counters;
+use std::collections::BTreeSet;
+
+use plimsoll_record::metric::cgroup;
+use plimsoll_record::{Counters, Metric, Source};
 
 /// Two reads farther apart than this do not show what was between them: hosts are read once a second, so more than one
 /// read is missing there.
@@ -37,13 +40,34 @@ struct Read<'a> {
     counters: &'a Counters,
 }
 
+/// The name of a counter that was made when it was read, such as an address among peers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct MadeName<'a>(&'a str);
+
+impl<'a> MadeName<'a> {
+    pub(crate) fn as_str(self) -> &'a str {
+        self.0
+    }
+}
+
 /// The reads of one subject, in order of time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Track<'a> {
+    source: Source,
     reads: Vec<Read<'a>>,
 }
 
 impl<'a> Track<'a> {
+    /// Without any read.
+    pub(super) fn new(source: Source) -> Self {
+        Self { source, reads: Vec::new() }
+    }
+
+    /// The metric of this track's source that counts the same as this one.
+    pub(crate) fn own(&self, metric: Metric) -> Option<Metric> {
+        metric.of(self.source)
+    }
+
     pub(super) fn push(&mut self, at_ns: u64, counters: &'a Counters) {
         self.reads.push(Read { at_ns, counters });
     }
@@ -52,14 +76,16 @@ impl<'a> Track<'a> {
         self.reads.sort_by_key(|read| read.at_ns);
     }
 
-    fn values(&self, name: &str) -> impl Iterator<Item = (u64, f64)> {
-        self.reads.iter().filter_map(move |read| Some((read.at_ns, read.counters.named(name)? as f64)))
+    /// The values of a metric of this track's source.
+    fn values(&self, metric: Metric) -> impl Iterator<Item = (u64, f64)> {
+        debug_assert!(metric.source == self.source, "{metric:?} of {}", self.source);
+        self.reads.iter().filter_map(move |read| Some((read.at_ns, read.counters.get(metric)? as f64)))
     }
 
     /// The part of its periods in which a control group was held back; `None` if it had none, or they are not known.
     pub(crate) fn throttled(&self, span: Span) -> Option<f64> {
-        let periods = self.per_sec("periods", span).filter(|periods| *periods > 0.0)?;
-        Some(self.per_sec("throttled_periods", span)? / periods)
+        let periods = self.per_sec(cgroup::PERIODS, span).filter(|periods| *periods > 0.0)?;
+        Some(self.per_sec(cgroup::THROTTLED_PERIODS, span)? / periods)
     }
 
     /// How fast a counter grew within a span, per second.
@@ -67,8 +93,8 @@ impl<'a> Track<'a> {
     /// A counter is taken to grow evenly between two reads of it. What lies between reads too far apart is left out, and
     /// with less than half of the span covered, or a counter that fell (what it counts was started again), nothing is known.
     /// Nor is it where most of what the reads are apart lies outside the span: it is another time's then.
-    pub(crate) fn per_sec(&self, name: &str, span: Span) -> Option<f64> {
-        let values: Vec<(u64, f64)> = self.values(name).collect();
+    pub(crate) fn per_sec(&self, metric: Metric, span: Span) -> Option<f64> {
+        let values: Vec<(u64, f64)> = self.values(metric).collect();
         let (mut grown, mut covered_sec, mut read_sec) = (0.0, 0.0, 0.0);
         for pair in values.windows(2) {
             let (before, after) = (pair[0], pair[1]);
@@ -92,89 +118,96 @@ impl<'a> Track<'a> {
     }
 
     /// How fast a counter grew from the last read before a span to the first after it, per second, whatever was not read
-    /// between them: a component that turns connections away turns the looks at it away too. Behind the run's last step the last
-    /// read stands for one after it.
-    pub(crate) fn per_sec_around(&self, name: &str, span: Span) -> Option<f64> {
-        let before = self.values(name).take_while(|(at_ns, _)| *at_ns <= span.from_ns).last()?;
-        let after =
-            self.values(name).find(|(at_ns, _)| *at_ns >= span.to_ns).or_else(|| self.values(name).last());
+    /// between them: a component that turns connections away turns the probe away too. After the run's last step the last read
+    /// stands for one after it.
+    pub(crate) fn per_sec_around(&self, metric: Metric, span: Span) -> Option<f64> {
+        let before = self.values(metric).take_while(|(at_ns, _)| *at_ns <= span.from_ns).last()?;
+        let after = self
+            .values(metric)
+            .find(|(at_ns, _)| *at_ns >= span.to_ns)
+            .or_else(|| self.values(metric).last());
         let after = after.filter(|after| after.0 > span.from_ns && after.1 >= before.1)?;
         Some((after.1 - before.1) * 1e9 / (after.0 - before.0) as f64)
     }
 
     /// The readings of a gauge within a span, or else the one nearest to it.
-    fn gauges(&self, name: &str, span: Span) -> Vec<f64> {
+    fn gauges(&self, metric: Metric, span: Span) -> Vec<f64> {
         let within = |at_ns: &u64| (span.from_ns..=span.to_ns).contains(at_ns);
         let inside: Vec<f64> =
-            self.values(name).filter(|(at_ns, _)| within(at_ns)).map(|(_, value)| value).collect();
+            self.values(metric).filter(|(at_ns, _)| within(at_ns)).map(|(_, value)| value).collect();
         if !inside.is_empty() {
             return inside;
         }
-        let away = |at_ns: u64| span.from_ns.saturating_sub(at_ns).max(at_ns.saturating_sub(span.to_ns));
-        let nearest = self.values(name).min_by_key(|(at_ns, _)| away(*at_ns));
-        nearest.filter(|(at_ns, _)| away(*at_ns) <= NEAR_NS).map(|(_, value)| value).into_iter().collect()
+        nearest(self.values(metric), span).into_iter().collect()
     }
 
     /// The mean of a gauge within a span.
-    pub(crate) fn mean(&self, name: &str, span: Span) -> Option<f64> {
-        let values = self.gauges(name, span);
+    pub(crate) fn mean(&self, metric: Metric, span: Span) -> Option<f64> {
+        let values = self.gauges(metric, span);
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
-    /// The mean within a span of one entry of a list that was read whole, so that an entry that is not on it is none.
-    pub(crate) fn mean_listed(&self, name: &str, span: Span) -> Option<f64> {
-        let within = |read: &&Read<'_>| (span.from_ns..=span.to_ns).contains(&read.at_ns);
-        let listed: Vec<f64> = self
-            .reads
-            .iter()
-            .filter(within)
-            .map(|read| read.counters.named(name).map_or(0.0, |n| n as f64))
-            .collect();
+    /// The mean within a span of one entry of a list that was read whole, so that an entry that is not on it is none; or else
+    /// the value of the read nearest to the span.
+    pub(crate) fn mean_made(&self, name: MadeName<'_>, span: Span) -> Option<f64> {
+        let value = |read: &Read<'_>| read.counters.named(name.0).map(|value| value as f64);
+        let inside = self.reads.iter().filter(|read| (span.from_ns..=span.to_ns).contains(&read.at_ns));
+        let listed: Vec<f64> = inside.map(|read| value(read).unwrap_or(0.0)).collect();
         if listed.is_empty() {
-            return self.mean(name, span);
+            return nearest(self.reads.iter().filter_map(|read| Some((read.at_ns, value(read)?))), span);
         }
         Some(listed.iter().sum::<f64>() / listed.len() as f64)
     }
 
     /// The highest reading of a gauge within a span.
-    pub(crate) fn most(&self, name: &str, span: Span) -> Option<f64> {
-        self.gauges(name, span).into_iter().reduce(f64::max)
+    pub(crate) fn most(&self, metric: Metric, span: Span) -> Option<f64> {
+        self.gauges(metric, span).into_iter().reduce(f64::max)
     }
 
-    /// The highest reading of a gauge in the whole run.
-    pub(crate) fn most_ever(&self, name: &str) -> Option<f64> {
-        self.values(name).map(|(_, value)| value).reduce(f64::max)
+    /// The highest value in the whole run of a counter whose name was made when it was read.
+    pub(crate) fn most_made(&self, name: MadeName<'_>) -> Option<f64> {
+        let values = self.reads.iter().filter_map(|read| read.counters.named(name.0));
+        values.max().map(|value| value as f64)
     }
 
     /// The last reading of something that does not change.
-    pub(crate) fn last(&self, name: &str) -> Option<f64> {
-        self.values(name).last().map(|(_, value)| value)
+    pub(crate) fn last(&self, metric: Metric) -> Option<f64> {
+        self.values(metric).last().map(|(_, value)| value)
     }
 
-    /// The names that were ever read, each once.
-    pub(crate) fn names(&self) -> std::collections::BTreeSet<&'a str> {
-        self.reads.iter().flat_map(|read| read.counters.names()).collect()
+    /// The names that were ever read, each once; for a source whose names are made when they are read.
+    pub(crate) fn made_names(&self) -> BTreeSet<MadeName<'a>> {
+        self.reads.iter().flat_map(|read| read.counters.names()).map(MadeName).collect()
     }
+}
+
+/// The value that was read nearest to a span, if that is near enough.
+fn nearest(values: impl Iterator<Item = (u64, f64)>, span: Span) -> Option<f64> {
+    let away = |at_ns: u64| span.from_ns.saturating_sub(at_ns).max(at_ns.saturating_sub(span.to_ns));
+    let nearest = values.min_by_key(|(at_ns, _)| away(*at_ns))?;
+    (away(nearest.0) <= NEAR_NS).then_some(nearest.1)
 }
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::metric::tcp;
+
     use super::*;
 
     const SECOND_NS: u64 = 1_000_000_000;
 
     fn counters(values: &[(u64, u64)]) -> Vec<(u64, Counters)> {
         let one =
-            |(at_sec, value): &(u64, u64)| (at_sec * SECOND_NS, Counters::from([("n".to_owned(), *value)]));
+            |(at_sec, value): &(u64, u64)| (at_sec * SECOND_NS, Counters::from([(tcp::ESTABLISHED, *value)]));
         values.iter().map(one).collect()
     }
 
     fn per_sec(values: &[(u64, u64)], from_sec: f64, to_sec: f64) -> Option<f64> {
         let counters = counters(values);
-        let mut track = Track::default();
+        let mut track = Track::new(Source::Tcp);
         counters.iter().for_each(|(at_ns, counters)| track.push(*at_ns, counters));
         let ns = |sec: f64| (sec * 1e9) as u64;
-        track.per_sec("n", Span { from_ns: ns(from_sec), to_ns: ns(to_sec) })
+        track.per_sec(tcp::ESTABLISHED, Span { from_ns: ns(from_sec), to_ns: ns(to_sec) })
     }
 
     #[test]
@@ -199,10 +232,13 @@ mod tests {
     #[test]
     fn what_could_not_be_read_for_a_while_grew_between_the_reads_around_it() {
         let counters = counters(&[(0, 0), (1, 0), (9, 80), (20, 900)]);
-        let mut track = Track::default();
+        let mut track = Track::new(Source::Tcp);
         counters.iter().for_each(|(at_ns, counters)| track.push(*at_ns, counters));
         let around = |from_sec: u64, to_sec: u64| {
-            track.per_sec_around("n", Span { from_ns: from_sec * SECOND_NS, to_ns: to_sec * SECOND_NS })
+            track.per_sec_around(
+                tcp::ESTABLISHED,
+                Span { from_ns: from_sec * SECOND_NS, to_ns: to_sec * SECOND_NS },
+            )
         };
         assert_eq!(around(2, 5), Some(10.0), "what came later is not of that time");
         assert_eq!(around(12, 25), Some(820.0 / 11.0), "the last read is as near as any");
@@ -212,13 +248,13 @@ mod tests {
     #[test]
     fn a_gauge_is_that_of_its_span_or_of_a_read_near_to_it() {
         let counters = counters(&[(0, 4), (1, 6), (5, 100)]);
-        let mut track = Track::default();
+        let mut track = Track::new(Source::Tcp);
         counters.iter().for_each(|(at_ns, counters)| track.push(*at_ns, counters));
         let span = |from_ms: u64, to_ms: u64| Span { from_ns: from_ms * 1_000_000, to_ns: to_ms * 1_000_000 };
-        assert_eq!(track.mean("n", span(0, 1500)), Some(5.0));
-        assert_eq!(track.most("n", span(0, 1500)), Some(6.0));
-        assert_eq!(track.mean("n", span(1500, 1800)), Some(6.0));
-        assert_eq!(track.mean("n", span(2500, 3500)), None);
-        assert_eq!(track.mean("absent", span(0, 1500)), None);
+        assert_eq!(track.mean(tcp::ESTABLISHED, span(0, 1500)), Some(5.0));
+        assert_eq!(track.most(tcp::ESTABLISHED, span(0, 1500)), Some(6.0));
+        assert_eq!(track.mean(tcp::ESTABLISHED, span(1500, 1800)), Some(6.0));
+        assert_eq!(track.mean(tcp::ESTABLISHED, span(2500, 3500)), None);
+        assert_eq!(track.mean(tcp::TIMEOUTS, span(0, 1500)), None);
     }
 }

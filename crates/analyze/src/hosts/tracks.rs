@@ -1,24 +1,24 @@
-//! The samples of hosts, by what they are of.
+//! The samples of hosts by host, source and subject.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_plan::PlanHost;
-use plimsoll_record::{HostSample, Reading};
+use plimsoll_record::{HostSample, Reading, Source, Subject};
 
 use super::track::Track;
 
 /// The name under which the machine that makes the load is recorded.
 pub(crate) const GENERATOR: &str = PlanHost::GENERATOR;
 
-/// Host, source, subject.
-type Key<'a> = (&'a str, &'a str, &'a str);
+/// Host, source, and the word for the subject.
+type Key<'a> = (&'a str, Source, &'a str);
 
 /// All samples of a run that could be read, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts<'a> {
     tracks: BTreeMap<Key<'a>, Track<'a>>,
     /// Host and source of what was there and could not be read, with the first reason.
-    failed: BTreeMap<(&'a str, &'a str), &'a str>,
+    failed: BTreeMap<(&'a str, Source), &'a str>,
 }
 
 impl<'a> Hosts<'a> {
@@ -26,14 +26,17 @@ impl<'a> Hosts<'a> {
     pub(crate) fn new(samples: &'a [HostSample]) -> Self {
         let mut hosts = Self::default();
         for sample in samples {
+            // No rule knows what a source of another version means.
+            let Some(source) = sample.source.known() else { continue };
             match &sample.reading {
                 Reading::Ok(counters) => {
-                    let key = (sample.host.as_str(), sample.source.as_str(), sample.subject.as_str());
+                    let key = (sample.host.as_str(), source, sample.subject.as_str());
                     let at_ns = sample.began_ns.midpoint(sample.ended_ns);
-                    hosts.tracks.entry(key).or_default().push(at_ns, counters);
+                    let track = hosts.tracks.entry(key).or_insert_with(|| Track::new(source));
+                    track.push(at_ns, counters);
                 }
                 Reading::Failed(why) => {
-                    hosts.failed.entry((&sample.host, sample.source.as_str())).or_insert(why);
+                    hosts.failed.entry((&sample.host, source)).or_insert(why);
                 }
                 Reading::Absent => {}
             }
@@ -49,33 +52,22 @@ impl<'a> Hosts<'a> {
     }
 
     /// One subject of a source.
-    pub(crate) fn track(&self, host: &str, source: &str, subject: &str) -> Option<&Track<'a>> {
-        self.of(host, source).find(|(name, _)| *name == subject).map(|(_, track)| track)
+    pub(crate) fn track(&self, host: &str, source: Source, subject: Subject<'_>) -> Option<&Track<'a>> {
+        self.of(host, source).find(|(known, _)| *known == subject).map(|(_, track)| track)
     }
 
-    /// All subjects of a source on a host.
+    /// All subjects of a source on a host, in the order of their words.
     pub(crate) fn of<'s>(
         &'s self,
         host: &str,
-        source: &str,
-    ) -> impl Iterator<Item = (&'a str, &'s Track<'a>)> {
-        let is_source = move |key: &Key<'_>| key.0 == host && key.1 == source;
-        self.tracks.iter().filter(move |(key, _)| is_source(key)).map(|(key, track)| (key.2, track))
+        source: Source,
+    ) -> impl Iterator<Item = (Subject<'a>, &'s Track<'a>)> {
+        let tracks = self.tracks.iter().filter(move |(key, _)| key.0 == host && key.1 == source);
+        tracks.map(move |(key, track)| (Subject::parse(source, key.2), track))
     }
 
     /// Why a source of a host could not be read, if it could not.
-    pub(crate) fn failure(&self, host: &str, source: &str) -> Option<&'a str> {
-        self.failed.iter().find(|(key, _)| key.0 == host && key.1 == source).map(|(_, why)| *why)
+    pub(crate) fn failure(&self, host: &str, source: Source) -> Option<&'a str> {
+        self.failed.iter().find(|(key, _)| **key == (host, source)).map(|(_, why)| *why)
     }
-}
-
-/// The process of a subject such as `12 nginx` or `12/14 worker`: its number.
-pub(crate) fn pid_of(subject: &str) -> Option<u64> {
-    let number = subject.split([' ', '/']).next()?;
-    number.parse().ok()
-}
-
-/// The name in a subject such as `12 nginx` or `12/14 worker`.
-pub(crate) fn name_of(subject: &str) -> &str {
-    subject.split_once(' ').map_or("", |(_, name)| name)
 }

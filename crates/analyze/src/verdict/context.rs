@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use plimsoll_record::{Source, Subject};
+
 use super::bounds;
 use super::case::{Case, Watched, at};
 use crate::findings::{At, Evidence, Observation, StepSummary, Used};
 use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
 use crate::hosts::step_samples::Seen;
 use crate::hosts::utilisation::{BUSY, FREE};
-use crate::hosts::{GENERATOR, Span, name_of};
+use crate::hosts::{GENERATOR, Span};
 use crate::topology::Flow;
 use crate::usage::cpu_of;
 
@@ -115,15 +117,15 @@ impl<'a> RuleContext<'a> {
 
     /// Cores used by all watched processes of one name on a host, or of all names.
     pub(crate) fn cores_of_processes(&self, host: &str, name: Option<&str>, span: Span) -> Option<f64> {
-        let ours = |subject: &str| name.is_none_or(|name| name_of(subject) == name);
-        let tracks = self.seen.hosts.of(host, "process").filter(|(subject, _)| ours(subject));
+        let ours = |subject: &Subject<'_>| name.is_none_or(|name| subject.name() == name);
+        let tracks = self.seen.hosts.of(host, Source::Process).filter(|(subject, _)| ours(subject));
         tracks.filter_map(|(_, track)| cpu_of(track, span)).reduce(|a, b| a + b)
     }
 
     /// Watched processes of a host by name, with the cores that all of one name used, the busiest first.
     pub(crate) fn processes(&self, host: &str) -> Vec<(&'a str, f64)> {
         let names: BTreeSet<&str> =
-            self.seen.hosts.of(host, "process").map(|(subject, _)| name_of(subject)).collect();
+            self.seen.hosts.of(host, Source::Process).map(|(subject, _)| subject.name()).collect();
         let cores = |name: &'a str| Some((name, self.cores_of_processes(host, Some(name), self.span())?));
         let mut all: Vec<(&str, f64)> = names.into_iter().filter_map(cores).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -133,8 +135,11 @@ impl<'a> RuleContext<'a> {
     /// The share of its periods in which the control group of a resource was out of quota.
     pub(crate) fn throttled(&self, resource: &Resource) -> Option<f64> {
         let runs_code = matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota);
-        let group =
-            self.seen.hosts.track(&resource.host, "cgroup", &resource.detail).filter(|_| runs_code)?;
+        let group = self
+            .seen
+            .hosts
+            .track(&resource.host, Source::Cgroup, resource.subject())
+            .filter(|_| runs_code)?;
         group.throttled(self.span())
     }
 

@@ -1,5 +1,7 @@
 //! What was observed and is not the limit.
 
+use plimsoll_record::Source;
+
 use super::context::RuleContext;
 use super::facts::spent::Named;
 use crate::findings::Excluded;
@@ -28,7 +30,7 @@ pub(super) fn excluded(ctx: &RuleContext<'_>, named: &[Named<'_>]) -> Vec<Exclud
 
 fn not_observed(ctx: &RuleContext<'_>, host: &str) -> Excluded {
     let failure = |source| ctx.seen.hosts.failure(host, source);
-    let why = failure("cpu").or_else(|| failure("cgroup")).map(ToOwned::to_owned);
+    let why = failure(Source::Cpu).or_else(|| failure(Source::Cgroup)).map(ToOwned::to_owned);
     Excluded::Unobserved { host: host.to_owned(), why }
 }
 

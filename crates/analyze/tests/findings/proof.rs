@@ -1,11 +1,11 @@
 //! Verdicts that are tried: what limits is raised, and the level of the plateau is loaded again.
 
 use plimsoll_analyze::{
-    Advice, Bound, Confidence, Experiment, Findings, Flaw, INTERVENTION, Limit, Observation, Place,
-    ProofOutcome, Raise, UntriedVerdict, experiment,
+    Advice, Bound, Confidence, Experiment, Findings, Flaw, Limit, Observation, Place, ProofOutcome, Raise,
+    UntriedVerdict, experiment,
 };
 use plimsoll_plan::{Cap, Capacity, Plan, PlanHost};
-use plimsoll_record::{HostSample, Reading, Run, Step, StepEnd};
+use plimsoll_record::{HostSample, Reading, Run, Source, Step, StepEnd};
 
 use crate::synthetic::{INTERVAL_NS, Level, findings};
 use crate::watch::{Watch, pool_levels};
@@ -49,7 +49,7 @@ fn tried(watch: Watch, reading: Reading) -> Run {
     let at_ns = run.steps[8].began_ns;
     run.hosts.push(HostSample {
         host: "web".into(),
-        source: INTERVENTION.into(),
+        source: Source::Intervention.into(),
         subject: "cores".into(),
         began_ns: at_ns - INTERVAL_NS / 2,
         ended_ns: at_ns,

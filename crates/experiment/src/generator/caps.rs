@@ -3,12 +3,12 @@
 
 use std::io;
 
-use plimsoll_analyze::{INTERVENTION, Raise};
+use plimsoll_analyze::Raise;
 use plimsoll_conductor::CapController;
 use plimsoll_conductor::peers::{CapChange, Message, send_line};
 use plimsoll_lab::{Capping, LabError, LabHost};
 use plimsoll_plan::Cap;
-use plimsoll_record::{HostSample, Reading};
+use plimsoll_record::{HostSample, Reading, Source};
 use plimsoll_units::{Clock, Instant, RealClock};
 
 /// The generator's side: messages on its standard output.
@@ -51,7 +51,14 @@ impl LabCaps<'_> {
             Err(why) => Reading::Failed(why),
         };
         let (host, subject) = (raise.host.as_str().into(), raise.cap.name().into());
-        HostSample { host, source: INTERVENTION.into(), subject, began_ns, ended_ns: now_ns(), reading }
+        HostSample {
+            host,
+            source: Source::Intervention.into(),
+            subject,
+            began_ns,
+            ended_ns: now_ns(),
+            reading,
+        }
     }
 
     fn altered(&mut self, raise: &Raise) -> Result<u64, String> {

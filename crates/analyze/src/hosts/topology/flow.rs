@@ -1,5 +1,7 @@
 //! How many connections lead into each tier and out of it, step by step.
 
+use plimsoll_record::Metric;
+
 use super::{TierEdge, TierNode, Topology};
 use crate::findings::Place;
 use crate::hosts::step_samples::Seen;
@@ -89,6 +91,6 @@ fn add(sum: &mut Figures, more: &Figures) {
 }
 
 /// A gauge of some listeners, all together.
-pub(super) fn at_the_door(seen: &Seen<'_>, listeners: &[&Track<'_>], gauge: &str) -> Figures {
+pub(super) fn at_the_door(seen: &Seen<'_>, listeners: &[&Track<'_>], gauge: Metric) -> Figures {
     seen.each(|span| listeners.iter().filter_map(|track| track.mean(gauge, span)).reduce(|a, b| a + b))
 }

@@ -3,8 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use plimsoll_plan::{HostPort, Plan, PlanHost, Probe};
+use plimsoll_record::Address;
 
-use super::sockets::{Address, Listener, Sockets};
+use super::sockets::{Listener, Sockets};
 
 /// What is known of the places of hosts.
 #[derive(Debug)]
@@ -37,20 +38,20 @@ fn this_machine(plan: &Plan) -> &str {
     plan.hosts.iter().find(here).map_or(PlanHost::LOCAL, |host| host.name.as_str())
 }
 
-impl Places<'_> {
+impl<'a> Places<'a> {
     /// What takes connections to an address, as seen from a host, or from the generator.
     ///
     /// A host whose address the plan knows has that one and loopback. Of the others the address is not known, so that a
     /// listener on all addresses there is taken for the one that is meant, if it is on the same host or on only one.
-    pub(super) fn listener(&self, from: Option<&str>, address: &Address) -> Option<Listener> {
+    pub(super) fn listener(&self, from: Option<&str>, address: Address<'a>) -> Option<Listener<'a>> {
         match address {
-            Address::Tcp(address) => self.tcp_listener(from, *address),
+            Address::Tcp(address) => self.tcp_listener(from, address),
             Address::Unix(_) => self.sockets.unix_listener(from?, address),
         }
     }
 
-    fn tcp_listener(&self, from: Option<&str>, address: SocketAddr) -> Option<Listener> {
-        let on_port: Vec<Listener> = self.sockets.listeners(address.port()).collect();
+    fn tcp_listener(&self, from: Option<&str>, address: SocketAddr) -> Option<Listener<'a>> {
+        let on_port: Vec<Listener<'a>> = self.sockets.listeners(address.port()).collect();
         let found = |accepts: &dyn Fn(&str, IpAddr) -> bool| {
             on_port.iter().find(|one| one.ip().is_some_and(|ip| accepts(&one.host, ip))).cloned()
         };
@@ -92,7 +93,7 @@ impl Places<'_> {
     }
 
     /// What to call the host of an address where no listener is known.
-    pub(super) fn host_name(&self, from: Option<&str>, address: &Address) -> String {
+    pub(super) fn host_name(&self, from: Option<&str>, address: Address<'_>) -> String {
         match address {
             Address::Tcp(address) => {
                 self.named(from, address.ip()).unwrap_or_else(|| address.ip().to_string())
@@ -102,12 +103,12 @@ impl Places<'_> {
     }
 
     /// What to call an address itself: as the plan calls its host, or else the address with its port.
-    pub(super) fn name_of(&self, address: &Address) -> String {
+    pub(super) fn name_of(&self, address: Address<'_>) -> String {
         match address {
             Address::Tcp(address) => {
                 self.planned(address.ip()).map_or_else(|| address.to_string(), ToOwned::to_owned)
             }
-            Address::Unix(name) => format!("unix:{name}"),
+            Address::Unix(_) => address.to_string(),
         }
     }
 

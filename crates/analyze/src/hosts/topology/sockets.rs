@@ -1,73 +1,40 @@
 //! What hosts reported of their sockets over a run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
+
+use plimsoll_record::metric::listener;
+use plimsoll_record::{Address, Source, Subject};
 
 use super::Door;
-use crate::hosts::track::{Span, Track};
+use crate::hosts::track::{MadeName, Span, Track};
 use crate::hosts::tracks::Hosts;
 
-/// An address with a port; one of IPv4 that is written as one of IPv6 is the same.
-pub(super) fn address(text: &str) -> Option<SocketAddr> {
-    let parted = || {
-        let (host, port) = text.rsplit_once(':')?;
-        Some(SocketAddr::new(host.parse().ok()?, port.parse().ok()?))
-    };
-    let address: SocketAddr = text.parse().ok().or_else(parted)?;
-    Some(SocketAddr::new(address.ip().to_canonical(), address.port()))
-}
-
-/// What stands before the name of a unix socket.
-const UNIX: &str = "unix:";
-
-/// Where a connection leads.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Address {
-    Tcp(SocketAddr),
-    /// The name of a unix socket, which does not lead out of its host.
-    Unix(String),
-}
-
-impl Address {
-    /// An address such as `10.0.0.1:80` or `unix:/run/app.sock`.
-    fn parse(text: &str) -> Option<Self> {
-        match text.strip_prefix(UNIX) {
-            Some(name) => Some(Self::Unix(name.to_owned())),
-            None => address(text).map(Self::Tcp),
-        }
-    }
-
-    pub(super) fn door(&self) -> Door {
-        match self {
-            Self::Tcp(address) => Door::Port(address.port()),
-            Self::Unix(name) => Door::Unix(name.clone()),
-        }
+/// Where an address leads to.
+pub(super) fn door(address: Address<'_>) -> Door {
+    match address {
+        Address::Tcp(address) => Door::Port(address.port()),
+        Address::Unix(name) => Door::Unix(name.to_owned()),
     }
 }
 
 /// What listens on an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Listener {
+pub(super) struct Listener<'a> {
     pub(super) host: String,
     /// The address it listens on, which may stand for all of its host.
-    pub(super) address: Address,
+    pub(super) address: Address<'a>,
     /// Its process, where the host reports that.
     pub(super) pid: Option<u32>,
 }
 
-impl Listener {
+impl Listener<'_> {
     pub(super) fn ip(&self) -> Option<IpAddr> {
-        match &self.address {
+        match self.address {
             Address::Tcp(address) => Some(address.ip()),
             Address::Unix(_) => None,
         }
     }
-}
-
-/// The process that a subject such as `1234 nginx` names.
-fn process(subject: &str) -> Option<(u32, &str)> {
-    let (pid, name) = subject.split_once(' ')?;
-    Some((pid.parse().ok()?, name))
 }
 
 /// A process: its host and number.
@@ -85,7 +52,7 @@ struct Listening<'a> {
 struct Peer<'a> {
     track: &'a Track<'a>,
     /// The address as the host wrote it.
-    written: &'a str,
+    written: MadeName<'a>,
     /// The most connections at a time.
     most: u64,
 }
@@ -93,11 +60,11 @@ struct Peer<'a> {
 /// Everything that was seen, in order.
 #[derive(Debug, Default)]
 pub(super) struct Sockets<'a> {
-    doors: BTreeMap<(&'a str, Address), Listening<'a>>,
+    doors: BTreeMap<(&'a str, Address<'a>), Listening<'a>>,
     /// What processes are called.
     names: BTreeMap<Key<'a>, &'a str>,
     /// What processes are connected to.
-    peers: BTreeMap<Key<'a>, BTreeMap<Address, Peer<'a>>>,
+    peers: BTreeMap<Key<'a>, BTreeMap<Address<'a>, Peer<'a>>>,
     /// For each process that listens, itself and those of its name that do not.
     families: BTreeMap<Key<'a>, BTreeSet<u32>>,
 }
@@ -106,36 +73,36 @@ impl<'a> Sockets<'a> {
     pub(super) fn seen(hosts: &'a Hosts<'a>) -> Self {
         let mut seen = Self::default();
         for host in hosts.names() {
-            hosts.of(host, "waiting").for_each(|(subject, _)| seen.name(host, subject));
-            hosts.of(host, "process").for_each(|(subject, _)| seen.name(host, subject));
-            hosts.of(host, "listener").for_each(|(subject, track)| seen.door(host, subject, track));
-            hosts.of(host, "peers").for_each(|(subject, track)| seen.peers_of(host, subject, track));
+            hosts.of(host, Source::Waiting).for_each(|(subject, _)| seen.name(host, subject));
+            hosts.of(host, Source::Process).for_each(|(subject, _)| seen.name(host, subject));
+            hosts.of(host, Source::Listener).for_each(|(subject, track)| seen.door(host, subject, track));
+            hosts.of(host, Source::Peers).for_each(|(subject, track)| seen.peers_of(host, subject, track));
         }
         seen.gather_families();
         seen
     }
 
-    fn door(&mut self, host: &'a str, subject: &str, track: &'a Track<'a>) {
-        let pid = track.last("pid").map(|pid| pid as u32);
-        if let Some(address) = Address::parse(subject) {
+    fn door(&mut self, host: &'a str, subject: Subject<'a>, track: &'a Track<'a>) {
+        let pid = track.last(listener::PID).map(|pid| pid as u32);
+        if let Subject::Address(address) = subject {
             self.doors.insert((host, address), Listening { pid, track });
         }
     }
 
-    fn name(&mut self, host: &'a str, subject: &'a str) {
-        if let Some((pid, name)) = process(subject) {
+    fn name(&mut self, host: &'a str, subject: Subject<'a>) {
+        if let Subject::Process { pid, name } = subject {
             self.names.insert((host, pid), name);
         }
     }
 
-    fn peers_of(&mut self, host: &'a str, subject: &'a str, track: &'a Track<'a>) {
+    fn peers_of(&mut self, host: &'a str, subject: Subject<'a>, track: &'a Track<'a>) {
         self.name(host, subject);
-        let Some((pid, _)) = process(subject) else { return };
+        let Some(pid) = subject.pid() else { return };
         let peers = self.peers.entry((host, pid)).or_default();
-        for written in track.names() {
-            let most = track.most_ever(written).unwrap_or(0.0) as u64;
-            // Other keys say more about the same connections.
-            if let Some(address) = Address::parse(written).filter(|_| most > 0) {
+        for written in track.made_names() {
+            let most = track.most_made(written).unwrap_or(0.0) as u64;
+            // A name that is no address is of another version.
+            if let Some(address) = Address::parse(written.as_str()).filter(|_| most > 0) {
                 peers.insert(address, Peer { track, written, most });
             }
         }
@@ -157,20 +124,20 @@ impl<'a> Sockets<'a> {
     }
 
     /// What listens on a TCP port, on any host.
-    pub(super) fn listeners(&self, port: u16) -> impl Iterator<Item = Listener> {
-        let on_port = move |address: &Address| matches!(address, Address::Tcp(one) if one.port() == port);
+    pub(super) fn listeners(&self, port: u16) -> impl Iterator<Item = Listener<'a>> {
+        let on_port = move |address: &Address<'_>| matches!(address, Address::Tcp(one) if one.port() == port);
         let found = self.doors.iter().filter(move |((_, address), _)| on_port(address));
         found.map(|((host, address), door)| Listener {
             host: (*host).to_owned(),
-            address: address.clone(),
+            address: *address,
             pid: door.pid,
         })
     }
 
     /// What listens on a unix socket of a host.
-    pub(super) fn unix_listener(&self, host: &str, address: &Address) -> Option<Listener> {
-        let found = self.doors.iter().find(|(key, _)| key.0 == host && key.1 == *address);
-        found.map(|(_, door)| Listener { host: host.to_owned(), address: address.clone(), pid: door.pid })
+    pub(super) fn unix_listener(&self, host: &str, address: Address<'a>) -> Option<Listener<'a>> {
+        let found = self.doors.iter().find(|(key, _)| key.0 == host && key.1 == address);
+        found.map(|(_, door)| Listener { host: host.to_owned(), address, pid: door.pid })
     }
 
     /// What a process is called.
@@ -184,9 +151,9 @@ impl<'a> Sockets<'a> {
     }
 
     /// What is known of all doors of some processes, and of the one at this address.
-    pub(super) fn doors(&self, host: &str, pids: &[u32], at: Option<&Address>) -> Vec<&'a Track<'a>> {
-        let ours = |(key, door): &(&(&str, Address), &Listening<'_>)| {
-            key.0 == host && (door.pid.is_some_and(|pid| pids.contains(&pid)) || Some(&key.1) == at)
+    pub(super) fn doors(&self, host: &str, pids: &[u32], at: Option<Address<'_>>) -> Vec<&'a Track<'a>> {
+        let ours = |(key, door): &(&(&str, Address<'_>), &Listening<'_>)| {
+            key.0 == host && (door.pid.is_some_and(|pid| pids.contains(&pid)) || Some(key.1) == at)
         };
         self.doors.iter().filter(ours).map(|(_, door)| door.track).collect()
     }
@@ -197,17 +164,23 @@ impl<'a> Sockets<'a> {
     }
 
     /// What processes of a host are connected to, in the order of addresses, with the most connections at a time.
-    pub(super) fn peers(&self, host: &str, pids: &[u32]) -> BTreeMap<Address, u64> {
+    pub(super) fn peers(&self, host: &str, pids: &[u32]) -> BTreeMap<Address<'a>, u64> {
         let mut sum = BTreeMap::new();
         for (address, peer) in pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))).flatten() {
-            *sum.entry(address.clone()).or_default() += peer.most;
+            *sum.entry(*address).or_default() += peer.most;
         }
         sum
     }
 
     /// How many connections these processes had to an address while a step was measured.
-    pub(super) fn connections(&self, host: &str, pids: &[u32], address: &Address, span: Span) -> Option<f64> {
-        let of_pids = pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))?.get(address));
-        of_pids.filter_map(|peer| peer.track.mean_listed(peer.written, span)).reduce(|a, b| a + b)
+    pub(super) fn connections(
+        &self,
+        host: &str,
+        pids: &[u32],
+        address: Address<'_>,
+        span: Span,
+    ) -> Option<f64> {
+        let of_pids = pids.iter().filter_map(|pid| self.peers.get(&(host, *pid))?.get(&address));
+        of_pids.filter_map(|peer| peer.track.mean_made(peer.written, span)).reduce(|a, b| a + b)
     }
 }

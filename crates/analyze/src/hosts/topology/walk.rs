@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use plimsoll_plan::Plan;
-use plimsoll_record::Run;
+use plimsoll_record::metric::listener;
+use plimsoll_record::{Address, Run, Source};
 
 use super::flow::{Flow, Outflow, Tier, at_the_door};
 use super::places::Places;
-use super::sockets::{Address, Listener, Sockets, address};
+use super::sockets::{Listener, Sockets, door};
 use super::{Door, TierNode};
 use crate::hosts::step_samples::Seen;
 
@@ -28,8 +29,8 @@ pub(crate) fn flow(run: &Run, plan: &Plan, seen: &Seen<'_>) -> Flow {
     let mut walk = Walk { seen, sockets: &sockets, places, known: BTreeMap::new(), tiers: Vec::new() };
     for address in &run.manifest.preflight.addresses {
         // A unix socket has no address that could be followed.
-        if let Some(address) = self::address(address) {
-            walk.tier(None, &Address::Tcp(address), 1);
+        if let Some(address @ Address::Tcp(_)) = Address::parse(address) {
+            walk.tier(None, address, 1);
         }
     }
     walk.follow_all();
@@ -44,7 +45,7 @@ struct Walk<'a> {
     tiers: Vec<Tier>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
     /// Breadth first, so that each tier's depth is the shortest way to it.
     fn follow_all(&mut self) {
         let mut waiting: VecDeque<usize> = (0..self.tiers.len()).collect();
@@ -58,13 +59,13 @@ impl Walk<'_> {
     fn follow(&mut self, index: usize) {
         let TierNode { host, pids, depth, .. } = self.tiers[index].node.clone();
         for (peer, most) in self.sockets.peers(&host, &pids) {
-            let Some(to) = self.tier(Some(&host), &peer, depth + 1) else {
+            let Some(to) = self.tier(Some(&host), peer, depth + 1) else {
                 // What is beyond the last tier that is followed is not counted, so that the rest is not all.
                 self.tiers[index].out_known = false;
                 continue;
             };
             if to != index {
-                let more = self.seen.each(|span| self.sockets.connections(&host, &pids, &peer, span));
+                let more = self.seen.each(|span| self.sockets.connections(&host, &pids, peer, span));
                 self.tiers[index].lead_to(to, most, Outflow { to, connections: more });
             }
         }
@@ -72,14 +73,14 @@ impl Walk<'_> {
 
     /// The index of the tier behind an address as seen from a host, or from the generator; it is added if it is new.
     /// `None` if there are too many.
-    fn tier(&mut self, from: Option<&str>, address: &Address, depth: u32) -> Option<usize> {
+    fn tier(&mut self, from: Option<&str>, address: Address<'a>, depth: u32) -> Option<usize> {
         let listener = self.places.listener(from, address);
         let identity = match &listener {
             Some(Listener { host, pid: Some(pid), .. }) => {
                 Identity::Process { host: host.clone(), pid: *pid }
             }
-            Some(Listener { host, .. }) => Identity::Address { host: host.clone(), door: address.door() },
-            None => Identity::Address { host: self.places.host_name(from, address), door: address.door() },
+            Some(Listener { host, .. }) => Identity::Address { host: host.clone(), door: door(address) },
+            None => Identity::Address { host: self.places.host_name(from, address), door: door(address) },
         };
         if let Some(index) = self.known.get(&identity) {
             return Some(*index);
@@ -95,8 +96,8 @@ impl Walk<'_> {
     fn new_tier(
         &self,
         identity: &Identity,
-        listener: Option<&Listener>,
-        address: &Address,
+        listener: Option<&Listener<'_>>,
+        address: Address<'_>,
         depth: u32,
     ) -> Tier {
         let (host, process, pids) = match identity {
@@ -105,12 +106,13 @@ impl Walk<'_> {
             }
             Identity::Address { host, .. } => (host, None, Vec::new()),
         };
-        let (host, door) = (host.clone(), address.door());
-        let tracks = self.sockets.doors(&host, &pids, listener.map(|listener| &listener.address));
+        let (host, door) = (host.clone(), door(address));
+        let tracks = self.sockets.doors(&host, &pids, listener.map(|listener| listener.address));
         let gauge = |name| at_the_door(self.seen, &tracks, name);
-        let (unread, queue, established) = (gauge("unread"), gauge("queue"), gauge("established"));
+        let (unread, queue, established) =
+            (gauge(listener::UNREAD), gauge(listener::QUEUE), gauge(listener::ESTABLISHED));
         let listed = self.sockets.lists_peers(&host, &pids);
-        let readable = || self.seen.hosts.failure(&host, "peers").is_none();
+        let readable = || self.seen.hosts.failure(&host, Source::Peers).is_none();
         // Hosts list the processes that have opened connections, next to their listeners' state: one whose listener was seen
         // and that is not listed has opened none.
         let out_known = listed || !pids.is_empty() && unread.iter().any(Option::is_some) && readable();

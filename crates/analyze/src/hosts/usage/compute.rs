@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use plimsoll_record::metric::{cgroup, cpu, declared, process};
+use plimsoll_record::{Source, Subject};
+
 use crate::hosts::step_samples::Seen;
 use crate::hosts::track::{Span, Track};
-use crate::hosts::tracks::{Hosts, pid_of};
+use crate::hosts::tracks::Hosts;
 use crate::hosts::utilisation::TIE;
 use crate::{Resource, ResourceKind};
 
@@ -23,24 +26,25 @@ pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
 /// How many processors a host may use: its own group's quota where it is made on this machine, what the plan says, or
 /// what it has.
 pub(crate) fn cores_of(seen: &Seen<'_>, host: &str) -> Option<f64> {
-    let declared = || Some(seen.hosts.track(host, "declared", "")?.last("cores_milli")? / 1e3);
-    let has = || seen.hosts.track(host, "cpu", "")?.last("cores");
-    match seen.hosts.track(host, "cgroup", "") {
+    let declared =
+        || Some(seen.hosts.track(host, Source::Declared, Subject::Host)?.last(declared::CORES_MILLI)? / 1e3);
+    let has = || seen.hosts.track(host, Source::Cpu, Subject::Host)?.last(cpu::CORES);
+    match seen.hosts.track(host, Source::Cgroup, Subject::Host) {
         Some(own) => quota_of(own).or_else(declared).or(Some(seen.machine_cores)),
         None => has().or_else(declared),
     }
 }
 
 fn quota_of(track: &Track<'_>) -> Option<f64> {
-    let period_us = track.last("period_us").filter(|period_us| *period_us > 0.0)?;
-    Some(track.last("quota_us")? / period_us)
+    let period_us = track.last(track.own(cgroup::PERIOD_US)?).filter(|period_us| *period_us > 0.0)?;
+    Some(track.last(track.own(cgroup::QUOTA_US)?)? / period_us)
 }
 
 fn cpu(seen: &Seen<'_>, host: &str) -> Option<Resource> {
-    let used = match seen.hosts.track(host, "cgroup", "") {
-        Some(own) => seen.each(|span| own.per_sec("usage_us", span).map(|us| us / 1e6)),
+    let used = match seen.hosts.track(host, Source::Cgroup, Subject::Host) {
+        Some(own) => seen.each(|span| own.per_sec(cgroup::USAGE_US, span).map(|us| us / 1e6)),
         None => {
-            let all = seen.hosts.track(host, "cpu", "")?;
+            let all = seen.hosts.track(host, Source::Cpu, Subject::Host)?;
             let cores = cores_of(seen, host);
             seen.each(|span| Some(busy_ratio(all, span)? * cores?))
         }
@@ -48,16 +52,17 @@ fn cpu(seen: &Seen<'_>, host: &str) -> Option<Resource> {
     Some(Resource { used, ..Resource::new(ResourceKind::Cpu, host, "", cores_of(seen, host)) })
 }
 
-/// Time that processors did not idle, over all their time. Time stolen by other guests of the machine is busy: it is
+/// Time that processors, all or one, did not idle, over all their time. Time stolen by other guests of the machine is busy: it is
 /// unavailable.
 fn busy_ratio(track: &Track<'_>, span: Span) -> Option<f64> {
-    let total_ms = track.per_sec("total_ms", span).filter(|total_ms| *total_ms > 0.0)?;
-    let idle_ms = track.per_sec("idle_ms", span)? + track.per_sec("iowait_ms", span).unwrap_or(0.0);
+    let per_sec = |metric| track.per_sec(track.own(metric)?, span);
+    let total_ms = per_sec(cpu::TOTAL_MS).filter(|total_ms| *total_ms > 0.0)?;
+    let idle_ms = per_sec(cpu::IDLE_MS)? + per_sec(cpu::IOWAIT_MS).unwrap_or(0.0);
     Some((1.0 - idle_ms / total_ms).max(0.0))
 }
 
 fn cores<'s>(seen: &'s Seen<'_>, host: &'s str) -> impl Iterator<Item = Resource> + 's {
-    seen.hosts.of(host, "core").map(move |(number, track)| {
+    seen.hosts.of(host, Source::Core).map(move |(number, track)| {
         let used = seen.each(|span| busy_ratio(track, span));
         Resource { used, ..Resource::new(ResourceKind::Core, host, &format!("core {number}"), Some(1.0)) }
     })
@@ -73,46 +78,47 @@ fn quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
 
 /// Groups below the host's own that have a quota. A process reports its group's quota too, for where groups are not read.
 fn all_quotas(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let group = |(path, track): (&str, &Track<'_>)| {
-        let quota = quota_of(track).filter(|_| !path.is_empty())?;
-        let used = seen.each(|span| track.per_sec("usage_us", span).map(|us| us / 1e6));
-        Some(Resource { used, ..Resource::new(ResourceKind::Quota, host, path, Some(quota)) })
+    let group = |(group, track): (Subject<'_>, &Track<'_>)| {
+        let quota = quota_of(track).filter(|_| group != Subject::Host)?;
+        let used = seen.each(|span| track.per_sec(cgroup::USAGE_US, span).map(|us| us / 1e6));
+        Some(Resource { used, ..Resource::new(ResourceKind::Quota, host, &group.to_string(), Some(quota)) })
     };
-    let groups: Vec<Resource> = seen.hosts.of(host, "cgroup").filter_map(group).collect();
+    let groups: Vec<Resource> = seen.hosts.of(host, Source::Cgroup).filter_map(group).collect();
     if !groups.is_empty() {
         return groups;
     }
-    let process = |(subject, track): (&str, &Track<'_>)| {
+    let process = |(subject, track): (Subject<'_>, &Track<'_>)| {
         let quota = quota_of(track)?;
         let used = seen.each(|span| cpu_of(track, span));
-        Some(Resource { used, ..Resource::new(ResourceKind::Quota, host, subject, Some(quota)) })
+        Some(Resource { used, ..Resource::new(ResourceKind::Quota, host, &subject.to_string(), Some(quota)) })
     };
-    seen.hosts.of(host, "process").filter_map(process).collect()
+    seen.hosts.of(host, Source::Process).filter_map(process).collect()
 }
 
-/// Cores that a thread or process used.
+/// Cores that a thread, a process or a component used.
 pub(crate) fn cpu_of(track: &Track<'_>, span: Span) -> Option<f64> {
-    track.per_sec("cpu_us", span).map(|us| us / 1e6)
+    track.per_sec(track.own(process::CPU_US)?, span).map(|us| us / 1e6)
 }
 
 /// Threads that were ever busy, and processes of one thread whose threads were not sampled.
 fn threads(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let sampled: BTreeSet<u64> = pids(seen.hosts, host);
-    let single = |(subject, track): &(&str, &Track<'_>)| {
-        track.last("threads") == Some(1.0) && pid_of(subject).is_some_and(|pid| !sampled.contains(&pid))
+    let sampled: BTreeSet<u32> = pids(seen.hosts, host);
+    let single = |(subject, track): &(Subject<'_>, &Track<'_>)| {
+        let unsampled = subject.pid().is_some_and(|pid| !sampled.contains(&pid));
+        unsampled && track.last(process::THREADS) == Some(1.0)
     };
-    let components = seen.hosts.of(host, "redis").filter(|_| sampled.is_empty());
-    let tracks = seen.hosts.of(host, "thread").chain(seen.hosts.of(host, "process").filter(single));
-    let one = |(subject, track): (&str, &Track<'_>)| {
+    let components = seen.hosts.of(host, Source::Redis).filter(|_| sampled.is_empty());
+    let tracks =
+        seen.hosts.of(host, Source::Thread).chain(seen.hosts.of(host, Source::Process).filter(single));
+    let one = |detail: String, track: &Track<'_>| {
         let used = seen.each(|span| cpu_of(track, span));
-        Resource { used, ..Resource::new(ResourceKind::Thread, host, subject, Some(1.0)) }
+        Resource { used, ..Resource::new(ResourceKind::Thread, host, &detail, Some(1.0)) }
     };
     let busy = |resource: &Resource| resource.used.iter().flatten().any(|used| *used >= THREAD_LEAST);
-    let named = components.map(|(address, track)| (format!("redis {address}"), track));
-    let named: Vec<Resource> = named.map(|(subject, track)| one((&subject, track))).collect();
-    tracks.map(one).chain(named).filter(busy).collect()
+    let components = components.map(|(address, track)| one(format!("redis {address}"), track));
+    tracks.map(|(subject, track)| one(subject.to_string(), track)).chain(components).filter(busy).collect()
 }
 
-fn pids(hosts: &Hosts<'_>, host: &str) -> BTreeSet<u64> {
-    hosts.of(host, "thread").filter_map(|(subject, _)| pid_of(subject)).collect()
+fn pids(hosts: &Hosts<'_>, host: &str) -> BTreeSet<u32> {
+    hosts.of(host, Source::Thread).filter_map(|(subject, _)| subject.pid()).collect()
 }

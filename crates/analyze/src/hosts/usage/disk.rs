@@ -1,32 +1,36 @@
 //! Disks: the time that devices were busy, and the bytes of a control group that is allowed so many a second.
 
+use plimsoll_record::metric::{cgroup, disk};
+use plimsoll_record::{Metric, Source, Subject};
+
 use crate::hosts::step_samples::Seen;
 use crate::hosts::track::Track;
 use crate::{Resource, ResourceKind};
 
 /// The ways of a capped disk: what it is, the counter, and the group's limit.
-const WAYS: [(ResourceKind, &str, &str); 2] = [
-    (ResourceKind::DiskRead, "disk_read_bytes", "disk_read_limit_bytes_per_sec"),
-    (ResourceKind::DiskWrite, "disk_written_bytes", "disk_write_limit_bytes_per_sec"),
+const WAYS: [(ResourceKind, Metric, Metric); 2] = [
+    (ResourceKind::DiskRead, cgroup::DISK_READ_BYTES, cgroup::DISK_READ_LIMIT_BYTES_PER_SEC),
+    (ResourceKind::DiskWrite, cgroup::DISK_WRITTEN_BYTES, cgroup::DISK_WRITE_LIMIT_BYTES_PER_SEC),
 ];
 
 /// The disks of a host, and those of control groups that are capped.
 pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let busy = |(device, track): (&str, &Track<'_>)| {
-        let used = seen.each(|span| track.per_sec("busy_ms", span).map(|ms| ms / 1e3));
-        Resource { used, ..Resource::new(ResourceKind::Disk, host, device, Some(1.0)) }
+    let busy = |(device, track): (Subject<'_>, &Track<'_>)| {
+        let used = seen.each(|span| track.per_sec(disk::BUSY_MS, span).map(|ms| ms / 1e3));
+        Resource { used, ..Resource::new(ResourceKind::Disk, host, &device.to_string(), Some(1.0)) }
     };
-    let groups = seen.hosts.of(host, "cgroup").flat_map(|(path, track)| capped(seen, host, path, track));
-    seen.hosts.of(host, "disk").map(busy).chain(groups).collect()
+    let groups =
+        seen.hosts.of(host, Source::Cgroup).flat_map(|(group, track)| capped(seen, host, group, track));
+    seen.hosts.of(host, Source::Disk).map(busy).chain(groups).collect()
 }
 
 /// A group that is held to its cap leaves the device itself idle, so that its bytes show what the device's time does not.
 /// Without a limit of the group, as the kernel has it, there is nothing to compare them with.
-fn capped(seen: &Seen<'_>, host: &str, path: &str, track: &Track<'_>) -> Vec<Resource> {
-    let way = |(kind, counter, limit): &(ResourceKind, &str, &str)| {
-        let most = track.last(limit)?;
-        let used = seen.each(|span| track.per_sec(counter, span));
-        Some(Resource { used, ..Resource::new(*kind, host, path, Some(most)) })
+fn capped(seen: &Seen<'_>, host: &str, group: Subject<'_>, track: &Track<'_>) -> Vec<Resource> {
+    let way = |(kind, counter, limit): &(ResourceKind, Metric, Metric)| {
+        let most = track.last(*limit)?;
+        let used = seen.each(|span| track.per_sec(*counter, span));
+        Some(Resource { used, ..Resource::new(*kind, host, &group.to_string(), Some(most)) })
     };
     WAYS.iter().filter_map(way).collect()
 }

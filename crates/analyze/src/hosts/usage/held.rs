@@ -1,57 +1,48 @@
 //! What is held rather than spent: memory, descriptors, places in a queue.
 
+use plimsoll_record::metric::{cgroup, listener, mariadb, memcached, memory, process};
+use plimsoll_record::{Metric, Source, Subject};
+
 use crate::hosts::step_samples::Seen;
 use crate::hosts::track::Track;
 use crate::{Resource, ResourceKind};
 
-/// Servers that allow so many connections: source, connections, and the most of them.
-const ALLOWING: [(&str, &str, &str); 2] = [
-    ("memcached", "curr_connections", "max_connections"),
-    ("mariadb", "threads_connected", "max_connections"),
+/// What is held, and the limit of it.
+const HELD: [(ResourceKind, Metric, Metric); 4] = [
+    (ResourceKind::Descriptors, process::DESCRIPTORS, process::DESCRIPTORS_LIMIT),
+    (ResourceKind::AcceptQueue, listener::QUEUE, listener::QUEUE_LIMIT),
+    (ResourceKind::Connections, memcached::CURR_CONNECTIONS, memcached::MAX_CONNECTIONS),
+    (ResourceKind::Connections, mariadb::THREADS_CONNECTED, mariadb::MAX_CONNECTIONS),
 ];
 
 /// Everything of a host that is held.
 pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let mut resources: Vec<Resource> = memory(seen, host).into_iter().collect();
-    resources.extend(gauges(
-        seen,
-        host,
-        "process",
-        "descriptors",
-        "descriptors_limit",
-        ResourceKind::Descriptors,
-    ));
-    resources.extend(gauges(seen, host, "listener", "queue", "queue_limit", ResourceKind::AcceptQueue));
-    for (source, open, most) in ALLOWING {
-        resources.extend(gauges(seen, host, source, open, most, ResourceKind::Connections));
-    }
-    resources
+    let held = HELD.iter().flat_map(|(kind, gauge, limit)| gauges(seen, host, *kind, (*gauge, *limit)));
+    memory(seen, host).into_iter().chain(held).collect()
 }
 
 fn memory(seen: &Seen<'_>, host: &str) -> Option<Resource> {
-    if let Some(own) = seen.hosts.track(host, "cgroup", "")
-        && let Some(limit) = own.last("memory_limit_bytes")
+    if let Some(own) = seen.hosts.track(host, Source::Cgroup, Subject::Host)
+        && let Some(limit) = own.last(cgroup::MEMORY_LIMIT_BYTES)
     {
-        let used = seen.each(|span| own.most("memory_bytes", span));
+        let used = seen.each(|span| own.most(cgroup::MEMORY_BYTES, span));
         return Some(Resource { used, ..Resource::new(ResourceKind::Memory, host, "", Some(limit)) });
     }
-    let track = seen.hosts.track(host, "memory", "")?;
-    let total = track.last("total_bytes")?;
-    let used = seen.each(|span| Some(total - track.mean("available_bytes", span)?));
+    let track = seen.hosts.track(host, Source::Memory, Subject::Host)?;
+    let total = track.last(memory::TOTAL_BYTES)?;
+    let used = seen.each(|span| Some(total - track.mean(memory::AVAILABLE_BYTES, span)?));
     Some(Resource { used, ..Resource::new(ResourceKind::Memory, host, "", Some(total)) })
 }
 
 fn gauges(
     seen: &Seen<'_>,
     host: &str,
-    source: &str,
-    gauge: &str,
-    most: &str,
     kind: ResourceKind,
+    (gauge, limit): (Metric, Metric),
 ) -> Vec<Resource> {
-    let one = |(subject, track): (&str, &Track<'_>)| {
+    let one = |(subject, track): (Subject<'_>, &Track<'_>)| {
         let used = seen.each(|span| track.most(gauge, span));
-        Resource { used, ..Resource::new(kind, host, subject, track.last(most)) }
+        Resource { used, ..Resource::new(kind, host, &subject.to_string(), track.last(limit)) }
     };
-    seen.hosts.of(host, source).map(one).collect()
+    seen.hosts.of(host, gauge.source).map(one).collect()
 }

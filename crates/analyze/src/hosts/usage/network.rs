@@ -1,5 +1,8 @@
 //! Links: bits and packets, each way.
 
+use plimsoll_record::metric::{declared, interface};
+use plimsoll_record::{Metric, Source, Subject};
+
 use crate::hosts::step_samples::Seen;
 use crate::hosts::track::Track;
 use crate::{Resource, ResourceKind};
@@ -7,38 +10,45 @@ use crate::{Resource, ResourceKind};
 /// One way of a link: what is counted, and what the plan calls its capacity.
 struct Way {
     kind: ResourceKind,
-    counter: &'static str,
+    counter: Metric,
     factor: f64,
-    declared: &'static str,
+    declared: Metric,
 }
 
 const WAYS: [Way; 4] = [
     Way {
         kind: ResourceKind::BandwidthOut,
-        counter: "sent_bytes",
+        counter: interface::SENT_BYTES,
         factor: 8.0,
-        declared: "link_out_bits_per_sec",
+        declared: declared::LINK_OUT_BITS_PER_SEC,
     },
     Way {
         kind: ResourceKind::BandwidthIn,
-        counter: "received_bytes",
+        counter: interface::RECEIVED_BYTES,
         factor: 8.0,
-        declared: "link_in_bits_per_sec",
+        declared: declared::LINK_IN_BITS_PER_SEC,
     },
-    Way { kind: ResourceKind::PacketsOut, counter: "sent_packets", factor: 1.0, declared: "packets_per_sec" },
+    Way {
+        kind: ResourceKind::PacketsOut,
+        counter: interface::SENT_PACKETS,
+        factor: 1.0,
+        declared: declared::PACKETS_PER_SEC,
+    },
     Way {
         kind: ResourceKind::PacketsIn,
-        counter: "received_packets",
+        counter: interface::RECEIVED_PACKETS,
         factor: 1.0,
-        declared: "packets_per_sec",
+        declared: declared::PACKETS_PER_SEC,
     },
 ];
 
 /// Both ways of each interface of a host.
 pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let of_interface =
-        |(name, track): (&str, &Track<'_>)| WAYS.map(|way| one_way(seen, host, name, track, &way));
-    seen.hosts.of(host, "interface").flat_map(of_interface).collect()
+    let of_interface = |(subject, track): (Subject<'_>, &Track<'_>)| {
+        let name = subject.to_string();
+        WAYS.map(|way| one_way(seen, host, &name, track, &way))
+    };
+    seen.hosts.of(host, Source::Interface).flat_map(of_interface).collect()
 }
 
 fn one_way(seen: &Seen<'_>, host: &str, name: &str, track: &Track<'_>, way: &Way) -> Resource {
@@ -48,7 +58,8 @@ fn one_way(seen: &Seen<'_>, host: &str, name: &str, track: &Track<'_>, way: &Way
 
 /// What the plan says, or for bits the speed of the interface. The loopback has no limit of its own.
 fn capacity(seen: &Seen<'_>, host: &str, name: &str, track: &Track<'_>, way: &Way) -> Option<f64> {
-    let declared = seen.hosts.track(host, "declared", "").and_then(|track| track.last(way.declared));
+    let declared =
+        seen.hosts.track(host, Source::Declared, Subject::Host).and_then(|track| track.last(way.declared));
     let bits = matches!(way.kind, ResourceKind::BandwidthOut | ResourceKind::BandwidthIn);
-    declared.or_else(|| track.last("speed_bits_per_sec").filter(|_| bits)).filter(|_| name != "lo")
+    declared.or_else(|| track.last(interface::SPEED_BITS_PER_SEC).filter(|_| bits)).filter(|_| name != "lo")
 }

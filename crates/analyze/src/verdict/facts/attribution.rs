@@ -1,9 +1,12 @@
 //! Whether requests are what uses a resource.
 
+use plimsoll_record::Source;
+use plimsoll_record::metric::process;
+
 use crate::demand::{BATCHING_MOST, Demand, Law};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::FREE;
-use crate::hosts::{Span, Track, pid_of};
+use crate::hosts::{Span, Track};
 use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
@@ -13,6 +16,11 @@ use crate::verdict::context::RuleContext;
 const SLEEPS_LEAST: f64 = 0.01;
 /// The part of what is used that the sampled threads must account for to stand for all.
 const SAMPLED_LEAST: f64 = 0.5;
+
+/// How often a process or thread gave its CPU up, per second.
+fn sleeps_per_sec(track: &Track<'_>, span: Span) -> Option<f64> {
+    track.per_sec(track.own(process::VOLUNTARY_SWITCHES)?, span)
+}
 
 impl RuleContext<'_> {
     /// True if the deciding step was measured for long enough that reads of hosts say something of it.
@@ -51,28 +59,27 @@ impl RuleContext<'_> {
     /// Whether a process slept while it waited for requests, where fewest are under way; `None` if that was not counted.
     pub(crate) fn sleeps(&self, track: &Track<'_>) -> Option<bool> {
         let (_, span, throughput) = self.fewest()?;
-        Some(track.per_sec("voluntary_switches", span)? >= SLEEPS_LEAST * throughput)
+        Some(sleeps_per_sec(track, span)? >= SLEEPS_LEAST * throughput)
     }
 
     /// The threads that use a resource, and processes of one thread whose threads were not sampled.
     fn threads_of(&self, resource: &Resource) -> Vec<&Track<'_>> {
         let hosts = self.seen.hosts;
         let host = resource.host.as_str();
-        let sampled = |pid| hosts.of(host, "thread").any(|(subject, _)| pid_of(subject) == pid);
-        let alone = hosts
-            .of(host, "process")
-            .filter(move |(subject, track)| track.last("threads") == Some(1.0) && !sampled(pid_of(subject)));
-        let all = hosts.of(host, "thread").chain(alone);
-        let meant = |subject: &str| resource.kind != ResourceKind::Thread || subject == resource.detail;
-        all.filter(|(subject, _)| meant(subject)).map(|(_, track)| track).collect()
+        let sampled = |pid| hosts.of(host, Source::Thread).any(|(subject, _)| subject.pid() == pid);
+        let alone = hosts.of(host, Source::Process).filter(move |(subject, track)| {
+            track.last(process::THREADS) == Some(1.0) && !sampled(subject.pid())
+        });
+        let all = hosts.of(host, Source::Thread).chain(alone);
+        let meant = |subject| resource.kind != ResourceKind::Thread || subject == resource.subject();
+        all.filter(|(subject, _)| meant(*subject)).map(|(_, track)| track).collect()
     }
 
     /// True if the threads that use a resource sleep between requests where few are under way: what they use is for these.
     fn is_slept_between(&self, resource: &Resource) -> bool {
         let Some((step, span, throughput)) = self.fewest() else { return false };
         let Some(used) = resource.used[step].filter(|used| *used > 0.0) else { return false };
-        let load =
-            |track: &&Track<'_>| Some((cpu_of(track, span)?, track.per_sec("voluntary_switches", span)?));
+        let load = |track: &&Track<'_>| Some((cpu_of(track, span)?, sleeps_per_sec(track, span)?));
         let threads = self.threads_of(resource);
         let threads: Vec<(f64, f64)> = threads.iter().filter_map(load).collect();
         let all: f64 = threads.iter().map(|(cores, _)| cores).sum();

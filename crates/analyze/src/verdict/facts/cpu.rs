@@ -1,5 +1,8 @@
 //! Who has the CPU, and who waits for it.
 
+use plimsoll_record::metric::{core, cpu, process};
+use plimsoll_record::{Source, Subject};
+
 use crate::hosts::Track;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::BUSY;
@@ -12,14 +15,14 @@ pub(in crate::verdict) fn is_busy(ctx: &RuleContext<'_>, resource: &Resource) ->
     ctx.share(resource).is_some_and(|share| share >= BUSY || (share >= bounds::BUSY_THROTTLED && throttled()))
 }
 
-/// Threads of a process that were ready and on no CPU, the mean.
+/// Threads of a process, or a thread by itself, that were ready and on no CPU, the mean.
 pub(in crate::verdict) fn ready(ctx: &RuleContext<'_>, track: &Track<'_>) -> Option<f64> {
-    track.per_sec("run_wait_us", ctx.span()).map(|us| us / 1e6)
+    track.per_sec(track.own(process::RUN_WAIT_US)?, ctx.span()).map(|us| us / 1e6)
 }
 
 /// Cores that the watched processes of a host waited for while they were ready.
 fn waited(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let tracks = ctx.seen.hosts.of(host, "process");
+    let tracks = ctx.seen.hosts.of(host, Source::Process);
     tracks.filter_map(|(_, track)| ready(ctx, track)).reduce(|a, b| a + b)
 }
 
@@ -31,26 +34,25 @@ pub(in crate::verdict) fn kept(ctx: &RuleContext<'_>, host: &str) -> Option<f64>
 
 /// The part of a host's CPU time that other guests of its machine took.
 pub(in crate::verdict) fn stolen(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let track = ctx.seen.hosts.track(host, "cpu", "")?;
-    let total_ms = track.per_sec("total_ms", ctx.span()).filter(|total_ms| *total_ms > 0.0)?;
-    Some(track.per_sec("steal_ms", ctx.span())? / total_ms)
+    let track = ctx.seen.hosts.track(host, Source::Cpu, Subject::Host)?;
+    let total_ms = track.per_sec(cpu::TOTAL_MS, ctx.span()).filter(|total_ms| *total_ms > 0.0)?;
+    Some(track.per_sec(cpu::STEAL_MS, ctx.span())? / total_ms)
 }
 
 /// The part of the time in which a host's CPUs had something to run that other guests of its machine took.
 fn stolen_of_busy(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let track = ctx.seen.hosts.track(host, "cpu", "")?;
+    let track = ctx.seen.hosts.track(host, Source::Cpu, Subject::Host)?;
     let rate = |name| track.per_sec(name, ctx.span());
-    let busy = rate("total_ms")? - rate("idle_ms")? - rate("iowait_ms").unwrap_or(0.0);
-    Some((rate("steal_ms")? / busy.max(f64::MIN_POSITIVE)).clamp(0.0, BUSY))
+    let busy = rate(cpu::TOTAL_MS)? - rate(cpu::IDLE_MS)? - rate(cpu::IOWAIT_MS).unwrap_or(0.0);
+    Some((rate(cpu::STEAL_MS)? / busy.max(f64::MIN_POSITIVE)).clamp(0.0, BUSY))
 }
 
 /// The part of a core's time that went to packets.
 pub(in crate::verdict) fn packets_of_core(ctx: &RuleContext<'_>, core: &Resource) -> Option<f64> {
-    let number = core.detail.trim_start_matches("core ");
-    let track = ctx.seen.hosts.track(&core.host, "core", number)?;
+    let track = ctx.seen.hosts.track(&core.host, Source::Core, core.subject())?;
     let rate = |name| track.per_sec(name, ctx.span());
-    let total_ms = rate("total_ms").filter(|total_ms| *total_ms > 0.0)?;
-    Some((rate("softirq_ms")? + rate("irq_ms").unwrap_or(0.0)) / total_ms)
+    let total_ms = rate(core::TOTAL_MS).filter(|total_ms| *total_ms > 0.0)?;
+    Some((rate(core::SOFTIRQ_MS)? + rate(core::IRQ_MS).unwrap_or(0.0)) / total_ms)
 }
 
 /// True if a control group of a host was out of quota in most of its periods, or used all of its quota.
@@ -76,8 +78,8 @@ impl ThreadTime {
     /// The time of a thread in the deciding step; `None` where it was not observed.
     pub(in crate::verdict) fn new(ctx: &RuleContext<'_>, thread: &Resource) -> Option<Self> {
         let used = ctx.share(thread)?;
-        let track = |source| ctx.seen.hosts.track(&thread.host, source, &thread.detail);
-        let track = track("thread").or_else(|| track("process"));
+        let track = |source| ctx.seen.hosts.track(&thread.host, source, thread.subject());
+        let track = track(Source::Thread).or_else(|| track(Source::Process));
         let ready = track.and_then(|track| ready(ctx, track)).unwrap_or(0.0);
         // Of the time that a CPU runs something, other guests take their part from all of it.
         let taken = stolen_of_busy(ctx, &thread.host).map_or(0.0, |part| used * part / (1.0 - part));

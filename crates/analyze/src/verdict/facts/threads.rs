@@ -1,10 +1,13 @@
 //! The threads that do the work: those at their end, those alike, those that wait for each other.
 
+use plimsoll_record::metric::waiting;
+use plimsoll_record::{Source, Subject};
+
 use super::concurrency::Concurrency;
 use super::cpu::{self, ThreadTime};
+use crate::hosts::Track;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::{BUSY, TIE};
-use crate::hosts::{Track, name_of, pid_of};
 use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
@@ -70,14 +73,14 @@ fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
     let has_room = ctx.cpu(&thread.host).is_none_or(|cpu| {
         !cpu::is_busy(ctx, cpu) || ctx.share(cpu).is_some_and(|whole| time.used > (1.0 + TIE) * whole)
     });
-    time.is_at_end() && time.kept() < bounds::KEPT && has_room && !is_collector(name_of(&thread.detail))
+    time.is_at_end() && time.kept() < bounds::KEPT && has_room && !is_collector(thread.name())
 }
 
 fn process_of(ctx: &RuleContext<'_>, thread: &Resource) -> String {
-    let pid = pid_of(&thread.detail);
-    let mut processes = ctx.seen.hosts.of(&thread.host, "process");
-    let owner = processes.find(|(subject, _)| pid.is_some() && pid_of(subject) == pid);
-    owner.map_or_else(|| name_of(&thread.detail), |(subject, _)| name_of(subject)).to_owned()
+    let pid = thread.subject().pid();
+    let mut processes = ctx.seen.hosts.of(&thread.host, Source::Process);
+    let owner = processes.find(|(subject, _)| pid.is_some() && subject.pid() == pid);
+    owner.map_or_else(|| thread.name(), |(subject, _)| subject.name()).to_owned()
 }
 
 /// The other threads of its process that have its name, and so the same work.
@@ -85,15 +88,15 @@ pub(in crate::verdict) fn alike<'s>(
     ctx: &'s RuleContext<'_>,
     thread: &'s Resource,
 ) -> impl Iterator<Item = &'s Track<'s>> {
-    let pid = pid_of(&thread.detail);
-    let all = ctx.seen.hosts.of(&thread.host, "thread").filter(move |_| pid.is_some());
-    let others = all.filter(move |(subject, _)| *subject != thread.detail && pid_of(subject) == pid);
-    others.filter(|(subject, _)| role(subject) == role(&thread.detail)).map(|(_, track)| track)
+    let pid = thread.subject().pid();
+    let all = ctx.seen.hosts.of(&thread.host, Source::Thread).filter(move |_| pid.is_some());
+    let others = all.filter(move |(subject, _)| *subject != thread.subject() && subject.pid() == pid);
+    others.filter(|(subject, _)| role(subject.name()) == role(thread.name())).map(|(_, track)| track)
 }
 
 /// What a thread is called, without the number that tells it from others of its kind.
-fn role(subject: &str) -> &str {
-    name_of(subject).trim_end_matches(|last: char| last.is_ascii_digit() || "-#_ ".contains(last))
+fn role(name: &str) -> &str {
+    name.trim_end_matches(|last: char| last.is_ascii_digit() || "-#_ ".contains(last))
 }
 
 /// Cores that the other threads of its process and name used.
@@ -110,11 +113,11 @@ pub(in crate::verdict) fn is_by_turns(cores: f64) -> bool {
 pub(in crate::verdict) fn waiting_for_others(
     ctx: &RuleContext<'_>,
     host: &str,
-    subject: &str,
+    subject: Subject<'_>,
 ) -> Option<f64> {
-    let track = ctx.seen.hosts.track(host, "waiting", subject)?;
-    let samples = track.per_sec("looks", ctx.span()).filter(|samples| *samples > 0.0)?;
-    Some(track.per_sec("futex", ctx.span())? / samples)
+    let track = ctx.seen.hosts.track(host, Source::Waiting, subject)?;
+    let samples = track.per_sec(waiting::LOOKS, ctx.span()).filter(|samples| *samples > 0.0)?;
+    Some(track.per_sec(waiting::FUTEX, ctx.span())? / samples)
 }
 
 /// A server whose requests are on a CPU, or ready for one, for about all of the time that they take.
@@ -148,7 +151,8 @@ pub(in crate::verdict) fn computing<'s>(
         .into_iter()
         .flat_map(|host| ctx.processes(host).into_iter().map(move |(name, cores)| (host, name, cores)));
     let (host, process, cores) = all.max_by(|a, b| a.2.total_cmp(&b.2))?;
-    let named = || ctx.seen.hosts.of(host, "process").filter(move |(subject, _)| name_of(subject) == process);
+    let named =
+        || ctx.seen.hosts.of(host, Source::Process).filter(move |(subject, _)| subject.name() == process);
     let ready: f64 = named().filter_map(|(_, track)| cpu::ready(ctx, track)).sum();
     let follows = |track: &Track<'_>| ctx.follows_load(track).or_else(|| ctx.sleeps(track)) == Some(true);
     // More than one thread can have is the host's CPU's matter, and waiting more than running that of what keeps it.
@@ -165,15 +169,15 @@ pub(in crate::verdict) fn computing<'s>(
 
 /// Threads of processes of one name that take part in the work.
 fn sharing(ctx: &RuleContext<'_>, host: &str, name: &str) -> usize {
-    let of_name = |pid: Option<u64>| {
-        let mut all = ctx.seen.hosts.of(host, "process");
-        pid.is_some() && all.any(|(subject, _)| pid_of(subject) == pid && name_of(subject) == name)
+    let of_name = |pid: Option<u32>| {
+        let mut all = ctx.seen.hosts.of(host, Source::Process);
+        pid.is_some() && all.any(|(subject, _)| subject.pid() == pid && subject.name() == name)
     };
     let takes_part =
         |track: &Track<'_>| cpu_of(track, ctx.span()).is_some_and(|used| used >= bounds::TAKES_PART);
-    let threads = ctx.seen.hosts.of(host, "thread").filter(|(subject, _)| of_name(pid_of(subject)));
+    let threads = ctx.seen.hosts.of(host, Source::Thread).filter(|(subject, _)| of_name(subject.pid()));
     let threads = threads.filter(|(_, track)| takes_part(track)).count();
-    let processes = ctx.seen.hosts.of(host, "process").filter(|(subject, _)| name_of(subject) == name);
+    let processes = ctx.seen.hosts.of(host, Source::Process).filter(|(subject, _)| subject.name() == name);
     threads.max(processes.filter(|(_, track)| takes_part(track)).count())
 }
 

@@ -5,10 +5,13 @@
 //! component counts connections that it turned away or has as many open as it allows, or one in a hundred new connections
 //! found an accept queue full and that was felt. What is as full at any load stops nothing.
 
+use plimsoll_record::metric::{mariadb, memcached, nginx, process, redis, tcp};
+use plimsoll_record::{Source, Subject};
+
 use crate::findings::{Advice, At, Claim, Evidence, Limit, Observation, Place, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::{BUSY, TIE};
-use crate::hosts::{Span, Track, name_of, pid_of};
+use crate::hosts::{Span, Track};
 use crate::topology::Tier;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
@@ -21,14 +24,8 @@ use crate::verdict::facts::served::failed_to_connect;
 /// A process that has all but this many of its descriptors open has none to give: some are kept back.
 const DESCRIPTORS_LEFT: f64 = 2.0;
 
-/// Counters of components that grow when they turn a connection away. nginx counts what it accepted and what it handled:
-/// the rest it drops for want of a place among its `worker_connections`.
-const TURNED_AWAY: [(&str, &str); 4] = [
-    ("memcached", "listen_disabled"),
-    ("mariadb", "connection_errors_max_connections"),
-    ("redis", "rejected_connections"),
-    ("nginx", "not_handled"),
-];
+/// Components that count the connections that they turn away.
+const TURN_AWAY: [Source; 4] = [Source::Memcached, Source::Mariadb, Source::Redis, Source::Nginx];
 
 /// What had no room for a connection, one for each host.
 pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
@@ -75,7 +72,7 @@ fn descriptors(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     };
     let (process, open, limit, at) = stopped(ctx).find_map(at_limit)?;
     Some(observed(
-        Place::process(host, name_of(&process.detail)),
+        Place::process(host, process.name()),
         Claim::Descriptors { open, limit, at: at.clone() },
         row(Observation::Descriptors(process.place()), open, Some(limit), at),
         Advice::MoreDescriptors,
@@ -83,26 +80,27 @@ fn descriptors(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 }
 
 /// Connections that a component turned away a second.
-fn turned_away_per_sec(source: &str, counter: &str, track: &Track<'_>, span: Span) -> Option<f64> {
-    let rate = |name| track.per_sec(name, span).or_else(|| track.per_sec_around(name, span));
-    if source == "nginx" {
-        return Some(rate("accepts")? - rate("handled")?);
+fn turned_away_per_sec(source: Source, track: &Track<'_>, span: Span) -> Option<f64> {
+    let rate = |metric| track.per_sec(metric, span).or_else(|| track.per_sec_around(metric, span));
+    match source {
+        Source::Memcached => rate(memcached::LISTEN_DISABLED),
+        Source::Mariadb => rate(mariadb::CONNECTION_ERRORS_MAX_CONNECTIONS),
+        Source::Redis => rate(redis::REJECTED_CONNECTIONS),
+        Source::Nginx => Some(rate(nginx::ACCEPTS)? - rate(nginx::HANDLED)?),
+        _ => None,
     }
-    rate(counter)
 }
 
 fn turned_away(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let of_step = |(_, step, span): (usize, &StepSummary, Span)| {
-        TURNED_AWAY.iter().find_map(|(source, counter)| {
-            let mut tracks = ctx.seen.hosts.of(host, source);
-            let rate = tracks.find_map(|(_, track)| {
-                turned_away_per_sec(source, counter, track, span).filter(|rate| *rate > 0.5)
-            });
-            rate.map(|rate| (*source, rate, at(step)))
+        TURN_AWAY.into_iter().find_map(|source| {
+            let rate = |track| turned_away_per_sec(source, track, span).filter(|rate| *rate > 0.5);
+            let rate = ctx.seen.hosts.of(host, source).find_map(|(_, track)| rate(track));
+            rate.map(|rate| (source, rate, at(step)))
         })
     };
-    let (source, per_sec, at): (&str, f64, At) = stopped(ctx).find_map(of_step)?;
-    let place = Place::component(host, source);
+    let (source, per_sec, at): (Source, f64, At) = stopped(ctx).find_map(of_step)?;
+    let place = Place::component(host, source.name());
     let evidence = row(Observation::TurnedAway(place.clone()), per_sec, None, at.clone());
     Some(observed(place, Claim::TurnedAway { per_sec, at }, evidence, Advice::RaiseSetting))
 }
@@ -123,10 +121,11 @@ fn full(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 /// failed, it held requests back. A process that accepts late for another reason has a full queue as well.
 fn accept_queue(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let of_step = |(index, step, span): (usize, &StepSummary, Span)| {
-        let tcp = ctx.seen.hosts.track(host, "tcp", "")?;
-        let dropped =
-            tcp.per_sec("listen_overflows", span)?.max(tcp.per_sec("listen_drops", span).unwrap_or(0.0));
-        let opened = tcp.per_sec("passive_opens", span).unwrap_or(0.0);
+        let tcp = ctx.seen.hosts.track(host, Source::Tcp, Subject::Host)?;
+        let dropped = tcp
+            .per_sec(tcp::LISTEN_OVERFLOWS, span)?
+            .max(tcp.per_sec(tcp::LISTEN_DROPS, span).unwrap_or(0.0));
+        let opened = tcp.per_sec(tcp::PASSIVE_OPENS, span).unwrap_or(0.0);
         let full = ctx
             .of_kind(ResourceKind::AcceptQueue)
             .filter(|queue| queue.host == host)
@@ -183,9 +182,7 @@ fn not_accepted(ctx: &RuleContext<'_>, tier: &Tier, (step, count): (usize, f64))
 
 /// Threads of all processes of a tier, by the last sample; `None` where none were observed.
 fn threads(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
-    let ours = |subject: &str| {
-        pid_of(subject).is_some_and(|pid| tier.node.pids.iter().any(|own| u64::from(*own) == pid))
-    };
-    let tracks = ctx.seen.hosts.of(&tier.node.host, "process").filter(|(subject, _)| ours(subject));
-    tracks.filter_map(|(_, track)| track.last("threads")).reduce(|a, b| a + b)
+    let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
+    let tracks = ctx.seen.hosts.of(&tier.node.host, Source::Process).filter(|(subject, _)| ours(subject));
+    tracks.filter_map(|(_, track)| track.last(process::THREADS)).reduce(|a, b| a + b)
 }

@@ -7,6 +7,9 @@
 //! where waits are not sampled, the device is busy and its time grows with throughput. A busy device alone may be busy with
 //! the work of others.
 
+use plimsoll_record::metric::pressure;
+use plimsoll_record::{Source, Subject};
+
 use crate::demand::{Law, Load, demand};
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place};
 use crate::hosts::resource::{Resource, ResourceKind};
@@ -60,8 +63,9 @@ fn wait(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     if threads < bounds::DISK_WAITING && !(waiting.is_none() && busy >= BUSY && grows()) {
         return None;
     }
-    let pressure = ctx.seen.hosts.track(host, "pressure", "");
-    let stalled = pressure.and_then(|track| track.per_sec("io_some_us", ctx.span())).map(|us| us / 1e6);
+    let pressure = ctx.seen.hosts.track(host, Source::Pressure, Subject::Host);
+    let stalled =
+        pressure.and_then(|track| track.per_sec(pressure::IO_SOME_US, ctx.span())).map(|us| us / 1e6);
     let is_seen_twice = busy >= BUSY || stalled.is_some_and(|part| part >= BUSY);
     let process = waiting.map(|(name, _)| name);
     Some(Candidate {

@@ -5,10 +5,12 @@
 //! one request is worked on at a time (X·S₀ ≤ 1.5, Little 1961) and those that wait were all read. A runtime that lets one
 //! of its threads run at a time looks the same, so that a thread is an alternative to the first.
 
+use plimsoll_record::{Source, Subject};
+
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place};
 use crate::hosts::resource::Resource;
 use crate::hosts::utilisation::TIE;
-use crate::hosts::{Span, Track, name_of, pid_of};
+use crate::hosts::{Span, Track};
 use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::candidate::Candidate;
@@ -41,18 +43,18 @@ pub(in crate::verdict) fn one_core(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let cpu = ctx.cpu(host)?;
     let span = ctx.span();
-    let used = ctx.seen.hosts.of(host, "process");
+    let used = ctx.seen.hosts.of(host, Source::Process);
     let (subject, cores) = used
         .filter_map(|(subject, track)| Some((subject, cpu_of(track, span)?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, cores)| ONE_AT_A_TIME.contains(cores))?;
-    let ours = ctx.seen.hosts.of(host, "thread").filter(|(thread, _)| pid_of(thread) == pid_of(subject));
+    let ours = ctx.seen.hosts.of(host, Source::Thread).filter(|(thread, _)| thread.pid() == subject.pid());
     let shares: Vec<f64> = ours.filter_map(|(_, track)| cpu_of(track, span)).collect();
     let threads = shares.iter().filter(|used| **used >= bounds::TAKES_PART).count();
     if threads < 2 || shares.iter().any(|used| *used > THREAD_MOST) || is_busy(ctx, cpu) {
         return None;
     }
-    let place = Place::process(host, name_of(subject));
+    let place = Place::process(host, subject.name());
     let waiting = waiting_for_others(ctx, host, subject);
     let mut evidence = vec![
         ctx.row(Observation::CoresOfProcess(place.clone()), cores, None),
@@ -71,12 +73,12 @@ fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 /// wait for no other thread.
 pub(in crate::verdict) fn in_turn(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Option<Candidate> {
     let host = &hot.thread.host;
-    let process = |(subject, _): &(&str, &Track<'_>)| pid_of(subject) == pid_of(&hot.thread.detail);
-    let (subject, _) = ctx.seen.hosts.of(host, "process").find(process)?;
+    let process = |(subject, _): &(Subject<'_>, &Track<'_>)| subject.pid() == hot.thread.subject().pid();
+    let (subject, _) = ctx.seen.hosts.of(host, Source::Process).find(process)?;
     let cores = ctx.share(hot.thread)? + used_by_alike(ctx, hot.thread);
     let waits = waiting_for_others(ctx, host, subject).is_some_and(|waiting| waiting >= 1.0);
     let turns = hot.alike == 1 && waits && is_by_turns(cores) && has_changed_hands(ctx, hot.thread);
-    turns.then(|| taking_turns(ctx, Place::process(host, name_of(subject)), cores))
+    turns.then(|| taking_turns(ctx, Place::process(host, subject.name()), cores))
 }
 
 /// A process whose threads used so many cores, most of the time one after another.
@@ -99,7 +101,9 @@ pub(in crate::verdict) fn of_computing(
 
 /// Whether another thread of its process and name did more than it in a step in which that one took part.
 fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
-    let Some(own) = ctx.seen.hosts.track(&busiest.host, "thread", &busiest.detail) else { return false };
+    let Some(own) = ctx.seen.hosts.track(&busiest.host, Source::Thread, busiest.subject()) else {
+        return false;
+    };
     let did_more = |other: &Track<'_>, span: Span| {
         let used = cpu_of(own, span).zip(cpu_of(other, span));
         used.is_some_and(|(own, other)| other > (1.0 + TIE) * own && other >= bounds::TAKES_PART)

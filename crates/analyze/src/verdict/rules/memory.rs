@@ -7,9 +7,12 @@
 //! was at its limit. It is observed where tasks waited for memory half of the time (PSI); else the disk is an alternative
 //! where threads wait for it, for what is fetched for the first time would be fetched with any memory.
 
+use plimsoll_record::metric::{cgroup, jvm, memory, pressure, process};
+use plimsoll_record::{Source, Subject};
+
 use crate::findings::{Advice, Claim, Limit, Observation, Place};
+use crate::hosts::Track;
 use crate::hosts::utilisation::FULL;
-use crate::hosts::{Track, name_of, pid_of};
 use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
@@ -29,32 +32,34 @@ pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 /// The part of its CPU that a process spends on collecting, by its threads' names.
 fn by_threads(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
     let span = ctx.span();
-    let collectors = ctx.seen.hosts.of(host, "thread").filter(|(subject, _)| is_collector(name_of(subject)));
-    let mut cores: std::collections::BTreeMap<u64, f64> = std::collections::BTreeMap::new();
+    let collectors =
+        ctx.seen.hosts.of(host, Source::Thread).filter(|(subject, _)| is_collector(subject.name()));
+    let mut cores: std::collections::BTreeMap<u32, f64> = std::collections::BTreeMap::new();
     for (subject, track) in collectors {
-        if let (Some(pid), Some(used)) = (pid_of(subject), cpu_of(track, span)) {
+        if let (Some(pid), Some(used)) = (subject.pid(), cpu_of(track, span)) {
             *cores.entry(pid).or_default() += used;
         }
     }
     let (pid, most) = cores.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let owner = ctx.seen.hosts.of(host, "process").find(|(subject, _)| pid_of(subject) == Some(pid));
+    let owner = ctx.seen.hosts.of(host, Source::Process).find(|(subject, _)| subject.pid() == Some(pid));
     let (subject, track) = owner?;
     let all = cpu_of(track, span).filter(|all| *all > 0.0)?;
-    Some((name_of(subject).to_owned(), (most / all).min(1.0)))
+    Some((subject.name().to_owned(), (most / all).min(1.0)))
 }
 
 /// The part of the time that a JVM stood still to collect.
 fn by_pauses(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let tracks = ctx.seen.hosts.of(host, "jvm");
-    let paused = tracks.filter_map(|(_, track)| Some(track.per_sec("gc_time_ms", ctx.span())? / 1e3));
+    let tracks = ctx.seen.hosts.of(host, Source::Jvm);
+    let paused = tracks.filter_map(|(_, track)| Some(track.per_sec(jvm::GC_TIME_MS, ctx.span())? / 1e3));
     paused.reduce(f64::max)
 }
 
 /// How full the heap was at its fullest.
 fn heap(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let full =
-        |track: &Track<'_>| Some(track.most("heap_used_bytes", ctx.span())? / track.last("heap_max_bytes")?);
-    ctx.seen.hosts.of(host, "jvm").filter_map(|(_, track)| full(track)).reduce(f64::max)
+    let full = |track: &Track<'_>| {
+        Some(track.most(jvm::HEAP_USED_BYTES, ctx.span())? / track.last(jvm::HEAP_MAX_BYTES)?)
+    };
+    ctx.seen.hosts.of(host, Source::Jvm).filter_map(|(_, track)| full(track)).reduce(f64::max)
 }
 
 fn collecting(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
@@ -86,14 +91,15 @@ fn collecting(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 /// Pages a request that were fetched from swap, or from files because the group was at its memory limit.
 fn pages_per_request(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     let span = ctx.span();
-    let memory = ctx.seen.hosts.track(host, "memory", "");
-    let swapped = memory.and_then(|track| track.per_sec("swapped_in_pages", span));
-    let group = ctx.seen.hosts.track(host, "cgroup", "");
+    let memory = ctx.seen.hosts.track(host, Source::Memory, Subject::Host);
+    let swapped = memory.and_then(|track| track.per_sec(memory::SWAPPED_IN_PAGES, span));
+    let group = ctx.seen.hosts.track(host, Source::Cgroup, Subject::Host);
     let at_limit = group.is_some_and(|group| is_at_limit(ctx, group));
-    let processes = ctx.seen.hosts.of(host, "process");
-    let faults = processes.filter_map(|(_, track)| track.per_sec("major_faults", span)).reduce(|a, b| a + b);
+    let processes = ctx.seen.hosts.of(host, Source::Process);
+    let faults =
+        processes.filter_map(|(_, track)| track.per_sec(process::MAJOR_FAULTS, span)).reduce(|a, b| a + b);
     // What is read without being mapped is no fault of the process, and fetched again all the same.
-    let refaults = group.and_then(|group| group.per_sec("refaulted_pages", span));
+    let refaults = group.and_then(|group| group.per_sec(cgroup::REFAULTED_PAGES, span));
     let again = faults.into_iter().chain(refaults).filter(|_| at_limit);
     let fetched = swapped.into_iter().chain(again).reduce(f64::max)?;
     (ctx.throughput() > 0.0).then(|| fetched / ctx.throughput())
@@ -103,9 +109,9 @@ fn pages_per_request(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
 /// refusals.
 fn is_at_limit(ctx: &RuleContext<'_>, group: &Track<'_>) -> bool {
     let span = ctx.span();
-    let refused = group.per_sec("memory_failures", span).is_some_and(|rate| rate > 0.0);
+    let refused = group.per_sec(cgroup::MEMORY_FAILURES, span).is_some_and(|rate| rate > 0.0);
     let full = || {
-        let part = group.most("memory_bytes", span)? / group.last("memory_limit_bytes")?;
+        let part = group.most(cgroup::MEMORY_BYTES, span)? / group.last(cgroup::MEMORY_LIMIT_BYTES)?;
         Some(part >= FULL)
     };
     refused || full() == Some(true)
@@ -113,8 +119,9 @@ fn is_at_limit(ctx: &RuleContext<'_>, group: &Track<'_>) -> bool {
 
 fn paging(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let pages = pages_per_request(ctx, host).filter(|pages| *pages >= bounds::PER_REQUEST)?;
-    let pressure = ctx.seen.hosts.track(host, "pressure", "");
-    let stalled = pressure.and_then(|track| track.per_sec("memory_some_us", ctx.span())).map(|us| us / 1e6);
+    let pressure = ctx.seen.hosts.track(host, Source::Pressure, Subject::Host);
+    let stalled =
+        pressure.and_then(|track| track.per_sec(pressure::MEMORY_SOME_US, ctx.span())).map(|us| us / 1e6);
     let name = || host.to_owned();
     let mut evidence = vec![ctx.row(Observation::PagesAgain { host: name() }, pages, None)];
     evidence.extend(stalled.map(|part| ctx.share_row(Observation::MemoryStall { host: name() }, part)));

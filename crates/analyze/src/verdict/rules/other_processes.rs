@@ -9,10 +9,12 @@
 //! the time that they wanted it, while no control group was out of quota. Where some cores are full, the target may run only
 //! on these; else the machine below has no CPU for the host.
 
+use plimsoll_record::{Source, Subject};
+
 use crate::findings::{Advice, Claim, Limit, Observation, Part, Place};
+use crate::hosts::Track;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::{BUSY, FREE, TIE};
-use crate::hosts::{Track, name_of};
 use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
@@ -31,7 +33,7 @@ pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 
 /// A process that serves no requests.
 struct OtherProcess<'a> {
-    subject: &'a str,
+    subject: Subject<'a>,
     cores: f64,
     /// True if it is known not to: it uses as much at the lowest load.
     certain: bool,
@@ -40,14 +42,14 @@ struct OtherProcess<'a> {
 /// Processes of a host that are not watched, but for those that follow the load: a server behind a unix socket, or one
 /// started for each request, is not found by its connections and works for the requests all the same.
 fn unwatched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
-    let other = |(subject, track): (&'s str, &Track<'_>)| {
+    let other = |(subject, track): (Subject<'s>, &Track<'_>)| {
         let cores = cpu_of(track, ctx.span())?;
-        let is_generator = GENERATORS.contains(&name_of(subject));
+        let is_generator = GENERATORS.contains(&subject.name());
         let follows = ctx.follows_load(track).filter(|_| !is_generator);
         let certain = is_generator || follows.is_some();
         (follows != Some(true)).then_some(OtherProcess { subject, cores, certain })
     };
-    ctx.seen.hosts.of(host, "neighbours").filter_map(other).collect()
+    ctx.seen.hosts.of(host, Source::OtherProcesses).filter_map(other).collect()
 }
 
 /// Watched processes that requests are not known to pass, and that use as much at the lowest load, or never sleep. Of a lab
@@ -58,13 +60,13 @@ fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
     if ours.is_empty() || ours.contains(&"") {
         return Vec::new();
     }
-    let other = |(subject, track): (&'s str, &Track<'_>)| {
+    let other = |(subject, track): (Subject<'s>, &Track<'_>)| {
         let cores = cpu_of(track, ctx.span())?;
         let works = ctx.follows_load(track).or_else(|| ctx.sleeps(track)).unwrap_or(true);
-        let is_other = !ours.contains(&name_of(subject)) && !works;
+        let is_other = !ours.contains(&subject.name()) && !works;
         is_other.then_some(OtherProcess { subject, cores, certain: true })
     };
-    ctx.seen.hosts.of(host, "process").filter_map(other).collect()
+    ctx.seen.hosts.of(host, Source::Process).filter_map(other).collect()
 }
 
 /// The CPU is busy, and would not be without the others.
@@ -81,7 +83,10 @@ fn on_busy(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let (who, part) = if by_guests > by_others {
         (Part::OtherGuests, by_guests)
     } else {
-        (Part::OtherProcess(busiest.map_or("", |busiest| busiest.subject).to_owned()), by_others)
+        (
+            Part::OtherProcess(busiest.map_or_else(String::new, |busiest| busiest.subject.to_string())),
+            by_others,
+        )
     };
     let is_known = others.iter().all(|other| other.certain || other.cores < TIE * capacity);
     Some(taken(ctx, cpu, (Place::Host { name: host.to_owned(), part: who }, part), is_known))
