@@ -8,7 +8,10 @@ use plimsoll_experiment::{ErrorKind, ExperimentError, MappingError, RunStatus};
 use plimsoll_lab::LabError;
 use plimsoll_plan::PlanError;
 
-use crate::usage::UsageError;
+/// A command line that cannot be run as it is typed: what is wrong, and what to write instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct UsageError(pub(crate) String);
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

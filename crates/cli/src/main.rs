@@ -15,7 +15,6 @@ mod files;
 mod progress;
 mod signals;
 mod terminal;
-mod usage;
 
 fn main() -> ExitCode {
     // wrk's command line has rules of its own, which are not those of the others.

@@ -8,8 +8,7 @@ use plimsoll_plan::Expect;
 use crate::ExperimentError;
 use crate::diagnosis::Diagnosis;
 use crate::lab_file::Case;
-use crate::recorded::RecordedRun;
-use crate::status::RunStatus;
+use crate::recorded::{RecordedRun, RunStatus};
 
 /// The outcome of one plan.
 #[derive(Debug)]

@@ -107,7 +107,7 @@ impl GeneratorCommands<'_> {
     fn leader(&self, others: usize) -> Result<Command, ExperimentError> {
         let mut command = self.command()?;
         if others > 0 {
-            command.arg("--mates").arg(others.to_string());
+            command.arg("--peers").arg(others.to_string());
         }
         let settings = self.context.settings;
         let flags =

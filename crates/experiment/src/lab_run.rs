@@ -8,9 +8,8 @@ use crate::ExperimentError;
 use crate::case_outcome::{CaseOutcome, JudgedRun};
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile};
-use crate::recorded::{RecordedRun, read_run};
+use crate::recorded::{RecordedRun, RunStatus, read_run};
 use crate::runner::PlanRunner;
-use crate::status::RunStatus;
 
 /// A run that is evidence together with others.
 #[derive(Debug)]

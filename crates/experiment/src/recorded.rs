@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analyze::{Findings, analyze};
-use plimsoll_record::Run;
+use plimsoll_analyze::{Findings, Steadiness, analyze};
+use plimsoll_record::{EventKind, Run};
 
 use crate::ExperimentError;
 
@@ -26,4 +26,43 @@ pub fn read_run(path: &Path) -> Result<RecordedRun, ExperimentError> {
     let run = plimsoll_store::read(path)?;
     let findings = analyze(&run)?;
     Ok(RecordedRun { path: path.to_owned(), run, findings })
+}
+
+/// How a measured run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunStatus {
+    /// Measured, and every condition of the plan was met.
+    Met,
+    /// The user ended the run.
+    Interrupted,
+    /// The target was lost, or a step failed.
+    Incomplete,
+    /// Measured, but not evidence: the generator was the limit, or a step was not steady.
+    NotEvidence,
+    /// Measured, and a condition of the plan was not met.
+    Broken,
+}
+
+impl RunStatus {
+    /// The status of a run. What ended the run early counts before its result; [`Self::NotEvidence`] comes only if `strict`.
+    pub fn of(run: &Run, findings: &Findings, strict: bool) -> Self {
+        let happened = |kind| run.events.iter().any(|event| event.kind == kind);
+        if happened(EventKind::Interrupted) {
+            Self::Interrupted
+        } else if happened(EventKind::TargetLost) || happened(EventKind::StepFailed) {
+            Self::Incomplete
+        } else if strict && !is_evidence(findings) {
+            Self::NotEvidence
+        } else if findings.slo.is_some_and(|slo| slo.broken()) {
+            Self::Broken
+        } else {
+            Self::Met
+        }
+    }
+}
+
+/// True if the generator did not limit the run, and every step was steady where it could be.
+fn is_evidence(findings: &Findings) -> bool {
+    let steady = |steadiness| matches!(steadiness, Steadiness::Steady | Steadiness::Ramp);
+    !findings.lower_bound && findings.steps.iter().all(|step| steady(step.steadiness))
 }

@@ -115,7 +115,7 @@ pub(crate) struct GeneratorArgs {
     pub(crate) meet: Option<PathBuf>,
     /// Coordinate so many other generators, which connect to the socket
     #[arg(long, requires = "meet", default_value_t = 0)]
-    pub(crate) mates: usize,
+    pub(crate) peers: usize,
     /// No progress on standard error
     #[arg(long)]
     pub(crate) quiet: bool,

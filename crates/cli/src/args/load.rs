@@ -11,7 +11,7 @@ use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, RateProf
 use super::foreign::refuse_idle_threads;
 use super::values;
 use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
-use crate::usage::UsageError;
+use crate::exit::UsageError;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(mut_arg("name", |name| name.short('n')))]

@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::usage::UsageError;
+use crate::exit::UsageError;
 
 const LADDER: &str = "is about a ladder of loads: write plimsoll sweep URL --ladder N,N,… --step TIME";
 const RATE: &str =

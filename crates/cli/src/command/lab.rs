@@ -48,7 +48,7 @@ fn generator(args: &GeneratorArgs) -> anyhow::Result<Exit> {
         prove: args.prove,
         starts_uncapped: args.free,
         socket: args.meet.clone(),
-        others: args.mates,
+        others: args.peers,
     };
     let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
     let trouble = generate(&options, &mut Display::new(args.quiet), &interrupted)?;

@@ -5,9 +5,8 @@ use plimsoll_experiment::{Mapping, TableRows, observe_run_files, observe_table_f
 use plimsoll_report::{json, text};
 
 use crate::args::PlanArgs;
-use crate::exit::Exit;
+use crate::exit::{Exit, UsageError};
 use crate::terminal::result;
-use crate::usage::UsageError;
 
 const ALL_HEADROOM: &str = "a headroom of 100 % leaves nothing to be used; write less, such as 30%";
 

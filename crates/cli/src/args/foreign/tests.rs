@@ -3,7 +3,7 @@ use clap::{CommandFactory, Parser};
 use super::flags::{FOREIGN_FLAGS, ForeignFlag, Here};
 use super::*;
 use crate::args::Args;
-use crate::usage::UsageError;
+use crate::exit::UsageError;
 
 fn line(typed: &str) -> Vec<String> {
     typed.split(' ').map(ToOwned::to_owned).collect()

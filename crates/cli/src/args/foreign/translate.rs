@@ -10,7 +10,7 @@ use plimsoll_units::parse_count;
 
 use super::conflict;
 use super::flags::{FOREIGN_FLAGS, ForeignFlag, Here, THREADS, flag};
-use crate::usage::UsageError;
+use crate::exit::UsageError;
 
 /// A line with Plimsoll's own options only.
 #[derive(Debug)]
