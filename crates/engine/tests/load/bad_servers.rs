@@ -127,6 +127,7 @@ fn a_refused_connection_fails_a_request_and_is_not_tried_as_fast_as_the_machine_
     let measured = Measured::of(&order(refused_address(), closed(2)));
     assert_eq!(measured.failures(), ["connect_refused"]);
     assert!(measured.counts.intended <= 2 * 4, "a retry every 100 ms: {}", measured.counts.intended);
+    assert!(measured.latency.is_empty(), "what is refused at once has no age");
 }
 
 #[test]

@@ -48,3 +48,13 @@ fn an_open_loop_fills_connections_before_it_opens_more() {
     assert_eq!((measured.counts.intended, measured.counts.sent), (90, 90));
     assert_eq!(server.connections(), 2);
 }
+
+#[test]
+fn an_open_loop_keeps_its_pipelined_connections() {
+    let nginx = Nginx::start().unwrap();
+    let mut order = order(nginx.address(), open(1000.0, 2));
+    order.depth = 8;
+    let measured = Measured::of(&order);
+    assert_eq!(measured.failures(), [""; 0]);
+    assert_eq!((measured.counts.completed, measured.counts.reconnects), (300, 0));
+}
