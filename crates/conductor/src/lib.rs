@@ -5,18 +5,16 @@
 //! every fact to memory and to the run file alike and shows it to an [`Observer`]; so a report of the file equals a report
 //! of the run.
 
-mod attempt;
 mod budget;
 mod calibration;
 mod climb;
 mod conduct;
+mod connect;
 mod context;
 mod error;
 mod follow;
 mod hosts;
 mod limit;
-mod line;
-mod link;
 mod load;
 mod outage;
 pub mod peers;
@@ -24,9 +22,7 @@ mod prepare;
 mod profile;
 mod progress;
 mod prove;
-mod reach;
 mod recorder;
-mod security;
 mod session;
 mod step;
 mod traffic;
@@ -41,9 +37,8 @@ pub use context::StepPlan;
 pub use error::{ConductError, WarmUpError};
 pub use follow::follow;
 pub use limit::{Effect, Limit, LimitedResource};
-pub use prepare::PrepareError;
+pub use prepare::{PrepareError, SecurityError};
 pub use profile::ProfileError;
 pub use progress::{Observer, Progress};
-pub use security::SecurityError;
 pub use session::CapController;
 pub use traffic::ScenarioError;

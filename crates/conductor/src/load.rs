@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_engine::{EngineError, RunningStep, StepEvent, StepSpec};
+use plimsoll_engine::{EngineError, FirstConnection, RunningStep, StepEvent, StepSpec};
 use plimsoll_record::Frame;
 use plimsoll_units::{Clock, Instant};
 
@@ -65,6 +65,11 @@ impl<'p> Load<'p> {
         let (faults, late) = (Vec::new(), Vec::new());
         let running = RunningStep::start(order)?;
         Ok(Self { running, peers: None, workers: order.workers, own_ended: false, faults, late })
+    }
+
+    /// How the first connection of this process went, as far as that is known.
+    pub(crate) fn first_connection(&self) -> &FirstConnection {
+        self.running.first_connection()
     }
 
     /// Workers of all processes that take part.

@@ -6,34 +6,36 @@ use std::time::Duration;
 
 use plimsoll_engine::FixedRequest;
 use plimsoll_plan::{DriverKind, Plan};
-use plimsoll_record::{EventKind, Limits, Machine, Preflight, TlsUsed};
-use plimsoll_sys::{Peer, Route};
+use plimsoll_record::{EventKind, Limits, Machine, TlsUsed};
+use plimsoll_sys::Peer;
 use plimsoll_units::{Clock, Instant, RealClock};
 
+use crate::connect::connect;
 use crate::context::RunContext;
 use crate::limit::Limit;
-use crate::reach::{Stream, reach, route};
-use crate::security::Security;
 use crate::traffic::Requests;
-use greeting::greet;
 use limits::{Place, within_limits, workers};
+use preflight::Preflight;
+use security::Security;
 
 pub use error::PrepareError;
+pub use security::SecurityError;
 
 mod error;
-mod greeting;
 mod limits;
 mod names;
+mod preflight;
+mod security;
 
 /// Addresses that are tried at the same time.
-const REACHING_MAX: usize = 64;
+const MAX_CONNECTING: usize = 64;
 
 /// What is known before the load.
 #[derive(Debug)]
 pub(crate) struct Prepared {
     /// Where the load goes: every address that takes connections.
     pub(crate) peers: Vec<Peer>,
-    pub(crate) preflight: Preflight,
+    pub(crate) preflight: plimsoll_record::Preflight,
     /// What encrypts the load's connections.
     pub(crate) security: Option<Security>,
     /// How the first connection was encrypted.
@@ -77,27 +79,25 @@ pub(crate) fn prepare(
     let began = RealClock.now();
     let peers = names::peers(&plan)?;
     let resolve_ns = RealClock.now().nanos_since(began);
-    let mut answers = answers(&plan, peers, interrupted)?;
-    let peers: Vec<Peer> = answers.open.iter().map(|open| open.peer.clone()).collect();
+    let Reachable { open, dropped } = reachable(&plan, peers, interrupted)?;
+    let connect_ns = open.first().map_or(0, |(_, took)| took.as_nanos() as u64);
+    let peers: Vec<Peer> = open.into_iter().map(|(peer, _)| peer).collect();
     let local = peers.iter().all(is_local);
     let place = Place { peers: &peers, local };
     let (plan, limits) = within_limits(plan, &machine.limits, place)?;
     let workers = workers(&plan, &machine.limits, place);
-    let first_open = answers.open.swap_remove(0);
-    let connect_ns = first_open.connect_ns;
-    let mut greeted = greet(&plan, first_open, security.as_ref(), interrupted)?;
-    let first = ask.map(|request| greeted.ask(request)).transpose()?;
-    let tls = greeted.tls.take();
-    let preflight = Preflight {
+    let peer = &peers[0];
+    let seen =
+        Preflight { plan: &plan, peer, security: security.as_ref(), request: ask, interrupted }.run()?;
+    let preflight = plimsoll_record::Preflight {
         addresses: peers.iter().map(ToString::to_string).collect(),
-        address: peers[0].to_string(),
+        address: peer.to_string(),
         local,
         resolve_ns,
         connect_ns,
-        first,
+        first: seen.first,
     };
-    let dropped = answers.dropped;
-    Ok(Prepared { peers, preflight, security, tls, machine, plan, workers, limits, dropped })
+    Ok(Prepared { peers, preflight, security, tls: seen.tls, machine, plan, workers, limits, dropped })
 }
 
 fn machine() -> Machine {
@@ -112,34 +112,26 @@ fn is_local(peer: &Peer) -> bool {
     peer.tcp().is_none_or(|address| plimsoll_sys::is_local(address.ip()))
 }
 
-/// A connection to one of the addresses.
-#[derive(Debug)]
-struct Open {
-    peer: Peer,
-    stream: Stream,
-    connect_ns: u64,
-}
-
 /// Which addresses take connections.
-#[derive(Debug)]
-struct Answers {
-    /// Those that took it, at least one.
-    open: Vec<Open>,
+#[derive(Debug, Default)]
+struct Reachable {
+    /// Those that do, at least one, with the time each took.
+    open: Vec<(Peer, Duration)>,
     /// The others, in words.
     dropped: Vec<String>,
 }
 
 /// Connects to every address. If none takes a connection, the error is about the last one.
-fn answers(plan: &Plan, peers: Vec<Peer>, interrupted: &AtomicBool) -> Result<Answers, PrepareError> {
-    let routes: Vec<Route> = peers.iter().map(|peer| route(peer, &plan.network.source_ips)).collect();
-    let mut answers = Answers { open: Vec::new(), dropped: Vec::new() };
+fn reachable(plan: &Plan, peers: Vec<Peer>, interrupted: &AtomicBool) -> Result<Reachable, PrepareError> {
+    let mut reachable = Reachable::default();
     let mut refusal = None;
-    for (peer, result) in peers.into_iter().zip(reach_all(&routes, plan.generator.timeout, interrupted)) {
+    let results = connect_all(plan, &peers, interrupted);
+    for (peer, result) in peers.into_iter().zip(results) {
         match result {
-            Ok((stream, connect_ns)) => answers.open.push(Open { peer, stream, connect_ns }),
+            Ok(took) => reachable.open.push((peer, took)),
             Err(source) => {
                 let kind = plimsoll_engine::connect_failure(&source).name();
-                answers.dropped.push(format!("{peer} takes no connection ({kind}), so it gets no load"));
+                reachable.dropped.push(format!("{peer} takes no connection ({kind}), so it gets no load"));
                 refusal = Some((peer, source));
             }
         }
@@ -148,35 +140,28 @@ fn answers(plan: &Plan, peers: Vec<Peer>, interrupted: &AtomicBool) -> Result<An
         return Err(PrepareError::Interrupted);
     }
     match refusal {
-        Some((peer, source)) if answers.open.is_empty() => {
+        Some((peer, source)) if reachable.open.is_empty() => {
             let row = plimsoll_engine::connect_failure(&source).row();
             let remedy = row.remedy_over(peer.tcp().is_none());
             Err(PrepareError::Connect { kind: row.name, peer, source, remedy })
         }
-        _ => Ok(answers),
+        _ => Ok(reachable),
     }
 }
 
-/// Takes all routes at the same time, so that several addresses without an answer cost one timeout; gives the
-/// connections in the order of the routes, each with the nanoseconds it took.
-fn reach_all(
-    routes: &[Route],
-    timeout: Duration,
-    interrupted: &AtomicBool,
-) -> Vec<io::Result<(Stream, u64)>> {
-    let one = |route: &Route| {
-        let began = RealClock.now();
-        let stream = reach(route, timeout, interrupted)?;
-        Ok((stream, RealClock.now().nanos_since(began)))
-    };
-    let together = |routes: &[Route]| {
+/// Connects to all peers at the same time, so that several addresses without an answer cost one timeout; gives the time that
+/// each took, in their order.
+fn connect_all(plan: &Plan, peers: &[Peer], interrupted: &AtomicBool) -> Vec<io::Result<Duration>> {
+    let (sources, timeout) = (&plan.network.source_ips, plan.generator.timeout);
+    let together = |peers: &[Peer]| {
         std::thread::scope(|scope| {
-            let threads: Vec<_> = routes.iter().map(|route| scope.spawn(move || one(route))).collect();
+            let start = |peer| scope.spawn(move || connect(peer, sources, timeout, interrupted));
+            let threads: Vec<_> = peers.iter().map(start).collect();
             let died = |_| Err(io::Error::other("the connecting thread ended by a fault"));
             threads.into_iter().map(|thread| thread.join().unwrap_or_else(died)).collect::<Vec<_>>()
         })
     };
-    routes.chunks(REACHING_MAX).flat_map(together).collect()
+    peers.chunks(MAX_CONNECTING).flat_map(together).collect()
 }
 
 #[cfg(test)]

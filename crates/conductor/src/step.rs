@@ -10,11 +10,11 @@ use plimsoll_engine::EngineError;
 use plimsoll_record::{EventKind, FailureCounts, Frame, Phase, Step, StepEnd};
 use plimsoll_units::Instant;
 
+use crate::connect::connect;
 use crate::context::StepPlan;
 use crate::load::{Load, Policy, measure};
 use crate::peers::PeerGroup;
 use crate::progress::Progress;
-use crate::reach::{reach, route};
 use crate::session::Session;
 use crate::watch::{Watch, first_seen};
 
@@ -198,7 +198,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         }
         let Session { context, interrupt, .. } = &*self.session;
         let sources = &context.plan.network.source_ips;
-        let takes_one = |peer| reach(&route(peer, sources), TARGET_RETURN, interrupt).is_ok();
+        let takes_one = |peer| connect(peer, sources, TARGET_RETURN, interrupt).is_ok();
         if context.destinations.iter().any(takes_one) {
             self.watch.outage.is_back();
         } else {

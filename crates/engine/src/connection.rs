@@ -29,8 +29,6 @@ use plimsoll_units::Instant;
 use in_flight::InFlight;
 use outgoing::Outgoing;
 
-use crate::failure::tls_failure;
-
 mod in_flight;
 mod inspector;
 mod ledger;
@@ -268,11 +266,16 @@ impl Connection {
             }
         });
         outgoing.set_end(stack.wire().len());
-        read.map_err(|failure| tls_failure(&failure))?;
+        read.map_err(|failure| shared.first.tls_failed(failure))?;
         match outcome {
             ReadOutcome::Failed(kind) => Err(kind),
             _ if stack.is_handshaking() => Ok(None),
-            _ => Ok(stack.negotiated()),
+            _ => {
+                if let Some(established) = stack.established() {
+                    shared.first.established.get_or_init(|| established.clone());
+                }
+                Ok(stack.negotiated())
+            }
         }
     }
 
@@ -301,7 +304,7 @@ impl Connection {
         outgoing.set_end(stack.wire().len());
         match read {
             Ok(()) => outcome,
-            Err(failure) => outcome.then(|| ReadOutcome::Failed(tls_failure(&failure))),
+            Err(failure) => outcome.then(|| ReadOutcome::Failed(shared.first.tls_failed(failure))),
         }
     }
 

@@ -1,18 +1,49 @@
 //! What the workers of a step share with its conductor: two deadlines, and the number of requests left.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use plimsoll_record::FailureKind;
+use plimsoll_tls::{Established, TlsFailure};
 use plimsoll_units::Instant;
 
+use crate::failure::tls_failure;
 use crate::requests::SourceFault;
+
+/// How the first connection of a step went. A step of one connection and no request shows with it what a target is like.
+#[derive(Debug, Default)]
+pub struct FirstConnection {
+    /// What the first TLS handshake agreed on.
+    pub established: OnceLock<Established>,
+    /// The first failure of TLS, in a handshake or later: TLS 1.3 refuses a client's certificate after it.
+    pub tls_failure: OnceLock<TlsFailure>,
+    /// Set once a server has spoken HTTP/2.
+    pub http2: OnceLock<()>,
+    /// How the first connection failed that carried no request.
+    pub broken: OnceLock<FailureKind>,
+}
+
+impl FirstConnection {
+    /// Keeps a failure of TLS, if it is the first; gives its name.
+    pub(crate) fn tls_failed(&self, failure: TlsFailure) -> FailureKind {
+        let kind = tls_failure(&failure);
+        self.tls_failure.get_or_init(|| failure);
+        kind
+    }
+
+    /// Keeps how a connection without a request failed, if it is the first.
+    pub(crate) fn broke(&self, kind: FailureKind) {
+        self.broken.get_or_init(|| kind);
+    }
+}
 
 /// When the load ends, and when waiting for its last responses ends. Both only move earlier.
 #[derive(Debug)]
 pub(crate) struct Control {
     /// Requests that may still be sent; `None` if their number is not limited.
     left: Option<AtomicU64>,
+    first: Arc<FirstConnection>,
     /// Why a worker could not generate its requests.
     fault: OnceLock<SourceFault>,
     load_ends_ns: AtomicU64,
@@ -27,11 +58,17 @@ impl Control {
         let drain_ends = load_ends + drain;
         Self {
             left: requests_max.map(AtomicU64::new),
+            first: Arc::default(),
             fault: OnceLock::new(),
             load_ends_ns: AtomicU64::new(load_ends.as_nanos()),
             drain_ends_ns: AtomicU64::new(drain_ends.as_nanos()),
             drain,
         }
+    }
+
+    /// How the first connection went.
+    pub(crate) fn first(&self) -> &Arc<FirstConnection> {
+        &self.first
     }
 
     pub(crate) fn load_ends(&self) -> Instant {

@@ -19,6 +19,7 @@ mod schedule;
 mod step_spec;
 mod worker;
 
+pub use control::FirstConnection;
 pub use failure::{connect_failure, malformed_failure, tls_failure};
 pub use requests::{
     CheckResult, FixedRequest, MAX_KEPT_BODY_BYTES, RequestMeta, RequestSource, ResponseInterest,

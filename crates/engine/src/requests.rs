@@ -76,6 +76,8 @@ pub struct ResponseView<'a> {
     pub body: &'a [u8],
     /// The body's full length.
     pub body_bytes: u64,
+    /// The server keeps the connection for further requests.
+    pub keep_alive: bool,
 }
 
 /// The most bytes of a body that are kept for inspection.

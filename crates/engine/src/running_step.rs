@@ -11,7 +11,7 @@ use plimsoll_plan::{DriverKind, Shard};
 use plimsoll_record::Frame;
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use crate::control::Control;
+use crate::control::{Control, FirstConnection};
 use crate::driver::Driver;
 use crate::driver::epoll::Epoll;
 use crate::driver::uring::Uring;
@@ -192,6 +192,11 @@ impl RunningStep {
     /// The driver that all workers use.
     pub fn driver(&self) -> DriverKind {
         self.driver
+    }
+
+    /// How the first connection of this process went, as far as that is known.
+    pub fn first_connection(&self) -> &FirstConnection {
+        self.control.first()
     }
 
     /// The instant at which the load begins.

@@ -115,6 +115,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         let (first, most) = connection_shares(&spec, shard);
         let min_room = min_room(&spec, source.batch());
         let mut shared = Shared::new(recorder, source, &spec, first as usize);
+        shared.first = Arc::clone(control.first());
         Self {
             connections: (0..first).map(|_| Connection::new(&mut shared)).collect(),
             shared,

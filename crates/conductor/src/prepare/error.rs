@@ -3,11 +3,12 @@
 use std::io;
 use std::net::IpAddr;
 
+use plimsoll_engine::EngineError;
 use plimsoll_sys::Peer;
-use plimsoll_tls::{TlsError, TlsFailure};
+use plimsoll_tls::TlsFailure;
 
+use super::security::SecurityError;
 use crate::limit::Limit;
-use crate::security::SecurityError;
 
 /// Why a run could not begin.
 #[derive(Debug, thiserror::Error)]
@@ -55,9 +56,9 @@ pub enum PrepareError {
     /// Connections cannot be encrypted as the plan wants it.
     #[error("tls: {0}")]
     Security(#[from] SecurityError),
-    /// This machine has no random numbers.
-    #[error("tls: {0}")]
-    Random(TlsError),
+    /// The engine could not make the first connection.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// TLS failed on the first connection.
     #[error("{kind}: {peer}: {failure}")]
     Tls {

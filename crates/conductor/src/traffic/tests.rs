@@ -222,7 +222,13 @@ fn judge(checks: &[&str]) -> Judge {
 
 fn judged(checks: &[&str], status: u16) -> CheckResult {
     let fields = [Field { name: "Content-Type", value: b"text/plain" }, Field { name: "X", value: b"1" }];
-    judge(checks).judge(&ResponseView { status, fields: &fields, body: b"hello", body_bytes: 5 })
+    judge(checks).judge(&ResponseView {
+        status,
+        fields: &fields,
+        body: b"hello",
+        body_bytes: 5,
+        keep_alive: true,
+    })
 }
 
 #[test]
@@ -255,7 +261,8 @@ fn making_and_judging_allocate_nothing_once_warm() {
     let requests = with_rows(typed, "n\nlong value\nx\n").unwrap();
     let mut source = sources(&requests, 0, 1).pop().unwrap();
     let fields = [Field { name: "X", value: b"1" }];
-    let answer = ResponseView { status: 200, fields: &fields, body: b"hello", body_bytes: 5 };
+    let answer =
+        ResponseView { status: 200, fields: &fields, body: b"hello", body_bytes: 5, keep_alive: true };
     let mut out = Vec::new();
     let mut exchange = || {
         out.clear();

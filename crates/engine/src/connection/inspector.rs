@@ -85,10 +85,10 @@ impl Inspector {
         streams: bool,
         mut look: impl FnMut(&ResponseView<'_>) -> R,
     ) -> R {
-        let Response { status, body_bytes, .. } = response;
+        let Response { status, body_bytes, keep_alive } = response;
         let mut show = |fields: &[Field<'_>], body: &[u8]| {
             let body = &body[..body.len().min(MAX_KEPT_BODY_BYTES)];
-            look(&ResponseView { status, fields, body, body_bytes })
+            look(&ResponseView { status, fields, body, body_bytes, keep_alive })
         };
         match self.kept.get(position) {
             None => show(&[], &[]),

@@ -1,10 +1,13 @@
 //! What the connections of one worker share: the requests in flight, and the record of how they ended.
 
+use std::sync::Arc;
+
 use plimsoll_http::{Expect, ParserMemory, Response, h2};
 use plimsoll_record::FailureKind;
 use plimsoll_units::Instant;
 
 use super::inspector::Inspector;
+use crate::control::FirstConnection;
 use crate::frame_recorder::{Completed, FrameRecorder};
 use crate::requests::{CheckResult, RequestMeta, Source};
 use crate::step_spec::StepSpec;
@@ -130,6 +133,7 @@ pub(crate) struct Shared {
     /// The bytes of the request in each position, where requests are generated and go over streams: a refused one can be
     /// sent again whatever came after it.
     pub(super) generated: Vec<Vec<u8>>,
+    pub(crate) first: Arc<FirstConnection>,
 }
 
 impl Shared {
@@ -140,7 +144,7 @@ impl Shared {
         let requests = Vec::with_capacity(connections * usize::from(depth));
         let ledger = Ledger { recorder, source, inspector, requests, in_flight: 0, depth, streams };
         let h2 = streams.then(Box::default);
-        Self { ledger, parser: ParserMemory::new(), h2, generated: Vec::new() }
+        Self { ledger, parser: ParserMemory::new(), h2, generated: Vec::new(), first: Arc::default() }
     }
 
     /// Adds the positions of one connection; gives the first.

@@ -4,7 +4,7 @@
 
 use plimsoll_http::h2;
 use plimsoll_record::FailureKind;
-use plimsoll_tls::{Session, TlsFailure};
+use plimsoll_tls::{Established, Session, TlsFailure};
 
 use crate::step_spec::StepSpec;
 
@@ -201,8 +201,13 @@ impl ProtocolStack {
     }
 
     /// What the TLS handshake agreed on, once it is done.
+    pub(crate) fn established(&self) -> Option<&Established> {
+        self.session()?.established()
+    }
+
+    /// What of that the step depends on.
     pub(crate) fn negotiated(&self) -> Option<Negotiated> {
-        let established = self.session()?.established()?;
+        let established = self.established()?;
         let needed: Option<&[u8]> = self.h2().is_some().then_some(b"h2");
         let protocol_matches = needed.is_none_or(|needed| established.alpn.as_deref() == Some(needed));
         Some(Negotiated { resumed: established.resumed, protocol_matches })

@@ -20,14 +20,22 @@ impl InFlight {
         now: Instant,
         shared: &mut Shared,
     ) -> ReadOutcome {
-        let Shared { ledger, h2: Some(memory), .. } = shared else { return ReadOutcome::Incomplete };
+        let Shared { ledger, h2: Some(memory), first, .. } = shared else { return ReadOutcome::Incomplete };
+        let replied_before = out.len();
         let mut outcome = ReadOutcome::Incomplete;
         let received = client.receive(bytes, memory, out, &mut |event| {
             if self.settle_event(event, now, ledger) {
                 outcome = ReadOutcome::Answered;
             }
         });
-        if received.is_ok() { outcome } else { ReadOutcome::Failed(FailureKind::H2Protocol) }
+        if received.is_err() {
+            return ReadOutcome::Failed(FailureKind::H2Protocol);
+        }
+        // The server's settings come first, and are the first thing that is replied to.
+        if out.len() > replied_before {
+            first.http2.get_or_init(|| ());
+        }
+        outcome
     }
 
     /// Settles what happened to a stream; true if that ended its request.

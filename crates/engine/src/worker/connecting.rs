@@ -6,7 +6,7 @@ use plimsoll_units::{Clock, Instant};
 use super::Worker;
 use crate::connection::{CloseKind, Connection, Negotiated, ProtocolStack, State};
 use crate::driver::{Driver, Received};
-use crate::failure::{connect_failure, tls_failure};
+use crate::failure::connect_failure;
 use crate::schedule::Schedule;
 use crate::step_spec::MAX_CONNECTING;
 
@@ -116,7 +116,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     fn begin_handshake(&mut self, slot: usize) {
         let stack = ProtocolStack::new(&self.spec).and_then(|mut stack| match stack.start() {
             Ok(()) => Ok(stack),
-            Err(failure) => Err(tls_failure(&failure)),
+            Err(failure) => Err(self.shared.first.tls_failed(failure)),
         });
         match stack {
             Err(kind) => self.handshake_failed(slot, kind),
@@ -217,6 +217,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     /// The connection could not be opened: the requests that needed it fail.
     fn connecting_failed(&mut self, slot: usize, kind: FailureKind) {
         self.connecting_ended(slot);
+        self.shared.first.broke(kind);
         let connection = &mut self.connections[slot];
         let began = connection.attempt().map_or(self.now, |attempt| attempt.began);
         let timed_out = kind == FailureKind::ConnectTimedOut || self.now.since(began) >= self.spec.timeout;

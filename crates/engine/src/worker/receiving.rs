@@ -1,6 +1,7 @@
 //! Responses in: from an event of the driver to what it means for the connection.
 
 use plimsoll_record::FailureKind;
+use plimsoll_tls::TlsFailure;
 use plimsoll_units::Clock;
 
 use super::Worker;
@@ -142,7 +143,12 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.now = self.clock.now();
         match self.connections[slot].state() {
             State::Open(_) => {}
-            State::Handshaking(..) => return self.handshake_failed(slot, FailureKind::TlsHandshake),
+            State::Handshaking(..) => {
+                if matches!(close, CloseKind::Orderly) {
+                    self.shared.first.tls_failed(TlsFailure::ClosedInHandshake);
+                }
+                return self.handshake_failed(slot, FailureKind::TlsHandshake);
+            }
             State::Closed | State::Queued(_) | State::Connecting(_) => return,
         }
         if self.connections[slot].settle_close(close, self.now, &mut self.shared) {
@@ -154,6 +160,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
 
     /// The server closed a connection that carried no request. It is a reconnect and no failure.
     fn closed_while_idle(&mut self, slot: usize) {
+        self.shared.first.broke(FailureKind::ClosedBeforeResponse);
         self.shared.ledger.recorder.counts(0).reconnects += 1;
         self.replace(slot, Some(self.now));
     }
@@ -179,6 +186,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     /// The connection failed, with everything that it carried.
     fn failed(&mut self, slot: usize, kind: FailureKind) {
         self.send_farewell(slot);
+        self.shared.first.broke(kind);
         self.connections[slot].settle_unanswered(kind, false, &mut self.shared.ledger);
         self.replace(slot, Some(self.now));
     }

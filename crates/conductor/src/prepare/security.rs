@@ -48,7 +48,7 @@ pub(crate) struct Security {
     pub(crate) order: TlsConfig,
     /// For the connection before the load: nothing of it may be resumed under the load, whose first handshakes
     /// would be cheaper for it.
-    pub(crate) first: Client,
+    pub(crate) first: TlsConfig,
 }
 
 impl Security {
@@ -70,6 +70,7 @@ impl Security {
         let name = ServerName::parse(&plan.target.host).map_err(failed)?;
         let client = Client::new(&settings).map_err(failed)?;
         let first = Client::new(&TlsSettings { resumption: false, ..settings }).map_err(failed)?;
+        let first = TlsConfig { client: first, name: name.clone() };
         Ok(Some(Self { order: TlsConfig { client, name }, first }))
     }
 }

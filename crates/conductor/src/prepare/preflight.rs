@@ -1,0 +1,283 @@
+//! The one connection before the load, made by the engine: how it is encrypted, whether HTTP/2 is spoken on it, and the response to
+//! one request.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use plimsoll_engine::{
+    CheckResult, FirstConnection, FixedRequest, RequestMeta, RequestSource, ResponseInterest, ResponseView,
+    SourceFactory, SourceFault, StepSpec, Traffic,
+};
+use plimsoll_plan::{ArrivalProcess, DriverKind, Level, Plan, RateProfile, Shard, Stage, TlsSpec};
+use plimsoll_record::{FailureKind, FirstAnswer, Frame, TlsUsed};
+use plimsoll_sys::Peer;
+use plimsoll_tls::{Established, TlsFailure};
+use plimsoll_units::{Clock, Instant, RealClock};
+
+use super::error::PrepareError;
+use super::security::Security;
+use crate::load::{Load, Policy, measure};
+
+/// The alert of a server that speaks none of the protocols offered (RFC 7301, section 3.2).
+const NO_APPLICATION_PROTOCOL: u8 = 120;
+
+/// The interval of a frame, after which a failure is known.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// What the first connection showed.
+#[derive(Debug, Default)]
+pub(super) struct Examined {
+    /// How it is encrypted.
+    pub(super) tls: Option<TlsUsed>,
+    /// The response to the request.
+    pub(super) first: Option<FirstAnswer>,
+}
+
+/// One connection to examine.
+#[derive(Debug)]
+pub(super) struct Preflight<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) peer: &'a Peer,
+    pub(super) security: Option<&'a Security>,
+    /// The request to send on it.
+    pub(super) request: Option<&'a FixedRequest>,
+    pub(super) interrupted: &'a AtomicBool,
+}
+
+impl Preflight<'_> {
+    /// Examines it. A plain connection without a request has nothing more to show than that it was made before.
+    pub(super) fn run(&self) -> Result<Examined, PrepareError> {
+        if self.security.is_none() && !self.plan.http2 && self.request.is_none() {
+            return Ok(Examined::default());
+        }
+        let clock = RealClock;
+        let began = clock.now();
+        let answer = Arc::new(OnceLock::new());
+        let mut load = Load::alone(&self.step(&answer, began))?;
+        let mut examining = Examining {
+            preflight: self,
+            answer: &answer,
+            gives_up: began + self.longest(),
+            failed: None,
+            over: false,
+        };
+        measure(&mut load, &mut examining, &clock)?;
+        let failed = examining.failed.unwrap_or(FailureKind::TimedOut);
+        self.outcome(load.first_connection(), failed, answer.get())
+    }
+
+    /// The longest time it takes: connecting and the request each have the plan's timeout.
+    fn longest(&self) -> Duration {
+        self.plan.generator.timeout * if self.request.is_some() { 3 } else { 1 }
+    }
+
+    /// A step of one connection, which is not opened again, and of one request or none.
+    fn step(&self, answer: &Arc<OnceLock<FirstAnswer>>, origin: Instant) -> StepSpec {
+        let duration = self.longest() + self.plan.generator.timeout;
+        let profile = match self.request {
+            Some(_) => RateProfile::Constant(duration.as_secs_f64().recip()),
+            None => RateProfile::Stages(vec![Stage { from_per_sec: 0.0, to_per_sec: 0.0, duration }]),
+        };
+        let request = self.request.cloned().unwrap_or_else(|| FixedRequest::new(Vec::new(), "GET"));
+        let once = Once { request, answer: Arc::clone(answer) };
+        StepSpec {
+            step: 0,
+            level: Level::Open { profile, arrivals: ArrivalProcess::Constant, connections: 1, depth: 1 },
+            duration,
+            destinations: vec![self.peer.clone()],
+            sources: self.plan.network.source_ips.clone(),
+            traffic: Traffic::Generated(Arc::new(once)),
+            requests: 1,
+            depth: 1,
+            requests_max: Some(1),
+            streams: self.plan.http2,
+            tls: self.security.map(|security| security.first.clone()),
+            workers: 1,
+            group: None,
+            timeout: self.plan.generator.timeout,
+            connections_max: 1,
+            interval: INTERVAL,
+            seed: 0,
+            driver: Some(DriverKind::Epoll),
+            origin,
+        }
+    }
+
+    fn outcome(
+        &self,
+        seen: &FirstConnection,
+        failed: FailureKind,
+        answer: Option<&FirstAnswer>,
+    ) -> Result<Examined, PrepareError> {
+        if let Some(failure) = seen.tls_failure.get() {
+            return Err(self.tls_refusal(failure.clone()));
+        }
+        let tls = self.plan.tls.as_ref().map(|spec| self.encryption(spec, seen, failed)).transpose()?;
+        if self.plan.http2 && seen.http2.get().is_none() {
+            return Err(self.without_http2(match failed {
+                FailureKind::TimedOut => "it said nothing within the timeout",
+                FailureKind::H2Protocol => "what it says is not HTTP/2",
+                _ => "it closed the connection",
+            }));
+        }
+        let first =
+            self.request.map(|_| answer.cloned().ok_or_else(|| self.unanswered(failed))).transpose()?;
+        Ok(Examined { tls, first })
+    }
+
+    fn encryption(
+        &self,
+        spec: &TlsSpec,
+        seen: &FirstConnection,
+        failed: FailureKind,
+    ) -> Result<TlsUsed, PrepareError> {
+        let Some(established) = seen.established.get() else {
+            let reason = match failed {
+                FailureKind::TimedOut => {
+                    "no answer within the timeout; check that the port is one for https, or raise --timeout"
+                }
+                _ => {
+                    "the connection was reset; check that the port is one for https, and see the server's error log"
+                }
+            };
+            return Err(PrepareError::Handshake { peer: self.peer.clone(), reason });
+        };
+        match established.alpn.as_deref() {
+            Some(b"h2") => {}
+            _ if !self.plan.http2 => {}
+            Some(chosen) => {
+                let chosen = String::from_utf8_lossy(chosen);
+                return Err(self.without_http2(&format!("in the TLS handshake it chose {chosen}")));
+            }
+            None => return Err(self.without_http2("in the TLS handshake it chose no protocol")),
+        }
+        Ok(self.used(established, spec))
+    }
+
+    fn used(&self, established: &Established, spec: &TlsSpec) -> TlsUsed {
+        TlsUsed {
+            version: established.version.to_owned(),
+            cipher: established.cipher.to_owned(),
+            resumption: spec.resumption,
+            verified: !spec.insecure,
+            // A certificate that was verified is for the name that was asked for; of others nothing is known.
+            peer: (!spec.insecure).then(|| self.plan.target.host.clone()),
+        }
+    }
+
+    fn tls_refusal(&self, failure: TlsFailure) -> PrepareError {
+        match failure {
+            TlsFailure::Refused(alert) if self.plan.http2 && alert.code() == NO_APPLICATION_PROTOCOL => {
+                self.without_http2("in the TLS handshake it refuses the protocol")
+            }
+            failure => {
+                let kind = plimsoll_engine::tls_failure(&failure).name();
+                PrepareError::Tls { kind, peer: self.peer.clone(), failure }
+            }
+        }
+    }
+
+    fn without_http2(&self, reason: &str) -> PrepareError {
+        PrepareError::NoHttp2 { peer: self.peer.clone(), reason: reason.to_owned() }
+    }
+
+    fn unanswered(&self, kind: FailureKind) -> PrepareError {
+        let (row, peer) = (kind.row(), self.peer.clone());
+        let remedy = row.remedy_over(peer.tcp().is_none());
+        PrepareError::FirstRequest { kind: row.name, peer, meaning: row.meaning, remedy }
+    }
+}
+
+/// The connection while it is examined.
+struct Examining<'a> {
+    preflight: &'a Preflight<'a>,
+    answer: &'a OnceLock<FirstAnswer>,
+    gives_up: Instant,
+    /// How the request, or the connecting, failed.
+    failed: Option<FailureKind>,
+    /// Nothing more is waited for.
+    over: bool,
+}
+
+impl Examining<'_> {
+    /// True once everything that is asked for is known, or cannot be.
+    fn knows(&self, seen: &FirstConnection) -> bool {
+        let Preflight { plan, security, request, .. } = self.preflight;
+        let secured = security.is_none() || seen.established.get().is_some();
+        let speaks = !plan.http2 || seen.http2.get().is_some();
+        let answered = request.is_none() || self.answer.get().is_some();
+        (secured && speaks && answered) || seen.tls_failure.get().is_some() || self.failed.is_some()
+    }
+}
+
+impl Policy for Examining<'_> {
+    type Error = PrepareError;
+
+    const WAIT: Duration = Duration::from_millis(2);
+
+    fn frame(&mut self, _load: &mut Load<'_>, frame: Box<Frame>, _now: Instant) -> Result<(), PrepareError> {
+        // What fails after the end fails by that.
+        if !self.over {
+            let kind = frame.head.counts.failed.iter().next().map(|(kind, _)| kind);
+            self.failed = self.failed.or(kind);
+        }
+        Ok(())
+    }
+
+    fn turn(&mut self, load: &mut Load<'_>, now: Instant) -> Result<(), PrepareError> {
+        if self.preflight.interrupted.load(Ordering::Relaxed) {
+            return Err(PrepareError::Interrupted);
+        }
+        let seen = load.first_connection();
+        self.failed = self.failed.or(seen.broken.get().copied());
+        if !self.over && (self.knows(seen) || now >= self.gives_up) {
+            self.over = true;
+            load.abandon();
+        }
+        Ok(())
+    }
+}
+
+/// The source of one request, which keeps what its response is like.
+#[derive(Debug, Clone)]
+struct Once {
+    request: FixedRequest,
+    answer: Arc<OnceLock<FirstAnswer>>,
+}
+
+impl SourceFactory for Once {
+    fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
+        Ok(Box::new(Asking { once: self.clone(), sent: Instant::default() }))
+    }
+}
+
+/// The request once it is sent.
+#[derive(Debug)]
+struct Asking {
+    once: Once,
+    sent: Instant,
+}
+
+impl RequestSource for Asking {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
+        out.extend_from_slice(&self.once.request.bytes);
+        self.sent = RealClock.now();
+        Ok(self.once.request.meta)
+    }
+
+    fn interest(&self) -> ResponseInterest {
+        ResponseInterest::Outcome
+    }
+
+    fn inspect(&mut self, _request: u16, response: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
+        self.once.answer.get_or_init(|| FirstAnswer {
+            status: response.status,
+            body_bytes: response.body_bytes,
+            service_ns: RealClock.now().nanos_since(self.sent),
+            keep_alive: response.keep_alive,
+        });
+        Ok(CheckResult::ByStatus)
+    }
+}
