@@ -10,7 +10,8 @@ use plimsoll_host::{Host, LocalSource, SampleSource, StreamClock, StreamSource, 
 use plimsoll_plan::{
     ArrivalProcess, Capacity, LoadSpec, Network, Plan, PlanHost, PlanSpec, ScenarioSpec, Slo, TransportSpec,
 };
-use plimsoll_record::{EventKind, HostSample, Reading, Run};
+use plimsoll_record::metric::{cpu, probe};
+use plimsoll_record::{EventKind, HostSample, Reading, Run, Source};
 use plimsoll_testkit::{BadServer, Script};
 
 /// What a process that looks at hosts writes: one counter of a host `web`.
@@ -88,8 +89,8 @@ fn samples_of_another_process_are_on_the_tape_before_the_load_begins() {
     let (run, told) = run(Vec::new(), vec![Box::new(writer(LINES))]);
     let web = of(&run, "web");
     assert_eq!(web.len(), 2, "{web:?}");
-    assert!(matches!(&web[0].reading, Reading::Ok(counters) if counters["total_ms"] == 7), "{web:?}");
-    assert_eq!((web[1].source.as_str(), &web[1].reading), ("pressure", &Reading::Absent));
+    assert!(matches!(&web[0].reading, Reading::Ok(counters) if counters[cpu::TOTAL_MS] == 7), "{web:?}");
+    assert_eq!((&web[1].source, &web[1].reading), (&Source::Pressure.into(), &Reading::Absent));
     assert!(web[0].ended_ns <= run.steps[0].began_ns);
     assert!(told.is_empty(), "{told:?}");
 }
@@ -127,13 +128,13 @@ fn this_machine_tells_where_its_counters_stand_at_both_ends_of_a_step() {
     let (run, _) = run(Vec::new(), vec![Box::new(LocalSource::new("local", vec![host]))]);
     let step = &run.steps[0];
     let cpu: Vec<&HostSample> =
-        of(&run, "here").into_iter().filter(|sample| sample.source == "cpu").collect();
+        of(&run, "here").into_iter().filter(|sample| sample.source == Source::Cpu).collect();
     assert!(cpu.iter().any(|sample| sample.ended_ns <= step.began_ns), "{cpu:?}");
     assert!(cpu.iter().any(|sample| sample.began_ns >= step.ended_ns), "{cpu:?}");
-    let cost = of(&run, "here").into_iter().filter(|sample| sample.source == "probe");
+    let cost = of(&run, "here").into_iter().filter(|sample| sample.source == Source::Probe);
     let costs: Vec<u64> = cost
         .map(|sample| match &sample.reading {
-            Reading::Ok(counters) => counters["cpu_us"],
+            Reading::Ok(counters) => counters[probe::CPU_US],
             _ => 0,
         })
         .collect();
@@ -150,5 +151,5 @@ fn what_the_plan_knows_of_its_hosts_is_recorded_at_the_begin() {
     let Reading::Ok(levels) = &declared.reading else { panic!("{declared:?}") };
     let levels: Vec<(&str, u64)> = levels.iter().collect();
     assert_eq!(levels, [("cores_milli", 250), ("link_out_bits_per_sec", 200_000_000)]);
-    assert_eq!((declared.source.as_str(), of(&run, "api").len()), ("declared", 0));
+    assert_eq!((&declared.source, of(&run, "api").len()), (&Source::Declared.into(), 0));
 }

@@ -1,32 +1,32 @@
-//! What the load generator can do at most on one machine, measured against a server that does nothing.
+//! The most that the load generator can do on one machine, measured against a server that does nothing.
 
 use serde::{Deserialize, Serialize};
 
-/// Beyond this send lag at the 99th percentile, in nanoseconds, a rate is not kept up with.
-const SEND_LAG_MOST_NS: u64 = 1_000_000;
-/// With less than this ratio of the requests answered in time, a rate is not kept up with.
-const ANSWERED_RATIO_LEAST: f64 = 0.99;
-/// A worker that used this ratio of a core was the limit of what was measured.
+/// The highest send lag at the 99th percentile, in nanoseconds, at which the generator keeps up with a rate.
+const MAX_SEND_LAG_NS: u64 = 1_000_000;
+/// The lowest ratio of requests answered in time at which the generator keeps up with a rate.
+const MIN_ANSWERED_RATIO: f64 = 0.99;
+/// A worker that used this ratio of a core was the limit of its level.
 const BUSY_RATIO: f64 = 0.90;
 
-/// The machine, the tool and the way of moving bytes that a calibration holds for.
+/// The machine, the version and the driver that a calibration is valid for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibrationKey {
     /// The host's name.
     pub hostname: String,
     /// The kernel's name and release.
     pub kernel: String,
-    /// The processor, as its maker calls it.
+    /// The processor's model name.
     pub cpu_model: String,
     /// Cores the generator could run on.
     pub cores: u32,
     /// The version of Plimsoll.
     pub tool_version: String,
-    /// What drove the connections: `epoll` or `io_uring`.
+    /// The driver: `epoll` or `io_uring`.
     pub driver: String,
 }
 
-/// A closed loop, held for a while. All times are those of the workers together.
+/// One level of a closed loop. All times are sums over the workers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibratedLevel {
     /// Worker threads.
@@ -45,7 +45,7 @@ pub struct CalibratedLevel {
     pub starved_ns: u64,
 }
 
-/// An open loop of one worker, held at one rate for a while.
+/// One rate of an open loop of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibratedRate {
     /// The offered rate, requests per second.
@@ -63,26 +63,26 @@ pub struct CalibratedRate {
 /// Which cores the threads of a measurement were bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pinning {
-    /// That of the one worker.
+    /// The core of the one worker.
     pub worker_core: u32,
-    /// That of the server; the same where there is only one.
+    /// The core of the server; the same on a machine with one core.
     pub server_core: u32,
 }
 
 /// One calibration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// What it holds for.
+    /// What it is valid for.
     pub key: CalibrationKey,
     /// When it was measured, in milliseconds since 1970-01-01 UTC.
     pub measured_unix_ms: u64,
-    /// Where one worker and its server ran; `None` if the system would not bind them. More workers are never bound.
+    /// The cores of one worker and its server; `None` if the system refused to bind them. Several workers are never bound.
     pub pinning: Option<Pinning>,
     /// The closed loops.
     pub closed: Vec<CalibratedLevel>,
-    /// An open loop at a tenth of what one worker made in a closed one.
+    /// An open loop at a tenth of the rate that one worker reached in a closed loop.
     pub tenth: Option<CalibratedRate>,
-    /// The open loops that were tried to find the highest rate, in the order in which they were.
+    /// The open loops that searched for the highest rate, in order.
     pub rates: Vec<CalibratedRate>,
 }
 
@@ -107,7 +107,7 @@ impl CalibratedLevel {
         self.ratio_of(self.starved_ns)
     }
 
-    /// True if the workers had no time left: more than this they cannot do.
+    /// True if the workers had no CPU time left, and cannot do more.
     pub fn worker_was_limit(&self) -> bool {
         self.busy_ratio() >= BUSY_RATIO
     }
@@ -125,9 +125,9 @@ fn per_sec(count: u64, span_ns: u64) -> f64 {
 impl CalibratedRate {
     /// True if requests left on time and were answered: send lag p99 ≤ 1 ms and ≥ 99 % answered.
     pub fn kept_up(&self) -> bool {
-        self.send_lag_p99_ns <= SEND_LAG_MOST_NS
+        self.send_lag_p99_ns <= MAX_SEND_LAG_NS
             && self.intended > 0
-            && self.completed as f64 >= ANSWERED_RATIO_LEAST * self.intended as f64
+            && self.completed as f64 >= MIN_ANSWERED_RATIO * self.intended as f64
     }
 }
 
@@ -138,7 +138,7 @@ impl Calibration {
         alone.max_by(|a, b| a.per_sec().total_cmp(&b.per_sec()))
     }
 
-    /// The highest rate that was kept up with, requests per second; every lower one that was tried was too.
+    /// The highest rate, in requests per second, that the worker kept up with together with every lower one that was tried.
     pub fn open_ceiling_per_sec(&self) -> Option<u64> {
         let tried = || self.rates.iter().chain(&self.tenth);
         let missed = tried().filter(|rate| !rate.kept_up()).map(|rate| rate.rate_per_sec);
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calibration_survives_being_written_down() {
+    fn a_calibration_is_read_as_it_was_written() {
         let made = calibration(vec![level(1, 7, 9)], vec![rate(12_345, 3)]);
         let text = serde_json::to_string(&made).unwrap();
         assert_eq!(serde_json::from_str::<Calibration>(&text).unwrap(), made);

@@ -13,7 +13,7 @@ use crate::tally::Tally;
 pub struct CheckCounts(Tally);
 
 impl CheckCounts {
-    /// The most checks of one plan: the failed ones of a response are handed on as the bits of a `u32`.
+    /// The most checks of one plan: the failed ones of a response are the bits of a `u32`.
     pub const MOST: usize = 32;
 
     /// Counts that never allocate again.

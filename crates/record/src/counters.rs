@@ -118,31 +118,6 @@ impl<const N: usize> From<[(Metric, u64); N]> for Counters {
     }
 }
 
-impl Index<&str> for Counters {
-    type Output = u64;
-
-    fn index(&self, name: &str) -> &u64 {
-        let at = self.names.partition_point(|known| known.as_str() < name);
-        assert!(
-            self.names.get(at).is_some_and(|known| known.as_str() == name),
-            "there is no counter `{name}`: {self:?}"
-        );
-        &self.values[at]
-    }
-}
-
-impl FromIterator<(String, u64)> for Counters {
-    fn from_iter<T: IntoIterator<Item = (String, u64)>>(counters: T) -> Self {
-        counters.into_iter().collect::<BTreeMap<String, u64>>().into()
-    }
-}
-
-impl<const N: usize> From<[(String, u64); N]> for Counters {
-    fn from(counters: [(String, u64); N]) -> Self {
-        counters.into_iter().collect()
-    }
-}
-
 /// Counters by the names that a file or a stream holds, which this version may not know.
 impl From<BTreeMap<String, u64>> for Counters {
     fn from(counters: BTreeMap<String, u64>) -> Self {

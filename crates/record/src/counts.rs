@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::tally::Tally;
 use crate::{CheckCounts, FailureKind};
 
-/// Statuses from 100 to 599 are told apart; any other is counted at 0.
+/// Statuses from 100 to 599 are counted one by one; any other is counted at 0.
 const STATUS_FIRST: u16 = 100;
 const STATUS_COUNT: u16 = 500;
 
@@ -15,7 +15,7 @@ const STATUS_COUNT: u16 = 500;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatusCounts(Tally);
 
-/// The status less the first one, so that those outside of the range come last.
+/// The status minus the first one, so that those outside the range come last.
 fn status_number(status: u16) -> u16 {
     status.checked_sub(STATUS_FIRST).filter(|number| *number < STATUS_COUNT).unwrap_or(STATUS_COUNT)
 }

@@ -1,4 +1,4 @@
-//! Where the CPU time of a target went while it was under load.
+//! CPU profiles of a target under load.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 pub enum ProfileForm {
     /// The protobuf of pprof, as the server sent it.
     Pprof,
-    /// What `perf script` says of each sample: its period in nanoseconds, and its frames with symbol and file.
+    /// The text of `perf script`: for each sample its period in nanoseconds, and its frames with symbol and file.
     Perf,
 }
 
-/// What became of a profile.
+/// The outcome of taking a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileOutcome {
-    /// The run ended before it was there.
+    /// The run ended before it was complete.
     UnderWay,
-    /// It was taken: its content, which may be packed by gzip.
+    /// It was taken: its content, which may be compressed by gzip.
     Taken(Vec<u8>),
     /// It could not be taken; the text says why.
     Failed(String),
 }
 
-/// One CPU profile, and the step that was held for it. That step is no part of the load that is judged.
+/// One CPU profile, and the step that was held for it. That step is not part of the measured load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CpuProfile {
     /// Index of the step that was held while it was taken.
@@ -34,8 +34,8 @@ pub struct CpuProfile {
     pub form: ProfileForm,
     /// When taking it began, in nanoseconds since the run began.
     pub began_ns: u64,
-    /// When it was there, in nanoseconds since the run began.
+    /// When it was complete, in nanoseconds since the run began.
     pub ended_ns: u64,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: ProfileOutcome,
 }

@@ -1,4 +1,4 @@
-//! Things that happened once, worth telling the reader.
+//! Events of a run.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,38 +6,38 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
-    /// The target stopped answering for good; the run ended early.
+    /// The target stopped answering; the run ended early.
     TargetLost,
-    /// The target was loaded before the first step until its throughput was steady.
+    /// The warm-up ended with steady throughput.
     WarmedUp,
-    /// The target was loaded before the first step, and its throughput was not steady when the time for that was over.
+    /// The warm-up ended at its time limit, before throughput was steady.
     NotWarm,
     /// The user ended the run.
     Interrupted,
     /// The time budget ended before the ladder did.
     BudgetEnded,
-    /// An address of the target took no connection before the load, and so got none.
+    /// An address of the target accepted no connection before the load, and got no load.
     AddressDropped,
-    /// A limit of this machine, or of the target on it, was met by the plan.
+    /// The plan meets a limit of this machine, or of the target on it.
     LimitMet,
-    /// Requests failed in a way that had not been seen in the run before.
+    /// Requests failed in a way that is new in the run.
     FailureSeen,
-    /// A step could not be run, or not by all of its workers; what was measured stands.
+    /// A step could not be run, or not by all of its workers; what it measured stands.
     StepFailed,
-    /// A host, or something on it, could not be looked at, or not any longer.
+    /// A host, or a component on it, cannot be sampled, or not any longer.
     ProbeFailed,
-    /// Something that this version has no word for, in a file of a newer one: its text tells what.
+    /// An event of a newer version, described by its text.
     #[serde(other)]
     Other,
 }
 
-/// Something that happened once during a run.
+/// One event of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// When, in nanoseconds since the run began.
     pub at_ns: u64,
     /// What happened.
     pub kind: EventKind,
-    /// The same in words, complete enough to stand alone.
+    /// What happened, as a sentence that stands alone.
     pub text: String,
 }

@@ -1,15 +1,15 @@
-//! The names of everything that can go wrong with a request.
+//! The kinds of failures of a request.
 
 use serde::{Deserialize, Serialize};
 
-/// Where in a request's life a failure struck.
+/// The phase of a request in which it failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailurePhase {
-    /// Turning the host's name into addresses.
+    /// Resolving the host's name.
     Resolve,
     /// Opening the connection.
     Connect,
-    /// Agreeing on encryption.
+    /// The TLS handshake.
     Handshake,
     /// Writing the request.
     Send,
@@ -55,23 +55,23 @@ pub enum FailureKind {
     Unsent,
 }
 
-/// One row of the table of failures: what a kind is called, what it means and what helps.
+/// One row of the table of failures.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureRow {
     /// The kind this row describes.
     pub kind: FailureKind,
-    /// The name in JSON, in run files and in text.
+    /// Its name in JSON, run files and text.
     pub name: &'static str,
-    /// Where in the request's life it strikes.
+    /// The phase in which it happens.
     pub phase: FailurePhase,
-    /// What happened, for a reader who sees the name for the first time.
+    /// What happened, for people.
     pub meaning: &'static str,
-    /// What to look at or to do.
+    /// What to check or to do.
     pub remedy: &'static str,
 }
 
 impl FailureRow {
-    /// What to look at or to do; over a unix socket there are no ports, routes and firewalls.
+    /// What to check or to do; over a unix socket there are no ports, routes and firewalls.
     #[must_use]
     pub fn remedy_over(&self, unix_socket: bool) -> &'static str {
         match self.kind {
@@ -183,7 +183,7 @@ pub const FAILURES: [FailureRow; 28] = [
         "script_error",
         P::Send,
         "the script or the template that makes the request failed",
-        "mend the script: its first error is told among the events",
+        "fix the script: its first error is among the events",
     ),
     row(
         K::SendReset,

@@ -1,4 +1,4 @@
-//! What one worker hands over at the end of one interval.
+//! What one worker hands over at the end of each interval.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +10,11 @@ use crate::{Counts, EncodedHistogram};
 pub enum Phase {
     /// The load of the step was on.
     Measure,
-    /// No new request fell due; those under way were waited for.
+    /// No new request fell due; those in flight were waited for.
     Drain,
 }
 
-/// What a worker's thread cost during one frame.
+/// The CPU time of a worker's thread during one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkerTime {
     /// CPU time of the thread in user mode, in nanoseconds.
@@ -48,7 +48,7 @@ pub struct FrameHead {
     pub began_ns: u64,
     /// When the frame ended, in nanoseconds since the run began.
     pub ended_ns: u64,
-    /// What became of the requests.
+    /// The outcomes of requests.
     pub counts: Counts,
     /// Requests sent and not answered when the frame ended.
     pub in_flight: u64,
@@ -56,7 +56,7 @@ pub struct FrameHead {
     pub backlog: u64,
     /// Open connections when the frame ended.
     pub connections: u64,
-    /// What the worker's thread cost.
+    /// The CPU time of the worker's thread.
     pub time: WorkerTime,
 }
 

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// A histogram of times in nanoseconds, three significant digits.
 pub type Histogram = hdrhistogram::Histogram<u64>;
 
-/// The longest time a histogram tells apart: about 18 minutes. Longer ones are recorded as this.
+/// The longest time of a histogram: about 18 minutes. Longer ones are recorded as this.
 const LONGEST_NS: u64 = 1 << 40;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// An empty histogram of the one shape that all of Plimsoll's share, so that any two can be merged exactly.
+/// An empty histogram. All have the same bounds, so that any two can be merged exactly.
 pub fn latency_histogram() -> Histogram {
     match Histogram::new_with_bounds(1, LONGEST_NS, SIGNIFICANT_DIGITS) {
         Ok(histogram) => histogram,
@@ -21,12 +21,12 @@ pub fn latency_histogram() -> Histogram {
     }
 }
 
-/// A histogram's bytes that cannot be read.
+/// Bytes that are no histogram.
 #[derive(Debug, thiserror::Error)]
 #[error("a stored histogram cannot be decoded ({0}); the run file is damaged")]
 pub struct CorruptHistogram(String);
 
-/// A histogram in HdrHistogram's V2 encoding (uncompressed), as it stands in a run file.
+/// A histogram in HdrHistogram's V2 encoding (uncompressed), as in a run file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EncodedHistogram(Vec<u8>);
 
@@ -66,7 +66,7 @@ impl EncodedHistogram {
     }
 }
 
-/// As text, in base 64: the form in which frames go from one process to another.
+/// As base 64 text: the form in which processes exchange frames.
 impl Serialize for EncodedHistogram {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&BASE64_STANDARD.encode(&self.0))

@@ -42,3 +42,15 @@ impl HostSample {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_is_small() {
+        // A run of an hour holds hundreds of thousands; their names and equal values are shared.
+        assert!(size_of::<HostSample>() <= 104, "{}", size_of::<HostSample>());
+        assert_eq!(size_of::<SourceName>(), size_of::<Text>());
+    }
+}

@@ -30,7 +30,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Descriptors that a process needs beside its connections: files, event sets, the standard streams.
+    /// Descriptors that a process needs besides its connections: files, event sets, the standard streams.
     pub const DESCRIPTORS_OWN: u64 = 64;
 
     /// Connections that the descriptors suffice for.

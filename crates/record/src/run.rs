@@ -8,28 +8,28 @@ use crate::{CpuProfile, Event, Frame, HostSample, Manifest};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepEnd {
-    /// Throughput was steady and known well enough.
+    /// Throughput was steady and its interval narrow enough.
     Steady,
-    /// Its time was over.
+    /// Its time limit.
     TimeLimit,
-    /// As many requests as were asked for had been made.
+    /// Its limit of requests.
     RequestLimit,
-    /// No worker made any more requests: a script stopped them, or failed.
+    /// No worker makes requests any more: a script stopped them, or failed.
     Stopped,
     /// The user, or the run's budget, ended it.
     Cut,
-    /// The target was gone.
+    /// The target stopped answering.
     TargetLost,
 }
 
-/// One load level held until it was measured.
+/// One step: a load level, held until it was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// Index within the run, from 0.
     pub index: u32,
     /// Connections of a closed loop, or connections opened at the start of an open loop.
     pub connections: u32,
-    /// The most requests under way on one connection.
+    /// Requests in flight on one connection, at most.
     pub depth: u16,
     /// The offered rate of an open loop, requests per second; where the rate changes, its mean over the plan's time.
     pub rate_per_sec: Option<f64>,
@@ -37,7 +37,7 @@ pub struct Step {
     pub began_ns: u64,
     /// When the load ended, in nanoseconds since the run began.
     pub ended_ns: u64,
-    /// When the last request under way had ended, in nanoseconds since the run began.
+    /// When the last request in flight ended, in nanoseconds since the run began.
     pub drained_ns: u64,
     /// Why the load ended.
     pub end: StepEnd,
@@ -48,15 +48,15 @@ pub struct Step {
 pub struct Run {
     /// What the run was.
     pub manifest: Manifest,
-    /// The steps that were begun, in order.
+    /// The steps, in order; the last may have been cut.
     pub steps: Vec<Step>,
-    /// The frames of all workers, in the order they came.
+    /// The frames of all workers, in the order of arrival.
     pub frames: Vec<Frame>,
-    /// The samples of hosts, in the order they came.
+    /// The samples of hosts, in the order of arrival.
     pub hosts: Vec<HostSample>,
-    /// What happened, in the order it did.
+    /// The events, in order.
     pub events: Vec<Event>,
-    /// The CPU profiles that were taken, each in a step that was held for it.
+    /// The CPU profiles, each of a step that was held for it.
     pub profiles: Vec<CpuProfile>,
 }
 

@@ -309,12 +309,6 @@ impl PartialEq<Source> for SourceName {
     }
 }
 
-impl PartialEq<&str> for SourceName {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
-    }
-}
-
 impl fmt::Display for SourceName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())

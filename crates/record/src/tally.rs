@@ -1,6 +1,6 @@
-//! Counts by a small number, of which few occur.
+//! Counts by number, where few numbers occur.
 
-/// Counts by number, lowest first; numbers that were not seen take no room.
+/// Counts by number, lowest first; numbers that do not occur take no memory.
 ///
 /// Counting allocates only where a number is new and the room is used up, so a tally made
 /// [`with_room`](Self::with_room) for every number there is never allocates again. A clone holds no spare room.
@@ -41,7 +41,7 @@ impl Tally {
         other.iter().for_each(|(number, count)| self.add(number, count));
     }
 
-    /// Forgets every count and keeps the room.
+    /// Removes every count and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

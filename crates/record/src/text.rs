@@ -1,4 +1,4 @@
-//! Short texts that many samples have in common.
+//! Short texts that many samples share.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A text that is cheap to clone: all its clones are one in memory.
+/// A text that is cheap to clone: all its clones share one allocation.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Text(Arc<str>);
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use plimsoll_plan::{LoadSpec, PlanSpec, ScenarioSpec, Slo};
+use plimsoll_record::metric::cpu;
 use plimsoll_record::{
     CalibratedLevel, Calibration, CalibrationKey, Counts, CpuProfile, EncodedHistogram, Event, EventKind,
     FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits, Machine, Manifest, Phase,
@@ -192,7 +193,7 @@ fn samples() -> Vec<HostSample> {
         sample("pressure", "", 20, Reading::Absent),
         sample("tcp", "", 30, Reading::Failed("/proc/net/snmp: permission denied".to_owned())),
         sample("process", "1234 läd't", 10, Reading::Ok(BTreeMap::new().into())),
-        sample("cpu", "", 1_000_000_040, Reading::Ok([("steal_ms".to_owned(), 8)].into())),
+        sample("cpu", "", 1_000_000_040, Reading::Ok([(cpu::STEAL_MS, 8)].into())),
     ]
 }
 

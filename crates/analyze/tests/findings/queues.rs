@@ -167,7 +167,7 @@ fn a_pool_whose_queue_nobody_saw_is_inferred() {
 #[test]
 fn a_host_whose_cpu_was_not_seen_is_not_ruled_out() {
     let mut run = with_door(proxied(32.0), 32.0).gauge(JAVA, "10.0.0.9:1", |_, _| 0.0).run();
-    run.hosts.retain(|sample| !(sample.host == "web" && sample.source == "cgroup"));
+    run.hosts.retain(|sample| !(sample.host == "web" && sample.source.as_str() == "cgroup"));
     let verdict = findings(&run).verdict;
     assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Inferred));
     let unobserved = Excluded::Unobserved { host: "web".to_owned(), why: None };

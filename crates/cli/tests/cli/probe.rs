@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use plimsoll_host::{Ssh, StreamError};
-use plimsoll_record::{HostSample, Reading};
+use plimsoll_record::{HostSample, Reading, Source};
 use plimsoll_testkit::{Nginx, Redis, Sshd, refused_address};
 use plimsoll_units::{Clock as _, RealClock};
 
@@ -129,17 +129,19 @@ fn another_machine_is_sampled_over_ssh() {
     let arguments = ["--port", &port, "--every", "100ms"].map(ToOwned::to_owned);
     let mut remote = login(&sshd, &sshd.client_configuration()).asking(&arguments).start(origin).unwrap();
     let mut samples: Vec<HostSample> = Vec::new();
-    let rounds = |samples: &[HostSample]| samples.iter().filter(|sample| sample.source == "cpu").count();
+    let rounds =
+        |samples: &[HostSample]| samples.iter().filter(|sample| sample.source == Source::Cpu).count();
     while rounds(&samples) < 3 {
         samples.push(remote.next_sample().unwrap());
     }
     let now_ns = RealClock.now().nanos_since(origin);
     assert!(samples.iter().all(|sample| sample.began_ns <= sample.ended_ns && sample.ended_ns <= now_ns));
     let cpu: Vec<u64> =
-        samples.iter().filter(|sample| sample.source == "cpu").map(|sample| sample.ended_ns).collect();
+        samples.iter().filter(|sample| sample.source == Source::Cpu).map(|sample| sample.ended_ns).collect();
     assert!(cpu.is_sorted() && cpu[0] > 0, "{cpu:?}");
-    let listens =
-        |sample: &HostSample| sample.source == "listener" && sample.subject.ends_with(&format!(":{port}"));
+    let listens = |sample: &HostSample| {
+        sample.source == Source::Listener && sample.subject.ends_with(&format!(":{port}"))
+    };
     assert!(samples.iter().any(listens), "its arguments reached it");
     assert!(
         samples.iter().any(|sample| matches!(&sample.reading, Reading::Ok(counters) if !counters.is_empty()))
@@ -162,9 +164,9 @@ fn a_probe_over_ssh_follows_what_a_process_there_is_connected_to() {
     let configured = login(&sshd, &sshd.client_configuration()).asking(&arguments);
     let mut remote = configured.start(RealClock.now()).unwrap();
     let mut missing = vec![
-        ("process", format!("{} redis-server", redis.pid())),
-        ("listener", redis.address().to_string()),
-        ("listener", format!("unix:{path}")),
+        (Source::Process, format!("{} redis-server", redis.pid())),
+        (Source::Listener, redis.address().to_string()),
+        (Source::Listener, format!("unix:{path}")),
     ];
     // Processes are found every three seconds.
     for _ in 0..100_000 {

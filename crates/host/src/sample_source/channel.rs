@@ -5,7 +5,7 @@ use std::sync::mpsc::{Sender, SyncSender};
 use std::thread::JoinHandle;
 
 use plimsoll_record::HostSample;
-use plimsoll_units::Instant;
+use plimsoll_units::{Instant, best_effort};
 
 use crate::stream::KillHandle;
 
@@ -112,8 +112,10 @@ impl Drop for RunningSource {
             child.kill();
         }
         if let Some(thread) = self.thread.take() {
-            // Its panic, if any, was printed when it happened, and what it sent before stands.
-            drop(thread.join());
+            best_effort(
+                thread.join(),
+                "its panic was printed when it happened, and what it sent before stands",
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{io, thread};
 
 use plimsoll_record::metric::probe;
 use plimsoll_record::{Counters, HostSample, Reading, Source, Subject};
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_units::{Clock, RealClock, best_effort};
 
 use super::channel::{Closed, RunningSource, SampleSender, SampleSource};
 use crate::Host;
@@ -78,8 +78,7 @@ impl SampleSource for LocalSource {
 
     fn start(self: Box<Self>, sender: SampleSender) -> io::Result<RunningSource> {
         let (questions, asked) = channel();
-        // Both ways in which it ends mean that the run is over.
-        let run = move || (*self).run(&asked, &sender).unwrap_or(());
+        let run = move || best_effort((*self).run(&asked, &sender), "the run is over");
         let thread = thread::Builder::new().name("probe".to_owned()).spawn(run)?;
         Ok(RunningSource { questions: Some(questions), child: None, thread: Some(thread) })
     }

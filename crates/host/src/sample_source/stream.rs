@@ -5,6 +5,7 @@ use std::process::Command;
 use std::{fmt, thread};
 
 use plimsoll_record::{HostSample, Text};
+use plimsoll_units::best_effort;
 
 use super::channel::{Closed, RunningSource, SampleSender, SampleSource};
 use crate::stream::{Remote, SampleStream, Ssh, StreamClock, StreamError};
@@ -82,9 +83,10 @@ fn forward(
     }
 }
 
-/// Starts a thread that ends when its samples do or the run is over, and needs to report neither.
+/// Starts a thread that ends when its samples do or the run is over.
 fn spawn(run: impl FnOnce() -> Result<(), Closed> + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().name("probe".to_owned()).spawn(move || run().unwrap_or(())).map(drop)
+    let run = move || best_effort(run(), "the run is over");
+    thread::Builder::new().name("probe".to_owned()).spawn(run).map(drop)
 }
 
 /// Forwards the samples of a child. The thread that reads them ends with the child, unless that has left its output to

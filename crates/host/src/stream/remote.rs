@@ -9,7 +9,7 @@ use std::time::{Duration, Instant as Deadline};
 
 use parking_lot::Mutex;
 use plimsoll_record::HostSample;
-use plimsoll_units::Instant;
+use plimsoll_units::{Instant, best_effort};
 
 use super::{SampleStream, StreamClock, StreamError};
 
@@ -55,8 +55,7 @@ impl KillHandle {
     pub fn kill(&self) {
         let mut child = self.0.lock();
         if child.kill().is_ok() {
-            // The status does not matter: the child was killed, or has ended before.
-            drop(child.wait());
+            best_effort(child.wait(), "whether it was killed or had ended, it is gone");
         }
     }
 

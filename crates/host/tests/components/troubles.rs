@@ -6,6 +6,7 @@ use std::thread;
 
 use plimsoll_host::{Component, Login};
 use plimsoll_testkit::refused_address;
+use plimsoll_units::best_effort;
 
 use crate::Probed;
 
@@ -37,7 +38,7 @@ fn where_nothing_listens_every_component_names_the_address_and_what_to_look_for(
 
 #[test]
 fn a_component_that_does_not_answer_is_not_waited_for() {
-    // The kernel takes the connections; nobody answers them.
+    // The kernel accepts the connections; no process answers them.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     for mut probed in all(silent.local_addr().unwrap()) {
         let why = probed.failure();
@@ -45,16 +46,14 @@ fn a_component_that_does_not_answer_is_not_waited_for() {
     }
 }
 
-/// A server that says one thing to whoever comes, and closes.
+/// A server that writes one text to each client, and closes.
 fn saying(words: &'static [u8]) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     // It ends with the test's process: there is no last connection to wait for.
     thread::spawn(move || {
         while let Ok((mut connection, _)) = listener.accept() {
-            if connection.write_all(words).is_err() {
-                // Whoever asked is gone; the next one comes.
-            }
+            best_effort(connection.write_all(words), "the client may have gone, and the next one comes");
         }
     });
     address

@@ -1,5 +1,7 @@
 //! Hosts that were sampled, as text and in the document.
 
+use std::collections::BTreeMap;
+
 use plimsoll_analyze::{Door, Resource, ResourceKind, TierEdge, TierNode, Topology};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Reading};
@@ -28,7 +30,7 @@ fn each_second(key: (&str, &str, &str), growing: &[(&str, u64)], level: &[(&str,
     let of = |sec: u64| {
         let growing = growing.iter().map(|(name, by)| ((*name).to_owned(), by * sec));
         let all = growing.chain(level.iter().map(|(name, value)| ((*name).to_owned(), *value)));
-        at(sec, key, Reading::Ok(all.collect()))
+        at(sec, key, Reading::Ok(all.collect::<BTreeMap<String, u64>>().into()))
     };
     (0..=10).map(of).collect()
 }

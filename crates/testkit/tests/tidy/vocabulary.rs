@@ -41,8 +41,6 @@ const KNOWN: &[&str] = &[
     "crates/cli",
     "crates/conductor",
     "crates/experiment",
-    "crates/host",
-    "crates/record",
     "crates/report",
     "docs",
     "fuzz",

@@ -22,7 +22,7 @@ const VALUE_OFFSET: usize = 16;
 /// One counter's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Value {
-    /// A number; those below zero stand for «not known» and are no values.
+    /// A number; one below zero means "not known" and is no value.
     Number(u64),
     /// A text.
     Text(String),

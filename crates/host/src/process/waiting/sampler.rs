@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 
 use super::class::Class;
 use crate::cost::{Pace, thread_cpu_us};
@@ -103,8 +103,7 @@ impl Drop for WchanSampler {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // It returns nothing; its panic, if any, was printed when it happened and ends nothing else.
-            drop(thread.join());
+            best_effort(thread.join(), "its panic was printed when it happened, and ends nothing else");
         }
     }
 }
