@@ -128,8 +128,8 @@ mod tests {
     #[test]
     fn parts_of_the_repository_are_known_by_whole_names() {
         assert!(
-            is_known("crates/host/src/lib.rs") && is_known("README.md") && is_known("crates/stats/a.json")
+            is_known("crates/analyze/src/lib.rs") && is_known("README.md") && is_known("crates/stats/a.json")
         );
-        assert!(!is_known("crates/hostile/src/lib.rs") && !is_known("crates/stats/README.md"));
+        assert!(!is_known("crates/analyzer/src/lib.rs") && !is_known("crates/stats/README.md"));
     }
 }
