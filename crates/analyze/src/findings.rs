@@ -237,19 +237,19 @@ pub struct Findings {
     pub slo: Option<SloCheck>,
     /// The processes that requests pass, as far as they were seen.
     pub topology: crate::Topology,
-    /// What was used of each resource of the hosts that were looked at, the generator's included.
+    /// What was used of each resource of the hosts that were watched, the generator's included.
     pub resources: Vec<crate::Resource>,
     /// What limits.
     pub verdict: Verdict,
     /// The steps that were held for CPU profiles; no other finding rests on them.
     pub profiled: Vec<StepSummary>,
-    /// True if the figures are lower bounds because the generator was the limit: print «≥».
+    /// True if the figures are lower bounds because the generator was the limit: print "≥".
     pub lower_bound: bool,
 }
 
 impl Findings {
     /// True if there were answers with success, but all of them only after the load of their step had ended:
-    /// one answer takes longer than a step, and no throughput can be told.
+    /// one answer takes longer than a step, and throughput is not known.
     pub fn answered_late(&self) -> bool {
         answered_late(&self.steps)
     }

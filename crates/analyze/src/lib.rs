@@ -11,7 +11,7 @@
 //! | `hosts` | how much of which resource was used, by which process, per request |
 //! | `verdict` | what limits the target; `proof` and `intervention` try it by an experiment |
 //! | `table` | the same from rows of figures instead of a run |
-//! | `capacity`, `machines` | how throughput grows with connections and machines; how many machines a goal needs |
+//! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
 //! | `ablation` | what each of several switches costs |
 //!
 //! `analysis` puts them together; `findings` are the types of what comes out.
@@ -24,7 +24,6 @@ mod generator;
 mod hosts;
 mod intervention;
 mod load;
-mod machines;
 mod prediction;
 mod proof;
 mod remedy;
@@ -38,6 +37,7 @@ use load::knee;
 pub use ablation::*;
 pub use analysis::{AnalyzeError, analyze};
 pub use capacity::compare::{BestComparison, Comparison, ComparisonRow, RungOutcome, compare, rungs_of};
+pub use capacity::machines::*;
 pub use capacity::tiers::{Efficiency, TierCount, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use findings::*;
 pub use generator::health::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
@@ -52,7 +52,6 @@ pub use load::profiled::level_to_profile;
 pub use load::requests::wants_status;
 pub use load::summary::measured_to_the_last_answer;
 pub use load::{ladder, steady, warm_up as warm};
-pub use machines::*;
 pub use prediction::{UntriedVerdict, experiment};
 pub use remedy::failure_advice;
 pub use table::{

@@ -159,7 +159,7 @@ fn lowest(findings: &Findings) -> Option<usize> {
 }
 
 /// The way of a link that is not raised with the other, and the throughput at which it is full. It is of the limit that is
-/// named, so that it is not told as the next one.
+/// named, so that it is not the next one.
 fn other_way<'a>(findings: &'a Findings, cap: Cap, raised: &Resource) -> Option<(f64, &'a Resource)> {
     let same_link = |other: &&Resource| {
         (&other.host, &other.detail) == (&raised.host, &raised.detail)

@@ -120,13 +120,17 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_proves_if_it_reaches_what_was_foretold_and_withdraws_if_it_does_not() {
+    fn a_ratio_proves_if_it_reaches_what_was_predicted_and_withdraws_if_it_does_not() {
         assert_eq!(judged(1.5, seen(1.5, 0.01)), ProofOutcome::Proven);
         assert_eq!(judged(1.5, seen(1.35, 0.08)), ProofOutcome::Proven, "not quite, and within the interval");
         assert_eq!(judged(1.5, seen(1.35, 0.02)), ProofOutcome::Withdrawn);
         assert_eq!(judged(1.5, seen(1.0, 0.02)), ProofOutcome::Withdrawn);
         assert_eq!(judged(1.2, seen(1.19, 0.02)), ProofOutcome::Proven, "the next limit is lower");
-        assert_eq!(judged(1.2, seen(1.5, 0.02)), ProofOutcome::Proven, "the next limit was told too low");
+        assert_eq!(
+            judged(1.2, seen(1.5, 0.02)),
+            ProofOutcome::Proven,
+            "the next limit was predicted too low"
+        );
     }
 
     #[test]

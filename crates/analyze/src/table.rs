@@ -1,4 +1,4 @@
-//! Verdicts from a table of measurements that somebody else made: one row a load, with what was written down beside it.
+//! Verdicts from a table of measurements that the user made elsewhere: one row a load, with what was written down with it.
 //!
 //! A table holds no ladder and no intervals, so its verdicts are inferred. What it has instead is many arrangements
 //! of the same tiers, which tell what each of them costs.

@@ -31,14 +31,14 @@ pub enum Claim {
     },
     /// The machine below a host has no CPU for it.
     CpuBelow {
-        /// The share of the time they wanted a CPU that the target's threads had none.
+        /// The share of the time they needed a CPU that the target's threads had none.
         kept: f64,
     },
     /// The cores that the target may use are full, others idle.
     Confined {
         /// How many cores are full.
         cores: usize,
-        /// The share of the time they wanted a CPU that the target's threads had none.
+        /// The share of the time they needed a CPU that the target's threads had none.
         kept: f64,
     },
     /// One thread is at its end.

@@ -90,7 +90,7 @@ pub enum Observation {
     CorePackets(ResourceId),
     /// The share of a host's CPU that others than the target used.
     CpuOfOthers(Place),
-    /// The share of the time they wanted the CPU that the target's threads had none.
+    /// The share of the time they needed the CPU that the target's threads had none.
     TargetWait {
         /// The host.
         host: String,
@@ -133,7 +133,7 @@ pub enum Observation {
     /// Threads of a process that waited for another thread, the mean.
     LockWaits(Place),
     /// Cores that the threads of a process used or were ready for, against requests served at once.
-    CoresWanted(Place),
+    CoresNeeded(Place),
     /// Requests worked on at once, by Little's law.
     AtOnce,
     /// The share of the waiting requests that a tier has not read.

@@ -31,7 +31,7 @@ pub enum Limit {
     Generator,
     /// The target was not pushed to its limit.
     None,
-    /// The target was pushed to its limit, and what it is cannot be told.
+    /// The target was pushed to its limit, and what it is is not known.
     Unknown,
 }
 

@@ -20,24 +20,24 @@ pub struct PooledTier {
     pub name: String,
     /// N: how many requests it serves at once.
     pub at_once: f64,
-    /// S₀: how long each takes beside the time that it is held, in seconds.
-    pub beside_sec: f64,
+    /// S₀: how long each takes in addition to the time that it is held, in seconds.
+    pub overhead_sec: f64,
     /// What it carries alone where something else than the pool limits it, requests per second; infinite if that was not seen.
     pub most_per_sec: f64,
     /// How many of them take part.
     pub count: f64,
 }
 
-/// A row near the break-even, which was not used to foretell it.
+/// A row near the break-even, which was not used to predict it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TriedRow {
     /// What the row is called.
     pub name: RowName,
     /// How long its requests are held, in seconds.
     pub held_sec: f64,
-    /// The throughput that was foretold for it, requests per second: the less of what those behind carry then, ± 5 %, and of
+    /// The throughput that was predicted for it, requests per second: the less of what those behind carry then, ± 5 %, and of
     /// what the front may carry.
-    pub foretold_per_sec: Estimate,
+    pub predicted_per_sec: Estimate,
     /// Its throughput.
     pub throughput_per_sec: f64,
 }
@@ -48,12 +48,12 @@ pub struct BreakEven {
     /// The tier in front.
     pub front: String,
     /// What it carries, requests per second: the mean of the rows that it stops. The interval holds all of them, and ± 5 % at
-    /// least, which is what limits are told apart by.
+    /// least, which is what limits are distinguished by.
     pub front_per_sec: Estimate,
     /// Those behind it.
     pub behind: Vec<PooledTier>,
     /// Held for less than this, in seconds, requests are stopped by the front. Within the interval those behind carry what the
-    /// front may carry, and the two are not told from each other.
+    /// front may carry, and the two cannot be distinguished.
     pub held_sec: Estimate,
     /// What each of those behind carries there, requests per second.
     pub each_per_sec: f64,
@@ -62,9 +62,9 @@ pub struct BreakEven {
 }
 
 impl TriedRow {
-    /// True if the row came out as foretold.
+    /// True if the row came out as predicted.
     pub fn agrees(&self) -> bool {
-        let interval = self.foretold_per_sec.interval;
+        let interval = self.predicted_per_sec.interval;
         interval.is_some_and(|(low, high)| (low..=high).contains(&self.throughput_per_sec))
     }
 }
@@ -93,13 +93,13 @@ impl PooledTier {
         let most = most.min(points.iter().take_while(|point| !point.full).count());
         let through = |count: usize| {
             let (fitted, others) = points.split_at(count);
-            let (at_once, beside_sec) = fit(fitted)?;
+            let (at_once, overhead_sec) = fit(fitted)?;
             let is_load = |point: &Point| at_once >= (1.0 - TIE) * point.connections;
-            let off = |point: &Point| point.per_sec * (point.held_sec + beside_sec) / at_once - 1.0;
+            let off = |point: &Point| point.per_sec * (point.held_sec + overhead_sec) / at_once - 1.0;
             let law = Self {
                 name: tier.name.clone(),
                 at_once,
-                beside_sec,
+                overhead_sec,
                 most_per_sec: others
                     .iter()
                     .map(|point| point.per_sec)
@@ -115,7 +115,7 @@ impl PooledTier {
 
     /// What all of them carry at a time.
     fn carries_per_sec(&self, held_sec: f64) -> f64 {
-        self.count * (self.at_once / (held_sec + self.beside_sec)).min(self.most_per_sec)
+        self.count * (self.at_once / (held_sec + self.overhead_sec)).min(self.most_per_sec)
     }
 }
 
@@ -131,10 +131,10 @@ fn fit(points: &[Point]) -> Option<(f64, f64)> {
     let (hh, hx) = (sum(&|point| held(point).powi(2)), sum(&|point| held(point) * point.per_sec));
     let (xx, h, x) = (sum(&|point| point.per_sec.powi(2)), sum(&held), sum(&|point| point.per_sec));
     let determinant = hh * xx - hx * hx;
-    let (per_one, beside) = ((h * xx - x * hx) / determinant, (x * hh - h * hx) / determinant);
-    let (per_one, beside) = if beside >= 0.0 { (per_one, beside) } else { (h / hh, 0.0) };
-    let known = per_one.is_finite() && beside.is_finite() && per_one > 0.0;
-    known.then(|| (1.0 / per_one, beside / per_one))
+    let (per_one, overhead) = ((h * xx - x * hx) / determinant, (x * hh - h * hx) / determinant);
+    let (per_one, overhead) = if overhead >= 0.0 { (per_one, overhead) } else { (h / hh, 0.0) };
+    let known = per_one.is_finite() && overhead.is_finite() && per_one > 0.0;
+    known.then(|| (1.0 / per_one, overhead / per_one))
 }
 
 /// The break-evens of all rows that were measured through the same front, with the same tiers behind it.
@@ -146,7 +146,7 @@ pub(super) fn of(pairs: &[Pair<'_>]) -> Vec<BreakEven> {
 }
 
 /// The rows of a kind, and those through the same front of which nothing was measured alone: they were made to try what the
-/// others foretell.
+/// others predict.
 fn with_trials<'a>(kind: &[Pair<'a>], pairs: &[Pair<'a>]) -> Vec<Pair<'a>> {
     let Some((first, _)) = kind.first() else { return Vec::new() };
     let is_trial = |pair: &&Pair<'_>| {
@@ -157,21 +157,21 @@ fn with_trials<'a>(kind: &[Pair<'a>], pairs: &[Pair<'a>]) -> Vec<Pair<'a>> {
     kind.iter().chain(pairs.iter().filter(is_trial)).copied().collect()
 }
 
-/// The break-even as it is foretold without the rows near it, and what these made; from all rows where the others do not
+/// The break-even as it is predicted without the rows near it, and what these made; from all rows where the others do not
 /// suffice.
 fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
-    let whole = foretold(rows)?;
+    let whole = predicted(rows)?;
     let is_near =
         |(row, _): &Pair<'_>| row.held_sec.is_some_and(|held_sec| !apart(held_sec, whole.held_sec.value));
     let (near, far): (Vec<Pair<'_>>, Vec<Pair<'_>>) = rows.iter().copied().partition(is_near);
-    let Some(early) = foretold(&far).filter(|_| !near.is_empty()) else { return Some(whole) };
+    let Some(early) = predicted(&far).filter(|_| !near.is_empty()) else { return Some(whole) };
     let trials = near.iter().filter_map(|(row, _)| {
         let held_sec = row.held_sec?;
         let behind_per_sec = carried_per_sec(&early.behind, held_sec);
         Some(TriedRow {
             name: name_of(row),
             held_sec,
-            foretold_per_sec: least(
+            predicted_per_sec: least(
                 tied(behind_per_sec, behind_per_sec, behind_per_sec),
                 early.front_per_sec,
             ),
@@ -181,7 +181,7 @@ fn tried(rows: &[Pair<'_>]) -> Option<BreakEven> {
     Some(BreakEven { trials: trials.collect(), ..early })
 }
 
-/// A figure that was seen from the least to the most, and is not told from what is 5 % off.
+/// A figure that was seen from the least to the most, and cannot be distinguished from what is 5 % off.
 fn tied(value: f64, least: f64, most: f64) -> Estimate {
     Estimate { value, interval: Some((least.min(value / (1.0 + TIE)), most.max(value * (1.0 + TIE)))) }
 }
@@ -201,7 +201,7 @@ fn carried_per_sec(behind: &[PooledTier], held_sec: f64) -> f64 {
     behind.iter().map(|tier| tier.carries_per_sec(held_sec)).sum()
 }
 
-fn foretold(rows: &[Pair<'_>]) -> Option<BreakEven> {
+fn predicted(rows: &[Pair<'_>]) -> Option<BreakEven> {
     let stopped = rows.iter().filter(|pair| is_stopped(pair.0, pair.1) || is_stopped_trial(pair));
     let front: Vec<f64> = stopped.map(|(row, _)| row.throughput_per_sec).collect();
     let (slowest, fastest) =

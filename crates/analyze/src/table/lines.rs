@@ -23,7 +23,7 @@ pub struct SizeLine {
     pub group: Option<String>,
     /// The cores.
     pub cores: f64,
-    /// By rising size. Sizes that are not told apart are one, so that lines share them.
+    /// By rising size. Sizes that cannot be distinguished are one, so that lines share them.
     pub points: Vec<LinePoint>,
 }
 
@@ -59,7 +59,7 @@ impl RunRows {
         }
         lines.sort_by(|a, b| a.group.cmp(&b.group).then(a.cores.total_cmp(&b.cores)));
         lines.iter_mut().for_each(|line| sort(&mut line.points));
-        // A group in which no machine has two sizes tells nothing of them.
+        // A group in which no machine has two sizes reports nothing of them.
         let of_groups = lines.chunk_by(|a, b| a.group == b.group).filter(|group| has_a_line(group));
         let lines = of_groups.flatten().cloned().collect::<Vec<_>>();
         let differ = lines.iter().any(|line| line.cores != lines[0].cores);
@@ -92,7 +92,7 @@ fn sort(points: &mut Vec<LinePoint>) {
     points.dedup_by(|next, kept| next.at == kept.at);
 }
 
-/// The sizes of responses, each of those that are not told apart once, the smallest of them.
+/// The sizes of responses, each of those that cannot be distinguished once, the smallest of them.
 fn sizes(rows: &[TableRow]) -> Vec<f64> {
     let mut sizes: Vec<f64> = rows.iter().filter_map(|row| row.response_bytes).collect();
     sizes.sort_by(f64::total_cmp);

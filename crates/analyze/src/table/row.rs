@@ -16,7 +16,7 @@ pub struct TableTier {
     /// Its name.
     pub name: String,
     /// How many machines or processes play it. Where the table does not say, figures are taken as those of one, and none
-    /// are foretold.
+    /// are predicted.
     pub instances: Option<f64>,
     /// CPU used of each machine, 1 being all of it.
     pub cpu_ratio: Option<f64>,
@@ -41,7 +41,7 @@ pub struct TableTier {
     /// The most connections, or requests under way, with which that was tried; `None`: as many as the row has.
     pub alone_connections: Option<f64>,
     /// True if what limited it then holds however many requests it serves at once, a full resource or a rate that it keeps
-    /// to, or was not told apart from such: no pool by itself did.
+    /// to, or was not distinguished from such: no pool by itself did.
     pub alone_full: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct RowFinding {
     pub breach: Option<LawBreach>,
 }
 
-/// True for two figures that are not told apart.
+/// True for two figures that cannot be distinguished.
 pub(super) fn alike(a: f64, b: f64) -> bool {
     a.max(b) <= (1.0 + TIE) * a.min(b)
 }

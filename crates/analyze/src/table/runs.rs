@@ -63,7 +63,7 @@ impl RowRun {
         self.spec.alone.is_some() && self.case() == row.case()
     }
 
-    /// True if more load might have given more, so that the throughput is a lower bound. A generator that was at its end beside
+    /// True if more load might have given more, so that the throughput is a lower bound. A generator that was at its end next to
     /// a host that was seen at its own is not what the verdict names.
     fn is_bound(&self) -> bool {
         matches!(self.verdict.limit, Limit::Generator | Limit::None)

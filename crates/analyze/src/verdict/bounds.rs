@@ -6,14 +6,14 @@ use crate::hosts::utilisation::TIE;
 /// lower there: what is missing is what the last slice of a period leaves.
 pub(crate) const BUSY_THROTTLED: f64 = 0.80;
 pub(crate) const THROTTLED: f64 = 0.5;
-/// Ready threads that got less than this part of the CPU they wanted were kept from it: one half, since what is missing
+/// Ready threads that got less than this part of the CPU they needed were kept from it: one half, since what is missing
 /// then costs more than what a second worker, or twice the CPU, would give.
 pub(crate) const KEPT: f64 = 0.5;
 /// A process or a resource whose use is at least this part of what it is at the plateau, at a throughput at which it would
 /// have far less to do, is used whatever the load.
 pub(crate) const STEADY: f64 = 0.5;
-/// A lowest step of this part of the highest leaves growth no larger than what steps and the times of their requests are told
-/// apart by.
+/// A lowest step of this part of the highest leaves growth no larger than what steps and the times of their requests are
+/// distinguished by.
 pub(crate) const LEVEL: f64 = 0.9;
 /// The part of its CPU that a process spends on collecting garbage for that to be its limit. An intervention raises what
 /// is short by half; without the collection the same CPU does 1/(1 − g) times the work, which is 1.5 at a third.
@@ -32,7 +32,7 @@ pub(crate) const PASSED_ON: f64 = 0.8;
 pub(crate) const SAME_SIZE: f64 = 0.2;
 /// The part of new connections that must find the accept queue full to be more than the burst of a step's begin.
 pub(crate) const OVERFLOWN: f64 = 0.01;
-/// A window shorter than this tells nothing of hosts, in seconds. The kernel counts the time of CPUs in ticks of 10 ms, of
-/// which one more or less may lie between two reads: that must stay within what two limits are told apart by. It also is
+/// A window shorter than this reports nothing of hosts, in seconds. The kernel counts the time of CPUs in ticks of 10 ms, of
+/// which one more or less may lie between two reads: that must stay within what two limits are distinguished by. It also is
 /// two periods of a quota by default.
 pub(crate) const WINDOW_LEAST_SEC: f64 = 0.010 / TIE;

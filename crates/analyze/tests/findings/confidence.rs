@@ -97,9 +97,9 @@ fn what_is_measured_is_true_and_most_limits_are_found() {
             .iter()
             .any(|(limit, host, by)| *by <= 1.05 * at && (verdict.limit, verdict.host()) == (*limit, *host));
         let named = is_it || verdict.also.iter().any(|also| (also.limit, also.host()) == (limit, host));
-        let told = format!("{:?} near {at}: {verdict:#?}", truth.limits);
-        assert!(verdict.confidence != Confidence::Measured || is_it, "{told}");
-        assert!(verdict.limit != Limit::None && verdict.limit != Limit::Generator, "{told}");
+        let reported = format!("{:?} near {at}: {verdict:#?}", truth.limits);
+        assert!(verdict.confidence != Confidence::Measured || is_it, "{reported}");
+        assert!(verdict.limit != Limit::None && verdict.limit != Limit::Generator, "{reported}");
         right += usize::from(named);
     }
     assert!(right >= 28, "{right} of {TARGETS}");

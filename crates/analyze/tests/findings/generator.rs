@@ -37,13 +37,13 @@ fn a_busy_worker_makes_the_result_a_lower_bound() {
 }
 
 #[test]
-fn a_starved_worker_is_told() {
+fn a_starved_worker_is_reported() {
     let found = reasons(Level { starved: 0.3, ..Level::closed(16) });
     assert!(matches!(found[..], [GeneratorReason::WorkerStarved { worker: 0, .. }, _]), "{found:?}");
 }
 
 #[test]
-fn send_lag_matters_only_beside_the_service_time() {
+fn send_lag_matters_only_next_to_the_service_time() {
     let lag = |latency_ns, send_lag_ns| {
         let found = reasons(Level { latency_ns, send_lag_ns, ..Level::open(2000.0) });
         matches!(found[..], [GeneratorReason::SendLag { .. }])
@@ -127,7 +127,7 @@ fn stolen_time_is_that_of_the_step_alone() {
 }
 
 #[test]
-fn stolen_time_that_no_worker_wanted_does_not_matter() {
+fn stolen_time_that_no_worker_needed_does_not_matter() {
     let mut run = single(Level { busy: 0.1, ..Level::closed(16) });
     run.hosts = vec![cpu_sample(0, 5000, 10_000), cpu_sample(6_000_000_000, 6000, 20_000)];
     assert!(findings(&run).generator.healthy());
@@ -145,14 +145,14 @@ fn a_window_too_short_for_the_clocks_is_not_judged() {
 }
 
 #[test]
-fn what_was_due_and_not_sent_is_told_beside_the_lag_of_what_was() {
+fn what_was_due_and_not_sent_is_reported_next_to_the_lag_of_what_was() {
     let waiting = findings(&single(Level { backlog_growth: 5, ..Level::open(2000.0) })).generator;
     assert_eq!(waiting.backlog, 2 * 5 * 100);
     assert_eq!(findings(&single(Level::open(2000.0))).generator.backlog, 0);
 }
 
 #[test]
-fn every_worker_is_told_with_its_time_in_the_kernel() {
+fn every_worker_is_reported_with_its_time_in_the_kernel() {
     let found = findings(&single(Level::closed(16))).generator;
     assert_eq!(found.by_worker.len(), 2);
     for load in &found.by_worker {
@@ -162,7 +162,7 @@ fn every_worker_is_told_with_its_time_in_the_kernel() {
 }
 
 #[test]
-fn send_lag_is_told_with_what_it_is_compared_with() {
+fn send_lag_is_reported_with_what_it_is_compared_with() {
     let bound = |latency_ns| findings(&single(Level { latency_ns, ..Level::open(2000.0) })).generator;
     assert!((bound(100_000_000).send_lag_bound_ns.unwrap() / 48e6 - 1.0).abs() < 0.03);
     assert_eq!(bound(100_000).send_lag_bound_ns, Some(1e6));

@@ -30,12 +30,12 @@ fn one_worker(waits_us: f64) -> Watch {
 
 #[test]
 fn a_thread_that_is_always_ready_is_at_its_end_though_it_is_not_always_let_run() {
-    let told = one_worker(50.0).verdict();
-    assert_eq!(found(&told), (Limit::Thread, "db", Confidence::Inferred));
-    assert_eq!(told.place, Place::process("db", "redis-server"));
-    assert!(matches!(told.claim, Some(Claim::Thread { waited: Some(_), .. })), "{:?}", told.claim);
-    assert!(also(&told, Limit::Cpu), "what keeps it from the CPU is named: {:?}", told.also);
-    assert!(!also(&told, Limit::Pool), "{:?}", told.also);
+    let reported = one_worker(50.0).verdict();
+    assert_eq!(found(&reported), (Limit::Thread, "db", Confidence::Inferred));
+    assert_eq!(reported.place, Place::process("db", "redis-server"));
+    assert!(matches!(reported.claim, Some(Claim::Thread { waited: Some(_), .. })), "{:?}", reported.claim);
+    assert!(also(&reported, Limit::Cpu), "what keeps it from the CPU is named: {:?}", reported.also);
+    assert!(!also(&reported, Limit::Pool), "{:?}", reported.also);
     // With next to no waiting it would get no further on a CPU of its own.
     let alone = one_worker(25.0).verdict();
     assert_eq!(found(&alone), (Limit::Thread, "db", Confidence::Measured));
@@ -49,7 +49,7 @@ fn other_process(host: &str, subject: &str) -> Place {
     Place::Host { name: host.to_owned(), part: Part::OtherProcess(subject.to_owned()) }
 }
 
-/// The same worker beside another thread of its process, while so many of its threads wait for another.
+/// The same worker next to another thread of its process, while so many of its threads wait for another.
 fn waited_for(other: &str, cost_us: impl Fn(usize) -> f64 + Copy, waits: f64) -> Verdict {
     let waiting = ("db", "waiting", "9 redis-server");
     one_worker(25.0)
@@ -60,34 +60,34 @@ fn waited_for(other: &str, cost_us: impl Fn(usize) -> f64 + Copy, waits: f64) ->
         .verdict()
 }
 
-fn beside(other: &str, cost_us: impl Fn(usize) -> f64 + Copy) -> Verdict {
+fn next_to(other: &str, cost_us: impl Fn(usize) -> f64 + Copy) -> Verdict {
     waited_for(other, cost_us, 3.0)
 }
 
 #[test]
-fn a_hot_thread_beside_others_that_serve_too_may_be_a_lock_that_stays_with_it() {
-    let several = beside("9/10 redis-server", |_| 150.0);
+fn a_hot_thread_next_to_others_that_serve_too_may_be_a_lock_that_stays_with_it() {
+    let several = next_to("9/10 redis-server", |_| 150.0);
     assert_eq!(found(&several), (Limit::Thread, "db", Confidence::Inferred));
     assert!(also(&several, Limit::Lock), "{:?}", several.also);
-    let little = beside("9/10 redis-server", |_| 20.0);
-    assert_eq!(little.confidence, Confidence::Measured, "a timer's share tells nothing");
+    let little = next_to("9/10 redis-server", |_| 20.0);
+    assert_eq!(little.confidence, Confidence::Measured, "a timer's share reports nothing");
 }
 
 #[test]
 fn work_that_one_thread_has_at_a_time_and_not_always_the_same_is_a_lock() {
     let first_steps = |most: f64| move |step: usize| if step < 3 { most } else { 150.0 };
-    let turns = beside("9/10 redis-server", first_steps(800.0));
+    let turns = next_to("9/10 redis-server", first_steps(800.0));
     assert_eq!(found(&turns), (Limit::Lock, "db", Confidence::Inferred));
     assert!(also(&turns, Limit::Thread), "{:?}", turns.also);
-    // Event loops with more connections each in turn wait for nobody.
+    // Event loops with more connections each in turn wait for no thread.
     let loops = waited_for("9/10 redis-server", first_steps(800.0), 0.0);
     assert_eq!(found(&loops), (Limit::Thread, "db", Confidence::Inferred));
     assert!(also(&loops, Limit::Lock), "{:?}", loops.also);
     // A compiler that had more to do than the server in the first steps has other work.
-    let compiler = beside("9/10 C2 Compiler", first_steps(800.0));
+    let compiler = next_to("9/10 C2 Compiler", first_steps(800.0));
     assert_eq!(found(&compiler), (Limit::Thread, "db", Confidence::Measured));
     // Where two have more than half a core each there are two that work.
-    let both = beside("9/10 redis-server", |step| if step < 3 { 800.0 } else { 400.0 });
+    let both = next_to("9/10 redis-server", |step| if step < 3 { 800.0 } else { 400.0 });
     assert_eq!(both.limit, Limit::Thread);
 }
 
@@ -116,7 +116,7 @@ fn threads_that_all_work_and_hardly_two_at_once_take_turns() {
 }
 
 #[test]
-fn time_that_other_guests_took_counts_as_wanted() {
+fn time_that_other_guests_took_counts_as_needed() {
     let cpu = ("db", "cpu", "");
     let watch = |steal: f64| {
         Watch::pool(1.0, 500e-6, 32)
@@ -430,8 +430,8 @@ fn descriptors_that_are_all_taken_at_any_load_stop_nothing() {
 }
 
 #[test]
-fn two_servers_of_one_name_are_told_apart_by_their_ports() {
-    // The load goes to one of them; the other is somebody else's, and requests wait at its door too.
+fn two_servers_of_one_name_are_distinguished_by_their_ports() {
+    // The load goes to one of them; the other belongs to others, and requests wait at its door too.
     let verdict = Watch::pool(16.0, 0.005, 128)
         .host("api", 1.0, 50e-6)
         .process("api", "8 java", 40e-6)

@@ -121,7 +121,7 @@ fn a_rate_that_is_kept_up_with_is_no_limit_and_a_growing_queue_is_one() {
 }
 
 #[test]
-fn a_step_cut_short_is_told_from_a_measured_one() {
+fn a_step_cut_short_differs_from_a_measured_one() {
     let step = &findings(&single(Level { intervals: 5, ..Level::closed(16) })).steps[0];
     assert_eq!((step.steadiness, step.throughput.interval), (Steadiness::TooShort, None));
     assert!((step.throughput.value / 3200.0 - 1.0).abs() < 0.02);

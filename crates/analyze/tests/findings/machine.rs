@@ -40,7 +40,7 @@ fn what_the_machine_does_not_tell_is_not_known_and_not_zero() {
 }
 
 #[test]
-fn pressure_is_told_and_does_not_judge() {
+fn pressure_is_reported_and_does_not_judge() {
     let read = |at_sec, some_us| counted("pressure", at_sec, &[("cpu_some_us", some_us)]);
     let found = health(vec![read(0, 1_000_000), read(3, 2_000_000), read(10, 8_000_000)]);
     assert_eq!(found.machine.pressure_ratio, Some(0.7));
@@ -110,7 +110,7 @@ fn workers_near_their_ceiling_make_the_result_a_lower_bound() {
 }
 
 #[test]
-fn a_ceiling_that_was_not_the_workers_own_is_told_and_does_not_judge() {
+fn a_ceiling_that_was_not_the_workers_own_is_reported_and_does_not_judge() {
     let mut run = single(Level::closed(16));
     calibrated(&mut run, 1700, 0.5);
     let found = findings(&run).generator;

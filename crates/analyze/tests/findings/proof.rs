@@ -77,7 +77,7 @@ fn outcome(findings: &Findings) -> (Limit, Confidence, ProofOutcome) {
 }
 
 #[test]
-fn throughput_that_moves_as_foretold_proves_the_verdict() {
+fn throughput_that_moves_as_predicted_proves_the_verdict() {
     let found = moved_to(1.5 * PLATEAU_PER_SEC);
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Proven, ProofOutcome::Proven));
     let verdict = &found.verdict;
@@ -90,7 +90,7 @@ fn throughput_that_moves_as_foretold_proves_the_verdict() {
 }
 
 #[test]
-fn a_little_less_than_foretold_is_as_foretold() {
+fn a_little_less_than_predicted_is_as_predicted() {
     assert_eq!(outcome(&moved_to(1.46 * PLATEAU_PER_SEC)).1, Confidence::Proven);
 }
 
@@ -103,14 +103,14 @@ fn throughput_that_does_not_move_withdraws_the_verdict_and_says_what_was_tried()
 }
 
 #[test]
-fn throughput_that_moves_less_than_foretold_leaves_the_verdict_inferred() {
+fn throughput_that_moves_less_than_predicted_leaves_the_verdict_inferred() {
     let found = moved_to(1.2 * PLATEAU_PER_SEC);
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Inferred, ProofOutcome::Withdrawn));
     assert!(found.verdict.proof().unwrap().moved());
 }
 
 #[test]
-fn no_more_is_foretold_than_the_next_limit_allows() {
+fn no_more_is_predicted_than_the_next_limit_allows() {
     let watch = |per_sec| on_web(again(per_sec)).host("api", 1.0, 250e-6).process("api", "8 java", 250e-6);
     let found = findings(&tried(watch(1.23 * PLATEAU_PER_SEC), raise().reading()));
     assert_eq!(outcome(&found), (Limit::Cpu, Confidence::Proven, ProofOutcome::Proven));
@@ -154,7 +154,7 @@ fn a_load_that_the_generator_held_back_decides_nothing() {
 }
 
 #[test]
-fn a_cap_that_could_not_be_raised_is_told_and_changes_nothing() {
+fn a_cap_that_could_not_be_raised_is_reported_and_changes_nothing() {
     let failed = Reading::Failed("this machine has no more than its 2 cores".to_owned());
     let verdict = findings(&tried(on_web(again(PLATEAU_PER_SEC)), failed)).verdict;
     let why = "this machine has no more than its 2 cores".to_owned();
@@ -175,8 +175,8 @@ fn plain(watch: Watch) -> Findings {
 fn half_as_much_again_of_what_limits_is_to_be_given() {
     let found =
         plain(Watch::pool(16.0, 0.005, 128).host("web", 0.5, 152e-6).process("web", "7 nginx", 152e-6));
-    let (wanted, step) = experiment(&found).unwrap();
-    assert_eq!(wanted, raise());
+    let (raised, step) = experiment(&found).unwrap();
+    assert_eq!(raised, raise());
     let repeated: &Step = &Watch::pool(16.0, 0.005, 128).run().steps[step as usize];
     assert_eq!(repeated.connections, found.knee.unwrap().plateau_connections);
 }

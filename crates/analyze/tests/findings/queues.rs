@@ -41,11 +41,11 @@ fn a_pool_behind_a_proxy_is_found_where_requests_wait_unread() {
     assert!((size(&verdict) / 32.0 - 1.0).abs() < 0.05, "{:?}", verdict.size);
     assert!(verdict.size.unwrap().interval.is_some_and(|(low, high)| low <= 32.0 && 32.0 <= high));
     let size = size(&verdict);
-    assert!(matches!(verdict.advice[0], Advice::LargerPool { size: told, .. } if told == size));
+    assert!(matches!(verdict.advice[0], Advice::LargerPool { size: given, .. } if given == size));
 }
 
 #[test]
-fn a_process_that_opened_no_connections_is_listed_nowhere_and_waits_for_nobody() {
+fn a_process_that_opened_no_connections_is_listed_nowhere_and_waits_for_no_process() {
     let mut run = with_door(proxied(32.0), 32.0).run();
     assert_eq!(found(&findings(&run).verdict), (Limit::Pool, "api", Confidence::Measured));
     let mut failed = run.hosts[0].clone();
@@ -107,7 +107,7 @@ fn a_pool_of_connections_to_a_database_is_in_the_api_that_holds_it() {
 
 #[test]
 fn idle_connections_kept_ready_are_no_requests_passed_on() {
-    // Ten workers hold a hundred connections to a database that nobody looks at; requests wait before the workers.
+    // Ten workers hold a hundred connections to a database that no probe watches; requests wait before the workers.
     let watch = with_door(proxied(10.0), 10.0).gauge(JAVA, "10.0.0.5:3306", |_, _| 100.0);
     let verdict = watch.verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Pool, "api"));
@@ -132,7 +132,7 @@ fn connections_that_a_warm_up_opened_are_of_requests_passed_on() {
 }
 
 #[test]
-fn requests_passed_on_to_what_nobody_looks_at_wait_for_a_dependency() {
+fn requests_passed_on_to_what_no_probe_watches_wait_for_a_dependency() {
     let watch = proxied(8.0).listener("api", "10.0.0.3:9000", 8, |_, _| 0.0).gauge(
         JAVA,
         "10.0.0.5:3306",
@@ -158,7 +158,7 @@ fn a_dependency_carries_the_name_that_the_plan_gives_its_address() {
 }
 
 #[test]
-fn a_pool_whose_queue_nobody_saw_is_inferred() {
+fn a_pool_whose_queue_was_not_observed_is_inferred() {
     let verdict = Watch::pool(16.0, 0.005, 128).host("api", 2.0, 50e-6).verdict();
     assert_eq!(found(&verdict), (Limit::Pool, "api", Confidence::Inferred));
     assert!((size(&verdict) / 16.0 - 1.0).abs() < 0.05);
@@ -181,7 +181,7 @@ fn nothing_is_named_where_no_cpu_was_seen_at_all() {
 }
 
 #[test]
-fn something_nearly_busy_is_named_beside_a_pool() {
+fn something_nearly_busy_is_named_next_to_a_pool() {
     let verdict = Watch::pool(16.0, 0.005, 128).host("api", 1.0, 250e-6).verdict();
     assert_eq!((verdict.limit, verdict.confidence), (Limit::Pool, Confidence::Inferred));
     assert_eq!((verdict.also[0].limit, verdict.also[0].host()), (Limit::Cpu, "api"));

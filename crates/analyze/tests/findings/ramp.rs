@@ -30,7 +30,7 @@ fn ramp(answered_most: f64) -> Run {
 }
 
 #[test]
-fn a_ramp_is_not_judged_for_steadiness_and_told_over_time() {
+fn a_ramp_is_not_judged_for_steadiness_and_reported_over_time() {
     let found = findings(&ramp(1e9));
     let step = &found.steps[0];
     assert_eq!((step.steadiness, step.throughput.interval), (Steadiness::Ramp, None));

@@ -1,4 +1,4 @@
-//! Refusals beside a resource that refusing alone fills, and the doors that tell nothing.
+//! Refusals next to a resource that refusing alone fills, and the doors that tell nothing.
 
 use plimsoll_analyze::{Advice, Claim, Confidence, Limit, Observation};
 use plimsoll_record::{EncodedHistogram, FailureKind, latency_histogram};
@@ -36,13 +36,13 @@ fn a_limiter_that_counts_what_it_denies_refuses_though_next_to_nothing_is_served
 }
 
 #[test]
-fn a_cpu_that_what_is_served_fills_is_the_limit_whatever_is_refused_beside() {
+fn a_cpu_that_what_is_served_fills_is_the_limit_whatever_is_refused_with_it() {
     let verdict = retried([8_000.0, 7_000.0, 6_500.0]).verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Cpu, "lb"), "{verdict:#?}");
 }
 
 #[test]
-fn a_record_left_unread_while_a_server_works_is_nobody_at_its_door() {
+fn a_record_left_unread_while_a_server_works_is_no_request_at_its_door() {
     // One at a time, and of each request the last record is read when its answer is done.
     let levels: Vec<Level> = (0..5).map(|power| Level::at(1 << power, 120.0)).collect();
     let verdict = Watch::over(&levels)
@@ -86,7 +86,7 @@ fn a_ladder_that_never_grows_shows_no_pool_however_many_wait_at_the_door() {
 }
 
 #[test]
-fn a_pool_whose_answers_wait_for_a_delayed_acknowledgement_is_told_as_a_range() {
+fn a_pool_whose_answers_wait_for_a_delayed_acknowledgement_is_reported_as_a_range() {
     // A fifth of the answers is as fast as the worker; the others wait 42 ms for an acknowledgement.
     let run = |fast_ns: u64| {
         let watch = Watch::pool(8.0, 0.04, 64).host("api", 1.0, 1e-4).process("api", "7 java", 1e-4);
@@ -134,7 +134,7 @@ fn one_thread_that_accepts_so_many_connections_has_a_bound_of_them_and_no_worker
 }
 
 #[test]
-fn growth_beside_a_full_cpu_is_no_certain_sign_that_nothing_limits() {
+fn growth_next_to_a_full_cpu_is_no_certain_sign_that_nothing_limits() {
     let found = |used: f64| {
         let levels: Vec<Level> =
             (0..4).map(|power| Level::at(1 << power, 200.0 * f64::from(1 << power))).collect();
@@ -180,7 +180,7 @@ fn threads_that_share_one_core_are_a_lock_on_a_host_with_less_than_half_a_core_m
 }
 
 #[test]
-fn connections_closed_beside_others_that_are_served_as_before_are_a_bound_of_them() {
+fn connections_closed_next_to_others_that_are_served_as_before_are_a_bound_of_them() {
     let closing = |connections, served: f64| Level {
         failed: Some((FailureKind::ClosedBeforeResponse, 400)),
         ..Level::at(connections, served)

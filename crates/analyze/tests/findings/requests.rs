@@ -91,15 +91,15 @@ fn a_check_that_fails_is_named_by_the_verdict() {
 #[test]
 fn checks_of_the_status_say_which_one_is_a_success() {
     let mut plan = Plan::from_json(&single(Level::closed(1)).manifest.plan).unwrap();
-    let wanted =
+    let expected =
         |plan: &Plan| [200, 302, 404, 500].map(|status| plimsoll_analyze::wants_status(plan, status));
-    assert_eq!(wanted(&plan), [true, true, false, false]);
+    assert_eq!(expected(&plan), [true, true, false, false]);
     plan.checks = vec!["size<10k".to_owned()];
-    assert_eq!(wanted(&plan), [true, true, false, false]);
+    assert_eq!(expected(&plan), [true, true, false, false]);
     plan.checks.push("status=404,5xx".to_owned());
-    assert_eq!(wanted(&plan), [false, false, true, true]);
+    assert_eq!(expected(&plan), [false, false, true, true]);
     plan.checks.push("status=404".to_owned());
-    assert_eq!(wanted(&plan), [false, false, true, false]);
+    assert_eq!(expected(&plan), [false, false, true, false]);
 }
 
 #[test]

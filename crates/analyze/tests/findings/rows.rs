@@ -72,8 +72,8 @@ fn agrees(found: &TableFindings, label: &str) -> Option<bool> {
 /// The ends of what is predicted for a row, in whole requests per second.
 fn predicted(found: &TableFindings, label: &str) -> (f64, f64, f64) {
     let trial = only(found).trials.iter().find(|trial| trial.name.label == label).unwrap();
-    let (low, high) = trial.foretold_per_sec.interval.unwrap();
-    (low.round(), trial.foretold_per_sec.value.round(), high.round())
+    let (low, high) = trial.predicted_per_sec.interval.unwrap();
+    (low.round(), trial.predicted_per_sec.value.round(), high.round())
 }
 
 fn only(found: &TableFindings) -> &BreakEven {
@@ -117,15 +117,15 @@ fn the_break_even_grows_with_the_pool() {
     for at_once in [4.0, 8.0, 16.0, 40.0, 64.0] {
         for front_per_sec in [1_000.0, 3_000.0] {
             let found = explain_table(&made(at_once, front_per_sec, &[400.0, 200.0, 0.5, 0.0]));
-            let foretold_sec = 2.0 * at_once / front_per_sec - 1e-3;
+            let predicted_sec = 2.0 * at_once / front_per_sec - 1e-3;
             let held_sec = only(&found).held_sec.value;
-            assert!((held_sec - foretold_sec).abs() < 1e-6, "{at_once} at {front_per_sec}: {held_sec}");
+            assert!((held_sec - predicted_sec).abs() < 1e-6, "{at_once} at {front_per_sec}: {held_sec}");
         }
     }
 }
 
 #[test]
-fn a_row_near_the_break_even_is_foretold_without_it_and_confirms_it_or_not() {
+fn a_row_near_the_break_even_is_predicted_without_it_and_confirms_it_or_not() {
     // 2·16/(h + 1 ms) is 3,000/s at 9.67 ms.
     let rows = |through_per_sec: f64| {
         let mut rows = made(16.0, 3_000.0, &[200.0, 70.0, 10.0, 2.0, 0.0]);
@@ -134,13 +134,13 @@ fn a_row_near_the_break_even_is_foretold_without_it_and_confirms_it_or_not() {
     };
     let found = explain_table(&rows(2_860.0));
     let [trial] = only(&found).trials.as_slice() else { panic!("{:?}", found.break_evens) };
-    assert!(trial.agrees() && (trial.foretold_per_sec.value - 2_909.0).abs() < 1.0, "{trial:?}");
+    assert!(trial.agrees() && (trial.predicted_per_sec.value - 2_909.0).abs() < 1.0, "{trial:?}");
     assert_eq!(
         (agrees(&found, "sleep 10"), predicted(&found, "sleep 10")),
         (Some(true), (2_771.0, 2_909.0, 3_055.0))
     );
     assert_eq!(agrees(&explain_table(&rows(2_500.0)), "sleep 10"), Some(false));
-    // It takes nobody alone to try it.
+    // It takes no tier measured alone to try it.
     let mut through_alone = rows(2_860.0);
     through_alone[2].tiers.iter_mut().for_each(|tier| tier.alone_per_sec = None);
     let found = explain_table(&through_alone);
@@ -148,7 +148,7 @@ fn a_row_near_the_break_even_is_foretold_without_it_and_confirms_it_or_not() {
 }
 
 #[test]
-fn no_break_even_is_told_where_none_was_crossed_or_no_pool_was_seen() {
+fn no_break_even_is_reported_where_none_was_crossed_or_no_pool_was_seen() {
     let none = |rows: &[TableRow]| assert_eq!(explain_table(rows).break_evens, [], "{rows:?}");
     // The front never limits.
     none(&made(16.0, 20_000.0, &[200.0, 70.0, 2.0]));
@@ -265,7 +265,7 @@ fn runs_tell_what_the_front_carries_and_why_and_where_doubling_ends() {
 #[test]
 fn a_row_in_which_the_cpu_may_have_been_full_tells_nothing_of_the_pool() {
     // Busy processors make each request of 10 ms take longer, which would be put down to all of them.
-    let beside_sec = |also: &[Suspect]| {
+    let overhead_sec = |also: &[Suspect]| {
         let mut alone = case(10, (1_380.0, Limit::Pool), (1_300.0, Limit::Cpu, "web"));
         alone.iter_mut().for_each(|run| run.verdict.also = also.to_vec());
         let runs = [five_cases(), alone].concat();
@@ -274,10 +274,10 @@ fn a_row_in_which_the_cpu_may_have_been_full_tells_nothing_of_the_pool() {
             (law.most_per_sec / 1_950.0 - 1.0).abs() < 0.01,
             "what it carried where the pool was not the limit: {law:?}"
         );
-        law.beside_sec
+        law.overhead_sec
     };
     let cpu = Suspect { limit: Limit::Cpu, place: Place::host("api1"), at_per_sec: None };
-    let (sure, tied) = (beside_sec(&[]), beside_sec(&[cpu]));
+    let (sure, tied) = (overhead_sec(&[]), overhead_sec(&[cpu]));
     assert!(sure > 1.45e-3 && tied < 1.3e-3, "{sure} {tied}");
 }
 
@@ -292,7 +292,7 @@ fn a_row_that_its_front_stops_counts_for_the_front_though_nothing_was_measured_a
 }
 
 #[test]
-fn a_trial_is_foretold_no_more_exactly_than_the_front_is_known() {
+fn a_trial_is_predicted_no_more_exactly_than_the_front_is_known() {
     let mut rows = made(16.0, 3_000.0, &[200.0, 70.0, 10.0, 2.0, 0.0]);
     (rows[3].throughput_per_sec, rows[4].throughput_per_sec) = (2_600.0, 3_400.0);
     rows[2].throughput_per_sec = 2_660.0;
@@ -389,7 +389,7 @@ fn cases_of(group: &str, front: &str, alone_per_sec: f64, through_per_sec: f64, 
 }
 
 #[test]
-fn rows_of_other_requests_or_through_another_front_are_told_apart() {
+fn rows_of_other_requests_or_through_another_front_are_distinguished() {
     let runs = [
         cases_of("text", "web", 1_900.0, 1_300.0, Limit::Cpu),
         cases_of("image", "edge", 1_900.0, 1_290.0, Limit::Bandwidth),
@@ -406,9 +406,9 @@ fn rows_of_other_requests_or_through_another_front_are_told_apart() {
 
 #[test]
 fn a_row_whose_throughput_still_grew_is_not_set_against_what_its_hosts_carry_alone() {
-    let told = |limit: Limit| {
+    let reported = |limit: Limit| {
         let found = run_rows(&cases_of("text", "web", 1_900.0, 900.0, limit)).found;
         !multiplied(&found, "web", false).is_empty()
     };
-    assert!(told(Limit::Cpu) && !told(Limit::None) && !told(Limit::Generator));
+    assert!(reported(Limit::Cpu) && !reported(Limit::None) && !reported(Limit::Generator));
 }

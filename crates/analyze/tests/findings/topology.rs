@@ -49,7 +49,7 @@ fn found(run: &Run) -> Topology {
 }
 
 /// `2 web nginx:80 -> 1x4` and so on: depth, host, process and port, and edges with their connections.
-fn told(topology: &Topology) -> Vec<String> {
+fn reported(topology: &Topology) -> Vec<String> {
     let edges = |edges: &[plimsoll_analyze::TierEdge]| -> String {
         edges.iter().map(|edge| format!(" -> {}x{}", edge.to, edge.connections)).collect()
     };
@@ -91,7 +91,7 @@ fn a_chain_on_this_machine_is_followed_over_loopback() {
         "3 local redis-server:6379",
         "3 192.0.2.9 ?:3306",
     ];
-    assert_eq!(told(&tiers), expected);
+    assert_eq!(reported(&tiers), expected);
     assert_eq!(tiers.tiers[0].pids, [10, 11, 12]);
     let levels: Vec<usize> = tiers.levels().iter().map(Vec::len).collect();
     assert_eq!(levels, [1, 1, 2]);
@@ -113,11 +113,11 @@ fn a_unix_socket_leads_to_the_process_of_the_same_host_that_listens_on_it() {
     );
     place(&mut run, "web", "198.18.0.2");
     let expected = ["1 web nginx:80 -> 1x6 -> 2x1", "2 web gunicorn:/run/x.sock", "2 web ?:@gone"];
-    assert_eq!(told(&found(&run)), expected);
+    assert_eq!(reported(&found(&run)), expected);
 }
 
 #[test]
-fn hosts_of_a_plan_are_told_apart_by_their_addresses() {
+fn hosts_of_a_plan_are_distinguished_by_their_addresses() {
     let mut run = run(
         "198.18.0.2:80",
         false,
@@ -137,7 +137,7 @@ fn hosts_of_a_plan_are_told_apart_by_their_addresses() {
     }
     let expected =
         ["1 web nginx:80 -> 1x4 -> 2x5 -> 3x1", "2 api1 java:9000", "2 api2 java:9000 -> 1x1", "2 db ?:7"];
-    assert_eq!(told(&found(&run)), expected, "a host that tells nothing keeps its name");
+    assert_eq!(reported(&found(&run)), expected, "a host that reports nothing keeps its name");
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_listener_of_another_address_or_host_is_not_taken_for_the_one_meant() {
         ],
     );
     let expected = ["1 local nginx:80 -> 1x1 -> 2x1", "2 192.0.2.1 ?:6379", "2 far node:9000"];
-    assert_eq!(told(&found(&run)), expected);
+    assert_eq!(reported(&found(&run)), expected);
 }
 
 #[test]
@@ -174,13 +174,13 @@ fn two_servers_of_one_name_keep_their_own_children() {
     );
     let tiers = found(&run);
     let expected = ["1 local nginx:80 -> 1x2", "2 local nginx:81 -> 2x6", "3 local ?:9000"];
-    assert_eq!(told(&tiers), expected);
+    assert_eq!(reported(&tiers), expected);
 }
 
 #[test]
 fn without_samples_there_is_only_the_address() {
     let tiers = found(&run("192.0.2.7:8080", false, Vec::new()));
-    assert_eq!(told(&tiers), ["1 192.0.2.7 ?:8080"]);
+    assert_eq!(reported(&tiers), ["1 192.0.2.7 ?:8080"]);
     assert!(!tiers.is_known());
     assert!(found(&run("unix:/run/api.sock", true, Vec::new())).tiers.is_empty());
 }

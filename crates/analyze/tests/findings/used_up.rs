@@ -98,7 +98,7 @@ fn more_cores_alone_are_not_advised_where_one_thread_has_a_whole_one() {
 }
 
 #[test]
-fn the_quota_of_a_host_is_no_limit_beside_its_cpu_where_its_processes_tell_it_too() {
+fn the_quota_of_a_host_is_no_limit_next_to_its_cpu_where_its_processes_tell_it_too() {
     let process = ("web", "process", "7 nginx");
     let watch = ladder().host("web", 0.5, 152e-6).process("web", "7 nginx", 152e-6);
     let watch = watch.gauge(process, "quota_us", |_, _| 5_000.0).gauge(process, "period_us", |_, _| 10_000.0);
@@ -110,7 +110,7 @@ fn the_quota_of_a_host_is_no_limit_beside_its_cpu_where_its_processes_tell_it_to
 }
 
 #[test]
-fn a_quota_below_its_host_is_told_from_the_host() {
+fn a_quota_below_its_host_is_not_the_host() {
     let group = ("api", "cgroup", "/api/service");
     let watch = ladder()
         .host("api", 2.0, 155e-6)
@@ -132,7 +132,7 @@ fn full_link(verdict: &Verdict) -> (ResourceKind, Option<f64>) {
 }
 
 #[test]
-fn links_are_told_by_way_and_by_packets() {
+fn links_are_named_by_way_and_by_packets() {
     let out = ladder().host("web", 1.0, 50e-6).link("web", 100e6, 3_750.0, 200.0).verdict();
     assert_eq!(found(&out), (Limit::Bandwidth, "web", Confidence::Measured));
     assert_eq!(full_link(&out), (ResourceKind::BandwidthOut, Some(100e6)));
@@ -166,7 +166,7 @@ fn a_group_that_writes_as_much_as_it_may_is_disk_and_without_a_limit_it_is_not()
 }
 
 #[test]
-fn a_link_whose_speed_nobody_knows_is_never_full() {
+fn a_link_whose_speed_is_not_known_is_never_full() {
     let watch =
         ladder().host("web", 1.0, 50e-6).counter(("web", "interface", "eth0"), "sent_bytes", |_, x| 1e6 * x);
     let found = watch.findings();

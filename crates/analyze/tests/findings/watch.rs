@@ -1,4 +1,4 @@
-//! Samples of hosts beside a made-up run.
+//! Samples of hosts next to a made-up run.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ type Reads = BTreeMap<u64, BTreeMap<String, u64>>;
 /// Host, source and subject of some samples.
 pub(crate) type Subject<'a> = (&'a str, &'a str, &'a str);
 
-/// A run whose hosts are looked at each second and at both ends of each step.
+/// A run whose hosts are sampled each second and at both ends of each step.
 pub(crate) struct Watch {
     run: Run,
     /// Requests per second of each step, as made up.
@@ -42,7 +42,7 @@ impl Watch {
         Self::over(&pool_levels(workers, service_sec, most))
     }
 
-    /// When hosts are looked at.
+    /// When hosts are sampled.
     fn times(&self) -> Vec<u64> {
         let of_step = |step: &plimsoll_record::Step| {
             let seconds = (0..).map(|n| step.began_ns + n * SECOND_NS);

@@ -36,7 +36,7 @@ document! {
         /// How many requests it serves at once.
         at_once: f64 = tier.at_once,
         /// The time of each request in addition to the time that it is held.
-        overhead_ms: f64 = sec_as_ms(tier.beside_sec),
+        overhead_ms: f64 = sec_as_ms(tier.overhead_sec),
         /// Its throughput where another limit is nearer; null if that was not measured.
         most_per_sec: f64 = tier.most_per_sec,
     }
@@ -50,9 +50,9 @@ document! {
         /// How long its requests are held.
         held_ms: f64 = sec_as_ms(trial.held_sec),
         /// The prediction, requests per second.
-        predicted_per_sec: f64 = trial.foretold_per_sec.value,
+        predicted_per_sec: f64 = trial.predicted_per_sec.value,
         /// Its range: the smaller of the throughput of those behind, ± 5 %, and of `front_interval`.
-        predicted_interval: Interval = trial.foretold_per_sec,
+        predicted_interval: Interval = trial.predicted_per_sec,
         /// What was measured.
         throughput_per_sec: f64 = trial.throughput_per_sec,
         /// True if that is within the range.

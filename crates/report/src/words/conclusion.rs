@@ -27,9 +27,9 @@ pub(crate) fn conclusions(found: &TableFindings) -> Vec<String> {
 fn sentence(conclusion: &Conclusion) -> String {
     match conclusion {
         Conclusion::CoresHelp { ends, more_than_linear } => {
-            let how = if *more_than_linear { "more than" } else { "nearly" };
+            let how = if *more_than_linear { "more than linearly" } else { "nearly linearly" };
             format!(
-                "Where the CPU is full and the link is not, throughput grows with the cores, {how} in proportion: {}.",
+                "Where the CPU is full and the link is not, throughput grows with the cores, {how}: {}.",
                 from_to(ends)
             )
         }
@@ -74,7 +74,7 @@ fn from_to(RowEnds { low, high }: &RowEnds) -> String {
 fn larger_responses(RowEnds { low, high }: &RowEnds) -> String {
     let with = low.cores.map_or_else(String::new, |_| format!(", with {}", cores(low)));
     format!(
-        "Where the link is full, larger responses lower throughput in proportion: {} requests/s of {}, {} of {}{with}.",
+        "Where the link is full, larger responses lower throughput linearly: {} requests/s of {}, {} of {}{with}.",
         count_text(low.per_sec),
         bytes_text(low.response_bytes.unwrap_or_default()),
         count_text(high.per_sec),
@@ -93,7 +93,7 @@ fn ceiling_text(ceiling: &Ceiling) -> String {
         _ => "",
     };
     format!(
-        "{} carries about {} requests/s, whatever stands behind it ({} to {} in {} rows{group}){why}.",
+        "{} carries about {} requests/s, whatever is behind it ({} to {} in {} rows{group}){why}.",
         ceiling.front,
         count_text(ceiling.mean_per_sec),
         count_text(ceiling.least_per_sec),
@@ -172,7 +172,7 @@ fn break_even(even: &BreakEven) -> String {
 
 /// What a request takes next to the time that it is held, unless that is too little to be measured.
 fn besides(even: &BreakEven) -> String {
-    let ns = even.behind.iter().map(|tier| tier.beside_sec * 1e9);
+    let ns = even.behind.iter().map(|tier| tier.overhead_sec * 1e9);
     if ns.clone().any(|ns| ns > 0.0) {
         format!(" and takes {} besides", range_text(ns, duration_text))
     } else {
@@ -183,14 +183,14 @@ fn besides(even: &BreakEven) -> String {
 fn trials(even: &BreakEven) -> String {
     let one = |trial: &TriedRow| {
         let verb = if trial.agrees() { "confirms" } else { "does not confirm" };
-        let range = trial.foretold_per_sec.interval.map_or_else(String::new, |(low, high)| {
+        let range = trial.predicted_per_sec.interval.map_or_else(String::new, |(low, high)| {
             format!(" ({} to {})", count_text(low), count_text(high))
         });
         format!(
-            "{} {verb} that: {} requests/s, where {}{range} were foretold without it",
+            "{} {verb} that: {} requests/s, where {}{range} were predicted without it",
             row_name(&trial.name),
             count_text(trial.throughput_per_sec),
-            count_text(trial.foretold_per_sec.value)
+            count_text(trial.predicted_per_sec.value)
         )
     };
     match even.trials.as_slice() {

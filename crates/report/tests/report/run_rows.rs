@@ -55,7 +55,7 @@ fn rows_of_one_size_or_of_one_number_of_cores_are_no_lines() {
     let none = |runs: &[RowRun]| assert_eq!(run_rows(runs).size_lines(), []);
     none(&[of_cores(1.0, 1_100.0), of_cores(2.0, 1_101.0)]);
     none(&[of_cores(1.0, 1_100.0), of_cores(1.0, 43_000.0)]);
-    // Of two machines with a size each nobody knows whether the size or the cores made the difference.
+    // Of two machines with a size each it is not known whether the size or the cores made the difference.
     none(&[of_cores(1.0, 1_100.0), of_cores(2.0, 43_000.0)]);
     none(&[]);
 }

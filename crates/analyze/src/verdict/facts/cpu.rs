@@ -26,7 +26,7 @@ fn waited(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     tracks.filter_map(|(_, track)| ready(ctx, track)).reduce(|a, b| a + b)
 }
 
-/// The part of the CPU time they wanted that the watched processes of a host did not get.
+/// The part of the CPU time they needed that the watched processes of a host did not get.
 pub(in crate::verdict) fn kept(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     let (waited, ours) = (waited(ctx, host)?, ctx.cores_of_processes(host, None, ctx.span())?);
     Some(waited / (waited + ours).max(f64::MIN_POSITIVE))
@@ -65,7 +65,7 @@ pub(in crate::verdict) fn is_held_up(ctx: &RuleContext<'_>, host: &str) -> bool 
     groups.any(|group| throttled(group) || is_full_quota(group))
 }
 
-/// What a thread had of a core, and what it wanted.
+/// What a thread had of a core, and what it needed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::verdict) struct ThreadTime {
     /// The part of the time that it was on a CPU.
@@ -86,19 +86,19 @@ impl ThreadTime {
         Some(Self { used, waited: (ready + taken).min((1.0 - used).max(0.0)) })
     }
 
-    /// What it wanted of a core.
-    pub(in crate::verdict) fn wanted(self) -> f64 {
+    /// What it needed of a core.
+    pub(in crate::verdict) fn needed(self) -> f64 {
         self.used + self.waited
     }
 
-    /// The part of what it wanted that it did not get.
+    /// The part of what it needed that it did not get.
     pub(in crate::verdict) fn kept(self) -> f64 {
-        self.waited / self.wanted().max(f64::MIN_POSITIVE)
+        self.waited / self.needed().max(f64::MIN_POSITIVE)
     }
 
     /// On a CPU or ready for one nearly all of the time.
     pub(in crate::verdict) fn is_at_end(self) -> bool {
-        self.wanted() >= BUSY
+        self.needed() >= BUSY
     }
 
     /// On a CPU nearly all of the time.

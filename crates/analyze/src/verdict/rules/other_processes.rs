@@ -3,10 +3,10 @@
 //!
 //! Condition on a busy host: without what the others use (processes that use as much at the lowest load, the load generator
 //! itself, stolen time) the CPU would be free. It is observed where the target's threads were kept from the CPU a quarter
-//! of the time that they wanted it.
+//! of the time that they needed it.
 //!
 //! Condition on a host with CPU left: a thread of the target is at its end and its threads were kept from the CPU half of
-//! the time that they wanted it, while no control group was out of quota. Where some cores are full, the target may run only
+//! the time that they needed it, while no control group was out of quota. Where some cores are full, the target may run only
 //! on these; else the machine below has no CPU for the host.
 
 use plimsoll_record::{Source, Subject};
@@ -25,7 +25,7 @@ use crate::verdict::facts::cpu::{ThreadTime, is_busy, is_held_up, kept, stolen};
 /// serving it.
 const GENERATORS: [&str; 2] = ["plimsoll", "wrk"];
 
-/// Hosts whose CPU the target wanted and did not get.
+/// Hosts whose CPU the target needed and did not get.
 pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let hosts = ctx.hosts().into_iter();
     hosts.filter_map(|host| on_busy(ctx, host).or_else(|| on_idle(ctx, host))).collect()
@@ -113,8 +113,8 @@ fn on_idle(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let is_idle = ctx.cpu_share(host).is_none_or(|share| share < BUSY);
     let kept = kept(ctx, host)?;
     let mut threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host);
-    let is_wanted = threads.any(|thread| ThreadTime::new(ctx, thread).is_some_and(ThreadTime::is_at_end));
-    if !is_idle || !is_wanted || is_held_up(ctx, host) || kept < bounds::KEPT {
+    let is_needed = threads.any(|thread| ThreadTime::new(ctx, thread).is_some_and(ThreadTime::is_at_end));
+    if !is_idle || !is_needed || is_held_up(ctx, host) || kept < bounds::KEPT {
         return None;
     }
     let cores = full_cores(ctx, host);

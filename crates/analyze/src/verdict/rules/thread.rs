@@ -38,7 +38,7 @@ pub(in crate::verdict) fn candidate(ctx: &RuleContext<'_>, hot: &HotThread<'_>) 
         idle: ctx.cpu_share(&thread.host).map(|used| (1.0 - used).max(0.0)),
     };
     Candidate {
-        share: Some(time.wanted().min(1.0)),
+        share: Some(time.needed().min(1.0)),
         at_per_sec: thread.demand.and_then(|demand| demand.at_per_sec).filter(|_| time.is_on_cpu()),
         basis: basis(ctx, thread, alternatives.is_empty()),
         evidence: evidence(ctx, thread, time),
@@ -92,9 +92,9 @@ pub(in crate::verdict) fn computing(
     let Computing { cores, ready, threads, .. } = *computing;
     let at_once_count = at_once.count.value;
     let lock = (!computing.are_workers(at_once)).then(|| Candidate::named(Limit::Lock, place.clone()));
-    let wanted = Observation::CoresWanted(place.clone());
+    let needed = Observation::CoresNeeded(place.clone());
     Candidate {
-        evidence: vec![ctx.row(wanted, cores + ready, Some(at_once_count))],
+        evidence: vec![ctx.row(needed, cores + ready, Some(at_once_count))],
         advice: vec![Advice::AnotherWorker(ctx.decisive().connections)],
         alternatives: lock.into_iter().collect(),
         ..Candidate::new(

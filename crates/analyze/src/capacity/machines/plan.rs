@@ -1,35 +1,11 @@
-//! How many machines each tier needs for a target rate, and what each number rests on.
-//!
-//! machines = ⌈λ·D / (c·U − U₀)⌉ over everything that a tier can run out of: D is what a request uses of it in all machines of
-//! the tier together, c what one machine has, U the share of it that may be used, U₀ what one machine uses without
-//! requests (Denning and Buzen 1978; the utilisation law turned round). The largest of them is the tier's number.
+//! From what was observed of tiers to their machines.
 
-mod demand;
-mod doubt;
-mod growth;
-mod observed;
-mod runs;
-mod scaling;
-mod table;
-mod what_if;
-
-pub use demand::{DemandUnit, Origin, TierDemand, TierResource};
-pub use doubt::{Doubt, Remark, Taken};
-pub use growth::{Growth, Stop};
-pub use observed::{Carried, Observed, ObservedTier};
-pub use runs::observe_runs;
-pub use scaling::Scaling;
-pub use table::observe_table;
-pub use what_if::{Change, ChangedPart, WhatIf, WhatIfError};
-
-/// What is to be carried, and how full machines may be.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Goal {
-    /// Requests per second.
-    pub target_per_sec: f64,
-    /// The share of a machine's capacity that may be used, above 0 and at most 1.
-    pub utilisation: f64,
-}
+use super::demand::TierDemand;
+use super::doubt::{Doubt, Remark};
+use super::growth::Growth;
+use super::observed::{Carried, Observed, ObservedTier};
+use super::scaling::Scaling;
+use super::terms::Goal;
 
 /// A number of machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +52,7 @@ pub struct TierPlan {
 pub struct MachinePlan {
     /// What was asked for.
     pub goal: Goal,
-    /// The tiers, in the order in which requests meet them as far as that was told.
+    /// The tiers, in the order in which requests meet them as far as that is known.
     pub tiers: Vec<TierPlan>,
     /// Where growth stops with the machines that were measured.
     pub growth: Option<Growth>,

@@ -1,9 +1,11 @@
 //! What a table of measurements tells of its tiers.
 
-use super::{
-    Carried, DemandUnit, Doubt, Growth, Observed, ObservedTier, Origin, Remark, Scaling, Stop, TierDemand,
-    TierResource,
-};
+use super::demand::TierDemand;
+use super::doubt::{Doubt, Remark};
+use super::growth::{Growth, Stop};
+use super::observed::{Carried, Observed, ObservedTier};
+use super::scaling::Scaling;
+use super::terms::{DemandUnit, Origin, TierResource};
 use crate::table::Pair;
 use crate::{Estimate, Limit, TableFindings, TableRow, TableTier};
 use plimsoll_stats::t_quantile;
@@ -299,12 +301,12 @@ fn growth(pairs: &[Pair<'_>], observed: &Observed) -> Option<Growth> {
     Growth::of(row.throughput_per_sec, &row.label, stops)
 }
 
-/// A resource in the row, as it was seen there; else as other rows foretell it, if it is known how many machines there are.
+/// A resource in the row, as it was seen there; else as other rows predict it, if it is known how many machines there are.
 fn stop(row: &TableRow, tier: &TableTier, known: &ObservedTier, demand: &TierDemand) -> Option<Stop> {
     let figure = FIGURES.iter().find(|figure| figure.resource == demand.resource);
     let seen = figure.and_then(|figure| (figure.used)(tier));
-    let foretold = || Some(demand.per_request.value / tier.instances? * row.throughput_per_sec);
-    let used = seen.or_else(foretold)?;
+    let predicted = || Some(demand.per_request.value / tier.instances? * row.throughput_per_sec);
+    let used = seen.or_else(predicted)?;
     Some(Stop {
         tier: tier.name.clone(),
         resource: demand.resource,

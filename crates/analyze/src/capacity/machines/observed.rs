@@ -1,6 +1,9 @@
 //! What runs or a table tell of tiers, before a target is asked for.
 
-use super::{Doubt, Growth, Remark, Scaling, TierDemand};
+use super::demand::TierDemand;
+use super::doubt::{Doubt, Remark};
+use super::growth::Growth;
+use super::scaling::Scaling;
 
 /// The most that a tier was seen to carry.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,7 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{DemandUnit, Doubt, Growth, Observed, Origin, Remark, Scaling, Stop, TierDemand, TierResource};
+use super::demand::TierDemand;
+use super::doubt::{Doubt, Remark};
+use super::growth::{Growth, Stop};
+use super::observed::{Observed, ObservedTier};
+use super::scaling::Scaling;
+use super::terms::{DemandUnit, Origin, TierResource};
 use crate::hosts::GENERATOR;
 use crate::tiers::{TierRow, best_step, scalings, tier_rows};
 use crate::{Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, StepSummary};
@@ -202,7 +207,7 @@ fn pool(name: &str, findings: &Findings, step: &StepSummary, hosts: usize) -> Op
 }
 
 /// A tier that is stopped by something else than what is planned by needs that fixed, not machines.
-fn judge(tier: &mut super::ObservedTier, name: &str, findings: &Findings, throughput_per_sec: f64) {
+fn judge(tier: &mut ObservedTier, name: &str, findings: &Findings, throughput_per_sec: f64) {
     let verdict = &findings.verdict;
     let planned = matches!(
         verdict.limit,

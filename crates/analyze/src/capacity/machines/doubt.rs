@@ -1,6 +1,6 @@
 //! What is not known of a plan of machines, or to be taken with care; `report` makes sentences of it.
 
-use super::{DemandUnit, Origin, TierResource};
+use super::terms::{DemandUnit, Origin, TierResource};
 use crate::findings::{Limit, Place};
 
 /// What is not known of a tier.

@@ -1,6 +1,6 @@
 //! Where growth stops with the machines that were measured.
 
-use super::{DemandUnit, TierResource};
+use super::terms::{DemandUnit, TierResource};
 use crate::Estimate;
 
 /// A resource of a tier on its way to its end.
@@ -22,7 +22,7 @@ pub struct Stop {
     pub capacity: f64,
     /// What one more request per second uses of one machine.
     pub per_request: Estimate,
-    /// False where it was not looked at there, and what a request costs elsewhere tells it.
+    /// False where it was not observed there, and what a request costs elsewhere tells it.
     pub seen: bool,
     /// The counts of machines between which the tier was seen to scale, and how well: 1 for in proportion.
     pub scaled: Option<(f64, f64, f64)>,

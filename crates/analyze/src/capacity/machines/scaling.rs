@@ -1,6 +1,7 @@
 //! How throughput followed the number of a tier's machines.
 
-use super::{Doubt, Goal};
+use super::doubt::Doubt;
+use super::terms::Goal;
 use plimsoll_stats::usl::{Point, Usl, UslFit, fit};
 
 /// Machines are not planned by the law beyond so many times the most that were measured.
@@ -50,7 +51,7 @@ impl Scaling {
         (machines(self.points.first()), machines(self.points.last()))
     }
 
-    /// The fewest machines that carry the target at the wanted utilisation by the law, as far as it may be followed.
+    /// The fewest machines that carry the target at the utilisation of the goal by the law, as far as it may be followed.
     pub(super) fn machines(&self, goal: Goal) -> Option<u64> {
         let usl = self.usl?;
         let most = (EXTRAPOLATION_MOST * self.span().1).floor() as u64;

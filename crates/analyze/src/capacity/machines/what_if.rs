@@ -5,7 +5,11 @@ use std::str::FromStr;
 
 use plimsoll_units::{parse_bandwidth, parse_count};
 
-use super::{DemandUnit, Growth, Observed, Remark, Stop, TierDemand, TierResource};
+use super::demand::TierDemand;
+use super::doubt::Remark;
+use super::growth::{Growth, Stop};
+use super::observed::Observed;
+use super::terms::{DemandUnit, TierResource};
 
 /// What of a machine is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +64,7 @@ pub enum WhatIfError {
         known: String,
     },
     /// Nothing is known of what would change.
-    #[error("`{0}`: nothing was seen of that, so that nothing can be told of more of it")]
+    #[error("`{0}`: nothing was observed of that, so more of it cannot be predicted")]
     Unseen(String),
     /// An amount where only shares are known.
     #[error(

@@ -1,0 +1,113 @@
+//! The terms of a plan of machines: resources of a tier, units, the goal.
+
+use crate::findings::Limit;
+
+/// What is to be carried, and how full machines may be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Goal {
+    /// Requests per second.
+    pub target_per_sec: f64,
+    /// The share of a machine's capacity that may be used, above 0 and at most 1.
+    pub utilisation: f64,
+}
+
+/// One kind of thing that a tier can run out of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TierResource {
+    /// All processors of a machine.
+    Cpu,
+    /// The one core that each process can use.
+    OneCore,
+    /// The busiest thread of a machine.
+    Thread,
+    /// The processor quota of a control group.
+    Quota,
+    /// Bits received.
+    BandwidthIn,
+    /// Bits sent.
+    BandwidthOut,
+    /// Bits both ways, where a link is sold so.
+    BandwidthBoth,
+    /// Packets received.
+    PacketsIn,
+    /// Packets sent.
+    PacketsOut,
+    /// Workers, each held for the whole of a request.
+    Pool,
+    /// What one machine was measured to carry by itself, whatever of it is used up then.
+    Alone,
+}
+
+/// What an amount of a resource is counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DemandUnit {
+    /// Cores; a request takes core-seconds.
+    Cores,
+    /// Whole machines, where it is not known how many cores one has; a request takes a time of one.
+    MachineShare,
+    /// Bits per second; a request takes bits.
+    Bits,
+    /// Packets per second; a request takes packets.
+    Packets,
+    /// Workers; a request holds one for a time.
+    Workers,
+}
+
+/// What a demand was found from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A run.
+    Run(String),
+    /// Rows of a table.
+    Rows {
+        /// How many.
+        count: usize,
+        /// Which requests they are of.
+        group: Option<String>,
+    },
+}
+
+impl TierResource {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::OneCore => "core",
+            Self::Thread => "thread",
+            Self::Quota => "quota",
+            Self::BandwidthIn => "bandwidth_in",
+            Self::BandwidthOut => "bandwidth_out",
+            Self::BandwidthBoth => "bandwidth_both",
+            Self::PacketsIn => "packets_in",
+            Self::PacketsOut => "packets_out",
+            Self::Pool => "pool",
+            Self::Alone => "alone",
+        }
+    }
+
+    /// What it is called when it stops growth; what a machine carries alone tells no more than that something does.
+    pub fn limit(self) -> Limit {
+        match self {
+            Self::Cpu => Limit::Cpu,
+            Self::OneCore | Self::Thread => Limit::Thread,
+            Self::Quota => Limit::Quota,
+            Self::BandwidthIn | Self::BandwidthOut | Self::BandwidthBoth => Limit::Bandwidth,
+            Self::PacketsIn | Self::PacketsOut => Limit::Packets,
+            Self::Pool => Limit::Pool,
+            Self::Alone => Limit::Unknown,
+        }
+    }
+}
+
+impl DemandUnit {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cores => "cores",
+            Self::MachineShare => "machines",
+            Self::Bits => "bits_per_sec",
+            Self::Packets => "packets_per_sec",
+            Self::Workers => "workers",
+        }
+    }
+}
