@@ -1,6 +1,8 @@
 //! What limits the target, and the findings that can be cited one by one.
 
-use plimsoll_analyze::{Estimate, Evidence, Findings, Knee, NextLimit, Proof, Suspect, Usl, UslFit, Verdict};
+use plimsoll_analyze::{
+    Estimate, Evidence, Findings, Knee, NextLimit, Part, Place, Proof, Suspect, Usl, UslFit, Verdict,
+};
 
 use super::document::{Interval, document, each, value};
 use crate::amount::count_of;
@@ -79,6 +81,46 @@ document! {
 }
 
 document! {
+    /// A place in parts.
+    pub struct PlaceDocument(place: &Place) {
+        /// `host`, `process`, `thread`, `interface`, `group`, `device`, `core`, `component`, `listener`, `other_process`,
+        /// `other_guests`, `others` (not known which), `generator`, `target`, `unwatched` (no probe) or `none`.
+        kind: &'static str = place_kind(place),
+        /// The host, or what stands for it: the target's authority, an address; empty for `none`.
+        host: String = place.host_name(),
+        /// The name of what it is of the host; empty for all of it.
+        name: String = place.of_host().map_or("", Part::name),
+    }
+}
+
+fn place_kind(place: &Place) -> &'static str {
+    match place {
+        Place::Generator => "generator",
+        Place::Target(_) => "target",
+        Place::Unwatched(_) => "unwatched",
+        Place::Nowhere => "none",
+        Place::Host { part, .. } => part_kind(part),
+    }
+}
+
+fn part_kind(part: &Part) -> &'static str {
+    match part {
+        Part::Whole => "host",
+        Part::Process(_) => "process",
+        Part::Thread(_) => "thread",
+        Part::Interface(_) => "interface",
+        Part::Group(_) => "group",
+        Part::Device(_) => "device",
+        Part::Core(_) => "core",
+        Part::Component(_) => "component",
+        Part::Listener(_) => "listener",
+        Part::OtherProcess(_) => "other_process",
+        Part::OtherGuests => "other_guests",
+        Part::Others => "others",
+    }
+}
+
+document! {
     /// What limits the target.
     pub struct VerdictDocument(verdict: &Verdict) {
         /// `cpu`, `thread`, `quota`, `bandwidth`, `packets`, `disk`, `memory`, `connections`, `pool`, `lock`, `dependency`,
@@ -88,6 +130,9 @@ document! {
         /// authority.
         #[serde(rename = "where")]
         place: String = verdict.place.to_string(),
+        /// The same place in parts.
+        #[serde(rename = "place")]
+        place_parts: PlaceDocument = PlaceDocument::new(&verdict.place),
         /// `proven`, `measured`, `inferred` or `unknown`.
         confidence: &'static str = verdict.confidence.name(),
         /// The size of what is used up, such as the workers of a pool; null if it cannot be counted.
