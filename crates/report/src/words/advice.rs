@@ -30,17 +30,17 @@ fn of_load(advice: &Advice) -> Option<String> {
     Some(match advice {
         Advice::NothingRan => "the run ended before its first step: run it again".to_owned(),
         Advice::Sweep => "one level of load cannot show a limit: run plimsoll sweep with the same URL to see where throughput stops growing".to_owned(),
-        Advice::HigherRate => "this rate is kept up with: raise -R to find the one that is not".to_owned(),
+        Advice::HigherRate => "the target keeps up with this rate: raise -R to find the highest".to_owned(),
         Advice::TooShort => "the measurement is too short to find a limit: give the load more time (-d, --step), or more requests (-n)".to_owned(),
-        Advice::LongerRun => "an answer takes longer than the load was on: give it more time, with a longer -d".to_owned(),
-        Advice::LongerSteps => "an answer takes longer than a step: give each step more time, with a longer --step".to_owned(),
-        Advice::LongerBudget => "an answer takes longer than a step: give the ladder more time, with a longer --budget".to_owned(),
+        Advice::LongerRun => "an answer takes longer than the load lasted: use a longer -d".to_owned(),
+        Advice::LongerSteps => "an answer takes longer than a step: use a longer --step".to_owned(),
+        Advice::LongerBudget => "an answer takes longer than a step: use a longer --budget".to_owned(),
         Advice::WatchAtConnections(connections) => format!(
             "watch the target's CPU, per core, and its network during plimsoll run with -c {connections}: \
              what is full there is the limit; if nothing is, look for a pool or lock, or at what the target calls"
         ),
         Advice::WatchAtRate(per_sec) => format!(
-            "the target does not keep up: watch its CPU, per core, and its network during plimsoll run with -R {per_sec}"
+            "the target falls behind: watch its CPU, per core, and its network during plimsoll run with -R {per_sec}"
         ),
         // The time of a request without a queue is known to a few per cent at best, so whole requests are all that can be said.
         Advice::CompareAtOnce(predicted) => format!(
@@ -49,7 +49,7 @@ fn of_load(advice: &Advice) -> Option<String> {
             counted(predicted.round().max(1.0) as u64, "request")
         ),
         Advice::Climb(count) => format!(
-            "throughput was still growing at {}: give the ladder more time or higher rungs",
+            "throughput was still growing at {}: give the ladder more time or higher steps",
             connections(*count)
         ),
         Advice::BeginLower => "throughput was the same from the lowest load on, which does not distinguish a lock from a pool, a policy that delays requests or \
@@ -62,9 +62,7 @@ fn of_load(advice: &Advice) -> Option<String> {
 
 fn of_failures(advice: &Advice) -> Option<String> {
     Some(match advice {
-        Advice::NothingEnded => {
-            "no request ended, well or badly: give the run more time than one answer takes".to_owned()
-        }
+        Advice::NothingEnded => "no request ended: let the run last longer than one answer takes".to_owned(),
         Advice::TargetLost(at_sec) => format!(
             "look at the target's log and at its process: it answered until {} after the run began, then it was gone",
             duration_text(at_sec * 1e9)
@@ -72,7 +70,7 @@ fn of_failures(advice: &Advice) -> Option<String> {
         Advice::Failure(advice) => failure_advice(*advice).to_owned(),
         Advice::Status(status) => of_status(*status),
         Advice::Check(check) => {
-            format!("look at one answer yourself: does it meet {check}, or is the check wrong?")
+            format!("look at one answer: does it meet {check}, or is the check wrong?")
         }
         Advice::Generator(reason) => reason::remedy(reason).to_owned(),
         Advice::MoreForGenerator(resource) => format!(
@@ -180,7 +178,7 @@ fn of_queues(verdict: &Verdict, advice: &Advice) -> Option<String> {
             places(owners)
         ),
         Advice::WatchDependency(at_once) => format!(
-            "look at {place} too (--probe), or measure it alone: it serves about {} requests at once now",
+            "watch {place} too (--probe), or measure it alone: it serves about {} requests at once now",
             significant(*at_once)
         ),
         Advice::MoreDescriptors => format!(
@@ -237,7 +235,7 @@ fn of_tables(verdict: &Verdict, advice: &Advice) -> String {
     let place = verdict.host();
     match advice {
         Advice::MeasureRowAgain => {
-            "measure it again with a client that tells the mean of all requests and keeps its connections busy".to_owned()
+            "measure it again with a client that reports the mean of all requests and keeps its connections busy".to_owned()
         }
         Advice::MoreLink => format!(
             "add a machine to {place}, widen its link or make responses smaller; more cores will not help"

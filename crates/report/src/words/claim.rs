@@ -47,8 +47,8 @@ fn generator(used: &ResourceUse, rival: Option<&ResourceUse>) -> String {
     match rival {
         None => format!("the load generator is the limit, not the target: {share} was used of {what}."),
         Some(rival) => format!(
-            "the load generator is at its end, and so is the target: {share} was used of {what}, and {} of {}; more of \
-             only one of them would show nothing.",
+            "the load generator and the target are both at their limit: {share} was used of {what}, and {} of {}; more of \
+             only one of them would change nothing.",
             share_text(rival.share),
             resource::name(&rival.resource)
         ),
@@ -97,20 +97,20 @@ fn compute(verdict: &Verdict, claim: &Claim) -> Option<String> {
             busiest.as_ref().map_or_else(String::new, busiest_text)
         ),
         Claim::NetworkCore { used, packets } => format!(
-            "one core of {host} is the limit: {name} was {} busy at {} requests/s, {} of its time with packets of the network",
+            "one core of {host} is the limit: {name} was {} busy at {} requests/s, {} of its time on network packets",
             share_text(used.share),
             count_text(used.per_sec),
             share_text(*packets)
         ),
         Claim::CpuTaken { used, by_others } => format!(
-            "the CPU of {host} is the limit, and a neighbour takes it: {} was busy at {} requests/s, {} with {name}",
+            "the CPU of {host} is the limit, and other processes take it: {} was busy at {} requests/s, {} with {name}",
             share_text(used.share),
             count_text(used.per_sec),
             share_text(*by_others)
         ),
         Claim::CpuBelow { kept } => format!(
             "the CPU of the machine below {host} is the limit: threads of the target were ready and had none for {} of the \
-             time they wanted it, though {host} had not used up its own",
+             time they needed it, though {host} had not used up its own",
             share_text(*kept)
         ),
         Claim::Confined { cores, kept } => confined(host, *cores, *kept),
@@ -130,7 +130,7 @@ fn compute(verdict: &Verdict, claim: &Claim) -> Option<String> {
             count_text(used.per_sec),
             cost(used),
             throttled.map_or_else(String::new, |part| format!(
-                ", and was held up in {} of its periods",
+                ", and was throttled in {} of its periods",
                 share_text(part)
             ))
         ),
@@ -145,7 +145,7 @@ fn busiest_text(busiest: &BusiestProcess) -> String {
         format!(", most of it by {name} ({cores} cores)")
     } else {
         let part = share_text(*part);
-        format!(", {part} of that by {name} ({cores} cores), of what is watched there the busiest")
+        format!(", {part} of that by {name} ({cores} cores), the busiest of the watched processes")
     }
 }
 
@@ -153,7 +153,7 @@ fn confined(host: &str, cores: usize, kept: f64) -> String {
     let plural = if cores == 1 { "" } else { "s" };
     format!(
         "the cores that the target may use on {host} are the limit: {cores} core{plural} of it were full, and its threads \
-         were ready and had none for {} of the time they wanted one, while others idled",
+         were ready and had none for {} of the time they needed one, while others idled",
         share_text(kept)
     )
 }
@@ -203,7 +203,7 @@ fn lock_or_memory(verdict: &Verdict, claim: &Claim) -> Option<String> {
             law_text(law)
         ),
         Claim::Collecting { part, heap } => format!(
-            "the memory of {name} on {host} is the limit: it spent {} of its work on collecting garbage{}",
+            "the memory of {name} on {host} is the limit: it spent {} of its work on garbage collection{}",
             share_text(*part),
             heap.map_or_else(String::new, |heap| format!(
                 "; its heap was {} full at its fullest",

@@ -114,12 +114,12 @@ fn of_hosts(observed: &Observation) -> Option<String> {
         Observation::DiskStall { host } => format!("time that tasks on {host} waited for a disk"),
         Observation::MemoryStall { host } => format!("time that tasks on {host} waited for memory"),
         Observation::PagesAgain { host } => format!("pages fetched again on {host}, a request"),
-        Observation::Collecting(place) => format!("work of {} that was collecting garbage", on(place)),
+        Observation::Collecting(place) => format!("work of {} that was garbage collection", on(place)),
         Observation::Heap(place) => format!("heap of {} at its fullest", on(place)),
         Observation::CoresOfProcess(place) => format!("cores used by {}, all threads together", on(place)),
         Observation::BusyThreads(place) => format!("threads of {} that share them", on(place)),
         Observation::LockWaits(place) => format!("threads of {} waiting for another", on(place)),
-        Observation::CoresWanted(place) => {
+        Observation::CoresNeeded(place) => {
             format!("cores that {} used or was ready for, against requests served at once", on(place))
         }
         _ => return None,
@@ -134,7 +134,7 @@ fn of_queues(observed: &Observation) -> String {
         }
         Observation::Unread(place) => format!("waiting requests that {place} has not read"),
         Observation::AtTheDoor(owners) => {
-            format!("waiting requests that are seen at the door of {}", places(owners))
+            format!("waiting requests at the door of {}", places(owners))
         }
         Observation::ConnectionsOut(owners) => {
             format!("connections out of {} at the highest step, against that many at once", places(owners))

@@ -9,7 +9,7 @@ use super::{bits, connections};
 /// The sentences about it.
 pub(super) fn sentences(experiment: &Experiment) -> String {
     match experiment {
-        Experiment::NotMade(why) => format!("It was to be tried: {why}."),
+        Experiment::NotMade(why) => format!("The experiment was not made: {why}."),
         Experiment::Made(proof) => format!("{} {}", tried(proof), outcome(proof)),
     }
 }
@@ -61,7 +61,7 @@ fn outcome(proof: &Proof) -> String {
             "Throughput moved, but less than predicted: something else limits it too.".to_owned()
         }
         ProofOutcome::Withdrawn => {
-            "Throughput did not move: the verdict is withdrawn, something else holds it back.".to_owned()
+            "Throughput did not rise: the verdict is withdrawn, something else is the limit.".to_owned()
         }
         ProofOutcome::Undecided => {
             format!("That decides nothing: {}.", proof.flaw.map_or("", flaw))

@@ -74,8 +74,7 @@ pub(crate) fn tier_counts(counts: &[TierCount]) -> String {
 pub(crate) fn doubt(doubt: &Doubt) -> String {
     match doubt {
         Doubt::NeverNear { share, resource: of } => format!(
-            "it was never seen fuller than {:.0} % of its {}, so that whatever else stops it was not met: this is the least it \
-             needs",
+            "it was never observed fuller than {:.0} % of its {}, so that what else stops it is not known: this is the least it needs",
             100.0 * share,
             resource(*of)
         ),
@@ -92,7 +91,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             format!("how much more the rest can carry is not known: the target takes {}", all.join(", "))
         }
         Doubt::UsedOtherwise { .. } | Doubt::UsedOtherwiseOften { .. } => used_otherwise(doubt),
-        Doubt::NothingObserved => "nothing was seen of what a request uses of it".to_owned(),
+        Doubt::NothingObserved => "nothing was observed of what a request uses of it".to_owned(),
         Doubt::StoppedBy { run, per_sec, limit, place } => format!(
             "{run} was stopped at {} requests/s by `{}` at {place}, which is not among the resources counted here: fix that first",
             count_text(*per_sec),
@@ -115,7 +114,7 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
              something else changed between them"
         ),
         Doubt::BeyondMeasured { count, most, trusted } => format!(
-            "it was the limit with {most:.0} machines at most: that {count} share the load as well is taken on trust beyond \
+            "it was the limit with {most:.0} machines at most: that {count} share the load as well is not measured beyond \
              {trusted:.0}"
         ),
     }
@@ -145,7 +144,7 @@ pub(crate) fn remark(remark: &Remark) -> String {
     match remark {
         Remark::NoAnswers(run) => format!("{run} has no step with answers and is not used."),
         Remark::GeneratorLimit(run) => {
-            format!("In {run} the load generator was the limit: what was not met there is not known.")
+            format!("In {run} the load generator was the limit: what stops the target there is not known.")
         }
         Remark::LowerBound(run) => {
             format!("In {run} the load generator was not healthy: throughput is a lower bound.")
@@ -157,8 +156,8 @@ pub(crate) fn remark(remark: &Remark) -> String {
             format!("{broken} of {all} rows break Little's law and were not used.")
         }
         Remark::Kinds(kinds) => format!(
-            "The rows are of {kinds} kinds of requests. Each tier is planned by the kind that is dearest for it, since nobody \
-             said how they mix; --group picks one."
+            "The rows are of {kinds} kinds of requests. Each tier is planned by the kind that is dearest for it, since their \
+             mix is not known; --group picks one."
         ),
         Remark::Without(tier) => format!(
             "Without {tier}: what it does for the others (connections kept ready, waiting for slow clients, encryption) falls \

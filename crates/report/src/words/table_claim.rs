@@ -29,12 +29,11 @@ pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
             )
         }
         Claim::HeldPool { tiers, workers, like_alone } => held_pool(tiers, *workers, *like_alone),
-        Claim::MoreLoadGaveMore { per_sec } => format!(
-            "nothing yet: with more load the same machines gave {} requests/s, so that this one was too little.",
-            count_text(*per_sec)
-        ),
+        Claim::MoreLoadGaveMore { per_sec } => {
+            format!("nothing yet: with more load the same machines gave {} requests/s.", count_text(*per_sec))
+        }
         Claim::MoreLoadNotTried { fullest } => format!(
-            "nothing that was seen: {} was the fullest with {}, and more load was not tried.",
+            "nothing in the table: {} was the fullest with {}, and more load was not tried.",
             tier_figure(&fullest.figure),
             share_text(fullest.share)
         ),

@@ -66,7 +66,7 @@ fn watched() -> Sample {
 }
 
 #[test]
-fn a_verdict_from_hosts_is_told_with_what_else_was_looked_at() {
+fn a_verdict_from_hosts_is_reported_with_what_else_was_observed() {
     let Sample { run, findings } = watched();
     let text = text::render(&run, &findings);
     assert!(text.contains("What limits it: nginx\\u{1b}[2J on web is the limit"), "{text}");
