@@ -1,6 +1,6 @@
 //! Feeds an HTTP/2 connection a server's bytes in pieces of the fuzzer's choice and asserts that the
 //! pieces make no difference and that every request ends once. An ordinary test asserts the same
-//! over the corpus beside this file.
+//! over the corpus next to this file.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
 //! Decodes header blocks, and Huffman strings a second time bit by bit; what may be sent again must
-//! decode to itself. An ordinary test asserts the same over the corpus beside this file.
+//! decode to itself. An ordinary test asserts the same over the corpus next to this file.
 
 #![no_main]
 

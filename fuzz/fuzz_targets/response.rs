@@ -1,5 +1,5 @@
 //! Feeds the response parser streams in pieces of the fuzzer's choice and asserts that the pieces
-//! make no difference. An ordinary test asserts the same over the corpus beside this file.
+//! make no difference. An ordinary test asserts the same over the corpus next to this file.
 
 #![no_main]
 

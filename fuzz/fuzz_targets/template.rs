@@ -1,5 +1,5 @@
 //! Takes texts of the fuzzer's choice as templates and asserts what holds for every one of them. An
-//! ordinary test asserts the same over the corpus beside this file.
+//! ordinary test asserts the same over the corpus next to this file.
 
 #![no_main]
 

@@ -8,11 +8,11 @@ mod excluded;
 mod experiment;
 mod failure;
 pub(crate) mod machines;
+mod phrase;
 mod resource;
 mod table_claim;
 
-use plimsoll_analyze::{PlaceCount, Verdict};
-use plimsoll_units::{grouped, significant};
+use plimsoll_analyze::Verdict;
 
 pub use advice::advice;
 pub use claim::paragraph;
@@ -21,6 +21,8 @@ pub(crate) use evidence::{at, observed};
 pub(crate) use excluded::excluded;
 pub use experiment::raise;
 pub(crate) use failure::failure_advice;
+pub(crate) use phrase::{connections, joined};
+use phrase::{cores, counted, part_name, places, whole};
 pub(crate) use resource::bits;
 pub(crate) use table_claim::breach_meaning;
 
@@ -28,61 +30,4 @@ pub(crate) use table_claim::breach_meaning;
 pub fn summary(verdict: &Verdict) -> String {
     let text = paragraph(verdict);
     if text.is_empty() { advice(verdict).join(" ") } else { text }
-}
-
-/// Names joined as in a sentence.
-pub(crate) fn joined(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [some @ .., last] => format!("{} and {last}", some.join(", ")),
-    }
-}
-
-/// Places joined as in a sentence, several of one name as so many of it.
-fn places(places: &[PlaceCount]) -> String {
-    let one = |place: &PlaceCount| match place.count {
-        0 | 1 => place.place.to_string(),
-        count => format!("{count} × {}", place.place),
-    };
-    joined(&places.iter().map(one).collect::<Vec<_>>())
-}
-
-/// Workers come in whole numbers, and one at least.
-fn whole(count: f64) -> String {
-    grouped(count.round().max(1.0) as u64)
-}
-
-/// `1 connection`, `600 connections`.
-pub(crate) fn connections(count: u32) -> String {
-    counted(u64::from(count), "connection")
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(count))
-}
-
-fn cores(cores: f64) -> String {
-    if cores == 1.0 { "1 core".to_owned() } else { format!("{} cores", significant(cores)) }
-}
-
-/// What of a host a verdict is about; the host itself where it is about all of it.
-fn part_name(verdict: &Verdict) -> &str {
-    match verdict.place.of_host().map(|part| part.name()) {
-        Some(name) if !name.is_empty() => name,
-        _ => verdict.host(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::joined;
-
-    #[test]
-    fn names_are_joined_as_people_do() {
-        let names = |names: &[&str]| joined(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
-        assert_eq!(names(&["a"]), "a");
-        assert_eq!(names(&["a", "b", "c"]), "a, b and c");
-    }
 }

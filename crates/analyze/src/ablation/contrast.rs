@@ -30,11 +30,11 @@ impl Contrast<'_> {
 }
 
 /// The same sums of the other figures; `None` where one of them was not seen.
-pub(super) fn beside(terms: &[(&Cell, f64)]) -> Vec<Option<f64>> {
-    let count = terms.first().map_or(0, |(cell, _)| cell.beside.len());
+pub(super) fn per_request(terms: &[(&Cell, f64)]) -> Vec<Option<f64>> {
+    let count = terms.first().map_or(0, |(cell, _)| cell.per_request.len());
     let sum = |index: usize| {
         let figure =
-            |(cell, weight): &(&Cell, f64)| Some(weight * cell.beside.get(index).copied().flatten()?);
+            |(cell, weight): &(&Cell, f64)| Some(weight * cell.per_request.get(index).copied().flatten()?);
         terms.iter().map(figure).sum::<Option<f64>>()
     };
     (0..count).map(sum).collect()

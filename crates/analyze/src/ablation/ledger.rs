@@ -40,7 +40,7 @@ pub struct Ledger {
     /// Runs in which the load generator was the limit: their combinations take less than stated.
     pub at_most: u32,
     /// The names of the other figures.
-    pub beside: Vec<String>,
+    pub per_request: Vec<String>,
     /// One standard deviation of a run as a part of its time, and the degrees of freedom it is known with; `None` without
     /// repeats.
     pub noise: Option<(f64, f64)>,
@@ -86,7 +86,7 @@ pub fn ledger(trials: &Trials) -> Ledger {
         untold,
         costs,
         at_most: trials.trials.iter().filter(|trial| trial.at_most).count() as u32,
-        beside: trials.beside.clone(),
+        per_request: trials.per_request.clone(),
         noise: noise.known(),
         cells,
     }
@@ -118,7 +118,7 @@ fn cost(known: &Contrast<'_>, switch: usize, name: &str) -> Option<SwitchCost> {
         name: name.to_owned(),
         cost_sec: known.of(&terms),
         contexts: contexts.collect(),
-        beside: contrast::beside(&terms),
+        per_request: contrast::per_request(&terms),
     })
 }
 

@@ -64,7 +64,7 @@ impl Noise {
                 settings: settings.clone(),
                 count,
                 time_sec: Estimate { value, interval: half.map(|half| (value - half, value + half)) },
-                beside: beside(&own),
+                per_request: per_request(&own),
             }
         };
         self.cells.iter().map(cell).collect()
@@ -86,11 +86,11 @@ fn means<K: Ord>(
 }
 
 /// The means of the other figures over runs in which they were seen.
-fn beside(trials: &[&Trial]) -> Vec<Option<f64>> {
-    let count = trials.iter().map(|trial| trial.beside.len()).max().unwrap_or(0);
+fn per_request(trials: &[&Trial]) -> Vec<Option<f64>> {
+    let count = trials.iter().map(|trial| trial.per_request.len()).max().unwrap_or(0);
     let mean = |index: usize| {
         let seen: Vec<f64> =
-            trials.iter().filter_map(|trial| trial.beside.get(index).copied().flatten()).collect();
+            trials.iter().filter_map(|trial| trial.per_request.get(index).copied().flatten()).collect();
         (!seen.is_empty()).then(|| seen.iter().sum::<f64>() / seen.len() as f64)
     };
     (0..count).map(mean).collect()

@@ -14,7 +14,7 @@ pub struct Trial {
     /// True if the load generator was the limit, so that a request takes less than this says.
     pub at_most: bool,
     /// Other figures of the same request, in the order of their names; `None` where they were not seen.
-    pub beside: Vec<Option<f64>>,
+    pub per_request: Vec<Option<f64>>,
 }
 
 /// All runs of one state of the code.
@@ -25,7 +25,7 @@ pub struct Trials {
     /// The switches.
     pub switches: Vec<String>,
     /// What else is known of each run: `cpu_us api`.
-    pub beside: Vec<String>,
+    pub per_request: Vec<String>,
     /// The runs.
     pub trials: Vec<Trial>,
 }
@@ -40,7 +40,7 @@ pub struct Cell {
     /// Seconds per request: the geometric mean over its runs, without what differs from round to round.
     pub time_sec: Estimate,
     /// Other figures, the mean over its runs.
-    pub beside: Vec<Option<f64>>,
+    pub per_request: Vec<Option<f64>>,
 }
 
 /// What a switch costs where certain others are on.
@@ -65,7 +65,7 @@ pub struct SwitchCost {
     /// The pairs.
     pub contexts: Vec<Context>,
     /// What it adds to the other figures, the same mean.
-    pub beside: Vec<Option<f64>>,
+    pub per_request: Vec<Option<f64>>,
 }
 
 /// The settings with one switch set.

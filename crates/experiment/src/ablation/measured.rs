@@ -31,7 +31,7 @@ impl MeasuredStates {
             None => self.states.push(Trials {
                 group,
                 switches: self.switches.clone(),
-                beside: per_request.to_vec(),
+                per_request: per_request.to_vec(),
                 trials: vec![trial],
             }),
         }
@@ -93,7 +93,7 @@ fn trial(columns: &Columns, record: &StringRecord) -> Result<Option<Trial>, Stri
         round: round.map(|round| round as u32),
         throughput_per_sec,
         at_most: columns.at_least.map(|place| position(cell(place))).transpose()?.unwrap_or(false),
-        beside: columns.per_request.iter().map(|place| number(cell(*place))).collect::<Result<_, _>>()?,
+        per_request: columns.per_request.iter().map(|place| number(cell(*place))).collect::<Result<_, _>>()?,
     }))
 }
 

@@ -294,7 +294,7 @@ impl<'a> Ablation<'a> {
             round: Some(task.round),
             throughput_per_sec: result.throughput_per_sec,
             at_most: result.at_most,
-            beside: result.in_order(&self.table.per_request),
+            per_request: result.in_order(&self.table.per_request),
         };
         let group = self.states[task.state].name.as_deref();
         self.table.add(group, &trial, &result, path)?;

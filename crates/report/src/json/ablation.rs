@@ -61,7 +61,7 @@ document! {
         contexts: Vec<ContextDocument> =
             each(&cost.contexts, |context| ContextDocument::new(context, switches)),
         /// What it adds to other figures of a request.
-        figures: Vec<SwitchFigureDocument> = figures(&ledger.beside, &cost.beside),
+        figures: Vec<SwitchFigureDocument> = figures(&ledger.per_request, &cost.per_request),
     }
 }
 
@@ -131,7 +131,7 @@ document! {
         /// Requests per second.
         throughput_per_sec: f64 = 1.0 / cell.time_sec.value,
         /// Other figures of a request.
-        figures: Vec<SwitchFigureDocument> = figures(&ledger.beside, &cell.beside),
+        figures: Vec<SwitchFigureDocument> = figures(&ledger.per_request, &cell.per_request),
     }
 }
 

@@ -111,7 +111,7 @@ fn ends(cost: &SwitchCost, switches: usize) -> (Option<&Context>, Option<&Contex
 fn table(ledger: &Ledger) -> String {
     let switches = ledger.cells.first().map_or(0, |cell| cell.settings.len());
     let mut header = vec!["µs/request", "interval", "alone", "on top of all"];
-    header.extend(ledger.beside.iter().map(String::as_str));
+    header.extend(ledger.per_request.iter().map(String::as_str));
     header.push("switch");
     let mut table = Table::new(&header);
     for cost in &ledger.costs {
@@ -121,8 +121,8 @@ fn table(ledger: &Ledger) -> String {
         let mut cells = vec![us(cost.cost_sec.value), interval(cost.cost_sec), context(alone), context(last)];
         let figure = |figure: &Option<f64>| figure.map_or_else(|| "?".to_owned(), signed);
         cells.extend(
-            (0..ledger.beside.len())
-                .map(|index| cost.beside.get(index).map_or_else(|| "?".to_owned(), figure)),
+            (0..ledger.per_request.len())
+                .map(|index| cost.per_request.get(index).map_or_else(|| "?".to_owned(), figure)),
         );
         cells.push(escape_control(&cost.name));
         table.row(cells);

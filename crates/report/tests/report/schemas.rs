@@ -88,7 +88,7 @@ fn ledgers_satisfy_their_schema() {
         round: Some(round),
         throughput_per_sec: per_sec + f64::from(round),
         at_most: round == 2,
-        beside: vec![Some(1.0), None],
+        per_request: vec![Some(1.0), None],
     };
     let all = |round: u32| {
         [
@@ -99,13 +99,13 @@ fn ledgers_satisfy_their_schema() {
         ]
     };
     let switches = vec!["a".to_owned(), "b".to_owned()];
-    let beside = vec!["CPU µs api".to_owned(), "packets api".to_owned()];
+    let per_request = vec!["CPU µs api".to_owned(), "packets api".to_owned()];
     let state = |group: &str| {
         let trials = (0..3).flat_map(all).collect();
         ledger(&Trials {
             group: Some(group.to_owned()),
             switches: switches.clone(),
-            beside: beside.clone(),
+            per_request: per_request.clone(),
             trials,
         })
     };

@@ -18,18 +18,18 @@ fn trials(switches: usize, rounds: u32, noise: f64, seed: u64) -> Trials {
                 if settings.get(1) == Some(&true) && settings.get(2) == Some(&true) { 100e-6 } else { 0.0 };
             let time_sec = (100e-6 + own + extra) * mood * (1.0 + noise * source.normal());
             let calls = settings.iter().filter(|on| **on).count() as f64;
-            let beside = vec![Some(4.0 + calls)];
+            let per_request = vec![Some(4.0 + calls)];
             all.push(Trial {
                 settings,
                 round: Some(round),
                 throughput_per_sec: 1.0 / time_sec,
                 at_most: false,
-                beside,
+                per_request,
             });
         }
     }
     let names = (0..switches).map(|index| format!("s{index}")).collect();
-    Trials { group: None, switches: names, beside: vec!["calls".to_owned()], trials: all }
+    Trials { group: None, switches: names, per_request: vec!["calls".to_owned()], trials: all }
 }
 
 fn cost_of<'a>(ledger: &'a Ledger, name: &str) -> &'a SwitchCost {
@@ -44,7 +44,7 @@ fn exact_runs_give_the_costs_in_order_and_the_order_of_mending() {
     assert!((cost_of(&ledger, "s0").cost_sec.value - 50e-6).abs() < 1e-12);
     // Half of the settings of the others have the other of the two that interact.
     assert!((cost_of(&ledger, "s1").cost_sec.value - 250e-6).abs() < 1e-12);
-    assert_eq!(cost_of(&ledger, "s1").beside, [Some(1.0)]);
+    assert_eq!(cost_of(&ledger, "s1").per_request, [Some(1.0)]);
     assert!(ledger.noise.is_none() && ledger.interactions.is_empty(), "one round shows no noise");
     let order: Vec<&str> = ledger.order.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(order, ["s2", "s1", "s0"]);
@@ -70,12 +70,12 @@ fn two_switches(second_us: f64) -> Ledger {
                 round: Some(round as u32),
                 throughput_per_sec: 1e6 / (time_us * (1.0 + off)),
                 at_most: false,
-                beside: Vec::new(),
+                per_request: Vec::new(),
             });
         }
     }
     let switches = vec!["first".to_owned(), "second".to_owned()];
-    ledger(&Trials { group: None, switches, beside: Vec::new(), trials: all })
+    ledger(&Trials { group: None, switches, per_request: Vec::new(), trials: all })
 }
 
 #[test]
@@ -149,11 +149,11 @@ fn a_later_state_is_held_against_the_last_one_with_the_same_switches() {
             round: None,
             throughput_per_sec: *per_sec,
             at_most: false,
-            beside: Vec::new(),
+            per_request: Vec::new(),
         };
         let switches = vec!["a".to_owned(), "b".to_owned()];
         let trials = times.iter().map(trial).collect();
-        ledger(&Trials { group: Some(group.to_owned()), switches, beside: Vec::new(), trials })
+        ledger(&Trials { group: Some(group.to_owned()), switches, per_request: Vec::new(), trials })
     };
     let both: &[bool] = &[true, true];
     let one: &[bool] = &[true, false];
