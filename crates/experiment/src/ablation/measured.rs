@@ -93,7 +93,11 @@ fn trial(columns: &Columns, record: &StringRecord) -> Result<Option<Trial>, Stri
         round: round.map(|round| round as u32),
         throughput_per_sec,
         at_most: columns.at_least.map(|place| position(cell(place))).transpose()?.unwrap_or(false),
-        per_request: columns.per_request.iter().map(|place| number(cell(*place))).collect::<Result<_, _>>()?,
+        per_request: columns
+            .per_request
+            .iter()
+            .map(|place| number(cell(*place)))
+            .collect::<Result<_, _>>()?,
     }))
 }
 

@@ -83,7 +83,9 @@ fn cells(trial: &Trial, result: &TrialResult, file: &Path) -> Vec<String> {
     std::iter::once(trial.round.map_or_else(String::new, |round| (round + 1).to_string()))
         .chain(trial.settings.iter().map(|on| u8::from(*on).to_string()))
         .chain(fixed)
-        .chain(trial.per_request.iter().map(|value| value.map_or_else(String::new, |value| value.to_string())))
+        .chain(
+            trial.per_request.iter().map(|value| value.map_or_else(String::new, |value| value.to_string())),
+        )
         .chain([name])
         .collect()
 }
