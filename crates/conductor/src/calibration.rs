@@ -5,12 +5,12 @@
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use plimsoll_engine::available_driver;
 use plimsoll_plan::DriverKind;
 use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Limits};
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock, unix_time};
 
 pub use error::CalibrateError;
 use measurement::{Bench, ClosedLoop};
@@ -101,8 +101,7 @@ pub fn calibrate(
 }
 
 fn unix_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(unix_time().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The closed loops: of one worker, and of one per core as far as there are connections for them.

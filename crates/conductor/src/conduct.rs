@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use plimsoll_engine::{Traffic, available_driver};
 use plimsoll_host::SampleSource;
@@ -10,7 +10,7 @@ use plimsoll_plan::{DriverKind, Plan};
 use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
 use plimsoll_sys::Peer;
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_units::{Clock, RealClock, unix_time};
 
 use crate::budget::Budget;
 use crate::error::ConductError;
@@ -173,8 +173,7 @@ fn recorder<'a>(
     options: &RunOptions<'_>,
     observer: &'a mut dyn Observer,
 ) -> RunRecorder<'a> {
-    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let started_unix_ms = u64::try_from(started.as_millis()).unwrap_or(u64::MAX);
+    let started_unix_ms = u64::try_from(unix_time().as_millis()).unwrap_or(u64::MAX);
     let mut machine = prepared.machine.clone();
     machine.calibration =
         options.calibrations.iter().find(|known| known.key.driver == driver.name()).cloned();

@@ -92,7 +92,7 @@ fn with_full_link(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
 fn with_neither(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
     let level = ends(pairs, is_within, CORES, BYTES).into_iter();
     let level = level.filter(|ends| follows_cores(ends, -INDIFFERENT..INDIFFERENT));
-    level.map(|ends| Conclusion::LimitIsWithin { ends: points(&ends), limit: common_limit(&ends) }).collect()
+    level.map(|ends| Conclusion::LimitIsWithin { ends: points(&ends), limit: limit_of_both(&ends) }).collect()
 }
 
 fn points((low, high): &(Pair<'_>, Pair<'_>)) -> RowEnds {
@@ -119,7 +119,7 @@ fn is_within((row, finding): &Pair<'_>) -> bool {
 }
 
 /// What limits both of two rows, if it is the same and known.
-fn common_limit(((_, few), (_, many)): &(Pair<'_>, Pair<'_>)) -> Option<(Limit, String)> {
+fn limit_of_both(((_, few), (_, many)): &(Pair<'_>, Pair<'_>)) -> Option<(Limit, String)> {
     let (a, b) = (&few.verdict, &many.verdict);
     let is_same = a.limit != Limit::Unknown && (a.limit, a.host()) == (b.limit, b.host());
     is_same.then(|| (a.limit, a.host().to_owned()))
