@@ -12,16 +12,13 @@ use super::sources::Source;
 /// The crate that asks the operating system.
 const HOME: &str = "units";
 
-/// Crates whose sources still ask by themselves.
-const KNOWN: &[&str] = &["conductor"];
-
 /// Types of the standard library and of `jiff` that know the time.
 const CLOCKS: [&str; 4] = ["Instant", "SystemTime", "Timestamp", "Zoned"];
 
 /// Calls of `now` of a clock that is not ours, in the sources of crates.
 pub(crate) fn foreign_clocks(source: &Source) -> Result<Vec<Breach>, Box<dyn Error>> {
     match source.product_of() {
-        Some(owner) if owner != HOME && !KNOWN.contains(&owner) => in_file(source),
+        Some(owner) if owner != HOME => in_file(source),
         _ => Ok(Vec::new()),
     }
 }

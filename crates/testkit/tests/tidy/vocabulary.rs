@@ -43,8 +43,6 @@ const KNOWN: &[&str] = &[
     "crates/experiment",
     "crates/report",
     "docs",
-    "fuzz",
-    "lab",
     "scripts",
 ];
 

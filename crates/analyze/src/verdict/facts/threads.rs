@@ -49,7 +49,7 @@ pub(in crate::verdict) fn hot<'s>(ctx: &'s RuleContext<'_>) -> Vec<HotThread<'s>
     let time = |thread: &'s Resource| ThreadTime::new(ctx, thread).filter(|time| is_hot(ctx, thread, *time));
     let mut all: Vec<(&Resource, ThreadTime, String)> = ctx
         .of_kind(ResourceKind::Thread)
-        .filter_map(|thread| Some((thread, time(thread)?, process_of(ctx, thread))))
+        .filter_map(|thread| Some((thread, time(thread)?, name_of_process(ctx, thread))))
         .collect();
     all.sort_by(|a, b| b.1.used.total_cmp(&a.1.used));
     let mut hot: Vec<HotThread<'s>> = Vec::new();
@@ -76,7 +76,7 @@ fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
     time.is_at_end() && time.kept() < bounds::KEPT && has_room && !is_collector(thread.name())
 }
 
-fn process_of(ctx: &RuleContext<'_>, thread: &Resource) -> String {
+fn name_of_process(ctx: &RuleContext<'_>, thread: &Resource) -> String {
     let pid = thread.subject().pid();
     let mut processes = ctx.seen.hosts.of(&thread.host, Source::Process);
     let owner = processes.find(|(subject, _)| pid.is_some() && subject.pid() == pid);
