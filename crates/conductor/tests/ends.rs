@@ -50,7 +50,7 @@ fn plan(server: &BadServer, requests_max: Option<u64>, timeout: Duration) -> Pla
     spec.freeze().unwrap()
 }
 
-/// Keeps the throughput that is told at the end of the step.
+/// Keeps the throughput that is reported at the end of the step.
 #[derive(Default)]
 struct Ending(f64);
 
@@ -76,7 +76,7 @@ fn counts(outcome: &Outcome) -> Counts {
     sum
 }
 
-fn told(outcome: &Outcome, kind: EventKind) -> Vec<&str> {
+fn reported(outcome: &Outcome, kind: EventKind) -> Vec<&str> {
     let events = outcome.run.events.iter().filter(|event| event.kind == kind);
     events.map(|event| event.text.as_str()).collect()
 }
@@ -148,12 +148,15 @@ fn a_step_whose_workers_all_stop_ends_with_their_last_frame() {
 }
 
 #[test]
-fn a_failed_request_is_one_of_the_number_and_its_remedy_is_told_once() {
+fn a_failed_request_is_one_of_the_number_and_its_remedy_is_reported_once() {
     let server = BadServer::start(Script::NeverAnswer);
     let (outcome, _) = run(plan(&server, Some(12), Duration::from_millis(100)), None);
     let counts = counts(&outcome);
     assert_eq!((counts.intended, counts.failed.of(FailureKind::TimedOut)), (12, 12));
-    let told = told(&outcome, EventKind::FailureSeen);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].starts_with("timed_out: ") && told[0].contains("raise --timeout"), "{told:?}");
+    let reported = reported(&outcome, EventKind::FailureSeen);
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(
+        reported[0].starts_with("timed_out: ") && reported[0].contains("raise --timeout"),
+        "{reported:?}"
+    );
 }

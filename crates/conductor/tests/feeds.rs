@@ -1,4 +1,4 @@
-//! Samples of hosts that come while a load is made: they are on the tape, and their faults are nobody else's.
+//! Samples of hosts that come while a load is made: they are on the tape, and their faults concern no other feed.
 #![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
 
 use std::process::Command;
@@ -51,7 +51,7 @@ fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
     spec.freeze().unwrap()
 }
 
-/// Keeps what is told.
+/// Keeps what is reported.
 #[derive(Default)]
 struct Told(Vec<String>);
 
@@ -63,17 +63,17 @@ impl Observer for Told {
     }
 }
 
-/// A short load with these feeds, and what was told meanwhile.
+/// A short load with these feeds, and what was reported meanwhile.
 fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn SampleSource>>) -> (Run, Vec<String>) {
     let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
     let interrupted = AtomicBool::new(false);
     let options = RunOptions { feeds, ..RunOptions::new("run", "0", &interrupted) };
-    let mut told = Told::default();
-    let outcome = conduct(plan(&server, hosts), options, &mut told).unwrap();
-    (outcome.run, told.0)
+    let mut reported = Told::default();
+    let outcome = conduct(plan(&server, hosts), options, &mut reported).unwrap();
+    (outcome.run, reported.0)
 }
 
-/// A process that writes this and then waits until it is no longer wanted.
+/// A process that writes this and then waits until it is ended.
 fn writer(lines: &str) -> StreamSource {
     let mut command = Command::new("sh");
     command.args(["-c", "printf %s \"$0\"; exec cat", lines]);
@@ -86,13 +86,13 @@ fn of<'a>(run: &'a Run, host: &str) -> Vec<&'a HostSample> {
 
 #[test]
 fn samples_of_another_process_are_on_the_tape_before_the_load_begins() {
-    let (run, told) = run(Vec::new(), vec![Box::new(writer(LINES))]);
+    let (run, reported) = run(Vec::new(), vec![Box::new(writer(LINES))]);
     let web = of(&run, "web");
     assert_eq!(web.len(), 2, "{web:?}");
     assert!(matches!(&web[0].reading, Reading::Ok(counters) if counters[cpu::TOTAL_MS] == 7), "{web:?}");
     assert_eq!((&web[1].source, &web[1].reading), (&Source::Pressure.into(), &Reading::Absent));
     assert!(web[0].ended_ns <= run.steps[0].began_ns);
-    assert!(told.is_empty(), "{told:?}");
+    assert!(reported.is_empty(), "{reported:?}");
 }
 
 #[test]
@@ -111,10 +111,10 @@ fn a_feed_that_fails_is_named_once_and_ends_nothing() {
         Box::new(writer("{\"plimsoll_probe\":1,\"clock_ns\":1}\nout of order too\n")),
         Box::new(writer(LINES)),
     ];
-    let (run, told) = run(Vec::new(), feeds);
+    let (run, reported) = run(Vec::new(), feeds);
     let events: Vec<&str> = run.events.iter().map(|event| event.text.as_str()).collect();
     assert!(run.events.iter().all(|event| event.kind == EventKind::ProbeFailed), "{events:?}");
-    assert_eq!(events, told, "what is told is recorded");
+    assert_eq!(events, reported, "what is reported is recorded");
     assert_eq!(events.len(), 3, "{events:?}");
     let said = |part: &str| assert!(events.iter().any(|event| event.contains(part)), "{part}: {events:?}");
     ["out of order", "/nowhere/at/all", "out of order too"].iter().for_each(|part| said(part));

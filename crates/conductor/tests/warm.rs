@@ -52,7 +52,7 @@ impl Observer for Impatient<'_> {
     }
 }
 
-/// A server that is slow for so many requests. Both times are long beside what a busy machine adds to them.
+/// A server that is slow for so many requests. Both times are long compared with what a busy machine adds to them.
 fn cold_for(requests: u64) -> BadServer {
     let (cold, warm) = (Duration::from_millis(100), Duration::from_millis(10));
     BadServer::start(Script::SlowAtFirst { requests, cold, warm })
@@ -69,7 +69,7 @@ fn run(server: &BadServer, warm: Duration) -> Outcome {
     conduct(plan(server, warm), RunOptions::new("sweep", "0", &interrupted), &mut Patient).unwrap()
 }
 
-fn told(outcome: &Outcome, kind: EventKind) -> Option<&str> {
+fn reported(outcome: &Outcome, kind: EventKind) -> Option<&str> {
     outcome.run.events.iter().find(|event| event.kind == kind).map(|event| event.text.as_str())
 }
 
@@ -77,7 +77,7 @@ fn told(outcome: &Outcome, kind: EventKind) -> Option<&str> {
 fn the_steps_of_a_target_that_gets_faster_are_those_of_a_warm_one() {
     let server = cold_for(COLD);
     let outcome = run(&server, Duration::from_secs(120));
-    let text = told(&outcome, EventKind::WarmedUp).unwrap();
+    let text = reported(&outcome, EventKind::WarmedUp).unwrap();
     assert!(text.starts_with("warmed up for") && text.ends_with("at 20 connections"), "{text}");
     let steps: Vec<(u32, u32)> =
         outcome.run.steps.iter().map(|step| (step.index, step.connections)).collect();
@@ -90,10 +90,10 @@ fn the_steps_of_a_target_that_gets_faster_are_those_of_a_warm_one() {
 }
 
 #[test]
-fn a_target_that_is_not_warm_in_time_is_told_and_measured_all_the_same() {
+fn a_target_that_is_not_warm_in_time_is_reported_and_measured_all_the_same() {
     let server = cold_for(u64::MAX);
     let outcome = run(&server, Duration::from_secs(1));
-    let text = told(&outcome, EventKind::NotWarm).unwrap();
+    let text = reported(&outcome, EventKind::NotWarm).unwrap();
     assert!(text.starts_with("not steady after") && text.contains("of warm-up"), "{text}");
     assert_eq!(outcome.run.steps.len(), 2);
 }
@@ -122,7 +122,7 @@ fn run_uncapped(server: &BadServer, warm: Duration) -> (String, u32) {
         ..RunOptions::new("lab", "0", &interrupted)
     };
     let outcome = conduct(plan(server, warm), options, &mut Patient).unwrap();
-    let text = [EventKind::WarmedUp, EventKind::NotWarm].iter().find_map(|kind| told(&outcome, *kind));
+    let text = [EventKind::WarmedUp, EventKind::NotWarm].iter().find_map(|kind| reported(&outcome, *kind));
     (text.unwrap().to_owned(), caps.0)
 }
 

@@ -119,7 +119,7 @@ fn every_source_and_every_destination_has_the_ports_anew_and_the_loopback_has_en
 }
 
 #[test]
-fn an_open_ended_ladder_is_brought_within_the_limit_and_that_is_told() {
+fn an_open_ended_ladder_is_brought_within_the_limit_and_that_is_reported() {
     let (plan, limits) = limited(ladder(None), &LIMITS, &["192.0.2.1:80"]).unwrap();
     let Load::Ladder { rungs: Rungs::Doubling { connections_max }, .. } = plan.load else {
         panic!("a ladder")
@@ -152,7 +152,7 @@ fn what_fits_is_left_alone() {
 }
 
 #[test]
-fn a_target_that_lets_fewer_wait_than_the_plan_opens_at_once_is_told_before_the_run() {
+fn a_target_that_lets_fewer_wait_than_the_plan_opens_at_once_is_reported_before_the_run() {
     let socket = rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
     let socket = socket.unwrap();
     rustix::net::bind(&socket, &"127.0.0.1:0".parse::<std::net::SocketAddr>().unwrap()).unwrap();
@@ -177,7 +177,7 @@ fn a_target_that_lets_fewer_wait_than_the_plan_opens_at_once_is_told_before_the_
 }
 
 #[test]
-fn more_busy_threads_than_cores_are_told() {
+fn more_busy_threads_than_cores_are_reported() {
     let cores = |workers, local| {
         let mut plan = ladder(Some(vec![10]));
         plan.generator.workers = workers;

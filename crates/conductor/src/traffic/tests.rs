@@ -95,7 +95,7 @@ fn a_protected_dollar_stands_for_itself_and_leaves_the_request_fixed() {
 }
 
 #[test]
-fn the_length_of_a_body_that_varies_is_told_right_each_time() {
+fn the_length_of_a_body_that_varies_is_reported_right_each_time() {
     let mut typed = spec("http://a.test/");
     typed.headers = vec!["X-Number: ${counter}".to_owned()];
     typed.body = Some(b"n=${counter}&r=${random(1, 100000)}".to_vec());

@@ -39,7 +39,6 @@ const KNOWN: &[&str] = &[
     "bench",
     "crates/analyze",
     "crates/cli",
-    "crates/conductor",
     "crates/experiment",
     "crates/report",
     "docs",
