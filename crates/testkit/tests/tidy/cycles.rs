@@ -11,13 +11,10 @@ use super::breach::Breach;
 use super::modules::{Module, modules_of};
 use super::sources::{Crate, Source};
 
-/// Crates that still have cycles. None may be added.
-const KNOWN: &[&str] = &["analyze", "report"];
-
 /// The shortest cycle among the files of each crate.
 pub(crate) fn import_cycles(crates: &[Crate], sources: &[Source]) -> Result<Vec<Breach>, Box<dyn Error>> {
     let mut breaches = Vec::new();
-    for one in crates.iter().filter(|one| !KNOWN.contains(&one.name.as_str())) {
+    for one in crates {
         let folder = one.manifest.trim_end_matches("Cargo.toml");
         for root in ["lib.rs", "main.rs"].map(|name| format!("{folder}src/{name}")) {
             if sources.iter().any(|source| source.path == root) {
