@@ -40,7 +40,7 @@ tidy:
 	$(CARGO) test --locked --package plimsoll-testkit --test tidy
 
 fuzz-targets:
-	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml
+	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml --target-dir target
 
 test: setup lint test-services ## lint, then every test
 	$(CARGO) test --locked --workspace --doc
