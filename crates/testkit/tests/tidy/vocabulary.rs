@@ -33,7 +33,6 @@ const QUOTES: [char; 2] = ['\u{ab}', '\u{bb}'];
 
 /// Parts of the repository that still hold retired words.
 const KNOWN: &[&str] = &[
-    "ARCHITECTURE.md",
     "CHANGELOG.md",
     "README.md",
     "bench",
