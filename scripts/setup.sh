@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the programs that tests (no argument) or benchmarks (`bench`) need beside the toolchains; the demo
+# Installs the programs that tests (no argument) or benchmarks (`bench`) need in addition to the toolchains; the demo
 # (`demo`) needs none, only cargo.
-# What is already there is left as it is, whoever put it there.
+# What is already there is left as it is, whatever put it there.
 set -euo pipefail
 
 # The versions of the compared tools that Debian does not have; the figures name them.
@@ -10,7 +10,7 @@ K6_VERSION=v1.8.1
 GO_TOOLS="$HOME/go/bin"
 
 SERVICES="$(dirname "${BASH_SOURCE[0]}")/../lab/services"
-# Since this version Go fetches a newer one by itself where a module needs it, unless it is told not to.
+# Since this version Go fetches a newer one by itself where a module needs it, unless it is configured not to.
 GO_FETCHING=1.21
 
 POLICY=/usr/sbin/policy-rc.d
@@ -117,7 +117,7 @@ require_means() {
 }
 
 # A Debian package that brings a service starts it when installed. Debian asks policy-rc.d first, and 101 means
-# «no». A policy that already says no is kept; any other is put aside and comes back when this script ends. The mark
+# "no". A policy that already says no is kept; any other is put aside and comes back when this script ends. The mark
 # tells a policy that an earlier, killed run left behind: it counts as ours, and goes when this run ends.
 forbid_service_starts() {
     if [ -e "$POLICY" ] && ! grep -qxF "$POLICY_MARK" "$POLICY"; then
