@@ -56,7 +56,7 @@ CASES = (
     Case("pipeline-16", "GET small, 100 connections, pipelining 16", 100, (Goal("wrk", 0.80),), pipeline=16),
     Case("lua-100", "Lua request() for each request, 100 connections", 100, (Goal("wrk", 1.00),),
          script="request.lua"),
-    Case("probed-100", "GET small, 100 connections, the server's host looked at", 100,
+    Case("probed-100", "GET small, 100 connections, the server's host sampled", 100,
          (Goal("plimsoll --no-probe", 1.02),), ("plimsoll --no-probe",), probed=True),
 )
 BY_NAME = {case.name: case for case in CASES}

@@ -11,8 +11,8 @@ REDIS_GAIN = 1.2
 TOMCAT_GAIN = 1.5
 # The switches of filters-ablation that are no caches.
 FILTERS = ("perf", "log", "whitelist")
-# How many times as much the last step of mending the filters must carry as the service did when it was found.
-MENDED_GAIN = 4.0
+# How many times as much the last step of fixing the filters must carry as the service did when it was found.
+FIXED_GAIN = 4.0
 
 
 def of(name, document, quick):
@@ -49,8 +49,8 @@ def limited(document, name, limit, where):
     """A conclusion about what limits one run. What the verdict does not tell apart from that is shown, and is not enough."""
     found = run(document, name)
     first = words(found["found"]) if found.get("found") else "not measured"
-    told = ", not told apart from ".join([first, *map(words, found.get("also") or [])])
-    return f"{name} is limited by {limit}@{where}: {told}", first == f"{limit}@{where}"
+    shown = ", not separated from ".join([first, *map(words, found.get("also") or [])])
+    return f"{name} is limited by {limit}@{where}: {shown}", first == f"{limit}@{where}"
 
 
 def quotient(value, other):
@@ -139,18 +139,18 @@ def everything_on(ledger):
 
 
 def filters_ablation(document, quick):
-    """What to mend first, and what the steps of mending came to. A quick pass runs each combination once, so that nothing tells
+    """What to fix first, and what the steps of fixing came to. A quick pass runs each combination once, so that nothing separates
     the log from the record."""
     ledgers = {one["state"]: one for one in (document.get("switches") or {}).get("ledgers", [])}
     nothing = {"order": [], "cells": []}
     found, last = (ledgers.get(state, nothing) for state in ("filters-ablation", "4-log-batched-200"))
     order = [step["switch"] for step in found["order"]]
     first = order[:2] if quick else order[:1] + [tie for step in found["order"][:1] for tie in step["ties"]]
-    mended = quotient(everything_on(last), everything_on(found))
+    fixed = quotient(everything_on(last), everything_on(found))
     return [
-        (f"the log is to be mended first: {' or '.join(first) or 'not measured'}, of {', '.join(order)}", "log" in first),
+        (f"the log is to be fixed first: {' or '.join(first) or 'not measured'}, of {', '.join(order)}", "log" in first),
         ("of the filters the whitelist, which is only asked, last", [one for one in order if one in FILTERS][-1:] == ["whitelist"]),
-        at_least("the last step raises QPS with everything on", mended, MENDED_GAIN),
+        at_least("the last step raises QPS with everything on", fixed, FIXED_GAIN),
     ]
 
 
@@ -172,7 +172,7 @@ def tiers_100k(document, quick):
     return found + [
         ("machines of each tier for the target: " + ", ".join(f"{name} {count or '–'}" for name, count in needed.items()),
          all(needed.values())),
-        (f"nginx's are counted by its link: {', '.join(decides) or 'nothing told'}",
+        (f"nginx's are counted by its link: {', '.join(decides) or 'nothing'}",
          decides != [] and decides[0].startswith("bandwidth")),
     ]
 

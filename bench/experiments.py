@@ -17,7 +17,7 @@ import scenarios
 
 FOLDER = pinned.ROOT / "lab" / "experiments"
 LIMITS_SEC = {True: 120, False: 600}
-# 0: as expected. 3: a verdict that the file does not expect, which is told beside it. Whether the experiment says what it is
+# 0: as expected. 3: a verdict that the file does not expect, which is reported with it. Whether the experiment says what it is
 # there to say is asked for itself.
 ENDED_WELL = (0, 3)
 
@@ -75,11 +75,11 @@ def case_row(case):
             case["confidence"] or "–", expected]
 
 
-def told(run):
+def shown(run):
     """What an experiment concluded, in Plimsoll's words too, and what came of each of its plans."""
     text = f"### {run['name']}\n\n"
     if run["document"] is None:
-        return text + f"It told nothing, with exit code {run['code']}.\n\n"
+        return text + f"It printed nothing, with exit code {run['code']}.\n\n"
     text += "".join(f"- {'met' if met else '**missed**'}: {what}\n" for what, met in run["conclusions"]) + "\n"
     text += "".join(f"> {said}\n\n" for said in run["document"].get("conclusions") or [])
     rows = [case_row(case) for case in run["document"]["runs"]]
@@ -97,7 +97,7 @@ def measure():
     text = f"## Experiments, a {'quick' if quick else 'whole'} pass of each\n\n"
     text += judge.markdown(["experiment", "took", "at most", "exit code", "conclusions", "goal"],
                            [row(run, quick) for run in runs]) + "\n"
-    text += "".join(map(told, runs))
+    text += "".join(map(shown, runs))
     return results.save("experiments", options, {"runs": runs}, text, all(is_met(run, quick) for run in runs))
 
 

@@ -19,7 +19,7 @@ def judged(case, rows, contenders):
 
 
 def one_goal(goal, rows, ours):
-    """What was wanted, what was found, and whether that is enough. What was not measured is not met."""
+    """The goal, what was found, and whether that is enough. What was not measured is not met."""
     chosen, theirs = best(rows, ours, goal.figure), rounds.median(rows, goal.peer, goal.figure)
     result = {"figure": goal.figure, "peer": goal.peer, "at_most": goal.at_most, "met": False}
     if chosen is None or theirs is None:
@@ -33,24 +33,24 @@ def one_goal(goal, rows, ours):
 
 
 def verdict_cells(result):
-    """Plimsoll's form, what was found, what was wanted, and «met», «missed by x» or «not measured»."""
+    """Plimsoll's form, what was found, the goal, and "met", "missed by x" or "not measured"."""
     peer, found, away = result["peer"], result["found"], result["figure"] == "p50_us"
-    wanted = f"{peer} ± {result['at_most']:.1f} µs" if away else f"≤ {result['at_most']:.2f} × {peer}"
+    goal = f"{peer} ± {result['at_most']:.1f} µs" if away else f"≤ {result['at_most']:.2f} × {peer}"
     if found is None:
-        return ["–", "–", wanted, "**not measured**"]
-    told = f"{peer} {found:+.1f} µs" if away else f"{found:.2f} × {peer}"
+        return ["–", "–", goal, "**not measured**"]
+    shown = f"{peer} {found:+.1f} µs" if away else f"{found:.2f} × {peer}"
     missed = f"**missed by {result['over']:.1f} µs**" if away else f"**missed by {result['over']:.2f}**"
-    return [result["contender"], told, wanted, "met" if result["met"] else missed]
+    return [result["contender"], shown, goal, "met" if result["met"] else missed]
 
 
 def verdict(result):
     """A goal in a line."""
-    contender, found, wanted, word = verdict_cells(result)
+    contender, found, goal, word = verdict_cells(result)
     name = NAMES[result["figure"]]
     if result["found"] is None:
-        return f"- {word}: {name}, wanted {wanted}\n"
-    between = " (rounds: {:.2f} to {:.2f})".format(*result["rounds"]) if "×" in wanted and result["rounds"] else ""
-    return f"- {word}: {name} {found}, wanted {wanted}; {contender}{between}\n"
+        return f"- {word}: {name}, goal {goal}\n"
+    between = " (rounds: {:.2f} to {:.2f})".format(*result["rounds"]) if "×" in goal and result["rounds"] else ""
+    return f"- {word}: {name} {found}, goal {goal}; {contender}{between}\n"
 
 
 def cell(value, digits, scale=1.0):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The whole answer of Plimsoll against nginx, beside a ladder of wrk over the same steps.
+"""The whole answer of Plimsoll against nginx, next to a ladder of wrk over the same steps.
 
 The URL is one whose limit is nginx's own (5 ms an answer, 5000 a second at most): against a location that costs next to
 nothing the load generator is the limit, and the ladders would compare the two generators. The machine's speed drifts
@@ -69,13 +69,13 @@ def render(result, ours, theirs):
     rows = [[at, f"{ours[at]:.0f}" if at in ours else "not run", f"{found:.0f}"] for at, found in theirs.items()]
     rows += [[name, f"{result['plimsoll'][key]:.0f}", f"{result['wrk'][key]:.0f}"]
              for name, key in (("**knee**", "knee_connections"), ("**plateau**", "plateau_per_sec"))]
-    text = "## The whole answer beside a wrk ladder (requests/s)\n\n"
+    text = "## The whole answer next to a wrk ladder (requests/s)\n\n"
     text += judge.markdown(["connections", "plimsoll", "wrk"], rows) + "\n"
     goals = [
-        (f"answer after {result['answer_sec']:.1f} s, at most {BUDGET_SEC} s wanted",
+        (f"answer after {result['answer_sec']:.1f} s, at most {BUDGET_SEC} s required",
          result["answer_sec"] <= BUDGET_SEC),
-        (f"knee {result['knee_ratio']:.2f} × wrk's, within 5 % wanted", abs(result["knee_ratio"] - 1) <= MARGIN),
-        (f"plateau {result['plateau_ratio']:.3f} × wrk's, within 5 % wanted",
+        (f"knee {result['knee_ratio']:.2f} × wrk's, within 5 % required", abs(result["knee_ratio"] - 1) <= MARGIN),
+        (f"plateau {result['plateau_ratio']:.3f} × wrk's, within 5 % required",
          abs(result["plateau_ratio"] - 1) <= MARGIN),
     ]
     text += "".join(f"- {'met' if met else '**missed**'}: {what}\n" for what, met in goals)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server that stops for half a second every five: what each tool says of the latency, beside the truth.
+"""A server that stops for half a second every five: what each tool says of the latency, next to the truth.
 
 At a constant rate a tenth of the requests are due within a stall, evenly over its 500 ms, and each waits for its
 end. So the slowest tenth waits between 0 and 500 ms: p90 is its edge, p95 is 250 ms, p99 is 450 ms, and 9.5 % wait
@@ -30,7 +30,7 @@ SLOW_MARGIN = 0.01
 
 
 def k6_command(url, seconds, vus):
-    """k6 with a fixed number of virtual users; it asks nobody on the network."""
+    """k6 with a fixed number of virtual users; it asks no other machine."""
     given = {"RATE": RATE_PER_SEC, "SECONDS": seconds, "VUS": vus, "SLOW_MS": samples.SLOW_MS, "TARGET": url}
     flags = [word for name, value in given.items() for word in ("-e", f"{name}={value}")]
     return ["k6", "run", "--quiet", "--no-usage-report", *flags, tools.HERE / "scripts" / "arrival_rate.js"]
@@ -111,7 +111,7 @@ def goals(table):
     true_share = "met" if off <= 0 else f"**missed by {off:.1%}**"
     text = (f"- {smallest}: largest error {ours['error_ms']:.1f} ms, the best of the others {min(errors_ms):.1f} ms\n"
             f"- {true_share}: {ours['slow_ratio']:.1%} of the requests waited longer than {samples.SLOW_MS} ms, "
-            f"{SLOW_RATIO:.1%} is true, within {SLOW_MARGIN:.0%} wanted\n")
+            f"{SLOW_RATIO:.1%} is true, within {SLOW_MARGIN:.0%} required\n")
     return text, over_ms <= 0 and off <= 0
 
 

@@ -81,7 +81,7 @@ def stop(process):
 
 
 def free_port():
-    """A port of loopback that nobody listens on at this moment."""
+    """A port of loopback that no process listens on at this moment."""
     with contextlib.closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]

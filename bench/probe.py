@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a probe costs the host it looks at: CPU time of `plimsoll probe --stream` beside 300 sleeping processes.
+"""What a probe costs the host it samples: CPU time of `plimsoll probe --stream` next to 300 sleeping processes.
 
 It watches an nginx by its port, so that every source has something to tell: once idle, and once with 8000 connections
 from this machine, which are 16,000 sockets to look through. Its CPU time is the kernel's own, over all of its threads.

@@ -29,7 +29,7 @@ def documents(folder):
 
 
 def missing(folder):
-    """Cases without a result; they are named, so that nobody takes silence for success."""
+    """Cases without a result; they are named, so that silence is not taken for success."""
     return [case.name for case in cases.CASES if not (folder / f"{case.name}.json").exists()] + [
         name for name in ("latency", "knee", "probe", "scenarios", "experiments") if not (folder / f"{name}.json").exists()]
 
@@ -49,8 +49,8 @@ def settings_line(found):
     """How long and how often; quick looks are seen to be such."""
     of_cases = {(document["settings"]["rounds"], document["settings"]["seconds"])
                 for document, _ in found if "case" in document}
-    told = " or ".join(f"{rounds} interleaved rounds with a window of {sec} s" for rounds, sec in sorted(of_cases))
-    return f"CPU a request: medians of {told}.\n" if told else ""
+    shown = " or ".join(f"{rounds} interleaved rounds with a window of {sec} s" for rounds, sec in sorted(of_cases))
+    return f"CPU a request: medians of {shown}.\n" if shown else ""
 
 
 def overview(found):
@@ -90,7 +90,7 @@ def write():
     parser.add_argument("--date", default="", help="day of the measurement; RESULTS.md is written only with it")
     options = parser.parse_args()
     text = body(options.out)
-    (options.out / "summary.md").write_text(f"# Plimsoll beside other tools\n\n{text}", encoding="utf-8")
+    (options.out / "summary.md").write_text(f"# Plimsoll and other tools\n\n{text}", encoding="utf-8")
     if options.date:
         commit = documents(options.out)[-1][0]["machine"]["commit"]
         heading = f"## {options.date}, commit {commit}"

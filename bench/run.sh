@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds Plimsoll and measures it beside other tools: bench/run.sh [--date YYYY-MM-DD] [CASE…]
+# Builds Plimsoll and measures it and other tools side by side: bench/run.sh [--date YYYY-MM-DD] [CASE…]
 # Named cases are measured in any case. Without names it is every case that bench/out does not hold yet for this very
 # binary, so a run that was broken off goes on where it ended. BENCH_FLAGS is given to each CPU case (--rounds 1
 # --seconds 1 for a quick look that proves nothing). With a date the tables go into RESULTS.md.
@@ -50,5 +50,5 @@ for name in "${names[@]}"; do
     esac
 done
 python3 bench/record.py --out "$OUT" ${DATE:+--date "$DATE"}
-printf 'bench: the tables are in %s/summary.md, the raw figures beside it\n' "$OUT" >&2
+printf 'bench: the tables are in %s/summary.md, the raw figures next to it\n' "$OUT" >&2
 exit "$worst"

@@ -27,7 +27,7 @@ def diagnosed(passes, out):
     except subprocess.TimeoutExpired as error:
         raise pinned.BenchError(f"the scenarios took more than {error.timeout:.0f} s") from error
     if not ended.stdout:
-        raise pinned.BenchError(f"plimsoll lab diagnose ended with {ended.returncode} and told nothing")
+        raise pinned.BenchError(f"plimsoll lab diagnose ended with {ended.returncode} and printed nothing")
     return json.loads(ended.stdout)["scenarios"]
 
 
@@ -49,11 +49,11 @@ def by_name(scenarios):
 
 
 def row(name, passes):
-    """A line of the table; what was found is told once for each answer that differs."""
+    """A line of the table; what was found is given once for each answer that differs."""
     right = sum(1 for one in passes if one["right"])
-    told = dict.fromkeys(f"{words(one['found'])} ({one['confidence']})" for one in passes)
+    shown = dict.fromkeys(f"{words(one['found'])} ({one['confidence']})" for one in passes)
     mark = f"{right} of {len(passes)}" if right == len(passes) else f"**{right} of {len(passes)}**"
-    return [name, words(passes[0]["expected"]), "; ".join(told), mark]
+    return [name, words(passes[0]["expected"]), "; ".join(shown), mark]
 
 
 def goals(scenarios):
@@ -61,7 +61,7 @@ def goals(scenarios):
     right = sum(1 for one in scenarios if one["right"])
     sure = [one["name"] for one in scenarios if not one["right"] and one["confidence"] in SURE]
     return [
-        (f"{right} of {len(scenarios)} right, at least {RIGHT_LEAST:.0%} wanted",
+        (f"{right} of {len(scenarios)} right, at least {RIGHT_LEAST:.0%} required",
          right >= RIGHT_LEAST * len(scenarios)),
         (f"wrong at measured or proven: {', '.join(sure) or 'none'}", not sure),
     ]

@@ -18,8 +18,8 @@ import servers
 import tools
 
 RESTARTS = 2
-# Descriptors beside the connections: files, the driver's own, timers. Memory may grow by this much over the run.
-DESCRIPTORS_BESIDE = 64
+# Descriptors in addition to the connections: files, the driver's own, timers. Memory may grow by this much over the run.
+SPARE_DESCRIPTORS = 64
 MEMORY_GROWTH_RATIO = 1.05
 MEMORY_GROWTH_BYTES = 2**20
 
@@ -81,7 +81,7 @@ def account(document):
 
 def goals(early, late, found, connections):
     """(text, met) of each."""
-    descriptors_max = min(early["descriptors"], connections) + DESCRIPTORS_BESIDE
+    descriptors_max = min(early["descriptors"], connections) + SPARE_DESCRIPTORS
     memory_max = early["resident_bytes"] * MEMORY_GROWTH_RATIO + MEMORY_GROWTH_BYTES
     return [
         (f"{found['intended']} intended = {found['completed']} completed + {sum(found['failed'].values())} failed, "
@@ -89,7 +89,7 @@ def goals(early, late, found, connections):
         (f"{late['descriptors']} descriptors after the last restart, {early['descriptors']} before the first, "
          f"{connections} connections", late["descriptors"] <= descriptors_max),
         (f"{late['resident_bytes'] / 2**20:.1f} MiB after the last restart, {early['resident_bytes'] / 2**20:.1f} MiB "
-         f"before the first; at most {memory_max / 2**20:.1f} MiB wanted", late["resident_bytes"] <= memory_max),
+         f"before the first; at most {memory_max / 2**20:.1f} MiB required", late["resident_bytes"] <= memory_max),
         ("requests were completed", found["completed"] > 0),
     ]
 

@@ -70,7 +70,7 @@ def gcannon(case, url, seconds):
 
 
 def plimsoll(case, url, seconds, driver=None, looking=False):
-    """Closed loop, one worker; no other tool looks at hosts, so neither does Plimsoll beside them."""
+    """Closed loop, one worker; no other tool samples hosts, so Plimsoll does not either."""
     chosen = ["--driver", driver] if driver else []
     post = ["-m", "POST", "-b", f"@{BODY_FILE}", "-H", f"Content-Type: {JSON_TYPE}"] if case.post else []
     streams = ["--http2", "--streams", case.streams] if case.site == "h2" else []

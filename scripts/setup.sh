@@ -78,16 +78,16 @@ at_least() {
     printf '%s\n%s\n' "$2" "$1" | sort --check=quiet --version-sort
 }
 
-go_wanted() {
+required_go() {
     awk '$1 == "go" { print $2 }' "$SERVICES/go/go.mod"
 }
 
-jdk_wanted() {
+required_jdk() {
     sed -n 's|.*<maven.compiler.release>\(.*\)</.*|\1|p' "$SERVICES/java/pom.xml"
 }
 
 fail_without_go() {
-    fail "the services of the lab need Go $(go_wanted) or newer, and $1. Install it from https://go.dev/dl, put its bin folder on the PATH, and run make again"
+    fail "the services of the lab need Go $(required_go) or newer, and $1. Install it from https://go.dev/dl, put its bin folder on the PATH, and run make again"
 }
 
 # Debian 12's Go cannot build what is asked of it, so it is not installed in the first place.
@@ -106,7 +106,7 @@ require_new_go() {
 require_new_jdk() {
     local there
     there=$(javac -version 2>&1)
-    at_least "${there#javac }" "$(jdk_wanted)" || fail "the services of the lab need a JDK $(jdk_wanted) or newer, and the first on the PATH is $there"
+    at_least "${there#javac }" "$(required_jdk)" || fail "the services of the lab need a JDK $(required_jdk) or newer, and the first on the PATH is $there"
 }
 
 require_means() {

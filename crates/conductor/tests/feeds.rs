@@ -53,9 +53,9 @@ fn plan(server: &BadServer, hosts: Vec<PlanHost>) -> Plan {
 
 /// Keeps what is reported.
 #[derive(Default)]
-struct Told(Vec<String>);
+struct Reported(Vec<String>);
 
-impl Observer for Told {
+impl Observer for Reported {
     fn observe(&mut self, progress: &Progress<'_>) {
         if let Progress::Happened(event) = progress {
             self.0.push(event.text.clone());
@@ -68,7 +68,7 @@ fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn SampleSource>>) -> (Run, Vec<Str
     let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
     let interrupted = AtomicBool::new(false);
     let options = RunOptions { feeds, ..RunOptions::new("run", "0", &interrupted) };
-    let mut reported = Told::default();
+    let mut reported = Reported::default();
     let outcome = conduct(plan(&server, hosts), options, &mut reported).unwrap();
     (outcome.run, reported.0)
 }

@@ -243,7 +243,7 @@ fn a_check_of_the_status_decides_it_and_others_leave_it_to_the_usual_rule() {
 }
 
 #[test]
-fn answers_are_looked_at_no_closer_than_checks_need() {
+fn responses_are_read_no_further_than_checks_need() {
     let interest = |checks: &[&str]| judge(checks).interest();
     assert_eq!(interest(&[]), ResponseInterest::None);
     assert_eq!(interest(&["status=200", "size>1"]), ResponseInterest::Outcome);

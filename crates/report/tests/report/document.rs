@@ -66,7 +66,7 @@ fn credentials_of_the_plan_are_hidden_and_other_headers_are_not() {
     let mut sample = sample::healthy("answer");
     let mut plan: serde_json::Value = serde_json::from_str(&sample.run.manifest.plan).unwrap();
     let names = ["Authorization", "proxy-authorization", "COOKIE", "X-Api-Key", "x-auth-token", "Accept"];
-    plan["target"]["headers"] = names.iter().map(|name| vec![*name, "tell-nobody"]).collect();
+    plan["target"]["headers"] = names.iter().map(|name| vec![*name, "keep-secret"]).collect();
     plan["mix"] = vec![serde_json::Value::Null, plan["target"].clone()].into();
     sample.run.manifest.plan = plan.to_string();
     let document = json::Document::new(&sample.run, &sample.findings);
@@ -75,7 +75,7 @@ fn credentials_of_the_plan_are_hidden_and_other_headers_are_not() {
     for header in &headers[..5] {
         assert_eq!(header[1], "(hidden)", "{header}");
     }
-    assert_eq!((&headers[5][0], &headers[5][1]), (&"Accept".into(), &"tell-nobody".into()));
+    assert_eq!((&headers[5][0], &headers[5][1]), (&"Accept".into(), &"keep-secret".into()));
     assert!(headers.len() == 6 && headers[2][0] == "COOKIE");
 }
 

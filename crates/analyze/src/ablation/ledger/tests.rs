@@ -37,7 +37,7 @@ fn cost_of<'a>(ledger: &'a Ledger, name: &str) -> &'a SwitchCost {
 }
 
 #[test]
-fn exact_runs_give_the_costs_in_order_and_the_order_of_mending() {
+fn exact_runs_give_the_costs_in_order_and_the_order_of_fixing() {
     let ledger = ledger(&trials(3, 1, 0.0, 1));
     let names: Vec<&str> = ledger.costs.iter().map(|cost| cost.name.as_str()).collect();
     assert_eq!((names, ledger.design), (vec!["s2", "s1", "s0"], Design::Full));

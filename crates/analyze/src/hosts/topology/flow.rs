@@ -43,7 +43,7 @@ impl Tier {
     }
 
     /// True if its host is sampled, or may be: its listener is known.
-    pub(crate) fn is_looked_at(&self) -> bool {
+    pub(crate) fn is_sampled(&self) -> bool {
         self.outside.is_none()
     }
 
@@ -74,7 +74,7 @@ pub(crate) struct Flow {
 impl Flow {
     /// The tiers that the target's address leads to, as far as their hosts are sampled.
     pub(crate) fn front(&self) -> Vec<usize> {
-        let is_front = |tier: &Tier| tier.node.depth == 1 && tier.is_looked_at();
+        let is_front = |tier: &Tier| tier.node.depth == 1 && tier.is_sampled();
         (0..self.tiers.len()).filter(|index| is_front(&self.tiers[*index])).collect()
     }
 

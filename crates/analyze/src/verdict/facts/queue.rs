@@ -138,7 +138,7 @@ fn shares(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f6
 fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
     let shares = shares(ctx, tiers, high);
     let tier = |index: &usize| &ctx.flow.tiers[*index];
-    let inner = |index: &usize| tier(index).is_looked_at() && !tiers.contains(index);
+    let inner = |index: &usize| tier(index).is_sampled() && !tiers.contains(index);
     let to_tiers: f64 = shares.iter().filter(|(to, _)| inner(to)).map(|(_, count)| count).sum();
     let outer = shares.iter().filter_map(|(to, count)| Some((tier(to).outside.as_ref()?, *count)));
     let outer = outer.max_by(|a, b| a.1.total_cmp(&b.1));

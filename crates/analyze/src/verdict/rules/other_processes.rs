@@ -55,7 +55,7 @@ fn unwatched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> 
 /// Watched processes that requests are not known to pass, and that use as much at the lowest load, or never sleep. Of a lab
 /// host every process is watched, whatever it is there for.
 fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
-    let tiers = ctx.flow.tiers.iter().filter(|tier| tier.is_looked_at() && tier.node.host == host);
+    let tiers = ctx.flow.tiers.iter().filter(|tier| tier.is_sampled() && tier.node.host == host);
     let ours: Vec<&str> = tiers.map(|tier| tier.process()).collect();
     if ours.is_empty() || ours.contains(&"") {
         return Vec::new();

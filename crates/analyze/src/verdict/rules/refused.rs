@@ -123,7 +123,7 @@ fn deepest_that_refuses(ctx: &RuleContext<'_>) -> Place {
             .iter()
             .flat_map(|tier| &tiers[*tier].out)
             .map(|flow| flow.to)
-            .filter(|tier| tiers[*tier].is_looked_at() && !here.contains(tier))
+            .filter(|tier| tiers[*tier].is_sampled() && !here.contains(tier))
             .filter(|tier| sees_refusals(ctx, &tiers[*tier].node.host))
             .collect();
         let Some(first) = next.first() else { return place };
