@@ -25,7 +25,7 @@ pub enum Conclusion {
         /// What limits both, and where, if that is known.
         limit: Option<(Limit, String)>,
     },
-    /// Larger responses lower throughput linearly where the link is full.
+    /// Larger responses lower throughput in inverse proportion where the link is full.
     LargerResponses {
         /// The rows with the smallest and the largest responses.
         ends: RowEnds,

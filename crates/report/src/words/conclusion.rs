@@ -74,7 +74,7 @@ fn from_to(RowEnds { low, high }: &RowEnds) -> String {
 fn larger_responses(RowEnds { low, high }: &RowEnds) -> String {
     let with = low.cores.map_or_else(String::new, |_| format!(", with {}", cores(low)));
     format!(
-        "Where the link is full, larger responses lower throughput linearly: {} requests/s of {}, {} of {}{with}.",
+        "Where the link is full, larger responses lower throughput in proportion: {} requests/s of {}, {} of {}{with}.",
         count_text(low.per_sec),
         bytes_text(low.response_bytes.unwrap_or_default()),
         count_text(high.per_sec),
