@@ -23,7 +23,6 @@ pub enum FailurePhase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
-#[expect(missing_docs, reason = "each kind is described by its row in FAILURES")]
 pub enum FailureKind {
     ConnectRefused,
     ConnectTimedOut,

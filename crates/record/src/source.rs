@@ -59,7 +59,6 @@ const fn row(
 /// A source of host samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "each source is described by its row in SOURCES")]
 pub enum Source {
     Cpu,
     Core,

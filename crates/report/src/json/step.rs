@@ -179,7 +179,6 @@ document! {
 
 document! {
     /// 95 % intervals of the percentiles, in milliseconds; null where one is not known.
-    #[expect(missing_docs, reason = "each field is the interval of the percentile it is named after")]
     pub struct PercentileIntervals(times: &TimeSummary) {
         p50: Interval = Interval::from(times.p50.interval_ns).map(ms),
         p75: Interval = Interval::from(times.p75.interval_ns).map(ms),
