@@ -8,6 +8,7 @@ mod tidy {
     pub(crate) mod clocks;
     pub(crate) mod cycles;
     pub(crate) mod dependencies;
+    pub(crate) mod doc_comments;
     pub(crate) mod documents;
     pub(crate) mod files;
     pub(crate) mod functions;
@@ -26,7 +27,8 @@ use tidy::breach::{Breach, report};
 use tidy::dependencies::Levels;
 use tidy::sources::{Source, read_architecture, read_crates, read_sources, root};
 use tidy::{
-    clocks, cycles, dependencies, documents, files, functions, names, results, unsafety, vocabulary, words,
+    clocks, cycles, dependencies, doc_comments, documents, files, functions, names, results, unsafety,
+    vocabulary, words,
 };
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -135,6 +137,16 @@ fn documents_are_filled_in_and_their_links_lead_somewhere() -> Outcome {
     let mut breaches: Vec<Breach> = sources.iter().flat_map(documents::placeholders).collect();
     breaches.extend(sources.iter().flat_map(|source| documents::dead_links(&root, source)));
     report(&breaches)
+}
+
+#[test]
+fn public_items_have_a_doc_comment() -> Outcome {
+    over_rust_files(doc_comments::missing_docs)
+}
+
+#[test]
+fn doc_comments_do_not_repeat_names() -> Outcome {
+    over_rust_files(doc_comments::repeated_names)
 }
 
 #[test]

@@ -54,7 +54,6 @@ fn edges(modules: &[Module]) -> Edges {
 /// What a path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
-    /// A module.
     Module(usize),
     /// An item that this module defines.
     Item(usize),
