@@ -1,17 +1,17 @@
 //! A server that follows a script, one thread for each connection.
 
-use std::collections::HashMap;
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Weak};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use rustix::net::sockopt::{set_socket_linger, set_tcp_nodelay};
 
-use crate::inbound::Inbound;
-use crate::script::{Place, Reply, Script, Then};
+use crate::request_text::read_request;
+use crate::script::{Reply, Request, Script, Then};
 
 /// The threads do little; tests with a thousand connections should not reserve much for them.
 const STACK_BYTES: usize = 256 * 1024;
@@ -19,7 +19,8 @@ const STACK_BYTES: usize = 256 * 1024;
 /// A running server. Dropping it closes all connections and waits for its threads.
 pub struct BadServer {
     address: SocketAddr,
-    stage: Arc<Stage>,
+    shared: Arc<Shared>,
+    acceptor: Option<JoinHandle<()>>,
 }
 
 impl BadServer {
@@ -32,16 +33,13 @@ impl BadServer {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port on 127.0.0.1");
         let address = listener.local_addr().expect("the address of a listener");
         let listener = Arc::new(listener);
-        let stage = Arc::new(Stage::new(script, Arc::clone(&listener)));
-        let of_thread = Arc::clone(&stage);
-        stage.enter();
-        spawn(move || {
-            accept_all(&listener, &of_thread);
-            drop(listener);
-            of_thread.leave(None);
-        })
-        .expect("a thread for a test's server");
-        Self { address, stage }
+        let sockets = Mutex::new(Some(Sockets { listener: Arc::clone(&listener), streams: Vec::new() }));
+        let (connections, requests) = (AtomicU64::new(0), AtomicU64::new(0));
+        let shared = Arc::new(Shared { script, connections, requests, sockets, closed: Condvar::new() });
+        let of_thread = Arc::clone(&shared);
+        let acceptor =
+            spawn(move || accept_all(&listener, &of_thread)).expect("a thread for a test's server");
+        Self { address, shared, acceptor: Some(acceptor) }
     }
 
     /// Where it listens.
@@ -51,156 +49,123 @@ impl BadServer {
 
     /// Connections accepted so far.
     pub fn connections(&self) -> u64 {
-        self.stage.connections.load(Ordering::SeqCst)
+        self.shared.connections.load(Ordering::SeqCst)
     }
 
     /// Requests read whole so far, answered or not.
     pub fn requests(&self) -> u64 {
-        self.stage.requests.load(Ordering::SeqCst)
+        self.shared.requests.load(Ordering::SeqCst)
     }
 }
 
 impl Drop for BadServer {
     fn drop(&mut self) {
-        self.stage.close();
-        let mut cast = self.stage.lock();
-        while cast.threads > 0 {
-            cast = self.stage.changed.wait(cast).unwrap_or_else(PoisonError::into_inner);
-        }
+        self.shared.close();
+        // A thread that panicked has reported it.
+        self.acceptor.take().map(JoinHandle::join);
     }
 }
 
-fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().stack_size(STACK_BYTES).spawn(work).map(drop)
+fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().stack_size(STACK_BYTES).spawn(work)
 }
 
 /// What the threads of one server share.
-struct Stage {
+struct Shared {
     script: Script,
     connections: AtomicU64,
     requests: AtomicU64,
-    cast: Mutex<Cast>,
-    changed: Condvar,
+    /// `None` once the server is closed.
+    sockets: Mutex<Option<Sockets>>,
+    closed: Condvar,
 }
 
-struct Cast {
-    /// Nothing once the server is closed.
-    listener: Option<Arc<TcpListener>>,
-    open: HashMap<u64, Arc<TcpStream>>,
-    threads: usize,
+struct Sockets {
+    listener: Arc<TcpListener>,
+    /// A connection closes when its thread lets it go.
+    streams: Vec<Weak<TcpStream>>,
 }
 
-impl Stage {
-    fn new(script: Script, listener: Arc<TcpListener>) -> Self {
-        let cast = Cast { listener: Some(listener), open: HashMap::new(), threads: 0 };
-        let (connections, requests) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self { script, connections, requests, cast: Mutex::new(cast), changed: Condvar::new() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Cast> {
-        self.cast.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn enter(&self) {
-        self.lock().threads += 1;
-    }
-
-    fn leave(&self, connection: Option<u64>) {
-        let mut cast = self.lock();
-        cast.threads -= 1;
-        if let Some(connection) = connection {
-            cast.open.remove(&connection);
-        }
-        self.changed.notify_all();
-    }
-
+impl Shared {
     /// Closes the listener and all connections at once; their threads end by themselves.
     fn close(&self) {
-        let mut cast = self.lock();
-        if let Some(listener) = cast.listener.take() {
+        if let Some(sockets) = self.sockets.lock().take() {
             // On Linux this ends a waiting accept, and connecting is refused from now on. It can only fail if
             // the socket does not listen, and then no thread waits.
-            rustix::net::shutdown(&listener, rustix::net::Shutdown::Both).ok();
+            rustix::net::shutdown(&sockets.listener, rustix::net::Shutdown::Both).ok();
+            for stream in sockets.streams.iter().filter_map(Weak::upgrade) {
+                // A connection that the client has closed already cannot be shut down, and need not be.
+                stream.shutdown(Shutdown::Both).ok();
+            }
         }
-        for (_, stream) in cast.open.drain() {
-            // A connection that the client has closed already cannot be shut down, and need not be.
-            stream.shutdown(Shutdown::Both).ok();
-        }
-        self.changed.notify_all();
+        self.closed.notify_all();
     }
 
     /// Waits for a span; false if the server was closed meanwhile.
     fn pause(&self, span: Duration) -> bool {
         let end = Instant::now() + span;
-        let mut cast = self.lock();
-        while cast.listener.is_some() {
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return true;
-            }
-            cast = self.changed.wait_timeout(cast, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        false
+        let mut sockets = self.sockets.lock();
+        while sockets.is_some() && !self.closed.wait_until(&mut sockets, end).timed_out() {}
+        sockets.is_some()
     }
 
     /// Takes a connection in; nothing if the server is closed.
-    fn admit(&self, stream: TcpStream) -> Option<(u64, Arc<TcpStream>)> {
-        let mut cast = self.lock();
-        cast.listener.as_ref()?;
-        let number = self.connections.fetch_add(1, Ordering::SeqCst);
+    fn admit(&self, stream: TcpStream) -> Option<Arc<TcpStream>> {
         let stream = Arc::new(stream);
-        cast.open.insert(number, Arc::clone(&stream));
-        cast.threads += 1;
-        Some((number, stream))
+        self.sockets.lock().as_mut()?.streams.push(Arc::downgrade(&stream));
+        self.connections.fetch_add(1, Ordering::SeqCst);
+        Some(stream)
     }
 }
 
-fn accept_all(listener: &TcpListener, stage: &Arc<Stage>) {
+/// Serves each connection on a thread of its own until the listener is closed, and waits for all of them.
+fn accept_all(listener: &TcpListener, shared: &Arc<Shared>) {
+    let mut threads = Vec::new();
     while let Ok((stream, _)) = listener.accept() {
-        let Some((number, stream)) = stage.admit(stream) else { return };
-        let of_thread = Arc::clone(stage);
-        let spawned = spawn(move || {
-            // A client that leaves in the middle is an ordinary end of the play.
-            play(&stream, &of_thread).ok();
-            drop(stream);
-            of_thread.leave(Some(number));
-        });
-        if spawned.is_err() {
-            stage.leave(Some(number));
-        }
+        let Some(stream) = shared.admit(stream) else { break };
+        let of_thread = Arc::clone(shared);
+        threads.extend(spawn(move || {
+            // A client that leaves in the middle is an ordinary end.
+            serve(&stream, &of_thread).ok();
+        }));
+    }
+    for thread in threads {
+        thread.join().ok();
     }
 }
 
 /// Follows the script on one connection to its end. The connection closes when the caller lets it go.
-fn play(stream: &TcpStream, stage: &Stage) -> io::Result<()> {
+fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     set_tcp_nodelay(stream, true)?;
-    let mut inbound = Inbound::new(stream);
-    let mut of_connection = 0;
-    while let Some(head_only) = inbound.next_is_head()? {
-        let of_server = stage.requests.fetch_add(1, Ordering::SeqCst);
-        let reply = stage.script.reply(&Place { of_server, of_connection, head_only });
-        send(stream, &reply, stage)?;
-        of_connection += 1;
+    let mut reader = BufReader::new(stream);
+    let mut before_on_connection = 0;
+    while let Some(text) = read_request(&mut reader) {
+        let before_on_server = shared.requests.fetch_add(1, Ordering::SeqCst);
+        let head_only = text.starts_with("HEAD ");
+        let request = Request { before_on_server, before_on_connection, head_only };
+        let reply = shared.script.reply(&request);
+        send(stream, &reply, shared)?;
+        before_on_connection += 1;
         match reply.then {
             Then::Read => {}
             Then::Close => break,
             // Closing with no time to linger drops what is unsent and resets.
             Then::Reset => return Ok(set_socket_linger(stream, Some(Duration::ZERO))?),
-            Then::Kill => stage.close(),
+            Then::Kill => shared.close(),
         }
     }
     Ok(())
 }
 
-fn send(mut stream: &TcpStream, reply: &Reply, stage: &Stage) -> io::Result<()> {
-    if !reply.delay.is_zero() && !stage.pause(reply.delay) {
+fn send(mut stream: &TcpStream, reply: &Reply, shared: &Shared) -> io::Result<()> {
+    if !reply.delay.is_zero() && !shared.pause(reply.delay) {
         return Ok(());
     }
     let Some((first_bytes, gap)) = reply.trickle else { return stream.write_all(&reply.bytes) };
     let (first, rest) = reply.bytes.split_at(first_bytes);
     stream.write_all(first)?;
     for byte in rest {
-        if !stage.pause(gap) {
+        if !shared.pause(gap) {
             break;
         }
         stream.write_all(&[*byte])?;

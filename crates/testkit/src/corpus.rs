@@ -20,19 +20,19 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
 #[derive(Debug, Clone, Copy)]
 pub struct Mutations<'a> {
     /// The most places of one seed.
-    pub places_max: usize,
+    pub max_places: usize,
     /// Bytes that mean something, of which each is put in the place of another.
-    pub telling_bytes: &'a [u8],
+    pub special_bytes: &'a [u8],
     /// The length of the piece that comes twice, in bytes.
     pub repeated_bytes: usize,
 }
 
 impl Mutations<'_> {
     /// Shows every mutation of a seed.
-    pub fn each(&self, seed: &[u8], mut look: impl FnMut(&[u8])) {
-        let step = seed.len().div_ceil(self.places_max).max(1);
+    pub fn each(&self, seed: &[u8], mut inspect: impl FnMut(&[u8])) {
+        let step = seed.len().div_ceil(self.max_places).max(1);
         for at in (0..seed.len()).step_by(step) {
-            self.at(seed, at).iter().for_each(|mutated| look(mutated));
+            self.at(seed, at).iter().for_each(|mutated| inspect(mutated));
         }
     }
 
@@ -40,7 +40,7 @@ impl Mutations<'_> {
     fn at(&self, seed: &[u8], at: usize) -> Vec<Vec<u8>> {
         let (before, after) = seed.split_at(at);
         let replaced = |byte: u8| [before, &[byte], &after[1..]].concat();
-        let mut mutated: Vec<_> = self.telling_bytes.iter().map(|byte| replaced(*byte)).collect();
+        let mut mutated: Vec<_> = self.special_bytes.iter().map(|byte| replaced(*byte)).collect();
         mutated.push(replaced(after[0] ^ 0x80));
         mutated.push(replaced(after[0].wrapping_add(1)));
         mutated.push([before, &after[1..]].concat());
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_seed_is_changed_in_every_way_at_no_more_places_than_asked() {
-        let mutations = Mutations { places_max: 2, telling_bytes: b"?", repeated_bytes: 2 };
+        let mutations = Mutations { max_places: 2, special_bytes: b"?", repeated_bytes: 2 };
         let mut seen = Vec::new();
         mutations.each(b"abc", |mutated| seen.push(mutated.to_vec()));
         let first: [&[u8]; 6] = [b"?bc", b"\xe1bc", b"bbc", b"bc", b"ababc", b""];

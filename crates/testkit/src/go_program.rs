@@ -1,20 +1,17 @@
 //! A small Go program that serves its runtime's pages.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use crate::server::{Server, ServerError, command, run, write};
+use crate::server::{Server, ServerError, command, run};
 
-/// `/debug/vars` and `/debug/pprof/`, with some goroutines parked and some collections behind it.
-const SOURCE: &str = include_str!("../programs/pages.go");
-
-/// A running Go program; killed and waited for when dropped.
+/// A running Go program that serves `/debug/vars` and `/debug/pprof/`; killed and waited for when dropped.
 pub struct GoProgram(Server);
 
 impl GoProgram {
     /// Goroutines that it keeps parked, at the least.
     pub const GOROUTINES: u64 = 40;
-
     /// Collections that it has made, at the least.
     pub const COLLECTIONS: u64 = 3;
 
@@ -37,14 +34,14 @@ impl GoProgram {
     /// When there is no Go.
     pub fn compile(folder: &Path) -> Result<PathBuf, ServerError> {
         let (source, program) = (folder.join("pages.go"), folder.join("pages"));
-        write(&source, SOURCE)?;
+        fs::write(&source, include_str!("../programs/pages.go"))?;
         run(command("go").current_dir(folder).args(["build", "-o"]).arg(&program).arg(&source))?;
         Ok(program)
     }
 
     /// Its expvar page.
     pub fn url(&self) -> String {
-        format!("http://{}/debug/vars", self.0.address())
+        format!("http://{}/debug/vars", self.address())
     }
 
     /// Where it listens.

@@ -15,10 +15,7 @@ const TRICKLE_BYTES: usize = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Script {
     /// Nothing is wrong: 200 with this body.
-    Correct {
-        /// The body of every answer.
-        body: Vec<u8>,
-    },
+    Correct { body: Vec<u8> },
     /// Answers with these statuses in turn, over all connections; those that can have no body have none.
     Statuses(Vec<u16>),
     /// Answers in HTTP/1.0 and closes.
@@ -30,10 +27,7 @@ pub enum Script {
     /// A correct answer, each byte in a packet of its own.
     OneBytePieces,
     /// Closes after so many answers on a connection, without having said so.
-    CloseBetweenRequests {
-        /// Answers on each connection.
-        after: u64,
-    },
+    CloseBetweenRequests { after: u64 },
     /// Announces 100 bytes of body, sends 50 and closes.
     TruncatedBody,
     /// Sends what is no HTTP and closes.
@@ -50,10 +44,7 @@ pub enum Script {
     NeverAnswer,
     /// Sends the head at once and then a byte of a megabyte's body per gap. It takes more than a second if the
     /// gap is more than a microsecond.
-    SlowTrickle {
-        /// The time between two bytes.
-        gap: Duration,
-    },
+    SlowTrickle { gap: Duration },
     /// Announces more bytes than it sends, and leaves the connection open.
     ContentLengthTooLarge,
     /// Sends more bytes than it announces.
@@ -73,18 +64,15 @@ pub enum Script {
     },
     /// Answers so many requests over all connections; at the next one the listener and all connections close at
     /// once, as if the server had been killed.
-    KillAfter {
-        /// Requests that are answered.
-        requests: u64,
-    },
+    KillAfter { requests: u64 },
 }
 
-/// Which request is to be answered.
-pub(crate) struct Place {
+/// The request to answer.
+pub(crate) struct Request {
     /// Requests before it, on all connections.
-    pub(crate) of_server: u64,
+    pub(crate) before_on_server: u64,
     /// Requests before it, on its connection.
-    pub(crate) of_connection: u64,
+    pub(crate) before_on_connection: u64,
     /// It wants the head alone.
     pub(crate) head_only: bool,
 }
@@ -124,41 +112,46 @@ impl Reply {
 
 impl Script {
     /// What is done about one request.
-    pub(crate) fn reply(&self, place: &Place) -> Reply {
+    pub(crate) fn reply(&self, request: &Request) -> Reply {
         match self {
-            Self::Correct { body } => Reply::new(answer(200, body, place), Then::Read),
-            Self::Statuses(statuses) => Reply::new(answer(status(statuses, place), BODY, place), Then::Read),
-            Self::CloseBetweenRequests { after } => {
-                let last = place.of_connection + 1 >= *after;
-                Reply::new(ok(place), if last { Then::Close } else { Then::Read })
+            Self::Correct { body } => Reply::new(answer(200, body, request), Then::Read),
+            Self::Statuses(statuses) => {
+                Reply::new(answer(status(statuses, request), BODY, request), Then::Read)
             }
-            Self::KillAfter { requests } if place.of_server >= *requests => Reply::silent(Then::Kill),
-            Self::KillAfter { .. } => Reply::new(ok(place), Then::Read),
+            Self::CloseBetweenRequests { after } => {
+                let last = request.before_on_connection + 1 >= *after;
+                Reply::new(ok(request), if last { Then::Close } else { Then::Read })
+            }
+            Self::KillAfter { requests } if request.before_on_server >= *requests => {
+                Reply::silent(Then::Kill)
+            }
+            Self::KillAfter { .. } => Reply::new(ok(request), Then::Read),
             Self::OneBytePieces => {
-                Reply { trickle: Some((0, Duration::ZERO)), ..Reply::new(ok(place), Then::Read) }
+                Reply { trickle: Some((0, Duration::ZERO)), ..Reply::new(ok(request), Then::Read) }
             }
             Self::SlowTrickle { gap } => trickle(*gap),
             Self::SlowAtFirst { requests, cold, warm } => {
-                let delay = if place.of_server < *requests { *cold } else { *warm };
-                Reply { delay, ..Reply::new(ok(place), Then::Read) }
+                let delay = if request.before_on_server < *requests { *cold } else { *warm };
+                Reply { delay, ..Reply::new(ok(request), Then::Read) }
             }
             Self::EarlyClose => Reply::silent(Then::Close),
             Self::ResetBeforeResponse => Reply::silent(Then::Reset),
             Self::NeverAnswer => Reply::silent(Then::Read),
-            _ => self.fixed_reply(place),
+            _ => self.fixed_reply(request),
         }
     }
 
     /// Of the scripts that send the same bytes every time.
-    fn fixed_reply(&self, place: &Place) -> Reply {
+    fn fixed_reply(&self, request: &Request) -> Reply {
         let half = vec![b'x'; 50];
         match self {
             Self::Http10 => {
-                let bytes = joined("HTTP/1.0 200 OK\r\nContent-Length: 15\r\n\r\n", BODY);
-                Reply::new(bytes, Then::Close)
+                Reply::new(joined("HTTP/1.0 200 OK\r\nContent-Length: 15\r\n\r\n", BODY), Then::Close)
             }
             Self::CloseDelimited => Reply::new(joined("HTTP/1.1 200 OK\r\n\r\n", BODY), Then::Close),
-            Self::Continue100 => Reply::new(joined("HTTP/1.1 100 Continue\r\n\r\n", &ok(place)), Then::Read),
+            Self::Continue100 => {
+                Reply::new(joined("HTTP/1.1 100 Continue\r\n\r\n", &ok(request)), Then::Read)
+            }
             Self::TruncatedBody => Reply::new(joined(&head(100), &half), Then::Close),
             Self::ResetMidBody => Reply::new(joined(&head(100), &half), Then::Reset),
             Self::ContentLengthTooLarge => Reply::new(joined(&head(100), &half), Then::Read),
@@ -173,7 +166,7 @@ impl Script {
                 let head = "HTTP/1.1 200 OK\r\nContent-Length: 15\r\nContent-Length: 50\r\n\r\n";
                 Reply::new(joined(head, BODY), Then::Read)
             }
-            _ => Reply::new(ok(place), Then::Read),
+            _ => Reply::new(ok(request), Then::Read),
         }
     }
 }
@@ -198,20 +191,20 @@ fn trickle(gap: Duration) -> Reply {
     Reply { trickle, ..Reply::new(joined(&head, &vec![b'x'; TRICKLE_BYTES]), Then::Read) }
 }
 
-fn status(statuses: &[u16], place: &Place) -> u16 {
-    statuses.iter().cycle().nth(place.of_server as usize % statuses.len().max(1)).copied().unwrap_or(200)
+fn status(statuses: &[u16], request: &Request) -> u16 {
+    statuses.get(request.before_on_server as usize % statuses.len().max(1)).copied().unwrap_or(200)
 }
 
-fn ok(place: &Place) -> Vec<u8> {
-    answer(200, BODY, place)
+fn ok(request: &Request) -> Vec<u8> {
+    answer(200, BODY, request)
 }
 
 /// A correct answer.
-fn answer(status: u16, body: &[u8], place: &Place) -> Vec<u8> {
+fn answer(status: u16, body: &[u8], request: &Request) -> Vec<u8> {
     let line = format!("HTTP/1.1 {status} Scripted\r\n");
     if matches!(status, 204 | 304) {
         return joined(&line, b"\r\n");
     }
     let head = format!("{line}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
-    joined(&head, if place.head_only { b"" } else { body })
+    joined(&head, if request.head_only { b"" } else { body })
 }

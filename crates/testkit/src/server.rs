@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// Starts that are tried: the port may be taken by another process between being chosen and being used.
-const STARTS_MAX: usize = 3;
+const MAX_STARTS: usize = 5;
 
 /// How long a server may take to accept. A database and a program that is compiled first take seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,40 +24,23 @@ const POLL: Duration = Duration::from_millis(5);
 pub enum ServerError {
     /// The program is not there, or cannot be run.
     #[error("could not run {program} ({reason}); `make setup` installs it")]
-    NotInstalled {
-        /// The program.
-        program: String,
-        /// What the system said.
-        reason: io::Error,
-    },
-    /// Its folder could not be written.
-    #[error("could not write the folder of a server ({reason}); make room in the folder for temporary files")]
-    Folder {
-        /// What the system said.
-        reason: io::Error,
-    },
-    /// What has to be done before it starts failed.
-    #[error("{program} failed; it said: {said}")]
-    Preparation {
-        /// The program.
-        program: String,
-        /// Its output.
-        said: String,
-    },
+    NotInstalled { program: String, reason: io::Error },
+    /// A file or a port that it needs.
+    #[error("could not prepare a server ({0}); make room in the folder for temporary files")]
+    Setup(#[from] io::Error),
+    /// A command that has to run before it starts.
+    #[error("{program} failed; it said: {output}")]
+    Preparation { program: String, output: String },
     /// It ended or did not accept in time.
     #[error("{program} did not begin to accept; it said: {log}")]
-    NotAccepting {
-        /// The program.
-        program: String,
-        /// What it wrote.
-        log: String,
-    },
+    NotAccepting { program: String, log: String },
 }
 
 /// A running server; killed and waited for when dropped.
-pub(crate) struct Server {
+pub struct Server {
     child: Child,
-    address: SocketAddr,
+    program: String,
+    addresses: Vec<SocketAddr>,
     /// Removed after the child has ended, as fields are dropped after `drop`.
     folder: TempDir,
 }
@@ -68,60 +51,77 @@ impl Server {
     pub(crate) fn start(
         prepare: impl Fn(&Path, SocketAddr) -> Result<Command, ServerError>,
     ) -> Result<Self, ServerError> {
-        let mut outcome = Self::start_once(&prepare);
-        for _ in 1..STARTS_MAX {
-            match outcome {
-                Err(ServerError::NotAccepting { .. }) => outcome = Self::start_once(&prepare),
-                other => return other,
+        Self::start_on(1, |folder, addresses| prepare(folder, addresses[0]), TcpStream::connect)
+    }
+
+    /// As [`Server::start`], on several ports; it accepts once `ask` succeeds for the first of them.
+    pub(crate) fn start_on<T>(
+        ports: usize,
+        prepare: impl Fn(&Path, &[SocketAddr]) -> Result<Command, ServerError>,
+        ask: impl Fn(SocketAddr) -> io::Result<T>,
+    ) -> Result<Self, ServerError> {
+        let start_once = || {
+            let mut server = Self::spawn(ports, &prepare)?;
+            if server.accepts_in_time(&ask) { Ok(server) } else { Err(server.not_accepting()) }
+        };
+        let mut outcome = start_once();
+        for _ in 1..MAX_STARTS {
+            if !matches!(outcome, Err(ServerError::NotAccepting { .. })) {
+                break;
             }
+            outcome = start_once();
         }
         outcome
     }
 
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
+    fn spawn(
+        ports: usize,
+        prepare: impl Fn(&Path, &[SocketAddr]) -> Result<Command, ServerError>,
+    ) -> Result<Self, ServerError> {
+        let folder = tempfile::Builder::new().prefix("plimsoll-server-").tempdir()?;
+        let reserve = |_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+        let reserved = (0..ports).map(reserve).collect::<io::Result<Vec<_>>>()?;
+        let addresses = reserved.iter().map(TcpListener::local_addr).collect::<io::Result<Vec<_>>>()?;
+        let mut command = prepare(folder.path(), &addresses)?;
+        let log = File::create(log_path(folder.path()))?;
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        drop(reserved);
+        Ok(Self { child: spawn(&mut command)?, program: name(&command), addresses, folder })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.addresses[0]
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
     }
 
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
-    fn start_once(
-        prepare: &impl Fn(&Path, SocketAddr) -> Result<Command, ServerError>,
-    ) -> Result<Self, ServerError> {
-        let failed = |reason| ServerError::Folder { reason };
-        let folder = tempfile::Builder::new().prefix("plimsoll-server-").tempdir().map_err(failed)?;
-        let reserved = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
-        let address = reserved.local_addr().map_err(failed)?;
-        let mut command = prepare(folder.path(), address)?;
-        let log = File::create(log_path(folder.path())).map_err(failed)?;
-        let again = log.try_clone().map_err(failed)?;
-        command.stdin(Stdio::null()).stdout(log).stderr(again);
-        drop(reserved);
-        let child = spawned(&mut command)?;
-        // From here on the child is owned, and ended with its handle whatever follows.
-        let mut server = Self { child, address, folder };
-        if server.accepts_in_time() {
-            return Ok(server);
-        }
-        let log = fs::read_to_string(log_path(server.folder.path())).unwrap_or_default();
-        Err(ServerError::NotAccepting { program: name(&command), log: log.trim().to_owned() })
-    }
-
-    fn accepts_in_time(&mut self) -> bool {
+    fn accepts_in_time<T>(&mut self, ask: impl Fn(SocketAddr) -> io::Result<T>) -> bool {
         let begun = Instant::now();
         // A child that has ended will not accept; another process at its port must not be taken for it.
         while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < PATIENCE {
-            if TcpStream::connect(self.address).is_ok() {
+            if ask(self.address()).is_ok() {
                 return matches!(self.child.try_wait(), Ok(None));
             }
             thread::sleep(POLL);
         }
         false
+    }
+
+    fn not_accepting(&self) -> ServerError {
+        let log = fs::read_to_string(log_path(self.folder())).unwrap_or_default();
+        ServerError::NotAccepting { program: self.program.clone(), log: log.trim().to_owned() }
     }
 }
 
@@ -150,25 +150,22 @@ pub(crate) fn command(program: &str) -> Command {
 }
 
 /// Starts a command.
-pub(crate) fn spawned(command: &mut Command) -> Result<Child, ServerError> {
-    let outcome = command.spawn();
-    outcome.map_err(|reason| ServerError::NotInstalled { program: name(command), reason })
+pub(crate) fn spawn(command: &mut Command) -> Result<Child, ServerError> {
+    command.spawn().map_err(|reason| not_installed(command, reason))
 }
 
 /// Runs a command that prepares something, to its end.
 pub(crate) fn run(command: &mut Command) -> Result<(), ServerError> {
-    let output = command.stdin(Stdio::null()).output();
-    let output = output.map_err(|reason| ServerError::NotInstalled { program: name(command), reason })?;
+    let output = command.stdin(Stdio::null()).output().map_err(|reason| not_installed(command, reason))?;
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned();
-    Err(ServerError::Preparation { program: name(command), said })
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).trim().to_owned();
+    Err(ServerError::Preparation { program: name(command), output: text })
 }
 
-/// Writes a file of a server.
-pub(crate) fn write(path: &Path, content: &str) -> Result<(), ServerError> {
-    fs::write(path, content).map_err(|reason| ServerError::Folder { reason })
+fn not_installed(command: &Command, reason: io::Error) -> ServerError {
+    ServerError::NotInstalled { program: name(command), reason }
 }
 
 fn name(command: &Command) -> String {

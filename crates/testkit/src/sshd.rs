@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::server::{Server, ServerError, command, run, user, write};
+use crate::server::{Server, ServerError, command, run, user};
 
 /// Where sshd, started by root, locks its unprivileged part in. The system's service makes it at each start; here there is
 /// no service. It stays, empty, as sshd wants it.
@@ -27,16 +27,13 @@ impl Sshd {
                 let mut keygen = command("ssh-keygen");
                 run(keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(folder.join(key)))?;
             }
-            let read = |name: &str| {
-                fs::read_to_string(folder.join(name)).map_err(|reason| ServerError::Folder { reason })
-            };
-            write(&folder.join("authorized_keys"), &read("user_key.pub")?)?;
-            let known = format!("[127.0.0.1]:{} {}", address.port(), read("host_key.pub")?);
-            write(&folder.join("known_hosts"), &known)?;
-            write(&folder.join("sshd_config"), &server_configuration(folder, address, first))?;
-            let keys = format!("IdentityFile {}/user_key\n", folder.display());
-            write(&folder.join("client_config"), &client_configuration(folder, &keys))?;
-            write(&folder.join("stranger_config"), &client_configuration(folder, "IdentityFile none\n"))?;
+            fs::copy(folder.join("user_key.pub"), folder.join("authorized_keys"))?;
+            let key = fs::read_to_string(folder.join("host_key.pub"))?;
+            fs::write(folder.join("known_hosts"), format!("[127.0.0.1]:{} {key}", address.port()))?;
+            fs::write(folder.join("sshd_config"), server_configuration(folder, address, first))?;
+            let user_key = format!("{}/user_key", folder.display());
+            fs::write(folder.join("client_config"), client_configuration(folder, &user_key))?;
+            fs::write(folder.join("stranger_config"), client_configuration(folder, "none"))?;
             let mut sshd = command("sshd");
             sshd.args(["-D", "-e", "-f"]).arg(folder.join("sshd_config"));
             Ok(sshd)
@@ -64,8 +61,7 @@ fn make_cage() -> Result<(), ServerError> {
     if !rustix::process::geteuid().is_root() || Path::new(CAGE).is_dir() {
         return Ok(());
     }
-    let made = DirBuilder::new().mode(0o755).recursive(true).create(CAGE);
-    made.map_err(|reason| ServerError::Folder { reason })
+    Ok(DirBuilder::new().mode(0o755).recursive(true).create(CAGE)?)
 }
 
 /// The folder for temporary files may be written by all, which sshd would not stand for keys (`StrictModes`).
@@ -82,9 +78,9 @@ fn server_configuration(folder: &Path, address: SocketAddr, first: &Path) -> Str
     )
 }
 
-fn client_configuration(folder: &Path, keys: &str) -> String {
+fn client_configuration(folder: &Path, key: &str) -> String {
     format!(
-        "{keys}IdentitiesOnly yes\nIdentityAgent none\nUserKnownHostsFile {folder}/known_hosts\n\
+        "IdentityFile {key}\nIdentitiesOnly yes\nIdentityAgent none\nUserKnownHostsFile {folder}/known_hosts\n\
          GlobalKnownHostsFile /dev/null\nStrictHostKeyChecking yes\n",
         folder = folder.display(),
     )

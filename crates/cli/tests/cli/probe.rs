@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use plimsoll_host::{Ssh, StreamError};
 use plimsoll_record::{HostSample, Reading, Source};
-use plimsoll_testkit::{Nginx, Redis, Sshd, refused_address};
+use plimsoll_testkit::{Nginx, Server, Sshd, refused_address};
 use plimsoll_units::{Clock as _, RealClock};
 
 use crate::bench::{Bench, Target};
@@ -50,7 +50,7 @@ fn a_busy_thread_is_shown_with_its_share_of_a_core() {
 
 #[test]
 fn components_are_shown_and_those_that_do_not_tell_are_named() {
-    let (bench, nginx, redis) = (Bench::new(), Nginx::start().unwrap(), Redis::start(&[]).unwrap());
+    let (bench, nginx, redis) = (Bench::new(), Nginx::start().unwrap(), Server::redis(&[]).unwrap());
     let stub = format!("nginx+http://{}/stub", nginx.address());
     let gone = format!("memcached://{}", refused_address());
     let redis = format!("redis://{}", redis.address());
@@ -152,7 +152,7 @@ fn another_machine_is_sampled_over_ssh() {
 fn a_probe_over_ssh_follows_what_a_process_there_is_connected_to() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("redis.sock").to_str().unwrap().to_owned();
-    let redis = Redis::start(&["--unixsocket", &path]).unwrap();
+    let redis = Server::redis(&["--unixsocket", &path]).unwrap();
     let mut client = std::process::Command::new("redis-cli");
     client.args(["-s", &path]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut client = Owned(client.spawn().unwrap());

@@ -3,13 +3,13 @@
 use plimsoll_host::{Component, Login};
 use plimsoll_record::metric::{mariadb, memcached, redis};
 use plimsoll_record::{Metric, Source};
-use plimsoll_testkit::{Mariadb, Memcached, Redis};
+use plimsoll_testkit::Server;
 
 use crate::{Probed, connect, say};
 
 #[test]
 fn redis_reports_its_commands_clients_and_memory() {
-    let redis = Redis::start(&["--maxmemory", "64mb", "--maxclients", "50"]).unwrap();
+    let redis = Server::redis(&["--maxmemory", "64mb", "--maxclients", "50"]).unwrap();
     let address = redis.address().to_string();
     let mut probed = Probed::new(Component::redis(&address, None));
     let before = probed.counters_once(Source::Redis, &address, &[(redis::CONNECTED_CLIENTS, 1)]);
@@ -32,7 +32,7 @@ fn redis_reports_its_commands_clients_and_memory() {
 
 #[test]
 fn redis_without_a_limit_of_memory_has_none_of_zero() {
-    let redis = Redis::start(&[]).unwrap();
+    let redis = Server::redis(&[]).unwrap();
     let address = redis.address().to_string();
     // A password that is not required is not sent either.
     let mut probed = Probed::new(Component::redis(&address, Some("not required")));
@@ -41,7 +41,7 @@ fn redis_without_a_limit_of_memory_has_none_of_zero() {
 
 #[test]
 fn redis_with_a_password_answers_a_user_who_knows_it() {
-    let redis = Redis::start(&["--requirepass", "open sesame"]).unwrap();
+    let redis = Server::redis(&["--requirepass", "open sesame"]).unwrap();
     let address = redis.address().to_string();
     let mut knows = Probed::new(Component::redis(&address, Some("open sesame")));
     knows.counters_once(Source::Redis, &address, &[(redis::CONNECTED_CLIENTS, 1)]);
@@ -61,7 +61,7 @@ fn redis_with_a_password_answers_a_user_who_knows_it() {
 
 #[test]
 fn memcached_reports_its_commands_and_connections() {
-    let memcached = Memcached::start().unwrap();
+    let memcached = Server::memcached().unwrap();
     let address = memcached.address().to_string();
     let mut probed = Probed::new(Component::memcached(&address));
     // The listener is a connection too.
@@ -87,11 +87,11 @@ fn memcached_reports_its_commands_and_connections() {
 
 #[test]
 fn mariadb_reports_its_questions_threads_and_limits_to_users_it_knows() {
-    let mariadb = Mariadb::start(&["--max-connections=17"]).unwrap();
+    let mariadb = Server::mariadb(&["--max-connections=17"]).unwrap();
     let address = mariadb.address().to_string();
     let login =
-        |password: &str| Login { user: Mariadb::USER.to_owned(), password: Some(password.to_owned()) };
-    let mut probed = Probed::new(Component::mariadb(&address, login(Mariadb::PASSWORD)));
+        |password: &str| Login { user: Server::MARIADB_USER.to_owned(), password: Some(password.to_owned()) };
+    let mut probed = Probed::new(Component::mariadb(&address, login(Server::MARIADB_PASSWORD)));
     let first = probed.counters_once(Source::Mariadb, &address, &[(mariadb::THREADS_CONNECTED, 1)]);
     let second = probed.counters(Source::Mariadb, &address);
     assert_eq!(
@@ -114,6 +114,6 @@ fn mariadb_reports_its_questions_threads_and_limits_to_users_it_knows() {
         assert!(second.get(metric).is_some(), "{metric:?} of {second:?}");
     }
     let why = Probed::new(Component::mariadb(&address, login("guess"))).failure();
-    assert!(why.contains(Mariadb::USER) && why.contains("mariadb://user:password@host"), "{why}");
+    assert!(why.contains(Server::MARIADB_USER) && why.contains("mariadb://user:password@host"), "{why}");
     assert!(!why.contains("guess"), "{why}");
 }

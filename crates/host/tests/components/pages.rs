@@ -5,7 +5,7 @@ use std::path::Path;
 use plimsoll_host::{Component, Host, Watched};
 use plimsoll_record::metric::{nginx, scheduler, sockets, tcp};
 use plimsoll_record::{Reading, Source};
-use plimsoll_testkit::{Nginx, NodeExporter};
+use plimsoll_testkit::{Nginx, Server};
 use plimsoll_units::Instant;
 
 use crate::{Probed, connect, say};
@@ -44,9 +44,9 @@ fn a_page_that_is_not_the_one_expected_is_shown() {
 /// The exporter of this machine and the machine's own files must report the same.
 #[test]
 fn node_exporters_page_reports_what_the_hosts_own_files_report() {
-    let exporter = NodeExporter::start().unwrap();
+    let exporter = Server::node_exporter().unwrap();
     let mut host = Host::elsewhere("web");
-    host.add_component(Component::prometheus(&exporter.url()));
+    host.add_component(Component::prometheus(&format!("http://{}/metrics", exporter.address())));
     let page = host.samples(Instant::default());
     let own = Host::local("web", Path::new("/"), &Watched::default()).samples(Instant::default());
     for source in [Source::Cpu, Source::Core, Source::Scheduler, Source::Memory, Source::Tcp, Source::Sockets]

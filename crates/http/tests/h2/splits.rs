@@ -7,7 +7,7 @@ use super::frames::{frame, settings};
 use super::invariance::check;
 
 const MUTATIONS: Mutations<'_> =
-    Mutations { places_max: 24, telling_bytes: &[0, 1, 4, 8, 0x20, 0x88, 0xff], repeated_bytes: 9 };
+    Mutations { max_places: 24, special_bytes: &[0, 1, 4, 8, 0x20, 0x88, 0xff], repeated_bytes: 9 };
 /// Longer seeds, which are floods, are not mutated.
 const MAX_MUTATED_BYTES: usize = 4096;
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::invariance::check;
 
 const MUTATIONS: Mutations<'_> =
-    Mutations { places_max: 48, telling_bytes: b"\r\n 0;:,\0", repeated_bytes: 8 };
+    Mutations { max_places: 48, special_bytes: b"\r\n 0;:,\0", repeated_bytes: 8 };
 
 #[test]
 fn the_fuzzers_corpus_reads_the_same_however_it_is_cut() {

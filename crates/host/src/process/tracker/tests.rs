@@ -280,7 +280,7 @@ fn this_machine_reports_this_process_and_the_server_that_it_is_connected_to() {
 fn a_dependency_behind_a_unix_socket_is_followed_and_reported_with_its_path() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("behind.sock").to_str().unwrap().to_owned();
-    let _redis = plimsoll_testkit::Redis::start(&["--unixsocket", &path]).unwrap();
+    let _redis = plimsoll_testkit::Server::redis(&["--unixsocket", &path]).unwrap();
     let mut client = Command::new("redis-cli");
     client.args(["-s", &path]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut client = Owned(client.spawn().unwrap());
