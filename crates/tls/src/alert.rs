@@ -21,13 +21,11 @@ impl Alert {
     }
 
     /// The number on the wire.
-    #[must_use]
     pub const fn code(self) -> u8 {
         self.0
     }
 
     /// The name in the RFCs, for the alerts that a client can meet.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
             0 => "close_notify",

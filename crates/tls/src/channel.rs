@@ -27,7 +27,8 @@ pub(crate) struct Channel {
     records_per_key: u64,
     keeps_tickets: bool,
     answered: bool,
-    peer_closed: bool,
+    /// The server has said close_notify.
+    pub(crate) peer_closed: bool,
     closed: bool,
 }
 
@@ -63,10 +64,6 @@ impl Channel {
 
     pub(crate) const fn is_open(&self) -> bool {
         !self.closed && !self.peer_closed
-    }
-
-    pub(crate) const fn peer_closed(&self) -> bool {
-        self.peer_closed
     }
 
     /// Opens one whole record in place. A fault is reported to the server.
@@ -179,9 +176,7 @@ impl Channel {
 
     fn read_message(&mut self, kind: u8, body: &[u8], out: &mut Vec<u8>) -> Result<(), Fault> {
         match (kind, self.kernel.as_mut()) {
-            (HELLO_REQUEST, None) => self
-                .send_alert(1, Alert::NO_RENEGOTIATION, out)
-                .map_err(|failure| Fault { failure, alert: Alert::INTERNAL_ERROR }),
+            (HELLO_REQUEST, None) => Ok(self.send_alert(1, Alert::NO_RENEGOTIATION, out)?),
             (NEW_SESSION_TICKET, Some(_)) if !self.keeps_tickets => Ok(()),
             (NEW_SESSION_TICKET, Some(kernel)) => kernel
                 .handle_new_session_ticket(body)
@@ -207,8 +202,7 @@ impl Channel {
         if self.closed {
             return Ok(());
         }
-        let announced = self.send.seal(record::HANDSHAKE, &[KEY_UPDATE, 0, 0, 1, 0], out);
-        announced.map_err(|failure| Fault { failure, alert: Alert::INTERNAL_ERROR })?;
+        self.send.seal(record::HANDSHAKE, &[KEY_UPDATE, 0, 0, 1, 0], out)?;
         let next = self.kernel.as_mut().and_then(|kernel| kernel.update_tx_secret().ok());
         self.send = next_key(next)?;
         Ok(())

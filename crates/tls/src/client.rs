@@ -11,7 +11,7 @@ use crate::handshake::Handshake;
 use crate::session::Session;
 use crate::settings::{TlsError, TlsSettings, credentials};
 use crate::tickets::Tickets;
-use crate::verifier;
+use crate::verifier::Verifier;
 
 /// Makes sessions that share one configuration and, if sessions are resumed, one store of tickets.
 /// A clone is the same client.
@@ -44,12 +44,12 @@ impl Client {
     /// What is wrong with the settings, and what to do about it.
     pub fn new(settings: &TlsSettings) -> Result<Self, TlsError> {
         let provider = Arc::new(provider());
-        let verifier = verifier::new(settings, &provider)?;
+        let verifier = Verifier::new(settings, &provider)?;
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(TlsError::Setup)?
             .dangerous()
-            .with_custom_certificate_verifier(verifier);
+            .with_custom_certificate_verifier(Arc::new(verifier));
         let mut config = match &settings.identity {
             None => builder.with_no_client_auth(),
             Some(identity) => {
@@ -67,8 +67,7 @@ impl Client {
         Ok(Self { config: Arc::new(config), keeps_tickets: settings.resumption })
     }
 
-    /// Makes a session with the server called `name`. A DNS name is sent to the server (SNI), an IP
-    /// address is not.
+    /// Makes a session with the server called `name`. A DNS name is sent to the server (SNI), an IP address is not.
     ///
     /// # Errors
     /// When the machine has no random numbers.

@@ -19,30 +19,21 @@ pub enum TlsFailureKind {
 /// Why a session failed. Nothing more can be sent or received on it.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 pub enum TlsFailure {
-    /// No authority that is trusted has signed the certificate.
     #[error(
         "the server's certificate is not signed by an authority that is trusted; \
          name its CA with --cacert, or accept any certificate with --insecure"
     )]
     CertificateUntrusted,
-    /// The certificate is for other names.
     #[error(
         "the server's certificate is for {presented}, not for {expected}; \
          ask for a name that it holds, or accept any certificate with --insecure"
     )]
-    CertificateWrongName {
-        /// The name that was asked for.
-        expected: String,
-        /// The names in the certificate.
-        presented: String,
-    },
-    /// The certificate's time is over.
+    CertificateWrongName { expected: String, presented: String },
     #[error(
         "the server's certificate has expired; renew it, check this machine's clock, \
          or accept any certificate with --insecure"
     )]
     CertificateExpired,
-    /// The certificate's time has not begun.
     #[error(
         "the server's certificate is not valid yet; check the clocks of both machines, \
          or accept any certificate with --insecure"
@@ -54,10 +45,8 @@ pub enum TlsFailure {
          or accept any certificate with --insecure"
     )]
     CertificateFault(String),
-    /// The server ended the handshake by an alert.
     #[error("the server refused the TLS handshake with the alert {0}; {advice}", advice = .0.advice())]
     Refused(Alert),
-    /// No version, cipher or group in common.
     #[error(
         "the server and Plimsoll have no TLS parameters in common: {0}; \
          enable TLS 1.2 with ECDHE and AES-GCM or ChaCha20, or TLS 1.3, on the server"
@@ -66,33 +55,25 @@ pub enum TlsFailure {
     /// The first bytes are no TLS record.
     #[error("the server did not answer with TLS; check that the port is one for https")]
     NotTls,
-    /// The server broke the rules of the handshake.
     #[error("the server broke the TLS handshake: {0}; look for a proxy or a load balancer in between")]
     BrokenHandshake(String),
-    /// The connection ended before the handshake did.
     #[error("the server closed the connection within the TLS handshake; see the server's error log")]
     ClosedInHandshake,
-    /// The server ended an open session by an alert.
     /// In TLS 1.3 the refusal of a client's certificate comes after the client's handshake is done.
     #[error("the server ended the TLS session with the alert {0}; {advice}", advice = .0.advice())]
     Ended(Alert),
-    /// A record that was changed on its way, or encrypted with other keys.
     #[error("a TLS record could not be decrypted; look for what changes bytes between here and the server")]
     Undecryptable,
-    /// A record or message that has no place in an open session.
     #[error("the server broke the TLS protocol: {0}; look for a proxy or a load balancer in between")]
     BrokenRecord(&'static str),
-    /// The connection ended without close_notify, so more may have been to come.
     #[error("the connection ended without close_notify, so the last response may not be whole")]
     Truncated,
-    /// Something was to be sent on a session that is not open.
     #[error("nothing can be sent on a TLS session before its handshake is done or after its end")]
     NotOpen,
 }
 
 impl TlsFailure {
     /// What this failure is counted as.
-    #[must_use]
     pub const fn kind(&self) -> TlsFailureKind {
         match self {
             Self::CertificateUntrusted

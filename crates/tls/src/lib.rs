@@ -3,11 +3,10 @@
 //! Nothing here opens a socket or reads a file. A [`Client`] is made once from [`TlsSettings`]; a
 //! [`Session`] of it takes what arrived and appends what must be sent.
 //!
-//! The handshake is rustls's, over its unbuffered interface. That interface copies every record it
-//! decrypts into a vector of its own and every record it encrypts through another, so once the
-//! handshake is done the session takes the keys over (rustls's `kernel` interface, made for this)
-//! and opens and seals records itself with aws-lc: in place, and without allocating. Tickets and
-//! new keys that come later go back to rustls.
+//! The handshake is rustls's, over its unbuffered interface. That interface copies every record it decrypts into a
+//! vector of its own and every record it encrypts through another, so once the handshake is done the session takes the
+//! keys over (rustls's `kernel` interface, made for this) and opens and seals records itself with aws-lc: in place, and
+//! without allocating. Tickets and new keys that come later go back to rustls.
 //!
 //! # What an open session holds
 //!
@@ -22,7 +21,6 @@
 mod alert;
 mod channel;
 mod client;
-mod established;
 mod failure;
 mod handshake;
 mod record;
@@ -33,7 +31,7 @@ mod verifier;
 
 pub use alert::Alert;
 pub use client::{Client, ServerName};
-pub use established::Established;
 pub use failure::{TlsFailure, TlsFailureKind};
+pub use handshake::Established;
 pub use session::Session;
 pub use settings::{Identity, Roots, TlsError, TlsSettings};

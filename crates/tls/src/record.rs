@@ -25,7 +25,6 @@ pub(crate) const HEADER_BYTES: usize = 5;
 /// TLS 1.2 allows 2048 bytes over the plaintext, TLS 1.3 256.
 const MAX_BODY_BYTES: usize = MAX_PLAIN_BYTES + 2048;
 const TAG_BYTES: usize = 16;
-const EXPLICIT_BYTES: usize = 8;
 
 /// What stops a session from our side: its name, and the alert that reports it to the server.
 #[derive(Debug)]
@@ -44,8 +43,14 @@ impl Fault {
     }
 }
 
-/// The length in bytes of the record that `bytes` begin with, header included; `None` until the header
-/// is whole.
+/// A failure that is not the server's.
+impl From<TlsFailure> for Fault {
+    fn from(failure: TlsFailure) -> Self {
+        Self { failure, alert: Alert::INTERNAL_ERROR }
+    }
+}
+
+/// The length in bytes of the record that `bytes` begin with, header included; `None` until the header is whole.
 ///
 /// # Errors
 /// [`TlsFailure::NotTls`] when no record begins like this.
@@ -62,23 +67,14 @@ pub(crate) fn record_bytes(bytes: &[u8]) -> Result<Option<usize>, TlsFailure> {
     }
 }
 
-/// How records are laid out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    /// TLS 1.3.
-    Inner,
-    /// TLS 1.2 with AES-GCM: half of the nonce is on the wire.
-    Explicit,
-    /// TLS 1.2 with ChaCha20-Poly1305.
-    Implicit,
-}
-
 /// The key of one direction and the number of its next record.
 pub(crate) struct RecordKey {
     key: LessSafeKey,
     vector: [u8; NONCE_LEN],
     sequence: u64,
-    layout: Layout,
+    tls13: bool,
+    /// Bytes of the nonce that are on the wire: 8 in TLS 1.2 with AES-GCM, else none.
+    explicit_bytes: usize,
 }
 
 impl RecordKey {
@@ -94,15 +90,11 @@ impl RecordKey {
             ConnectionTrafficSecrets::Chacha20Poly1305 { key, iv } => (&CHACHA20_POLY1305, key, iv),
             _ => return Err(unusable("a cipher that Plimsoll does not have")),
         };
-        let layout = match (tls13, algorithm == &CHACHA20_POLY1305) {
-            (true, _) => Layout::Inner,
-            (false, true) => Layout::Implicit,
-            (false, false) => Layout::Explicit,
-        };
+        let explicit_bytes = if tls13 || algorithm == &CHACHA20_POLY1305 { 0 } else { 8 };
         let unbound =
             UnboundKey::new(algorithm, key.as_ref()).map_err(|_| unusable("a key of wrong size"))?;
         let vector = iv.as_ref().try_into().map_err(|_| unusable("a vector of wrong size"))?;
-        Ok(Self { key: LessSafeKey::new(unbound), vector, sequence, layout })
+        Ok(Self { key: LessSafeKey::new(unbound), vector, sequence, tls13, explicit_bytes })
     }
 
     /// Records sealed or opened with this key so far.
@@ -121,24 +113,18 @@ impl RecordKey {
     /// Appends one record with `plain`, which is at most [`MAX_PLAIN_BYTES`] long, to `out`.
     pub(crate) fn seal(&mut self, kind: u8, plain: &[u8], out: &mut Vec<u8>) -> Result<(), TlsFailure> {
         let nonce = self.nonce();
-        let (outer, overhead) = match self.layout {
-            Layout::Inner => (APPLICATION, 1 + TAG_BYTES),
-            Layout::Explicit => (kind, EXPLICIT_BYTES + TAG_BYTES),
-            Layout::Implicit => (kind, TAG_BYTES),
-        };
-        let header = header(outer, plain.len() + overhead);
-        out.reserve(HEADER_BYTES + plain.len() + overhead);
+        let body_bytes = self.explicit_bytes + plain.len() + usize::from(self.tls13) + TAG_BYTES;
+        let header = header(if self.tls13 { APPLICATION } else { kind }, body_bytes);
+        out.reserve(HEADER_BYTES + body_bytes);
         out.extend_from_slice(&header);
-        if self.layout == Layout::Explicit {
-            out.extend_from_slice(&nonce[NONCE_LEN - EXPLICIT_BYTES..]);
-        }
+        out.extend_from_slice(&nonce[NONCE_LEN - self.explicit_bytes..]);
         let begin = out.len();
         out.extend_from_slice(plain);
-        if self.layout == Layout::Inner {
+        if self.tls13 {
             out.push(kind);
         }
-        let authenticated = self.authenticated(&header, plain.len());
-        let aad = Aad::from(self.trim(&authenticated));
+        let mut covered = [0; 13];
+        let aad = Aad::from(self.authenticated(&header, plain.len(), &mut covered));
         let nonce = Nonce::assume_unique_for_key(nonce);
         let tag = self.key.seal_in_place_separate_tag(nonce, aad, &mut out[begin..]);
         out.extend_from_slice(tag.map_err(|_| TlsFailure::NotOpen)?.as_ref());
@@ -152,37 +138,36 @@ impl RecordKey {
             return Err(Fault::undecryptable());
         };
         let kind = header[0];
-        if self.layout == Layout::Inner && kind != APPLICATION {
+        if self.tls13 && kind != APPLICATION {
             return Err(Fault::broken("a record came in the clear", Alert::UNEXPECTED_MESSAGE));
         }
         let mut nonce = self.nonce();
-        let explicit = if self.layout == Layout::Explicit { EXPLICIT_BYTES } else { 0 };
-        let sealed = body.split_at_mut_checked(explicit).filter(|(_, sealed)| sealed.len() >= TAG_BYTES);
-        let (wire_nonce, sealed) = sealed.ok_or_else(Fault::undecryptable)?;
-        nonce[NONCE_LEN - explicit..].copy_from_slice(wire_nonce);
-        let authenticated = self.authenticated(header, sealed.len() - TAG_BYTES);
-        let aad = Aad::from(self.trim(&authenticated));
+        let parts = body.split_at_mut_checked(self.explicit_bytes);
+        let parts = parts.filter(|(_, sealed)| sealed.len() >= TAG_BYTES);
+        let (wire_nonce, sealed) = parts.ok_or_else(Fault::undecryptable)?;
+        nonce[NONCE_LEN - self.explicit_bytes..].copy_from_slice(wire_nonce);
+        let mut covered = [0; 13];
+        let aad = Aad::from(self.authenticated(header, sealed.len() - TAG_BYTES, &mut covered));
         let opened = self.key.open_in_place(Nonce::assume_unique_for_key(nonce), aad, sealed);
         let plain = opened.map_err(|_| Fault::undecryptable())?;
         self.sequence += 1;
-        if self.layout == Layout::Inner { strip(plain) } else { limit(kind, plain) }
+        if self.tls13 { strip(plain) } else { limit(kind, plain) }
     }
 
     /// What a record's tag covers in addition to the ciphertext: five bytes in TLS 1.3, thirteen in TLS 1.2.
-    fn authenticated(&self, header: &[u8; HEADER_BYTES], plain_bytes: usize) -> [u8; 13] {
-        let mut covered = [0; 13];
-        if self.layout == Layout::Inner {
-            covered[..HEADER_BYTES].copy_from_slice(header);
-            return covered;
+    fn authenticated<'a>(
+        &self,
+        header: &'a [u8; HEADER_BYTES],
+        plain_bytes: usize,
+        covered: &'a mut [u8; 13],
+    ) -> &'a [u8] {
+        if self.tls13 {
+            return header;
         }
         covered[..8].copy_from_slice(&self.sequence.to_be_bytes());
         covered[8..11].copy_from_slice(&header[..3]);
         covered[11..].copy_from_slice(&length(plain_bytes));
         covered
-    }
-
-    fn trim<'a>(&self, covered: &'a [u8; 13]) -> &'a [u8] {
-        if self.layout == Layout::Inner { &covered[..HEADER_BYTES] } else { covered }
     }
 }
 

@@ -1,9 +1,8 @@
 //! One session, from its first byte to its last.
 
 use crate::channel::Channel;
-use crate::established::Established;
 use crate::failure::TlsFailure;
-use crate::handshake::Handshake;
+use crate::handshake::{Established, Handshake};
 use crate::record::{self, HEADER_BYTES};
 
 #[cfg(test)]
@@ -20,8 +19,7 @@ enum Phase {
 /// The bytes of the server may be cut in any way; that never changes what is reported.
 pub struct Session {
     phase: Phase,
-    /// In a handshake everything that is not used up; later the beginning of a record, else empty and
-    /// without capacity.
+    /// In a handshake everything that is not used up; later the beginning of a record, else empty and without capacity.
     partial: Vec<u8>,
     established: Option<Box<Established>>,
 }
@@ -39,9 +37,8 @@ impl Session {
         self.receive(&mut [], out, &mut |_| {})
     }
 
-    /// Takes `bytes` as they came from the server. Plaintext goes to `plain`, a record at a time, and
-    /// what must be sent back is appended to `out`. Whole records are decrypted where they are, so
-    /// `bytes` are not what they were.
+    /// Takes `bytes` as they came from the server. Plaintext goes to `plain`, a record at a time, and what must be sent
+    /// back is appended to `out`. Whole records are decrypted where they are, so `bytes` are not what they were.
     ///
     /// # Errors
     /// The failure that ends the session; plaintext before it has been given. `out` may hold an alert
@@ -106,7 +103,7 @@ impl Session {
             channel.receive(&mut std::mem::take(&mut self.partial), out, plain)?;
         }
         // Bytes after close_notify have no meaning and are not read.
-        while !channel.peer_closed() {
+        while !channel.peer_closed {
             let Some(length) = whole(rest)? else {
                 complete(&mut self.partial, rest)?;
                 return Ok(());
@@ -119,15 +116,13 @@ impl Session {
     }
 
     /// Whether the handshake is done and neither side has ended the session: requests can be sealed.
-    #[must_use]
     pub fn is_open(&self) -> bool {
         matches!(&self.phase, Phase::Open(channel) if channel.is_open())
     }
 
     /// Whether the server has said close_notify, so that nothing more will come.
-    #[must_use]
     pub fn peer_closed(&self) -> bool {
-        matches!(&self.phase, Phase::Open(channel) if channel.peer_closed())
+        matches!(&self.phase, Phase::Open(channel) if channel.peer_closed)
     }
 
     /// Encrypts `plain` and appends it to `out` in records of at most 16 KiB.
@@ -148,7 +143,7 @@ impl Session {
         }
     }
 
-    /// Tells what it means that the connection's bytes have ended here.
+    /// What it means that the connection's bytes have ended here.
     ///
     /// # Errors
     /// [`TlsFailure::ClosedInHandshake`], or [`TlsFailure::Truncated`] when the server has not said
@@ -156,14 +151,13 @@ impl Session {
     pub fn end(&self) -> Result<(), TlsFailure> {
         match &self.phase {
             Phase::Handshake(_) => Err(TlsFailure::ClosedInHandshake),
-            Phase::Open(channel) if channel.peer_closed() => Ok(()),
+            Phase::Open(channel) if channel.peer_closed => Ok(()),
             Phase::Open(_) => Err(TlsFailure::Truncated),
             Phase::Failed(failure) => Err((**failure).clone()),
         }
     }
 
     /// What the handshake agreed on; `None` until it is done.
-    #[must_use]
     pub fn established(&self) -> Option<&Established> {
         self.established.as_deref()
     }

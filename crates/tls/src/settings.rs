@@ -50,62 +50,43 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// Why no client can be made of the settings.
+/// Why no client can be made of the settings; `option` is the one that names the file.
 #[derive(Debug, ThisError)]
 pub enum TlsError {
-    /// A file without a certificate.
     #[error(
         "the file given with {option} holds no certificate; it must be PEM with a BEGIN CERTIFICATE line"
     )]
-    NoCertificate {
-        /// The option that names the file.
-        option: &'static str,
-    },
-    /// A file that is not well-formed PEM.
+    NoCertificate { option: &'static str },
     #[error("the file given with {option} is not well-formed PEM: {reason}; export it again")]
-    Pem {
-        /// The option that names the file.
-        option: &'static str,
-        /// What is wrong.
-        reason: PemError,
-    },
-    /// A certificate that cannot be an authority.
+    Pem { option: &'static str, reason: PemError },
     #[error("certificate {position} in the file given with --cacert cannot be read: {reason}; take it out")]
     Authority {
         /// Where in the file, from 1.
         position: usize,
-        /// What is wrong.
         reason: Error,
     },
-    /// A machine without authorities.
     #[error("this system has no certificate authorities{reason}; install ca-certificates or give --cacert")]
     NoSystemRoots {
         /// The first error in reading them, after a colon, or nothing.
         reason: String,
     },
-    /// A file without a private key.
     #[error("the file given with --key holds no private key; it must be PEM with a BEGIN PRIVATE KEY line")]
     NoKey,
-    /// A key that is protected by a password.
     #[error(
         "the key given with --key is encrypted; decrypt it with `openssl pkey -in FILE -out PLAIN` first"
     )]
     EncryptedKey,
-    /// A key that belongs to another certificate.
     #[error(
         "the key given with --key does not belong to the first certificate given with --cert; give its own"
     )]
     KeyMismatch,
-    /// A certificate or key that cannot be used.
     #[error(
         "the certificate and key given with --cert and --key cannot be used: {0}; \
          expected an RSA key of 2048 bits or more, ECDSA or Ed25519"
     )]
     Identity(Error),
-    /// A name that no certificate can be for.
     #[error("`{0}` is not a name that a TLS server can have; expected a DNS name or an IP address")]
     ServerName(String),
-    /// A fault of the library or of the machine.
     #[error("TLS cannot be set up: {0}; check that this machine can make random numbers")]
     Setup(Error),
 }
