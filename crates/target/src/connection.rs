@@ -2,7 +2,6 @@
 
 use std::io;
 use std::mem;
-use std::sync::Arc;
 use std::time::Duration;
 
 use memchr::memchr;
@@ -10,13 +9,12 @@ use plimsoll_sys::Socket;
 use plimsoll_units::{Clock, RealClock};
 use rustix::net::{Shutdown, shutdown};
 
-use crate::body::Body;
 use crate::delay::Ticket;
 use crate::output::Output;
 use crate::request::{MAX_HEAD_BYTES, Request};
 use crate::response::{CONTINUE, Framing, Response};
 use crate::route::Refusal;
-use crate::service::{Outcome, Service, refused};
+use crate::service::{Service, refused};
 
 /// Reads of one connection before others have their turn.
 const READS_PER_TURN: usize = 16;
@@ -35,7 +33,6 @@ const MAX_DRAIN_BYTES: usize = 16 * 1024 * 1024;
 
 /// What all connections share while they have their turn.
 pub(crate) struct ResponseWriter<'s> {
-    /// Who answers.
     pub(crate) service: Service<'s>,
     /// Answers of this turn that are not sent yet.
     pub(crate) answers: Vec<u8>,
@@ -212,7 +209,7 @@ impl Connection {
         match Request::parse(rest) {
             Ok(None) => Ok(None),
             Ok(Some((request, bytes))) => {
-                if request.expects_continue && bytes == rest.len() && request.body != Body::Sized(0) {
+                if request.expects_continue && bytes == rest.len() && !request.body.is_read() {
                     writer.answers.extend_from_slice(CONTINUE);
                 }
                 self.phase = Phase::Body(request);
@@ -232,13 +229,13 @@ impl Connection {
             Ok(bytes) => bytes,
             Err(refusal) => return self.refuse(refusal, writer),
         };
-        if request.body != Body::Read {
+        if !request.body.is_read() {
             self.phase = Phase::Body(request);
             return Ok((bytes > 0).then_some(bytes));
         }
         match writer.service.answer(&request, self.ticket) {
-            Outcome::Ready(response) => self.give(&response, request.framing, writer)?,
-            Outcome::Later => self.phase = Phase::Waiting(request),
+            Some(response) => self.give(&response, request.framing, writer)?,
+            None => self.phase = Phase::Waiting(request),
         }
         Ok(Some(bytes))
     }
@@ -260,7 +257,7 @@ impl Connection {
     /// Gives an answer: the connection is then free for the next request, or at its end.
     fn give(
         &mut self,
-        response: &Arc<Response>,
+        response: &Response,
         framing: Framing,
         writer: &mut ResponseWriter<'_>,
     ) -> io::Result<()> {
@@ -269,15 +266,15 @@ impl Connection {
         if !usual {
             response.render_head(framing, &mut writer.answers);
         }
-        let from = if usual { 0 } else { response.head_bytes() };
+        let from = if usual { 0 } else { response.head_bytes };
         if framing.head_only {
             return Ok(());
         }
-        if response.len() <= MAX_GATHERED_BYTES {
-            writer.answers.extend_from_slice(&response.bytes()[from..]);
+        if response.bytes.len() <= MAX_GATHERED_BYTES {
+            writer.answers.extend_from_slice(&response.bytes[from..]);
             return Ok(());
         }
         self.send_answers(writer)?;
-        self.output.send_shared(&self.socket, response, from)
+        self.output.send_shared(&self.socket, &response.bytes, from)
     }
 }

@@ -15,12 +15,11 @@ pub(crate) const MAX_STALLS: usize = 1000;
 /// Who is to be woken: the token of a connection.
 pub(crate) type Ticket = u64;
 
-/// A repeated stall: in each period of `every` the last `held` is a window in which nothing is answered.
+/// A repeated stall: in each period of `every` the last `held`, which is shorter and not zero, is a window in which nothing
+/// is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Stall {
-    /// From the start of one period to the next; more than `held`.
     pub(crate) every: Duration,
-    /// The length of the window; more than zero.
     pub(crate) held: Duration,
 }
 
@@ -29,7 +28,6 @@ pub(crate) struct Stall {
 pub(crate) enum StallEffect {
     /// Nothing: it is answered now.
     Open,
-    /// It is answered at this instant, the end of the window.
     HeldUntil(Instant),
     /// Nothing is known of this pair and [`MAX_STALLS`] others are remembered.
     TooMany,
@@ -39,7 +37,7 @@ pub(crate) enum StallEffect {
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Timer {
     due: Instant,
-    order: u64,
+    sequence: u64,
     ticket: Ticket,
     pool: Option<u32>,
 }
@@ -60,7 +58,7 @@ struct Pool {
 #[derive(Default)]
 pub(crate) struct Delays {
     timers: BinaryHeap<Reverse<Timer>>,
-    order: u64,
+    sequence: u64,
     pools: HashMap<u32, Pool>,
     stall_starts: HashMap<Stall, Instant>,
 }
@@ -112,8 +110,8 @@ impl Delays {
     }
 
     fn push(&mut self, due: Instant, ticket: Ticket, pool: Option<u32>) {
-        self.order += 1;
-        self.timers.push(Reverse(Timer { due, order: self.order, ticket, pool }));
+        self.sequence += 1;
+        self.timers.push(Reverse(Timer { due, sequence: self.sequence, ticket, pool }));
     }
 
     /// Gives a worker that became free its next request. It begins when the worker was due, not when the

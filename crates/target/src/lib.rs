@@ -1,9 +1,8 @@
 //! The built-in reference server: HTTP/1.1 over loopback or a LAN, for demos, tests and ground truth.
 //!
-//! One thread, one epoll set, no allocation for the shortest answers. Any method is taken, bodies of
-//! requests are read and dropped, connections are kept alive. A connection's requests are worked on
-//! one after another, so pipelined answers come in order even if the first one sleeps; a client that
-//! does not read its answers is not read from either.
+//! One thread, one epoll set, no allocation for the shortest answers. Any method is taken, bodies of requests are read
+//! and dropped, connections are kept alive. A connection's requests are worked on one after another, so pipelined
+//! answers come in order even if the first one sleeps; a client that does not read its answers is not read from either.
 //!
 //! | path | answer |
 //! | --- | --- |
@@ -18,9 +17,8 @@
 //! | `/close` | an answer, then the end of the connection |
 //! | `/stall?every=5s&for=500ms` | at once, except in stall windows: then when the window ends |
 //!
-//! Requests to `/sleep` with the same K share one pool of K workers, whatever their N; without
-//! `workers` there is no limit. A worker is busy for its N ms even if the client has gone meanwhile,
-//! as it is in most servers.
+//! Requests to `/sleep` with the same K share one pool of K workers, whatever their N; without `workers` there is no
+//! limit. A worker is busy for its N ms even if the client has gone meanwhile, as it is in most servers.
 //!
 //! The clock of a pair (`every`, `for`) begins with the first request to it. Its windows are the ends
 //! of the periods, [k·every + every − for, (k+1)·every) for k = 0, 1, 2 …, so that any span of n·every
@@ -30,7 +28,6 @@
 //!
 //! Deliberately absent: TLS, the `Date` field, timeouts for idle clients, and a check of `Host`.
 
-mod body;
 mod connection;
 mod delay;
 mod null;

@@ -47,9 +47,8 @@ impl NullServer {
         let refused = |reason| ServerError::Listen { address: anywhere, reason };
         let listener = Listener::bind(anywhere).map_err(refused)?;
         let address = listener.address().map_err(refused)?;
-        let unwatched = |reason| ServerError::Wait { reason };
-        let poll = Poll::new().map_err(unwatched)?;
-        poll.watch_listener(&listener, LISTENER).map_err(unwatched)?;
+        let poll = Poll::new().map_err(ServerError::Wait)?;
+        poll.watch_listener(&listener, LISTENER).map_err(ServerError::Wait)?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let work = move || {
@@ -58,7 +57,8 @@ impl NullServer {
             }
             EventLoop::new(listener, poll).run(&stopped);
         };
-        let thread = thread::Builder::new().name("null-server".to_owned()).spawn(work).map_err(unwatched)?;
+        let thread = thread::Builder::new().name("null-server".to_owned()).spawn(work);
+        let thread = thread.map_err(ServerError::Wait)?;
         Ok(Self { address, stop, thread: Some(thread) })
     }
 

@@ -6,27 +6,10 @@ use std::sync::Arc;
 
 use plimsoll_sys::Socket;
 
-use crate::response::Response;
-
-enum Source {
-    Own(Vec<u8>),
-    /// A long answer is not copied for each client that reads it slowly.
-    Shared(Arc<Response>),
-}
-
+/// Bytes of which some were sent. A long answer is not copied for each client that reads it slowly.
 struct Segment {
-    source: Source,
+    bytes: Arc<Vec<u8>>,
     sent_bytes: usize,
-}
-
-impl Segment {
-    fn rest(&self) -> &[u8] {
-        let bytes = match &self.source {
-            Source::Own(bytes) => bytes,
-            Source::Shared(response) => response.bytes(),
-        };
-        &bytes[self.sent_bytes..]
-    }
 }
 
 /// Bytes for a client, in order: sent at once if the kernel takes them, kept otherwise.
@@ -43,23 +26,22 @@ impl Output {
     pub(crate) fn send(&mut self, socket: &Socket, bytes: &[u8]) -> io::Result<()> {
         let sent_bytes = if self.is_blocked() { 0 } else { send_fitting(socket, bytes)? };
         if sent_bytes < bytes.len() {
-            let source = Source::Own(bytes[sent_bytes..].to_vec());
-            self.0.push_back(Segment { source, sent_bytes: 0 });
+            let rest = Arc::new(bytes[sent_bytes..].to_vec());
+            self.0.push_back(Segment { bytes: rest, sent_bytes: 0 });
         }
         Ok(())
     }
 
-    /// Sends an answer from one of its bytes on, or keeps hold of it.
+    /// Sends bytes from one of them on, or keeps hold of them.
     pub(crate) fn send_shared(
         &mut self,
         socket: &Socket,
-        response: &Arc<Response>,
+        bytes: &Arc<Vec<u8>>,
         from: usize,
     ) -> io::Result<()> {
-        let bytes = &response.bytes()[from..];
-        let sent_bytes = from + if self.is_blocked() { 0 } else { send_fitting(socket, bytes)? };
-        if sent_bytes < response.len() {
-            self.0.push_back(Segment { source: Source::Shared(Arc::clone(response)), sent_bytes });
+        let sent_bytes = from + if self.is_blocked() { 0 } else { send_fitting(socket, &bytes[from..])? };
+        if sent_bytes < bytes.len() {
+            self.0.push_back(Segment { bytes: Arc::clone(bytes), sent_bytes });
         }
         Ok(())
     }
@@ -67,8 +49,8 @@ impl Output {
     /// Sends what waits; true once nothing does.
     pub(crate) fn flush(&mut self, socket: &Socket) -> io::Result<bool> {
         while let Some(segment) = self.0.front_mut() {
-            segment.sent_bytes += send_fitting(socket, segment.rest())?;
-            if !segment.rest().is_empty() {
+            segment.sent_bytes += send_fitting(socket, &segment.bytes[segment.sent_bytes..])?;
+            if segment.sent_bytes < segment.bytes.len() {
                 return Ok(false);
             }
             self.0.pop_front();

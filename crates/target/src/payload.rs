@@ -4,7 +4,6 @@
 //! it the share of CPU and bandwidth, is one number.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 
 use crate::response::Response;
 
@@ -26,27 +25,27 @@ const MAX_CACHE_BYTES: usize = 2 * MAX_PAYLOAD_MIB * 1024 * 1024;
 /// Cached answers, by number of records. The oldest go first when there are too many bytes.
 #[derive(Default)]
 pub(crate) struct Payloads {
-    responses: HashMap<u32, Arc<Response>>,
+    responses: HashMap<u32, Response>,
     ages: VecDeque<u32>,
     cached_bytes: usize,
 }
 
 impl Payloads {
     /// The answer with this many records; at most [`MAX_RECORDS`].
-    pub(crate) fn response(&mut self, records: u32) -> Arc<Response> {
+    pub(crate) fn response(&mut self, records: u32) -> Response {
         if let Some(response) = self.responses.get(&records) {
-            return Arc::clone(response);
+            return response.clone();
         }
-        let response = Arc::new(Response::json(200, &body(records)));
-        self.cached_bytes += response.len();
+        let response = Response::json(200, &body(records));
+        self.cached_bytes += response.bytes.len();
         while self.cached_bytes > MAX_CACHE_BYTES {
             let Some(oldest) = self.ages.pop_front().and_then(|age| self.responses.remove(&age)) else {
                 break;
             };
-            self.cached_bytes -= oldest.len();
+            self.cached_bytes -= oldest.bytes.len();
         }
         self.ages.push_back(records);
-        self.responses.insert(records, Arc::clone(&response));
+        self.responses.insert(records, response.clone());
         response
     }
 }
@@ -87,11 +86,11 @@ mod tests {
     #[test]
     fn the_cache_gives_the_same_answer_again_and_stays_bounded() {
         let mut payloads = Payloads::default();
-        assert!(Arc::ptr_eq(&payloads.response(5), &payloads.response(5)));
+        assert!(std::sync::Arc::ptr_eq(&payloads.response(5).bytes, &payloads.response(5).bytes));
         for records in 0..8 {
             payloads.response(300_000 + records);
         }
-        let held: usize = payloads.responses.values().map(|response| response.len()).sum();
+        let held: usize = payloads.responses.values().map(|response| response.bytes.len()).sum();
         assert!(held <= MAX_CACHE_BYTES && held == payloads.cached_bytes);
         assert_eq!(payloads.responses.len(), payloads.ages.len());
         assert!(payloads.responses.contains_key(&300_007));

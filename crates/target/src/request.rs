@@ -1,10 +1,10 @@
-//! The head of a request, read whole or not at all.
+//! A request: its head, read whole or not at all, and its body, read to its end and dropped.
 
 use std::mem::MaybeUninit;
 
 use httparse::{Header, Status};
+use plimsoll_http::Chunked;
 
-use crate::body::Body;
 use crate::response::Framing;
 use crate::route::{Action, Refusal, route};
 
@@ -17,11 +17,8 @@ const MAX_FIELDS: usize = 128;
 /// A request, as far as this server cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request {
-    /// What it asks for.
     pub(crate) action: Action,
-    /// How to answer.
     pub(crate) framing: Framing,
-    /// What is still to come of it.
     pub(crate) body: Body,
     /// The client waits for an interim answer before it sends the body.
     pub(crate) expects_continue: bool,
@@ -56,6 +53,35 @@ impl Request {
         };
         let expects_continue = fields.expects_continue && !old_protocol;
         Ok(Self { action, framing, body: fields.body()?, expects_continue })
+    }
+}
+
+/// What is still to come of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// This many bytes.
+    Sized(u64),
+    Chunked(Chunked),
+}
+
+impl Body {
+    pub(crate) fn is_read(&self) -> bool {
+        match self {
+            Self::Sized(left) => *left == 0,
+            Self::Chunked(chunked) => chunked.is_done(),
+        }
+    }
+
+    /// Reads past as much of the body as is there and says how many bytes that was.
+    pub(crate) fn skip(&mut self, input: &[u8]) -> Result<usize, Refusal> {
+        match self {
+            Self::Sized(left) => {
+                let bytes = usize::try_from(*left).unwrap_or(usize::MAX).min(input.len());
+                *left -= bytes as u64;
+                Ok(bytes)
+            }
+            Self::Chunked(chunked) => chunked.advance(input, &mut 0).map_err(|_| Refusal::Malformed),
+        }
     }
 }
 
@@ -112,7 +138,7 @@ impl Fields {
     fn body(&self) -> Result<Body, Refusal> {
         match (self.chunked, self.length) {
             (true, Some(_)) => Err(Refusal::Malformed),
-            (true, None) => Ok(Body::ChunkSize),
+            (true, None) => Ok(Body::Chunked(Chunked::default())),
             (false, length) => Ok(Body::Sized(length.unwrap_or(0))),
         }
     }
@@ -150,7 +176,7 @@ mod tests {
         assert_eq!(body(""), Body::Sized(0));
         assert_eq!(body("Content-Length: 12\r\n"), Body::Sized(12));
         assert_eq!(body("Content-Length: 12\r\ncontent-length: 12\r\n"), Body::Sized(12));
-        assert_eq!(body("Transfer-Encoding: Chunked\r\n"), Body::ChunkSize);
+        assert_eq!(body("Transfer-Encoding: Chunked\r\n"), Body::Chunked(Chunked::default()));
     }
 
     #[test]
@@ -177,5 +203,23 @@ mod tests {
         let long = format!("GET / HTTP/1.1\r\nCookie: {}", "x".repeat(MAX_HEAD_BYTES));
         assert_eq!(refusal(&long), Refusal::LongHead);
         assert_eq!(refusal(&format!("{long}\r\n\r\n")), Refusal::LongHead);
+    }
+
+    #[test]
+    fn a_body_ends_where_it_says_however_it_is_cut_and_what_follows_is_left() {
+        let chunks = b"5;name=value\r\nhello\r\n1\r\n!\r\n0\r\nDigest: none\r\n\r\n";
+        for (body, text) in [(Body::Sized(3), &b"abc"[..]), (Body::Chunked(Chunked::default()), chunks)] {
+            for cut in 0..text.len() {
+                let mut rest = body;
+                assert_eq!((rest.skip(&text[..cut]), rest.is_read()), (Ok(cut), false), "cut at {cut}");
+                let after = [&text[cut..], b"GET"].concat();
+                assert_eq!((rest.skip(&after), rest.is_read()), (Ok(text.len() - cut), true), "cut at {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_chunked_is_refused() {
+        assert_eq!(Body::Chunked(Chunked::default()).skip(b"zz\r\n"), Err(Refusal::Malformed));
     }
 }

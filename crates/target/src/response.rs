@@ -1,6 +1,7 @@
 //! Answers as bytes.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 /// How the answer is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +18,12 @@ pub(crate) struct Framing {
 pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// An answer rendered for the usual client, which speaks HTTP/1.1, wants the body and stays connected. For others
-/// its head is completed as it is written.
+/// its head is completed as it is written. Cloning copies no bytes.
+#[derive(Clone)]
 pub(crate) struct Response {
-    bytes: Vec<u8>,
-    head_bytes: usize,
+    /// Head and body.
+    pub(crate) bytes: Arc<Vec<u8>>,
+    pub(crate) head_bytes: usize,
 }
 
 impl Response {
@@ -66,22 +69,7 @@ impl Response {
         let mut bytes = format!("HTTP/1.1 {status} {}\r\n{fields}\r\n", reason(status)).into_bytes();
         let head_bytes = bytes.len();
         bytes.extend_from_slice(body);
-        Self { bytes, head_bytes }
-    }
-
-    /// The length of head and body together.
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Head and body.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The length of the head.
-    pub(crate) fn head_bytes(&self) -> usize {
-        self.head_bytes
+        Self { bytes: Arc::new(bytes), head_bytes }
     }
 
     /// Whether a client can be sent [`Response::bytes`] as they are.
@@ -139,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_usual_answer_is_ready_as_bytes() {
-        let text = String::from_utf8(Response::json(200, b"{}").bytes().to_vec()).unwrap();
+        let text = String::from_utf8(Response::json(200, b"{}").bytes.to_vec()).unwrap();
         assert_eq!(text, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}");
     }
 
@@ -157,6 +145,6 @@ mod tests {
     #[test]
     fn chunks_carry_their_length_in_hex() {
         let response = Response::chunked(&[b"a", &[b'b'; 16]]);
-        assert!(response.bytes().ends_with(b"\r\n\r\n1\r\na\r\n10\r\nbbbbbbbbbbbbbbbb\r\n0\r\n\r\n"));
+        assert!(response.bytes.ends_with(b"\r\n\r\n1\r\na\r\n10\r\nbbbbbbbbbbbbbbbb\r\n0\r\n\r\n"));
     }
 }

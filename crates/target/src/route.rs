@@ -7,26 +7,18 @@ use plimsoll_units::parse_duration;
 use crate::delay::{MAX_STALLS, Stall};
 use crate::payload::{MAX_PAYLOAD_MIB, MAX_RECORDS};
 
-/// The longest sleep: an hour.
+/// An hour.
 const MAX_SLEEP_MS: f64 = 3_600_000.0;
-
-/// The largest pool.
 const MAX_WORKERS: u32 = 1_000_000;
-
-/// The longest burn: ten seconds, in which no other client is served.
+/// Ten seconds, in which no other client is served.
 const MAX_BURN_US: u64 = 10_000_000;
-
-/// The shortest period of a stall.
 const MIN_STALL_EVERY: Duration = Duration::from_millis(1);
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// The list of paths.
     Index,
-    /// The shortest answer.
     Healthz,
-    /// How many requests were answered.
     Stats,
     /// This many records.
     Payload(u32),
@@ -34,56 +26,41 @@ pub(crate) enum Action {
     Sleep(Duration, Option<u32>),
     /// An answer after this much CPU time.
     Burn(Duration),
-    /// An answer with this status.
     Status(u16),
-    /// An answer in chunks.
     Chunked,
-    /// An answer and the end of the connection.
     Close,
     /// An answer, held in the stall's windows.
     Stall(Stall),
-    /// An answer that says what is wrong.
     Refuse(Refusal),
 }
 
 /// Why a request is not served, in words for its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refusal {
-    /// The path is none of ours.
     #[error("there is no such path; / lists the paths")]
     NotFound,
-    /// The number of records is missing, unreadable or too large.
     #[error(
         "number must be a whole number from 0 to {MAX_RECORDS}, the most that fits into {MAX_PAYLOAD_MIB} MiB"
     )]
     Number,
-    /// The time to sleep is missing, unreadable or too long.
     #[error("ms must be a number from 0 to {MAX_SLEEP_MS}, such as 5 or 0.5")]
     SleepTime,
-    /// The size of the pool is unreadable or out of range.
     #[error("workers must be a whole number from 1 to {MAX_WORKERS}; leave it out for no limit")]
     Workers,
-    /// The time to burn is missing, unreadable or too long.
     #[error("us must be a whole number from 0 to {MAX_BURN_US}")]
     BurnTime,
-    /// The status is unreadable or none that ends a request.
     #[error("the status must be a whole number from 200 to 599, such as /status/503")]
     Status,
-    /// A part of the stall is missing, unreadable or out of range.
     #[error(
         "every and for must be durations such as every=5s&for=500ms, every at least 1ms and longer than for"
     )]
     Stall,
-    /// There are as many stalls as are remembered.
     #[error("{MAX_STALLS} different stalls are in use; use one of them or start the server again")]
     Stalls,
-    /// The request is not HTTP, or could be read in two ways.
     #[error("the request is malformed; HTTP/1.0 and HTTP/1.1 are understood")]
     Malformed,
-    /// The head is too long.
     #[error("the head of the request is too long; at most 64 KiB and 128 fields are read")]
     LongHead,
-    /// The body is coded in a way that is not known here.
     #[error("the transfer coding is not known; chunked is")]
     TransferCoding,
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use plimsoll_sys::{Listener, Poll, Ready, disable_timer_slack, resource_limits};
+use plimsoll_sys::{Listener, Poll, Ready, Socket, disable_timer_slack, out_of_descriptors, resource_limits};
 use plimsoll_units::{Clock, RealClock};
 
 use crate::connection::{Connection, ResponseWriter, Turn};
@@ -18,25 +18,13 @@ use crate::slots::Slots;
 /// Why the server could not be set up, or had to end.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The address cannot be listened on.
     #[error(
         "could not listen on {address} ({reason}); name an address of this machine and a port that is free \
          (port 0 takes any free one)"
     )]
-    Listen {
-        /// The address that was asked for.
-        address: SocketAddr,
-        /// What the kernel said.
-        reason: io::Error,
-    },
-    /// Readiness cannot be waited for.
-    #[error(
-        "could not wait for connections with epoll ({reason}); check the limit of open files (`ulimit -n`)"
-    )]
-    Wait {
-        /// What the kernel said.
-        reason: io::Error,
-    },
+    Listen { address: SocketAddr, reason: io::Error },
+    #[error("could not wait for connections with epoll ({0}); check the limit of open files (`ulimit -n`)")]
+    Wait(io::Error),
 }
 
 /// The longest time between two checks of the stop flag.
@@ -70,7 +58,7 @@ impl Server {
         let refused = |reason| ServerError::Listen { address, reason };
         let listener = Listener::bind(address).map_err(refused)?;
         let address = listener.address().map_err(refused)?;
-        let poll = Poll::new().map_err(|reason| ServerError::Wait { reason })?;
+        let poll = Poll::new().map_err(ServerError::Wait)?;
         Ok(Self { listener, poll, address, served: Arc::new(AtomicU64::new(0)) })
     }
 
@@ -92,7 +80,7 @@ impl Server {
     pub fn run(self, stop: &AtomicBool) -> Result<(), ServerError> {
         disable_timer_slack();
         let outcome = EventLoop::new(self, stop).and_then(|mut event_loop| event_loop.run(stop));
-        outcome.map_err(|reason| ServerError::Wait { reason })
+        outcome.map_err(ServerError::Wait)
     }
 }
 
@@ -130,10 +118,12 @@ impl<'s> EventLoop<'s> {
             self.poll.wait(self.longest_wait())?;
             // Timers go first: a worker that is free by now is free for the requests of this round.
             self.wake_due();
-            while let Some(ready) = self.poll.next_ready() {
-                self.serve(ready);
+            while let Some(Ready { token, .. }) = self.poll.next_ready() {
+                if token == LISTENER { self.accept() } else { self.turn(token) }
             }
-            self.resume();
+            for token in mem::take(&mut self.unfinished) {
+                self.turn(token);
+            }
         }
         Ok(())
     }
@@ -159,16 +149,6 @@ impl<'s> EventLoop<'s> {
         }
     }
 
-    fn serve(&mut self, ready: Ready) {
-        if ready.token == LISTENER { self.accept() } else { self.turn(ready.token) }
-    }
-
-    fn resume(&mut self) {
-        for token in mem::take(&mut self.unfinished) {
-            self.turn(token);
-        }
-    }
-
     fn turn(&mut self, token: u64) {
         if let Some(connection) = self.connections.get_mut(token) {
             let turn = connection.turn(&mut self.writer, &mut self.buffer);
@@ -188,14 +168,14 @@ impl<'s> EventLoop<'s> {
         for _ in 0..ACCEPTS_PER_TURN {
             match self.listener.accept() {
                 Ok(socket) => self.welcome(socket),
-                Err(error) if is_descriptor_shortage(&error) => return self.turn_away(),
+                Err(error) if out_of_descriptors(&error) => return self.turn_away(),
                 // None waits, or one gave up before it was taken.
                 Err(_) => return,
             }
         }
     }
 
-    fn welcome(&mut self, socket: plimsoll_sys::Socket) {
+    fn welcome(&mut self, socket: Socket) {
         let poll = &self.poll;
         // A client that cannot be watched is closed by dropping it.
         let welcomed = self.connections.insert_with(|token| {
@@ -214,11 +194,6 @@ impl<'s> EventLoop<'s> {
         drop(self.listener.accept());
         self.spare = spare_descriptor();
     }
-}
-
-fn is_descriptor_shortage(error: &io::Error) -> bool {
-    use rustix::io::Errno;
-    matches!(Errno::from_io_error(error), Some(Errno::MFILE | Errno::NFILE))
 }
 
 fn spare_descriptor() -> Option<File> {

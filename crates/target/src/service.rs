@@ -8,7 +8,7 @@ use std::time::Duration;
 use plimsoll_units::{Clock, RealClock};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::delay::{Delays, Stall, StallEffect, Ticket};
+use crate::delay::{Delays, StallEffect, Ticket};
 use crate::payload::Payloads;
 use crate::request::Request;
 use crate::response::Response;
@@ -32,14 +32,6 @@ const CHUNK_BYTES: [usize; 4] = [1, 99, 400, 500];
 /// The text of `/chunked`.
 const CHUNKED_TEXT: [u8; 1000] = [b'p'; 1000];
 
-/// What becomes of a request.
-pub(crate) enum Outcome {
-    /// It is answered with this.
-    Ready(Arc<Response>),
-    /// Its connection will be woken.
-    Later,
-}
-
 /// Answers requests.
 pub(crate) struct Service<'s> {
     stop: &'s AtomicBool,
@@ -47,10 +39,10 @@ pub(crate) struct Service<'s> {
     /// What is held back, for the event loop to wake.
     pub(crate) delays: Delays,
     payloads: Payloads,
-    index: Arc<Response>,
-    healthz: Arc<Response>,
-    chunked: Arc<Response>,
-    unchunked: Arc<Response>,
+    index: Response,
+    healthz: Response,
+    chunked: Response,
+    unchunked: Response,
 }
 
 impl<'s> Service<'s> {
@@ -63,38 +55,53 @@ impl<'s> Service<'s> {
             served,
             delays: Delays::default(),
             payloads: Payloads::default(),
-            index: Arc::new(Response::text(200, INDEX)),
-            healthz: Arc::new(Response::json(200, br#"{"status":"ok"}"#)),
-            chunked: Arc::new(Response::chunked(&chunks)),
-            unchunked: Arc::new(Response::text(200, &String::from_utf8_lossy(&CHUNKED_TEXT))),
+            index: Response::text(200, INDEX),
+            healthz: Response::json(200, br#"{"status":"ok"}"#),
+            chunked: Response::chunked(&chunks),
+            unchunked: Response::text(200, &String::from_utf8_lossy(&CHUNKED_TEXT)),
         }
     }
 
     /// Answers a request, or has the ticket woken when the answer is due.
-    pub(crate) fn answer(&mut self, request: &Request, ticket: Ticket) -> Outcome {
-        match request.action {
-            Action::Sleep(span, workers) => {
-                self.sleep(span, workers, ticket);
-                return Outcome::Later;
+    pub(crate) fn answer(&mut self, request: &Request, ticket: Ticket) -> Option<Response> {
+        let due = match request.action {
+            Action::Sleep(span, Some(workers)) => {
+                self.delays.sleep(RealClock.now(), ticket, span, workers);
+                return None;
             }
-            Action::Stall(stall) => return self.stall(stall, request, ticket),
-            Action::Burn(span) => burn(span, self.stop),
-            _ => {}
+            Action::Sleep(span, None) => Some(RealClock.now() + span),
+            Action::Stall(stall) => match self.delays.stall(RealClock.now(), stall) {
+                StallEffect::Open => None,
+                StallEffect::HeldUntil(end) => Some(end),
+                StallEffect::TooMany => {
+                    self.served.fetch_add(1, Ordering::Relaxed);
+                    return Some(refused(Refusal::Stalls));
+                }
+            },
+            Action::Burn(span) => {
+                burn(span, self.stop);
+                None
+            }
+            _ => None,
+        };
+        if let Some(due) = due {
+            self.delays.wake_at(due, ticket);
+            return None;
         }
-        Outcome::Ready(self.due_answer(request))
+        Some(self.due_answer(request))
     }
 
     /// The answer to a request that has waited long enough.
-    pub(crate) fn due_answer(&mut self, request: &Request) -> Arc<Response> {
+    pub(crate) fn due_answer(&mut self, request: &Request) -> Response {
         let served = match request.action {
             Action::Stats => self.served.load(Ordering::Relaxed),
             _ => self.served.fetch_add(1, Ordering::Relaxed),
         };
         match request.action {
-            Action::Healthz => Arc::clone(&self.healthz),
-            Action::Index => Arc::clone(&self.index),
-            Action::Chunked if request.framing.old_protocol => Arc::clone(&self.unchunked),
-            Action::Chunked => Arc::clone(&self.chunked),
+            Action::Healthz | Action::Stall(_) => self.healthz.clone(),
+            Action::Index => self.index.clone(),
+            Action::Chunked if request.framing.old_protocol => self.unchunked.clone(),
+            Action::Chunked => self.chunked.clone(),
             Action::Payload(records) => self.payloads.response(records),
             Action::Stats => json(200, &format!(r#"{{"requests":{served}}}"#)),
             Action::Sleep(span, _) => {
@@ -103,41 +110,18 @@ impl<'s> Service<'s> {
             Action::Burn(span) => json(200, &format!(r#"{{"burned_us":{}}}"#, span.as_micros())),
             Action::Status(status) => json(status, &format!(r#"{{"status":{status}}}"#)),
             Action::Close => json(200, r#"{"status":"closing"}"#),
-            Action::Stall(_) => Arc::clone(&self.healthz),
             Action::Refuse(refusal) => refused(refusal),
-        }
-    }
-
-    fn sleep(&mut self, span: Duration, workers: Option<u32>, ticket: Ticket) {
-        let now = RealClock.now();
-        match workers {
-            Some(workers) => self.delays.sleep(now, ticket, span, workers),
-            None => self.delays.wake_at(now + span, ticket),
-        }
-    }
-
-    fn stall(&mut self, stall: Stall, request: &Request, ticket: Ticket) -> Outcome {
-        match self.delays.stall(RealClock.now(), stall) {
-            StallEffect::Open => Outcome::Ready(self.due_answer(request)),
-            StallEffect::HeldUntil(end) => {
-                self.delays.wake_at(end, ticket);
-                Outcome::Later
-            }
-            StallEffect::TooMany => {
-                self.served.fetch_add(1, Ordering::Relaxed);
-                Outcome::Ready(refused(Refusal::Stalls))
-            }
         }
     }
 }
 
 /// The answer to a request that is not served.
-pub(crate) fn refused(refusal: Refusal) -> Arc<Response> {
-    Arc::new(Response::error(refusal.status(), refusal))
+pub(crate) fn refused(refusal: Refusal) -> Response {
+    Response::error(refusal.status(), refusal)
 }
 
-fn json(status: u16, body: &str) -> Arc<Response> {
-    Arc::new(Response::json(status, body.as_bytes()))
+fn json(status: u16, body: &str) -> Response {
+    Response::json(status, body.as_bytes())
 }
 
 /// Uses CPU time. The clock is the thread's own: time in which others had the core is not counted.
