@@ -52,7 +52,6 @@ pub enum EngineError {
 /// What [`RunningStep::next`] gives.
 #[derive(Debug)]
 pub enum StepEvent {
-    /// A frame.
     Frame(Box<Frame>),
     /// No frame arrived in time.
     Timeout,

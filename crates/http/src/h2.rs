@@ -1,10 +1,9 @@
 //! HTTP/2 (RFC 9113) from the client's side, without I/O: bytes in, events out.
 //!
-//! [`crate::Request::encode`] writes the header blocks of requests. Both header compression tables
-//! have size 0: nothing is remembered from one block to the next, so a response whose header block
-//! equals the last one is not decoded again, and a block that no caller waits for is skipped. A body
-//! is skipped by arithmetic, and flow-control windows are so wide that bodies of ordinary size need
-//! no update.
+//! [`crate::Request::encode`] writes the header blocks of requests. Both header compression tables have size 0: nothing
+//! is remembered from one block to the next, so a response whose header block equals the last one is not decoded again,
+//! and a block that no caller waits for is skipped. A body is skipped by arithmetic, and flow-control windows are so
+//! wide that bodies of ordinary size need no update.
 //!
 //! Deliberately absent: server push (refused in the settings), priorities (RFC 9113 section 5.3
 //! deprecates them), CONNECT, and upgrading from HTTP/1.1 (RFC 9113 removed it).
@@ -21,7 +20,6 @@ mod frame;
 mod head;
 pub mod hpack;
 mod memory;
-mod peer;
+mod server_settings;
 mod streams;
-mod upload;
 mod window;

@@ -9,9 +9,10 @@
 
 mod dissection;
 pub mod h2;
+mod memory;
 mod request;
 mod response;
 
 pub use dissection::{Field, dissect};
 pub use request::{EncodeError, EncodedRequest, HeadField, InvalidByte, Part, Request, USER_AGENT, Version};
-pub use response::{Advance, Expect, Finish, Malformed, ParserMemory, Response, ResponseParser};
+pub use response::{Advance, Chunked, Expect, Finish, Malformed, ParserMemory, Response, ResponseParser};

@@ -1,9 +1,8 @@
 //! Requests to encode: what the user asks for, and the rules that both versions of HTTP share.
 //!
-//! A request is described once, by [`Request`]. Its path, the values of its headers and its body are
-//! [`Part`]s: constant, or rendered for each request. [`Request::encode`] decides which headers are
-//! added, which give way to the user's, and which are dropped or refused, and writes the head as
-//! HTTP/1.1 text or as an HTTP/2 header block.
+//! A request is described once, by [`Request`]. Its path, the values of its headers and its body are [`Part`]s:
+//! constant, or rendered for each request. [`Request::encode`] decides which headers are added, which give way to the
+//! user's, and which are dropped or refused, and writes the head as HTTP/1.1 text or as an HTTP/2 header block.
 //!
 //! What the user typed goes out as typed, as long as it cannot end a line early: a CR, LF or NUL
 //! in a header would let one setting write another header or a second request.

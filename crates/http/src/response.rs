@@ -1,24 +1,24 @@
 //! The incremental response parser: bytes as they come from the socket in, responses out.
 //!
-//! It stands on the hot path of the load generator. A response whose head arrives in one read is
-//! parsed where it lies, without a copy or an allocation; a head that equals the last one is not
-//! parsed at all; a body is skipped by arithmetic. How the network cut a response never changes
-//! the outcome: the tests hold every parser state to that.
+//! It stands on the hot path of the load generator. A response whose head arrives in one read is parsed where it lies,
+//! without a copy or an allocation; a head that equals the last one is not parsed at all; a body is skipped by
+//! arithmetic. How the network cut a response never changes the outcome: the tests hold every parser state to that.
 
-use chunked::{Chunked, skip};
+use chunked::skip;
 use head::{Framing, Head};
+
+use crate::memory::{HeadCache, Spares};
 
 mod chunked;
 pub(crate) mod fields;
 mod head;
 mod malformed;
-mod memory;
 #[cfg(test)]
 mod tests;
 
+pub use chunked::Chunked;
 pub use head::Expect;
 pub use malformed::Malformed;
-pub use memory::ParserMemory;
 
 /// The most interim (1xx) responses before one final response.
 const MAX_INTERIM: u8 = 16;
@@ -54,10 +54,34 @@ pub enum Finish {
     Before,
 }
 
-/// Reads the responses of one connection, one at a time.
+/// Shared by all connections of one worker, so that a connection itself needs no heap: the last head, and buffers for heads
+/// in pieces.
+#[derive(Debug, Default)]
+pub struct ParserMemory {
+    cache: HeadCache<(Expect, Head)>,
+    spares: Spares,
+}
+
+impl ParserMemory {
+    /// What the remembered head says, with its length, if `input` begins with its very bytes. They
+    /// end with the empty line, so that nothing after them can change what they mean.
+    fn recall(&self, input: &[u8], expect: Expect) -> Option<(Head, usize)> {
+        let (remembered, head) = self.cache.get(|cached| input.starts_with(cached))?;
+        (remembered == expect).then_some((head, self.cache.len()))
+    }
+
+    /// Remembers a complete head in place of the last one. Interim heads are not worth the place.
+    fn remember(&mut self, bytes: &[u8], expect: Expect, head: Head) {
+        if !head.is_interim() {
+            self.cache.set(bytes, (expect, head));
+        }
+    }
+}
+
+/// Reads the responses of one connection, one at a time, expecting a body until [`ResponseParser::reset`] says otherwise.
 ///
 /// It holds no heap memory except while a head is arriving in pieces.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ResponseParser {
     stash: Vec<u8>,
     phase: Phase,
@@ -72,10 +96,13 @@ pub struct ResponseParser {
 // Ten thousand connections hold ten thousand parsers.
 const _: () = assert!(size_of::<ResponseParser>() <= 96);
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 enum Phase {
+    #[default]
     Head,
-    Length { left_bytes: u64 },
+    Length {
+        left_bytes: u64,
+    },
     Chunked(Chunked),
     UntilClose,
     Complete,
@@ -83,21 +110,6 @@ enum Phase {
 }
 
 impl ResponseParser {
-    /// A parser for the first response of a connection, expecting a body.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            stash: Vec::new(),
-            phase: Phase::Head,
-            body_bytes: 0,
-            status: 0,
-            keep_alive: false,
-            expect: Expect::Body,
-            started: false,
-            interim_count: 0,
-        }
-    }
-
     /// Ready for the next response on the same connection, or for the first on a new one.
     pub fn reset(&mut self, expect: Expect) {
         // A buffer left over from an abandoned head serves the next one and goes back with it.
@@ -110,7 +122,6 @@ impl ResponseParser {
     }
 
     /// True from the first byte of the current response until [`ResponseParser::reset`].
-    #[must_use]
     pub const fn started(&self) -> bool {
         self.started
     }
@@ -128,14 +139,13 @@ impl ResponseParser {
         let outcome = self.read(input, memory);
         if let Err(malformed) = outcome {
             self.phase = Phase::Broken(malformed);
-            memory.return_stash(std::mem::take(&mut self.stash));
+            memory.spares.put(std::mem::take(&mut self.stash));
         }
         outcome
     }
 
     /// Bytes of the body that are still to come before anything else can, where its length says so. They
     /// carry nothing that the parser has to see: [`ResponseParser::skip`] stands for them.
-    #[must_use]
     pub const fn unseen_bytes(&self) -> u64 {
         match self.phase {
             Phase::Length { left_bytes } => left_bytes,
@@ -180,10 +190,7 @@ impl ResponseParser {
                     let response = (consumed > 0).then(|| self.response());
                     return Ok(Advance { consumed, response });
                 }
-                _ if rest.is_empty() => {
-                    let response = None;
-                    return Ok(Advance { consumed, response });
-                }
+                _ if rest.is_empty() => return Ok(Advance { consumed, response: None }),
                 Phase::Head => self.read_head(rest, memory)?,
                 Phase::Length { left_bytes } => {
                     let skipped = skip(left_bytes, rest.len());
@@ -217,7 +224,7 @@ impl ResponseParser {
             return Ok(len);
         }
         let Some((head, len)) = head::scan(input, self.expect)? else {
-            self.stash = memory.take_stash();
+            self.stash = memory.spares.take();
             self.stash.extend_from_slice(input);
             return Ok(input.len());
         };
@@ -237,7 +244,7 @@ impl ResponseParser {
             return Ok(taken);
         };
         let scanned = head::scan(&self.stash[..end], self.expect)?;
-        memory.return_stash(std::mem::take(&mut self.stash));
+        memory.spares.put(std::mem::take(&mut self.stash));
         let (head, len) = scanned.ok_or(Malformed::Head)?;
         self.begin_body(head)?;
         Ok(len - before)
@@ -254,7 +261,7 @@ impl ResponseParser {
         self.phase = match head.framing {
             Framing::Length(0) => Phase::Complete,
             Framing::Length(left_bytes) => Phase::Length { left_bytes },
-            Framing::Chunked => Phase::Chunked(Chunked::new()),
+            Framing::Chunked => Phase::Chunked(Chunked::default()),
             Framing::UntilClose => Phase::UntilClose,
         };
         Ok(())
@@ -262,11 +269,5 @@ impl ResponseParser {
 
     const fn response(&self) -> Response {
         Response { status: self.status, keep_alive: self.keep_alive, body_bytes: self.body_bytes }
-    }
-}
-
-impl Default for ResponseParser {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -175,7 +175,7 @@ fn decoded(block: &[u8], body: &[u8]) -> Received {
     let field = |name: &[u8], value: &[u8]| {
         request.push(std::str::from_utf8(name).unwrap(), std::str::from_utf8(value).unwrap());
     };
-    Decoder::new().decode(block, field).unwrap();
+    Decoder::default().decode(block, field).unwrap();
     request
 }
 

@@ -123,7 +123,7 @@ impl InFlight {
             } else {
                 Order::Pipeline { first: 0 }
             },
-            parser: ResponseParser::new(),
+            parser: ResponseParser::default(),
             answered_before: false,
         }
     }

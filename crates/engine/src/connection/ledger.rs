@@ -144,7 +144,7 @@ impl Shared {
         let requests = Vec::with_capacity(connections * usize::from(depth));
         let ledger = Ledger { recorder, source, inspector, requests, in_flight: 0, depth, streams };
         let h2 = streams.then(Box::default);
-        Self { ledger, parser: ParserMemory::new(), h2, generated: Vec::new(), first: Arc::default() }
+        Self { ledger, parser: ParserMemory::default(), h2, generated: Vec::new(), first: Arc::default() }
     }
 
     /// Adds the positions of one connection; gives the first.

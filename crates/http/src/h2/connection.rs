@@ -6,20 +6,20 @@ use super::error::{Broken, ErrorCode};
 use super::event::Event;
 use super::frame;
 use super::memory::Memory;
-use super::peer::{self, Peer};
+use super::server_settings::{self, ServerSettings};
 use super::streams::{Stream, Streams};
-use super::upload::{self, Allowance, Waiting};
 use super::window::{self, ReceiveWindow};
 use crate::Expect;
-use reader::{Reader, Sink};
+use reader::Reader;
 
 mod body;
 mod control;
-mod frames;
 mod head;
 mod reader;
+mod receiver;
 #[cfg(test)]
 mod tests;
+mod upload;
 
 /// The bytes that a client sends before its first frame (RFC 9113 section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -53,10 +53,10 @@ pub struct Request<'a> {
 #[derive(Debug)]
 pub struct Connection {
     streams: Streams,
-    streams_max: u32,
+    max_streams: u32,
     window_bytes: u32,
     next_id: u32,
-    peer: Peer,
+    server: ServerSettings,
     /// What the server may still send on the connection.
     receive_window: ReceiveWindow,
     /// What may still be sent to the server on the connection.
@@ -68,33 +68,39 @@ pub struct Connection {
     broken: Option<Broken>,
 }
 
+/// What of a body waits for the server to grant more.
+#[derive(Debug)]
+struct Waiting {
+    stream: u32,
+    body: Vec<u8>,
+    sent: usize,
+}
+
 // Ten thousand connections hold ten thousand of them.
 const _: () = assert!(size_of::<Connection>() <= 256);
 
 impl Connection {
-    /// A connection of at most `streams_max` requests at a time (1 at least, 65,536 at most).
-    #[must_use]
-    pub fn new(streams_max: u32) -> Self {
-        Self::with_window(streams_max, WINDOW_BYTES)
+    /// A connection of at most `max_streams` requests at a time (1 at least, 65,536 at most).
+    pub fn new(max_streams: u32) -> Self {
+        Self::with_window(max_streams, WINDOW_BYTES)
     }
 
     /// As [`Connection::new`], with windows of `window_bytes` for each stream and for all together:
     /// how much the server may send ahead of what was read. The connection's window is never below
     /// the protocol's default of 65,535 bytes, and no window above 2^31 - 1.
-    #[must_use]
-    pub fn with_window(streams_max: u32, window_bytes: u32) -> Self {
-        let streams_max = streams_max.clamp(1, MAX_STREAMS);
+    pub fn with_window(max_streams: u32, window_bytes: u32) -> Self {
+        let max_streams = max_streams.clamp(1, MAX_STREAMS);
         let window_bytes = window_bytes.min(window::MAX_BYTES);
         Self {
-            streams: Streams::new(streams_max),
-            streams_max,
+            streams: Streams::new(max_streams),
+            max_streams,
             window_bytes,
             next_id: 1,
-            peer: Peer::new(),
+            server: ServerSettings::default(),
             receive_window: ReceiveWindow::new(connection_window(window_bytes)),
             send_left: window::DEFAULT_BYTES as i32,
             waiting: VecDeque::new(),
-            reader: Reader::new(),
+            reader: Reader::default(),
             going_away: None,
             broken: None,
         }
@@ -106,15 +112,16 @@ impl Connection {
         self.streams.clear();
         self.waiting.clear();
         self.next_id = 1;
-        self.peer = Peer::new();
+        self.server = ServerSettings::default();
         self.receive_window = ReceiveWindow::new(connection_window(self.window_bytes));
         self.send_left = window::DEFAULT_BYTES as i32;
-        self.reader = Reader::new();
+        self.reader = Reader::default();
         self.going_away = None;
         self.broken = None;
         out.extend_from_slice(PREFACE);
-        let window = (peer::INITIAL_WINDOW_SIZE, self.window_bytes);
-        frame::push_settings(out, &[(peer::HEADER_TABLE_SIZE, 0), (peer::ENABLE_PUSH, 0), window]);
+        let window = (server_settings::INITIAL_WINDOW_SIZE, self.window_bytes);
+        let settings = [(server_settings::HEADER_TABLE_SIZE, 0), (server_settings::ENABLE_PUSH, 0), window];
+        frame::push_settings(out, &settings);
         let widened = connection_window(self.window_bytes) - window::DEFAULT_BYTES;
         if widened > 0 {
             frame::push_window_update(out, 0, widened);
@@ -123,19 +130,17 @@ impl Connection {
 
     /// How many more requests may be opened now: by the caller's own limit, the server's, and what
     /// is left of the ids; none after GOAWAY or when the connection broke.
-    #[must_use]
     pub fn capacity(&self) -> u32 {
         if self.going_away.is_some() || self.broken.is_some() {
             return 0;
         }
         let ids_left = (LAST_ID + 2).saturating_sub(self.next_id) / 2;
-        let streams_max = self.streams_max.min(self.peer.streams_max);
-        streams_max.saturating_sub(self.streams.count()).min(ids_left)
+        let max_streams = self.max_streams.min(self.server.max_streams);
+        max_streams.saturating_sub(self.streams.count()).min(ids_left)
     }
 
     /// Why the connection takes no further requests, once it does not: what GOAWAY said, or no
     /// error when all ids are used. Open requests may still be answered.
-    #[must_use]
     pub fn going_away(&self) -> Option<ErrorCode> {
         self.going_away.or((self.next_id > LAST_ID).then_some(ErrorCode::NO_ERROR))
     }
@@ -150,7 +155,7 @@ impl Connection {
         let mut stream = Stream {
             receive: ReceiveWindow::new(self.window_bytes),
             // The peer's window is at most 2^31 - 1.
-            send_left: i32::try_from(self.peer.window_bytes).unwrap_or(i32::MAX),
+            send_left: i32::try_from(self.server.window_bytes).unwrap_or(i32::MAX),
             expect: request.expect,
             observe: request.observe,
             ..Streams::opened(self.next_id, request.tag)
@@ -172,32 +177,6 @@ impl Connection {
         true
     }
 
-    /// Takes bytes as they came from the socket, cut anywhere. Appends what must be sent to `out` and
-    /// passes events to `events` in their order.
-    ///
-    /// # Errors
-    ///
-    /// [`Broken`] when the server broke HTTP/2, and again in each call until the next
-    /// [`Connection::open`]; GOAWAY then stands in `out`, and [`Connection::finish`] names the open
-    /// requests.
-    pub fn receive(
-        &mut self,
-        bytes: &[u8],
-        memory: &mut Memory,
-        out: &mut Vec<u8>,
-        events: &mut impl FnMut(Event<'_>),
-    ) -> Result<(), Broken> {
-        if let Some(broken) = self.broken {
-            return Err(broken);
-        }
-        let outcome = self.read(bytes, &mut Sink { memory, out, events });
-        if let Err(broken) = outcome {
-            self.broken = Some(broken);
-            frame::push_goaway(out, broken.code());
-        }
-        outcome
-    }
-
     /// The connection ended, on either side: reports each open request as cut, in the order in which
     /// they began, and gives buffers back.
     pub fn finish(&mut self, memory: &mut Memory, events: &mut impl FnMut(Event<'_>)) {
@@ -208,64 +187,6 @@ impl Connection {
         }
         self.reader.return_buffers(memory);
         self.going_away = self.going_away.or(Some(ErrorCode::NO_ERROR));
-    }
-
-    /// Writes HEADERS, and CONTINUATION for what is beyond the server's longest frame.
-    fn push_head(&mut self, stream: &Stream, request: &Request<'_>, out: &mut Vec<u8>) {
-        // The one answer to a shrunk table is a table of size 0 (RFC 7541 section 4.2).
-        let prefix: &[u8] = if std::mem::take(&mut self.peer.table_shrank) { &[0x20] } else { &[] };
-        let limit = self.peer.frame_bytes as usize;
-        let (first, mut rest) = request.block.split_at(request.block.len().min(limit - prefix.len()));
-        let end_stream = if request.body.is_empty() { frame::END_STREAM } else { 0 };
-        let end = |rest: &[u8]| if rest.is_empty() { frame::END_HEADERS } else { 0 };
-        let len = prefix.len() + first.len();
-        frame::push_header(out, len, frame::HEADERS, end_stream | end(rest), stream.id);
-        out.extend_from_slice(prefix);
-        out.extend_from_slice(first);
-        while !rest.is_empty() {
-            let (piece, after) = rest.split_at(rest.len().min(limit));
-            rest = after;
-            frame::push_header(out, piece.len(), frame::CONTINUATION, end(rest), stream.id);
-            out.extend_from_slice(piece);
-        }
-    }
-
-    fn push_body(&mut self, stream: &mut Stream, body: &[u8], memory: &mut Memory, out: &mut Vec<u8>) {
-        let frame_bytes = self.peer.frame_bytes;
-        let mut allowance = Allowance { send_left: &mut self.send_left, frame_bytes };
-        let sent = upload::push_body(stream, body, &mut allowance, out);
-        if !stream.sent {
-            let mut rest = memory.take_buffer();
-            rest.extend_from_slice(&body[sent..]);
-            self.waiting.push_back(Waiting { stream: stream.id, body: rest, sent: 0 });
-        }
-    }
-
-    /// Sends of the waiting bodies what the windows allow by now.
-    fn push_waiting(&mut self, memory: &mut Memory, out: &mut Vec<u8>) {
-        let mut at = 0;
-        while let Some(waiting) = self.waiting.get_mut(at)
-            && self.send_left > 0
-        {
-            let frame_bytes = self.peer.frame_bytes;
-            let mut allowance = Allowance { send_left: &mut self.send_left, frame_bytes };
-            let Some(stream) = self.streams.find(waiting.stream) else {
-                self.drop_waiting(at, memory);
-                continue;
-            };
-            waiting.sent += upload::push_body(stream, &waiting.body[waiting.sent..], &mut allowance, out);
-            if stream.sent {
-                self.drop_waiting(at, memory);
-            } else {
-                at += 1;
-            }
-        }
-    }
-
-    fn drop_waiting(&mut self, at: usize, memory: &mut Memory) {
-        if let Some(waiting) = self.waiting.remove(at) {
-            memory.return_buffer(waiting.body);
-        }
     }
 
     /// Takes a stream out of the table, with the rest of its body.

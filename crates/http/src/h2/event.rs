@@ -10,50 +10,32 @@ use crate::Response;
 pub enum Event<'a> {
     /// A header field of the final response, of an observed request.
     Field {
-        /// The caller's number of the request.
         tag: u32,
         /// The name, in lower case.
         name: &'a [u8],
-        /// The value.
         value: &'a [u8],
     },
     /// A piece of the body, of an observed request; where pieces are cut means nothing.
     Body {
-        /// The caller's number of the request.
         tag: u32,
-        /// The piece; never empty.
+        /// Never empty.
         bytes: &'a [u8],
     },
     /// The response is complete.
     Answered {
-        /// The caller's number of the request.
         tag: u32,
         /// The response; `keep_alive` says whether the connection takes further requests.
         response: Response,
     },
     /// The response breaks HTTP's rules; the stream was reset, the connection goes on.
-    Malformed {
-        /// The caller's number of the request.
-        tag: u32,
-        /// Which rule.
-        malformed: Malformed,
-    },
+    Malformed { tag: u32, malformed: Malformed },
     /// The server gave the request up.
-    Reset {
-        /// The caller's number of the request.
-        tag: u32,
-        /// The reason it gave.
-        code: ErrorCode,
-    },
+    Reset { tag: u32, code: ErrorCode },
     /// The server did not process the request and says so: it may be sent again (RFC 9113 section
     /// 8.7), after GOAWAY on another connection.
-    Refused {
-        /// The caller's number of the request.
-        tag: u32,
-    },
+    Refused { tag: u32 },
     /// The connection ended before the response was complete.
     Cut {
-        /// The caller's number of the request.
         tag: u32,
         /// Whether any frame of the response had begun to arrive.
         begun: bool,

@@ -1,5 +1,4 @@
-//! Frame headers, and the frames that are written without a buffer of their own (RFC 9113
-//! sections 4.1 and 6).
+//! Frame headers, and the frames that are written without a buffer of their own (RFC 9113 sections 4.1 and 6).
 
 use super::error::ErrorCode;
 

@@ -33,7 +33,7 @@ impl Head {
 }
 
 /// Reads a header block field by field.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct HeadReader {
     status: u16,
     length: Length,
@@ -42,10 +42,6 @@ pub(super) struct HeadReader {
 }
 
 impl HeadReader {
-    pub(super) const fn new() -> Self {
-        Self { status: 0, length: Length::Absent, regular_seen: false, malformed: false }
-    }
-
     /// Takes the next field; true for a regular field of a final head that is well so far.
     pub(super) fn read(&mut self, name: &[u8], value: &[u8]) -> bool {
         if name.starts_with(b":") {

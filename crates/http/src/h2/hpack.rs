@@ -7,7 +7,9 @@ pub use super::error::HpackError;
 
 pub(super) mod fields;
 mod huffman;
-mod integer;
+
+/// Bytes after the prefix that an integer may have: enough for 32 bits.
+const MAX_FURTHER_BYTES: u32 = 5;
 
 /// Decodes header blocks; holds nothing between them but scratch space.
 #[derive(Debug, Default)]
@@ -17,12 +19,6 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder without scratch space yet.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { name: Vec::new(), value: Vec::new() }
-    }
-
     /// Hands each field of a whole block to `field`, name first.
     ///
     /// # Errors
@@ -34,10 +30,10 @@ impl Decoder {
         while let Some(first) = rest.first().copied() {
             match first {
                 0x80.. => {
-                    let (name, value) = entry(integer::decode(&mut rest, 7)?)?;
+                    let (name, value) = entry(integer(&mut rest, 7)?)?;
                     field(name.as_bytes(), value.as_bytes());
                 }
-                0x20..=0x3f if size_allowed && integer::decode(&mut rest, 5)? == 0 => continue,
+                0x20..=0x3f if size_allowed && integer(&mut rest, 5)? == 0 => continue,
                 0x20..=0x3f => return Err(HpackError::TableSize),
                 0x40..=0x7f => self.literal(&mut rest, 6, &mut field)?,
                 _ => self.literal(&mut rest, 4, &mut field)?,
@@ -54,7 +50,7 @@ impl Decoder {
         prefix_bits: u8,
         field: &mut impl FnMut(&[u8], &[u8]),
     ) -> Result<(), HpackError> {
-        let name = match integer::decode(rest, prefix_bits)? {
+        let name = match integer(rest, prefix_bits)? {
             0 => string(rest, &mut self.name)?,
             index => entry(index)?.0.as_bytes(),
         };
@@ -72,7 +68,7 @@ fn entry(index: u32) -> Result<(&'static str, &'static str), HpackError> {
 /// A string where it lies in the block, or as its Huffman code decodes into the scratch space.
 fn string<'a, 'b: 'a>(rest: &mut &'b [u8], scratch: &'a mut Vec<u8>) -> Result<&'a [u8], HpackError> {
     let coded = rest.first().ok_or(HpackError::Cut)? & 0x80 != 0;
-    let len = integer::decode(rest, 7)?;
+    let len = integer(rest, 7)?;
     let (text, after) = rest.split_at_checked(len as usize).ok_or(HpackError::Cut)?;
     *rest = after;
     if !coded {
@@ -82,12 +78,11 @@ fn string<'a, 'b: 'a>(rest: &mut &'b [u8], scratch: &'a mut Vec<u8>) -> Result<&
     Ok(scratch)
 }
 
-/// Appends a field as a literal that is not to be indexed, or as an index where the static table
-/// has it whole.
+/// Appends a field as a literal that is not to be indexed, or as an index where the static table has it whole.
 pub(crate) fn push(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     let whole = |(known, text): &(&str, &str)| known.as_bytes() == name && text.as_bytes() == value;
     match fields::STATIC.iter().position(whole) {
-        Some(at) => integer::push(out, 0x80, 7, at + 1),
+        Some(at) => push_integer(out, 0x80, 7, at + 1),
         None => {
             push_name(out, name);
             push_string(out, value);
@@ -98,7 +93,7 @@ pub(crate) fn push(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
 /// Appends the name of a literal that is not to be indexed; its value comes next, see [`push_value`].
 pub(crate) fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     match fields::STATIC.iter().position(|(known, _)| known.as_bytes() == name) {
-        Some(at) => integer::push(out, 0, 4, at + 1),
+        Some(at) => push_integer(out, 0, 4, at + 1),
         None => {
             out.push(0);
             push_string(out, name);
@@ -106,8 +101,7 @@ pub(crate) fn push_name(out: &mut Vec<u8>, name: &[u8]) {
     }
 }
 
-/// Appends a value that `write` appends, without the space around it. Its length comes first, but is
-/// known last.
+/// Appends a value that `write` appends, without the space around it. Its length comes first, but is known last.
 pub(crate) fn push_value(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     write(out);
@@ -118,13 +112,55 @@ pub(crate) fn push_value(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
         out.truncate(out.len() - leading);
     }
     let end = out.len();
-    integer::push(out, 0, 7, end - start);
+    push_integer(out, 0, 7, end - start);
     let length_bytes = out.len() - end;
     out[start..].rotate_right(length_bytes);
 }
 
 /// Strings are sent plain: a server reads that fastest, and requests are small.
 fn push_string(out: &mut Vec<u8>, text: &[u8]) {
-    integer::push(out, 0, 7, text.len());
+    push_integer(out, 0, 7, text.len());
     out.extend_from_slice(text);
+}
+
+/// Reads an integer (RFC 7541 section 5.1) whose first bits share a byte with something else, which is ignored.
+fn integer(rest: &mut &[u8], prefix_bits: u8) -> Result<u32, HpackError> {
+    let full = (1_u32 << prefix_bits) - 1;
+    let prefix = u32::from(next(rest)?) & full;
+    if prefix < full {
+        return Ok(prefix);
+    }
+    let mut value = u64::from(full);
+    for further in 0..MAX_FURTHER_BYTES {
+        let byte = next(rest)?;
+        value += u64::from(byte & 0x7f) << (7 * further);
+        if byte & 0x80 == 0 {
+            return u32::try_from(value).map_err(|_| HpackError::Integer);
+        }
+    }
+    Err(HpackError::Integer)
+}
+
+fn next(rest: &mut &[u8]) -> Result<u8, HpackError> {
+    let (byte, after) = rest.split_first().ok_or(HpackError::Cut)?;
+    *rest = after;
+    Ok(*byte)
+}
+
+/// Appends an integer; `pattern` holds the bits before the prefix.
+fn push_integer(out: &mut Vec<u8>, pattern: u8, prefix_bits: u8, value: usize) {
+    let full = (1_u8 << prefix_bits) - 1;
+    if let Ok(small) = u8::try_from(value)
+        && small < full
+    {
+        out.push(pattern | small);
+        return;
+    }
+    out.push(pattern | full);
+    let mut left = value - usize::from(full);
+    while left >= 0x80 {
+        out.push(0x80 | (left & 0x7f) as u8);
+        left >>= 7;
+    }
+    out.push(left as u8);
 }

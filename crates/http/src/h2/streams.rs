@@ -65,9 +65,9 @@ pub(super) struct Streams {
 const _: () = assert!(size_of::<Stream>() <= 64);
 
 impl Streams {
-    /// Room for `streams_max` streams.
-    pub(super) fn new(streams_max: u32) -> Self {
-        let places = (streams_max as usize * 2).next_power_of_two().max(2);
+    /// Room for `max_streams` streams.
+    pub(super) fn new(max_streams: u32) -> Self {
+        let places = (max_streams as usize * 2).next_power_of_two().max(2);
         let shift = u32::BITS - places.trailing_zeros();
         Self { places: vec![VACANT; places].into_boxed_slice(), count: 0, recent: 0, shift }
     }
@@ -117,8 +117,7 @@ impl Streams {
         open.find(|stream| stream.tag == tag).map(|stream| stream.id)
     }
 
-    /// The ids of the open streams above `last`, ascending. This one allocates: it is for the end of
-    /// a connection.
+    /// The ids of the open streams above `last`, ascending. This one allocates: it is for the end of a connection.
     pub(super) fn ids_above(&self, last: u32) -> Vec<u32> {
         let ids = self.places.iter().map(|stream| stream.id);
         let mut ids: Vec<u32> = ids.filter(|id| *id > last).collect();

@@ -38,42 +38,24 @@ impl fmt::Display for HeadField {
 /// Why a request cannot be encoded; `M` is what a part reports, see [`Part::check`](super::Part::check).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EncodeError<M> {
-    /// The method is empty or holds a character that no token may hold.
     #[error("method {method:?} is not valid: use a token of letters such as GET or POST")]
-    Method {
-        /// The method as given.
-        method: String,
-    },
+    Method { method: String },
     /// The host is empty or holds a space, a control character or one beyond ASCII.
     #[error("host {host:?} is not valid: use visible ASCII only, an international name in its xn-- form")]
-    Host {
-        /// The host as given.
-        host: String,
-    },
+    Host { host: String },
     /// A header's name is empty or holds a character that no token may hold.
     #[error("header name {name:?} is not valid: use a token such as X-Request-Id, without spaces")]
-    HeaderName {
-        /// The name as given.
-        name: String,
-    },
-    /// A value that must not be empty is.
+    HeaderName { name: String },
     #[error("{field} is empty")]
-    Empty {
-        /// The field.
-        field: HeadField,
-    },
+    Empty { field: HeadField },
     /// A value would end its line early, or holds what its field may not hold.
     #[error("{field}: {source}; {}", .field.advice())]
     Value {
-        /// The field.
         field: HeadField,
         /// The byte that is not allowed, and its origin.
         source: M,
     },
     /// A header that belongs to an HTTP/1.1 connection, and would change what an HTTP/2 request means.
     #[error("header {name} has no place in HTTP/2: leave it out, or ask for HTTP/1.1")]
-    ConnectionHeader {
-        /// The name of the header.
-        name: String,
-    },
+    ConnectionHeader { name: String },
 }

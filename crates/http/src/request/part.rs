@@ -29,7 +29,6 @@ pub trait Part {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("it holds byte {byte:#04x} at offset {at}")]
 pub struct InvalidByte {
-    /// The byte.
     pub byte: u8,
     /// Its offset in the part.
     pub at: usize,

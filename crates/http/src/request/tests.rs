@@ -45,7 +45,7 @@ fn decoded(block: &[u8]) -> String {
         let text = |bytes| std::str::from_utf8(bytes).unwrap();
         lines += &format!("{}: {}\n", text(name), text(value));
     };
-    Decoder::new().decode(block, line).unwrap();
+    Decoder::default().decode(block, line).unwrap();
     lines + "\n"
 }
 

@@ -13,8 +13,8 @@ const MAX_TRAILER_BYTES: u32 = 64 * 1024;
 const MAX_DIGITS: u32 = 16;
 
 /// Where a chunked body has been read to.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Chunked {
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Chunked {
     /// Bytes of the chunk still to come, or as much of its size as was read.
     left_bytes: u64,
     /// Bytes of the current size line, or of the trailer section.
@@ -23,8 +23,9 @@ pub(super) struct Chunked {
 }
 
 /// What comes next. `…Lf` states have seen the CR and take only its LF.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum State {
+    #[default]
     Size,
     Padding,
     Extension,
@@ -40,17 +41,17 @@ enum State {
 }
 
 impl Chunked {
-    pub(super) const fn new() -> Self {
-        Self { left_bytes: 0, line_bytes: 0, state: State::Size }
-    }
-
-    pub(super) fn is_done(&self) -> bool {
+    /// True once its last chunk and its trailers were read.
+    pub fn is_done(&self) -> bool {
         self.state == State::Done
     }
 
     /// Reads on, adds the body's bytes to `body_bytes` and says how much of `input` was used: all
     /// of it, unless the body ended.
-    pub(super) fn advance(&mut self, input: &[u8], body_bytes: &mut u64) -> Result<usize, Malformed> {
+    ///
+    /// # Errors
+    /// [`Malformed::Chunk`] where the coding is broken, or a size line or the trailers are too long.
+    pub fn advance(&mut self, input: &[u8], body_bytes: &mut u64) -> Result<usize, Malformed> {
         let mut consumed = 0;
         while consumed < input.len() && !self.is_done() {
             let rest = &input[consumed..];
@@ -99,7 +100,7 @@ impl Chunked {
             (State::SizeLf, b'\n') => return Ok(self.begin_chunk()),
             (State::BodyCr, b'\r') => State::BodyLf,
             (State::BodyLf, b'\n') => {
-                *self = Self::new();
+                *self = Self::default();
                 return Ok(1);
             }
             (State::TrailerStart, b'\r') => State::LastLf,

@@ -4,7 +4,7 @@
 use httparse::Header;
 
 /// What the framing fields of one head say, before the rules of precedence are applied.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Fields {
     pub(super) length: Length,
     pub(super) coding: Coding,
@@ -13,36 +13,25 @@ pub(super) struct Fields {
 }
 
 /// All `Content-Length` fields of a head taken together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Length {
+    #[default]
     Absent,
     Bytes(u64),
     Invalid,
 }
 
 /// All `Transfer-Encoding` fields of a head taken together: only the last coding frames the body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Coding {
+    #[default]
     Absent,
     ChunkedLast,
     OtherLast,
 }
 
 impl Fields {
-    pub(super) fn from_headers(headers: &[Header<'_>]) -> Self {
-        let mut fields = Self {
-            length: Length::Absent,
-            coding: Coding::Absent,
-            says_close: false,
-            says_keep_alive: false,
-        };
-        for header in headers {
-            fields.read(header);
-        }
-        fields
-    }
-
-    fn read(&mut self, header: &Header<'_>) {
+    pub(super) fn read(&mut self, header: &Header<'_>) {
         let named = |name: &str| header.name.eq_ignore_ascii_case(name);
         match header.name.len() {
             10 if named("connection") => self.read_connection(header.value),

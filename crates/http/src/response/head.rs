@@ -17,9 +17,10 @@ const MAX_HEADERS: usize = 256;
 const START: &[u8] = b"HTTP/1.";
 
 /// What the request asked, as far as it changes how its response is framed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Expect {
     /// The response has the body that its head announces.
+    #[default]
     Body,
     /// The request was HEAD: the response ends with its head, whatever that announces.
     NoBody,
@@ -98,7 +99,8 @@ fn interpret(parsed: &httparse::Response<'_, '_>, expect: Expect) -> Result<Head
     if status < 100 || status == 101 {
         return Err(Malformed::Head);
     }
-    let fields = Fields::from_headers(parsed.headers);
+    let mut fields = Fields::default();
+    parsed.headers.iter().for_each(|header| fields.read(header));
     let framing = framing(status, expect, &fields)?;
     let persists = if parsed.version == Some(1) {
         !fields.says_close

@@ -31,16 +31,3 @@ pub enum Malformed {
     )]
     Chunk,
 }
-
-impl Malformed {
-    /// A short, stable name for counts and machine-readable output.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Head => "head",
-            Self::HeadTooLarge => "head_too_large",
-            Self::Framing => "framing",
-            Self::Chunk => "chunk",
-        }
-    }
-}

@@ -1,5 +1,4 @@
-//! Limits, the shared memory and the life of one parser. What single responses mean is in the
-//! corpus under `tests/`.
+//! Limits, the shared memory and the life of one parser. What single responses mean is in the corpus under `tests/`.
 
 use super::{Advance, Expect, Finish, Malformed, ParserMemory, Response, ResponseParser};
 
@@ -8,8 +7,8 @@ const OK_RESPONSE: Response = Response { status: 200, keep_alive: true, body_byt
 
 /// Feeds `bytes` in pieces of `piece_bytes` to a new parser: what it says when it ends or fails.
 fn read(bytes: &[u8], piece_bytes: usize) -> Result<Option<Response>, Malformed> {
-    let mut memory = ParserMemory::new();
-    let mut parser = ResponseParser::new();
+    let mut memory = ParserMemory::default();
+    let mut parser = ResponseParser::default();
     for piece in bytes.chunks(piece_bytes) {
         if let Some(response) = parser.advance(piece, &mut memory)?.response {
             return Ok(Some(response));
@@ -85,8 +84,8 @@ fn trailers_of_64_kib_are_skipped_and_longer_ones_are_malformed() {
 
 #[test]
 fn a_body_larger_than_memory_is_counted_to_its_last_byte() {
-    let mut memory = ParserMemory::new();
-    let mut parser = ResponseParser::new();
+    let mut memory = ParserMemory::default();
+    let mut parser = ResponseParser::default();
     let block = vec![b'x'; 1 << 20];
     let total = 5 * block.len() + 1;
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {total}\r\n\r\n");
@@ -103,8 +102,8 @@ fn a_body_larger_than_memory_is_counted_to_its_last_byte() {
 
 #[test]
 fn bytes_after_a_response_are_left_to_the_caller() {
-    let mut memory = ParserMemory::new();
-    let mut parser = ResponseParser::new();
+    let mut memory = ParserMemory::default();
+    let mut parser = ResponseParser::default();
     let two = [OK, OK].concat();
     let complete = Advance { consumed: OK.len(), response: Some(OK_RESPONSE) };
     let idle = Advance { consumed: 0, response: None };
@@ -116,8 +115,8 @@ fn bytes_after_a_response_are_left_to_the_caller() {
 
 #[test]
 fn a_remembered_head_is_not_taken_for_another_request_kind_or_another_head() {
-    let mut memory = ParserMemory::new();
-    let mut parser = ResponseParser::new();
+    let mut memory = ParserMemory::default();
+    let mut parser = ResponseParser::default();
     let mut read = |expect, bytes: &[u8]| {
         parser.reset(expect);
         let advance = parser.advance(bytes, &mut memory).expect("well-formed");
@@ -133,39 +132,39 @@ fn a_remembered_head_is_not_taken_for_another_request_kind_or_another_head() {
 
 #[test]
 fn a_head_in_pieces_borrows_a_buffer_and_gives_it_back_when_complete() {
-    let mut memory = ParserMemory::new();
-    let mut parser = ResponseParser::new();
+    let mut memory = ParserMemory::default();
+    let mut parser = ResponseParser::default();
     for _ in 0..3 {
         parser.reset(Expect::Body);
         for byte in OK.chunks(1) {
             parser.advance(byte, &mut memory).expect("well-formed");
         }
-        assert_eq!((parser.stash.capacity(), memory.spare_count()), (0, 1));
+        assert_eq!((parser.stash.capacity(), memory.spares.count()), (0, 1));
     }
 }
 
 #[test]
 fn a_buffer_comes_back_after_an_error_and_after_an_abandoned_head() {
-    let mut memory = ParserMemory::new();
-    let mut parser = ResponseParser::new();
+    let mut memory = ParserMemory::default();
+    let mut parser = ResponseParser::default();
     parser.advance(b"HTTP/1.1 ", &mut memory).expect("a start");
-    assert_eq!(memory.spare_count(), 0);
+    assert_eq!(memory.spares.count(), 0);
     let broken = parser.advance(b"nonsense\r\n\r\n", &mut memory);
     assert_eq!(broken, Err(Malformed::Head));
-    assert_eq!((parser.stash.capacity(), memory.spare_count()), (0, 1));
+    assert_eq!((parser.stash.capacity(), memory.spares.count()), (0, 1));
     parser.reset(Expect::Body);
     parser.advance(b"HTTP/1.1 5", &mut memory).expect("a start");
     parser.reset(Expect::Body);
     let advance = parser.advance(OK, &mut memory).expect("well-formed");
     assert_eq!(advance.response, Some(OK_RESPONSE));
-    assert_eq!((parser.stash.capacity(), memory.spare_count()), (0, 1));
+    assert_eq!((parser.stash.capacity(), memory.spares.count()), (0, 1));
 }
 
 #[test]
 fn the_meaning_of_a_close_depends_on_what_was_outstanding() {
     let finish = |bytes: &[u8]| {
-        let mut parser = ResponseParser::new();
-        let advance = parser.advance(bytes, &mut ParserMemory::new());
+        let mut parser = ResponseParser::default();
+        let advance = parser.advance(bytes, &mut ParserMemory::default());
         advance.expect("well-formed so far");
         (parser.started(), parser.finish())
     };
@@ -182,8 +181,8 @@ fn the_meaning_of_a_close_depends_on_what_was_outstanding() {
 
 #[test]
 fn a_close_is_counted_once() {
-    let mut parser = ResponseParser::new();
-    let advance = parser.advance(b"HTTP/1.0 200 OK\r\n\r\n", &mut ParserMemory::new());
+    let mut parser = ResponseParser::default();
+    let advance = parser.advance(b"HTTP/1.0 200 OK\r\n\r\n", &mut ParserMemory::default());
     assert_eq!(advance.map(|advance| advance.response), Ok(None));
     assert!(matches!(parser.finish(), Finish::Complete(_)));
     assert_eq!(parser.finish(), Finish::Before);
@@ -191,8 +190,8 @@ fn a_close_is_counted_once() {
 
 #[test]
 fn a_malformed_response_stays_malformed_until_the_reset() {
-    let mut memory = ParserMemory::new();
-    let mut parser = ResponseParser::new();
+    let mut memory = ParserMemory::default();
+    let mut parser = ResponseParser::default();
     assert_eq!(parser.advance(b"SSH-2.0", &mut memory), Err(Malformed::Head));
     assert_eq!(parser.advance(OK, &mut memory), Err(Malformed::Head));
     assert_eq!(parser.finish(), Finish::Within);
@@ -211,9 +210,9 @@ fn another_protocol_is_refused_at_its_first_wrong_byte() {
 
 #[test]
 fn a_body_thrown_away_unseen_counts_like_one_that_was_read() {
-    let mut parser = ResponseParser::new();
+    let mut parser = ResponseParser::default();
     let head = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nab";
-    assert_eq!(parser.advance(head, &mut ParserMemory::new()).unwrap().response, None);
+    assert_eq!(parser.advance(head, &mut ParserMemory::default()).unwrap().response, None);
     assert_eq!(parser.unseen_bytes(), 8);
     assert_eq!(parser.skip(5), None);
     let response = parser.skip(100).unwrap();

@@ -41,7 +41,7 @@ fn input(round: u32) -> Vec<u8> {
 
 #[test]
 fn requests_and_responses_allocate_nothing_after_the_first_ones() {
-    let (mut connection, mut memory, mut out) = (Connection::new(16), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(16), Memory::default(), Vec::new());
     connection.open(&mut out);
     // A server that grants too little at first makes bodies wait.
     connection.receive(&settings(&[(4, 100)]), &mut memory, &mut out, &mut |_| ()).unwrap();

@@ -32,7 +32,7 @@ impl Client {
         let socket = TcpStream::connect(address).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         socket.set_write_timeout(Some(PATIENCE)).unwrap();
-        let (memory, out, seen) = (Memory::new(), Vec::new(), Vec::new());
+        let (memory, out, seen) = (Memory::default(), Vec::new(), Vec::new());
         let mut client = Self { socket, address, connection, memory, out, seen, open: 0 };
         client.connection.open(&mut client.out);
         client.turn();

@@ -43,7 +43,7 @@ impl Case {
 
     fn check(&self) {
         let len = self.stream.len();
-        let mut memory = Memory::new();
+        let mut memory = Memory::default();
         self.check_cut(&mut memory, "whole", []);
         for at in (1..len).step_by(len.div_ceil(CUTS).max(1)) {
             self.check_cut(&mut memory, &format!("cut at byte {at}"), [at]);
@@ -90,7 +90,8 @@ fn render(outcome: &Outcome) -> String {
         })
         .collect();
     if let Some(broken) = outcome.broken {
-        parts.push(format!("broken {}", broken.name()));
+        let name = format!("{broken:?}");
+        parts.push(format!("broken {}", name.split('(').next().unwrap()));
     }
     parts.join("; ")
 }
@@ -101,7 +102,7 @@ fn render_end(event: &Event<'_>) -> String {
             let after = if response.keep_alive { "keep" } else { "close" };
             format!("{tag} {} {after} {}", response.status, response.body_bytes)
         }
-        Event::Malformed { tag, malformed } => format!("{tag} malformed {}", malformed.name()),
+        Event::Malformed { tag, malformed } => format!("{tag} malformed {malformed:?}"),
         Event::Reset { tag, code } => format!("{tag} reset {}", code.name()),
         Event::Refused { tag } => format!("{tag} refused"),
         Event::Cut { tag, begun } => format!("{tag} cut {}", if *begun { "begun" } else { "before" }),

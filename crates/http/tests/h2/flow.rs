@@ -41,7 +41,7 @@ fn an_opening_switches_tables_and_push_off_and_widens_all_windows() {
 
 #[test]
 fn requests_may_follow_the_opening_at_once_on_ascending_odd_streams() {
-    let (mut connection, mut memory, mut out) = (Connection::new(8), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(8), Memory::default(), Vec::new());
     for tag in 0..3 {
         assert!(connection.request(&request(tag, b"\x82", b""), &mut memory, &mut out));
     }
@@ -55,7 +55,7 @@ fn requests_may_follow_the_opening_at_once_on_ascending_odd_streams() {
 
 #[test]
 fn a_long_block_goes_on_in_continuations() {
-    let (mut connection, mut memory, mut out) = (Connection::new(1), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(1), Memory::default(), Vec::new());
     let block: Vec<u8> = (0..40_000_u32).map(|at| at as u8).collect();
     assert!(connection.request(&request(0, &block, b"x"), &mut memory, &mut out));
     let frames = sent(&out);
@@ -72,7 +72,7 @@ fn a_long_block_goes_on_in_continuations() {
 
 #[test]
 fn a_body_that_waited_arrives_whole_and_in_order() {
-    let (mut connection, mut memory) = (Connection::new(2), Memory::new());
+    let (mut connection, mut memory) = (Connection::new(2), Memory::default());
     opened(&mut connection, &mut memory, &settings(&[(4, 1000)]));
     let bodies: [Vec<u8>; 2] = [7, 11].map(|step: u32| (0..50_000).map(|at| (at * step) as u8).collect());
     let mut out = Vec::new();
@@ -94,7 +94,7 @@ fn a_body_that_waited_arrives_whole_and_in_order() {
 
 #[test]
 fn a_body_never_overruns_what_the_server_granted() {
-    let (mut connection, mut memory, mut out) = (Connection::new(4), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(4), Memory::default(), Vec::new());
     opened(&mut connection, &mut memory, &settings(&[]));
     for tag in 0..4 {
         assert!(connection.request(&request(tag, b"\x83", &[0; 40_000]), &mut memory, &mut out));
@@ -109,7 +109,7 @@ fn a_body_never_overruns_what_the_server_granted() {
 
 #[test]
 fn a_shrunk_table_is_confirmed_once_before_the_next_block() {
-    let (mut connection, mut memory, mut out) = (Connection::new(4), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(4), Memory::default(), Vec::new());
     opened(&mut connection, &mut memory, &settings(&[(1, 100)]));
     for tag in 0..2 {
         assert!(connection.request(&request(tag, b"\x82", b""), &mut memory, &mut out));
@@ -120,7 +120,7 @@ fn a_shrunk_table_is_confirmed_once_before_the_next_block() {
 
 #[test]
 fn a_grown_table_needs_no_confirmation() {
-    let (mut connection, mut memory, mut out) = (Connection::new(1), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(1), Memory::default(), Vec::new());
     opened(&mut connection, &mut memory, &settings(&[(1, 8192)]));
     assert!(connection.request(&request(0, b"\x82", b""), &mut memory, &mut out));
     assert_eq!(sent(&out)[0].payload, b"\x82");
@@ -128,7 +128,7 @@ fn a_grown_table_needs_no_confirmation() {
 
 #[test]
 fn new_streams_begin_with_the_servers_window_of_the_moment() {
-    let (mut connection, mut memory, mut out) = (Connection::new(2), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(2), Memory::default(), Vec::new());
     opened(&mut connection, &mut memory, &settings(&[(4, 5)]));
     assert!(connection.request(&request(0, b"\x83", b"0123456789"), &mut memory, &mut out));
     assert_eq!(describe(&out), "headers 1; data 1 5 bytes");
@@ -140,7 +140,7 @@ fn new_streams_begin_with_the_servers_window_of_the_moment() {
 
 #[test]
 fn an_empty_window_of_one_stream_does_not_hold_up_another() {
-    let (mut connection, mut memory, mut out) = (Connection::new(2), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(2), Memory::default(), Vec::new());
     opened(&mut connection, &mut memory, &settings(&[(4, 0)]));
     for tag in 0..2 {
         assert!(connection.request(&request(tag, b"\x83", b"body"), &mut memory, &mut out));

@@ -10,7 +10,7 @@ pub(crate) type Field = (Vec<u8>, Vec<u8>);
 /// All fields of a block, and how it ended.
 pub(crate) fn fields(block: &[u8]) -> (Vec<Field>, Result<(), HpackError>) {
     let mut fields = Vec::new();
-    let end = Decoder::new().decode(block, |name, value| fields.push((name.to_vec(), value.to_vec())));
+    let end = Decoder::default().decode(block, |name, value| fields.push((name.to_vec(), value.to_vec())));
     (fields, end)
 }
 

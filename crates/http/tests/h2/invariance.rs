@@ -141,8 +141,8 @@ pub(crate) fn check(input: &[u8]) {
     };
     let opening = opening(control);
     let pieces = control[2..].iter().map(|len| usize::from(*len)).cycle();
-    let whole = read(&opening, stream, &mut Memory::new(), []);
-    let mut memory = Memory::new();
+    let whole = read(&opening, stream, &mut Memory::default(), []);
+    let mut memory = Memory::default();
     let cut = read(&opening, stream, &mut memory, pieces);
     assert_eq!(cut, whole, "cut in pieces");
     let bytewise = read(&opening, stream, &mut memory, std::iter::repeat(1));

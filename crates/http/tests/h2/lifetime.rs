@@ -26,7 +26,7 @@ fn goaway(last: u32, code: u32) -> Vec<u8> {
 
 #[test]
 fn capacity_is_the_smaller_of_both_sides_limits() {
-    let (mut connection, mut memory) = (Connection::new(1000), Memory::new());
+    let (mut connection, mut memory) = (Connection::new(1000), Memory::default());
     connection.open(&mut Vec::new());
     assert_eq!(connection.capacity(), 100, "until the server has said what it takes");
     for (limit, capacity) in [(None, 1000), (Some(7), 7), (Some(5000), 1000), (Some(0), 0)] {
@@ -38,7 +38,7 @@ fn capacity_is_the_smaller_of_both_sides_limits() {
 
 #[test]
 fn capacity_comes_back_with_answers_and_nothing_is_sent_beyond_it() {
-    let (mut connection, mut memory, mut out) = (Connection::new(3), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(3), Memory::default(), Vec::new());
     connection.open(&mut out);
     for tag in 0..3 {
         assert!(connection.request(&get(tag), &mut memory, &mut out));
@@ -54,7 +54,7 @@ fn capacity_comes_back_with_answers_and_nothing_is_sent_beyond_it() {
 
 #[test]
 fn a_server_that_takes_fewer_streams_than_are_open_leaves_no_capacity() {
-    let (mut connection, mut memory, mut out) = (Connection::new(8), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(8), Memory::default(), Vec::new());
     connection.open(&mut out);
     for tag in 0..4 {
         assert!(connection.request(&get(tag), &mut memory, &mut out));
@@ -65,7 +65,7 @@ fn a_server_that_takes_fewer_streams_than_are_open_leaves_no_capacity() {
 
 #[test]
 fn a_thousand_streams_are_distinguished_in_any_order() {
-    let (mut connection, mut memory, mut out) = (Connection::new(1000), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(1000), Memory::default(), Vec::new());
     connection.open(&mut out);
     assert_eq!(answered(&mut connection, &mut memory, &settings(&[])), []);
     let (mut next_tag, mut open) = (0_u32, Vec::new());
@@ -91,7 +91,7 @@ fn a_thousand_streams_are_distinguished_in_any_order() {
 
 #[test]
 fn a_cancelled_request_is_reset_and_makes_room() {
-    let (mut connection, mut memory, mut out) = (Connection::new(1), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(1), Memory::default(), Vec::new());
     connection.open(&mut out);
     assert!(connection.request(&get(42), &mut memory, &mut out));
     out.clear();
@@ -105,7 +105,7 @@ fn a_cancelled_request_is_reset_and_makes_room() {
 
 #[test]
 fn goaway_ends_the_capacity_and_says_why() {
-    let (mut connection, mut memory) = (Connection::new(2), Memory::new());
+    let (mut connection, mut memory) = (Connection::new(2), Memory::default());
     connection.open(&mut Vec::new());
     assert_eq!(connection.going_away(), None);
     let bytes = [settings(&[]), goaway(0, 0xb)].concat();
@@ -117,7 +117,7 @@ fn goaway_ends_the_capacity_and_says_why() {
 
 #[test]
 fn a_broken_connection_says_goaway_once_and_takes_nothing_more() {
-    let (mut connection, mut memory, mut out) = (Connection::new(2), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(2), Memory::default(), Vec::new());
     connection.open(&mut Vec::new());
     let bytes = [settings(&[]), frame(6, 0, 0, b"short")].concat();
     for _ in 0..2 {
@@ -130,7 +130,7 @@ fn a_broken_connection_says_goaway_once_and_takes_nothing_more() {
 
 #[test]
 fn a_connection_opened_again_has_forgotten_the_last_one() {
-    let (mut connection, mut memory) = (Connection::new(2), Memory::new());
+    let (mut connection, mut memory) = (Connection::new(2), Memory::default());
     let first = open_and_answer(&mut connection, &mut memory);
     let upload = Request { body: &[0; 100_000], ..get(7) };
     assert!(connection.request(&upload, &mut memory, &mut Vec::new()));

@@ -38,7 +38,7 @@ impl Case {
 
     fn check(&self) {
         let len = self.stream.len();
-        let mut memory = ParserMemory::new();
+        let mut memory = ParserMemory::default();
         self.check_cut(&mut memory, "whole", []);
         for at in 1..len {
             self.check_cut(&mut memory, &format!("cut at byte {at}"), [at]);
@@ -64,7 +64,7 @@ fn render(outcome: &Outcome) -> String {
         End::Within => "within".to_owned(),
         End::Complete => "complete".to_owned(),
         End::Rest(bytes) => format!("rest {bytes}"),
-        End::Malformed(malformed) => format!("malformed {}", malformed.name()),
+        End::Malformed(malformed) => format!("malformed {malformed:?}"),
     });
     parts.join("; ")
 }

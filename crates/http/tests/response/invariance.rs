@@ -32,7 +32,7 @@ pub(crate) fn read(
     memory: &mut ParserMemory,
     pieces: impl IntoIterator<Item = usize>,
 ) -> Outcome {
-    let mut parser = ResponseParser::new();
+    let mut parser = ResponseParser::default();
     parser.reset(expect);
     let mut responses = Vec::new();
     let mut pieces = pieces.into_iter();
@@ -77,8 +77,8 @@ pub(crate) fn check(input: &[u8]) {
     };
     let expect = if control[0] & 1 == 0 { Expect::Body } else { Expect::NoBody };
     let pieces = control[1..].iter().map(|len| usize::from(*len)).cycle();
-    let whole = read(stream, expect, &mut ParserMemory::new(), []);
-    let mut memory = ParserMemory::new();
+    let whole = read(stream, expect, &mut ParserMemory::default(), []);
+    let mut memory = ParserMemory::default();
     let cut = read(stream, expect, &mut memory, pieces.clone());
     assert_eq!(cut, whole, "cut in pieces");
     let bytewise = read(stream, expect, &mut memory, std::iter::repeat(1));

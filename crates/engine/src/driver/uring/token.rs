@@ -10,7 +10,6 @@ pub(super) enum Kind {
     SilentSend = 4,
     /// A send of the fixed bytes whose progress is reported.
     SendFixed = 5,
-    /// A send of a copy.
     SendCopy = 6,
     /// A cancellation that found no operation.
     Cancel = 7,

@@ -1,7 +1,8 @@
 //! DATA frames (RFC 9113 section 6.1): flow control, the body's length, and the response's end.
 
 use super::Connection;
-use super::reader::{DataFrame, Sink};
+use super::reader::DataFrame;
+use super::receiver::Receiver;
 use crate::Response;
 use crate::h2::error::{Broken, ErrorCode, Malformed};
 use crate::h2::event::Event;
@@ -23,29 +24,35 @@ impl Connection {
         Ok(())
     }
 
+    fn response(&self, stream: &Stream) -> Response {
+        let keep_alive = self.going_away().is_none();
+        Response { status: stream.status, keep_alive, body_bytes: stream.body_bytes }
+    }
+}
+
+impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
     /// It is known how much of a frame is body: `padding` is the byte that says how much is not.
-    pub(super) fn begin_body<E: FnMut(Event<'_>)>(
+    pub(super) fn begin_body(
         &mut self,
         header: FrameHeader,
         padding: Option<u8>,
-        sink: &mut Sink<'_, E>,
     ) -> Result<DataFrame, Broken> {
         let padding_left = padding.map_or(0, u32::from);
         let padding_bytes = padding_left + u32::from(padding.is_some());
         let body_left = header.len.checked_sub(padding_bytes).ok_or(Broken::Padding)?;
         let end_stream = header.has(frame::END_STREAM);
         if body_left == 0 && !end_stream {
-            self.reader.count_idle()?;
+            self.connection.reader.count_idle()?;
         } else {
-            self.reader.count_progress();
+            self.connection.reader.count_progress();
         }
-        let observe = self.count_body(header.stream, body_left, sink);
+        let observe = self.count_body(header.stream, body_left);
         Ok(DataFrame { stream: header.stream, body_left, padding_left, len: header.len, end_stream, observe })
     }
 
     /// Adds to the body's length; true if the response is observed.
-    fn count_body<E: FnMut(Event<'_>)>(&mut self, id: u32, bytes: u32, sink: &mut Sink<'_, E>) -> bool {
-        let Some(stream) = self.streams.find(id) else {
+    fn count_body(&mut self, id: u32, bytes: u32) -> bool {
+        let Some(stream) = self.connection.streams.find(id) else {
             return false;
         };
         stream.body_bytes += u64::from(bytes);
@@ -56,17 +63,12 @@ impl Connection {
         } else {
             return stream.observe;
         };
-        self.refuse(id, malformed, sink);
+        self.refuse(id, malformed);
         false
     }
 
     /// Passes over what has come of a frame.
-    pub(super) fn read_data<E: FnMut(Event<'_>)>(
-        &mut self,
-        data: &mut DataFrame,
-        rest: &mut &[u8],
-        sink: &mut Sink<'_, E>,
-    ) {
+    pub(super) fn read_data(&mut self, data: &mut DataFrame, rest: &mut &[u8]) {
         let (body, after) = rest.split_at(rest.len().min(data.body_left as usize));
         let padding = after.len().min(data.padding_left as usize);
         *rest = &after[padding..];
@@ -75,30 +77,30 @@ impl Connection {
         data.padding_left -= padding as u32;
         if data.observe
             && !body.is_empty()
-            && let Some(stream) = self.streams.find(data.stream)
+            && let Some(stream) = self.connection.streams.find(data.stream)
         {
-            (sink.events)(Event::Body { tag: stream.tag, bytes: body });
+            (self.events)(Event::Body { tag: stream.tag, bytes: body });
         }
     }
 
     /// A frame is read: its bytes may come again, and its stream may be at its end.
-    pub(super) fn end_data<E: FnMut(Event<'_>)>(&mut self, data: DataFrame, sink: &mut Sink<'_, E>) {
-        let size = super::connection_window(self.window_bytes);
-        if let Some(increment) = self.receive_window.release(data.len, size) {
-            frame::push_window_update(sink.out, 0, increment);
+    pub(super) fn end_data(&mut self, data: DataFrame) {
+        let size = super::connection_window(self.connection.window_bytes);
+        if let Some(increment) = self.connection.receive_window.release(data.len, size) {
+            frame::push_window_update(self.out, 0, increment);
         }
         if data.end_stream {
-            self.complete(data.stream, sink);
-        } else if let Some(stream) = self.streams.find(data.stream)
-            && let Some(increment) = stream.receive.release(data.len, self.window_bytes)
+            self.complete(data.stream);
+        } else if let Some(stream) = self.connection.streams.find(data.stream)
+            && let Some(increment) = stream.receive.release(data.len, self.connection.window_bytes)
         {
-            frame::push_window_update(sink.out, data.stream, increment);
+            frame::push_window_update(self.out, data.stream, increment);
         }
     }
 
     /// The server ended its side of a stream.
-    pub(super) fn complete<E: FnMut(Event<'_>)>(&mut self, id: u32, sink: &mut Sink<'_, E>) {
-        let Some(stream) = self.close(id, sink.memory) else {
+    pub(super) fn complete(&mut self, id: u32) {
+        let Some(stream) = self.connection.close(id, self.memory) else {
             return;
         };
         let fits = stream.declared.is_none_or(|declared| declared == stream.body_bytes);
@@ -106,29 +108,19 @@ impl Connection {
         // this side too (RFC 9113 section 8.1).
         if !stream.sent || !fits {
             let code = if fits { ErrorCode::CANCEL } else { ErrorCode::PROTOCOL_ERROR };
-            frame::push_reset(sink.out, id, code);
+            frame::push_reset(self.out, id, code);
         }
-        (sink.events)(if fits {
-            Event::Answered { tag: stream.tag, response: self.response(&stream) }
+        (self.events)(if fits {
+            Event::Answered { tag: stream.tag, response: self.connection.response(&stream) }
         } else {
             Event::Malformed { tag: stream.tag, malformed: Malformed::Length }
         });
     }
 
-    fn response(&self, stream: &Stream) -> Response {
-        let keep_alive = self.going_away().is_none();
-        Response { status: stream.status, keep_alive, body_bytes: stream.body_bytes }
-    }
-
     /// Resets a stream whose response is malformed (RFC 9113 section 8.1.1).
-    pub(super) fn refuse<E: FnMut(Event<'_>)>(
-        &mut self,
-        id: u32,
-        malformed: Malformed,
-        sink: &mut Sink<'_, E>,
-    ) {
-        if let Some(stream) = self.abandon(id, ErrorCode::PROTOCOL_ERROR, sink.memory, sink.out) {
-            (sink.events)(Event::Malformed { tag: stream.tag, malformed });
+    pub(super) fn refuse(&mut self, id: u32, malformed: Malformed) {
+        if let Some(stream) = self.connection.abandon(id, ErrorCode::PROTOCOL_ERROR, self.memory, self.out) {
+            (self.events)(Event::Malformed { tag: stream.tag, malformed });
         }
     }
 }

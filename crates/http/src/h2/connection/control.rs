@@ -1,7 +1,7 @@
 //! The frames other than DATA: where each may stand, how long it may be, what it changes.
 
 use super::Connection;
-use super::reader::Sink;
+use super::receiver::Receiver;
 use crate::h2::error::{Broken, ErrorCode};
 use crate::h2::event::Event;
 use crate::h2::frame::{self, FrameHeader};
@@ -45,81 +45,64 @@ impl Connection {
         }
         Ok(())
     }
+}
 
+impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
     /// A frame is complete.
-    pub(super) fn read_frame<E: FnMut(Event<'_>)>(
-        &mut self,
-        header: FrameHeader,
-        payload: &[u8],
-        sink: &mut Sink<'_, E>,
-    ) -> Result<(), Broken> {
+    pub(super) fn read_frame(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
         match header.kind {
-            frame::HEADERS => self.read_headers(header, payload, sink),
-            frame::CONTINUATION => self.read_continuation(header, payload, sink),
-            frame::WINDOW_UPDATE => self.read_window_update(header.stream, payload, sink),
-            frame::RST_STREAM => self.read_reset(header.stream, payload, sink),
-            frame::SETTINGS if !header.has(frame::ACK) => self.read_settings(payload, sink),
+            frame::HEADERS => self.read_headers(header, payload),
+            frame::CONTINUATION => self.read_continuation(header, payload),
+            frame::WINDOW_UPDATE => self.read_window_update(header.stream, payload),
+            frame::RST_STREAM => self.read_reset(header.stream, payload),
+            frame::SETTINGS if !header.has(frame::ACK) => self.read_settings(payload),
             frame::PING if !header.has(frame::ACK) => {
-                frame::push_ping_ack(sink.out, payload);
-                self.reader.count_idle()
+                frame::push_ping_ack(self.out, payload);
+                self.connection.reader.count_idle()
             }
-            frame::GOAWAY => self.read_goaway(payload, sink),
+            frame::GOAWAY => self.read_goaway(payload),
             // PRIORITY and acknowledgements.
-            _ => self.reader.count_idle(),
+            _ => self.connection.reader.count_idle(),
         }
     }
 
-    fn read_window_update<E: FnMut(Event<'_>)>(
-        &mut self,
-        id: u32,
-        payload: &[u8],
-        sink: &mut Sink<'_, E>,
-    ) -> Result<(), Broken> {
+    fn read_window_update(&mut self, id: u32, payload: &[u8]) -> Result<(), Broken> {
         let increment = frame::first_u32(payload) & window::MAX_BYTES;
         if increment == 0 {
             return Err(Broken::FlowControl);
         }
         if id == 0 {
-            window::widen(&mut self.send_left, increment)?;
-        } else if let Some(stream) = self.streams.find(id) {
+            window::widen(&mut self.connection.send_left, increment)?;
+        } else if let Some(stream) = self.connection.streams.find(id) {
             window::widen(&mut stream.send_left, increment)?;
         }
-        self.push_waiting(sink.memory, sink.out);
+        self.connection.push_waiting(self.memory, self.out);
         Ok(())
     }
 
-    fn read_settings<E: FnMut(Event<'_>)>(
-        &mut self,
-        payload: &[u8],
-        sink: &mut Sink<'_, E>,
-    ) -> Result<(), Broken> {
-        let before = self.peer.window_bytes;
-        self.peer.apply(payload)?;
-        let after = self.peer.window_bytes;
+    fn read_settings(&mut self, payload: &[u8]) -> Result<(), Broken> {
+        let before = self.connection.server.window_bytes;
+        self.connection.server.apply(payload)?;
+        let after = self.connection.server.window_bytes;
         if before != after {
-            for stream in self.streams.iter_mut() {
+            for stream in self.connection.streams.iter_mut() {
                 window::shift(&mut stream.send_left, before, after)?;
             }
         }
-        frame::push_settings_ack(sink.out);
-        self.push_waiting(sink.memory, sink.out);
-        self.reader.count_idle()
+        frame::push_settings_ack(self.out);
+        self.connection.push_waiting(self.memory, self.out);
+        self.connection.reader.count_idle()
     }
 
     /// REFUSED_STREAM says that the server did not process the request. It counts as that only if
     /// nothing of a response came before.
-    fn read_reset<E: FnMut(Event<'_>)>(
-        &mut self,
-        id: u32,
-        payload: &[u8],
-        sink: &mut Sink<'_, E>,
-    ) -> Result<(), Broken> {
-        let Some(stream) = self.close(id, sink.memory) else {
-            return self.reader.count_idle();
+    fn read_reset(&mut self, id: u32, payload: &[u8]) -> Result<(), Broken> {
+        let Some(stream) = self.connection.close(id, self.memory) else {
+            return self.connection.reader.count_idle();
         };
         let code = ErrorCode(frame::first_u32(payload));
         let tag = stream.tag;
-        (sink.events)(if code == ErrorCode::REFUSED_STREAM && !stream.begun {
+        (self.events)(if code == ErrorCode::REFUSED_STREAM && !stream.begun {
             Event::Refused { tag }
         } else {
             Event::Reset { tag, code }
@@ -128,18 +111,14 @@ impl Connection {
     }
 
     /// Streams above the last one that the server names were not processed (RFC 9113 section 6.8).
-    fn read_goaway<E: FnMut(Event<'_>)>(
-        &mut self,
-        payload: &[u8],
-        sink: &mut Sink<'_, E>,
-    ) -> Result<(), Broken> {
+    fn read_goaway(&mut self, payload: &[u8]) -> Result<(), Broken> {
         let last = frame::first_u32(payload) & window::MAX_BYTES;
-        self.going_away = Some(ErrorCode(frame::first_u32(&payload[4..])));
-        for id in self.streams.ids_above(last) {
-            if let Some(stream) = self.close(id, sink.memory) {
-                (sink.events)(Event::Refused { tag: stream.tag });
+        self.connection.going_away = Some(ErrorCode(frame::first_u32(&payload[4..])));
+        for id in self.connection.streams.ids_above(last) {
+            if let Some(stream) = self.connection.close(id, self.memory) {
+                (self.events)(Event::Refused { tag: stream.tag });
             }
         }
-        self.reader.count_idle()
+        self.connection.reader.count_idle()
     }
 }

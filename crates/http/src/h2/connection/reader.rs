@@ -7,16 +7,8 @@ use crate::h2::memory::Memory;
 /// Frames in a row that carry nothing: empty DATA, PING, SETTINGS, unknown types and the like.
 const MAX_IDLE_FRAMES: u16 = 10_000;
 
-/// Where the outcomes of reading go.
-#[derive(Debug)]
-pub(super) struct Sink<'a, E> {
-    pub(super) memory: &'a mut Memory,
-    pub(super) out: &'a mut Vec<u8>,
-    pub(super) events: &'a mut E,
-}
-
 /// How far the current frame is read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) phase: Phase,
     header: [u8; HEADER_BYTES],
@@ -55,8 +47,9 @@ impl DataFrame {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Default, Clone, Copy)]
 pub(super) enum Phase {
+    #[default]
     Header,
     /// The byte of a DATA frame that says how long its padding is.
     PadLength(FrameHeader),
@@ -70,21 +63,9 @@ pub(super) enum Phase {
 }
 
 impl Reader {
-    pub(super) const fn new() -> Self {
-        Self {
-            phase: Phase::Header,
-            header: [0; HEADER_BYTES],
-            header_len: 0,
-            open_block: None,
-            block: Vec::new(),
-            stash: Vec::new(),
-            idle_frames: 0,
-        }
-    }
-
     pub(super) fn return_buffers(&mut self, memory: &mut Memory) {
-        memory.return_buffer(std::mem::take(&mut self.stash));
-        memory.return_buffer(std::mem::take(&mut self.block));
+        memory.spares.put(std::mem::take(&mut self.stash));
+        memory.spares.put(std::mem::take(&mut self.block));
     }
 
     /// A frame came that brings no response further.

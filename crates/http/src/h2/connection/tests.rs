@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn a_connection_whose_ids_are_used_up_takes_no_more_requests() {
-    let (mut connection, mut memory, mut out) = (Connection::new(4), Memory::new(), Vec::new());
+    let (mut connection, mut memory, mut out) = (Connection::new(4), Memory::default(), Vec::new());
     connection.open(&mut out);
     connection.next_id = LAST_ID - 2;
     assert_eq!((connection.capacity(), connection.going_away()), (2, None));

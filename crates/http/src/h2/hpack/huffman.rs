@@ -148,8 +148,7 @@ pub(super) fn decode(coded: &[u8], out: &mut Vec<u8>) -> Result<(), HpackError> 
     }
 }
 
-/// What follows the last symbol is the beginning of the end's code, which is all ones, and shorter
-/// than a byte.
+/// What follows the last symbol is the beginning of the end's code, which is all ones, and shorter than a byte.
 const fn check_padding(bits: u64, count: u32) -> Result<(), HpackError> {
     if count < 8 && bits.leading_ones() == count { Ok(()) } else { Err(HpackError::Huffman) }
 }

@@ -4,8 +4,7 @@ use super::error::Broken;
 use super::frame;
 use super::window;
 
-/// Streams opened before the server has said how many it takes; RFC 9113 advises servers against
-/// fewer than this.
+/// Streams opened before the server has said how many it takes; RFC 9113 advises servers against fewer than this.
 const STREAMS_BEFORE_SETTINGS: u32 = 100;
 /// The table for header compression that both sides begin with, in bytes.
 const DEFAULT_TABLE_BYTES: u32 = 4096;
@@ -18,34 +17,36 @@ pub(super) const MAX_FRAME_SIZE: u16 = 0x5;
 
 /// The server's settings in force.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Peer {
+pub(super) struct ServerSettings {
     table_bytes: u32,
     /// Whether the table shrank: the next header block must acknowledge that (RFC 7541 section 4.2).
     pub(super) table_shrank: bool,
     /// Whether the first SETTINGS have come.
     pub(super) known: bool,
-    pub(super) streams_max: u32,
+    pub(super) max_streams: u32,
     pub(super) window_bytes: u32,
     pub(super) frame_bytes: u32,
 }
 
-impl Peer {
-    pub(super) const fn new() -> Self {
+impl Default for ServerSettings {
+    fn default() -> Self {
         Self {
             table_bytes: DEFAULT_TABLE_BYTES,
             table_shrank: false,
             known: false,
-            streams_max: STREAMS_BEFORE_SETTINGS,
+            max_streams: STREAMS_BEFORE_SETTINGS,
             window_bytes: window::DEFAULT_BYTES,
             frame_bytes: frame::MAX_PAYLOAD_BYTES,
         }
     }
+}
 
+impl ServerSettings {
     /// Reads a payload of whole settings; later ones prevail, unknown ones mean nothing.
     pub(super) fn apply(&mut self, payload: &[u8]) -> Result<(), Broken> {
         if !self.known {
             self.known = true;
-            self.streams_max = u32::MAX;
+            self.max_streams = u32::MAX;
         }
         let (settings, _) = payload.as_chunks::<6>();
         for [i0, i1, v0, v1, v2, v3] in settings {
@@ -62,7 +63,7 @@ impl Peer {
             }
             // A server cannot be pushed to, so its only valid value is "off".
             ENABLE_PUSH if value != 0 => return Err(Broken::Settings),
-            MAX_CONCURRENT_STREAMS => self.streams_max = value,
+            MAX_CONCURRENT_STREAMS => self.max_streams = value,
             INITIAL_WINDOW_SIZE if value > window::MAX_BYTES => return Err(Broken::FlowControl),
             INITIAL_WINDOW_SIZE => self.window_bytes = value,
             MAX_FRAME_SIZE if !(frame::MAX_PAYLOAD_BYTES..1 << 24).contains(&value) => {
