@@ -122,7 +122,6 @@ pub struct Moment {
 pub struct StepSummary {
     /// Index of the step in the run.
     pub index: u32,
-    /// Connections of the step.
     pub connections: u32,
     /// The most requests under way on one connection.
     pub depth: u16,

@@ -42,18 +42,11 @@ pub enum UntriedVerdict {
     },
     /// The host was given no such cap.
     #[error("{host} has no cap of {} in this lab", cap.name())]
-    NotCapped {
-        /// The host.
-        host: String,
-        /// The cap.
-        cap: Cap,
-    },
+    NotCapped { host: String, cap: Cap },
     /// Something else allows hardly more.
     #[error("more {} for {host} would show nothing: {bound} allows only {} more", cap.name(), share_text((ratio - 1.0).max(0.0)))]
     Bounded {
-        /// The host.
         host: String,
-        /// The cap.
         cap: Cap,
         /// What else bounds throughput.
         bound: Bound,

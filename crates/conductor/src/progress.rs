@@ -21,7 +21,6 @@ pub enum Progress<'a> {
     NotKept(&'a StoreError),
     /// The load that warms the target up began.
     WarmUpBegan {
-        /// Its connections.
         connections: u32,
         /// Its offered rate, in an open loop.
         rate_per_sec: Option<f64>,
@@ -32,7 +31,6 @@ pub enum Progress<'a> {
     StepBegan {
         /// Index of the step.
         index: u32,
-        /// Its connections.
         connections: u32,
         /// Its offered rate, in an open loop.
         rate_per_sec: Option<f64>,
@@ -56,7 +54,6 @@ pub enum Progress<'a> {
     Draining,
     /// A step is over.
     StepEnded {
-        /// Its connections.
         connections: u32,
         /// Completed requests per second of the whole step, a first impression before the analysis.
         throughput_per_sec: f64,

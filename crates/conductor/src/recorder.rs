@@ -39,7 +39,6 @@ impl<'a> RunRecorder<'a> {
         Self { run, sharing, file: writer, trouble, observer, clock, origin, committed: origin }
     }
 
-    /// The clock of the run.
     pub(crate) fn clock(&self) -> RealClock {
         self.clock
     }

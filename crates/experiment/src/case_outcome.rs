@@ -17,7 +17,6 @@ pub enum CaseOutcome {
     Judged(Box<JudgedRun>),
     /// It could not be run.
     Failed {
-        /// Its name.
         name: String,
         /// What its file expects.
         expected: Option<Expect>,
@@ -43,7 +42,6 @@ pub struct JudgedRun {
     pub row: Option<RowRun>,
     /// How the run ended.
     pub status: RunStatus,
-    /// The run file.
     pub file: PathBuf,
 }
 
@@ -52,7 +50,6 @@ pub struct JudgedRun {
 pub struct PeakStep {
     /// Requests per second.
     pub throughput_per_sec: f64,
-    /// Connections.
     pub connections: u32,
     /// The 99th percentile of latency; `None` if nothing was answered.
     pub p99_ns: Option<f64>,

@@ -35,7 +35,6 @@ pub struct Comparisons<'a> {
 /// One side of a comparison.
 #[derive(Debug, Clone)]
 pub struct Side<'a> {
-    /// The run.
     pub run: &'a MadeRun<'a>,
     /// The results of its steps.
     pub rungs: Vec<RungOutcome>,

@@ -65,7 +65,6 @@ pub enum Progress<'a> {
     LabRemark(&'a str),
     /// One run of several begins.
     RunBegins {
-        /// Its name.
         name: &'a str,
         /// Its number, from 1.
         number: usize,
@@ -84,7 +83,6 @@ pub enum Progress<'a> {
     SamplingFailed(Option<&'a io::Error>),
     /// A case of a diagnosis ended.
     CaseEnded(&'a CaseOutcome),
-    /// An ablation begins.
     AblationBegins {
         /// The file's name.
         name: &'a str,
@@ -105,7 +103,6 @@ pub enum Progress<'a> {
         done: usize,
         /// How many there are in all.
         count: u64,
-        /// Its throughput.
         throughput_per_sec: f64,
         /// True if the generator was the limit, so that the throughput is a lower bound.
         lower_bound: bool,

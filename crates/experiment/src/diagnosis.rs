@@ -13,7 +13,6 @@ const SIZE_TOLERANCE: f64 = 0.1;
 pub struct NamedLimit {
     /// What limits.
     pub limit: Limit,
-    /// The host.
     pub host: String,
 }
 

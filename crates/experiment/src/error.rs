@@ -103,7 +103,6 @@ pub enum ExperimentError {
     /// No scenario of a folder has such a name.
     #[error("no scenario in {} has a name with {}", folder.display(), only.join(" or "))]
     NoScenario {
-        /// The folder.
         folder: PathBuf,
         /// The texts, of which a name should hold one.
         only: Vec<String>,
@@ -178,7 +177,6 @@ pub enum ExperimentError {
     /// A switch's command failed.
     #[error("could not call `{command}`: {why}")]
     SwitchCommand {
-        /// The command.
         command: String,
         /// Why it failed.
         why: String,
@@ -188,7 +186,6 @@ pub enum ExperimentError {
     Useless {
         /// The run file.
         path: PathBuf,
-        /// Why.
         why: String,
     },
     /// A trial of an ablation failed.

@@ -103,7 +103,6 @@ pub fn is_made(file: &PlanFile) -> bool {
 }
 
 impl Case<'_> {
-    /// The lab of this case.
     pub(crate) fn lab(&self) -> LabSpec {
         LabSpec { hosts: self.file.lab_hosts.clone(), generator: self.file.generator }
     }

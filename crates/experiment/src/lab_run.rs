@@ -20,7 +20,6 @@ pub struct MadeRun<'a> {
     pub name: &'a str,
     /// The plan.
     pub file: &'a PlanFile,
-    /// The run.
     pub recorded: RecordedRun,
 }
 

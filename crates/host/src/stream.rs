@@ -35,7 +35,6 @@ pub enum StreamError {
     /// The program that writes the samples could not be started.
     #[error("could not start `{program}` for {place} ({reason}); see that it is installed and on the PATH")]
     NotStarted {
-        /// The program.
         program: String,
         /// Whose samples.
         place: String,
@@ -71,7 +70,6 @@ pub enum StreamError {
         /// The version sent.
         theirs: u64,
     },
-    /// The stream ended.
     #[error("the samples of {place} ended ({reason})")]
     Ended {
         /// Whose samples.

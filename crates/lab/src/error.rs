@@ -39,7 +39,6 @@ pub enum LabError {
         folder.display()
     )]
     Hidden {
-        /// The folder.
         folder: PathBuf,
         /// What hosts have of their own.
         place: &'static str,
@@ -50,7 +49,6 @@ pub enum LabError {
     /// More hosts than addresses.
     #[error("a lab has at most {most} hosts and this one has {count}; leave some out")]
     TooManyHosts {
-        /// The most.
         most: usize,
         /// Those asked for.
         count: usize,
@@ -60,7 +58,6 @@ pub enum LabError {
         "could not make the namespaces of host `{host}` ({reason}); the kernel may forbid or lack them, or have too many"
     )]
     Namespaces {
-        /// The host.
         host: String,
         /// What the system said.
         reason: String,
@@ -68,7 +65,6 @@ pub enum LabError {
     /// A program of the system is not there.
     #[error("could not run `{program}` ({reason}), which sets up the lab's network; install iproute2")]
     NoTool {
-        /// The program.
         program: &'static str,
         /// What the system said.
         reason: io::Error,
@@ -76,7 +72,6 @@ pub enum LabError {
     /// A program of the system failed.
     #[error("`{program}` could not set up the network of {place}: {output}")]
     Tool {
-        /// The program.
         program: &'static str,
         /// Where.
         place: String,
@@ -86,7 +81,6 @@ pub enum LabError {
     /// A cap could not be set.
     #[error("could not cap host `{host}` by {} ({reason}); see whether its control groups may be written", path.display())]
     Cap {
-        /// The host.
         host: String,
         /// The file of the cap.
         path: PathBuf,
@@ -96,7 +90,6 @@ pub enum LabError {
     /// A cap that this machine has no means for.
     #[error("the {what} of host `{host}` cannot be capped here: {why}; leave it out of the file")]
     NoMeans {
-        /// The host.
         host: String,
         /// What was to be capped.
         what: &'static str,
@@ -106,7 +99,6 @@ pub enum LabError {
     /// A variable that stands for nothing.
     #[error("`${{{variable}}}` {problem}")]
     Variable {
-        /// The variable.
         variable: String,
         /// What is wrong, and what would be right.
         problem: String,
@@ -114,9 +106,7 @@ pub enum LabError {
     /// A command could not be started.
     #[error("could not start `{command}` on host `{host}` ({reason})")]
     Start {
-        /// The host.
         host: String,
-        /// The command.
         command: String,
         /// What the system said.
         reason: io::Error,
@@ -124,9 +114,7 @@ pub enum LabError {
     /// A command ended before it was ready.
     #[error("`{command}` on host `{host}` ended before it was ready ({status}){}", said(.output))]
     Died {
-        /// The host.
         host: String,
-        /// The command.
         command: String,
         /// How it ended.
         status: ExitStatus,
@@ -139,7 +127,6 @@ pub enum LabError {
         duration_text(.within.as_nanos() as f64), said(.output)
     )]
     NotReady {
-        /// The host.
         host: String,
         /// What was waited for.
         sign: Ready,

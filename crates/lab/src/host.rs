@@ -38,7 +38,7 @@ pub struct LabHost {
 }
 
 impl LabHost {
-    /// Its name.
+    /// Its name in the plan file.
     pub fn name(&self) -> &str {
         &self.name
     }

@@ -49,7 +49,6 @@ pub enum PlanError {
     Range {
         /// What was given.
         what: &'static str,
-        /// Its value.
         value: String,
         /// What would be right.
         expected: String,

@@ -72,7 +72,6 @@ pub struct PlanFile {
 /// A variant of a plan file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// Its name.
     pub name: String,
     /// The whole file with the variant's values, without variants of its own.
     pub file: PlanFile,

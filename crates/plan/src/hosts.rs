@@ -50,7 +50,6 @@ pub struct Capacity {
     /// Packets per second, each way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets_per_sec: Option<u64>,
-    /// Bytes of memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
     /// Bytes per second that its disk reads, and as many that it writes.
@@ -149,7 +148,6 @@ pub(crate) fn checked(hosts: Vec<PlanHost>) -> Result<Vec<PlanHost>, PlanHostErr
 pub struct NamedProbe {
     /// The host's name.
     pub host: String,
-    /// The probe.
     pub probe: Probe,
 }
 

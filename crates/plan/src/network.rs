@@ -211,7 +211,6 @@ impl fmt::Display for HostPort {
 pub struct ResolveEntry {
     /// The name and the port it counts for.
     pub host: HostPort,
-    /// Its addresses.
     pub addresses: Vec<IpAddr>,
 }
 

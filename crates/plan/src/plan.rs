@@ -82,7 +82,6 @@ pub enum Rungs {
 pub enum Load {
     /// One level for a fixed time.
     Single {
-        /// The level.
         level: Level,
         /// How long it is held at most.
         duration: Duration,

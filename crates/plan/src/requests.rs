@@ -45,7 +45,6 @@ pub struct MixedRequest {
     pub weight: u32,
     /// The line of the file that it begins in; 0 for the command's own.
     pub line: usize,
-    /// The method.
     pub method: String,
     /// Path and query, perhaps a template.
     pub path: String,

@@ -50,7 +50,6 @@ pub struct PlanSpec {
     pub method: Option<String>,
     /// Headers as typed, `Name: value`.
     pub headers: Vec<String>,
-    /// The body.
     pub body: Option<Vec<u8>>,
     /// Several requests, what their variables stand for, and what is expected of answers.
     pub scenario: ScenarioSpec,
@@ -58,7 +57,6 @@ pub struct PlanSpec {
     pub network: Network,
     /// What is spoken on the way.
     pub transport: TransportSpec,
-    /// The load.
     pub load: LoadSpec,
     /// The longest time for which a load is held before the first step, until the target is warm; `None` holds none.
     pub warm: Option<Duration>,

@@ -27,7 +27,6 @@ impl AddAssign for Cost {
 /// One function of a profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FunctionCost<'a> {
-    /// Its name.
     pub name: &'a str,
     /// While it ran itself.
     pub flat: Cost,

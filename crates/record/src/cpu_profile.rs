@@ -36,6 +36,5 @@ pub struct CpuProfile {
     pub began_ns: u64,
     /// When it was complete, in nanoseconds since the run began.
     pub ended_ns: u64,
-    /// Its outcome.
     pub outcome: ProfileOutcome,
 }

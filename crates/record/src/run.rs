@@ -10,9 +10,7 @@ use crate::{CpuProfile, Event, Frame, HostSample, Manifest};
 pub enum StepEnd {
     /// Throughput was steady and its interval narrow enough.
     Steady,
-    /// Its time limit.
     TimeLimit,
-    /// Its limit of requests.
     RequestLimit,
     /// No worker makes requests any more: a script stopped them, or failed.
     Stopped,

@@ -60,7 +60,6 @@ pub enum Subject<'a> {
     Interface(&'a str),
     /// A control group, by its path.
     Group(&'a str),
-    /// A process.
     Process {
         /// Its id.
         pid: u32,

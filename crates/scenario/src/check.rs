@@ -20,7 +20,6 @@ pub enum Needs {
     /// Only the status and the length of the body, which are always known.
     #[default]
     Nothing,
-    /// The head.
     Head,
     /// The head and the body.
     Body,

@@ -35,10 +35,7 @@ pub enum FeederError {
     },
     /// Two columns of one name.
     #[error("two columns of the CSV file are named `{name}`; every column in line 1 needs a name of its own")]
-    ColumnTwice {
-        /// The name.
-        name: String,
-    },
+    ColumnTwice { name: String },
     /// A row with more or fewer cells than there are columns.
     #[error(
         "line {line} of the CSV file has {found} cells where line 1 names {expected} columns; put double quotes \

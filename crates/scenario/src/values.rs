@@ -41,7 +41,6 @@ impl Start {
 pub struct Feed {
     /// The rows, shared by all workers.
     pub feeder: Arc<Feeder>,
-    /// The order.
     pub order: Order,
 }
 

@@ -13,7 +13,6 @@ const ROUNDS: usize = 30;
 pub struct Line {
     /// The slope b.
     pub slope: f64,
-    /// The intercept a.
     pub intercept: f64,
     /// Half of the 95 % interval of the slope.
     pub slope_half: f64,

@@ -3,7 +3,6 @@
 /// A value of a series that counts by its weight, such as a rate over an interval of some length. A plain `f64` has the
 /// weight 1.
 pub trait Weighted {
-    /// The value.
     fn value(&self) -> f64;
     /// Its weight, above 0.
     fn weight(&self) -> f64;

@@ -24,7 +24,6 @@ pub struct RunRow {
 /// What a listing says about a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
-    /// The run's name.
     pub name: String,
     /// The command that made it.
     pub command: String,

@@ -57,7 +57,6 @@ impl From<SocketAddr> for Peer {
 /// The destination of a connection, and its local address unless the kernel chooses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    /// The destination.
     pub destination: Peer,
     /// The local address; port 0 leaves the port to the kernel. A unix socket has none.
     pub source: Option<SocketAddr>,

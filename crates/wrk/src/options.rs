@@ -59,7 +59,6 @@ pub struct Options {
 /// An end before anything runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
-    /// The exit code.
     pub code: u8,
     /// For the standard output.
     pub stdout: String,

@@ -22,7 +22,6 @@ pub struct Trial {
 pub struct Trials {
     /// What it is called; `None` where there is but one.
     pub group: Option<String>,
-    /// The switches.
     pub switches: Vec<String>,
     /// What else is known of each run: `cpu_us api`.
     pub per_request: Vec<String>,
@@ -57,7 +56,6 @@ pub struct Context {
 pub struct SwitchCost {
     /// Its place among the switches.
     pub switch: usize,
-    /// Its name.
     pub name: String,
     /// Seconds that it adds to a request, the mean over all pairs of combinations that differ in it alone; negative where it
     /// saves time.

@@ -10,7 +10,6 @@ const MIN_SUCCESS: f64 = 0.95;
 /// One level of a run, as far as a comparison needs it. What a plain table of figures lacks is `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RungOutcome {
-    /// Connections.
     pub connections: u32,
     /// Completed requests per second.
     pub throughput: Estimate,
@@ -27,7 +26,6 @@ pub struct RungOutcome {
 /// One concurrency of either run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComparisonRow {
-    /// Connections.
     pub connections: u32,
     /// The first run's outcome, if it has this concurrency.
     pub a: Option<RungOutcome>,

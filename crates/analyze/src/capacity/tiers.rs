@@ -10,7 +10,6 @@ use crate::{Confidence, Estimate, Findings, Limit, Resource, ResourceKind, StepS
 pub struct TierUse {
     /// Its name.
     pub tier: String,
-    /// Its machines.
     pub machines: u32,
     /// The share of their CPU that was used, the mean over the machines; `None` where it was not seen.
     pub cpu_ratio: Option<f64>,
@@ -27,7 +26,6 @@ pub struct TierUse {
 /// How well a tier scaled out, against the run with the fewest machines of it and all else equal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Efficiency {
-    /// The tier.
     pub tier: String,
     /// The fewest machines of it.
     pub from: u32,
@@ -40,7 +38,6 @@ pub struct Efficiency {
 pub struct TierRow {
     /// What it is called.
     pub name: String,
-    /// Its tiers.
     pub tiers: Vec<TierUse>,
     /// The highest throughput, requests per second.
     pub throughput: Estimate,
@@ -63,9 +60,7 @@ pub struct TierRow {
 /// A tier and how many machines it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TierCount {
-    /// The tier.
     pub tier: String,
-    /// Its machines.
     pub machines: u32,
 }
 

@@ -79,7 +79,6 @@ pub enum Advice {
     FewerDiskBytes,
     /// Batched writes, or a faster disk.
     BatchWrites,
-    /// Twice the heap.
     TwiceHeap {
         /// How much throughput should grow, a share.
         gain: f64,
@@ -101,7 +100,6 @@ pub enum Advice {
     NoDelay(Vec<PlaceCount>),
     /// Watch what requests are passed on to; it serves so many at once.
     WatchDependency(f64),
-    /// More descriptors.
     MoreDescriptors,
     /// More connections allowed by a component that turned some away.
     RaiseSetting,
@@ -133,7 +131,6 @@ pub enum Advice {
     LookAtHosts(Vec<String>),
     /// A larger pool of tiers in a table.
     LargerTierPool {
-        /// The tiers.
         tiers: Vec<String>,
         /// Workers of each.
         workers: f64,

@@ -179,7 +179,6 @@ pub enum Claim {
     Accepted {
         /// How many.
         connections: f64,
-        /// Its threads.
         threads: f64,
     },
     /// New connections are closed without an answer, and others are served.
@@ -232,13 +231,9 @@ pub enum Claim {
         together_per_sec: f64,
     },
     /// Tiers carry together what they carry alone.
-    AllOfAlone {
-        /// The tiers.
-        tiers: Vec<String>,
-    },
+    AllOfAlone { tiers: Vec<String> },
     /// Tiers serve a fixed number of requests at once, however long each is held.
     HeldPool {
-        /// The tiers.
         tiers: Vec<String>,
         /// Workers of each.
         workers: f64,
@@ -291,7 +286,6 @@ pub struct Used {
 /// The watched process that used most of a host's CPU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BusiestProcess {
-    /// Its name.
     pub name: String,
     /// Cores that all processes of this name used.
     pub cores: f64,

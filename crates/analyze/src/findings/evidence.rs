@@ -11,7 +11,6 @@ use crate::hosts::resource::ResourceId;
 pub struct Evidence {
     /// What was observed.
     pub observed: Observation,
-    /// The value.
     pub value: f64,
     /// Of what capacity, or against what, if there is such.
     pub of: Option<f64>,
@@ -37,7 +36,6 @@ pub enum At {
     Row(String),
     /// The step that was loaded again after something was raised.
     Again {
-        /// Its connections.
         connections: u32,
         /// Its throughput over that before.
         ratio: f64,
@@ -76,10 +74,7 @@ pub enum Observation {
     /// The share of a resource that was used.
     Resource(ResourceId),
     /// The share of a host's CPU that was used.
-    Cpu {
-        /// The host.
-        host: String,
-    },
+    Cpu { host: String },
     /// The share of a core that one thread used.
     Thread(ResourceId),
     /// The share of the time that one thread was ready and had no CPU.
@@ -91,10 +86,7 @@ pub enum Observation {
     /// The share of a host's CPU that others than the target used.
     CpuOfOthers(Place),
     /// The share of the time they needed the CPU that the target's threads had none.
-    TargetWait {
-        /// The host.
-        host: String,
-    },
+    TargetWait { host: String },
     /// The share of periods in which a control group was out of quota.
     Throttled(Place),
     /// The CPU of a control group against its quota.
@@ -108,20 +100,11 @@ pub enum Observation {
     /// The share of the time that a block device was busy.
     DeviceTime(ResourceId),
     /// The share of the time that tasks of a host waited for a disk.
-    DiskStall {
-        /// The host.
-        host: String,
-    },
+    DiskStall { host: String },
     /// The share of the time that tasks of a host waited for memory.
-    MemoryStall {
-        /// The host.
-        host: String,
-    },
+    MemoryStall { host: String },
     /// Pages fetched again, for each request.
-    PagesAgain {
-        /// The host.
-        host: String,
-    },
+    PagesAgain { host: String },
     /// The share of a process's work that was garbage collection.
     Collecting(Place),
     /// The share of the heap in use at its fullest.
@@ -144,7 +127,6 @@ pub enum Observation {
     ConnectionsOut(Vec<PlaceCount>),
     /// Connections of a tier to what is not watched, against requests served at once.
     ConnectionsTo {
-        /// The tier.
         tier: Place,
         /// What they lead to.
         to: Place,
@@ -156,10 +138,7 @@ pub enum Observation {
     /// Connections open at a component, of those it allows.
     OpenConnections(Place),
     /// Connections per second that found an accept queue of a host full, against those opened.
-    Overflown {
-        /// The host.
-        host: String,
-    },
+    Overflown { host: String },
     /// Connections to a tier that were not accepted, at the most.
     NotAccepted(Place),
     /// The share of requests whose connection was closed before an answer.
@@ -187,10 +166,7 @@ pub enum Observation {
         alone: Vec<String>,
     },
     /// Requests that each of these tiers holds at once.
-    HeldAtOnce {
-        /// The tiers.
-        tiers: Vec<String>,
-    },
+    HeldAtOnce { tiers: Vec<String> },
     /// Requests under way by Little's law, against connections.
     UnderWay,
 }
@@ -198,7 +174,6 @@ pub enum Observation {
 /// Several places of one name, counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceCount {
-    /// The place.
     pub place: Place,
     /// How many there are.
     pub count: usize,
@@ -209,7 +184,6 @@ pub struct PlaceCount {
 pub struct TierFigure {
     /// What of it.
     pub resource: FigureKind,
-    /// The tier.
     pub tier: String,
 }
 

@@ -13,7 +13,6 @@ pub enum Place {
     Unwatched(String),
     /// A watched host or a tier of a table, or a part of it.
     Host {
-        /// Its name.
         name: String,
         /// What of it.
         part: Part,

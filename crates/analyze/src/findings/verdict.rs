@@ -34,7 +34,6 @@ pub enum Excluded {
     MostUsed(ResourceUse),
     /// A host whose CPU was not observed, which rules nothing out.
     Unobserved {
-        /// The host.
         host: String,
         /// Why, if it could not be read.
         why: Option<String>,
@@ -65,7 +64,6 @@ pub struct Verdict {
     pub claim: Option<Claim>,
     /// The resource that was used most among those that are not named.
     pub busiest_other: Option<ResourceUse>,
-    /// The evidence.
     pub evidence: Vec<Evidence>,
     /// What the evidence does not distinguish from it.
     pub also: Vec<Suspect>,

@@ -9,7 +9,6 @@ use crate::StepSummary;
 pub(crate) struct Evidence<'a> {
     /// The plan of the run.
     pub(crate) plan: &'a Plan,
-    /// The step.
     pub(crate) step: &'a Step,
     /// What it came to; its own `generator` is not read.
     pub(crate) summary: &'a StepSummary,

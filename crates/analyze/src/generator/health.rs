@@ -9,14 +9,12 @@ use super::bounds;
 pub enum GeneratorReason {
     /// A worker used this ratio of a core.
     WorkerBusy {
-        /// The worker.
         worker: u32,
         /// CPU time over time, 0 to 1.
         ratio: f64,
     },
     /// A worker was ready to run and had no CPU for this ratio of the time.
     WorkerStarved {
-        /// The worker.
         worker: u32,
         /// Time without a CPU over time, 0 to 1.
         ratio: f64,
@@ -120,7 +118,6 @@ impl GeneratorReason {
 /// What one worker's thread spent of the measured time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorkerLoad {
-    /// The worker.
     pub worker: u32,
     /// CPU time over time, 0 to 1.
     pub cpu_ratio: f64,

@@ -13,7 +13,6 @@ use crate::StepSummary;
 /// A sampled host.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WatchedHost {
-    /// Its name.
     pub name: String,
     /// What components reported over the step.
     pub components: Vec<ComponentLoad>,
@@ -54,7 +53,6 @@ pub enum FigureUnit {
     PerSec,
     /// So many at a time.
     Count,
-    /// Bytes.
     Bytes,
     /// A part of the time, from 0.
     Ratio,
@@ -72,7 +70,6 @@ pub struct Throttled {
 /// A source that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
-    /// The source.
     pub source: String,
     /// How often it could not be read.
     pub times: u64,

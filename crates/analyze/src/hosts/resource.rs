@@ -30,7 +30,6 @@ pub enum ResourceKind {
     DiskRead,
     /// Bytes written to a disk that is capped.
     DiskWrite,
-    /// Memory.
     Memory,
     /// Descriptors of a process.
     Descriptors,
@@ -212,7 +211,6 @@ impl ResourceId {
 /// A resource, and the share of it that was used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceUse {
-    /// The resource.
     pub resource: ResourceId,
     /// The share of its capacity.
     pub share: f64,

@@ -16,7 +16,6 @@ const HALVINGS: u32 = 80;
 /// A tier that was measured alone at several times, by the law of a pool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PooledTier {
-    /// Its name.
     pub name: String,
     /// N: how many requests it serves at once.
     pub at_once: f64,
@@ -38,7 +37,6 @@ pub struct TriedRow {
     /// The throughput that was predicted for it, requests per second: the less of what those behind carry then, ± 5 %, and of
     /// what the front may carry.
     pub predicted_per_sec: Estimate,
-    /// Its throughput.
     pub throughput_per_sec: f64,
 }
 

@@ -56,7 +56,6 @@ pub struct RowPoint {
     pub per_sec: f64,
     /// Cores of the machines under test.
     pub cores: Option<f64>,
-    /// Bytes of a response.
     pub response_bytes: Option<f64>,
 }
 
@@ -82,7 +81,6 @@ pub struct Ceiling {
 /// Rows of which the tiers behind a front were measured alone too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Multiplied {
-    /// The tiers.
     pub tiers: Vec<String>,
     /// What is in front of them.
     pub front: String,
@@ -90,14 +88,12 @@ pub struct Multiplied {
     pub holds: bool,
     /// True if there are two of them in each row.
     pub two: bool,
-    /// The rows.
     pub rows: Vec<MultipliedRow>,
 }
 
 /// One of these rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MultipliedRow {
-    /// Its name.
     pub name: RowName,
     /// Its throughput over that of one tier alone.
     pub of_one: f64,
@@ -123,7 +119,6 @@ pub struct RowsPool {
     pub owners: Vec<String>,
     /// The fewest workers that were found.
     pub least: f64,
-    /// The most.
     pub most: f64,
     /// How many rows it limits.
     pub rows: usize,

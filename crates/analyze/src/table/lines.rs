@@ -21,7 +21,6 @@ pub struct LinePoint {
 pub struct SizeLine {
     /// The rows of the same requests that it is of, if they have a name.
     pub group: Option<String>,
-    /// The cores.
     pub cores: f64,
     /// By rising size. Sizes that cannot be distinguished are one, so that lines share them.
     pub points: Vec<LinePoint>,

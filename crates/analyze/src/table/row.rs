@@ -13,7 +13,6 @@ pub(crate) type Pair<'a> = (&'a TableRow, &'a RowFinding);
 /// One tier in one row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TableTier {
-    /// Its name.
     pub name: String,
     /// How many machines or processes play it. Where the table does not say, figures are taken as those of one, and none
     /// are predicted.
@@ -62,7 +61,6 @@ pub struct TableRow {
     pub held_sec: Option<f64>,
     /// Machines that made the load.
     pub load_machines: Option<f64>,
-    /// Bytes of a response.
     pub response_bytes: Option<f64>,
     /// Cores of the machines under test, where that is what differs between rows.
     pub cores: Option<f64>,

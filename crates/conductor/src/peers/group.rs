@@ -39,7 +39,6 @@ pub enum PeerError {
     /// One of them is another version.
     #[error("generator {number} is plimsoll {theirs}, and this one {ours}; start the same on all")]
     Version {
-        /// Its number.
         number: usize,
         /// Its version.
         theirs: String,

@@ -26,7 +26,6 @@ pub enum Command {
 /// One process's share of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepShare {
-    /// The step.
     pub step: StepPlan,
     /// Workers of the processes before this one.
     pub workers_before: u32,
@@ -64,10 +63,7 @@ pub enum Message {
         fault: Option<String>,
     },
     /// It cannot go on.
-    Failed {
-        /// Why.
-        why: String,
-    },
+    Failed { why: String },
     /// It asks for caps of hosts to be changed.
     Caps(CapChange),
     /// The run is over.

@@ -26,7 +26,6 @@ pub enum PrepareError {
     /// A source address is not this machine's.
     #[error("connections cannot come from {address}: it is not an address of this machine; {remedy}")]
     Source {
-        /// The address.
         address: IpAddr,
         /// What to do.
         remedy: &'static str,

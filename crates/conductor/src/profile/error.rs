@@ -56,7 +56,6 @@ pub enum ProfileError {
          for processes of your own"
     )]
     PerfRefused {
-        /// The processes.
         processes: String,
         /// What it says, in short.
         said: String,
@@ -66,10 +65,7 @@ pub enum ProfileError {
         "no process that may be looked into listens on port {port} of this machine; name it with --profile perf:PID, or \
          run as root"
     )]
-    NoListener {
-        /// The port.
-        port: u16,
-    },
+    NoListener { port: u16 },
     /// There is no such process.
     #[error("there is no process {pid} on this machine; who listens on a port is profiled by perf::PORT")]
     NoProcess {

@@ -25,7 +25,6 @@ pub enum ColumnError {
     /// Not a column of the table.
     #[error("the table has no column `{column}`; it has {known}")]
     Missing {
-        /// The column.
         column: String,
         /// The columns of the table.
         known: String,

@@ -41,7 +41,6 @@ pub struct AblationRuns {
     pub stem: String,
     /// True if a trial failed, which was reported.
     pub failed: bool,
-    /// The table.
     pub table: PathBuf,
 }
 

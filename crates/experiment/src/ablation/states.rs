@@ -26,14 +26,7 @@ pub enum UnfitPlan {
     #[error(
         "switch `{switch}` is of the host `{host}`, which {file} does not make; its environment can only be set there"
     )]
-    Host {
-        /// The switch.
-        switch: String,
-        /// The host.
-        host: String,
-        /// The file.
-        file: String,
-    },
+    Host { switch: String, host: String, file: String },
 }
 
 /// How the combinations of an ablation are chosen.

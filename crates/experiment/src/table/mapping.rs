@@ -17,7 +17,6 @@ pub enum MappingError {
     /// Not a column of the table.
     #[error("--map {meaning}={column}: the table has no column `{column}`; it has {known}")]
     Column {
-        /// The meaning.
         meaning: String,
         /// The column as typed.
         column: String,

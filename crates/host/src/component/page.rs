@@ -48,7 +48,6 @@ impl Page {
         &self.place
     }
 
-    /// The text of the page.
     pub(super) fn text(&self) -> Result<String, ComponentError> {
         let mut answer = self.agent.get(&self.url).call().map_err(|error| self.error(error))?;
         let status = answer.status();

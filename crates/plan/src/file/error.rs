@@ -21,7 +21,6 @@ pub enum Problem {
     /// A key that means nothing.
     #[error("`{key}` is not a key of {place}; {instead}")]
     UnknownKey {
-        /// The key.
         key: String,
         /// Where it stands.
         place: String,
@@ -51,7 +50,6 @@ pub enum Problem {
     Both {
         /// One key with its path.
         key: String,
-        /// The other.
         other: String,
     },
 }

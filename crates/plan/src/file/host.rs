@@ -75,7 +75,6 @@ pub enum Ready {
     Tcp(u16),
     /// A page is answered with success.
     Page {
-        /// The port.
         port: u16,
         /// The path, which begins with a slash.
         path: String,

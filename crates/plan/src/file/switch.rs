@@ -13,7 +13,6 @@ const WAYS: [&str; 4] = ["header", "query", "env", "command"];
 /// A switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Switch {
-    /// Its name.
     pub name: String,
     /// How it is turned.
     pub turn: Turn,
@@ -28,7 +27,6 @@ pub enum Turn {
     Query(Positions),
     /// A variable of the environment of what a lab's host runs, `NAME=value`; the host is started again.
     Environment {
-        /// The host.
         host: String,
         /// The variable.
         positions: Positions,
@@ -45,9 +43,7 @@ pub enum Turn {
 /// What stands for on and for off; `None` where nothing is said or done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Positions {
-    /// On.
     pub on: Option<String>,
-    /// Off.
     pub off: Option<String>,
 }
 

@@ -16,7 +16,6 @@ pub enum Cap {
     LinkIn,
     /// Packets per second, each way.
     Packets,
-    /// Memory.
     Memory,
     /// Bytes per second that are read from disk, and as many that are written.
     Disk,

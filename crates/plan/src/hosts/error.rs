@@ -30,11 +30,9 @@ pub enum PlanHostError {
     /// A capacity of nothing.
     #[error("the {what} of host `{host}` is {value}; it must be above 0, or left out where it is not known")]
     Capacity {
-        /// The host.
         host: String,
         /// Which capacity.
         what: &'static str,
-        /// Its value.
         value: String,
     },
 }

@@ -50,7 +50,6 @@ pub enum Probe {
         /// Where it listens.
         address: HostPort,
     },
-    /// memcached.
     Memcached(HostPort),
     /// MariaDB or MySQL.
     Mariadb {

@@ -28,7 +28,6 @@ pub struct RequestSpec {
     pub weight: u32,
     /// The line of the file that it begins in.
     pub line: usize,
-    /// The method.
     pub method: String,
     /// A URL, or a path on the host of the command's URL.
     pub url: String,

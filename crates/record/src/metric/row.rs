@@ -18,7 +18,6 @@ pub enum MetricKind {
 pub enum Unit {
     /// Things: requests, connections, calls.
     Count,
-    /// Bytes.
     Bytes,
     /// Pages of memory.
     Pages,

@@ -8,7 +8,6 @@ use crate::amount::{count_of, span};
 /// One rung of a ladder, as a point of the figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RungPoint {
-    /// Connections of the rung.
     pub connections: u32,
     /// Requests per second, with the 95 % interval if it is known.
     pub throughput: Estimate,

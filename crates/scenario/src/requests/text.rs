@@ -23,13 +23,11 @@ pub struct RequestText {
     pub name: String,
     /// How often it is sent compared with the others; at least 1.
     pub weight: u32,
-    /// The method.
     pub method: String,
     /// A URL with `http://` or `https://`, or a path that is meant relative to the command's URL.
     pub url: String,
     /// Headers in the order of the file; for JSON, in that of the alphabet.
     pub headers: Vec<(String, String)>,
-    /// The body.
     pub body: Body,
     /// The line of the file that it begins in, counted from 1.
     pub line: usize,

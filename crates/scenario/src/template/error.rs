@@ -3,7 +3,6 @@
 /// Where something stands in a template's text, both counted from 1, the column in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// Line.
     pub line: usize,
     /// Byte within the line.
     pub column: usize,

@@ -7,7 +7,6 @@ use crate::findings::Estimate;
 /// What a request uses of one resource, in all machines of a tier together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierDemand {
-    /// The resource.
     pub resource: TierResource,
     /// What of it: an interface, a thread; empty for the machine itself.
     pub detail: String,

@@ -26,7 +26,6 @@ pub enum Doubt {
     NoCapacity(Vec<Taken>),
     /// In one run, the only one or one of several, something else uses these.
     UsedOtherwise {
-        /// The run.
         run: String,
         /// What is used.
         resources: Vec<TierResource>,
@@ -44,7 +43,6 @@ pub enum Doubt {
     NothingObserved,
     /// A run was stopped by something that machines do not help against.
     StoppedBy {
-        /// The run.
         run: String,
         /// Requests per second.
         per_sec: f64,
@@ -55,7 +53,6 @@ pub enum Doubt {
     },
     /// No figure of it is in the rows; so many machines carried so much.
     NoFigures {
-        /// The machines.
         machines: f64,
         /// Requests per second.
         per_sec: f64,
@@ -66,7 +63,6 @@ pub enum Doubt {
         origin: Origin,
         /// Of what.
         resource: TierResource,
-        /// The unit.
         unit: DemandUnit,
         /// The lowest cost.
         least: f64,
@@ -77,7 +73,6 @@ pub enum Doubt {
     MoreThanLinear {
         /// The fewest machines.
         few: f64,
-        /// The most.
         most: f64,
     },
     /// More machines are planned than growth was measured for.

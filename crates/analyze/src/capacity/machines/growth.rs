@@ -6,9 +6,7 @@ use crate::Estimate;
 /// A resource of a tier on its way to its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stop {
-    /// The tier.
     pub tier: String,
-    /// The resource.
     pub resource: TierResource,
     /// What of it: an interface, a thread; empty for the machine itself.
     pub detail: String,

@@ -19,7 +19,6 @@ pub struct Carried {
 /// One tier.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ObservedTier {
-    /// Its name.
     pub name: String,
     /// What a request uses of each of its resources, each once.
     pub demands: Vec<TierDemand>,

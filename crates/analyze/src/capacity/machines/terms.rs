@@ -56,7 +56,6 @@ pub enum DemandUnit {
 /// What a demand was found from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A run.
     Run(String),
     /// Rows of a table.
     Rows {

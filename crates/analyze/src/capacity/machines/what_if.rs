@@ -38,7 +38,6 @@ pub enum Change {
 /// One change of one tier, as it was typed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
-    /// The tier.
     pub tier: String,
     /// What is changed.
     pub change: Change,
@@ -58,7 +57,6 @@ pub enum WhatIfError {
     Tier {
         /// As typed.
         text: String,
-        /// The tier.
         tier: String,
         /// Those that are there.
         known: String,

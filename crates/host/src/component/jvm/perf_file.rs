@@ -24,7 +24,6 @@ const VALUE_OFFSET: usize = 16;
 pub(super) enum Value {
     /// A number; one below zero means "not known" and is no value.
     Number(u64),
-    /// A text.
     Text(String),
 }
 
