@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_sys::{Permission, become_root_of_own_namespace, namespace_permission, user_id};
+use plimsoll_sys::{become_root_of_own_namespace, missing_capability, user_id};
 
 use crate::LabError;
 
@@ -25,16 +25,11 @@ impl Privileges {
     /// # Errors
     /// When neither is possible; the error names the missing capability.
     pub fn acquire() -> Result<Self, LabError> {
-        match namespace_permission() {
-            Permission::Full => Ok(Self::Root),
-            Permission::Lacks(capability) => {
-                // Within the namespace this number is zero.
-                let user = user_id();
-                become_root_of_own_namespace()
-                    .map_err(|reason| LabError::Permission { capability, reason })?;
-                Ok(Self::OwnNamespace { user })
-            }
-        }
+        let Some(capability) = missing_capability() else { return Ok(Self::Root) };
+        // Within the namespace this number is zero.
+        let user = user_id();
+        become_root_of_own_namespace().map_err(|reason| LabError::Permission { capability, reason })?;
+        Ok(Self::OwnNamespace { user })
     }
 
     /// The folder of the leases of this user's labs: below `/run` for root, else in the session's runtime folder.

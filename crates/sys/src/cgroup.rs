@@ -2,20 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folders of one control group: one in version 2, one for each controller in version 1; `None` where there is none.
+/// The folders of one control group: one in version 2 (`unified`), one for each controller in version 1; `None` where there is
+/// none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CgroupPaths {
-    /// In the hierarchy of version 2.
     pub unified: Option<PathBuf>,
-    /// In that of the controller `cpu` of version 1.
     pub cpu: Option<PathBuf>,
-    /// In that of `cpuacct`.
     pub cpuacct: Option<PathBuf>,
-    /// In that of `memory`.
     pub memory: Option<PathBuf>,
-    /// In that of `blkio`.
     pub blkio: Option<PathBuf>,
-    /// In that of `pids`.
     pub pids: Option<PathBuf>,
 }
 

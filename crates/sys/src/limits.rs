@@ -9,7 +9,6 @@ use rustix::system::uname;
 /// Limits that bound how many connections a process can open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceLimits {
-    /// Descriptors this process may open.
     pub descriptors: u64,
     /// Local ports the kernel picks from for one target address.
     pub ports: u64,

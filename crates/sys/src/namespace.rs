@@ -11,4 +11,4 @@ mod user;
 pub use init::InitStep;
 pub use network::NetworkNamespace;
 pub use sandbox::{Sandbox, SandboxError, SandboxSetup};
-pub use user::{Permission, become_root_of_own_namespace, namespace_permission, user_id};
+pub use user::{become_root_of_own_namespace, missing_capability, user_id};

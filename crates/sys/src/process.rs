@@ -11,9 +11,7 @@ use rustix::thread::{self, CpuSet, sched_getaffinity, sched_setaffinity};
 /// CPU time of one thread since it started, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ThreadTime {
-    /// In user mode.
     pub user_ns: u64,
-    /// In the kernel.
     pub system_ns: u64,
     /// Runnable, but waiting for a CPU. Zero where the kernel does not report it (no `CONFIG_SCHED_INFO`).
     pub starved_ns: u64,

@@ -1,18 +1,19 @@
 //! Lists of sockets from the kernel, by sock_diag(7).
 
 use std::io;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
-use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use crate::namespace::NetworkNamespace;
 
 /// Length of `struct nlmsghdr`.
 const HEADER_BYTES: usize = 16;
 /// The type of both the request and its answers, `SOCK_DIAG_BY_FAMILY`.
 const BY_FAMILY: u16 = 20;
 /// The most parts of one answer that are read, of up to 32 KiB each: room for some million sockets.
-const PARTS_MAX: usize = 4096;
+const MAX_PARTS: usize = 4096;
 
 /// A netlink socket that lists the sockets of one network namespace.
 #[derive(Debug)]
@@ -24,29 +25,25 @@ pub(crate) struct SockDiag {
 }
 
 impl SockDiag {
-    /// Opens one for this process's own namespace.
-    pub(crate) fn open() -> io::Result<Self> {
-        let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
-        let socket = net::socket_with(family, kind, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))?;
+    /// Opens one for a namespace, named by a file such as `/proc/1234/ns/net`, or else for this process's own. A socket stays in
+    /// the namespace that it was created in.
+    pub(crate) fn open(namespace: Option<&Path>) -> io::Result<Self> {
+        let create = || {
+            let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
+            net::socket_with(family, kind, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG))
+        };
+        let socket = match namespace {
+            None => create()?,
+            Some(file) => NetworkNamespace::open(file)?.run(create)??,
+        };
         Ok(Self { socket, buffer: vec![0; 64 * 1024], sequence: 0 })
-    }
-
-    /// Opens one for another namespace. A socket stays in the namespace that it was created in, so only a short-lived thread
-    /// has to enter it.
-    pub(crate) fn open_in(namespace: &Path) -> io::Result<Self> {
-        let namespace = std::fs::File::open(namespace)?;
-        let made = std::thread::Builder::new().name("namespace".to_owned()).spawn(move || {
-            move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?;
-            Self::open()
-        })?;
-        made.join().unwrap_or_else(|_| Err(io::Error::other("the thread in the namespace panicked")))
     }
 
     /// Sends a request, given without its header, and passes every answer on without its header.
     pub(crate) fn dump(&mut self, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
         net::send(&self.socket, &message(request, self.sequence), SendFlags::empty())?;
-        for _ in 0..PARTS_MAX {
+        for _ in 0..MAX_PARTS {
             let (count, _) = net::recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?;
             if read_part(&self.buffer[..count], self.sequence, &mut each)? {
                 return Ok(());
@@ -56,7 +53,6 @@ impl SockDiag {
     }
 }
 
-/// A request with its netlink header.
 fn message(request: &[u8], sequence: u32) -> Vec<u8> {
     let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
     let mut message = Vec::with_capacity(HEADER_BYTES + request.len());

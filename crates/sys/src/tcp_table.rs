@@ -20,7 +20,6 @@ const LISTENING: u32 = 1 << 10;
 /// One TCP socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpSocket {
-    /// Its local address.
     pub local: SocketAddr,
     /// The address of the other end; unspecified for a listener.
     pub remote: SocketAddr,
@@ -37,20 +36,12 @@ pub struct TcpSocket {
 pub struct TcpTable(SockDiag);
 
 impl TcpTable {
-    /// The sockets of this process's own namespace.
+    /// The sockets of a network namespace, named by a file such as `/proc/1234/ns/net`, or else of this process's own.
     ///
     /// # Errors
-    /// When the kernel gives no such socket.
-    pub fn open() -> io::Result<Self> {
-        SockDiag::open().map(Self)
-    }
-
-    /// The sockets of another network namespace, named by a file such as `/proc/1234/ns/net`.
-    ///
-    /// # Errors
-    /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or gives no such socket.
-    pub fn open_in(namespace: &Path) -> io::Result<Self> {
-        SockDiag::open_in(namespace).map(Self)
+    /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or the kernel gives no such list.
+    pub fn open(namespace: Option<&Path>) -> io::Result<Self> {
+        SockDiag::open(namespace).map(Self)
     }
 
     /// All sockets that listen.
@@ -125,20 +116,16 @@ fn socket(answer: &[u8]) -> Option<TcpSocket> {
 /// The size of the accept queue of the listener at this address on this machine; the sum over listeners that share the
 /// port (`SO_REUSEPORT`). `None` if there is none, or the kernel does not say.
 pub fn accept_backlog(address: SocketAddr) -> Option<u64> {
-    let listeners = TcpTable::open().and_then(|mut table| table.listening()).ok()?;
+    let listeners = TcpTable::open(None).and_then(|mut table| table.listening()).ok()?;
     let at = |ip: IpAddr| {
         let same = listeners.iter().filter(|listener| listener.local == SocketAddr::new(ip, address.port()));
         let mut backlogs = same.map(|listener| u64::from(listener.send_queue)).peekable();
         backlogs.peek().is_some().then(|| backlogs.sum())
     };
     // A listener on every address of IPv6 usually takes IPv4 too.
-    let everywhere = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { at_any6() };
-    at(address.ip()).or_else(|| at(everywhere)).or_else(|| at(at_any6()))
-}
-
-/// The unspecified address of IPv6.
-fn at_any6() -> IpAddr {
-    Ipv6Addr::UNSPECIFIED.into()
+    let any6 = IpAddr::from(Ipv6Addr::UNSPECIFIED);
+    let any = if address.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { any6 };
+    [address.ip(), any, any6].into_iter().find_map(at)
 }
 
 #[cfg(test)]
@@ -163,7 +150,7 @@ mod tests {
             let local = listener.local_addr().unwrap();
             let mut client = TcpStream::connect(local).unwrap();
             client.write_all(b"hello").unwrap();
-            let mut table = TcpTable::open().unwrap();
+            let mut table = TcpTable::open(None).unwrap();
             let listening = table.listening().unwrap();
             let found = listening.iter().find(|socket| socket.local == local).unwrap();
             assert_eq!((found.receive_queue, found.inode), (1, inode(&listener)));
@@ -189,13 +176,13 @@ mod tests {
         drop(accepted);
         assert_eq!(std::io::Read::read(&mut &client, &mut [0]).unwrap(), 0, "both ends are closed");
         drop(client);
-        let closed = TcpTable::open().unwrap().in_time_wait().unwrap();
+        let closed = TcpTable::open(None).unwrap().in_time_wait().unwrap();
         assert!(closed.iter().any(|socket| (socket.local, socket.remote) == (local, remote)), "{closed:?}");
     }
 
     #[test]
     fn the_namespace_of_this_process_is_one_that_can_be_entered() {
-        match TcpTable::open_in(Path::new("/proc/self/ns/net")) {
+        match TcpTable::open(Some(Path::new("/proc/self/ns/net"))) {
             Ok(mut table) => {
                 let listener = TcpListener::bind("127.0.0.1:0").unwrap();
                 let local = listener.local_addr().unwrap();

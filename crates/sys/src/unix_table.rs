@@ -43,20 +43,12 @@ pub struct UnixSocket {
 pub struct UnixTable(SockDiag);
 
 impl UnixTable {
-    /// The sockets of this process's own namespace.
+    /// The sockets of a network namespace, named by a file such as `/proc/1234/ns/net`, or else of this process's own.
     ///
     /// # Errors
-    /// When the kernel gives no such socket.
-    pub fn open() -> io::Result<Self> {
-        SockDiag::open().map(Self)
-    }
-
-    /// The sockets of another network namespace, named by a file such as `/proc/1234/ns/net`.
-    ///
-    /// # Errors
-    /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or gives no such socket.
-    pub fn open_in(namespace: &Path) -> io::Result<Self> {
-        SockDiag::open_in(namespace).map(Self)
+    /// When the namespace may not be entered, which takes `CAP_SYS_ADMIN`, or the kernel gives no such list.
+    pub fn open(namespace: Option<&Path>) -> io::Result<Self> {
+        SockDiag::open(namespace).map(Self)
     }
 
     /// All listening and connected sockets except datagram sockets.
@@ -132,7 +124,7 @@ mod tests {
         let client = UnixStream::connect(&path).unwrap();
         let (accepted, _) = listener.accept().unwrap();
         let waiting = UnixStream::connect(&path).unwrap();
-        let sockets = UnixTable::open().unwrap().sockets().unwrap();
+        let sockets = UnixTable::open(None).unwrap().sockets().unwrap();
         let found = |inode: u32| sockets.iter().find(|socket| socket.inode == inode).unwrap();
         let listens = found(inode(&listener));
         assert!(listens.listening && listens.queue_limit > 1, "{listens:?}");
@@ -150,7 +142,7 @@ mod tests {
         use std::os::linux::net::SocketAddrExt as _;
         let name = format!("plimsoll-{}", std::process::id());
         let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
-        let sockets = UnixTable::open().unwrap().sockets().unwrap();
+        let sockets = UnixTable::open(None).unwrap().sockets().unwrap();
         let found = sockets.iter().find(|socket| socket.inode == inode(&listener)).unwrap();
         assert_eq!(found.name, Some(format!("@{name}")));
     }

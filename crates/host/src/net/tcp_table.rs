@@ -39,10 +39,9 @@ impl TcpTable {
     /// Only this machine's kernel can be asked, and only by a user who may enter the namespace.
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
         let of = |pid: u32| root.join(format!("proc/{pid}"));
-        let opened = match net_pid {
-            _ if root != Path::new("/") => Err(io::Error::from(io::ErrorKind::Unsupported)),
-            None => plimsoll_sys::TcpTable::open(),
-            Some(pid) => plimsoll_sys::TcpTable::open_in(&of(pid).join("ns/net")),
+        let opened = match root == Path::new("/") {
+            true => plimsoll_sys::TcpTable::open(net_pid.map(|pid| of(pid).join("ns/net")).as_deref()),
+            false => Err(io::Error::from(io::ErrorKind::Unsupported)),
         };
         let folder = || net_pid.map_or_else(|| root.join("proc"), of).join("net");
         opened.map_or_else(|_| Self::Files(folder()), Self::Kernel)

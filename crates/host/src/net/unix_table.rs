@@ -1,7 +1,6 @@
 //! The unix sockets of a host: listeners, and the connections to them.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::Path;
 
 use plimsoll_sys::UnixSocket;
@@ -87,12 +86,11 @@ pub(crate) struct UnixTable(Option<plimsoll_sys::UnixTable>);
 impl UnixTable {
     /// The sockets of the host whose file tree begins at `root`, or of the network namespace of one of its processes.
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
-        let opened = match net_pid {
-            _ if root != Path::new("/") => Err(io::Error::from(io::ErrorKind::Unsupported)),
-            None => plimsoll_sys::UnixTable::open(),
-            Some(pid) => plimsoll_sys::UnixTable::open_in(&root.join(format!("proc/{pid}/ns/net"))),
-        };
-        Self(opened.ok())
+        if root != Path::new("/") {
+            return Self(None);
+        }
+        let namespace = net_pid.map(|pid| root.join(format!("proc/{pid}/ns/net")));
+        Self(plimsoll_sys::UnixTable::open(namespace.as_deref()).ok())
     }
 
     /// The sockets as they are now. A kernel that was built without this list has none, and is not asked again.

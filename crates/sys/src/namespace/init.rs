@@ -13,7 +13,6 @@ pub(super) const SHARED_MEMORY: &CStr = c"/dev/shm";
 /// A step of the set-up by the first process; a failure names one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitStep {
-    /// Make its mounts private.
     Mounts,
     /// Mount a file over another.
     File,
@@ -21,7 +20,6 @@ pub enum InitStep {
     Runtime,
     /// Mount a new `/dev/shm`.
     SharedMemory,
-    /// Set the host's name.
     Name,
 }
 
@@ -41,7 +39,6 @@ impl InitStep {
 /// What the first process needs, in the form that the kernel takes.
 #[derive(Debug)]
 pub(super) struct InitPlan {
-    /// The host's name inside.
     pub(super) name: CString,
     /// Files mounted over others: the file, and the path that it replaces.
     pub(super) files: Vec<(CString, CString)>,

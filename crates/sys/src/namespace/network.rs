@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::thread;
 
 use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
@@ -25,12 +26,12 @@ impl NetworkNamespace {
         })
     }
 
-    /// The network of a process.
+    /// The network that a file such as `/proc/1234/ns/net` stands for.
     ///
     /// # Errors
     /// When there is no such process, or this user may not inspect it.
-    pub fn from_pid(pid: u32) -> io::Result<Self> {
-        Ok(Self(File::open(format!("/proc/{pid}/ns/net"))?.into()))
+    pub fn open(file: &Path) -> io::Result<Self> {
+        Ok(Self(File::open(file)?.into()))
     }
 
     /// A second handle to the same network.

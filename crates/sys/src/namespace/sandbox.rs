@@ -30,7 +30,6 @@ const RUNTIME: &str = "/run";
 /// How a sandbox looks from inside.
 #[derive(Debug, Clone, Default)]
 pub struct SandboxSetup {
-    /// The host's name.
     pub name: String,
     /// Files mounted over others: the file, and the path that it replaces.
     pub files: Vec<(PathBuf, PathBuf)>,
@@ -43,17 +42,10 @@ pub struct SandboxSetup {
 /// Why a sandbox could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
-    /// The namespaces could not be created.
     #[error(transparent)]
     Namespaces(#[from] io::Error),
-    /// The namespaces were created, but a step of their set-up failed.
     #[error("{step:?}: {reason}")]
-    SetUp {
-        /// What failed.
-        step: InitStep,
-        /// The system's error.
-        reason: io::Error,
-    },
+    SetUp { step: InitStep, reason: io::Error },
 }
 
 /// PID, mount, network, UTS and IPC namespaces, held by a first process that does nothing. When this value is dropped, or
@@ -137,7 +129,7 @@ impl Sandbox {
     /// # Errors
     /// When the first process has ended.
     pub fn network(&self) -> io::Result<NetworkNamespace> {
-        NetworkNamespace::from_pid(self.pid)
+        NetworkNamespace::open(Path::new(&format!("/proc/{}/ns/net", self.pid)))
     }
 
     /// Starts a command inside, in this folder and in a new session. Before it runs it joins each control group whose

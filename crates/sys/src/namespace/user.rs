@@ -14,25 +14,13 @@ pub fn user_id() -> u32 {
     geteuid().as_raw()
 }
 
-/// Whether this process may create namespaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Permission {
-    /// It has every capability that a lab needs.
-    Full,
-    /// It lacks this capability.
-    Lacks(&'static str),
-}
-
-/// Whether this process may create namespaces and set up networks in them.
-pub fn namespace_permission() -> Permission {
+/// The capability that this process lacks to create namespaces and set up networks in them.
+pub fn missing_capability() -> Option<&'static str> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let bits = effective.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0);
-    match bits {
-        bits if bits & CAP_SYS_ADMIN == 0 => Permission::Lacks("CAP_SYS_ADMIN"),
-        bits if bits & CAP_NET_ADMIN == 0 => Permission::Lacks("CAP_NET_ADMIN"),
-        _ => Permission::Full,
-    }
+    let needed = [(CAP_SYS_ADMIN, "CAP_SYS_ADMIN"), (CAP_NET_ADMIN, "CAP_NET_ADMIN")];
+    needed.into_iter().find(|(bit, _)| bits & bit == 0).map(|(_, name)| name)
 }
 
 /// Moves this process into a new user namespace, in which its user is root, and a new mount namespace. The process must
