@@ -9,7 +9,7 @@ use plimsoll_host::SampleSource;
 use plimsoll_plan::{DriverKind, Plan};
 use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, Run};
 use plimsoll_store::StoreError;
-use plimsoll_sys::Peer;
+use plimsoll_sys::Destination;
 use plimsoll_units::{Clock, RealClock, unix_time};
 
 use crate::budget::Budget;
@@ -202,7 +202,7 @@ fn open_hosts(prepared: &Prepared, options: &mut RunOptions<'_>, recorder: &mut 
     let plain = |feed| Watcher { feed, is_component: false };
     let mut all: Vec<Watcher> = std::mem::take(&mut options.feeds).into_iter().map(plain).collect();
     if options.probing {
-        let address = prepared.peers.first().and_then(Peer::tcp);
+        let address = prepared.peers.first().and_then(Destination::tcp);
         all.extend(watchers(&prepared.plan, Place { local: prepared.preflight.local, address }));
     }
     Hosts::open(all, &prepared.plan, recorder)

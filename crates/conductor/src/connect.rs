@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_plan::IpRange;
-use plimsoll_sys::{Peer, Poll, Route, Socket};
+use plimsoll_sys::{Destination, Poll, Route, Socket};
 use plimsoll_units::{Clock, RealClock};
 
 /// How often the interrupt flag is read: a signal may reach another thread than the waiting one.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The route to a peer, from the first source of its family.
-fn route(peer: &Peer, sources: &[IpRange]) -> Route {
+fn route(peer: &Destination, sources: &[IpRange]) -> Route {
     let source = peer.tcp().and_then(|address| {
         let range = sources.iter().find(|range| range.first().is_ipv4() == address.is_ipv4())?;
         Some(SocketAddr::new(range.first(), 0))
@@ -25,7 +25,7 @@ fn route(peer: &Peer, sources: &[IpRange]) -> Route {
 ///
 /// An error of the kind `TimedOut` after `longest`, and of the kind `Interrupted` when `interrupt` is set.
 pub(crate) fn connect(
-    peer: &Peer,
+    peer: &Destination,
     sources: &[IpRange],
     longest: Duration,
     interrupt: &AtomicBool,

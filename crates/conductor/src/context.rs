@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plimsoll_engine::{PeerGroup, StepSpec, TlsConfig};
 use plimsoll_plan::{DriverKind, Level, Plan, RateProfile};
-use plimsoll_sys::Peer;
+use plimsoll_sys::Destination;
 use plimsoll_units::Instant;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ impl StepPlan {
 pub(crate) struct RunContext {
     pub(crate) plan: Plan,
     /// Where connections go.
-    pub(crate) destinations: Vec<Peer>,
+    pub(crate) destinations: Vec<Destination>,
     pub(crate) requests: Requests,
     /// How connections are encrypted; `None` for plain ones.
     pub(crate) tls: Option<TlsConfig>,

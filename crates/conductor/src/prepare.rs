@@ -7,7 +7,7 @@ use std::time::Duration;
 use plimsoll_engine::FixedRequest;
 use plimsoll_plan::{DriverKind, Plan};
 use plimsoll_record::{EventKind, Limits, Machine, TlsUsed};
-use plimsoll_sys::Peer;
+use plimsoll_sys::Destination;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::connect::connect;
@@ -34,7 +34,7 @@ const MAX_CONNECTING: usize = 64;
 #[derive(Debug)]
 pub(crate) struct Prepared {
     /// Where the load goes: every address that takes connections.
-    pub(crate) peers: Vec<Peer>,
+    pub(crate) peers: Vec<Destination>,
     pub(crate) preflight: plimsoll_record::Preflight,
     /// What encrypts the load's connections.
     pub(crate) security: Option<Security>,
@@ -81,7 +81,7 @@ pub(crate) fn prepare(
     let resolve_ns = RealClock.now().nanos_since(began);
     let Reachable { open, dropped } = reachable(&plan, peers, interrupted)?;
     let connect_ns = open.first().map_or(0, |(_, took)| took.as_nanos() as u64);
-    let peers: Vec<Peer> = open.into_iter().map(|(peer, _)| peer).collect();
+    let peers: Vec<Destination> = open.into_iter().map(|(peer, _)| peer).collect();
     let local = peers.iter().all(is_local);
     let place = Place { peers: &peers, local };
     let (plan, limits) = within_limits(plan, &machine.limits, place)?;
@@ -108,7 +108,7 @@ fn machine() -> Machine {
     Machine { hostname, kernel, architecture, limits, calibration: None }
 }
 
-fn is_local(peer: &Peer) -> bool {
+fn is_local(peer: &Destination) -> bool {
     peer.tcp().is_none_or(|address| plimsoll_sys::is_local(address.ip()))
 }
 
@@ -116,13 +116,17 @@ fn is_local(peer: &Peer) -> bool {
 #[derive(Debug, Default)]
 struct Reachable {
     /// Those that do, at least one, with the time each took.
-    open: Vec<(Peer, Duration)>,
+    open: Vec<(Destination, Duration)>,
     /// The others, in words.
     dropped: Vec<String>,
 }
 
 /// Connects to every address. If none takes a connection, the error is about the last one.
-fn reachable(plan: &Plan, peers: Vec<Peer>, interrupted: &AtomicBool) -> Result<Reachable, PrepareError> {
+fn reachable(
+    plan: &Plan,
+    peers: Vec<Destination>,
+    interrupted: &AtomicBool,
+) -> Result<Reachable, PrepareError> {
     let mut reachable = Reachable::default();
     let mut refusal = None;
     let results = connect_all(plan, &peers, interrupted);
@@ -151,9 +155,9 @@ fn reachable(plan: &Plan, peers: Vec<Peer>, interrupted: &AtomicBool) -> Result<
 
 /// Connects to all peers at the same time, so that several addresses without an answer cost one timeout; gives the time that
 /// each took, in their order.
-fn connect_all(plan: &Plan, peers: &[Peer], interrupted: &AtomicBool) -> Vec<io::Result<Duration>> {
+fn connect_all(plan: &Plan, peers: &[Destination], interrupted: &AtomicBool) -> Vec<io::Result<Duration>> {
     let (sources, timeout) = (&plan.network.source_ips, plan.generator.timeout);
-    let together = |peers: &[Peer]| {
+    let together = |peers: &[Destination]| {
         std::thread::scope(|scope| {
             let start = |peer| scope.spawn(move || connect(peer, sources, timeout, interrupted));
             let threads: Vec<_> = peers.iter().map(start).collect();

@@ -79,7 +79,7 @@ pub(crate) fn budget_of_load(plan: &Plan, profiling: Option<&Profiling>) -> Opti
 
 /// The port of a target that is on this machine.
 fn target_port(prepared: &Prepared) -> Option<u16> {
-    let address = prepared.peers.first().and_then(plimsoll_sys::Peer::tcp)?;
+    let address = prepared.peers.first().and_then(plimsoll_sys::Destination::tcp)?;
     prepared.preflight.local.then_some(address.port())
 }
 

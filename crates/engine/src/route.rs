@@ -16,7 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 
 use plimsoll_plan::{IpRange, Shard};
-use plimsoll_sys::{Peer, Route};
+use plimsoll_sys::{Destination, Route};
 
 use sources::{Sources, loopback_source};
 
@@ -51,7 +51,7 @@ pub(crate) struct Routes {
 /// The routes to one destination.
 #[derive(Debug)]
 struct Lane {
-    destination: Peer,
+    destination: Destination,
     origin: Origin,
     opened: u64,
 }
@@ -72,9 +72,9 @@ enum Origin {
 impl Routes {
     /// Routes to these destinations, at least one, from these sources; from anywhere if none is of a destination's address
     /// family.
-    pub(crate) fn new(destinations: &[Peer], sources: &[IpRange], share: &Share) -> Self {
+    pub(crate) fn new(destinations: &[Destination], sources: &[IpRange], share: &Share) -> Self {
         let per_lane = u64::from(share.max_connections).div_ceil(destinations.len().max(1) as u64);
-        let lane = |destination: &Peer| Lane {
+        let lane = |destination: &Destination| Lane {
             destination: destination.clone(),
             origin: Origin::new(destination, sources, share, per_lane),
             opened: 0,
@@ -171,7 +171,7 @@ fn is_in_use(error: &io::Error) -> bool {
 }
 
 impl Origin {
-    fn new(destination: &Peer, sources: &[IpRange], share: &Share, connections: u64) -> Self {
+    fn new(destination: &Destination, sources: &[IpRange], share: &Share, connections: u64) -> Self {
         let Some(address) = destination.tcp() else { return Self::Anywhere };
         let port_count = share.ports.len() as u64;
         let sources = Sources::new(sources, address.ip());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_plan::{DriverKind, IpRange, Level, Shard};
-use plimsoll_sys::Peer;
+use plimsoll_sys::Destination;
 use plimsoll_tls::{Client, ServerName};
 use plimsoll_units::Instant;
 
@@ -45,7 +45,7 @@ pub struct StepSpec {
     /// The longest time the level is held.
     pub duration: Duration,
     /// Where the connections go, at least one; connections are dealt out in turn.
-    pub destinations: Vec<Peer>,
+    pub destinations: Vec<Destination>,
     /// Local addresses the connections come from; empty leaves them to the engine.
     pub sources: Vec<IpRange>,
     /// What is requested.

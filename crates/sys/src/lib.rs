@@ -9,10 +9,10 @@ mod limits;
 #[cfg(feature = "lua")]
 mod lua;
 mod namespace;
-mod peer;
 mod poll;
 mod process;
 mod ring;
+mod route;
 mod sock_diag;
 mod socket;
 mod tcp_table;
@@ -25,13 +25,13 @@ pub use limits::{
 #[cfg(feature = "lua")]
 pub use lua::open_lua;
 pub use namespace::{
-    InitStep, NetworkNamespace, Permission, Sandbox, SandboxError, SandboxSetup,
-    become_root_of_own_namespace, namespace_permission, user_id,
+    InitStep, NetworkNamespace, Sandbox, SandboxError, SandboxSetup, become_root_of_own_namespace,
+    missing_capability, user_id,
 };
-pub use peer::{Peer, Route};
 pub use poll::{Poll, Readiness, Ready};
 pub use process::{Cores, ThreadTime, allowed_cores, disable_timer_slack, interrupt, thread_time};
 pub use ring::{Completion, OpError, RecvMode, Ring, RingMemory, WaitPolicy};
+pub use route::{Destination, Route};
 pub use socket::{Listener, Socket, SocketState, is_local};
 pub use tcp_table::{TcpSocket, TcpTable, accept_backlog};
 pub use unix_table::{UnixSocket, UnixTable};

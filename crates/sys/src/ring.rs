@@ -13,7 +13,7 @@ use std::time::Duration;
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 
-use crate::peer::Route;
+use crate::route::Route;
 use crate::socket::Socket;
 
 mod memory;

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use rustix::io::Errno;
 use rustix::net::{self, AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
-use crate::peer::{Peer, Route};
+use crate::route::{Destination, Route};
 
 /// Connections waiting to be accepted. The kernel lowers it to `net.core.somaxconn`.
 const BACKLOG: i32 = 65_535;
@@ -93,10 +93,10 @@ impl Socket {
     /// No descriptor, or a source that is not this machine's or whose port is in use.
     pub fn prepare(route: &Route) -> io::Result<Self> {
         let address = match &route.destination {
-            Peer::Unix(_) => {
+            Destination::Unix(_) => {
                 return Ok(Self { socket: new_socket(AddressFamily::UNIX)?, discards: false });
             }
-            Peer::Tcp(address) => *address,
+            Destination::Tcp(address) => *address,
         };
         let socket = new_tcp_socket(address)?;
         // A request is written as a whole; Nagle's algorithm could only delay it.
@@ -294,7 +294,7 @@ mod tests {
         let listener = Listener::bind(LOOPBACK).unwrap();
         let mut poll = Poll::new().unwrap();
         poll.watch_listener(&listener, 1).unwrap();
-        let destination = Peer::Tcp(listener.address().unwrap());
+        let destination = Destination::Tcp(listener.address().unwrap());
         let source: SocketAddr = "127.0.0.9:0".parse().unwrap();
         let route = Route { destination: destination.clone(), source: Some(source) };
         let _client = Socket::open(&route).unwrap();
@@ -321,7 +321,7 @@ mod tests {
         let free: SocketAddr = net::getsockname(&first).unwrap().try_into().unwrap();
         let source = Some(SocketAddr::from(([127, 0, 0, 11], free.port())));
         let open = |listener: &Listener| {
-            let destination = Peer::Tcp(listener.address().unwrap());
+            let destination = Destination::Tcp(listener.address().unwrap());
             Socket::open(&Route { destination, source }).unwrap()
         };
         let _both = [open(&listeners[0]), open(&listeners[1])];
@@ -334,7 +334,7 @@ mod tests {
         let listener = net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
         net::bind(&listener, &net::SocketAddrUnix::new(&path).unwrap()).unwrap();
         net::listen(&listener, 1).unwrap();
-        let route = Peer::Unix(path.as_path().into()).into();
+        let route = Destination::Unix(path.as_path().into()).into();
         let mut open = Vec::new();
         let full = loop {
             match Socket::open(&route) {
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn a_path_too_long_for_a_unix_socket_is_refused() {
         let path = format!("/tmp/{}", "x".repeat(200));
-        assert!(Socket::open(&Peer::Unix(Path::new(&path).into()).into()).is_err());
+        assert!(Socket::open(&Destination::Unix(Path::new(&path).into()).into()).is_err());
     }
 
     #[test]

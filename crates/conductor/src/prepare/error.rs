@@ -4,7 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use plimsoll_engine::EngineError;
-use plimsoll_sys::Peer;
+use plimsoll_sys::Destination;
 use plimsoll_tls::TlsFailure;
 
 use super::security::SecurityError;
@@ -46,7 +46,7 @@ pub enum PrepareError {
         /// The failure's name.
         kind: &'static str,
         /// The address tried last.
-        peer: Peer,
+        peer: Destination,
         /// What the system said.
         source: io::Error,
         /// What to do.
@@ -64,7 +64,7 @@ pub enum PrepareError {
         /// The failure's name.
         kind: &'static str,
         /// The address.
-        peer: Peer,
+        peer: Destination,
         /// What went wrong, and what to do.
         failure: TlsFailure,
     },
@@ -72,7 +72,7 @@ pub enum PrepareError {
     #[error("tls_handshake: {peer} did not complete the TLS handshake: {reason}")]
     Handshake {
         /// The address.
-        peer: Peer,
+        peer: Destination,
         /// What happened, and what to do.
         reason: &'static str,
     },
@@ -83,7 +83,7 @@ pub enum PrepareError {
     )]
     NoHttp2 {
         /// The address.
-        peer: Peer,
+        peer: Destination,
         /// What it does instead.
         reason: String,
     },
@@ -93,7 +93,7 @@ pub enum PrepareError {
         /// The failure's name.
         kind: &'static str,
         /// The address.
-        peer: Peer,
+        peer: Destination,
         /// What happened.
         meaning: &'static str,
         /// What to do.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use plimsoll_engine::MAX_CONNECTING;
 use plimsoll_plan::{IpRange, Level, Load, Network, Plan, Rungs};
 use plimsoll_record::Limits;
-use plimsoll_sys::{Peer, TcpTable};
+use plimsoll_sys::{Destination, TcpTable};
 
 use super::error::PrepareError;
 use crate::limit::{Effect, Limit, LimitedResource};
@@ -13,7 +13,7 @@ use crate::limit::{Effect, Limit, LimitedResource};
 /// The target as far as limits depend on it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place<'a> {
-    pub(super) peers: &'a [Peer],
+    pub(super) peers: &'a [Destination],
     /// Whether all of it is on this machine.
     pub(super) local: bool,
 }
@@ -108,16 +108,17 @@ fn remedy(resource: LimitedResource, connections: u64, waiting: u64) -> String {
 
 /// For each peer the local ports that connections closed from here still hold to it. Where the kernel does not report them,
 /// none are known.
-fn in_time_wait(peers: &[Peer]) -> Vec<u64> {
-    let closed = TcpTable::open().and_then(|mut table| table.in_time_wait()).unwrap_or_default();
-    let to = |peer: &Peer| closed.iter().filter(|socket| Some(socket.remote) == peer.tcp()).count() as u64;
+fn in_time_wait(peers: &[Destination]) -> Vec<u64> {
+    let closed = TcpTable::open(None).and_then(|mut table| table.in_time_wait()).unwrap_or_default();
+    let to =
+        |peer: &Destination| closed.iter().filter(|socket| Some(socket.remote) == peer.tcp()).count() as u64;
     peers.iter().map(to).collect()
 }
 
 /// Connections that the local ports suffice for: each destination and each source has all of them anew, but for those
 /// that `waiting` says are still held.
-fn ports(limits: &Limits, (peers, waiting): (&[Peer], &[u64]), network: &Network) -> u64 {
-    let of = |(peer, waiting): (&Peer, &u64)| match peer.tcp().map(|address| address.ip()) {
+fn ports(limits: &Limits, (peers, waiting): (&[Destination], &[u64]), network: &Network) -> u64 {
+    let of = |(peer, waiting): (&Destination, &u64)| match peer.tcp().map(|address| address.ip()) {
         None => u64::MAX,
         Some(IpAddr::V4(ip)) if ip.is_loopback() && network.source_ips.is_empty() => u64::MAX,
         Some(ip) => {
@@ -166,7 +167,7 @@ fn opened_at_once(plan: &Plan, workers: u32) -> u64 {
 
 /// The accept backlog of a peer on this machine; where its listener is not to be seen, as in another network
 /// namespace, the most that it can have.
-fn backlog_of(peer: &Peer) -> Option<u64> {
+fn backlog_of(peer: &Destination) -> Option<u64> {
     let address = peer.tcp().filter(|address| plimsoll_sys::is_local(address.ip()))?;
     plimsoll_sys::accept_backlog(address).or_else(plimsoll_sys::accept_backlog_max)
 }

@@ -4,15 +4,15 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 use plimsoll_plan::{IpRange, Plan};
-use plimsoll_sys::Peer;
+use plimsoll_sys::Destination;
 
 use super::error::PrepareError;
 
 /// Where the plan's connections go: every address of the host, or its unix socket.
-pub(super) fn peers(plan: &Plan) -> Result<Vec<Peer>, PrepareError> {
+pub(super) fn peers(plan: &Plan) -> Result<Vec<Destination>, PrepareError> {
     let network = &plan.network;
     if let Some(path) = &network.unix {
-        return Ok(vec![Peer::Unix(path.as_path().into())]);
+        return Ok(vec![Destination::Unix(path.as_path().into())]);
     }
     let (host, port) = match &network.connect_to {
         Some(to) => (to.host.as_str(), to.port),
@@ -25,10 +25,10 @@ pub(super) fn peers(plan: &Plan) -> Result<Vec<Peer>, PrepareError> {
     } else {
         given.into_iter().map(|address| SocketAddr::new(address, port)).collect()
     };
-    let mut peers: Vec<Peer> = Vec::new();
+    let mut peers: Vec<Destination> = Vec::new();
     for address in reachable_from(&network.source_ips, addresses, host)? {
-        if !peers.contains(&Peer::Tcp(address)) {
-            peers.push(Peer::Tcp(address));
+        if !peers.contains(&Destination::Tcp(address)) {
+            peers.push(Destination::Tcp(address));
         }
     }
     Ok(peers)

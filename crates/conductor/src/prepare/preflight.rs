@@ -12,7 +12,7 @@ use plimsoll_engine::{
 };
 use plimsoll_plan::{ArrivalProcess, DriverKind, Level, Plan, RateProfile, Shard, Stage, TlsSpec};
 use plimsoll_record::{FailureKind, FirstAnswer, Frame, TlsUsed};
-use plimsoll_sys::Peer;
+use plimsoll_sys::Destination;
 use plimsoll_tls::{Established, TlsFailure};
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -39,7 +39,7 @@ pub(super) struct Examined {
 #[derive(Debug)]
 pub(super) struct Preflight<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) peer: &'a Peer,
+    pub(super) peer: &'a Destination,
     pub(super) security: Option<&'a Security>,
     /// The request to send on it.
     pub(super) request: Option<&'a FixedRequest>,

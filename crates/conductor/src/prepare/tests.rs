@@ -36,8 +36,8 @@ fn ladder(rungs: Option<Vec<u64>>) -> Plan {
     plan(LoadSpec::Ladder { rungs, step_limit: None, budget: None })
 }
 
-fn peers(addresses: &[&str]) -> Vec<Peer> {
-    addresses.iter().map(|address| Peer::Tcp(address.parse().unwrap())).collect()
+fn peers(addresses: &[&str]) -> Vec<Destination> {
+    addresses.iter().map(|address| Destination::Tcp(address.parse().unwrap())).collect()
 }
 
 /// What becomes of a plan against targets elsewhere: the plan as it is run, and the limits it meets.

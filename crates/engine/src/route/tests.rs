@@ -12,8 +12,8 @@ fn share(index: u32, of: u32, connections: u32) -> Share {
     Share { shard, connections_before, max_connections: connections, ports: PORTS }
 }
 
-fn peers(addresses: &[&str]) -> Vec<Peer> {
-    addresses.iter().map(|address| Peer::Tcp(address.parse().unwrap())).collect()
+fn peers(addresses: &[&str]) -> Vec<Destination> {
+    addresses.iter().map(|address| Destination::Tcp(address.parse().unwrap())).collect()
 }
 
 fn ranges(texts: &[&str]) -> Vec<IpRange> {
@@ -21,7 +21,12 @@ fn ranges(texts: &[&str]) -> Vec<IpRange> {
 }
 
 /// The first route of each connection of all workers.
-fn all_routes(destinations: &[Peer], sources: &[IpRange], workers: u32, connections: u32) -> Vec<Route> {
+fn all_routes(
+    destinations: &[Destination],
+    sources: &[IpRange],
+    workers: u32,
+    connections: u32,
+) -> Vec<Route> {
     let of_worker = |index| {
         let share = share(index, workers, connections);
         let mut routes = Routes::new(destinations, sources, &share);
@@ -81,7 +86,7 @@ fn few_connections_leave_the_local_end_to_the_kernel() {
         let routes = all_routes(&peers(&[destination]), &[], 2, 20);
         assert!(routes.iter().all(|route| route.source.is_none()), "{destination}");
     }
-    let unix = [Peer::Unix(Path::new("/run/api.sock").into())];
+    let unix = [Destination::Unix(Path::new("/run/api.sock").into())];
     let routes = all_routes(&unix, &ranges(&["192.0.2.7"]), 1, 1000);
     assert!(routes.iter().all(|route| route.source.is_none()));
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_sys::Peer;
+use plimsoll_sys::Destination;
 use plimsoll_testkit::Nginx;
 
 use super::measured::{Measured, closed, order};
@@ -152,7 +152,7 @@ fn a_unix_socket_serves_small_and_large_bodies() {
             target.encode().unwrap(),
             "GET",
         ));
-        order.destinations = vec![Peer::Unix(nginx.socket().as_path().into())];
+        order.destinations = vec![Destination::Unix(nginx.socket().as_path().into())];
         order.duration = Duration::from_millis(200);
         let before = nginx.requests().unwrap();
         let measured = Measured::of(&order);
@@ -184,7 +184,7 @@ fn connections_wait_for_a_place_in_the_queue_of_a_unix_socket() {
         }
     });
     let mut order = order("127.0.0.1:1".parse().unwrap(), closed(12));
-    order.destinations = vec![Peer::Unix(path.as_path().into())];
+    order.destinations = vec![Destination::Unix(path.as_path().into())];
     order.duration = Duration::from_secs(600);
     let mut most = 0;
     // No connection is accepted before a frame shows that the queue is full, and the load goes on until all are open.
@@ -205,7 +205,7 @@ fn a_unix_socket_that_is_gone_or_full_has_a_name() {
     let path = folder.path().join("socket");
     let failures = |connections| {
         let mut order = order("127.0.0.1:1".parse().unwrap(), closed(connections));
-        order.destinations = vec![Peer::Unix(path.as_path().into())];
+        order.destinations = vec![Destination::Unix(path.as_path().into())];
         // Waiting connections are never answered.
         order.timeout = Duration::from_millis(100);
         Measured::of(&order).failures()

@@ -4,7 +4,7 @@ use std::io;
 
 use rustix::net::SocketAddrAny;
 
-use crate::peer::Peer;
+use crate::route::Destination;
 
 /// Copies of what is being sent. Each is kept until the kernel has completed its send.
 #[derive(Default)]
@@ -45,14 +45,17 @@ impl SendCopies {
 /// Every address that was connected to, in the kernel's form, kept as long as the ring. There are few, and each is used
 /// many times.
 #[derive(Default)]
-pub(super) struct Addresses(Vec<(Peer, Box<SocketAddrAny>)>);
+pub(super) struct Addresses(Vec<(Destination, Box<SocketAddrAny>)>);
 
 impl Addresses {
     /// The address in memory and its length. It stays there as long as this value lives.
     ///
     /// # Errors
     /// When a unix socket's path cannot be an address.
-    pub(super) fn locate(&mut self, peer: &Peer) -> io::Result<(*const libc::sockaddr, libc::socklen_t)> {
+    pub(super) fn locate(
+        &mut self,
+        peer: &Destination,
+    ) -> io::Result<(*const libc::sockaddr, libc::socklen_t)> {
         let known = self.0.iter().position(|(known, _)| known == peer);
         let index = match known {
             Some(index) => index,

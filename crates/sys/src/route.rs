@@ -11,14 +11,13 @@ use rustix::net::{SocketAddrAny, SocketAddrUnix};
 
 /// The destination of a connection. Cloning does not allocate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Peer {
-    /// A TCP port.
+pub enum Destination {
     Tcp(SocketAddr),
     /// A unix stream socket in the file system.
     Unix(Arc<Path>),
 }
 
-impl Peer {
+impl Destination {
     /// The address in the kernel's form.
     ///
     /// # Errors
@@ -39,7 +38,7 @@ impl Peer {
     }
 }
 
-impl fmt::Display for Peer {
+impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tcp(address) => address.fmt(f),
@@ -48,7 +47,7 @@ impl fmt::Display for Peer {
     }
 }
 
-impl From<SocketAddr> for Peer {
+impl From<SocketAddr> for Destination {
     fn from(address: SocketAddr) -> Self {
         Self::Tcp(address)
     }
@@ -57,19 +56,19 @@ impl From<SocketAddr> for Peer {
 /// The destination of a connection, and its local address unless the kernel chooses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
-    pub destination: Peer,
+    pub destination: Destination,
     /// The local address; port 0 leaves the port to the kernel. A unix socket has none.
     pub source: Option<SocketAddr>,
 }
 
-impl From<Peer> for Route {
-    fn from(destination: Peer) -> Self {
+impl From<Destination> for Route {
+    fn from(destination: Destination) -> Self {
         Self { destination, source: None }
     }
 }
 
 impl From<SocketAddr> for Route {
     fn from(destination: SocketAddr) -> Self {
-        Peer::Tcp(destination).into()
+        Destination::Tcp(destination).into()
     }
 }
