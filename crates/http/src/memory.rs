@@ -2,7 +2,6 @@
 
 /// Heads longer than this are parsed every time, in bytes.
 const MAX_CACHED_BYTES: usize = 4 * 1024;
-/// Spare buffers kept.
 const MAX_SPARES: usize = 64;
 /// What the spare buffers may hold together, in bytes: bodies that wait for a window can be large.
 const MAX_SPARE_BYTES: usize = 16 * 1024 * 1024;
@@ -25,7 +24,6 @@ impl<H: Copy> HeadCache<H> {
         self.head.filter(|_| same(&self.bytes))
     }
 
-    /// The length of the cached head in bytes.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -49,12 +47,10 @@ impl<H> Default for HeadCache<H> {
 #[derive(Debug)]
 pub(crate) struct Spares {
     buffers: Vec<Vec<u8>>,
-    /// Capacity of all of them.
     bytes: usize,
 }
 
 impl Spares {
-    /// An empty buffer with capacity.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         let Some(buffer) = self.buffers.pop() else {
             return Vec::with_capacity(NEW_BUFFER_BYTES);

@@ -18,42 +18,32 @@ use crate::service::{Service, refused};
 
 /// Reads of one connection before others have their turn.
 const READS_PER_TURN: usize = 16;
-
 /// Longer answers are sent from where they are; shorter ones are gathered, to be sent together.
 const MAX_GATHERED_BYTES: usize = 16 * 1024;
-
 /// Gathered answers are sent when they are this long.
 const MAX_ANSWERS_BYTES: usize = 64 * 1024;
-
 /// How long a client may take to close after the last answer.
 const DRAIN: Duration = Duration::from_secs(1);
-
 /// What a client may still send after the last answer.
 const MAX_DRAIN_BYTES: usize = 16 * 1024 * 1024;
 
-/// What all connections share while they have their turn.
 pub(crate) struct ResponseWriter<'s> {
     pub(crate) service: Service<'s>,
     /// Answers of this turn that are not sent yet.
     pub(crate) answers: Vec<u8>,
 }
 
-/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// Nothing is to be done until the socket or a timer says so.
     Parked,
-    /// There may be more to read.
     Again,
-    /// The connection is over.
     Closed,
 }
 
 #[derive(Clone, Copy)]
 enum Phase {
-    /// The head of a request is awaited.
     Head,
-    /// A request's body is being read.
     Body(Request),
     /// The answer is held back; nothing is read meanwhile.
     Waiting(Request),
@@ -64,7 +54,6 @@ enum Phase {
     Draining(usize),
 }
 
-/// One client.
 pub(crate) struct Connection {
     socket: Socket,
     ticket: Ticket,
@@ -83,7 +72,6 @@ impl Connection {
         Self { socket, ticket, phase: Phase::Head, held, paused: false, output }
     }
 
-    /// Does what can be done now.
     pub(crate) fn turn(&mut self, writer: &mut ResponseWriter<'_>, buffer: &mut [u8]) -> Turn {
         // A broken connection is over; whose fault it was does not matter here.
         self.try_turn(writer, buffer).unwrap_or(Turn::Closed)

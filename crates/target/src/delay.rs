@@ -23,7 +23,6 @@ pub(crate) struct Stall {
     pub(crate) held: Duration,
 }
 
-/// What a stall does to a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum StallEffect {
     /// Nothing: it is answered now.
@@ -54,7 +53,6 @@ struct Pool {
     queue: VecDeque<Sleeper>,
 }
 
-/// Everything that is held back, and until when.
 #[derive(Default)]
 pub(crate) struct Delays {
     timers: BinaryHeap<Reverse<Timer>>,
@@ -64,7 +62,6 @@ pub(crate) struct Delays {
 }
 
 impl Delays {
-    /// Wakes the ticket at an instant.
     pub(crate) fn wake_at(&mut self, due: Instant, ticket: Ticket) {
         self.push(due, ticket, None);
     }
@@ -104,7 +101,6 @@ impl Delays {
         Some(timer.ticket)
     }
 
-    /// When the next ticket is due.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.timers.peek().map(|Reverse(timer)| timer.due)
     }

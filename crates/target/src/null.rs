@@ -12,11 +12,9 @@ use plimsoll_sys::{Cores, Listener, Poll, Ready, Socket};
 use crate::server::ServerError;
 use crate::slots::Slots;
 
-/// What every request gets.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 /// What ends every request, since none has a body.
 const END: &[u8] = b"\r\n\r\n";
-
 /// The longest time between two checks of the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(20);
 /// Bytes read at once, and the most answers written at once.
@@ -149,7 +147,6 @@ impl Client {
         }
     }
 
-    /// Requests that end in these bytes.
     fn requests_in(&mut self, bytes: &[u8]) -> usize {
         let mut ended = 0;
         for byte in bytes {

@@ -46,7 +46,6 @@ impl Output {
         Ok(())
     }
 
-    /// Sends what waits; true once nothing does.
     pub(crate) fn flush(&mut self, socket: &Socket) -> io::Result<bool> {
         while let Some(segment) = self.0.front_mut() {
             segment.sent_bytes += send_fitting(socket, &segment.bytes[segment.sent_bytes..])?;

@@ -11,10 +11,7 @@ const BEGIN: &[u8] = br#"{"code":200,"msg":"ok","body":["#;
 const RECORD: &[u8] =
     r#"{"name":"nginx","author":"Igor Sysoev","version":"1.18","desp":"高性能代理工具"}"#.as_bytes();
 const END: &[u8] = b"]}";
-
-/// The longest body.
 pub(crate) const MAX_PAYLOAD_MIB: usize = 64;
-
 /// The most records, with a comma after each, that fit into the longest body.
 pub(crate) const MAX_RECORDS: u32 =
     ((MAX_PAYLOAD_MIB * 1024 * 1024 - BEGIN.len() - END.len()) / (RECORD.len() + 1)) as u32;

@@ -10,17 +10,14 @@ use crate::route::{Action, Refusal, route};
 
 /// A longer head is refused with 431.
 pub(crate) const MAX_HEAD_BYTES: usize = 64 * 1024;
-
 /// More fields are refused with 431.
 const MAX_FIELDS: usize = 128;
 
-/// A request, as far as this server cares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Request {
     pub(crate) action: Action,
     pub(crate) framing: Framing,
     pub(crate) body: Body,
-    /// The client waits for an interim answer before it sends the body.
     pub(crate) expects_continue: bool,
 }
 
@@ -56,7 +53,6 @@ impl Request {
     }
 }
 
-/// What is still to come of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Body {
     /// This many bytes.

@@ -3,14 +3,12 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-/// How the answer is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Framing {
     /// The request was HEAD: the answer has no body.
     pub(crate) head_only: bool,
     /// The client speaks HTTP/1.0: no chunks, and the head must state if the connection stays.
     pub(crate) old_protocol: bool,
-    /// Another request may follow on this connection.
     pub(crate) keep_alive: bool,
 }
 
@@ -21,7 +19,6 @@ pub(crate) const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 /// its head is completed as it is written. Cloning copies no bytes.
 #[derive(Clone)]
 pub(crate) struct Response {
-    /// Head and body.
     pub(crate) bytes: Arc<Vec<u8>>,
     pub(crate) head_bytes: usize,
 }
@@ -32,7 +29,6 @@ impl Response {
         Self::new(status, "application/json", body)
     }
 
-    /// An answer in plain text.
     pub(crate) fn text(status: u16, body: &str) -> Self {
         Self::new(status, "text/plain; charset=utf-8", body.as_bytes())
     }

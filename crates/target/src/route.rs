@@ -14,22 +14,18 @@ const MAX_WORKERS: u32 = 1_000_000;
 const MAX_BURN_US: u64 = 10_000_000;
 const MIN_STALL_EVERY: Duration = Duration::from_millis(1);
 
-/// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     Index,
     Healthz,
     Stats,
-    /// This many records.
     Payload(u32),
     /// An answer after a time, given by one of a number of workers; none means no limit.
     Sleep(Duration, Option<u32>),
-    /// An answer after this much CPU time.
     Burn(Duration),
     Status(u16),
     Chunked,
     Close,
-    /// An answer, held in the stall's windows.
     Stall(Stall),
     Refuse(Refusal),
 }
@@ -66,7 +62,6 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// The status of its response.
     pub(crate) fn status(self) -> u16 {
         match self {
             Self::NotFound => 404,

@@ -29,13 +29,10 @@ pub enum ServerError {
 
 /// The longest time between two checks of the stop flag.
 const STOP_CHECK: Duration = Duration::from_millis(50);
-
 /// Connections taken before those that are open have their turn; the others come again.
 const ACCEPTS_PER_TURN: usize = 256;
-
 /// Bytes read at once. All connections read into one buffer.
 const READ_BYTES: usize = 64 * 1024;
-
 /// The listener's token; slots give out none so high.
 const LISTENER: u64 = u64::MAX;
 

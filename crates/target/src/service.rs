@@ -26,13 +26,9 @@ const INDEX: &str = "\
 /stall?every=5s&for=500ms   holds all answers in the last 500 ms of each 5 s since its first request
 ";
 
-/// The sizes of the chunks of `/chunked`; 1000 bytes together.
 const CHUNK_BYTES: [usize; 4] = [1, 99, 400, 500];
-
-/// The text of `/chunked`.
 const CHUNKED_TEXT: [u8; 1000] = [b'p'; 1000];
 
-/// Answers requests.
 pub(crate) struct Service<'s> {
     stop: &'s AtomicBool,
     served: Arc<AtomicU64>,
@@ -115,7 +111,6 @@ impl<'s> Service<'s> {
     }
 }
 
-/// The answer to a request that is not served.
 pub(crate) fn refused(refusal: Refusal) -> Response {
     Response::error(refusal.status(), refusal)
 }

@@ -21,7 +21,6 @@ fn index(token: u64) -> usize {
 }
 
 impl<T> Slots<T> {
-    /// No places yet.
     pub(crate) fn new() -> Self {
         Self { slots: Vec::new(), free: Vec::new() }
     }

@@ -70,7 +70,6 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     thread::Builder::new().stack_size(STACK_BYTES).spawn(work)
 }
 
-/// What the threads of one server share.
 struct Shared {
     script: Script,
     connections: AtomicU64,

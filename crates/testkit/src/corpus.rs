@@ -19,7 +19,6 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
 /// What a fuzzer tries first: small changes at places that are spread over a seed, to bound the time.
 #[derive(Debug, Clone, Copy)]
 pub struct Mutations<'a> {
-    /// The most places of one seed.
     pub max_places: usize,
     /// Bytes that mean something, of which each is put in the place of another.
     pub special_bytes: &'a [u8],

@@ -4,10 +4,8 @@ use std::time::Duration;
 
 /// The body where a script does not name one.
 const BODY: &[u8] = b"{\"status\":\"ok\"}";
-
 /// The head of [`Script::HugeHead`]; the limit of a careful client is 64 KiB.
 const HUGE_HEAD_BYTES: usize = 80 * 1024;
-
 /// The body that [`Script::SlowTrickle`] promises.
 const TRICKLE_BYTES: usize = 1_000_000;
 
@@ -15,10 +13,11 @@ const TRICKLE_BYTES: usize = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Script {
     /// Nothing is wrong: 200 with this body.
-    Correct { body: Vec<u8> },
+    Correct {
+        body: Vec<u8>,
+    },
     /// Answers with these statuses in turn, over all connections; those that can have no body have none.
     Statuses(Vec<u16>),
-    /// Answers in HTTP/1.0 and closes.
     Http10,
     /// Answers without a length; the end of the connection ends the body.
     CloseDelimited,
@@ -27,70 +26,59 @@ pub enum Script {
     /// A correct answer, each byte in a packet of its own.
     OneBytePieces,
     /// Closes after so many answers on a connection, without having said so.
-    CloseBetweenRequests { after: u64 },
+    CloseBetweenRequests {
+        after: u64,
+    },
     /// Announces 100 bytes of body, sends 50 and closes.
     TruncatedBody,
     /// Sends what is no HTTP and closes.
     GarbageHead,
     /// Sends a head of more than 64 KiB, then a body.
     HugeHead,
-    /// Closes instead of answering.
     EarlyClose,
-    /// Resets the connection instead of answering.
     ResetBeforeResponse,
-    /// Resets the connection in the middle of the body.
     ResetMidBody,
-    /// Reads requests and never answers.
     NeverAnswer,
     /// Sends the head at once and then a byte of a megabyte's body per gap. It takes more than a second if the
     /// gap is more than a microsecond.
-    SlowTrickle { gap: Duration },
+    SlowTrickle {
+        gap: Duration,
+    },
     /// Announces more bytes than it sends, and leaves the connection open.
     ContentLengthTooLarge,
     /// Sends more bytes than it announces.
     ContentLengthTooSmall,
     /// Sends a chunk whose size is not a number.
     BadChunk,
-    /// Announces two lengths that differ.
     ConflictingLength,
     /// Is slow at first, like what is compiled while it runs.
     SlowAtFirst {
         /// So many requests, over all connections, are answered slowly.
         requests: u64,
-        /// How long each of these takes.
         cold: Duration,
-        /// How long each of the others takes.
         warm: Duration,
     },
     /// Answers so many requests over all connections; at the next one the listener and all connections close at
     /// once, as if the server had been killed.
-    KillAfter { requests: u64 },
+    KillAfter {
+        requests: u64,
+    },
 }
 
-/// The request to answer.
 pub(crate) struct Request {
-    /// Requests before it, on all connections.
     pub(crate) before_on_server: u64,
-    /// Requests before it, on its connection.
     pub(crate) before_on_connection: u64,
-    /// It wants the head alone.
     pub(crate) head_only: bool,
 }
 
-/// What comes after the bytes of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Then {
-    /// The next request is read.
     Read,
-    /// The connection closes.
     Close,
-    /// The connection is reset.
     Reset,
-    /// The whole server closes.
     Kill,
 }
 
-/// Bytes and how they are sent.
 pub(crate) struct Reply {
     pub(crate) bytes: Vec<u8>,
     /// So long it takes until the first byte.
@@ -111,7 +99,6 @@ impl Reply {
 }
 
 impl Script {
-    /// What is done about one request.
     pub(crate) fn reply(&self, request: &Request) -> Reply {
         match self {
             Self::Correct { body } => Reply::new(answer(200, body, request), Then::Read),
@@ -199,7 +186,6 @@ fn ok(request: &Request) -> Vec<u8> {
     answer(200, BODY, request)
 }
 
-/// A correct answer.
 fn answer(status: u16, body: &[u8], request: &Request) -> Vec<u8> {
     let line = format!("HTTP/1.1 {status} Scripted\r\n");
     if matches!(status, 204 | 304) {

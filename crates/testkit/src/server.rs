@@ -12,17 +12,14 @@ use tempfile::TempDir;
 
 /// Starts that are tried: the port may be taken by another process between being chosen and being used.
 const MAX_STARTS: usize = 5;
-
 /// How long a server may take to accept. A database and a program that is compiled first take seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
-
 /// How often it is asked whether it accepts; it does not announce when it begins to.
 const POLL: Duration = Duration::from_millis(5);
 
 /// Why a server does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// The program is not there, or cannot be run.
     #[error("could not run {program} ({reason}); `make setup` installs it")]
     NotInstalled { program: String, reason: io::Error },
     /// A file or a port that it needs.
@@ -31,7 +28,6 @@ pub enum ServerError {
     /// A command that has to run before it starts.
     #[error("{program} failed; it said: {output}")]
     Preparation { program: String, output: String },
-    /// It ended or did not accept in time.
     #[error("{program} did not begin to accept; it said: {log}")]
     NotAccepting { program: String, log: String },
 }
@@ -149,7 +145,6 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
-/// Starts a command.
 pub(crate) fn spawn(command: &mut Command) -> Result<Child, ServerError> {
     command.spawn().map_err(|reason| not_installed(command, reason))
 }

@@ -27,7 +27,6 @@ pub(crate) struct Channel {
     records_per_key: u64,
     keeps_tickets: bool,
     answered: bool,
-    /// The server has said close_notify.
     pub(crate) peer_closed: bool,
     closed: bool,
 }

@@ -8,11 +8,8 @@ use crate::alert::Alert;
 /// What failures of TLS are counted as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TlsFailureKind {
-    /// The server's certificate was not accepted.
     Certificate,
-    /// The two sides did not come to terms.
     Handshake,
-    /// The session was open and broke.
     Record,
 }
 
@@ -94,7 +91,6 @@ impl TlsFailure {
         }
     }
 
-    /// Names what stopped rustls in a handshake.
     pub(crate) fn in_handshake(error: Error) -> Self {
         match error {
             Error::InvalidCertificate(fault) => certificate_failure(fault),

@@ -9,7 +9,6 @@ use crate::channel::Channel;
 use crate::failure::TlsFailure;
 use crate::record;
 
-/// A handshake under way.
 pub(crate) struct Handshake {
     connection: UnbufferedClientConnection,
     /// Bytes at the front of the input that rustls has seen and not given back.
@@ -17,7 +16,6 @@ pub(crate) struct Handshake {
     keeps_tickets: bool,
 }
 
-/// What rustls wants next.
 enum Wants {
     Another,
     Record,

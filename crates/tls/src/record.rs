@@ -67,7 +67,6 @@ pub(crate) fn record_bytes(bytes: &[u8]) -> Result<Option<usize>, TlsFailure> {
     }
 }
 
-/// The key of one direction and the number of its next record.
 pub(crate) struct RecordKey {
     key: LessSafeKey,
     vector: [u8; NONCE_LEN],
@@ -97,7 +96,6 @@ impl RecordKey {
         Ok(Self { key: LessSafeKey::new(unbound), vector, sequence, tls13, explicit_bytes })
     }
 
-    /// Records sealed or opened with this key so far.
     pub(crate) const fn sequence(&self) -> u64 {
         self.sequence
     }

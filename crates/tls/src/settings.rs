@@ -12,9 +12,7 @@ pub struct TlsSettings {
     pub roots: Roots,
     /// The client's own certificate, for servers that demand one.
     pub identity: Option<Identity>,
-    /// Whether the server's certificate is verified.
     pub verify: bool,
-    /// Whether sessions of one client resume earlier ones.
     pub resumption: bool,
     /// Application protocols to offer, the best first; none offers none.
     pub alpn: Vec<Vec<u8>>,
@@ -29,7 +27,6 @@ impl Default for TlsSettings {
 /// Whom to trust.
 #[derive(Debug, Clone)]
 pub enum Roots {
-    /// The authorities that the operating system trusts.
     System,
     /// Only the certificates in this PEM text. A server's own certificate may be among them.
     Pem(Vec<u8>),
@@ -91,7 +88,6 @@ pub enum TlsError {
     Setup(Error),
 }
 
-/// The authorities to trust.
 pub(crate) fn authorities(roots: &Roots) -> Result<(RootCertStore, Vec<CertificateDer<'static>>), TlsError> {
     let mut store = RootCertStore::empty();
     match roots {
@@ -125,7 +121,6 @@ fn certificates(pem: &[u8], option: &'static str) -> Result<Vec<CertificateDer<'
     if found.is_empty() { Err(TlsError::NoCertificate { option }) } else { Ok(found) }
 }
 
-/// Certificates and key of an identity.
 pub(crate) fn credentials(
     identity: &Identity,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsError> {

@@ -24,7 +24,6 @@ struct Server {
     tls13: Vec<Tls13ClientSessionValue>,
 }
 
-/// The sessions of one client that can be resumed.
 #[derive(Default)]
 pub(crate) struct Tickets(Mutex<HashMap<ServerName<'static>, Server>>);
 

@@ -21,7 +21,6 @@ use rustls::{DigitallySignedStruct, Error, SignatureScheme};
 use crate::failure;
 use crate::settings::{TlsError, TlsSettings, authorities};
 
-/// Verifies servers, or accepts all of them.
 #[derive(Debug)]
 pub(crate) struct Verifier {
     /// `None` accepts every server.

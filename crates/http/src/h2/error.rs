@@ -82,7 +82,6 @@ pub enum Malformed {
          before it"
     )]
     Head,
-    /// A `Content-Length` that is no number, contradicts another, or is not the body's length.
     #[error(
         "content-length is not the body's length: expected them to agree; check what sets this \
          header on the target or a proxy before it"

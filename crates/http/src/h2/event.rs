@@ -21,19 +21,25 @@ pub enum Event<'a> {
         /// Never empty.
         bytes: &'a [u8],
     },
-    /// The response is complete.
     Answered {
         tag: u32,
         /// The response; `keep_alive` says whether the connection takes further requests.
         response: Response,
     },
     /// The response breaks HTTP's rules; the stream was reset, the connection goes on.
-    Malformed { tag: u32, malformed: Malformed },
-    /// The server gave the request up.
-    Reset { tag: u32, code: ErrorCode },
+    Malformed {
+        tag: u32,
+        malformed: Malformed,
+    },
+    Reset {
+        tag: u32,
+        code: ErrorCode,
+    },
     /// The server did not process the request and says so: it may be sent again (RFC 9113 section
     /// 8.7), after GOAWAY on another connection.
-    Refused { tag: u32 },
+    Refused {
+        tag: u32,
+    },
     /// The connection ended before the response was complete.
     Cut {
         tag: u32,

@@ -2,7 +2,6 @@
 
 use super::error::ErrorCode;
 
-/// The length of a frame's header.
 pub(super) const HEADER_BYTES: usize = 9;
 /// The longest payload a peer may send before another limit was granted, which is never done here:
 /// larger frames would save nothing and let one stream hold up the others.
@@ -26,7 +25,6 @@ pub(super) const END_HEADERS: u8 = 0x4;
 pub(super) const PADDED: u8 = 0x8;
 pub(super) const PRIORITIZED: u8 = 0x20;
 
-/// What stands before a frame's payload.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FrameHeader {
     pub(super) len: u32,
@@ -64,7 +62,6 @@ pub(super) fn push_header(out: &mut Vec<u8>, len: usize, kind: u8, flags: u8, st
     out.extend_from_slice(&[a, b, c, kind, flags, s0, s1, s2, s3]);
 }
 
-/// Writes SETTINGS with these identifiers and values.
 pub(super) fn push_settings(out: &mut Vec<u8>, settings: &[(u16, u32)]) {
     push_header(out, settings.len() * 6, SETTINGS, 0, 0);
     for (identifier, value) in settings {

@@ -32,7 +32,6 @@ impl Head {
     }
 }
 
-/// Reads a header block field by field.
 #[derive(Debug, Default)]
 pub(super) struct HeadReader {
     status: u16,

@@ -147,7 +147,6 @@ fn next(rest: &mut &[u8]) -> Result<u8, HpackError> {
     Ok(*byte)
 }
 
-/// Appends an integer; `pattern` holds the bits before the prefix.
 fn push_integer(out: &mut Vec<u8>, pattern: u8, prefix_bits: u8, value: usize) {
     let full = (1_u8 << prefix_bits) - 1;
     if let Ok(small) = u8::try_from(value)

@@ -15,13 +15,11 @@ pub(super) const MAX_CONCURRENT_STREAMS: u16 = 0x3;
 pub(super) const INITIAL_WINDOW_SIZE: u16 = 0x4;
 pub(super) const MAX_FRAME_SIZE: u16 = 0x5;
 
-/// The server's settings in force.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ServerSettings {
     table_bytes: u32,
     /// Whether the table shrank: the next header block must acknowledge that (RFC 7541 section 4.2).
     pub(super) table_shrank: bool,
-    /// Whether the first SETTINGS have come.
     pub(super) known: bool,
     pub(super) max_streams: u32,
     pub(super) window_bytes: u32,

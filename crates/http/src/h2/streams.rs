@@ -21,11 +21,8 @@ pub(super) struct Stream {
     pub(super) status: u16,
     pub(super) interim_count: u8,
     pub(super) expect: Expect,
-    /// Whether fields and body are handed on.
     pub(super) observe: bool,
-    /// Whether the request was sent to its end.
     pub(super) sent: bool,
-    /// Whether a frame of the response has begun to arrive.
     pub(super) begun: bool,
     /// The body's length as the head declares it, in bytes.
     pub(super) declared: Option<u64>,
@@ -65,7 +62,6 @@ pub(super) struct Streams {
 const _: () = assert!(size_of::<Stream>() <= 64);
 
 impl Streams {
-    /// Room for `max_streams` streams.
     pub(super) fn new(max_streams: u32) -> Self {
         let places = (max_streams as usize * 2).next_power_of_two().max(2);
         let shift = u32::BITS - places.trailing_zeros();
@@ -106,7 +102,6 @@ impl Streams {
         Some(stream)
     }
 
-    /// Every open stream, in no order.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
         self.places.iter_mut().filter(|stream| stream.id != 0)
     }
@@ -125,7 +120,6 @@ impl Streams {
         ids
     }
 
-    /// Forgets all streams.
     pub(super) fn clear(&mut self) {
         self.places.fill(VACANT);
         self.count = 0;

@@ -4,7 +4,6 @@ use super::error::Broken;
 
 /// A window before anything widens it, in bytes.
 pub(super) const DEFAULT_BYTES: u32 = 65_535;
-/// No window may grow beyond this, in bytes.
 pub(super) const MAX_BYTES: u32 = 0x7fff_ffff;
 
 /// What the peer may still send, and what it has used since the last window update.
@@ -37,7 +36,6 @@ impl ReceiveWindow {
     }
 }
 
-/// The peer lets more be sent.
 pub(super) fn widen(send_left: &mut i32, increment: u32) -> Result<(), Broken> {
     let increment = i32::try_from(increment).map_err(|_| Broken::FlowControl)?;
     *send_left = send_left.checked_add(increment).ok_or(Broken::FlowControl)?;

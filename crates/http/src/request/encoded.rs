@@ -6,17 +6,14 @@ use crate::h2::hpack;
 /// The HTTP version that a request is encoded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
-    /// HTTP/1.1: the head is text.
     Http1,
     /// HTTP/2: the head is a header block, without frames.
     Http2,
 }
 
-/// The value of a field.
 pub(super) enum Value<'v, P> {
     Text(&'v [u8]),
     Part(P),
-    /// The length of a body that is rendered.
     BodyLength,
 }
 
@@ -30,7 +27,6 @@ impl<P: Part> Value<'_, P> {
     }
 }
 
-/// A piece of an encoded head.
 #[derive(Debug)]
 enum Segment<P> {
     /// Never empty, never two in a row.
@@ -49,7 +45,6 @@ impl<P: Part> Segment<P> {
     }
 }
 
-/// The most digits of a length.
 const MAX_LENGTH_DIGITS: usize = 20;
 /// The most bytes in front of a value in a header block: its length (RFC 7541 section 5.1).
 const MAX_PREFIX_BYTES: usize = 6;
@@ -128,7 +123,6 @@ impl Version {
     }
 }
 
-/// Writes a head field by field.
 pub(super) struct HeadWriter<P> {
     version: Version,
     segments: Vec<Segment<P>>,
@@ -137,7 +131,6 @@ pub(super) struct HeadWriter<P> {
 }
 
 impl<P: Part> HeadWriter<P> {
-    /// Begins an HTTP/1.1 head with its request line.
     pub(super) fn http1(method: &str, path: P) -> Self {
         let mut head = Self { version: Version::Http1, segments: Vec::new(), tail: Vec::new() };
         head.tail.extend_from_slice(method.as_bytes());
@@ -199,7 +192,6 @@ impl<P: Part> HeadWriter<P> {
         }
     }
 
-    /// Ends the head of a request with this body.
     pub(super) fn end(mut self, body: P) -> EncodedRequest<P> {
         if self.version == Version::Http1 {
             self.tail.extend_from_slice(b"\r\n");

@@ -9,9 +9,7 @@ use thiserror::Error;
 pub enum HeadField {
     /// The user's `Host` header as HTTP/2's `:authority`.
     Host,
-    /// Path and query.
     Path,
-    /// A header of this name.
     Header(String),
 }
 
@@ -40,22 +38,15 @@ impl fmt::Display for HeadField {
 pub enum EncodeError<M> {
     #[error("method {method:?} is not valid: use a token of letters such as GET or POST")]
     Method { method: String },
-    /// The host is empty or holds a space, a control character or one beyond ASCII.
     #[error("host {host:?} is not valid: use visible ASCII only, an international name in its xn-- form")]
     Host { host: String },
-    /// A header's name is empty or holds a character that no token may hold.
     #[error("header name {name:?} is not valid: use a token such as X-Request-Id, without spaces")]
     HeaderName { name: String },
     #[error("{field} is empty")]
     Empty { field: HeadField },
     /// A value would end its line early, or holds what its field may not hold.
     #[error("{field}: {source}; {}", .field.advice())]
-    Value {
-        field: HeadField,
-        /// The byte that is not allowed, and its origin.
-        source: M,
-    },
-    /// A header that belongs to an HTTP/1.1 connection, and would change what an HTTP/2 request means.
+    Value { field: HeadField, source: M },
     #[error("header {name} has no place in HTTP/2: leave it out, or ask for HTTP/1.1")]
     ConnectionHeader { name: String },
 }

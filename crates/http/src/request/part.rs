@@ -30,7 +30,6 @@ pub trait Part {
 #[error("it holds byte {byte:#04x} at offset {at}")]
 pub struct InvalidByte {
     pub byte: u8,
-    /// Its offset in the part.
     pub at: usize,
 }
 

@@ -11,7 +11,6 @@ use super::malformed::Malformed;
 
 /// The longest head, empty line included, in bytes.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
-/// The most header fields of one head.
 const MAX_HEADERS: usize = 256;
 /// How every head begins, whatever its minor version.
 const START: &[u8] = b"HTTP/1.";
@@ -26,7 +25,6 @@ pub enum Expect {
     NoBody,
 }
 
-/// What a head says about its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) status: u16,
@@ -34,7 +32,6 @@ pub(super) struct Head {
     pub(super) framing: Framing,
 }
 
-/// Where the body ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
     Length(u64),

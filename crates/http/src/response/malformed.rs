@@ -12,7 +12,6 @@ pub enum Malformed {
          check that the target speaks plain HTTP/1.1 on this port"
     )]
     Head,
-    /// A head over 64 KiB or over 256 header fields.
     #[error(
         "response head too large: expected at most 64 KiB and 256 header fields; \
          make the target send fewer or shorter headers"
@@ -24,7 +23,6 @@ pub enum Malformed {
          check what sets this header on the target or on a proxy before it"
     )]
     Framing,
-    /// A chunked body whose sizes, line ends or trailers break the coding.
     #[error(
         "malformed chunked body: expected a hexadecimal size and CRLF around every chunk; \
          check what writes the body on the target or on a proxy before it"

@@ -22,7 +22,7 @@ impl Levels {
         Self(architecture.lines().filter_map(row).collect())
     }
 
-    fn of(&self, name: &str) -> Option<u8> {
+    fn get(&self, name: &str) -> Option<u8> {
         self.0.get(name).copied()
     }
 }
@@ -42,7 +42,7 @@ fn edges(crates: &[Crate]) -> impl Iterator<Item = (&Crate, &Dependency)> {
 /// Crates without a level, and edges that do not go down.
 pub(crate) fn upward_edges(crates: &[Crate], levels: &Levels) -> Vec<Breach> {
     let unlevelled =
-        crates.iter().filter(|one| one.name != TESTKIT && levels.of(&one.name).is_none()).map(|one| {
+        crates.iter().filter(|one| one.name != TESTKIT && levels.get(&one.name).is_none()).map(|one| {
             let advice =
                 format!("crate `{}` has no level; add its row to the table of ARCHITECTURE.md", one.name);
             breach(one, "every crate has a level", advice)
@@ -51,7 +51,7 @@ pub(crate) fn upward_edges(crates: &[Crate], levels: &Levels) -> Vec<Breach> {
 }
 
 fn upward_edge(from: &Crate, to: &Dependency, levels: &Levels) -> Option<Breach> {
-    let (above, below) = (levels.of(&from.name)?, levels.of(&to.name)?);
+    let (above, below) = (levels.get(&from.name)?, levels.get(&to.name)?);
     if above > below {
         return None;
     }

@@ -4,19 +4,19 @@ use super::breach::Breach;
 use super::sources::Source;
 
 /// Past this a file holds more than one concept.
-const LINES_MAX: usize = 600;
+const MAX_LINES: usize = 600;
 
 /// A Rust file that is too long.
 pub(crate) fn long_file(source: &Source) -> Vec<Breach> {
     let lines = source.text.lines().count();
-    if lines <= LINES_MAX {
+    if lines <= MAX_LINES {
         return Vec::new();
     }
     let advice =
         format!("{lines} lines; split it by concept into files of a folder named {}/", source.stem());
     vec![Breach {
         file: source.path.clone(),
-        line: LINES_MAX + 1,
+        line: MAX_LINES + 1,
         rule: "a file has at most 600 lines",
         advice,
     }]

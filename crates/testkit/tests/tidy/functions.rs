@@ -9,9 +9,9 @@ use super::breach::Breach;
 use super::sources::Source;
 
 /// What a reader holds in view at once. The aim is ten.
-const LINES_MAX: usize = 70;
+const MAX_LINES: usize = 70;
 
-/// Functions and methods longer than [`LINES_MAX`], counted from `fn` to the closing brace.
+/// Functions and methods longer than [`MAX_LINES`], counted from `fn` to the closing brace.
 pub(crate) fn long_functions(source: &Source) -> Result<Vec<Breach>, Box<dyn Error>> {
     let file = syn::parse_file(&source.text).map_err(|error| format!("{}: {error}", source.path))?;
     let mut search = LongFunctions { path: &source.path, breaches: Vec::new() };
@@ -29,7 +29,7 @@ impl LongFunctions<'_> {
         let first = signature.fn_token.span().start().line;
         let last = block.brace_token.span.close().end().line;
         let lines = last + 1 - first;
-        if lines > LINES_MAX {
+        if lines > MAX_LINES {
             let advice = format!("`{}` has {lines}; name its parts and make them functions", signature.ident);
             let rule = "a function has at most 70 lines";
             self.breaches.push(Breach { file: self.path.to_owned(), line: first, rule, advice });

@@ -50,7 +50,6 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         Ok(DataFrame { stream: header.stream, body_left, padding_left, len: header.len, end_stream, observe })
     }
 
-    /// Adds to the body's length; true if the response is observed.
     fn count_body(&mut self, id: u32, bytes: u32) -> bool {
         let Some(stream) = self.connection.streams.find(id) else {
             return false;

@@ -48,7 +48,6 @@ impl Connection {
 }
 
 impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
-    /// A frame is complete.
     pub(super) fn read_frame(&mut self, header: FrameHeader, payload: &[u8]) -> Result<(), Broken> {
         match header.kind {
             frame::HEADERS => self.read_headers(header, payload),

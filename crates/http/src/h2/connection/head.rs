@@ -9,7 +9,6 @@ use crate::h2::frame::{self, FrameHeader};
 use crate::h2::head::{Head, HeadReader};
 use crate::h2::streams::Stream;
 
-/// The longest header block, in bytes.
 const MAX_BLOCK_BYTES: usize = 64 * 1024;
 /// The most interim (1xx) responses before one final response.
 const MAX_INTERIM: u8 = 16;

@@ -7,7 +7,6 @@ use crate::h2::memory::Memory;
 /// Frames in a row that carry nothing: empty DATA, PING, SETTINGS, unknown types and the like.
 const MAX_IDLE_FRAMES: u16 = 10_000;
 
-/// How far the current frame is read.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
     pub(super) phase: Phase,
@@ -22,14 +21,12 @@ pub(super) struct Reader {
     idle_frames: u16,
 }
 
-/// A header block whose end has not come.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenBlock {
     pub(super) stream: u32,
     pub(super) end_stream: bool,
 }
 
-/// A DATA frame that is passing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DataFrame {
     pub(super) stream: u32,
@@ -79,7 +76,6 @@ impl Reader {
         self.idle_frames = 0;
     }
 
-    /// Takes bytes for the header of the next frame.
     pub(super) fn read_header(&mut self, input: &mut &[u8]) -> Option<FrameHeader> {
         if self.header_len == 0
             && let Some((header, rest)) = input.split_first_chunk::<HEADER_BYTES>()

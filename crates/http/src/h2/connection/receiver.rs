@@ -89,7 +89,6 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
         Ok(true)
     }
 
-    /// A frame's header is complete.
     fn begin_frame(&mut self, header: FrameHeader) -> Result<Phase, Broken> {
         if !self.connection.server.known && (header.kind != frame::SETTINGS || header.has(frame::ACK)) {
             return Err(Broken::Preface);

@@ -7,12 +7,10 @@ use crate::h2::error::HpackError;
 
 /// The symbol that stands for the end of a string, and never in one.
 const END: u16 = 256;
-/// The longest code, in bits.
 const MAX_LEN: usize = 30;
 /// Codes up to this many bits, which all common characters have, take one table access.
 const SHORT_BITS: u32 = 10;
 
-/// The length of each symbol's code, in bits.
 #[rustfmt::skip]
 const LENGTHS: [u8; 257] = [
     13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
