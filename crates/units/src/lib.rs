@@ -5,12 +5,10 @@
 //! [`RealClock`], the only reader of the operating system's clock.
 
 mod clock;
-mod instant;
 mod quantity;
 mod text;
 
-pub use clock::{Clock, RealClock, SimClock, unix_time};
-pub use instant::Instant;
+pub use clock::{Clock, Instant, RealClock, unix_time};
 pub use quantity::{
     ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate,
 };

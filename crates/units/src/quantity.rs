@@ -10,11 +10,9 @@ pub struct ParseQuantityError {
     expected: &'static str,
 }
 
-const DURATION: &str = "a duration such as 500ms, 1.5s, 2m or 1h";
-const COUNT: &str = "a count such as 200, 1k or 2.5M";
-const RATE: &str = "a rate such as 500, 2k or 120/m";
-const BANDWIDTH: &str = "a bandwidth such as 200Mbit, 2.5Gbit or 64kbit/s";
-const BYTES: &str = "an amount of memory such as 256MB, 1.5GB or 512MiB";
+fn parsed<T>(text: &str, value: Option<T>, expected: &'static str) -> Result<T, ParseQuantityError> {
+    value.ok_or_else(|| ParseQuantityError { text: text.to_owned(), expected })
+}
 
 /// Parts of one number and its unit; a plain number has an empty unit.
 fn split_unit(text: &str) -> (&str, &str) {
@@ -40,32 +38,6 @@ fn duration_unit_sec(unit: &str) -> Option<f64> {
     })
 }
 
-/// Reads a duration: a number with `ns`, `us`, `ms`, `s`, `m` or `h`, several of them joined
-/// (`1m30s`), or a plain number of seconds.
-///
-/// # Errors
-/// When the text is anything else, or longer than a year.
-pub fn parse_duration(text: &str) -> Result<Duration, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), expected: DURATION };
-    let mut rest = text.trim();
-    let mut seconds = 0.0;
-    if rest.is_empty() {
-        return Err(error());
-    }
-    while !rest.is_empty() {
-        let (digits, tail) = split_unit(rest);
-        let unit_len = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
-        let unit = duration_unit_sec(tail[..unit_len].trim()).ok_or_else(error)?;
-        seconds += number(digits).ok_or_else(error)? * unit;
-        rest = &tail[unit_len..];
-    }
-    const YEAR_SEC: f64 = 366.0 * 86_400.0;
-    if seconds > YEAR_SEC {
-        return Err(error());
-    }
-    Ok(Duration::from_secs_f64(seconds))
-}
-
 fn si_factor(unit: &str) -> Option<f64> {
     Some(match unit {
         "" => 1.0,
@@ -76,9 +48,37 @@ fn si_factor(unit: &str) -> Option<f64> {
     })
 }
 
-fn scaled(text: &str) -> Option<f64> {
+/// A number with a unit, in units of one.
+fn scaled(text: &str, unit_size: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let (digits, unit) = split_unit(text.trim());
-    Some(number(digits)? * si_factor(unit)?)
+    Some(number(digits)? * unit_size(unit)?)
+}
+
+/// A whole amount, at least one.
+fn whole(value: f64) -> Option<u64> {
+    (1.0..=1e15).contains(&value).then(|| value.round() as u64)
+}
+
+/// Reads a duration: a number with `ns`, `us`, `ms`, `s`, `m` or `h`, several of them joined
+/// (`1m30s`), or a plain number of seconds.
+///
+/// # Errors
+/// When the text is anything else, or longer than a year.
+pub fn parse_duration(text: &str) -> Result<Duration, ParseQuantityError> {
+    parsed(text, duration(text.trim()), "a duration such as 500ms, 1.5s, 2m or 1h")
+}
+
+fn duration(text: &str) -> Option<Duration> {
+    const YEAR_SEC: f64 = 366.0 * 86_400.0;
+    let mut rest = text;
+    let mut seconds = 0.0;
+    while !rest.is_empty() {
+        let (digits, tail) = split_unit(rest);
+        let unit_len = tail.find(|c: char| c.is_ascii_digit()).unwrap_or(tail.len());
+        seconds += number(digits)? * duration_unit_sec(tail[..unit_len].trim())?;
+        rest = &tail[unit_len..];
+    }
+    (!text.is_empty() && seconds <= YEAR_SEC).then(|| Duration::from_secs_f64(seconds))
 }
 
 /// Reads a whole count with an optional SI suffix: `200`, `1k`, `2.5M`.
@@ -86,13 +86,9 @@ fn scaled(text: &str) -> Option<f64> {
 /// # Errors
 /// When the text is not a number, or does not come out whole (`1.5`, `0.3k` is 300 and passes).
 pub fn parse_count(text: &str) -> Result<u64, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), expected: COUNT };
-    let value = scaled(text).ok_or_else(error)?;
-    let whole = value.round();
-    if (value - whole).abs() > 1e-6 || whole > 1e15 {
-        return Err(error());
-    }
-    Ok(whole as u64)
+    let is_whole = |value: &f64| (value - value.round()).abs() <= 1e-6 && value.round() <= 1e15;
+    let count = scaled(text, si_factor).filter(is_whole).map(|value| value.round() as u64);
+    parsed(text, count, "a count such as 200, 1k or 2.5M")
 }
 
 /// Reads a rate and gives it per second: `2k`, `2k/s`, `0.5`, `120/m`, `3600/h`.
@@ -100,18 +96,11 @@ pub fn parse_count(text: &str) -> Result<u64, ParseQuantityError> {
 /// # Errors
 /// When the text is anything else, or the rate is zero.
 pub fn parse_rate(text: &str) -> Result<f64, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), expected: RATE };
     let (amount, per) = text.split_once('/').unwrap_or((text, "s"));
-    let seconds = duration_unit_sec(per.trim()).filter(|_| !per.trim().is_empty()).ok_or_else(error)?;
-    let rate = scaled(amount).ok_or_else(error)? / seconds;
-    if rate > 0.0 && rate.is_finite() { Ok(rate) } else { Err(error()) }
-}
-
-/// The number before a unit, in whole units of one.
-fn whole_with_unit(text: &str, unit_size: impl Fn(&str) -> Option<f64>) -> Option<u64> {
-    let (digits, unit) = split_unit(text.trim());
-    let value = number(digits)? * unit_size(unit)?;
-    (1.0..=1e15).contains(&value).then(|| value.round() as u64)
+    let seconds = duration_unit_sec(per.trim()).filter(|_| !per.trim().is_empty());
+    let rate = scaled(amount, si_factor).zip(seconds).map(|(amount, seconds)| amount / seconds);
+    let rate = rate.filter(|rate| *rate > 0.0 && rate.is_finite());
+    parsed(text, rate, "a rate such as 500, 2k or 120/m")
 }
 
 /// Reads a bandwidth and gives it in bits per second: a number with `bit`, `kbit`, `Mbit` or `Gbit`, with or without
@@ -120,9 +109,9 @@ fn whole_with_unit(text: &str, unit_size: impl Fn(&str) -> Option<f64>) -> Optio
 /// # Errors
 /// When the text is anything else, or less than one bit per second.
 pub fn parse_bandwidth(text: &str) -> Result<u64, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), expected: BANDWIDTH };
     let bits = |unit: &str| si_factor(unit.strip_suffix("/s").unwrap_or(unit).strip_suffix("bit")?);
-    whole_with_unit(text, bits).ok_or_else(error)
+    let bandwidth = scaled(text, bits).and_then(whole);
+    parsed(text, bandwidth, "a bandwidth such as 200Mbit, 2.5Gbit or 64kbit/s")
 }
 
 /// Reads an amount of bytes: a number with `B`, `kB`, `MB` or `GB` (powers of 1000), or `KiB`, `MiB` or `GiB` (powers
@@ -131,14 +120,13 @@ pub fn parse_bandwidth(text: &str) -> Result<u64, ParseQuantityError> {
 /// # Errors
 /// When the text is anything else, or less than one byte.
 pub fn parse_bytes(text: &str) -> Result<u64, ParseQuantityError> {
-    let error = || ParseQuantityError { text: text.to_owned(), expected: BYTES };
     let bytes = |unit: &str| match unit {
         "KiB" => Some(1024.0),
         "MiB" => Some(1024.0 * 1024.0),
         "GiB" => Some(1024.0 * 1024.0 * 1024.0),
         _ => si_factor(unit.strip_suffix('B')?),
     };
-    whole_with_unit(text, bytes).ok_or_else(error)
+    parsed(text, scaled(text, bytes).and_then(whole), "an amount of memory such as 256MB, 1.5GB or 512MiB")
 }
 
 #[cfg(test)]
