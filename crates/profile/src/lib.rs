@@ -3,30 +3,33 @@
 //! A profile is parsed from what a run keeps of it: the protobuf of pprof as the server sent it, or the text of `perf
 //! script`. Both become [`Stacks`], and every table and figure is made from these. Pure: no file, no clock.
 
-mod difference;
-mod error;
-mod gzip;
+mod form;
 mod per_request;
 mod perf;
 mod pprof;
 mod stacks;
 
-pub use difference::{Change, difference};
-pub use error::ProfileError;
-pub use gzip::pack;
-pub use per_request::{Micros, PerRequest};
+pub use form::{pack, parse};
+pub use per_request::{Change, Micros, PerRequest, difference};
 pub use stacks::{Cost, FunctionCost, MAX_FRAMES, Stacks};
 
-use plimsoll_record::ProfileForm;
-
-/// Reads a profile in the form in which a run keeps it.
-///
-/// # Errors
-/// When it is damaged, not of this form, too large, or holds no CPU time.
-pub fn parse(form: ProfileForm, content: &[u8]) -> Result<Stacks, ProfileError> {
-    let content = gzip::unpacked(content)?;
-    match form {
-        ProfileForm::Pprof => pprof::parse(&content),
-        ProfileForm::Perf => perf::parse(&content),
-    }
+/// A profile that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    #[error("the profile cannot be unpacked: {0}")]
+    Gzip(#[from] std::io::Error),
+    #[error("the profile has more than {most_bytes} bytes unpacked; take one of fewer seconds")]
+    TooLarge { most_bytes: u64 },
+    #[error(
+        "this is no profile of pprof ({0}); the page must be a CPU profile, such as /debug/pprof/profile of Go"
+    )]
+    Protobuf(#[from] prost::DecodeError),
+    #[error(
+        "the profile contains {kinds} and not CPU time; the CPU profile of Go is at /debug/pprof/profile"
+    )]
+    NotCpu { kinds: String },
+    #[error("the profile is damaged: it names {what} {id} and does not hold it")]
+    Dangling { what: &'static str, id: u64 },
+    #[error("line {line} of perf's text is neither a sample nor a frame: `{text}`")]
+    Line { line: usize, text: String },
 }

@@ -81,9 +81,8 @@ pub(crate) fn parse(content: &[u8]) -> Result<Stacks, ProfileError> {
     let profile = Profile::decode(content)?;
     let columns = profile.columns()?;
     let mut stacks = Stacks::default();
-    if let Some(span) = u64::try_from(profile.duration_nanos).ok().filter(|span_ns| *span_ns > 0) {
-        stacks.set_span(Duration::from_nanos(span));
-    }
+    let span_ns = u64::try_from(profile.duration_nanos).ok().filter(|span_ns| *span_ns > 0);
+    stacks.span = span_ns.map(Duration::from_nanos);
     let locations = profile.locations(&mut stacks)?;
     for sample in &profile.sample {
         let mut frames = Vec::with_capacity(sample.location_id.len());
@@ -182,7 +181,7 @@ mod tests {
         let seen: Vec<(Vec<&str>, Cost)> = stacks.iter().collect();
         let cost = |samples| Cost { samples, cpu_ns: samples * 10_000_000 };
         assert_eq!(seen, [(vec!["main", "serve"], cost(3)), (vec!["main", "serve", "write"], cost(1))]);
-        assert_eq!(stacks.span(), Some(Duration::from_millis(1500)));
+        assert_eq!(stacks.span, Some(Duration::from_millis(1500)));
     }
 
     #[test]

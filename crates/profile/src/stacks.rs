@@ -41,15 +41,11 @@ pub struct Stacks {
     numbers: HashMap<String, u32>,
     /// Stacks from the outermost function to the innermost, by the functions' numbers.
     stacks: BTreeMap<Vec<u32>, Cost>,
-    span: Option<Duration>,
+    /// The time that the profile covers, if it says so.
+    pub span: Option<Duration>,
 }
 
 impl Stacks {
-    /// The time that the profile covers, if it says so.
-    pub fn span(&self) -> Option<Duration> {
-        self.span
-    }
-
     /// All of it.
     pub fn total(&self) -> Cost {
         let mut total = Cost::default();
@@ -85,10 +81,6 @@ impl Stacks {
     pub fn iter(&self) -> impl Iterator<Item = (Vec<&str>, Cost)> {
         let name = |number: &u32| self.names[*number as usize].as_str();
         self.stacks.iter().map(move |(stack, cost)| (stack.iter().map(name).collect(), *cost))
-    }
-
-    pub(crate) fn set_span(&mut self, span: Duration) {
-        self.span = Some(span);
     }
 
     /// The number of a function.

@@ -89,5 +89,5 @@ impl ProfiledRun {
 /// The span that the profile itself states, else the time it took to fetch it.
 fn span_sec(profile: &CpuProfile, stacks: &Stacks) -> f64 {
     let took_sec = profile.ended_ns.saturating_sub(profile.began_ns) as f64 / 1e9;
-    stacks.span().map_or(took_sec, |span| span.as_secs_f64()).max(f64::MIN_POSITIVE)
+    stacks.span.map_or(took_sec, |span| span.as_secs_f64()).max(f64::MIN_POSITIVE)
 }

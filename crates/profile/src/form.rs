@@ -1,4 +1,4 @@
-//! Packing and unpacking.
+//! The forms of a profile in a run, each of which may be packed.
 
 use std::borrow::Cow;
 use std::io::{Read as _, Write as _};
@@ -6,8 +6,9 @@ use std::io::{Read as _, Write as _};
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use plimsoll_record::ProfileForm;
 
-use crate::ProfileError;
+use crate::{ProfileError, Stacks, perf, pprof};
 
 /// A profile of many seconds and threads has some megabytes.
 const MAX_UNPACKED_BYTES: u64 = 256 << 20;
@@ -15,8 +16,20 @@ const MAX_UNPACKED_BYTES: u64 = 256 << 20;
 /// What each gzip stream begins with (RFC 1952, 2.3.1).
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
+/// Reads a profile in the form in which a run keeps it.
+///
+/// # Errors
+/// When it is damaged, not of this form, too large, or holds no CPU time.
+pub fn parse(form: ProfileForm, content: &[u8]) -> Result<Stacks, ProfileError> {
+    let content = unpacked(content)?;
+    match form {
+        ProfileForm::Pprof => pprof::parse(&content),
+        ProfileForm::Perf => perf::parse(&content),
+    }
+}
+
 /// The content, unpacked if it is packed. pprof allows both.
-pub(crate) fn unpacked(content: &[u8]) -> Result<Cow<'_, [u8]>, ProfileError> {
+fn unpacked(content: &[u8]) -> Result<Cow<'_, [u8]>, ProfileError> {
     if !content.starts_with(&MAGIC) {
         return Ok(Cow::Borrowed(content));
     }
