@@ -19,30 +19,45 @@ pub(crate) fn companion(path: &Path, ending: &str) -> PathBuf {
 
 /// Opens a run file that this Plimsoll understands, without ever writing to it.
 pub(crate) fn open(path: &Path) -> Result<Connection, StoreError> {
-    let metadata = fs::metadata(path).map_err(|error| error::looking(path, &error))?;
+    let looking = |error| error::looking(path, &error);
+    let reading = |error| error::reading(path, &error);
+    let metadata = fs::metadata(path).map_err(looking)?;
     if !metadata.is_file() {
         return Err(not_a_run_file(path, "it is not a regular file"));
     }
     // SQLite says only that it cannot open the file; the system says why.
-    fs::File::open(path).map_err(|error| error::looking(path, &error))?;
-    let connection = connect(path).map_err(|error| error::reading(path, &error))?;
-    check_identity(path, &connection)?;
-    check_length(path, &connection, metadata.len())?;
-    check_version(path, &connection)?;
+    fs::File::open(path).map_err(looking)?;
+    let connection = connect(path).map_err(reading)?;
+    if number(&connection, "application_id").map_err(|error| unopened(path, &error))? != APPLICATION_ID {
+        return Err(not_a_run_file(path, "it is a SQLite database of another program, or empty"));
+    }
+    check_length(path, number(&connection, "page_size").map_err(reading)?, metadata.len())?;
+    let found = version(&connection).map_err(reading)?;
+    if found.major > FormatVersion::CURRENT.major {
+        return Err(StoreError::Newer { path: path.to_owned(), found });
+    }
     Ok(connection)
+}
+
+fn number(connection: &Connection, pragma: &str) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, pragma, |row| row.get(0))
 }
 
 /// SQLite reads what a last page lacks as zeros, which would pass for values. A log may hold what the file does not
 /// have yet; without one every page must be whole.
-fn check_length(path: &Path, connection: &Connection, length_bytes: u64) -> Result<(), StoreError> {
-    let page_bytes: u64 = connection
-        .pragma_query_value(None, "page_size", |row| row.get(0))
-        .map_err(|error| error::reading(path, &error))?;
-    if is_logged(path) || length_bytes.is_multiple_of(page_bytes.max(1)) {
+fn check_length(path: &Path, page_bytes: i64, length_bytes: u64) -> Result<(), StoreError> {
+    if is_logged(path) || length_bytes.is_multiple_of(page_bytes.max(1).cast_unsigned()) {
         return Ok(());
     }
     let reason = format!("it ends within a page, after {length_bytes} bytes: it was cut short");
     Err(StoreError::Damaged { path: path.to_owned(), reason })
+}
+
+/// These two columns keep their names in every version, so that any Plimsoll can read the version of any file.
+fn version(connection: &Connection) -> rusqlite::Result<FormatVersion> {
+    connection.query_row("SELECT format_major, format_minor FROM manifest", [], |row| {
+        Ok(FormatVersion { major: row.get(0)?, minor: row.get(1)? })
+    })
 }
 
 fn is_logged(path: &Path) -> bool {
@@ -69,29 +84,6 @@ fn escaped(path: &Path) -> String {
         }
     }
     uri
-}
-
-fn check_identity(path: &Path, connection: &Connection) -> Result<(), StoreError> {
-    let found: i32 = connection
-        .pragma_query_value(None, "application_id", |row| row.get(0))
-        .map_err(|error| unopened(path, &error))?;
-    if found == APPLICATION_ID {
-        return Ok(());
-    }
-    Err(not_a_run_file(path, "it is a SQLite database of another program, or empty"))
-}
-
-/// These two columns keep their names in every version, so that any Plimsoll can read the version of any file.
-fn check_version(path: &Path, connection: &Connection) -> Result<(), StoreError> {
-    let found = connection
-        .query_row("SELECT format_major, format_minor FROM manifest", [], |row| {
-            Ok(FormatVersion { major: row.get(0)?, minor: row.get(1)? })
-        })
-        .map_err(|error| error::reading(path, &error))?;
-    if found.major > FormatVersion::CURRENT.major {
-        return Err(StoreError::Newer { path: path.to_owned(), found });
-    }
-    Ok(())
 }
 
 fn not_a_run_file(path: &Path, reason: &str) -> StoreError {

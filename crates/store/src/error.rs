@@ -9,85 +9,39 @@ use rusqlite::ErrorCode;
 /// A run file that cannot be written or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The file is there, and overwriting was not asked for.
     #[error("{path} exists already; choose another name, or overwrite it with --force")]
-    Exists {
-        /// The run file.
-        path: PathBuf,
-    },
-    /// There is no such file or folder.
+    Exists { path: PathBuf },
+    /// A run file, or a folder of run files.
     #[error("{path} does not exist; check the path, or list the recorded runs with `plimsoll runs`")]
-    Missing {
-        /// The run file, or the folder of run files.
-        path: PathBuf,
-    },
-    /// The system does not let the file or its folder be written.
+    Missing { path: PathBuf },
     #[error("cannot write {path}: {reason}; choose a folder that can be written to")]
-    Unwritable {
-        /// The run file.
-        path: PathBuf,
-        /// What the system or SQLite says.
-        reason: String,
-    },
-    /// The system does not let the file be read.
+    Unwritable { path: PathBuf, reason: String },
+    /// The reason says what to do, too.
     #[error("cannot read {path}: {reason}")]
-    Unreadable {
-        /// The run file.
-        path: PathBuf,
-        /// What the system or SQLite says, and what to do.
-        reason: String,
-    },
-    /// No room is left.
+    Unreadable { path: PathBuf, reason: String },
     #[error(
         "cannot write {path}: the disk is full; what was committed before can be read, make room for more"
     )]
-    DiskFull {
-        /// The run file.
-        path: PathBuf,
-    },
-    /// The file is something else.
+    DiskFull { path: PathBuf },
     #[error("{path} is not a run file: {reason}; give the path of a file that Plimsoll recorded")]
-    NotARunFile {
-        /// The file.
-        path: PathBuf,
-        /// What it is instead, or what it lacks.
-        reason: String,
-    },
-    /// The file was written by a Plimsoll that this one does not understand.
+    NotARunFile { path: PathBuf, reason: String },
     #[error(
         "{path} was written by format {}.{}; this Plimsoll reads {}.x: use a newer Plimsoll",
         .found.major, .found.minor, FormatVersion::CURRENT.major
     )]
-    Newer {
-        /// The run file.
-        path: PathBuf,
-        /// The version it says it has.
-        found: FormatVersion,
-    },
+    Newer { path: PathBuf, found: FormatVersion },
     /// A run file whose content cannot be true.
     #[error("{path} is damaged: {reason}; restore it from a copy, or record the run again")]
-    Damaged {
-        /// The run file.
-        path: PathBuf,
-        /// What was found.
-        reason: String,
-    },
+    Damaged { path: PathBuf, reason: String },
     /// An earlier write failed, and writing on would leave a hole in the middle of the run.
     #[error("{path} ends at its last commit because a write to it failed; record the run again")]
-    Stopped {
-        /// The run file.
-        path: PathBuf,
-    },
-}
-
-fn code(error: &rusqlite::Error) -> Option<ErrorCode> {
-    error.sqlite_error_code()
+    Stopped { path: PathBuf },
 }
 
 /// The error for what SQLite said while `path` was written.
 pub(crate) fn writing(path: &Path, error: &rusqlite::Error) -> StoreError {
     let path = path.to_owned();
-    match code(error) {
+    match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::DiskFull { path },
         _ => StoreError::Unwritable { path, reason: error.to_string() },
     }
@@ -106,7 +60,7 @@ pub(crate) fn preparing(path: &Path, error: &io::Error) -> StoreError {
 /// The error for what SQLite said while `path` was read.
 pub(crate) fn reading(path: &Path, error: &rusqlite::Error) -> StoreError {
     let (path, reason) = (path.to_owned(), error.to_string());
-    match code(error) {
+    match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase) => {
             StoreError::NotARunFile { path, reason: "it is no SQLite database".to_owned() }
         }

@@ -5,7 +5,6 @@
 //! computes a rate or a percentile. `docs/run-file.md` describes every table and column.
 
 mod access;
-mod encoding;
 mod error;
 mod file_name;
 #[cfg(test)]

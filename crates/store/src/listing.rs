@@ -13,9 +13,8 @@ use crate::file_name::EXTENSION;
 /// One run file in a listing.
 #[derive(Debug)]
 pub struct RunRow {
-    /// Where it is.
     pub path: PathBuf,
-    /// Its size, in bytes, with the write-ahead log of a run that did not end in order.
+    /// With the write-ahead log of a run that did not end in order.
     pub size_bytes: u64,
     /// What is recorded in it, or why that cannot be read.
     pub summary: Result<RunSummary, StoreError>,
@@ -29,7 +28,7 @@ pub struct RunSummary {
     pub command: String,
     /// The target's URL, if the plan has one in the place that this version knows.
     pub target_url: Option<String>,
-    /// When the run began, in milliseconds since 1970-01-01 UTC.
+    /// In milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
     /// True once the run ended in order.
     pub sealed: bool,

@@ -10,8 +10,8 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Result, Row};
 
 use crate::access;
-use crate::encoding::{Json, Word};
 use crate::error::{self, StoreError};
+use crate::schema::{Json, Word};
 
 /// Reads a run, also one that was killed or is being written by another process: then to its last commit.
 ///
@@ -23,8 +23,6 @@ pub fn read(path: &Path) -> std::result::Result<Run, StoreError> {
     let mut connection = access::open(path)?;
     read_tables(&mut connection).map_err(|error| error::reading(path, &error))
 }
-
-const OPEN_STEPS: &str = "SELECT step FROM step WHERE under_way = 1";
 
 /// One transaction over all tables, so that they agree with each other while another process writes on.
 fn read_tables(connection: &mut Connection) -> Result<Run> {
@@ -38,7 +36,8 @@ fn read_tables(connection: &mut Connection) -> Result<Run> {
         profiles: profiles(&snapshot)?,
     };
     if !run.manifest.sealed {
-        end_open_steps(&mut run, &rows(&snapshot, OPEN_STEPS, |row| row.get(0))?);
+        let open = rows(&snapshot, "SELECT step FROM step WHERE under_way = 1", |row| row.get(0))?;
+        end_open_steps(&mut run, &open);
     }
     Ok(run)
 }

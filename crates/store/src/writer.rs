@@ -12,37 +12,27 @@ use plimsoll_record::{
 use rusqlite::{Connection, ErrorCode, OpenFlags, ffi, params};
 
 use crate::access::companion;
-use crate::encoding::{Json, Word};
 use crate::error::{self, StoreError};
-use crate::schema::{APPLICATION_ID, TABLES};
+use crate::schema::{APPLICATION_ID, Json, TABLES, Word};
 
 /// Readers never block a writer, except for the moment in which the file is folded into one.
 const BUSY_TIMEOUT: Duration = Duration::from_millis(500);
 
-const INSERT_MANIFEST: &str = "INSERT INTO manifest (id, format_major, format_minor, name, command, plan, plan_hash, \
-    tool_version, machine, preflight, driver, protocol, tls, started_unix_ms, sealed) \
-    VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
-const UPSERT_STEP: &str = "INSERT INTO step (step, connections, depth, rate_per_sec, began_ns, ended_ns, drained_ns, \
-    ended_by, under_way) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1) \
-    ON CONFLICT (step) DO UPDATE SET connections = excluded.connections, depth = excluded.depth, rate_per_sec = excluded.rate_per_sec, \
-    began_ns = excluded.began_ns, ended_ns = excluded.ended_ns, drained_ns = excluded.drained_ns, \
-    ended_by = excluded.ended_by, under_way = 0";
-const INSERT_FRAME: &str = "INSERT INTO frame (step, worker, request, interval, phase, began_ns, ended_ns, intended, sent, \
-    completed, ok, bytes_in, bytes_out, reconnects, connects, handshakes, resumed, status, failed, checks, in_flight, backlog, connections, user_ns, \
-    system_ns, starved_ns, latency, service, send_lag, connect, handshake) \
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
-const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample (host, source, subject, began_ns, ended_ns, state, counters, failure) \
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-const UPSERT_PROFILE: &str = "INSERT INTO profile (step, source, form, began_ns, ended_ns, state, content, failure) \
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) \
-    ON CONFLICT (step) DO UPDATE SET source = excluded.source, form = excluded.form, began_ns = excluded.began_ns, \
-    ended_ns = excluded.ended_ns, state = excluded.state, content = excluded.content, failure = excluded.failure";
-const INSERT_EVENT: &str = "INSERT INTO event (at_ns, kind, text) VALUES (?, ?, ?)";
+// The values are in the order of the columns in the schema.
+const INSERT_MANIFEST: &str = "INSERT INTO manifest VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)";
+/// A step is under way until it is written again.
+const UPSERT_STEP: &str = "INSERT OR REPLACE INTO step VALUES (?1, ?, ?, ?, ?, ?, ?, ?, \
+    NOT EXISTS (SELECT 1 FROM step WHERE step = ?1))";
+const INSERT_FRAME: &str = "INSERT INTO frame VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
+    ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const INSERT_HOST_SAMPLE: &str = "INSERT INTO host_sample VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)";
+const UPSERT_PROFILE: &str = "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+const INSERT_EVENT: &str = "INSERT INTO event VALUES (NULL, ?, ?, ?)";
 
 /// Writes one run file.
 ///
 /// A transaction is always open and [`commit`](Self::commit) begins the next: a killed process leaves a file that
-/// reads to its last commit. The first error ends the file there, and every later call says so with
+/// reads to its last commit. The first error of any call ends the file there, and every later call says so with
 /// [`StoreError::Stopped`]; the run itself can go on without it, and dropping the writer is always safe.
 #[derive(Debug)]
 pub struct RunWriter {
@@ -67,9 +57,6 @@ impl RunWriter {
     /// Writes a step: first when it begins, with an end that is only expected, and again when it has ended.
     ///
     /// If the process dies in between, the reader takes the end from the step's last frame.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn step(&mut self, step: &Step) -> Result<(), StoreError> {
         self.insert(
             UPSERT_STEP,
@@ -87,9 +74,6 @@ impl RunWriter {
     }
 
     /// Adds a frame.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn frame(&mut self, frame: &Frame) -> Result<(), StoreError> {
         let head = &frame.head;
         let counts = &head.counts;
@@ -132,9 +116,6 @@ impl RunWriter {
     }
 
     /// Adds what was read from one source of one host.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn host_sample(&mut self, sample: &HostSample) -> Result<(), StoreError> {
         let (state, counters, failure) = match &sample.reading {
             Reading::Ok(counters) => ("ok", Some(Json(counters)), None),
@@ -157,17 +138,11 @@ impl RunWriter {
     }
 
     /// Adds an event.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn event(&mut self, event: &Event) -> Result<(), StoreError> {
         self.insert(INSERT_EVENT, params![event.at_ns, Word(&event.kind), event.text])
     }
 
     /// Writes a CPU profile: first when it begins, so that its step is known for what it is, and again when it is there.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn profile(&mut self, profile: &CpuProfile) -> Result<(), StoreError> {
         let (state, content, failure) = match &profile.outcome {
             ProfileOutcome::UnderWay => ("under_way", None, None),
@@ -190,26 +165,17 @@ impl RunWriter {
     }
 
     /// Makes everything so far readable for others, and safe from the death of this process.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn commit(&mut self) -> Result<(), StoreError> {
         self.write(|connection| connection.execute_batch("COMMIT; BEGIN"))
     }
 
     /// Marks the run as ended normally, and leaves one file without its log.
-    ///
-    /// # Errors
-    /// When the file cannot be written, or an earlier write failed.
     pub fn seal(mut self) -> Result<(), StoreError> {
         self.write(|connection| connection.execute_batch("UPDATE manifest SET sealed = 1; COMMIT"))?;
         self.write(fold)
     }
 
     /// Takes the file away again: the run has nothing to be kept.
-    ///
-    /// # Errors
-    /// When the file cannot be removed.
     pub fn discard(self) -> Result<(), StoreError> {
         let Self { path, connection, .. } = self;
         drop(connection);
@@ -256,10 +222,8 @@ fn in_folder(folder: &Path, error: io::Error) -> io::Error {
 
 /// Removes a run file and what a killed writer left next to it.
 fn remove(path: &Path) -> io::Result<()> {
-    for path in
-        [path.to_owned(), companion(path, "-wal"), companion(path, "-shm"), companion(path, "-journal")]
-    {
-        match fs::remove_file(path) {
+    for ending in ["", "-wal", "-shm", "-journal"] {
+        match fs::remove_file(companion(path, ending)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => (),
         }
