@@ -221,7 +221,7 @@ impl FrameRecorder {
             CheckResult::ByStatus => (200..400).contains(&status),
             CheckResult::Passed => true,
             CheckResult::Failed(checks) => {
-                live.counts.checks.count(checks);
+                live.counts.checks.add_bits(checks);
                 false
             }
         };
@@ -377,6 +377,6 @@ mod tests {
             recorder.completed(0, Completed { status: 404, ..completed_after(1, 1) });
         });
         let counts = &frames[0].head.counts;
-        assert_eq!((counts.completed, counts.ok, counts.checks.of(1)), (3, 1, 1));
+        assert_eq!((counts.completed, counts.ok, counts.checks.get(1)), (3, 1, 1));
     }
 }

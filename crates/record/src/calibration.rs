@@ -12,34 +12,25 @@ const BUSY_RATIO: f64 = 0.90;
 /// The machine, the version and the driver that a calibration is valid for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibrationKey {
-    /// The host's name.
     pub hostname: String,
-    /// The kernel's name and release.
     pub kernel: String,
-    /// The processor's model name.
     pub cpu_model: String,
     /// Cores the generator could run on.
     pub cores: u32,
-    /// The version of Plimsoll.
     pub tool_version: String,
-    /// The driver: `epoll` or `io_uring`.
+    /// `epoll` or `io_uring`.
     pub driver: String,
 }
 
-/// One level of a closed loop. All times are sums over the workers.
+/// One level of a closed loop. Connections, requests and times are sums over the workers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibratedLevel {
-    /// Worker threads.
     pub workers: u32,
-    /// Connections over all workers.
     pub connections: u32,
-    /// Requests completed.
     pub completed: u64,
     /// How long that took, in nanoseconds; the mean of the workers.
     pub span_ns: u64,
-    /// CPU time in user mode, in nanoseconds.
     pub user_ns: u64,
-    /// CPU time in the kernel, in nanoseconds.
     pub system_ns: u64,
     /// Time that workers were ready and had no CPU, in nanoseconds.
     pub starved_ns: u64,
@@ -48,22 +39,18 @@ pub struct CalibratedLevel {
 /// One rate of an open loop of one worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CalibratedRate {
-    /// The offered rate, requests per second.
     pub rate_per_sec: u64,
     /// Requests that fell due.
     pub intended: u64,
     /// Requests completed while the load was on.
     pub completed: u64,
-    /// Median send lag, in nanoseconds.
     pub send_lag_p50_ns: u64,
-    /// 99th percentile of send lag, in nanoseconds.
     pub send_lag_p99_ns: u64,
 }
 
 /// Which cores the threads of a measurement were bound to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pinning {
-    /// The core of the one worker.
     pub worker_core: u32,
     /// The core of the server; the same on a machine with one core.
     pub server_core: u32,
@@ -72,13 +59,11 @@ pub struct Pinning {
 /// One calibration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// What it is valid for.
     pub key: CalibrationKey,
     /// When it was measured, in milliseconds since 1970-01-01 UTC.
     pub measured_unix_ms: u64,
     /// The cores of one worker and its server; `None` if the system refused to bind them. Several workers are never bound.
     pub pinning: Option<Pinning>,
-    /// The closed loops.
     pub closed: Vec<CalibratedLevel>,
     /// An open loop at a tenth of the rate that one worker reached in a closed loop.
     pub tenth: Option<CalibratedRate>,

@@ -106,34 +106,22 @@ impl CounterSet {
     }
 }
 
-impl Extend<(Metric, u64)> for CounterSet {
-    fn extend<T: IntoIterator<Item = (Metric, u64)>>(&mut self, counters: T) {
+impl<V: Into<Option<u64>>> Extend<(Metric, V)> for CounterSet {
+    fn extend<T: IntoIterator<Item = (Metric, V)>>(&mut self, counters: T) {
         counters.into_iter().for_each(|(metric, value)| self.put(metric, value));
     }
 }
 
-impl FromIterator<(Metric, u64)> for CounterSet {
-    fn from_iter<T: IntoIterator<Item = (Metric, u64)>>(counters: T) -> Self {
+impl<V: Into<Option<u64>>> FromIterator<(Metric, V)> for CounterSet {
+    fn from_iter<T: IntoIterator<Item = (Metric, V)>>(counters: T) -> Self {
         let mut set = Self::default();
         set.extend(counters);
         set
     }
 }
 
-impl FromIterator<(Metric, Option<u64>)> for CounterSet {
-    fn from_iter<T: IntoIterator<Item = (Metric, Option<u64>)>>(counters: T) -> Self {
-        counters.into_iter().filter_map(|(metric, value)| Some((metric, value?))).collect()
-    }
-}
-
-impl<const N: usize> From<[(Metric, u64); N]> for CounterSet {
-    fn from(counters: [(Metric, u64); N]) -> Self {
-        counters.into_iter().collect()
-    }
-}
-
-impl<const N: usize> From<[(Metric, Option<u64>); N]> for CounterSet {
-    fn from(counters: [(Metric, Option<u64>); N]) -> Self {
+impl<V: Into<Option<u64>>, const N: usize> From<[(Metric, V); N]> for CounterSet {
+    fn from(counters: [(Metric, V); N]) -> Self {
         counters.into_iter().collect()
     }
 }

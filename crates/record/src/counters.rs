@@ -5,14 +5,15 @@ use std::fmt;
 use std::ops::Index;
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::counter_set::{CounterSet, Name};
 use crate::{Metric, Text};
 
 /// Counters by name, in the order of their names. The names are apart from the values, so that all reads of one subject
 /// can share them (see [`Sharing`](crate::Sharing)).
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "BTreeMap<String, u64>")]
 pub struct Counters {
     names: Arc<[Name]>,
     values: Arc<[u64]>,
@@ -129,12 +130,6 @@ impl From<BTreeMap<String, u64>> for Counters {
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.iter())
-    }
-}
-
-impl<'de> Deserialize<'de> for Counters {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        BTreeMap::<String, u64>::deserialize(deserializer).map(Self::from)
     }
 }
 

@@ -2,28 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-use crate::tally::Tally;
-use crate::{CheckCounts, FailureKind};
+use crate::{FailureKind, Tally};
 
-/// Statuses from 100 to 599 are counted one by one; any other is counted at 0.
-const STATUS_FIRST: u16 = 100;
-const STATUS_COUNT: u16 = 500;
+/// The most checks of one plan: the failed ones of a response are the bits of a `u32`.
+const MAX_CHECKS: usize = 32;
 
-/// How many responses carried each status.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// How many responses carried each status: those from 100 to 599 one by one, any other at 0.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(transparent)]
 pub struct StatusCounts(Tally);
-
-/// The status minus the first one, so that those outside the range come last.
-fn status_number(status: u16) -> u16 {
-    status.checked_sub(STATUS_FIRST).filter(|number| *number < STATUS_COUNT).unwrap_or(STATUS_COUNT)
-}
 
 impl StatusCounts {
     /// Counts that never allocate again, whatever statuses come.
     pub fn with_room() -> Self {
-        Self(Tally::with_room(usize::from(STATUS_COUNT) + 1))
+        Self(Tally::with_room(501))
     }
 
     /// Counts one response of this status.
@@ -35,28 +29,26 @@ impl StatusCounts {
     /// Adds `count` responses of this status.
     #[inline]
     pub fn add(&mut self, status: u16, count: u64) {
-        self.0.add(status_number(status), count);
-    }
-
-    /// Adds all counts of `other`.
-    pub fn merge(&mut self, other: &Self) {
-        self.0.merge(&other.0);
-    }
-
-    /// Sets every count to zero, keeping the memory.
-    pub fn clear(&mut self) {
-        self.0.clear();
+        self.0.add(if (100..600).contains(&status) { status } else { 0 }, count);
     }
 
     /// The statuses seen, with their counts, lowest first; statuses outside 100..=599 come last as 0.
     pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
-        let status = |number| if number == STATUS_COUNT { 0 } else { number + STATUS_FIRST };
-        self.0.iter().map(move |(number, count)| (status(number), count))
+        let outside = Some((0, self.0.get(0))).filter(|(_, count)| *count > 0);
+        self.0.iter().filter(|(status, _)| *status > 0).chain(outside)
+    }
+}
+
+/// As a sparse map, the form in which they are stored: `{"200": 12}`.
+impl Serialize for StatusCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
     }
 }
 
 /// How many requests failed in each way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "BTreeMap<FailureKind, u64>")]
 pub struct FailureCounts([u64; FailureKind::COUNT]);
 
 impl FailureCounts {
@@ -86,6 +78,21 @@ impl FailureCounts {
     }
 }
 
+impl From<BTreeMap<FailureKind, u64>> for FailureCounts {
+    fn from(counts: BTreeMap<FailureKind, u64>) -> Self {
+        let mut sum = Self::default();
+        counts.into_iter().for_each(|(kind, count)| sum.add(kind, count));
+        sum
+    }
+}
+
+/// As a sparse map, the form in which they are stored: `{"timed_out": 3}`.
+impl Serialize for FailureCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
 /// What became of the requests of some interval.
 ///
 /// Over a whole step `intended = completed + failed`: every request that was due is accounted for.
@@ -112,18 +119,17 @@ pub struct Counts {
     pub handshakes: u64,
     /// TLS handshakes that resumed an earlier session.
     pub resumed: u64,
-    /// Completed responses by status.
     pub status: StatusCounts,
-    /// Completed responses that failed a check, by check. They are not ok, and no failed requests either.
-    pub checks: CheckCounts,
-    /// Failed requests by kind.
+    /// Completed responses that failed a check, by the check's index in the plan; one that fails several is counted at
+    /// each. They are not ok, and no failed requests either.
+    pub checks: Tally,
     pub failed: FailureCounts,
 }
 
 impl Counts {
     /// Counts that never allocate again.
     pub fn with_room() -> Self {
-        Self { status: StatusCounts::with_room(), checks: CheckCounts::with_room(), ..Self::default() }
+        Self { status: StatusCounts::with_room(), checks: Tally::with_room(MAX_CHECKS), ..Self::default() }
     }
 
     /// True if nothing was counted.
@@ -143,7 +149,7 @@ impl Counts {
         self.connects += other.connects;
         self.handshakes += other.handshakes;
         self.resumed += other.resumed;
-        self.status.merge(&other.status);
+        self.status.0.merge(&other.status.0);
         self.checks.merge(&other.checks);
         self.failed.merge(&other.failed);
     }
@@ -151,7 +157,7 @@ impl Counts {
     /// Sets every count to zero, keeping the memory.
     pub fn clear(&mut self) {
         let (mut status, mut checks) = (std::mem::take(&mut self.status), std::mem::take(&mut self.checks));
-        status.clear();
+        status.0.clear();
         checks.clear();
         *self = Self { status, checks, ..Self::default() };
     }
@@ -165,40 +171,6 @@ impl Counts {
     pub fn success_ratio(&self) -> Option<f64> {
         let ended = self.ended();
         (ended > 0).then(|| self.ok as f64 / ended as f64)
-    }
-}
-
-/// Status counts as a sparse map, the form in which they are stored: `{"200": 12}`.
-impl Serialize for StatusCounts {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter())
-    }
-}
-
-impl<'de> Deserialize<'de> for StatusCounts {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut counts = Self::default();
-        for (status, count) in BTreeMap::<u16, u64>::deserialize(deserializer)? {
-            counts.add(status, count);
-        }
-        Ok(counts)
-    }
-}
-
-/// Failure counts as a sparse map, the form in which they are stored: `{"timed_out": 3}`.
-impl Serialize for FailureCounts {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.iter())
-    }
-}
-
-impl<'de> Deserialize<'de> for FailureCounts {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut counts = Self::default();
-        for (kind, count) in BTreeMap::<FailureKind, u64>::deserialize(deserializer)? {
-            counts.add(kind, count);
-        }
-        Ok(counts)
     }
 }
 

@@ -17,9 +17,7 @@ pub enum Phase {
 /// The CPU time of a worker's thread during one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkerTime {
-    /// CPU time of the thread in user mode, in nanoseconds.
     pub user_ns: u64,
-    /// CPU time of the thread in the kernel, in nanoseconds.
     pub system_ns: u64,
     /// Time the thread was ready to run and had no CPU, in nanoseconds.
     pub starved_ns: u64,
@@ -34,21 +32,16 @@ pub struct WorkerTime {
 /// worker and interval begin and end together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameHead {
-    /// Index of the step.
     pub step: u32,
-    /// Index of the worker.
     pub worker: u32,
     /// Index of the request among those of the plan.
     pub request: u16,
     /// Number of the interval within the step, from 0; the same number in two workers means the same time.
     pub interval: u32,
-    /// What the worker was doing.
     pub phase: Phase,
-    /// When the frame began, in nanoseconds since the run began.
+    /// In nanoseconds since the run began, as the end.
     pub began_ns: u64,
-    /// When the frame ended, in nanoseconds since the run began.
     pub ended_ns: u64,
-    /// The outcomes of requests.
     pub counts: Counts,
     /// Requests sent and not answered when the frame ended.
     pub in_flight: u64,
@@ -56,7 +49,6 @@ pub struct FrameHead {
     pub backlog: u64,
     /// Open connections when the frame ended.
     pub connections: u64,
-    /// The CPU time of the worker's thread.
     pub time: WorkerTime,
 }
 
@@ -75,7 +67,6 @@ impl FrameHead {
 /// A sealed frame: the counts, and the histograms in the form they are stored in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
-    /// Everything but the histograms.
     pub head: FrameHead,
     /// done − intended of every request that ended, in nanoseconds.
     pub latency: EncodedHistogram,

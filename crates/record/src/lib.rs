@@ -5,40 +5,33 @@
 //! tables: the kinds of failures ([`FAILURES`]) and the metrics of hosts ([`metric`]). It does no I/O.
 
 mod calibration;
-mod checks;
 mod counter_set;
 mod counters;
 mod counts;
-mod cpu_profile;
-mod event;
 mod failure;
 mod frame;
 mod histogram;
-mod host;
 mod manifest;
 pub mod metric;
 mod run;
-mod sharing;
+mod sample;
 mod source;
 mod subject;
 mod tally;
 mod text;
 
 pub use calibration::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Pinning};
-pub use checks::CheckCounts;
 pub use counter_set::CounterSet;
 pub use counters::Counters;
 pub use counts::{Counts, FailureCounts, StatusCounts};
-pub use cpu_profile::{CpuProfile, ProfileForm, ProfileOutcome};
-pub use event::{Event, EventKind};
 pub use failure::{FAILURES, FailureKind, FailurePhase, FailureRow};
 pub use frame::{Frame, FrameHead, Phase, WorkerTime};
 pub use histogram::{CorruptHistogram, EncodedHistogram, Histogram, latency_histogram};
-pub use host::{HostSample, Reading};
 pub use manifest::{FirstAnswer, FormatVersion, Limits, Machine, Manifest, Preflight, TlsUsed};
 pub use metric::{Metric, MetricKind, Unit};
-pub use run::{Run, Step, StepEnd};
-pub use sharing::Sharing;
+pub use run::{CpuProfile, Event, EventKind, ProfileForm, ProfileOutcome, Run, Step, StepEnd};
+pub use sample::{HostSample, Reading, Sharing};
 pub use source::{Source, SourceName, SubjectKind};
 pub use subject::{Address, Subject};
+pub use tally::Tally;
 pub use text::Text;

@@ -42,13 +42,10 @@ impl Limits {
 /// The machine that made the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// The host's name.
     pub hostname: String,
-    /// The kernel's name and release.
     pub kernel: String,
-    /// The hardware, such as `x86_64`.
+    /// Such as `x86_64`.
     pub architecture: String,
-    /// The limits that bound a plan.
     pub limits: Limits,
     /// What its generator can do at most with this run's driver, where that was measured before.
     #[serde(default)]
@@ -58,7 +55,6 @@ pub struct Machine {
 /// The one request that was sent before the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstAnswer {
-    /// The response's status.
     pub status: u16,
     /// Decoded bytes of the body.
     pub body_bytes: u64,
@@ -77,9 +73,7 @@ pub struct Preflight {
     pub address: String,
     /// True if all of them are this machine's own.
     pub local: bool,
-    /// Time to resolve the name, in nanoseconds.
     pub resolve_ns: u64,
-    /// Time to open the first connection, in nanoseconds.
     pub connect_ns: u64,
     /// The answer to the one request, where the command sends one (`run` and `sweep` do not, so that
     /// the server counts what they report and nothing else).
@@ -89,13 +83,12 @@ pub struct Preflight {
 /// How the connections to the target were encrypted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TlsUsed {
-    /// The protocol's version, such as `TLSv1.3`.
+    /// Such as `TLSv1.3`.
     pub version: String,
-    /// The cipher suite's name.
     pub cipher: String,
     /// True if later connections might resume the session of an earlier one.
     pub resumption: bool,
-    /// True if the server's certificate was verified.
+    /// Whether the server's certificate was.
     pub verified: bool,
     /// The name or address that the server's certificate was found to be for, if it was verified.
     pub peer: Option<String>,
@@ -104,9 +97,7 @@ pub struct TlsUsed {
 /// What a run was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The version of the format the run was recorded in.
     pub format: FormatVersion,
-    /// The run's name.
     pub name: String,
     /// The command that made it (`run`, `sweep`, `answer`), which decides how it is shown.
     pub command: String,
@@ -115,11 +106,8 @@ pub struct Manifest {
     /// SHA-256 of the plan's JSON with a seed of 0, in hex: equal hashes mean the same load, but for what is drawn at
     /// random.
     pub plan_hash: String,
-    /// The version of Plimsoll.
     pub tool_version: String,
-    /// The machine that made the load.
     pub machine: Machine,
-    /// How the target looked before the load.
     pub preflight: Preflight,
     /// What drove the connections: `epoll` or `io_uring`.
     pub driver: String,
@@ -127,7 +115,7 @@ pub struct Manifest {
     pub protocol: String,
     /// How they were encrypted, if they were, as seen on the first connection.
     pub tls: Option<TlsUsed>,
-    /// When the run began, in milliseconds since 1970-01-01 UTC.
+    /// In milliseconds since 1970-01-01 UTC.
     pub started_unix_ms: u64,
     /// True once the run ended in order; false in the file of a run that was killed.
     pub sealed: bool,

@@ -4,57 +4,66 @@
 //! these constants and `analyze` reads them with the same ones; docs/metrics.md is generated from them. A source whose
 //! metrics have names that are made when they are read ([`Source::made_names`]) has only its fixed ones here.
 
-mod component;
-mod net;
-mod plan;
-mod processes;
-mod row;
-mod system;
+use std::fmt;
 
 use crate::Source;
 
-pub use component::{go, jvm, mariadb, memcached, nginx, prometheus, redis};
-pub use net::{conntrack, interface, ports, sockets, tcp};
-pub use plan::{declared, intervention};
-pub use processes::{descriptors, listener, other_processes, peers, probe, process, thread, waiting};
-pub use row::{Metric, MetricKind, Unit};
-pub use system::{cgroup, core, cpu, disk, memory, pressure, scheduler};
+/// Whether a metric counts up or is a level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    /// A total since boot, or since its subject began: only its growth means something.
+    Counter,
+    /// A level at the instant of the read.
+    Gauge,
+}
 
-impl Source {
-    /// Its metrics, in the order of the table.
-    pub fn metrics(self) -> &'static [Metric] {
+/// What a metric is measured in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Things: requests, connections, calls.
+    Count,
+    Bytes,
+    /// Pages of memory.
+    Pages,
+    Ms,
+    Us,
+    /// Thousandths of a core.
+    Millicores,
+    BitsPerSec,
+    BytesPerSec,
+    PacketsPerSec,
+    /// The id of a process.
+    Pid,
+}
+
+impl Unit {
+    /// The unit for people; empty for a count.
+    pub fn symbol(self) -> &'static str {
         match self {
-            Self::Cpu => cpu::ALL,
-            Self::Core => core::ALL,
-            Self::Scheduler => scheduler::ALL,
-            Self::Pressure => pressure::ALL,
-            Self::Memory => memory::ALL,
-            Self::Disk => disk::ALL,
-            Self::Interface => interface::ALL,
-            Self::Tcp => tcp::ALL,
-            Self::Sockets => sockets::ALL,
-            Self::Conntrack => conntrack::ALL,
-            Self::Cgroup => cgroup::ALL,
-            Self::Process => process::ALL,
-            Self::Thread => thread::ALL,
-            Self::Waiting => waiting::ALL,
-            Self::Listener => listener::ALL,
-            Self::Peers => peers::ALL,
-            Self::OtherProcesses => other_processes::ALL,
-            Self::Ports => ports::ALL,
-            Self::Descriptors => descriptors::ALL,
-            Self::Nginx => nginx::ALL,
-            Self::Redis => redis::ALL,
-            Self::Memcached => memcached::ALL,
-            Self::Mariadb => mariadb::ALL,
-            Self::Go => go::ALL,
-            Self::Jvm => jvm::ALL,
-            Self::Prometheus => prometheus::ALL,
-            Self::Probe => probe::ALL,
-            Self::Declared => declared::ALL,
-            Self::Intervention => intervention::ALL,
+            Self::Count => "",
+            Self::Bytes => "bytes",
+            Self::Pages => "pages",
+            Self::Ms => "ms",
+            Self::Us => "µs",
+            Self::Millicores => "1/1000 core",
+            Self::BitsPerSec => "bit/s",
+            Self::BytesPerSec => "bytes/s",
+            Self::PacketsPerSec => "packets/s",
+            Self::Pid => "process id",
         }
     }
+}
+
+/// One metric of one source.
+#[derive(Clone, Copy)]
+pub struct Metric {
+    pub source: Source,
+    /// In run files and streams, with the unit last.
+    pub name: &'static str,
+    pub kind: MetricKind,
+    pub unit: Unit,
+    /// For people.
+    pub meaning: &'static str,
 }
 
 impl Metric {
@@ -64,6 +73,66 @@ impl Metric {
         source.metrics().iter().copied().find(|metric| metric.name == self.name)
     }
 }
+
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.source == other.source && self.name == other.name
+    }
+}
+
+impl Eq for Metric {}
+
+impl fmt::Debug for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.source, self.name)
+    }
+}
+
+/// Makes a module for each source, with a constant for each of its metrics.
+///
+/// A row is the constant, the name in run files, counter or gauge, the unit, and the meaning.
+macro_rules! metrics {
+    ($($module:ident = $source:ident { $($constant:ident $name:literal $kind:ident $unit:ident $meaning:literal;)* })*) => {
+        $(
+            #[doc = concat!("Metrics of [`Source::", stringify!($source), "`](crate::Source::", stringify!($source), ").")]
+            pub mod $module {
+                $(
+                    #[doc = $meaning]
+                    pub const $constant: crate::Metric = crate::Metric {
+                        source: crate::Source::$source,
+                        name: $name,
+                        kind: crate::MetricKind::$kind,
+                        unit: crate::Unit::$unit,
+                        meaning: $meaning,
+                    };
+                )*
+
+                #[cfg(test)]
+                #[test]
+                fn constants_are_called_as_their_metrics() {
+                    $(assert_eq!(stringify!($constant).to_lowercase(), $name);)*
+                }
+            }
+        )*
+
+        impl crate::Source {
+            /// Its metrics, in the order of the table.
+            pub fn metrics(self) -> &'static [crate::Metric] {
+                match self {
+                    $(Self::$source => &[$($module::$constant),*],)*
+                }
+            }
+        }
+    };
+}
+
+mod table;
+
+pub use table::{
+    cgroup, conntrack, core, cpu, declared, descriptors, disk, go, interface, intervention, jvm, listener,
+    mariadb, memcached, memory, nginx, other_processes, peers, ports, pressure, probe, process, prometheus,
+    redis, scheduler, sockets, tcp, thread, waiting,
+};
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CpuProfile, Event, Frame, HostSample, Manifest};
+use crate::{Frame, HostSample, Manifest};
 
 /// Why a step's load ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,20 +31,90 @@ pub struct Step {
     pub depth: u16,
     /// The offered rate of an open loop, requests per second; where the rate changes, its mean over the plan's time.
     pub rate_per_sec: Option<f64>,
-    /// When the load began, in nanoseconds since the run began.
+    /// The load, in nanoseconds since the run began.
     pub began_ns: u64,
-    /// When the load ended, in nanoseconds since the run began.
     pub ended_ns: u64,
     /// When the last request in flight ended, in nanoseconds since the run began.
     pub drained_ns: u64,
-    /// Why the load ended.
     pub end: StepEnd,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// The target stopped answering; the run ended early.
+    TargetLost,
+    /// The warm-up ended with steady throughput.
+    WarmedUp,
+    /// The warm-up ended at its time limit, before throughput was steady.
+    NotWarm,
+    /// The user ended the run.
+    Interrupted,
+    /// The time budget ended before the ladder did.
+    BudgetEnded,
+    /// An address of the target accepted no connection before the load, and got no load.
+    AddressDropped,
+    /// The plan meets a limit of this machine, or of the target on it.
+    LimitMet,
+    /// Requests failed in a way that is new in the run.
+    FailureSeen,
+    /// A step could not be run, or not by all of its workers; what it measured stands.
+    StepFailed,
+    /// A host, or a component on it, cannot be sampled, or not any longer.
+    ProbeFailed,
+    /// An event of a newer version, described by its text.
+    #[serde(other)]
+    Other,
+}
+
+/// One event of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// When, in nanoseconds since the run began.
+    pub at_ns: u64,
+    pub kind: EventKind,
+    /// A sentence that stands alone.
+    pub text: String,
+}
+
+/// How a profile is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProfileForm {
+    /// The protobuf of pprof, as the server sent it.
+    Pprof,
+    /// The text of `perf script`: for each sample its period in nanoseconds, and its frames with symbol and file.
+    Perf,
+}
+
+/// The outcome of taking a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProfileOutcome {
+    /// The run ended before it was complete.
+    UnderWay,
+    /// It was taken: its content, which may be compressed by gzip.
+    Taken(Vec<u8>),
+    /// It could not be taken; the text says why.
+    Failed(String),
+}
+
+/// One CPU profile, and the step that was held for it. That step is not part of the measured load.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuProfile {
+    pub step: u32,
+    /// Where it came from: the URL, or `perf` with the processes.
+    pub source: String,
+    pub form: ProfileForm,
+    /// When it was taken, in nanoseconds since the run began.
+    pub began_ns: u64,
+    pub ended_ns: u64,
+    pub outcome: ProfileOutcome,
 }
 
 /// Everything recorded from one plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// What the run was.
     pub manifest: Manifest,
     /// The steps, in order; the last may have been cut.
     pub steps: Vec<Step>,
@@ -52,7 +122,6 @@ pub struct Run {
     pub frames: Vec<Frame>,
     /// The samples of hosts, in the order of arrival.
     pub hosts: Vec<HostSample>,
-    /// The events, in order.
     pub events: Vec<Event>,
     /// The CPU profiles, each of a step that was held for it.
     pub profiles: Vec<CpuProfile>,

@@ -50,39 +50,25 @@ impl fmt::Display for Address<'_> {
 /// [`Subject::parse`] reads that word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Subject<'a> {
-    /// The host itself, or its own control group.
+    /// The host itself, or its own control group: the empty word.
     Host,
-    /// A core, by its number.
+    /// The number of a core.
     Core(u32),
-    /// A disk, by its name.
-    Disk(&'a str),
-    /// A network interface, by its name.
-    Interface(&'a str),
-    /// A control group, by its path.
-    Group(&'a str),
+    /// The name is as the kernel keeps it; empty if it could not be read.
     Process {
-        /// Its id.
         pid: u32,
-        /// Its name as the kernel keeps it; empty if it could not be read.
         name: &'a str,
     },
-    /// A thread of a process.
     Thread {
-        /// The id of its process.
         pid: u32,
-        /// Its own id.
         tid: u32,
-        /// The thread's name.
         name: &'a str,
     },
     /// An address that a process listens on.
     Address(Address<'a>),
-    /// A component, by the address it is asked at.
-    Component(&'a str),
-    /// A cap of a host, by its name.
-    Cap(&'a str),
-    /// A probe, by its name.
-    Probe(&'a str),
+    /// A disk, an interface, a cap or a probe by its name, a control group by its path, a component by the address it is
+    /// asked at.
+    Named(&'a str),
     /// A word that this version cannot read.
     Other(&'a str),
 }
@@ -96,16 +82,16 @@ impl<'a> Subject<'a> {
         let known = match source.subject_kind() {
             SubjectKind::Host => None,
             SubjectKind::Core => word.parse().ok().map(Self::Core),
-            SubjectKind::Disk => Some(Self::Disk(word)),
-            SubjectKind::Interface => Some(Self::Interface(word)),
-            SubjectKind::Group => Some(Self::Group(word)),
             SubjectKind::Process => process(word),
             SubjectKind::Thread => thread(word),
             SubjectKind::Address => Address::parse(word).map(Self::Address),
-            SubjectKind::Component => Some(Self::Component(word)),
-            SubjectKind::Jvm => process(word).or(Some(Self::Component(word))),
-            SubjectKind::Cap => Some(Self::Cap(word)),
-            SubjectKind::Probe => Some(Self::Probe(word)),
+            SubjectKind::Jvm => process(word).or(Some(Self::Named(word))),
+            SubjectKind::Disk
+            | SubjectKind::Interface
+            | SubjectKind::Group
+            | SubjectKind::Component
+            | SubjectKind::Cap
+            | SubjectKind::Probe => Some(Self::Named(word)),
         };
         known.unwrap_or(Self::Other(word))
     }
@@ -147,13 +133,7 @@ impl fmt::Display for Subject<'_> {
             Self::Process { pid, name } => write!(f, "{pid} {name}"),
             Self::Thread { pid, tid, name } => write!(f, "{pid}/{tid} {name}"),
             Self::Address(address) => address.fmt(f),
-            Self::Disk(word)
-            | Self::Interface(word)
-            | Self::Group(word)
-            | Self::Component(word)
-            | Self::Cap(word)
-            | Self::Probe(word)
-            | Self::Other(word) => f.write_str(word),
+            Self::Named(word) | Self::Other(word) => f.write_str(word),
         }
     }
 }
@@ -163,13 +143,7 @@ impl From<Subject<'_>> for Text {
     fn from(subject: Subject<'_>) -> Self {
         match subject {
             Subject::Host => Self::default(),
-            Subject::Disk(word)
-            | Subject::Interface(word)
-            | Subject::Group(word)
-            | Subject::Component(word)
-            | Subject::Cap(word)
-            | Subject::Probe(word)
-            | Subject::Other(word) => word.into(),
+            Subject::Named(word) | Subject::Other(word) => word.into(),
             other => other.to_string().into(),
         }
     }
@@ -184,19 +158,19 @@ mod tests {
         let words = [
             (Source::Cpu, "", Subject::Host),
             (Source::Core, "3", Subject::Core(3)),
-            (Source::Disk, "cciss/c0d0", Subject::Disk("cciss/c0d0")),
-            (Source::Interface, "eth0", Subject::Interface("eth0")),
-            (Source::Cgroup, "/box", Subject::Group("/box")),
+            (Source::Disk, "cciss/c0d0", Subject::Named("cciss/c0d0")),
+            (Source::Interface, "eth0", Subject::Named("eth0")),
+            (Source::Cgroup, "/box", Subject::Named("/box")),
             (Source::Process, "12 a) (b", Subject::Process { pid: 12, name: "a) (b" }),
             (Source::Jvm, "12 java", Subject::Process { pid: 12, name: "java" }),
             (Source::Jvm, "12", Subject::Process { pid: 12, name: "" }),
-            (Source::Jvm, "10.0.0.1:8080", Subject::Component("10.0.0.1:8080")),
+            (Source::Jvm, "10.0.0.1:8080", Subject::Named("10.0.0.1:8080")),
             (Source::Thread, "12/14 VM Thread", Subject::Thread { pid: 12, tid: 14, name: "VM Thread" }),
             (Source::Listener, "unix:@app", Subject::Address(Address::Unix("@app"))),
             (Source::Listener, "[::]:80", Subject::Address(Address::Tcp("[::]:80".parse().unwrap()))),
-            (Source::Redis, "cache:6379", Subject::Component("cache:6379")),
-            (Source::Intervention, "link_out", Subject::Cap("link_out")),
-            (Source::Probe, "ssh://web", Subject::Probe("ssh://web")),
+            (Source::Redis, "cache:6379", Subject::Named("cache:6379")),
+            (Source::Intervention, "link_out", Subject::Named("link_out")),
+            (Source::Probe, "ssh://web", Subject::Named("ssh://web")),
             (Source::Process, "of a newer version", Subject::Other("of a newer version")),
             (Source::Cpu, "socket 1", Subject::Other("socket 1")),
         ];

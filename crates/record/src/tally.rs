@@ -1,21 +1,26 @@
 //! Counts by number, where few numbers occur.
 
-/// Counts by number, lowest first; numbers that do not occur take no memory.
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Counts by number, lowest first; numbers that do not occur take no memory. Stored as a sparse map: `{"0": 12}`.
 ///
 /// Counting allocates only where a number is new and the room is used up, so a tally made
 /// [`with_room`](Self::with_room) for every number there is never allocates again. A clone holds no spare room.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Tally(Vec<(u16, u64)>);
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(from = "BTreeMap<u16, u64>")]
+pub struct Tally(Vec<(u16, u64)>);
 
 impl Tally {
     /// An empty tally with room for this many different numbers.
-    pub(crate) fn with_room(numbers: usize) -> Self {
+    pub fn with_room(numbers: usize) -> Self {
         Self(Vec::with_capacity(numbers))
     }
 
     /// Adds `count` to that of `number`. Adding nothing leaves the tally as it is.
     #[inline]
-    pub(crate) fn add(&mut self, number: u16, count: u64) {
+    pub fn add(&mut self, number: u16, count: u64) {
         // Almost always the number is the only one there is.
         match self.0.iter_mut().find(|(known, _)| *known >= number) {
             Some((known, sum)) if *known == number => *sum += count,
@@ -31,23 +36,62 @@ impl Tally {
         }
     }
 
+    /// Adds one to the number of each bit that is set, the lowest bit being 0.
+    #[inline]
+    pub fn add_bits(&mut self, bits: u32) {
+        let mut rest = bits;
+        while rest != 0 {
+            self.add(rest.trailing_zeros() as u16, 1);
+            rest &= rest - 1;
+        }
+    }
+
     /// The count of `number`.
-    pub(crate) fn of(&self, number: u16) -> u64 {
+    pub fn get(&self, number: u16) -> u64 {
         self.0.iter().find(|(known, _)| *known == number).map_or(0, |(_, count)| *count)
     }
 
     /// Adds all counts of `other`.
-    pub(crate) fn merge(&mut self, other: &Self) {
+    pub fn merge(&mut self, other: &Self) {
         other.iter().for_each(|(number, count)| self.add(number, count));
     }
 
     /// Removes every count and keeps the memory.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.0.clear();
     }
 
     /// The numbers seen, with their counts, lowest first.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u16, u64)> {
         self.0.iter().copied()
+    }
+}
+
+impl From<BTreeMap<u16, u64>> for Tally {
+    fn from(counts: BTreeMap<u16, u64>) -> Self {
+        Self(counts.into_iter().filter(|(_, count)| *count > 0).collect())
+    }
+}
+
+impl Serialize for Tally {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bit_is_counted_by_its_number_and_stored_as_a_sparse_map() {
+        let mut tally = Tally::with_room(32);
+        [0b101, 0b100, 1 << 31].into_iter().for_each(|bits| tally.add_bits(bits));
+        assert_eq!(tally.iter().collect::<Vec<_>>(), [(0, 1), (2, 2), (31, 1)]);
+        let text = serde_json::to_string(&tally).unwrap();
+        assert_eq!(text, r#"{"0":1,"2":2,"31":1}"#);
+        assert_eq!(serde_json::from_str::<Tally>(&text).unwrap(), tally);
+        tally.clear();
+        assert_eq!(tally, Tally::default());
     }
 }

@@ -147,15 +147,15 @@ impl Resource {
             ResourceKind::Core => Subject::parse(Source::Core, word.trim_start_matches("core ")),
             ResourceKind::Thread => either(Source::Thread, Source::Process),
             ResourceKind::Quota => either(Source::Process, Source::Cgroup),
-            ResourceKind::Disk => Subject::Disk(word),
             ResourceKind::DiskRead | ResourceKind::DiskWrite => Subject::parse(Source::Cgroup, word),
             ResourceKind::Descriptors => Subject::parse(Source::Process, word),
             ResourceKind::AcceptQueue => Subject::parse(Source::Listener, word),
-            ResourceKind::Connections => Subject::Component(word),
-            ResourceKind::BandwidthOut
+            ResourceKind::Disk
+            | ResourceKind::Connections
+            | ResourceKind::BandwidthOut
             | ResourceKind::BandwidthIn
             | ResourceKind::PacketsOut
-            | ResourceKind::PacketsIn => Subject::Interface(word),
+            | ResourceKind::PacketsIn => Subject::Named(word),
         }
     }
 

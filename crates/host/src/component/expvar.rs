@@ -75,6 +75,6 @@ fn profile_count(page: &str, profile: &str) -> Option<u64> {
 impl Collector for Expvar {
     fn read(&mut self) -> Vec<Read> {
         let counters = self.counters().map_err(Into::into);
-        vec![Read::new(Source::Go, Subject::Component(self.variables.address()), counters)]
+        vec![Read::new(Source::Go, Subject::Named(self.variables.address()), counters)]
     }
 }

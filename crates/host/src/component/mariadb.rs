@@ -171,6 +171,6 @@ fn named(connection: &mut Conn, table: &str, names: &[(&str, Metric)]) -> mysql:
 impl Collector for Mariadb {
     fn read(&mut self) -> Vec<Read> {
         let counters = self.counters().map_err(Into::into);
-        vec![Read::new(Source::Mariadb, Subject::Component(&self.address), counters)]
+        vec![Read::new(Source::Mariadb, Subject::Named(&self.address), counters)]
     }
 }

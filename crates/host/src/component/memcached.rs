@@ -72,6 +72,6 @@ fn statistics(answer: &mut Answer<'_>, place: &str) -> Result<BTreeMap<String, S
 impl Collector for Memcached {
     fn read(&mut self) -> Vec<Read> {
         let counters = self.counters().map_err(Into::into);
-        vec![Read::new(Source::Memcached, Subject::Component(self.conversation.address()), counters)]
+        vec![Read::new(Source::Memcached, Subject::Named(self.conversation.address()), counters)]
     }
 }

@@ -47,6 +47,6 @@ fn counters(text: &str) -> Option<CounterSet> {
 impl Collector for Nginx {
     fn read(&mut self) -> Vec<Read> {
         let counters = self.counters().map_err(Into::into);
-        vec![Read::new(Source::Nginx, Subject::Component(self.page.address()), counters)]
+        vec![Read::new(Source::Nginx, Subject::Named(self.page.address()), counters)]
     }
 }

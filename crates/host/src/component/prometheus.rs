@@ -42,7 +42,7 @@ impl Prometheus {
 impl Collector for Prometheus {
     fn read(&mut self) -> Vec<Read> {
         self.reads().unwrap_or_else(|error| {
-            vec![Read::new(Source::Prometheus, Subject::Component(self.page.address()), Err(error.into()))]
+            vec![Read::new(Source::Prometheus, Subject::Named(self.page.address()), Err(error.into()))]
         })
     }
 }
@@ -59,7 +59,7 @@ fn reads(rows: &[Row<'_>], address: &str) -> Vec<Read> {
         (Source::Prometheus, any::counters(rows)),
     ];
     let sources = sources.into_iter().filter(|(_, counters)| !counters.is_empty());
-    sources.map(|(source, counters)| Read::new(source, Subject::Component(address), Ok(counters))).collect()
+    sources.map(|(source, counters)| Read::new(source, Subject::Named(address), Ok(counters))).collect()
 }
 
 #[cfg(test)]

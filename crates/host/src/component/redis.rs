@@ -109,6 +109,6 @@ fn bulk(answer: &mut Answer<'_>, place: &str) -> Result<String, ComponentError> 
 impl Collector for Redis {
     fn read(&mut self) -> Vec<Read> {
         let counters = self.counters().map_err(Into::into);
-        vec![Read::new(Source::Redis, Subject::Component(self.conversation.address()), counters)]
+        vec![Read::new(Source::Redis, Subject::Named(self.conversation.address()), counters)]
     }
 }

@@ -75,7 +75,7 @@ impl Collector for Interface {
         }
         let read = |(name, mut counters): (&str, CounterSet)| {
             counters.put(interface::SPEED_BITS_PER_SEC, self.speed(name));
-            Read::new(Source::Interface, Subject::Interface(name), Ok(counters))
+            Read::new(Source::Interface, Subject::Named(name), Ok(counters))
         };
         found.into_iter().map(read).collect()
     }

@@ -63,7 +63,7 @@ impl LocalSource {
         HostSample {
             host: host.name().into(),
             source: Source::Probe.into(),
-            subject: Subject::Probe(&self.name).into(),
+            subject: Subject::Named(&self.name).into(),
             began_ns: now_ns,
             ended_ns: now_ns,
             reading: Reading::Ok(Counters::from([(probe::CPU_US, cpu_us)])),

@@ -79,7 +79,7 @@ impl Collector for Cgroup {
         self.refresh_groups();
         let read = |subject, paths: &CgroupPaths| Read::new(Source::Cgroup, subject, files::counters(paths));
         let others = self.groups.iter().flat_map(|(_, groups)| groups);
-        let others = others.map(|(path, paths)| read(Subject::Group(path), paths));
+        let others = others.map(|(path, paths)| read(Subject::Named(path), paths));
         std::iter::once(read(Subject::Host, &self.own)).chain(others).collect()
     }
 }

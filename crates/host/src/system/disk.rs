@@ -61,7 +61,7 @@ impl Collector for Disk {
             Err(missing) => return Read::host(Source::Disk, Err(missing)),
         };
         let disks = text.lines().filter_map(device).filter(|(name, _)| self.is_disk(name));
-        disks.map(|(name, counters)| Read::new(Source::Disk, Subject::Disk(name), Ok(counters))).collect()
+        disks.map(|(name, counters)| Read::new(Source::Disk, Subject::Named(name), Ok(counters))).collect()
     }
 }
 

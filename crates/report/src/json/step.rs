@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_analyze::{Findings, Moment, RequestSummary, Steadiness, StepSummary, TimeSummary};
 use plimsoll_plan::Plan;
-use plimsoll_record::{CheckCounts, FailureCounts, Run, StatusCounts, StepEnd};
+use plimsoll_record::{FailureCounts, Run, StatusCounts, StepEnd, Tally};
 
 use super::document::{Interval, document, each, ms};
 use super::generator::GeneratorDocument;
@@ -201,7 +201,7 @@ fn known_ms(times: &TimeSummary, ns: f64) -> Option<f64> {
 }
 
 /// Failed checks with their counts, by the text of the check.
-pub(crate) fn failed_checks(plan: &Plan, checks: &CheckCounts) -> BTreeMap<String, u64> {
+pub(crate) fn failed_checks(plan: &Plan, checks: &Tally) -> BTreeMap<String, u64> {
     let name = |check: u16| plan.checks.get(usize::from(check)).cloned().unwrap_or_else(|| check.to_string());
     checks.iter().map(|(check, count)| (name(check), count)).collect()
 }

@@ -193,7 +193,7 @@ fn requests(step: &StepSummary) -> String {
 /// Every check of the plan, also those that all responses passed.
 fn checks(findings: &Findings, step: &StepSummary) -> String {
     let line = |(index, check): (u16, &String)| {
-        let count = match step.counts.checks.of(index) {
+        let count = match step.counts.checks.get(index) {
             0 => "passed by all".to_owned(),
             count => format!("failed by {}", counted(count, "response")),
         };

@@ -102,12 +102,12 @@ pub(super) fn reads(index: &Index<'_>) -> Vec<Read> {
     reads.extend(
         disks
             .into_iter()
-            .map(|(device, counters)| Read::new(Source::Disk, Subject::Disk(device), Ok(counters))),
+            .map(|(device, counters)| Read::new(Source::Disk, Subject::Named(device), Ok(counters))),
     );
     reads.extend(
         interfaces(index)
             .into_iter()
-            .map(|(device, counters)| Read::new(Source::Interface, Subject::Interface(device), Ok(counters))),
+            .map(|(device, counters)| Read::new(Source::Interface, Subject::Named(device), Ok(counters))),
     );
     reads
 }

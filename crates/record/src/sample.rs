@@ -1,8 +1,42 @@
-//! Keeps once what samples have in common.
+//! Raw counters of one host at one instant.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::{Counters, HostSample, Reading, SourceName, Text};
+use crate::{Counters, SourceName, Subject, Text};
+
+/// What a read of one source gave. Missing is never zero.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    Ok(Counters),
+    /// This host does not have the source.
+    Absent,
+    /// The source exists and could not be read; the text says why.
+    Failed(String),
+}
+
+/// One subject of one source of one host, read once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostSample {
+    /// The host's name; `generator` is the machine that makes the load.
+    pub host: Text,
+    pub source: SourceName,
+    /// The word for what of the host was read, see [`HostSample::subject`].
+    pub subject: Text,
+    /// The read, in nanoseconds since the run began.
+    pub began_ns: u64,
+    pub ended_ns: u64,
+    pub reading: Reading,
+}
+
+impl HostSample {
+    /// What of the host was read.
+    pub fn subject(&self) -> Subject<'_> {
+        match &self.source {
+            SourceName::Known(source) => Subject::parse(*source, &self.subject),
+            SourceName::Other(_) => Subject::Other(&self.subject),
+        }
+    }
+}
 
 /// Host, source, subject.
 type Key = (Text, SourceName, Text);
@@ -83,5 +117,12 @@ mod tests {
         assert_eq!(shares(0, 2), (true, false), "the names");
         assert_eq!(shares(2, 3), (true, true), "nothing changed");
         assert_eq!(kept[0].host.as_ptr(), kept[1].host.as_ptr());
+    }
+
+    #[test]
+    fn a_sample_is_small() {
+        // A run of an hour holds hundreds of thousands; their names and equal values are shared.
+        assert!(size_of::<HostSample>() <= 104, "{}", size_of::<HostSample>());
+        assert_eq!(size_of::<SourceName>(), size_of::<Text>());
     }
 }
