@@ -1,17 +1,45 @@
-//! What all collectors have in common: where they read, and how a read becomes a sample.
+//! What all collectors have in common: how they read files, and how a read becomes a sample.
 
 use std::path::Path;
-use std::{fs, io};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::{fmt, fs, io};
 
-use plimsoll_record::{CounterSet, Reading, Source, Subject, Text};
+use plimsoll_record::{CounterSet, Metric, Reading, Source, Subject, Text};
 
 /// Reads one part of a host.
-pub(crate) trait Collector: std::fmt::Debug + Send {
-    /// Reads once.
-    fn read(&mut self) -> Vec<Read>;
-    /// CPU time that threads of its own have used so far, in microseconds; most collectors have none.
-    fn threads_cpu_us(&self) -> u64 {
-        0
+pub(crate) struct Collector {
+    pub(crate) read: Box<dyn FnMut() -> Vec<Read> + Send>,
+    /// CPU time that a thread of its own has used so far, in microseconds; most collectors have none.
+    pub(crate) thread_cpu_us: Arc<AtomicU64>,
+}
+
+impl Collector {
+    /// A collector of any number of subjects.
+    pub(crate) fn new(read: impl FnMut() -> Vec<Read> + Send + 'static) -> Self {
+        Self { read: Box::new(read), thread_cpu_us: Arc::default() }
+    }
+
+    /// A collector of a source whose one subject is the host itself.
+    pub(crate) fn host(
+        source: Source,
+        mut counters: impl FnMut() -> Result<CounterSet, Missing> + Send + 'static,
+    ) -> Self {
+        Self::new(move || Read::host(source, counters()))
+    }
+
+    /// A collector of a source with several subjects; that it is missing is a read of the host itself.
+    pub(crate) fn subjects(
+        source: Source,
+        mut reads: impl FnMut() -> Result<Vec<Read>, Missing> + Send + 'static,
+    ) -> Self {
+        Self::new(move || reads().unwrap_or_else(|missing| Read::host(source, Err(missing))))
+    }
+}
+
+impl fmt::Debug for Collector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Collector")
     }
 }
 
@@ -24,7 +52,6 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    /// A read of one subject of a source.
     pub(crate) fn new(source: Source, subject: Subject<'_>, attempt: Result<CounterSet, Missing>) -> Self {
         let reading = match attempt {
             Ok(counters) => {
@@ -71,13 +98,28 @@ pub(crate) fn malformed(file: &Path, expected: &str) -> Missing {
     Missing::Failed(format!("{} has no {expected}", file.display()))
 }
 
+/// What follows `key` at the beginning of a line; the key includes what separates it from its value.
+pub(crate) fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim)
+}
+
+/// The number that follows `key` at the beginning of a line; a unit may stand behind it.
+pub(crate) fn number(text: &str, key: &str) -> Option<u64> {
+    after(text, key)?.split_ascii_whitespace().next()?.parse().ok()
+}
+
+/// The metrics of a table, by the numbers that follow their keys.
+pub(crate) fn numbers(text: &str, table: &[(&str, Metric)]) -> impl Iterator<Item = (Metric, Option<u64>)> {
+    table.iter().map(|(key, metric)| (*metric, number(text, key)))
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
 
     /// The reading of a source that has one subject, the host itself.
-    pub(crate) fn only(mut collector: impl Collector) -> Reading {
-        let mut reads = collector.read();
+    pub(crate) fn only(mut collector: Collector) -> Reading {
+        let mut reads = (collector.read)();
         let read = reads.pop().unwrap();
         assert!(reads.is_empty() && read.subject.is_empty(), "{reads:?} {read:?}");
         read.reading

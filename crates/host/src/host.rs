@@ -1,6 +1,7 @@
 //! A host with its collectors.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Text};
@@ -9,32 +10,18 @@ use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::collector::{Collector, Read};
 use crate::component::Component;
-use crate::net::conntrack::Conntrack;
-use crate::net::interface::Interface;
-use crate::net::sockets::{Ports, Sockets};
-use crate::net::tcp::Tcp;
-use crate::process::descriptors::Descriptors;
-use crate::process::listener::Listener;
-use crate::process::others::OtherProcesses;
-use crate::process::peers::Peers;
-use crate::process::thread::BusyThreads;
+use crate::net::{interface, sockets, tcp};
 use crate::process::tracker::{ProcessTracker, SharedTracker, Watched};
-use crate::process::usage::Usage;
-use crate::process::waiting::Waiting;
+use crate::process::{descriptors, listener, others, peers, thread, usage, waiting};
 use crate::round::Round;
-use crate::system::cgroup::{self, Cgroup};
-use crate::system::cpu::{Cores, Cpu, stat_file};
-use crate::system::disk::Disk;
-use crate::system::memory::Memory;
-use crate::system::pressure::Pressure;
-use crate::system::scheduler::Scheduler;
+use crate::system::{cgroup, cpu, disk, memory, pressure};
 
 /// One host, with its collectors.
 #[derive(Debug)]
 pub struct Host {
     name: Text,
     round: Round,
-    collectors: Vec<Box<dyn Collector>>,
+    collectors: Vec<Collector>,
 }
 
 impl Host {
@@ -52,31 +39,34 @@ impl Host {
     fn generator_with(root: &Path, devices: Option<PathBuf>) -> Self {
         let mut host = Self::elsewhere(PlanHost::GENERATOR);
         let net = root.join("proc/net");
-        host.add(Cpu::new(&stat_file(root, &host.round)));
-        host.add(Cgroup::capping(root));
-        host.add(Pressure::new(root));
-        host.add(Interface::new(&net, devices));
-        host.add(Tcp::new(&net));
-        host.add(Ports::new(root));
-        host.add(Descriptors::new(root));
+        host.collectors.extend([
+            cpu::machine(&cpu::stat_file(root, &host.round)),
+            cgroup::capping(root),
+            pressure::machine(root),
+            interface::collector(&net, devices),
+            tcp::collector(&net),
+            sockets::ports(root),
+            descriptors::collector(root),
+        ]);
         host
     }
 
     /// A whole machine, with the processes `watched` on it.
     pub fn local(name: &str, root: &Path, watched: &Watched) -> Self {
         let mut host = Self::elsewhere(name);
-        let stat = stat_file(root, &host.round);
-        host.add(Cpu::new(&stat));
-        host.add(Cores::new(&stat));
-        host.add(Scheduler::new(&stat));
-        host.add(Pressure::new(root));
-        host.add(Memory::new(root));
-        host.add(Disk::new(root));
-        host.add(Conntrack::new(root));
+        let stat = cpu::stat_file(root, &host.round);
+        host.collectors.extend([
+            cpu::machine(&stat),
+            cpu::cores(&stat),
+            cpu::scheduler(&stat),
+            pressure::machine(root),
+            memory::collector(root),
+            disk::collector(root),
+            sockets::conntrack(root),
+        ]);
         host.add_network(&root.join("proc/net"), Some(root.join("sys/class/net")));
-        let tracker = SharedTracker::new(ProcessTracker::machine(root, watched, &host.round));
-        host.add(Cgroup::machine(root, tracker.clone()));
-        host.add(OtherProcesses::new(tracker.clone()));
+        let tracker = SharedTracker::new(ProcessTracker::new(root, None, watched, &host.round));
+        host.collectors.extend([cgroup::machine(root, tracker.clone()), others::collector(tracker.clone())]);
         if !watched.is_empty() {
             host.add_processes(root, &tracker);
         }
@@ -103,35 +93,30 @@ impl Host {
         watched: &Watched,
     ) -> Self {
         let mut host = Self::elsewhere(name);
-        host.add(Cgroup::lab(root, cgroups));
-        if let Some(folder) = &cgroup::below(cgroups, root).unified {
-            host.add(Pressure::of_group(folder));
+        host.collectors.push(cgroup::lab(root, cgroups));
+        host.collectors.extend(cgroup::below(cgroups, root).unified.as_deref().map(pressure::group));
+        if let Some(pid) = net_pid {
+            host.add_network(&root.join(format!("proc/{pid}/net")), None);
         }
-        let tracker = match net_pid {
-            Some(pid) => {
-                host.add_network(&root.join(format!("proc/{pid}/net")), None);
-                ProcessTracker::namespace(root, pid, &host.round)
-            }
-            None => ProcessTracker::machine(root, watched, &host.round),
-        };
+        let tracker = ProcessTracker::new(root, net_pid, watched, &host.round);
         host.add_processes(root, &SharedTracker::new(tracker));
         host
     }
 
     /// The collectors that read processes.
     fn add_processes(&mut self, root: &Path, tracker: &SharedTracker) {
-        self.add(Usage::new(root, tracker.clone()));
-        self.add(BusyThreads::new(tracker.clone()));
-        self.add(Waiting::new(tracker.clone()));
-        self.add(Listener::new(tracker.clone()));
-        self.add(Peers::new(tracker.clone()));
+        self.collectors.push(usage::collector(root, tracker.clone()));
+        let others = [thread::collector, waiting::collector, listener::collector, peers::collector];
+        self.collectors.extend(others.map(|collector| collector(tracker.clone())));
     }
 
     /// The collectors of the network namespace whose files are in the folder `net`, and of `devices`, its hardware.
     fn add_network(&mut self, net: &Path, devices: Option<PathBuf>) {
-        self.add(Interface::new(net, devices));
-        self.add(Tcp::new(net));
-        self.add(Sockets::new(net));
+        self.collectors.extend([
+            interface::collector(net, devices),
+            tcp::collector(net),
+            sockets::sockets(net),
+        ]);
     }
 
     /// Its name in samples.
@@ -141,11 +126,7 @@ impl Host {
 
     /// CPU time that threads of its collectors have used so far, in microseconds.
     pub(crate) fn threads_cpu_us(&self) -> u64 {
-        self.collectors.iter().map(|collector| collector.threads_cpu_us()).sum()
-    }
-
-    fn add(&mut self, collector: impl Collector + 'static) {
-        self.collectors.push(Box::new(collector));
+        self.collectors.iter().map(|collector| collector.thread_cpu_us.load(Ordering::Relaxed)).sum()
     }
 
     /// Reads every collector once, in the order in which they were added. Times in the samples count from `origin`, when the
@@ -156,7 +137,7 @@ impl Host {
         let mut samples = Vec::new();
         for collector in &mut self.collectors {
             let began_ns = now_ns();
-            let reads = collector.read();
+            let reads = (collector.read)();
             let ended_ns = now_ns();
             samples.extend(reads.into_iter().map(|Read { source, subject, reading }| HostSample {
                 host: self.name.clone(),

@@ -16,7 +16,6 @@ mod component;
 mod cost;
 mod host;
 mod net {
-    pub(crate) mod conntrack;
     pub(crate) mod interface;
     pub(crate) mod snapshot;
     pub(crate) mod sockets;
@@ -25,13 +24,12 @@ mod net {
     pub(crate) mod unix_table;
 }
 mod process {
-    pub(crate) mod cpu_times;
     pub(crate) mod descriptors;
     pub(crate) mod listener;
+    pub(crate) mod machine;
     pub(crate) mod others;
     pub(crate) mod owners;
     pub(crate) mod peers;
-    pub(crate) mod serving;
     pub(crate) mod stat;
     pub(crate) mod table;
     pub(crate) mod thread;
@@ -49,14 +47,12 @@ mod system {
     pub(crate) mod disk;
     pub(crate) mod memory;
     pub(crate) mod pressure;
-    pub(crate) mod scheduler;
 }
 
-pub use component::{Component, Login, page_agent};
+pub use component::{Component, page_agent};
 pub use host::Host;
 pub use plimsoll_sys::CgroupPaths;
-pub use process::cpu_times::{CpuTimes, Ran};
-pub use process::serving::serving;
+pub use process::machine::{CpuTimes, Ran, serving};
 pub use process::tracker::Watched;
 pub use sample_source::{
     Closed, LocalSource, Received, RunningSource, SampleSender, SampleSource, SampleSources, SourceEvent,

@@ -30,7 +30,7 @@ type LastRead = (u64, Result<Arc<str>, Missing>);
 /// The text of a file that costs the kernel enough to be read once for all collectors that need it.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedFile {
-    file: Arc<Path>,
+    pub(crate) file: Arc<Path>,
     round: Round,
     last: Arc<Mutex<Option<LastRead>>>,
 }
@@ -38,10 +38,6 @@ pub(crate) struct SharedFile {
 impl SharedFile {
     pub(crate) fn new(file: PathBuf, round: &Round) -> Self {
         Self { file: file.into(), round: round.clone(), last: Arc::default() }
-    }
-
-    pub(crate) fn file(&self) -> &Path {
-        &self.file
     }
 
     /// The file's text in this round.

@@ -47,7 +47,7 @@ pub(crate) struct ProbeArgs {
 
 fn component(text: &str) -> Result<Probe, String> {
     let probe: Probe = text.parse().map_err(|error: plimsoll_plan::PlanHostError| error.to_string())?;
-    match Component::of(&probe, Path::new("/")) {
+    match Component::from_probe(&probe, Path::new("/")) {
         Some(_) => Ok(probe),
         None => Err(format!(
             "`{text}` is no component but a host; use --port, --pid or --name for processes of this one"

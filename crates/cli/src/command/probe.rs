@@ -119,7 +119,7 @@ fn named(args: &ProbeArgs) -> Watched {
 
 fn host(args: &ProbeArgs, watched: &Watched) -> Host {
     let mut host = Host::local(&name(), Path::new(ROOT), watched);
-    let components = args.components.iter().filter_map(|probe| Component::of(probe, Path::new(ROOT)));
+    let components = args.components.iter().filter_map(|probe| Component::from_probe(probe, Path::new(ROOT)));
     components.for_each(|component| host.add_component(component));
     host
 }

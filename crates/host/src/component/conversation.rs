@@ -1,58 +1,30 @@
 //! Questions and answers over one TCP connection that stays open between samples.
 
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use super::error::ComponentError;
-use super::exchange::DEADLINE;
+use super::error::{DEADLINE, ServerError};
 
 /// The longest answer; those of the servers asked here are a hundredth of it.
 pub(super) const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
-/// A component that speaks over plain TCP.
-#[derive(Debug)]
+/// A server that speaks over plain TCP.
 pub(super) struct Conversation {
-    /// The component and its address, for errors.
-    place: String,
     address: String,
-    greeting: Option<Greeting>,
+    /// The first bytes of each connection, which are answered by one line. They may hold a password.
+    pub(super) greeting: Option<Vec<u8>>,
     connection: Option<TcpStream>,
-}
-
-/// The first bytes of a connection. They may hold a password, so that the printed form does not show them.
-#[derive(Clone)]
-pub(super) struct Greeting(pub(super) Vec<u8>);
-
-impl fmt::Debug for Greeting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Greeting")
-    }
 }
 
 /// The answer as it arrives, in lines or in counted bytes.
 pub(super) type Answer<'a> = io::Take<BufReader<Timed<'a>>>;
 
 impl Conversation {
-    pub(super) fn new(what: &str, address: &str) -> Self {
-        let place = format!("{what} at {address}");
-        Self { place, address: address.to_owned(), greeting: None, connection: None }
-    }
-
-    /// Begins each new connection with this from now on; it is answered by one line.
-    pub(super) fn greet_with(&mut self, greeting: Greeting) {
-        self.greeting = Some(greeting);
-    }
-
-    pub(super) fn address(&self) -> &str {
-        &self.address
-    }
-
-    pub(super) fn place(&self) -> &str {
-        &self.place
+    pub(super) fn new(address: &str) -> Self {
+        Self { address: address.to_owned(), greeting: None, connection: None }
     }
 
     /// Sends a question and reads its answer. The other side may have closed an open connection meanwhile, which shows only
@@ -60,19 +32,17 @@ impl Conversation {
     pub(super) fn ask<T>(
         &mut self,
         question: &[u8],
-        read: impl Fn(&mut Answer<'_>) -> Result<T, ComponentError>,
-    ) -> Result<T, ComponentError> {
+        read: impl Fn(&mut Answer<'_>) -> Result<T, ServerError>,
+    ) -> Result<T, ServerError> {
         let until = RealClock.now() + DEADLINE;
-        let open = self.connection.take();
-        let was_open = open.is_some();
-        let connection = open.map_or_else(|| self.connect(until), Ok)?;
-        match self.exchange(connection, question, &read, until) {
-            Err(ComponentError::Broken { .. }) if was_open => {
-                let connection = self.connect(until)?;
-                self.exchange(connection, question, &read, until)
+        if let Some(connection) = self.connection.take() {
+            match self.exchange(connection, question, &read, until) {
+                Err(ServerError::Broken(_)) => {}
+                outcome => return outcome,
             }
-            outcome => outcome,
         }
+        let connection = self.connect(until)?;
+        self.exchange(connection, question, &read, until)
     }
 
     /// The connection stays open only after a whole answer: the rest of this one would answer the next question.
@@ -80,27 +50,22 @@ impl Conversation {
         &mut self,
         connection: TcpStream,
         question: &[u8],
-        read: &impl Fn(&mut Answer<'_>) -> Result<T, ComponentError>,
+        read: &impl Fn(&mut Answer<'_>) -> Result<T, ServerError>,
         until: Instant,
-    ) -> Result<T, ComponentError> {
-        let mut sending = Timed { connection: &connection, until };
-        sending.write_all(question).map_err(|error| ComponentError::broken(&self.place, &error))?;
+    ) -> Result<T, ServerError> {
+        Timed { connection: &connection, until }.write_all(question)?;
         let value = read(&mut answer(&connection, until))?;
         self.connection = Some(connection);
         Ok(value)
     }
 
-    fn connect(&self, until: Instant) -> Result<TcpStream, ComponentError> {
-        let unreachable = |reason| ComponentError::Unreachable { place: self.place.clone(), reason };
-        let connection = self.first_reachable(until).map_err(unreachable)?;
-        let Some(Greeting(greeting)) = &self.greeting else { return Ok(connection) };
-        let broken = |error: io::Error| ComponentError::broken(&self.place, &error);
-        Timed { connection: &connection, until }.write_all(greeting).map_err(broken)?;
-        let line = line(&mut answer(&connection, until), &self.place)?;
-        match line.strip_prefix('-') {
-            Some(reason) => Err(ComponentError::refused_password(&self.place, reason)),
-            None => Ok(connection),
+    fn connect(&self, until: Instant) -> Result<TcpStream, ServerError> {
+        let connection = self.first_reachable(until).map_err(ServerError::Unreachable)?;
+        if let Some(greeting) = &self.greeting {
+            Timed { connection: &connection, until }.write_all(greeting)?;
+            accepted_line(&mut answer(&connection, until))?;
         }
+        Ok(connection)
     }
 
     fn first_reachable(&self, until: Instant) -> io::Result<TcpStream> {
@@ -123,13 +88,26 @@ fn answer(connection: &TcpStream, until: Instant) -> Answer<'_> {
 }
 
 /// One line of an answer, without its end.
-pub(super) fn line(answer: &mut Answer<'_>, place: &str) -> Result<String, ComponentError> {
+pub(super) fn line(answer: &mut Answer<'_>) -> Result<String, ServerError> {
     let mut line = Vec::new();
-    answer.read_until(b'\n', &mut line).map_err(|error| ComponentError::broken(place, &error))?;
+    answer.read_until(b'\n', &mut line)?;
     if line.pop() != Some(b'\n') {
-        return Err(ComponentError::broken(place, &io::ErrorKind::UnexpectedEof.into()));
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
     }
     Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
+}
+
+/// A line that is no error of RESP: those begin with a dash, and mostly come from a server that requires a password, or
+/// another one.
+pub(super) fn accepted_line(answer: &mut Answer<'_>) -> Result<String, ServerError> {
+    let line = line(answer)?;
+    match line.strip_prefix('-') {
+        Some(reason) => Err(ServerError::Refused {
+            reason: reason.to_owned(),
+            advice: "give its password, as in redis://:password@host:6379",
+        }),
+        None => Ok(line),
+    }
 }
 
 /// The time left until an instant; none is an error, since a socket takes no timeout of zero.
@@ -139,7 +117,6 @@ fn left(until: Instant) -> io::Result<Duration> {
 }
 
 /// A connection whose reads and writes all end at one deadline: a timeout of the socket would begin again with each.
-#[derive(Debug)]
 pub(super) struct Timed<'a> {
     connection: &'a TcpStream,
     until: Instant,

@@ -1,97 +1,93 @@
-//! Why a component could not be read.
+//! Why a server could not be asked, and how its counters become a read.
 
 use std::io;
+use std::time::Duration;
 
-use super::exchange::DEADLINE;
-use crate::collector::Missing;
+use plimsoll_record::{CounterSet, Source, Subject};
 
-/// What went wrong, where, and what to do. `place` names the component and its address: `redis at 127.0.0.1:6379`.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ComponentError {
-    /// No connection to it could be opened.
-    #[error("could not connect to {place} ({reason}); see that it runs and listens there")]
-    Unreachable {
-        /// The component and its address.
-        place: String,
-        /// What the system said.
-        reason: io::Error,
-    },
-    /// It did not answer in time.
-    #[error("{place} did not answer within {} ms; it may be overloaded, or the route to it blocked", DEADLINE.as_millis())]
-    Late {
-        /// The component and its address.
-        place: String,
-    },
-    /// The connection ended or failed within an exchange.
-    #[error("{place} broke off its answer ({reason}); see its log")]
-    Broken {
-        /// The component and its address.
-        place: String,
-        /// What the system said.
-        reason: String,
-    },
-    /// It answered with a refusal.
-    #[error("{place} refused to answer ({reason}); {advice}")]
-    Refused {
-        /// The component and its address.
-        place: String,
-        /// In its own words.
-        reason: String,
-        /// What to change.
-        advice: &'static str,
-    },
-    /// Something else answered.
-    #[error("{place} answered `{answer}`, which is not {expected}; see that the address is right")]
-    Unexpected {
-        /// The component and its address.
-        place: String,
-        /// The beginning of the answer.
-        answer: String,
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// A file of this machine could not be read.
-    #[error("could not read {what} ({reason}); {advice}")]
-    Unreadable {
-        /// The file, and what it describes.
-        what: String,
-        /// What is wrong with it.
-        reason: String,
-        /// What to change.
-        advice: &'static str,
-    },
-}
+use crate::collector::{Collector, Missing, Read};
+
+/// How long a server may take to answer, connecting included. A server under load answers late, and a sample that is half
+/// a second old describes another moment than the rest.
+pub(super) const DEADLINE: Duration = Duration::from_millis(500);
 
 /// Characters shown of an answer that is not understood.
 const SHOWN_CHARS: usize = 60;
 
-impl ComponentError {
+/// Why a server could not be asked.
+#[derive(Debug)]
+pub(super) enum ServerError {
+    /// No connection to it could be opened.
+    Unreachable(io::Error),
+    /// It did not answer within [`DEADLINE`].
+    Late,
+    /// The connection ended or failed within an exchange.
+    Broken(String),
+    /// It answered with a refusal, in its own words.
+    Refused { reason: String, advice: &'static str },
+    /// Something else answered, which began so.
+    Unexpected { answer: String, expected: &'static str },
+}
+
+impl ServerError {
     /// An answer that is not what was expected.
-    pub(super) fn unexpected(place: &str, answer: &str, expected: &'static str) -> Self {
+    pub(super) fn unexpected(answer: &str, expected: &'static str) -> Self {
         let line = answer.lines().next().unwrap_or_default();
         let answer = line.chars().filter(|letter| !letter.is_control()).take(SHOWN_CHARS).collect();
-        Self::Unexpected { place: place.to_owned(), answer, expected }
+        Self::Unexpected { answer, expected }
     }
 
-    /// A server that requires a password, or another one.
-    pub(super) fn refused_password(place: &str, reason: &str) -> Self {
-        let advice = "give its password, as in redis://:password@host:6379";
-        Self::Refused { place: place.to_owned(), reason: reason.to_owned(), advice }
+    /// What went wrong, where, and what to do. `place` names the server and its address: `redis at 127.0.0.1:6379`.
+    pub(super) fn at(self, place: &str) -> Missing {
+        Missing::Failed(match self {
+            Self::Unreachable(reason) => {
+                format!("could not connect to {place} ({reason}); see that it runs and listens there")
+            }
+            Self::Late => format!(
+                "{place} did not answer within {} ms; it may be overloaded, or the route to it blocked",
+                DEADLINE.as_millis()
+            ),
+            Self::Broken(reason) => format!("{place} broke off its answer ({reason}); see its log"),
+            Self::Refused { reason, advice } => format!("{place} refused to answer ({reason}); {advice}"),
+            Self::Unexpected { answer, expected } => {
+                format!("{place} answered `{answer}`, which is not {expected}; see that the address is right")
+            }
+        })
     }
+}
 
-    /// An error of the system within an exchange.
-    pub(super) fn broken(place: &str, reason: &io::Error) -> Self {
-        let place = place.to_owned();
-        match reason.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Self::Late { place },
-            io::ErrorKind::UnexpectedEof => Self::Broken { place, reason: "connection closed".to_owned() },
-            _ => Self::Broken { place, reason: reason.to_string() },
+/// An error of the system within an exchange.
+impl From<&io::Error> for ServerError {
+    fn from(error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Self::Late,
+            io::ErrorKind::UnexpectedEof => Self::Broken("connection closed".to_owned()),
+            _ => Self::Broken(error.to_string()),
         }
     }
 }
 
-impl From<ComponentError> for Missing {
-    fn from(error: ComponentError) -> Self {
-        Self::Failed(error.to_string())
+impl From<io::Error> for ServerError {
+    fn from(error: io::Error) -> Self {
+        Self::from(&error)
     }
+}
+
+/// A collector of the server at `place`, whose address is the subject of its samples.
+pub(super) fn collector(
+    source: Source,
+    place: String,
+    address: String,
+    mut counters: impl FnMut() -> Result<CounterSet, ServerError> + Send + 'static,
+) -> Collector {
+    Collector::new(move || {
+        let counters = counters().map_err(|error| error.at(&place));
+        vec![Read::new(source, Subject::Named(&address), counters)]
+    })
+}
+
+/// Seconds with a fraction, as decimal text, in whole microseconds.
+pub(super) fn seconds_to_us(text: &str) -> Option<u64> {
+    let seconds: f64 = text.parse().ok()?;
+    (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1e6).round() as u64)
 }

@@ -4,9 +4,9 @@ use plimsoll_record::metric::go;
 use plimsoll_record::{CounterSet, Metric, Source, Subject};
 use serde_json::Value;
 
-use super::error::ComponentError;
+use super::error::ServerError;
 use super::page::Page;
-use crate::collector::{Collector, Read};
+use crate::collector::{Collector, Missing, Read};
 
 /// Fields of `memstats` (Go's runtime.MemStats), and the divisor to our unit.
 const MEMSTATS: &[(&str, Metric, u64)] = &[
@@ -20,44 +20,34 @@ const MEMSTATS: &[(&str, Metric, u64)] = &[
     ("Sys", go::SYSTEM_BYTES, 1),
 ];
 
-/// A Go program's memory and garbage collection, and the number of its goroutines where it serves `/debug/pprof/` too. That
-/// number comes from the list of profiles, which only counts them; the profile itself stops the program to walk their
-/// stacks.
-#[derive(Debug)]
-pub(super) struct Expvar {
-    variables: Page,
-    /// `None` once the program refused to serve it.
-    profiles: Option<Page>,
+/// A collector of a Go program's memory and garbage collection, and the number of its goroutines where it serves
+/// `/debug/pprof/` too. That number comes from the list of profiles, which only counts them; the profile itself stops the
+/// program to walk their stacks.
+pub(super) fn collector(url: &str) -> Collector {
+    let variables = Page::new(url);
+    // `None` once the program refused to serve it.
+    let mut profiles = Some(variables.sibling("/debug/pprof/"));
+    Collector::new(move || {
+        let counters = counters(&variables, &mut profiles);
+        vec![Read::new(Source::Go, Subject::Named(variables.address()), counters)]
+    })
 }
 
-impl Expvar {
-    pub(super) fn new(url: &str) -> Self {
-        let variables = Page::new("go program", url);
-        let profiles = Some(variables.sibling("go program", "/debug/pprof/"));
-        Self { variables, profiles }
+fn counters(page: &Page, profiles: &mut Option<Page>) -> Result<CounterSet, Missing> {
+    let text = page.text().map_err(|error| failed(page, error))?;
+    let mut counters = memory(&serde_json::from_str(&text).unwrap_or_default())
+        .ok_or_else(|| failed(page, ServerError::unexpected(&text, "an expvar page with memstats")))?;
+    match profiles.as_ref().map(|page| (page, page.text())) {
+        None => {}
+        Some((_, Ok(text))) => counters.put(go::GOROUTINES, profile_count(&text, "goroutine")),
+        Some((_, Err(ServerError::Refused { .. }))) => *profiles = None,
+        Some((page, Err(error))) => return Err(failed(page, error)),
     }
+    Ok(counters)
+}
 
-    fn counters(&mut self) -> Result<CounterSet, ComponentError> {
-        let text = self.variables.text()?;
-        let variables: Value = serde_json::from_str(&text).unwrap_or_default();
-        let mut counters = memory(&variables).ok_or_else(|| {
-            ComponentError::unexpected(self.variables.place(), &text, "an expvar page with memstats")
-        })?;
-        counters.put(go::GOROUTINES, self.goroutines()?);
-        Ok(counters)
-    }
-
-    fn goroutines(&mut self) -> Result<Option<u64>, ComponentError> {
-        let Some(page) = &self.profiles else { return Ok(None) };
-        match page.text() {
-            Ok(text) => Ok(profile_count(&text, "goroutine")),
-            Err(ComponentError::Refused { .. }) => {
-                self.profiles = None;
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
-    }
+fn failed(page: &Page, error: ServerError) -> Missing {
+    error.at(&format!("go program at {}", page.url))
 }
 
 fn memory(variables: &Value) -> Option<CounterSet> {
@@ -70,11 +60,4 @@ fn memory(variables: &Value) -> Option<CounterSet> {
 fn profile_count(page: &str, profile: &str) -> Option<u64> {
     let row = page.split("<tr>").find(|row| row.contains(&format!(">{profile}</a>")))?;
     row.split_once("<td>")?.1.split_once("</td>")?.0.trim().parse().ok()
-}
-
-impl Collector for Expvar {
-    fn read(&mut self) -> Vec<Read> {
-        let counters = self.counters().map_err(Into::into);
-        vec![Read::new(Source::Go, Subject::Named(self.variables.address()), counters)]
-    }
 }

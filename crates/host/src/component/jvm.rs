@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_record::metric::jvm;
 use plimsoll_record::{CounterSet, Source, Subject};
 
-use super::error::ComponentError;
-use crate::collector::{Collector, Read};
+use crate::collector::{Collector, Missing, Read, after};
 
 mod perf_file;
 
@@ -20,49 +19,37 @@ use perf_file::{Value, values};
 
 const ADVICE: &str = "run Plimsoll as the JVM's user or root, and the JVM without -XX:-UsePerfData and -XX:+PerfDisableSharedMem";
 
-/// The JVM of a process on this machine.
-#[derive(Debug)]
-pub(super) struct Jvm {
-    root: PathBuf,
-    pid: u32,
+/// A collector of the JVM of a process on this machine.
+pub(super) fn collector(root: &Path, pid: u32) -> Collector {
+    let (root, process) = (root.to_owned(), root.join(format!("proc/{pid}")));
+    Collector::new(move || {
+        // Empty once the process has ended.
+        let name = fs::read_to_string(process.join("comm")).unwrap_or_default();
+        let counters = read(&root, &process, pid).map_err(|reason| {
+            Missing::Failed(format!(
+                "could not read the counters of the JVM {pid} (hsperfdata) ({reason}); {ADVICE}"
+            ))
+        });
+        vec![Read::new(Source::Jvm, Subject::Process { pid, name: name.trim() }, counters)]
+    })
 }
 
-impl Jvm {
-    pub(super) fn new(root: &Path, pid: u32) -> Self {
-        Self { root: root.to_owned(), pid }
-    }
+/// The counters of the JVM whose folder in `/proc` is `process`, or why they cannot be read.
+fn read(root: &Path, process: &Path, pid: u32) -> Result<CounterSet, String> {
+    let file = file(root, process, pid).ok_or("there is no such file")?;
+    let bytes = fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let values = values(&bytes).map_err(|reason| format!("{}: {reason}", file.display()))?;
+    Ok(counters(&values))
+}
 
-    fn counters(&self) -> Result<CounterSet, ComponentError> {
-        let file = self.file().ok_or_else(|| self.unreadable("there is no such file"))?;
-        let bytes =
-            fs::read(&file).map_err(|error| self.unreadable(&format!("{}: {error}", file.display())))?;
-        let values =
-            values(&bytes).map_err(|reason| self.unreadable(&format!("{}: {reason}", file.display())))?;
-        Ok(counters(&values))
-    }
-
-    fn unreadable(&self, reason: &str) -> ComponentError {
-        let what = format!("the counters of the JVM {} (hsperfdata)", self.pid);
-        ComponentError::Unreadable { what, reason: reason.to_owned(), advice: ADVICE }
-    }
-
-    /// The file is in the JVM's own file tree and is named by the id that the process has there; in a container both are
-    /// not ours.
-    fn file(&self) -> Option<PathBuf> {
-        let process = self.root.join(format!("proc/{}", self.pid));
-        let status = fs::read_to_string(process.join("status")).ok()?;
-        let inner = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-        let inner = inner.and_then(|pids| pids.split_ascii_whitespace().last());
-        let name = inner.map_or_else(|| self.pid.to_string(), ToOwned::to_owned);
-        let folders = [process.join("root/tmp"), self.root.join("tmp")];
-        folders.iter().find_map(|folder| file_of(folder, &name))
-    }
-
-    /// The name of the process; empty once it has ended.
-    fn name(&self) -> String {
-        let name = fs::read_to_string(self.root.join(format!("proc/{}/comm", self.pid))).unwrap_or_default();
-        name.trim().to_owned()
-    }
+/// The file is in the JVM's own file tree and is named by the id that the process has there; in a container both are
+/// not ours.
+fn file(root: &Path, process: &Path, pid: u32) -> Option<PathBuf> {
+    let status = fs::read_to_string(process.join("status")).ok()?;
+    let inner = after(&status, "NSpid:").and_then(|pids| pids.split_ascii_whitespace().last());
+    let name = inner.map_or_else(|| pid.to_string(), ToOwned::to_owned);
+    let folders = [process.join("root/tmp"), root.join("tmp")];
+    folders.iter().find_map(|folder| file_of(folder, &name))
 }
 
 fn file_of(folder: &Path, name: &str) -> Option<PathBuf> {
@@ -96,13 +83,6 @@ fn heap_max(values: &BTreeMap<String, Value>) -> Option<u64> {
     let collector = values.get("sun.gc.collector.0.name").and_then(Value::text).unwrap_or_default();
     let shared = collector.starts_with("G1") || collector.starts_with("ZGC");
     if shared { parts.max() } else { parts.reduce(|sum, part| sum + part) }
-}
-
-impl Collector for Jvm {
-    fn read(&mut self) -> Vec<Read> {
-        let subject = Subject::Process { pid: self.pid, name: &self.name() };
-        vec![Read::new(Source::Jvm, subject, self.counters().map_err(Into::into))]
-    }
 }
 
 #[cfg(test)]
@@ -140,8 +120,8 @@ mod tests {
 
     #[test]
     fn a_process_without_the_file_is_a_failure_that_says_why() {
-        let mut jvm = Jvm::new(Path::new("/"), std::process::id());
-        let Reading::Failed(why) = jvm.read().remove(0).reading else { panic!("read") };
+        let mut jvm = collector(Path::new("/"), std::process::id());
+        let Reading::Failed(why) = (jvm.read)().remove(0).reading else { panic!("read") };
         assert!(why.contains("UsePerfData") && why.contains(&std::process::id().to_string()), "{why}");
     }
 }

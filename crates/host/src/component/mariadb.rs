@@ -1,17 +1,16 @@
 //! MariaDB and MySQL, by SHOW GLOBAL STATUS and SHOW GLOBAL VARIABLES.
 
-use std::collections::BTreeMap;
 use std::error::Error as _;
-use std::{fmt, io};
+use std::io;
 
 use mysql::prelude::Queryable as _;
 use mysql::{Conn, DriverError, Opts, OptsBuilder};
+use plimsoll_plan::HostPort;
 use plimsoll_record::metric::mariadb;
-use plimsoll_record::{CounterSet, Metric, Source, Subject};
+use plimsoll_record::{CounterSet, Metric, Source};
 
-use super::error::ComponentError;
-use super::exchange::{DEADLINE, taken};
-use crate::collector::{Collector, Read};
+use super::error::{DEADLINE, ServerError, collector as server};
+use crate::collector::Collector;
 
 /// Status variables that are taken as they are; `Innodb_row_lock_time` counts milliseconds.
 const STATUS: &[(&str, Metric)] = &[
@@ -48,107 +47,64 @@ const VARIABLES: &[(&str, Metric)] = &[
 const ACCESS_DENIED: [u16; 4] = [1044, 1045, 1698, 1227];
 const TOO_MANY_CONNECTIONS: u16 = 1040;
 
-const USUAL_PORT: u16 = 3306;
-
-/// A user to log in as. Its printed form does not hold the password.
-#[derive(Clone)]
-pub struct Login {
-    /// The name of a user; it needs no privilege.
-    pub user: String,
-    /// The user's password.
-    pub password: Option<String>,
+/// A collector of one database server, as a user who needs no privilege. Each sample is two of its questions, over one
+/// connection that is kept.
+pub(super) fn collector(address: &HostPort, user: &str, password: Option<&str>) -> Collector {
+    let options: Opts = OptsBuilder::new()
+        .ip_or_hostname(Some(&address.host))
+        .tcp_port(address.port)
+        .user(Some(user))
+        .pass(password)
+        // The path of the socket that a local server reports may be that of another container.
+        .prefer_socket(false)
+        .tcp_connect_timeout(Some(DEADLINE))
+        .read_timeout(Some(DEADLINE))
+        .write_timeout(Some(DEADLINE))
+        .into();
+    let mut connection = None;
+    server(Source::Mariadb, format!("mariadb at {address}"), address.to_string(), move || {
+        Ok(counters(&options, &mut connection)?)
+    })
 }
 
-impl fmt::Debug for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Login").field("user", &self.user).finish_non_exhaustive()
+/// As with other servers, a connection that was closed meanwhile is opened again, once.
+fn counters(options: &Opts, connection: &mut Option<Conn>) -> mysql::Result<CounterSet> {
+    if let Some(mut open) = connection.take()
+        && let Ok(counters) = ask(&mut open)
+    {
+        *connection = Some(open);
+        return Ok(counters);
     }
+    let mut opened = Conn::new(options.clone())?;
+    let counters = ask(&mut opened)?;
+    *connection = Some(opened);
+    Ok(counters)
 }
 
-/// One database server. Each sample is two of its questions, over one connection that is kept.
-pub(super) struct Mariadb {
-    address: String,
-    place: String,
-    options: Opts,
-    connection: Option<Conn>,
-}
-
-/// Without the options, which hold the password.
-impl fmt::Debug for Mariadb {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mariadb").field("address", &self.address).finish_non_exhaustive()
-    }
-}
-
-impl Mariadb {
-    pub(super) fn new(address: &str, login: Login) -> Self {
-        let (host, port) = address.rsplit_once(':').unwrap_or((address, ""));
-        let options = OptsBuilder::new()
-            .ip_or_hostname(Some(host.trim_start_matches('[').trim_end_matches(']')))
-            .tcp_port(port.parse().unwrap_or(USUAL_PORT))
-            .user(Some(login.user))
-            .pass(login.password)
-            // The path of the socket that a local server reports may be that of another container.
-            .prefer_socket(false)
-            .tcp_connect_timeout(Some(DEADLINE))
-            .read_timeout(Some(DEADLINE))
-            .write_timeout(Some(DEADLINE));
-        let place = format!("mariadb at {address}");
-        Self { place, address: address.to_owned(), options: options.into(), connection: None }
-    }
-
-    /// As with other components, a connection that was closed meanwhile is opened again, once.
-    fn counters(&mut self) -> Result<CounterSet, ComponentError> {
-        if let Some(connection) = &mut self.connection {
-            match ask(connection) {
-                Ok(counters) => return Ok(counters),
-                Err(_) => self.connection = None,
-            }
-        }
-        let mut connection = Conn::new(self.options.clone()).map_err(|error| self.error(error))?;
-        let counters = ask(&mut connection).map_err(|error| self.error(error))?;
-        self.connection = Some(connection);
-        Ok(counters)
-    }
-
-    fn error(&self, error: mysql::Error) -> ComponentError {
-        let place = self.place.clone();
+impl From<mysql::Error> for ServerError {
+    fn from(error: mysql::Error) -> Self {
+        let refused = |reason, advice| Self::Refused { reason, advice };
         match error {
             mysql::Error::MySqlError(error) if ACCESS_DENIED.contains(&error.code) => {
-                ComponentError::Refused {
-                    place,
-                    reason: error.message,
-                    advice: "give a user it knows, as in mariadb://user:password@host:3306",
-                }
+                refused(error.message, "give a user it knows, as in mariadb://user:password@host:3306")
             }
             mysql::Error::MySqlError(error) if error.code == TOO_MANY_CONNECTIONS => {
-                ComponentError::Refused {
-                    place,
-                    reason: error.message,
-                    advice: "raise its max_connections, or connect before the load takes them all",
+                refused(error.message, "raise its max_connections, or connect before the load takes them all")
+            }
+            mysql::Error::DriverError(DriverError::ConnectTimeout | DriverError::Timeout) => Self::Late,
+            mysql::Error::DriverError(DriverError::CouldNotConnect(reason)) => {
+                Self::Unreachable(reason.map_or(io::ErrorKind::Other, |(.., kind)| kind).into())
+            }
+            mysql::Error::IoError(error) => error.into(),
+            // The library does not name the cause of this one.
+            mysql::Error::CodecError(error) => {
+                match error.source().and_then(|cause| cause.downcast_ref::<io::Error>()) {
+                    Some(cause) => Self::from(cause),
+                    None => Self::Broken(mysql::Error::CodecError(error).to_string()),
                 }
             }
-            mysql::Error::DriverError(DriverError::ConnectTimeout | DriverError::Timeout) => {
-                ComponentError::Late { place }
-            }
-            mysql::Error::DriverError(DriverError::CouldNotConnect(reason)) => {
-                let kind = reason.map_or(io::ErrorKind::Other, |(.., kind)| kind);
-                ComponentError::Unreachable { place, reason: kind.into() }
-            }
-            other => match system_error(&other) {
-                Some(error) => ComponentError::broken(&place, error),
-                None => ComponentError::Broken { place, reason: other.to_string() },
-            },
+            other => Self::Broken(other.to_string()),
         }
-    }
-}
-
-/// The system's error behind one of the library, which does not always name its causes.
-fn system_error(error: &mysql::Error) -> Option<&io::Error> {
-    match error {
-        mysql::Error::IoError(error) => Some(error),
-        mysql::Error::CodecError(error) => error.source()?.downcast_ref(),
-        _ => None,
     }
 }
 
@@ -163,14 +119,9 @@ fn named(connection: &mut Conn, table: &str, names: &[(&str, Metric)]) -> mysql:
     let list: Vec<String> = names.iter().map(|(theirs, _)| format!("'{theirs}'")).collect();
     let question = format!("SHOW GLOBAL {table} WHERE Variable_name IN ({})", list.join(","));
     let rows: Vec<(String, String)> = connection.query(question)?;
-    let values: BTreeMap<String, String> =
-        rows.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect();
-    Ok(taken(names, |name| values.get(name).map(String::as_str)))
-}
-
-impl Collector for Mariadb {
-    fn read(&mut self) -> Vec<Read> {
-        let counters = self.counters().map_err(Into::into);
-        vec![Read::new(Source::Mariadb, Subject::Named(&self.address), counters)]
-    }
+    let value = |theirs: &str| {
+        let row = rows.iter().find(|(name, _)| name.eq_ignore_ascii_case(theirs))?;
+        row.1.trim().parse::<u64>().ok()
+    };
+    Ok(names.iter().map(|(theirs, metric)| (*metric, value(theirs))).collect())
 }

@@ -1,29 +1,19 @@
 //! nginx, by its page `stub_status`.
 
 use plimsoll_record::metric::nginx;
-use plimsoll_record::{CounterSet, Source, Subject};
+use plimsoll_record::{CounterSet, Source};
 
-use super::error::ComponentError;
+use super::error::{ServerError, collector as server};
 use super::page::Page;
-use crate::collector::{Collector, Read};
+use crate::collector::Collector;
 
-/// One nginx. Each sample is one request of its count.
-#[derive(Debug)]
-pub(super) struct Nginx {
-    page: Page,
-}
-
-impl Nginx {
-    pub(super) fn new(url: &str) -> Self {
-        Self { page: Page::new("nginx", url) }
-    }
-
-    fn counters(&self) -> Result<CounterSet, ComponentError> {
-        let text = self.page.text()?;
-        counters(&text).ok_or_else(|| {
-            ComponentError::unexpected(self.page.place(), &text, "a stub_status page of nginx")
-        })
-    }
+/// A collector of one nginx. Each sample is one request of its count.
+pub(super) fn collector(url: &str) -> Collector {
+    let page = Page::new(url);
+    server(Source::Nginx, format!("nginx at {url}"), page.address().to_owned(), move || {
+        let text = page.text()?;
+        counters(&text).ok_or_else(|| ServerError::unexpected(&text, "a stub_status page of nginx"))
+    })
 }
 
 /// The seven numbers of the page, which has one form since it was made.
@@ -42,11 +32,4 @@ fn counters(text: &str) -> Option<CounterSet> {
         (nginx::WRITING, after("Writing:")?),
         (nginx::WAITING, after("Waiting:")?),
     ]))
-}
-
-impl Collector for Nginx {
-    fn read(&mut self) -> Vec<Read> {
-        let counters = self.counters().map_err(Into::into);
-        vec![Read::new(Source::Nginx, Subject::Named(self.page.address()), counters)]
-    }
 }

@@ -9,33 +9,27 @@ use rustls_native_certs::load_native_certs;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-use super::error::ComponentError;
-use super::exchange::DEADLINE;
+use super::error::{DEADLINE, ServerError};
 
 /// The longest page. node_exporter's has some hundred kilobytes; one of a hundred thousand series is refused.
 const MAX_PAGE_BYTES: u64 = 8 << 20;
 
 /// One page of one server.
-#[derive(Debug)]
 pub(super) struct Page {
     agent: Agent,
-    url: String,
-    /// The server and the URL, for errors.
-    place: String,
+    pub(super) url: String,
 }
 
 impl Page {
-    /// A page by its URL; `what` names the server in errors.
-    pub(super) fn new(what: &str, url: &str) -> Self {
-        Self { agent: page_agent(url, DEADLINE), url: url.to_owned(), place: format!("{what} at {url}") }
+    pub(super) fn new(url: &str) -> Self {
+        Self { agent: page_agent(url, DEADLINE), url: url.to_owned() }
     }
 
     /// The same server's page at another path, over the same connection.
-    pub(super) fn sibling(&self, what: &str, path: &str) -> Self {
+    pub(super) fn sibling(&self, path: &str) -> Self {
         let rest = self.url.find("://").map_or(0, |at| at + 3);
         let end = self.url[rest..].find('/').map_or(self.url.len(), |at| rest + at);
-        let url = format!("{}{path}", &self.url[..end]);
-        Self { agent: self.agent.clone(), place: format!("{what} at {url}"), url }
+        Self { agent: self.agent.clone(), url: format!("{}{path}", &self.url[..end]) }
     }
 
     /// Host and port as written in the URL: the subject of the page's samples.
@@ -44,38 +38,33 @@ impl Page {
         rest.split(['/', '?']).next().unwrap_or(rest)
     }
 
-    pub(super) fn place(&self) -> &str {
-        &self.place
-    }
-
-    pub(super) fn text(&self) -> Result<String, ComponentError> {
-        let mut answer = self.agent.get(&self.url).call().map_err(|error| self.error(error))?;
-        let status = answer.status();
-        let body = answer.body_mut().with_config().limit(MAX_PAGE_BYTES).read_to_vec();
-        let body = body.map_err(|error| self.error(error))?;
-        if status.as_u16() != 200 {
-            let advice = "see that the path is right and that this machine may read it";
-            return Err(ComponentError::Refused {
-                place: self.place.clone(),
-                reason: format!("status {}", status.as_u16()),
-                advice,
+    pub(super) fn text(&self) -> Result<String, ServerError> {
+        let mut answer = self.agent.get(&self.url).call()?;
+        let status = answer.status().as_u16();
+        let body = answer.body_mut().with_config().limit(MAX_PAGE_BYTES).read_to_vec()?;
+        if status != 200 {
+            return Err(ServerError::Refused {
+                reason: format!("status {status}"),
+                advice: "see that the path is right and that this machine may read it",
             });
         }
         Ok(String::from_utf8_lossy(&body).into_owned())
     }
+}
 
-    fn error(&self, error: ureq::Error) -> ComponentError {
-        let place = self.place.clone();
-        let unreachable = |reason| ComponentError::Unreachable { place: self.place.clone(), reason };
+impl From<ureq::Error> for ServerError {
+    fn from(error: ureq::Error) -> Self {
         match error {
-            ureq::Error::Timeout(_) => ComponentError::Late { place },
-            ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => unreachable(error),
-            ureq::Error::Io(error) => ComponentError::broken(&self.place, &error),
-            ureq::Error::HostNotFound => {
-                unreachable(io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
+            ureq::Error::Timeout(_) => Self::Late,
+            ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                Self::Unreachable(error)
             }
-            ureq::Error::ConnectionFailed => unreachable(io::ErrorKind::ConnectionRefused.into()),
-            other => ComponentError::Broken { place, reason: other.to_string() },
+            ureq::Error::Io(error) => error.into(),
+            ureq::Error::HostNotFound => {
+                Self::Unreachable(io::Error::new(io::ErrorKind::NotFound, "the name has no address"))
+            }
+            ureq::Error::ConnectionFailed => Self::Unreachable(io::ErrorKind::ConnectionRefused.into()),
+            other => Self::Broken(other.to_string()),
         }
     }
 }
@@ -114,10 +103,10 @@ mod tests {
 
     #[test]
     fn the_address_is_the_urls_and_a_sibling_is_on_the_same_server() {
-        let page = Page::new("go", "http://10.0.0.1:6060/debug/vars?x=1");
+        let page = Page::new("http://10.0.0.1:6060/debug/vars?x=1");
         assert_eq!(page.address(), "10.0.0.1:6060");
-        let sibling = page.sibling("go", "/debug/pprof/");
+        let sibling = page.sibling("/debug/pprof/");
         assert_eq!(sibling.url, "http://10.0.0.1:6060/debug/pprof/");
-        assert_eq!(Page::new("go", "http://a:1").sibling("go", "/x").url, "http://a:1/x");
+        assert_eq!(Page::new("http://a:1").sibling("/x").url, "http://a:1/x");
     }
 }

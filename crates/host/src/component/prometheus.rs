@@ -4,47 +4,34 @@
 //! on, as if Plimsoll ran there. A JVM's or a Go program's page becomes `jvm` or `go`. All other rows become `prometheus`, in
 //! whole numbers whose names say their unit.
 
-use plimsoll_record::{Source, Subject};
+use plimsoll_record::metric::{go, jvm};
+use plimsoll_record::{CounterSet, Source, Subject};
 
-use super::error::ComponentError;
+use super::error::ServerError;
 use super::page::Page;
 use crate::collector::{Collector, Read};
-use index::Index;
-use row::{Row, rows};
+use row::{Index, Row, rows};
 
 mod any;
-mod index;
 mod node;
 mod row;
-mod runtime;
 
-/// One page of one server.
-#[derive(Debug)]
-pub(super) struct Prometheus {
-    page: Page,
-}
-
-impl Prometheus {
-    pub(super) fn new(url: &str) -> Self {
-        Self { page: Page::new("prometheus page", url) }
-    }
-
-    fn reads(&self) -> Result<Vec<Read>, ComponentError> {
-        let text = self.page.text()?;
-        let rows = rows(&text).filter(|rows| !rows.is_empty()).ok_or_else(|| {
-            ComponentError::unexpected(self.page.place(), &text, "a page in Prometheus's text form")
-        })?;
-        Ok(reads(&rows, self.page.address()))
-    }
-}
-
-/// A page becomes several sources; one that cannot be read fails as `prometheus`.
-impl Collector for Prometheus {
-    fn read(&mut self) -> Vec<Read> {
-        self.reads().unwrap_or_else(|error| {
-            vec![Read::new(Source::Prometheus, Subject::Named(self.page.address()), Err(error.into()))]
+/// A collector of one page. A page becomes several sources; one that cannot be read fails as `prometheus`.
+pub(super) fn collector(url: &str) -> Collector {
+    let page = Page::new(url);
+    Collector::new(move || {
+        page_reads(&page).unwrap_or_else(|error| {
+            let failed = error.at(&format!("prometheus page at {}", page.url));
+            vec![Read::new(Source::Prometheus, Subject::Named(page.address()), Err(failed))]
         })
-    }
+    })
+}
+
+fn page_reads(page: &Page) -> Result<Vec<Read>, ServerError> {
+    let text = page.text()?;
+    let rows = rows(&text).filter(|rows| !rows.is_empty());
+    let rows = rows.ok_or_else(|| ServerError::unexpected(&text, "a page in Prometheus's text form"))?;
+    Ok(reads(&rows, page.address()))
 }
 
 /// The reads that a page's rows make.
@@ -54,12 +41,46 @@ fn reads(rows: &[Row<'_>], address: &str) -> Vec<Read> {
         return node::reads(&index);
     }
     let sources = [
-        (Source::Jvm, runtime::jvm(&index)),
-        (Source::Go, runtime::go(&index)),
+        (Source::Jvm, jvm_counters(&index)),
+        (Source::Go, go_counters(&index)),
         (Source::Prometheus, any::counters(rows)),
     ];
     let sources = sources.into_iter().filter(|(_, counters)| !counters.is_empty());
     sources.map(|(source, counters)| Read::new(source, Subject::Named(address), Ok(counters))).collect()
+}
+
+/// A JVM by the names of Micrometer (Spring Boot), or of Prometheus' own Java client and JMX exporter; with its pools of
+/// request threads (Tomcat) and of database connections (HikariCP), each summed over all pools.
+fn jvm_counters(index: &Index<'_>) -> CounterSet {
+    let first = |names: [&str; 2], scale: f64| names.into_iter().find_map(|name| index.sum(name, scale));
+    let is_heap = |row: &Row<'_>| row.label("area") == Some("heap");
+    let heap = |names: [&str; 2]| names.into_iter().find_map(|name| index.sum_of(name, 1.0, is_heap));
+    let one = |name: &str| index.sum(name, 1.0);
+    CounterSet::from([
+        (jvm::GC_TIME_MS, first(["jvm_gc_pause_seconds_sum", "jvm_gc_collection_seconds_sum"], 1e3)),
+        (jvm::GC_COUNT, first(["jvm_gc_pause_seconds_count", "jvm_gc_collection_seconds_count"], 1.0)),
+        (jvm::HEAP_USED_BYTES, heap(["jvm_memory_used_bytes", "jvm_memory_bytes_used"])),
+        (jvm::HEAP_MAX_BYTES, heap(["jvm_memory_max_bytes", "jvm_memory_bytes_max"])),
+        (jvm::THREADS, first(["jvm_threads_live_threads", "jvm_threads_current"], 1.0)),
+        (jvm::REQUEST_THREADS_BUSY, one("tomcat_threads_busy_threads")),
+        (jvm::REQUEST_THREADS, one("tomcat_threads_current_threads")),
+        (jvm::REQUEST_THREADS_MAX, one("tomcat_threads_config_max_threads")),
+        (jvm::POOL_ACTIVE, one("hikaricp_connections_active")),
+        (jvm::POOL_PENDING, one("hikaricp_connections_pending")),
+        (jvm::POOL_MAX, one("hikaricp_connections_max")),
+    ])
+}
+
+/// A Go program by the names of Prometheus' Go client. Each collection pauses the program twice; the rows with quantiles are
+/// not used, only their sum.
+fn go_counters(index: &Index<'_>) -> CounterSet {
+    CounterSet::from([
+        (go::GOROUTINES, index.sum("go_goroutines", 1.0)),
+        (go::GC_PAUSE_US, index.sum("go_gc_duration_seconds_sum", 1e6)),
+        (go::GC_CYCLES, index.sum("go_gc_duration_seconds_count", 1.0)),
+        (go::HEAP_BYTES, index.sum("go_memstats_heap_alloc_bytes", 1.0)),
+        (go::HEAP_RESERVED_BYTES, index.sum("go_memstats_heap_sys_bytes", 1.0)),
+    ])
 }
 
 #[cfg(test)]

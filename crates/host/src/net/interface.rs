@@ -18,31 +18,29 @@ const COLUMNS: [(usize, Metric); 6] = [
     (11, interface::SENT_DROPPED),
 ];
 
-/// Bytes, packets and drops of each interface, and the speed of one whose hardware reports it. The loopback is read only
-/// where there is no other interface.
-#[derive(Debug)]
-pub(crate) struct Interface {
-    file: PathBuf,
-    /// The folder of the machine's interfaces; none for another network namespace.
-    devices: Option<PathBuf>,
-    /// The speed of a link is read once: the hardware may answer slowly.
-    speeds: HashMap<String, Option<u64>>,
-}
-
-impl Interface {
-    /// The interfaces of the network namespace whose files are in the folder `net`.
-    pub(crate) fn new(net: &Path, devices: Option<PathBuf>) -> Self {
-        Self { file: net.join("dev"), devices, speeds: HashMap::new() }
-    }
-
-    fn speed(&mut self, name: &str) -> Option<u64> {
-        if let Some(known) = self.speeds.get(name) {
-            return *known;
+/// A collector of bytes, packets and drops of each interface of the network namespace whose files are in the folder `net`,
+/// and of the speed of one whose hardware reports it: `devices` is the folder of the machine's interfaces, none for another
+/// namespace. The loopback is read only where there is no other interface.
+pub(crate) fn collector(net: &Path, devices: Option<PathBuf>) -> Collector {
+    let file = net.join("dev");
+    // The speed of a link is read once: the hardware may answer slowly.
+    let mut speeds: HashMap<String, Option<u64>> = HashMap::new();
+    Collector::subjects(Source::Interface, move || {
+        let text = text(&file)?;
+        let mut found: Vec<(&str, CounterSet)> = text.lines().filter_map(counters).collect();
+        if found.iter().any(|(name, _)| *name != "lo") {
+            found.retain(|(name, _)| *name != "lo");
         }
-        let speed = self.devices.as_deref().and_then(|devices| speed(&devices.join(name)));
-        self.speeds.insert(name.to_owned(), speed);
-        speed
-    }
+        let read = |(name, mut counters): (&str, CounterSet)| {
+            if !speeds.contains_key(name) {
+                let speed = devices.as_deref().and_then(|devices| speed(&devices.join(name)));
+                speeds.insert(name.to_owned(), speed);
+            }
+            counters.put(interface::SPEED_BITS_PER_SEC, speeds.get(name).copied().flatten());
+            Read::new(Source::Interface, Subject::Named(name), Ok(counters))
+        };
+        Ok(found.into_iter().map(read).collect())
+    })
 }
 
 /// In bits per second. The file holds megabits, and -1 where the link is down or virtual. Pairs of virtual interfaces and
@@ -63,24 +61,6 @@ fn counters(line: &str) -> Option<(&str, CounterSet)> {
     Some((name.trim(), taken.collect::<Option<CounterSet>>()?))
 }
 
-impl Collector for Interface {
-    fn read(&mut self) -> Vec<Read> {
-        let text = match text(&self.file) {
-            Ok(text) => text,
-            Err(missing) => return Read::host(Source::Interface, Err(missing)),
-        };
-        let mut found: Vec<(&str, CounterSet)> = text.lines().filter_map(counters).collect();
-        if found.iter().any(|(name, _)| *name != "lo") {
-            found.retain(|(name, _)| *name != "lo");
-        }
-        let read = |(name, mut counters): (&str, CounterSet)| {
-            counters.put(interface::SPEED_BITS_PER_SEC, self.speed(name));
-            Read::new(Source::Interface, Subject::Named(name), Ok(counters))
-        };
-        found.into_iter().map(read).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,7 +75,7 @@ mod tests {
     fn read(lines: &str, more: &[(&str, &str)]) -> Vec<Read> {
         let dev = format!("{HEAD}{lines}");
         let root = tree(&[&[("proc/net/dev", dev.as_str())], more].concat());
-        Interface::new(&root.path().join("proc/net"), Some(root.path().join("sys/class/net"))).read()
+        (collector(&root.path().join("proc/net"), Some(root.path().join("sys/class/net"))).read)()
     }
 
     #[test]

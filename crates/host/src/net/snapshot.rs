@@ -25,8 +25,10 @@ pub(crate) struct SocketSnapshot {
     connections: Vec<Connections>,
     /// The connections that were opened from this host, by their index.
     outbound: Vec<usize>,
-    unix: UnixSockets,
-    attributed: bool,
+    /// The unix sockets that listen, and the connections to them.
+    pub(crate) unix: UnixSockets,
+    /// Whether it is known which outbound connections belong to watched processes.
+    pub(crate) attributed: bool,
 }
 
 impl SocketSnapshot {
@@ -63,25 +65,15 @@ impl SocketSnapshot {
         self.listening.iter().zip(self.connections.iter().copied())
     }
 
-    /// The unix sockets that listen, and the connections to them.
-    pub(crate) fn unix(&self) -> &UnixSockets {
-        &self.unix
-    }
-
     /// All sockets that listen.
     pub(crate) fn listening_inodes(&self) -> HashSet<u64> {
-        let unix = self.unix.listening().iter().map(|socket| socket.inode);
+        let unix = self.unix.listening.iter().map(|socket| socket.inode);
         self.listening.iter().map(|socket| socket.inode).chain(unix).collect()
     }
 
     /// Whether the connections were listed.
     pub(crate) fn is_whole(&self) -> bool {
         self.established.is_some()
-    }
-
-    /// Sets whether it is known which outbound connections belong to watched processes.
-    pub(crate) fn set_attributed(&mut self, attributed: bool) {
-        self.attributed = attributed;
     }
 
     /// Whether the connections were listed, and it is known which of them belong to watched processes.

@@ -1,14 +1,13 @@
-//! TCP sockets by state, and the local ports that they hold, from `/proc/net/sockstat` and `sockstat6`.
+//! TCP sockets by state, the local ports that they hold, and tracked connections, from files below `/proc`.
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_record::metric::{ports, sockets};
+use plimsoll_record::metric::{conntrack, ports, sockets};
 use plimsoll_record::{CounterSet, Source};
 
-use crate::collector::{Collector, Missing, Read, malformed, text};
+use crate::collector::{Collector, Missing, after, malformed, text};
 
 /// The files of a network namespace that count its sockets.
-#[derive(Debug)]
 struct SocketCounts {
     file: PathBuf,
     file6: PathBuf,
@@ -43,75 +42,51 @@ impl SocketCounts {
 
 /// The number after a name in a line of names and numbers.
 fn number(text: &str, line: &str, name: &str) -> Option<u64> {
-    let line = text.lines().find_map(|text| text.strip_prefix(line))?;
-    let mut words = line.split_ascii_whitespace();
+    let mut words = after(text, line)?.split_ascii_whitespace();
     words.find(|word| *word == name)?;
     words.next()?.parse().ok()
 }
 
-/// TCP sockets of one network namespace.
-#[derive(Debug)]
-pub(crate) struct Sockets(SocketCounts);
-
-impl Sockets {
-    /// The network namespace whose files are in the folder `net`.
-    pub(crate) fn new(net: &Path) -> Self {
-        Self(SocketCounts::new(net))
-    }
-
-    fn counters(&self) -> Result<CounterSet, Missing> {
-        let [open, time_wait, orphans] = self.0.read(["inuse", "tw", "orphan"])?;
-        Ok(CounterSet::from([
-            (sockets::IN_USE, open),
-            (sockets::TIME_WAIT, time_wait),
-            (sockets::ORPHANS, orphans),
-        ]))
-    }
+/// A collector of the TCP sockets of the network namespace whose files are in the folder `net`.
+pub(crate) fn sockets(net: &Path) -> Collector {
+    let counts = SocketCounts::new(net);
+    Collector::host(Source::Sockets, move || {
+        let states = [sockets::IN_USE, sockets::TIME_WAIT, sockets::ORPHANS];
+        Ok(states.into_iter().zip(counts.read(["inuse", "tw", "orphan"])?).collect())
+    })
 }
 
-impl Collector for Sockets {
-    fn read(&mut self) -> Vec<Read> {
-        Read::host(Source::Sockets, self.counters())
-    }
-}
-
-/// Sockets that may hold a local port, and how many ports there are. The sockets are those of both ends where the target is
-/// on this machine, and of every other process: an upper bound of the ports in use.
-#[derive(Debug)]
-pub(crate) struct Ports {
-    sockets: SocketCounts,
-    range: PathBuf,
-}
-
-impl Ports {
-    pub(crate) fn new(root: &Path) -> Self {
-        Self {
-            sockets: SocketCounts::new(&root.join("proc/net")),
-            range: root.join("proc/sys/net/ipv4/ip_local_port_range"),
-        }
-    }
-
-    fn counters(&self) -> Result<CounterSet, Missing> {
-        let [open, time_wait] = self.sockets.read(["inuse", "tw"])?;
+/// A collector of the sockets that may hold a local port, and of how many ports there are. The sockets are those of both
+/// ends where the target is on this machine, and of every other process: an upper bound of the ports in use.
+pub(crate) fn ports(root: &Path) -> Collector {
+    let counts = SocketCounts::new(&root.join("proc/net"));
+    let range = root.join("proc/sys/net/ipv4/ip_local_port_range");
+    Collector::host(Source::Ports, move || {
+        let [open, time_wait] = counts.read(["inuse", "tw"])?;
         Ok(CounterSet::from([
             (ports::SOCKETS_OPEN, Some(open)),
             (ports::SOCKETS_TIME_WAIT, Some(time_wait)),
-            (ports::PORTS_IN_RANGE, self.in_range()),
+            (ports::PORTS_IN_RANGE, in_range(&range)),
         ]))
-    }
-
-    fn in_range(&self) -> Option<u64> {
-        let text = text(&self.range).ok()?;
-        let mut ends = text.split_ascii_whitespace().map(str::parse::<u64>);
-        let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
-        Some((last + 1).saturating_sub(first))
-    }
+    })
 }
 
-impl Collector for Ports {
-    fn read(&mut self) -> Vec<Read> {
-        Read::host(Source::Ports, self.counters())
-    }
+fn in_range(range: &Path) -> Option<u64> {
+    let text = text(range).ok()?;
+    let mut ends = text.split_ascii_whitespace().map(str::parse::<u64>);
+    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
+    Some((last + 1).saturating_sub(first))
+}
+
+/// A collector of how full the kernel's table of tracked connections is. A machine that filters nothing by connection has
+/// no such table.
+pub(crate) fn conntrack(root: &Path) -> Collector {
+    let folder = root.join("proc/sys/net/netfilter");
+    let (entries, limit) = (folder.join("nf_conntrack_count"), folder.join("nf_conntrack_max"));
+    let number = |file: &Path| text(file)?.trim().parse::<u64>().map_err(|_| malformed(file, "number"));
+    Collector::host(Source::Conntrack, move || {
+        Ok(CounterSet::from([(conntrack::ENTRIES, number(&entries)?), (conntrack::LIMIT, number(&limit)?)]))
+    })
 }
 
 #[cfg(test)]
@@ -130,10 +105,10 @@ mod tests {
     fn open_sockets_are_those_of_both_families() {
         let root = tree(&[SOCKETS, ("proc/net/sockstat6", "TCP6: inuse 4\n")]);
         let expected = [(sockets::IN_USE, 7), (sockets::TIME_WAIT, 17_089), (sockets::ORPHANS, 2)];
-        let found = only(Sockets::new(&root.path().join("proc/net")));
+        let found = only(self::sockets(&root.path().join("proc/net")));
         assert_eq!(found, Reading::Ok(Counters::from(expected)));
         let root = tree(&[("net/sockstat", "TCP: alloc 3\n")]);
-        assert!(matches!(only(Sockets::new(&root.path().join("net"))), Reading::Failed(_)));
+        assert!(matches!(only(self::sockets(&root.path().join("net"))), Reading::Failed(_)));
     }
 
     #[test]
@@ -142,15 +117,27 @@ mod tests {
         let root = tree(&[SOCKETS, range, ("proc/net/sockstat6", "TCP6: inuse 4\n")]);
         let expected =
             [(ports::SOCKETS_OPEN, 7), (ports::SOCKETS_TIME_WAIT, 17_089), (ports::PORTS_IN_RANGE, 28_232)];
-        assert_eq!(only(Ports::new(root.path())), Reading::Ok(Counters::from(expected)));
+        assert_eq!(only(self::ports(root.path())), Reading::Ok(Counters::from(expected)));
     }
 
     #[test]
     fn a_range_that_is_not_known_is_left_out() {
         let expected = [(ports::SOCKETS_OPEN, 3), (ports::SOCKETS_TIME_WAIT, 17_089)];
-        let found = only(Ports::new(tree(&[SOCKETS]).path()));
+        let found = only(self::ports(tree(&[SOCKETS]).path()));
         assert_eq!(found, Reading::Ok(Counters::from(expected)), "missing is never zero");
         let root = tree(&[("proc/net/sockstat", "TCP: alloc 3\n")]);
-        assert!(matches!(only(Ports::new(root.path())), Reading::Failed(_)));
+        assert!(matches!(only(self::ports(root.path())), Reading::Failed(_)));
+    }
+
+    #[test]
+    fn a_table_is_read_with_its_limit_and_one_that_does_not_exist_is_absent() {
+        let folder = "proc/sys/net/netfilter";
+        let root = tree(&[
+            (&format!("{folder}/nf_conntrack_count"), "37\n"),
+            (&format!("{folder}/nf_conntrack_max"), "65536\n"),
+        ]);
+        let expected = Counters::from([(conntrack::ENTRIES, 37), (conntrack::LIMIT, 65_536)]);
+        assert_eq!(only(self::conntrack(root.path())), Reading::Ok(expected));
+        assert_eq!(only(self::conntrack(tree(&[]).path())), Reading::Absent);
     }
 }

@@ -1,11 +1,11 @@
 //! What TCP sent, received and retransmitted, from `/proc/net/snmp` and `/proc/net/netstat`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use plimsoll_record::metric::tcp;
 use plimsoll_record::{CounterSet, Metric, Source};
 
-use crate::collector::{Collector, Missing, Read, malformed, text};
+use crate::collector::{Collector, Missing, malformed, text};
 
 /// The counters taken from each file, by the kernel's name for them.
 const SNMP: &[(&str, Metric)] = &[
@@ -25,28 +25,18 @@ const NETSTAT: &[(&str, Metric)] = &[
     ("ListenDrops", tcp::LISTEN_DROPS),
 ];
 
-/// TCP of one network namespace, counted since it was created.
-#[derive(Debug)]
-pub(crate) struct Tcp {
-    snmp: PathBuf,
-    netstat: PathBuf,
-}
-
-impl Tcp {
-    /// The network namespace whose files are in the folder `net`.
-    pub(crate) fn new(net: &Path) -> Self {
-        Self { snmp: net.join("snmp"), netstat: net.join("netstat") }
-    }
-
-    fn counters(&self) -> Result<CounterSet, Missing> {
+/// A collector of TCP in the network namespace whose files are in the folder `net`, counted since it was created.
+pub(crate) fn collector(net: &Path) -> Collector {
+    let (snmp, netstat) = (net.join("snmp"), net.join("netstat"));
+    Collector::host(Source::Tcp, move || {
         let mut counters = CounterSet::default();
-        take(&mut counters, &self.snmp, "Tcp:", SNMP)?;
-        match take(&mut counters, &self.netstat, "TcpExt:", NETSTAT) {
+        take(&mut counters, &snmp, "Tcp:", SNMP)?;
+        match take(&mut counters, &netstat, "TcpExt:", NETSTAT) {
             // An older kernel counts less; what it does count stands.
             Ok(()) | Err(Missing::Absent) => Ok(counters),
             Err(failed) => Err(failed),
         }
-    }
+    })
 }
 
 /// Takes the named columns of a line of values; their names are in an equal line before it. A column that this kernel does
@@ -71,12 +61,6 @@ fn take(
     Ok(())
 }
 
-impl Collector for Tcp {
-    fn read(&mut self) -> Vec<Read> {
-        Read::host(Source::Tcp, self.counters())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use plimsoll_record::{Counters, Reading};
@@ -90,7 +74,7 @@ mod tests {
         [(tcp::SEGMENTS_SENT, 412_600_919), (tcp::SEGMENTS_RETRANSMITTED, 42_541)];
 
     fn read(files: &[(&str, &str)]) -> Reading {
-        only(Tcp::new(&tree(files).path().join("proc/net")))
+        only(collector(&tree(files).path().join("proc/net")))
     }
 
     #[test]

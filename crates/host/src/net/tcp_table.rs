@@ -36,15 +36,13 @@ pub(crate) enum TcpTable {
 
 impl TcpTable {
     /// The sockets of the host whose file tree begins at `root`, or of the network namespace of one of its processes.
-    /// Only this machine's kernel can be asked, and only by a user who may enter the namespace.
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
-        let of = |pid: u32| root.join(format!("proc/{pid}"));
-        let opened = match root == Path::new("/") {
-            true => plimsoll_sys::TcpTable::open(net_pid.map(|pid| of(pid).join("ns/net")).as_deref()),
-            false => Err(io::Error::from(io::ErrorKind::Unsupported)),
+        let folder = || match net_pid {
+            Some(pid) => root.join(format!("proc/{pid}/net")),
+            None => root.join("proc/net"),
         };
-        let folder = || net_pid.map_or_else(|| root.join("proc"), of).join("net");
-        opened.map_or_else(|_| Self::Files(folder()), Self::Kernel)
+        opened(root, net_pid, plimsoll_sys::TcpTable::open)
+            .map_or_else(|| Self::Files(folder()), Self::Kernel)
     }
 
     pub(crate) fn listening(&mut self) -> Result<Vec<Socket>, Missing> {
@@ -64,6 +62,16 @@ impl TcpTable {
             Self::Files(net) => from_files(net, ESTABLISHED),
         }
     }
+}
+
+/// A list of sockets of the kernel. Only this machine's can be asked, and only by a user who may enter the namespace.
+pub(super) fn opened<T>(
+    root: &Path,
+    net_pid: Option<u32>,
+    open: fn(Option<&Path>) -> io::Result<T>,
+) -> Option<T> {
+    let namespace = net_pid.map(|pid| root.join(format!("proc/{pid}/ns/net")));
+    if root == Path::new("/") { open(namespace.as_deref()).ok() } else { None }
 }
 
 fn refused(error: io::Error) -> Missing {

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use plimsoll_sys::UnixSocket;
 
+use super::tcp_table::opened;
+
 /// Sockets that most services of a machine are connected to for its own housekeeping: no request passes there.
 const HOUSEKEEPING: [&str; 7] = [
     "/run/systemd/",
@@ -33,7 +35,7 @@ pub(crate) struct Listening {
 /// Listeners, and the connections to them.
 #[derive(Debug, Default)]
 pub(crate) struct UnixSockets {
-    listening: Vec<Listening>,
+    pub(crate) listening: Vec<Listening>,
     /// The sockets that connected, with the index of the listener.
     outbound: Vec<(u64, usize)>,
 }
@@ -69,10 +71,6 @@ impl UnixSockets {
         Self { listening, outbound }
     }
 
-    pub(crate) fn listening(&self) -> &[Listening] {
-        &self.listening
-    }
-
     /// The sockets that connected, each with the listener.
     pub(crate) fn outbound(&self) -> impl Iterator<Item = (u64, &Listening)> {
         self.outbound.iter().map(|(inode, index)| (*inode, &self.listening[*index]))
@@ -86,11 +84,7 @@ pub(crate) struct UnixTable(Option<plimsoll_sys::UnixTable>);
 impl UnixTable {
     /// The sockets of the host whose file tree begins at `root`, or of the network namespace of one of its processes.
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
-        if root != Path::new("/") {
-            return Self(None);
-        }
-        let namespace = net_pid.map(|pid| root.join(format!("proc/{pid}/ns/net")));
-        Self(plimsoll_sys::UnixTable::open(namespace.as_deref()).ok())
+        Self(opened(root, net_pid, plimsoll_sys::UnixTable::open))
     }
 
     /// The sockets as they are now. A kernel that was built without this list has none, and is not asked again.
@@ -126,8 +120,8 @@ mod tests {
             socket(None, 30, Some(31), false),
         ];
         let found = UnixSockets::new(&sockets);
-        assert_eq!(found.listening().len(), 1, "the bus is housekeeping");
-        let listens = &found.listening()[0];
+        assert_eq!(found.listening.len(), 1, "the bus is housekeeping");
+        let listens = &found.listening[0];
         assert_eq!((listens.queue, listens.queue_limit, listens.established), (3, 9, 2));
         let outbound: Vec<(u64, &str)> =
             found.outbound().map(|(inode, listening)| (inode, listening.name.as_str())).collect();

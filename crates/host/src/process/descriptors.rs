@@ -1,32 +1,23 @@
 //! File descriptors of this process, from `/proc/self`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use plimsoll_record::metric::descriptors;
 use plimsoll_record::{CounterSet, Source};
 
-use crate::collector::{Collector, Missing, Read, malformed, missing, text};
+use crate::collector::{Collector, after, malformed, missing, text};
 
-/// The descriptors that the generator's own process has open and may have open.
-#[derive(Debug)]
-pub(crate) struct Descriptors {
-    process: PathBuf,
-}
-
-impl Descriptors {
-    pub(crate) fn new(root: &Path) -> Self {
-        Self { process: root.join("proc/self") }
-    }
-
-    fn counters(&self) -> Result<CounterSet, Missing> {
-        let folder = self.process.join("fd");
-        let open = open(&self.process).map_err(|error| missing(&folder, &error))?;
-        let limits = self.process.join("limits");
-        let limit = limit(&text(&limits)?)
-            .ok_or_else(|| malformed(&limits, "number in the line `Max open files`"))?;
+/// A collector of the descriptors that the generator's own process has open and may have open.
+pub(crate) fn collector(root: &Path) -> Collector {
+    let process = root.join("proc/self");
+    let limits = process.join("limits");
+    Collector::host(Source::Descriptors, move || {
+        let open = open(&process).map_err(|error| missing(&process.join("fd"), &error))?;
+        let limit = limit(&text(&limits)?);
+        let limit = limit.ok_or_else(|| malformed(&limits, "number in the line `Max open files`"))?;
         Ok(CounterSet::from([(descriptors::OPEN, open), (descriptors::LIMIT, limit)]))
-    }
+    })
 }
 
 /// The descriptors that a process has open, by its folder in `/proc`. Since Linux 6.2 the size of the folder `fd` is the
@@ -42,15 +33,8 @@ pub(super) fn open(process: &Path) -> std::io::Result<u64> {
 
 /// The soft limit of open descriptors in a file `/proc/PID/limits`.
 pub(super) fn limit(limits: &str) -> Option<u64> {
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
-    let soft = line.split_ascii_whitespace().next()?;
+    let soft = after(limits, "Max open files")?.split_ascii_whitespace().next()?;
     if soft == "unlimited" { Some(u64::MAX) } else { soft.parse().ok() }
-}
-
-impl Collector for Descriptors {
-    fn read(&mut self) -> Vec<Read> {
-        Read::host(Source::Descriptors, self.counters())
-    }
 }
 
 #[cfg(test)]
@@ -63,7 +47,7 @@ mod tests {
     #[test]
     fn open_descriptors_are_counted() {
         let files: Vec<fs::File> = (0..200).map(|_| fs::File::open("/dev/null").unwrap()).collect();
-        let Reading::Ok(counters) = only(Descriptors::new(Path::new("/"))) else { panic!("not read") };
+        let Reading::Ok(counters) = only(collector(Path::new("/"))) else { panic!("not read") };
         assert!(counters[descriptors::OPEN] >= files.len() as u64, "{counters:?}");
         assert!(counters[descriptors::LIMIT] > counters[descriptors::OPEN], "{counters:?}");
     }
@@ -72,9 +56,9 @@ mod tests {
     fn the_soft_limit_is_the_one_that_counts() {
         let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files  1024  524288  files\n";
         let root = tree(&[("proc/self/limits", limits), ("proc/self/fd/0", "")]);
-        let Reading::Ok(counters) = only(Descriptors::new(root.path())) else { panic!("not read") };
+        let Reading::Ok(counters) = only(collector(root.path())) else { panic!("not read") };
         assert_eq!(counters[descriptors::LIMIT], 1024);
         let root = tree(&[("proc/self/limits", "Max stack\n"), ("proc/self/fd/0", "")]);
-        assert!(matches!(only(Descriptors::new(root.path())), Reading::Failed(_)));
+        assert!(matches!(only(collector(root.path())), Reading::Failed(_)));
     }
 }

@@ -9,21 +9,21 @@ use super::tracker::{ProcessTracker, SharedTracker};
 use crate::collector::{Collector, Missing, Read};
 use crate::net::snapshot::Connections;
 
-/// Each TCP or unix address that a watched process listens on. Its connections are left out while there are too many to be
-/// listed again already.
-#[derive(Debug)]
-pub(crate) struct Listener {
-    tracker: SharedTracker,
-}
-
-impl Listener {
-    pub(crate) fn new(tracker: SharedTracker) -> Self {
-        Self { tracker }
-    }
+/// A collector of each TCP or unix address that a watched process listens on. Its connections are left out while there are
+/// too many to be listed again already.
+pub(crate) fn collector(tracker: SharedTracker) -> Collector {
+    Collector::subjects(Source::Listener, move || {
+        let tracker = tracker.refreshed();
+        let listed = tracker.sockets()?.0.is_whole();
+        let read = |(address, queue): (Address<'_>, Queue)| {
+            Read::new(Source::Listener, Subject::Address(address), Ok(queue.counters(&tracker, listed)))
+        };
+        Ok(queues(&tracker)?.into_iter().map(read).collect())
+    })
 }
 
 /// All sockets that listen on one address together: several can, to share its connections.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Queue {
     owners: Vec<u32>,
     waiting: u64,
@@ -45,7 +45,7 @@ impl Queue {
     /// The process that opened the socket: children own their parent's socket too, so it is the first owner whose parent is
     /// no owner.
     fn opener(&self, tracker: &ProcessTracker) -> Option<u32> {
-        let parent = |pid: &u32| tracker.table().0.entries().get(pid).map(|entry| entry.parent);
+        let parent = |pid: &u32| tracker.table.processes.get(pid).map(|process| process.parent);
         let first = |pid: &&u32| parent(pid).is_some_and(|parent| !self.owners.contains(&parent));
         self.owners.iter().filter(first).min().copied()
     }
@@ -65,7 +65,7 @@ impl Queue {
 fn queues(tracker: &ProcessTracker) -> Result<BTreeMap<Address<'_>, Queue>, Missing> {
     let (sockets, owners) = tracker.sockets()?;
     let mut queues: BTreeMap<Address<'_>, Queue> = BTreeMap::new();
-    let is_ours = |owners: &[u32]| owners.iter().any(|pid| tracker.members().contains_key(pid));
+    let is_ours = |owners: &[u32]| owners.iter().any(|pid| tracker.members.contains_key(pid));
     for (socket, connections) in sockets.listening() {
         let owners = owners.of(socket.inode);
         if is_ours(owners) || tracker.is_watched_port(socket.local.port()) {
@@ -73,7 +73,7 @@ fn queues(tracker: &ProcessTracker) -> Result<BTreeMap<Address<'_>, Queue>, Miss
             queue.add(owners, (socket.unread, socket.queue_limit), connections);
         }
     }
-    for socket in sockets.unix().listening() {
+    for socket in &sockets.unix.listening {
         let owners = owners.of(socket.inode);
         if is_ours(owners) {
             let connections = Connections { established: socket.established, unread: socket.unread };
@@ -82,19 +82,4 @@ fn queues(tracker: &ProcessTracker) -> Result<BTreeMap<Address<'_>, Queue>, Miss
         }
     }
     Ok(queues)
-}
-
-impl Collector for Listener {
-    fn read(&mut self) -> Vec<Read> {
-        let tracker = self.tracker.refreshed();
-        let queues = match queues(&tracker) {
-            Ok(queues) => queues,
-            Err(missing) => return Read::host(Source::Listener, Err(missing)),
-        };
-        let listed = tracker.sockets().is_ok_and(|(sockets, _)| sockets.is_whole());
-        let read = |(address, queue): (Address<'_>, Queue)| {
-            Read::new(Source::Listener, Subject::Address(address), Ok(queue.counters(&tracker, listed)))
-        };
-        queues.into_iter().map(read).collect()
-    }
 }

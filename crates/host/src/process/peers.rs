@@ -4,25 +4,29 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_record::{Address, CounterSet, Source};
 
+use super::table::Process;
 use super::tracker::{ProcessTracker, SharedTracker};
 use crate::collector::{Collector, Missing, Read};
 
 /// Peers of one process that are reported: those with the most connections.
 const MAX_PEERS: usize = 64;
 
-/// The established connections of each watched process that opened any, by the address of the other end. While connections
-/// are too many to be listed again already, nothing is reported.
-#[derive(Debug)]
-pub(crate) struct Peers {
-    tracker: SharedTracker,
-    /// Processes that had a peer before: that they have none any more is reported too.
-    reported: BTreeSet<u32>,
-}
-
-impl Peers {
-    pub(crate) fn new(tracker: SharedTracker) -> Self {
-        Self { tracker, reported: BTreeSet::new() }
-    }
+/// A collector of the established connections of each watched process that opened any, by the address of the other end.
+/// While connections are too many to be listed again already, nothing is reported.
+pub(crate) fn collector(tracker: SharedTracker) -> Collector {
+    // Processes that had a peer before: that they have none any more is reported too.
+    let mut reported = BTreeSet::new();
+    Collector::subjects(Source::Peers, move || {
+        let tracker = tracker.refreshed();
+        let Some(mut peers) = connections(&tracker)? else { return Ok(Vec::new()) };
+        reported.extend(peers.keys());
+        reported.retain(|pid| tracker.members.contains_key(pid));
+        let read = |process: &Process| {
+            let peers = peers.remove(&process.pid).unwrap_or_default();
+            Read::new(Source::Peers, process.subject(), Ok(counters(peers)))
+        };
+        Ok(reported.iter().filter_map(|pid| tracker.members.get(pid)).map(read).collect())
+    })
 }
 
 /// The number of connections to each peer.
@@ -36,9 +40,9 @@ fn connections(tracker: &ProcessTracker) -> Result<Option<BTreeMap<u32, Counts<'
     }
     let mut peers: BTreeMap<u32, Counts<'_>> = BTreeMap::new();
     let tcp = sockets.outbound().map(|socket| (socket.inode, Address::Tcp(socket.remote)));
-    let unix = sockets.unix().outbound().map(|(inode, listening)| (inode, Address::Unix(&listening.name)));
+    let unix = sockets.unix.outbound().map(|(inode, listening)| (inode, Address::Unix(&listening.name)));
     for (inode, peer) in tcp.chain(unix) {
-        if let Some(pid) = owners.of(inode).iter().find(|pid| tracker.members().contains_key(pid)) {
+        if let Some(pid) = owners.of(inode).iter().find(|pid| tracker.members.contains_key(pid)) {
             *peers.entry(*pid).or_default().entry(peer).or_default() += 1;
         }
     }
@@ -52,24 +56,4 @@ fn counters(peers: Counts<'_>) -> CounterSet {
     let mut counters = CounterSet::default();
     peers.into_iter().take(MAX_PEERS).for_each(|(peer, count)| counters.put_made(peer, count));
     counters
-}
-
-impl Collector for Peers {
-    fn read(&mut self) -> Vec<Read> {
-        let tracker = self.tracker.refreshed();
-        let mut peers = match connections(&tracker) {
-            Ok(Some(peers)) => peers,
-            Ok(None) => return Vec::new(),
-            Err(missing) => return Read::host(Source::Peers, Err(missing)),
-        };
-        self.reported.extend(peers.keys());
-        self.reported.retain(|pid| tracker.members().contains_key(pid));
-        let reported = self.reported.iter().filter_map(|pid| tracker.members().get(pid));
-        reported
-            .map(|member| {
-                let peers = peers.remove(&member.pid).unwrap_or_default();
-                Read::new(Source::Peers, member.subject(), Ok(counters(peers)))
-            })
-            .collect()
-    }
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use plimsoll_record::Subject;
+
 use super::stat::SmallFiles;
 
 /// Whether it is the first process of a machine, which adopts all orphans and may hold sockets for others, so that its
@@ -14,7 +16,8 @@ fn is_init(pid: u32, name: &str) -> bool {
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct Process {
+    pub(crate) pid: u32,
     pub(crate) name: String,
     pub(crate) parent: u32,
     /// When it started, in ticks since boot: a process with the same id and another start is another process.
@@ -22,48 +25,48 @@ pub(crate) struct Entry {
     pub(crate) cpu_ticks: u64,
 }
 
-/// Which processes of the machine belong to the host.
-#[derive(Debug)]
-pub(crate) enum Scope {
-    /// All that `/proc` shows.
-    Machine,
-    /// Those in the network namespace of this process.
-    Namespace(u32),
+impl Process {
+    /// The subject of its samples.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject::Process { pid: self.pid, name: &self.name }
+    }
 }
 
-/// The processes of a host by their ids, as last read.
+/// The processes of a host by their ids, as last read: all that `/proc` shows, or those in the network namespace of the
+/// process `net_pid`.
 #[derive(Debug)]
 pub(crate) struct ProcessTable {
     proc: PathBuf,
-    scope: Scope,
-    entries: BTreeMap<u32, Entry>,
+    net_pid: Option<u32>,
+    pub(crate) processes: BTreeMap<u32, Process>,
 }
 
 impl ProcessTable {
-    pub(crate) fn new(root: &Path, scope: Scope) -> Self {
-        Self { proc: root.join("proc"), scope, entries: BTreeMap::new() }
+    pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
+        Self { proc: root.join("proc"), net_pid, processes: BTreeMap::new() }
     }
 
     /// Reads all processes again.
     pub(crate) fn refresh(&mut self, files: &mut SmallFiles) -> io::Result<()> {
-        let mut entries = BTreeMap::new();
+        let mut processes = BTreeMap::new();
         for folder in fs::read_dir(&self.proc)?.flatten() {
             let Some(pid) = id(&folder.file_name()) else { continue };
             // A process that ended meanwhile is no failure.
             let Ok(stat) = files.stat(&folder.path()) else { continue };
-            let entry = Entry {
+            let process = Process {
+                pid,
                 name: stat.name.to_owned(),
                 parent: stat.parent,
                 started_ticks: stat.started_ticks,
                 cpu_ticks: stat.user_ticks + stat.system_ticks,
             };
-            entries.insert(pid, entry);
+            processes.insert(pid, process);
         }
-        if let Scope::Namespace(of) = self.scope {
-            let ours = self.namespace(of);
-            entries.retain(|pid, _| ours.is_some() && self.namespace(*pid) == ours);
+        if let Some(net_pid) = self.net_pid {
+            let ours = self.namespace(net_pid);
+            processes.retain(|pid, _| ours.is_some() && self.namespace(*pid) == ours);
         }
-        self.entries = entries;
+        self.processes = processes;
         Ok(())
     }
 
@@ -72,13 +75,14 @@ impl ProcessTable {
         fs::read_link(self.proc.join(format!("{pid}/ns/net"))).ok()
     }
 
-    pub(crate) fn entries(&self) -> &BTreeMap<u32, Entry> {
-        &self.entries
+    /// When a process started, as of the last read.
+    pub(crate) fn started_ticks(&self, pid: u32) -> Option<u64> {
+        self.processes.get(&pid).map(|process| process.started_ticks)
     }
 
     /// Whether the process is alive, as of the last read, and may be watched.
     pub(crate) fn is_watchable(&self, pid: u32) -> bool {
-        self.entries.get(&pid).is_some_and(|entry| !is_init(pid, &entry.name))
+        self.processes.get(&pid).is_some_and(|process| !is_init(pid, &process.name))
     }
 
     /// A process, its parent, and so on.
@@ -86,7 +90,7 @@ impl ProcessTable {
         let mut found = BTreeSet::new();
         let mut next = Some(pid);
         while let Some(pid) = next.filter(|pid| found.insert(*pid)) {
-            next = self.entries.get(&pid).map(|entry| entry.parent);
+            next = self.processes.get(&pid).map(|process| process.parent);
         }
         found
     }
@@ -95,9 +99,9 @@ impl ProcessTable {
     pub(crate) fn add_descendants(&self, pids: &mut BTreeSet<u32>) {
         loop {
             let known = pids.len();
-            let child = |entry: &Entry| pids.contains(&entry.parent) && self.is_watchable(entry.parent);
-            let more: Vec<u32> =
-                self.entries.iter().filter(|(_, entry)| child(entry)).map(|(pid, _)| *pid).collect();
+            let child =
+                |process: &&Process| pids.contains(&process.parent) && self.is_watchable(process.parent);
+            let more: Vec<u32> = self.processes.values().filter(child).map(|process| process.pid).collect();
             pids.extend(more);
             if pids.len() == known {
                 return;
@@ -129,7 +133,7 @@ mod tests {
         let files: Vec<(&str, &str)> =
             files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let root = tree(&files);
-        let mut table = ProcessTable::new(root.path(), Scope::Machine);
+        let mut table = ProcessTable::new(root.path(), None);
         table.refresh(&mut SmallFiles::new()).unwrap();
         let mut pids = BTreeSet::from([10]);
         table.add_descendants(&mut pids);
@@ -148,8 +152,8 @@ mod tests {
             fs::create_dir(&folder).unwrap();
             symlink(namespace, folder.join("net")).unwrap();
         }
-        let mut table = ProcessTable::new(root.path(), Scope::Namespace(5));
+        let mut table = ProcessTable::new(root.path(), Some(5));
         table.refresh(&mut SmallFiles::new()).unwrap();
-        assert_eq!(table.entries().keys().copied().collect::<Vec<u32>>(), [5, 7]);
+        assert_eq!(table.processes.keys().copied().collect::<Vec<u32>>(), [5, 7]);
     }
 }

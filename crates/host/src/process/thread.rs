@@ -16,24 +16,32 @@ const BUSIEST: usize = 32;
 /// be followed.
 const MAX_REPORTED: usize = 128;
 
-/// The busiest threads of the watched processes.
-#[derive(Debug)]
-pub(crate) struct BusyThreads {
-    tracker: SharedTracker,
-    /// Threads that were reported, by process.
-    reported: BTreeMap<u32, BTreeSet<u32>>,
-}
-
-impl BusyThreads {
-    pub(crate) fn new(tracker: SharedTracker) -> Self {
-        Self { tracker, reported: BTreeMap::new() }
-    }
+/// A collector of the busiest threads of the watched processes.
+pub(crate) fn collector(tracker: SharedTracker) -> Collector {
+    // Threads that were reported, by process.
+    let mut reported: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    Collector::new(move || {
+        let tracker = tracker.refreshed();
+        if tracker.members.is_empty() {
+            return tracker.no_members(Source::Thread);
+        }
+        reported.retain(|pid, _| tracker.members.contains_key(pid));
+        let mut reads = Vec::new();
+        for pid in tracker.members.keys() {
+            let Some(threads) = tracker.threads(*pid) else { continue };
+            let reported = reported.entry(*pid).or_default();
+            choose(threads, reported);
+            let known = reported.iter().filter_map(|tid| Some((*tid, threads.all.get(tid)?)));
+            reads.extend(known.map(|(tid, thread)| read(*pid, tid, thread)));
+        }
+        reads
+    })
 }
 
 /// Adds the busiest threads to those that were reported, and removes those that ended.
 fn choose(threads: &Threads, reported: &mut BTreeSet<u32>) {
-    reported.retain(|tid| threads.all().contains_key(tid));
-    let ran = threads.all().iter().filter(|(_, thread)| thread.ran_ns > 0);
+    reported.retain(|tid| threads.all.contains_key(tid));
+    let ran = threads.all.iter().filter(|(_, thread)| thread.ran_ns > 0);
     let mut busiest: Vec<(Reverse<u64>, u32)> =
         ran.map(|(tid, thread)| (Reverse(thread.ran_ns), *tid)).collect();
     busiest.sort_unstable();
@@ -52,23 +60,4 @@ fn read(pid: u32, tid: u32, thread: &Thread) -> Read {
         (thread::INVOLUNTARY_SWITCHES, used.involuntary),
     ]);
     Read::new(Source::Thread, Subject::Thread { pid, tid, name }, Ok(counters))
-}
-
-impl Collector for BusyThreads {
-    fn read(&mut self) -> Vec<Read> {
-        let tracker = self.tracker.refreshed();
-        if tracker.members().is_empty() {
-            return tracker.no_members(Source::Thread);
-        }
-        self.reported.retain(|pid, _| tracker.members().contains_key(pid));
-        let mut reads = Vec::new();
-        for pid in tracker.members().keys() {
-            let Some(threads) = tracker.threads(*pid) else { continue };
-            let reported = self.reported.entry(*pid).or_default();
-            choose(threads, reported);
-            let known = reported.iter().filter_map(|tid| Some((*tid, threads.all().get(tid)?)));
-            reads.extend(known.map(|(tid, thread)| read(*pid, tid, thread)));
-        }
-        reads
-    }
 }

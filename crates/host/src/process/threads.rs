@@ -47,7 +47,8 @@ pub(crate) struct Thread {
 /// All threads of one process.
 #[derive(Debug, Default)]
 pub(crate) struct Threads {
-    all: BTreeMap<u32, Thread>,
+    /// By their ids.
+    pub(crate) all: BTreeMap<u32, Thread>,
     /// Of threads that ended.
     ended: Use,
 }
@@ -103,11 +104,6 @@ impl Threads {
         }
     }
 
-    /// The threads by their ids.
-    pub(crate) fn all(&self) -> &BTreeMap<u32, Thread> {
-        &self.all
-    }
-
     /// What all threads used, those included that ended while they were watched; `None` where the kernel does not count.
     pub(crate) fn used(&self) -> Option<Use> {
         let mut used = self.ended;
@@ -144,13 +140,13 @@ mod tests {
         thread(root.path(), 8, "500 20 2", 6);
         let mut threads = Threads::default();
         threads.refresh(root.path(), &mut files).unwrap();
-        assert_eq!(threads.all()[&7].ran_ns, 0, "read once");
+        assert_eq!(threads.all[&7].ran_ns, 0, "read once");
         let both = Use { run_ns: 1_500, wait_ns: 30, voluntary: 11, involuntary: 2 };
         assert_eq!(threads.used(), Some(both));
         fs::remove_dir_all(root.path().join("task/8")).unwrap();
         thread(root.path(), 7, "1900 10 4", 9);
         threads.refresh(root.path(), &mut files).unwrap();
-        assert_eq!((threads.all()[&7].ran_ns, threads.all()[&7].name.as_str()), (900, "x7"));
+        assert_eq!((threads.all[&7].ran_ns, threads.all[&7].name.as_str()), (900, "x7"));
         assert_eq!(threads.used(), Some(Use { run_ns: 2_400, voluntary: 15, ..both }));
     }
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
-use plimsoll_record::{Source, Subject};
+use plimsoll_record::Source;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::owners::SocketOwners;
 use super::stat::SmallFiles;
-use super::table::{ProcessTable, Scope};
+use super::table::{Process, ProcessTable};
 use super::threads::Threads;
 use crate::collector::{Missing, Read, missing};
 use crate::cost::Pace;
@@ -41,7 +41,6 @@ const NAME_BYTES: usize = 15;
 pub struct Watched {
     /// Ports that the processes listen on.
     pub ports: Vec<u16>,
-    /// Process ids.
     pub pids: Vec<u32>,
     /// Names of programs as the kernel keeps them, which is the first fifteen bytes of a longer name.
     pub names: Vec<String>,
@@ -63,22 +62,6 @@ impl Watched {
     }
 }
 
-/// One watched process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Member {
-    pub(crate) pid: u32,
-    pub(crate) parent: u32,
-    pub(crate) name: String,
-    pub(crate) started_ticks: u64,
-}
-
-impl Member {
-    /// The subject of its samples.
-    pub(crate) fn subject(&self) -> Subject<'_> {
-        Subject::Process { pid: self.pid, name: &self.name }
-    }
-}
-
 /// A tracker that several collectors share.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedTracker(Arc<Mutex<ProcessTracker>>);
@@ -89,7 +72,7 @@ impl SharedTracker {
     }
 
     /// The folder `/proc`, and the watched processes in it, kept up to date for another thread.
-    pub(crate) fn shared_members(&self) -> (PathBuf, Arc<Mutex<Vec<Member>>>) {
+    pub(crate) fn shared_members(&self) -> (PathBuf, Arc<Mutex<Vec<Process>>>) {
         let tracker = self.0.lock();
         (tracker.proc.clone(), Arc::clone(&tracker.shared_members))
     }
@@ -110,52 +93,40 @@ pub(crate) struct ProcessTracker {
     watched: Watched,
     /// Every process of the host is watched.
     watches_all: bool,
-    table: ProcessTable,
+    /// All processes of the host.
+    pub(crate) table: ProcessTable,
     tcp: TcpTable,
     unix: UnixTable,
     owners: SocketOwners,
-    members: BTreeMap<u32, Member>,
+    pub(crate) members: BTreeMap<u32, Process>,
     /// Processes that belong to the watched ones, and are too many to be read.
-    overflow: BTreeSet<u32>,
+    pub(crate) overflow: BTreeSet<u32>,
     /// Processes that a watched one had a connection to, with their starts.
     followed: BTreeMap<u32, u64>,
     threads: BTreeMap<u32, (u64, Threads)>,
     sockets: Result<SocketSnapshot, Missing>,
     /// The watched processes, for a thread that samples them on its own.
-    shared_members: Arc<Mutex<Vec<Member>>>,
+    shared_members: Arc<Mutex<Vec<Process>>>,
     discovery: Pace,
     connections: Pace,
     round: Round,
     /// The round of the last refresh.
     refreshed: Option<u64>,
     /// When the processes were last found.
-    discovered: Option<Instant>,
+    pub(crate) discovered: Option<Instant>,
     /// Why no process is found.
     trouble: Option<Missing>,
 }
 
 impl ProcessTracker {
-    /// Tracks the watched processes of the machine.
-    pub(crate) fn machine(root: &Path, watched: &Watched, round: &Round) -> Self {
-        Self::new(root, Scope::Machine, watched, round)
-    }
-
-    /// Tracks all processes in the network namespace of this one.
-    pub(crate) fn namespace(root: &Path, net_pid: u32, round: &Round) -> Self {
-        Self::new(root, Scope::Namespace(net_pid), &Watched::default(), round)
-    }
-
-    fn new(root: &Path, scope: Scope, watched: &Watched, round: &Round) -> Self {
-        let net_pid = match scope {
-            Scope::Machine => None,
-            Scope::Namespace(pid) => Some(pid),
-        };
+    /// Tracks the watched processes of the machine, or all in the network namespace of the process `net_pid`.
+    pub(crate) fn new(root: &Path, net_pid: Option<u32>, watched: &Watched, round: &Round) -> Self {
         Self {
             proc: root.join("proc"),
             files: SmallFiles::new(),
-            watched: watched.clone(),
+            watched: if net_pid.is_some() { Watched::default() } else { watched.clone() },
             watches_all: net_pid.is_some(),
-            table: ProcessTable::new(root, scope),
+            table: ProcessTable::new(root, net_pid),
             tcp: TcpTable::new(root, net_pid),
             unix: UnixTable::new(root, net_pid),
             owners: SocketOwners::new(root),
@@ -174,24 +145,9 @@ impl ProcessTracker {
         }
     }
 
-    /// The watched processes, in the order of their ids.
-    pub(crate) fn members(&self) -> &BTreeMap<u32, Member> {
-        &self.members
-    }
-
-    /// Processes that belong to the watched ones, and are too many to be read.
-    pub(crate) fn overflow(&self) -> &BTreeSet<u32> {
-        &self.overflow
-    }
-
     /// The folders of the watched processes in `/proc`.
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
         self.members.keys().map(|pid| self.proc.join(pid.to_string())).collect()
-    }
-
-    /// All processes of the host, and when they were read.
-    pub(crate) fn table(&self) -> (&ProcessTable, Option<Instant>) {
-        (&self.table, self.discovered)
     }
 
     pub(crate) fn threads(&self, pid: u32) -> Option<&Threads> {
@@ -257,11 +213,7 @@ impl ProcessTracker {
             Ok(sockets) => self.choose(now, sockets),
             Err(_) => self.named(),
         };
-        let member = |pid: &u32| {
-            let entry = self.table.entries().get(pid)?;
-            let (name, started_ticks) = (entry.name.clone(), entry.started_ticks);
-            Some((*pid, Member { pid: *pid, parent: entry.parent, name, started_ticks }))
-        };
+        let member = |pid: &u32| Some((*pid, self.table.processes.get(pid)?.clone()));
         self.overflow = self.too_many(&chosen);
         self.members = chosen.difference(&self.overflow).filter_map(member).collect();
         self.trouble = self.hidden(sockets);
@@ -271,8 +223,8 @@ impl ProcessTracker {
     /// Those of the chosen processes that are beyond the limit: children of other chosen ones, and those that ran least.
     fn too_many(&self, chosen: &BTreeSet<u32>) -> BTreeSet<u32> {
         let rank = |pid: &u32| {
-            let entry = self.table.entries().get(pid)?;
-            Some((chosen.contains(&entry.parent), Reverse(entry.cpu_ticks), *pid))
+            let process = self.table.processes.get(pid)?;
+            Some((chosen.contains(&process.parent), Reverse(process.cpu_ticks), *pid))
         };
         let mut ranked: Vec<(bool, Reverse<u64>, u32)> = chosen.iter().filter_map(rank).collect();
         ranked.sort_unstable();
@@ -297,10 +249,8 @@ impl ProcessTracker {
 
     /// The processes that were named by id or name.
     fn named(&self) -> BTreeSet<u32> {
-        let all = self.table.entries().iter();
-        all.filter(|(pid, entry)| self.watches_all || self.watched.names(**pid, &entry.name))
-            .map(|(pid, _)| *pid)
-            .collect()
+        let names = |process: &&Process| self.watches_all || self.watched.names(process.pid, &process.name);
+        self.table.processes.values().filter(names).map(|process| process.pid).collect()
     }
 
     /// All processes that are to be watched.
@@ -314,8 +264,7 @@ impl ProcessTracker {
             self.add_serving(now, sockets);
         }
         let table = &self.table;
-        let same = |pid: u32| table.entries().get(&pid).map(|entry| entry.started_ticks);
-        self.followed.retain(|pid, started| same(*pid) == Some(*started));
+        self.followed.retain(|pid, started| table.started_ticks(*pid) == Some(*started));
         chosen.extend(self.followed.keys());
         self.table.add_descendants(&mut chosen);
         self.follow(now, sockets, &mut chosen);
@@ -330,14 +279,14 @@ impl ProcessTracker {
         let found = self.listeners(now, sockets, &serving);
         serving.retain(|inode| !self.owners.of(*inode).iter().any(|pid| ancestors.contains(pid)));
         let serves = |pid: &u32| serving.iter().any(|inode| self.owners.of(*inode).contains(pid));
-        let started = |pid: u32| Some((pid, self.table.entries().get(&pid)?.started_ticks));
+        let started = |pid: u32| Some((pid, self.table.started_ticks(pid)?));
         self.followed.extend(found.into_iter().filter(serves).filter_map(started));
     }
 
     /// The owners of listening sockets.
     fn listeners(&mut self, now: Instant, sockets: &SocketSnapshot, needed: &HashSet<u64>) -> Vec<u32> {
         let table = &self.table;
-        let pids = table.entries().keys().copied();
+        let pids = table.processes.keys().copied();
         self.owners.find_listeners(now, needed, &sockets.listening_inodes(), pids);
         let owners = needed.iter().flat_map(|inode| self.owners.of(*inode)).copied();
         owners.filter(|pid| table.is_watchable(*pid)).collect()
@@ -355,8 +304,7 @@ impl ProcessTracker {
             let found = self.listeners(now, sockets, &needed);
             let known = chosen.len();
             for pid in found {
-                let started = self.table.entries().get(&pid).map(|entry| entry.started_ticks);
-                self.followed.extend(started.map(|started| (pid, started)));
+                self.followed.extend(self.table.started_ticks(pid).map(|started| (pid, started)));
                 chosen.insert(pid);
             }
             self.table.add_descendants(chosen);
@@ -371,11 +319,10 @@ impl ProcessTracker {
         let mut inodes = sockets.outbound_inodes();
         inodes.extend(sockets.listening_inodes());
         if sockets.is_whole() {
-            let table = &self.table;
-            self.owners.keep(&inodes, |pid| table.entries().contains_key(&pid));
+            let processes = &self.table.processes;
+            self.owners.keep(&inodes, |pid| processes.contains_key(&pid));
         }
-        let complete = self.owners.find_watched(now, &inodes, self.members.keys().copied());
-        sockets.set_attributed(complete);
+        sockets.attributed = self.owners.find_watched(now, &inodes, self.members.keys().copied());
     }
 
     fn read_threads(&mut self) {

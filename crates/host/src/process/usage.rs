@@ -12,25 +12,28 @@ use super::descriptors;
 use super::stat::{SmallFiles, ticks_ms};
 use super::threads::Use;
 use super::tracker::{ProcessTracker, SharedTracker};
-use crate::collector::{Collector, Missing, Read};
+use crate::collector::{Collector, Missing, Read, numbers};
 use crate::system::cgroup::{Membership, Quota};
 
 /// Limits change rarely; they are read again this often.
 const LIMITS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The names in `/proc/PID/io`.
-const IO: [(&str, Metric); 4] = [
-    ("syscr", process::READ_CALLS),
-    ("syscw", process::WRITE_CALLS),
-    ("read_bytes", process::READ_BYTES),
-    ("write_bytes", process::WRITE_BYTES),
+const IO: &[(&str, Metric)] = &[
+    ("syscr: ", process::READ_CALLS),
+    ("syscw: ", process::WRITE_CALLS),
+    ("read_bytes: ", process::READ_BYTES),
+    ("write_bytes: ", process::WRITE_BYTES),
 ];
 
-/// What each watched process used and may use. CPU time and waits are exact sums over its threads.
-#[derive(Debug)]
-pub(crate) struct Usage {
+/// A collector of what each watched process used and may use. CPU time and waits are exact sums over its threads.
+pub(crate) fn collector(root: &Path, tracker: SharedTracker) -> Collector {
+    let mut usage = Usage { root: root.to_owned(), limits: HashMap::new() };
+    Collector::new(move || usage.read(&mut tracker.refreshed()))
+}
+
+struct Usage {
     root: PathBuf,
-    tracker: SharedTracker,
     limits: HashMap<u32, Limits>,
 }
 
@@ -44,23 +47,34 @@ struct Limits {
 }
 
 impl Usage {
-    pub(crate) fn new(root: &Path, tracker: SharedTracker) -> Self {
-        Self { root: root.to_owned(), tracker, limits: HashMap::new() }
+    fn read(&mut self, tracker: &mut ProcessTracker) -> Vec<Read> {
+        if tracker.members.is_empty() {
+            return tracker.no_members(Source::Process);
+        }
+        self.refresh_limits(tracker);
+        let mut reads = Vec::new();
+        for (pid, process) in &tracker.members {
+            let used = tracker.threads(*pid).and_then(|threads| threads.used());
+            let folder = tracker.proc.join(pid.to_string());
+            let Some(mut counters) = counters(&folder, &mut tracker.files, used) else { continue };
+            self.put_limits(*pid, &mut counters);
+            reads.push(Read::new(Source::Process, process.subject(), Ok(counters)));
+        }
+        reads.extend(overflow(tracker));
+        reads
     }
 
     fn refresh_limits(&mut self, tracker: &mut ProcessTracker) {
         let now = RealClock.now();
-        let members = tracker.members();
+        let members = &tracker.members;
         self.limits.retain(|pid, limits| {
-            let same = members.get(pid).is_some_and(|member| member.started_ticks == limits.started_ticks);
+            let same = members.get(pid).is_some_and(|process| process.started_ticks == limits.started_ticks);
             same && now.since(limits.read_at) < LIMITS_INTERVAL
         });
-        let members: Vec<(u32, u64)> =
-            members.values().map(|member| (member.pid, member.started_ticks)).collect();
-        for (pid, started_ticks) in members {
-            let folder = tracker.proc.join(pid.to_string());
-            self.limits.entry(pid).or_insert_with(|| Limits {
-                started_ticks,
+        for process in members.values() {
+            let folder = tracker.proc.join(process.pid.to_string());
+            self.limits.entry(process.pid).or_insert_with(|| Limits {
+                started_ticks: process.started_ticks,
                 read_at: now,
                 descriptors: descriptors_limit(&folder, &mut tracker.files),
                 quota: quota(&self.root, &folder, &mut tracker.files),
@@ -104,11 +118,7 @@ fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<
     }
     // What only the process's own user may see is left out for others.
     if let Ok(text) = files.text(&folder.join("io")) {
-        for (name, value) in text.lines().filter_map(|line| line.split_once(": ")) {
-            if let Some((_, metric)) = IO.iter().find(|(known, _)| *known == name) {
-                counters.put(*metric, value.trim().parse::<u64>().ok());
-            }
-        }
+        counters.extend(numbers(text, IO));
     }
     counters.put(process::DESCRIPTORS, descriptors::open(folder).ok());
     Some(counters)
@@ -116,35 +126,11 @@ fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<
 
 /// A failed read for processes that are not read because there are too many.
 fn overflow(tracker: &ProcessTracker) -> Option<Read> {
-    let (members, overflow) = (tracker.members().len(), tracker.overflow().len());
+    let (members, overflow) = (tracker.members.len(), tracker.overflow.len());
     let why = format!(
         "{} processes belong to what is watched, and only {members} of them are read, those that ran most; \
          name those that matter by their ids",
         members + overflow
     );
     (overflow > 0).then(|| Read::new(Source::Process, Subject::Host, Err(Missing::Failed(why))))
-}
-
-impl Collector for Usage {
-    fn read(&mut self) -> Vec<Read> {
-        let shared = self.tracker.clone();
-        let mut tracker = shared.refreshed();
-        if tracker.members().is_empty() {
-            return tracker.no_members(Source::Process);
-        }
-        self.refresh_limits(&mut tracker);
-        let pids: Vec<u32> = tracker.members().keys().copied().collect();
-        let mut reads = Vec::new();
-        for pid in pids {
-            let used = tracker.threads(pid).and_then(|threads| threads.used());
-            let folder = tracker.proc.join(pid.to_string());
-            let Some(mut counters) = counters(&folder, &mut tracker.files, used) else { continue };
-            self.put_limits(pid, &mut counters);
-            if let Some(member) = tracker.members().get(&pid) {
-                reads.push(Read::new(Source::Process, member.subject(), Ok(counters)));
-            }
-        }
-        reads.extend(overflow(&tracker));
-        reads
-    }
 }

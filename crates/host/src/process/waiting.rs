@@ -1,34 +1,41 @@
 //! What the threads of the watched processes wait for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use plimsoll_record::metric::waiting;
 use plimsoll_record::{CounterSet, Source, Subject};
 
-use super::tracker::SharedTracker;
+use super::tracker::{ProcessTracker, SharedTracker};
 use crate::collector::{Collector, Missing, Read};
+use class::METRICS;
 use sampler::{Found, WchanSampler};
 
 mod class;
 mod sampler;
 
-/// Where the threads of each watched process were found, some ten times a second, counted since the process was first
-/// watched. A process whose threads this user may not read has no classes, and the source reports a failure.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    tracker: SharedTracker,
-    sampler: Result<WchanSampler, String>,
+/// A collector of where the threads of each watched process were found, some ten times a second, counted since the process
+/// was first watched. A process whose threads this user may not read has no classes, and the source reports a failure.
+pub(crate) fn collector(tracker: SharedTracker) -> Collector {
+    let (proc, members) = tracker.shared_members();
+    let sampler = WchanSampler::start(proc, members)
+        .map_err(|error| Missing::Failed(format!("could not start a thread that samples: {error}")));
+    let thread_cpu_us = sampler.as_ref().map(|sampler| Arc::clone(&sampler.cpu_us)).unwrap_or_default();
+    let read = move || match (&sampler, tracker.refreshed()) {
+        (_, tracker) if tracker.members.is_empty() => tracker.no_members(Source::Waiting),
+        (Ok(sampler), tracker) => reads(&tracker, &sampler.found()),
+        (Err(missing), _) => Read::host(Source::Waiting, Err(missing.clone())),
+    };
+    Collector { thread_cpu_us, ..Collector::new(read) }
 }
 
-impl Waiting {
-    pub(crate) fn new(tracker: SharedTracker) -> Self {
-        let (proc, members) = tracker.shared_members();
-        let sampler = WchanSampler::start(proc, members);
-        Self {
-            tracker,
-            sampler: sampler.map_err(|error| format!("could not start a thread that samples: {error}")),
-        }
-    }
+fn reads(tracker: &ProcessTracker, found: &BTreeMap<u32, Found>) -> Vec<Read> {
+    let found = || tracker.members.values().filter_map(|member| Some((member, found.get(&member.pid)?)));
+    let names = found().filter(|(_, found)| found.is_closed()).map(|(member, _)| member.name.as_str());
+    let failure = closed(&names.collect());
+    let reads =
+        found().map(|(member, found)| Read::new(Source::Waiting, member.subject(), Ok(counters(found))));
+    reads.chain(failure).collect()
 }
 
 fn counters(found: &Found) -> CounterSet {
@@ -39,7 +46,7 @@ fn counters(found: &Found) -> CounterSet {
         (waiting::DISK, found.disk),
     ]);
     if !found.is_closed() {
-        counters.extend(found.classes.iter().map(|(class, count)| (class.metric(), *count)));
+        counters.extend(METRICS.into_iter().zip(found.classes));
     }
     counters
 }
@@ -53,33 +60,6 @@ fn closed(names: &BTreeSet<&str>) -> Option<Read> {
         names.join(", ")
     );
     (!names.is_empty()).then(|| Read::new(Source::Waiting, Subject::Host, Err(Missing::Failed(why))))
-}
-
-impl Collector for Waiting {
-    fn read(&mut self) -> Vec<Read> {
-        let tracker = self.tracker.refreshed();
-        if tracker.members().is_empty() {
-            return tracker.no_members(Source::Waiting);
-        }
-        let sampler = match &self.sampler {
-            Ok(sampler) => sampler,
-            Err(why) => return Read::host(Source::Waiting, Err(Missing::Failed(why.clone()))),
-        };
-        let found: BTreeMap<u32, Found> = sampler.found();
-        let members = tracker.members().values();
-        let members: Vec<_> = members.filter_map(|member| Some((member, found.get(&member.pid)?))).collect();
-        let names =
-            members.iter().filter(|(_, found)| found.is_closed()).map(|(member, _)| member.name.as_str());
-        let failure = closed(&names.collect());
-        let reads = members
-            .iter()
-            .map(|(member, found)| Read::new(Source::Waiting, member.subject(), Ok(counters(found))));
-        reads.chain(failure).collect()
-    }
-
-    fn threads_cpu_us(&self) -> u64 {
-        self.sampler.as_ref().map_or(0, WchanSampler::cpu_us)
-    }
 }
 
 #[cfg(test)]

@@ -27,8 +27,7 @@ pub(crate) fn below(paths: &CgroupPaths, root: &Path) -> CgroupPaths {
 
 /// The counters of the host's own group, of the groups of its watched processes, and of the groups above these that have a
 /// quota.
-#[derive(Debug)]
-pub(crate) struct Cgroup {
+struct Cgroup {
     root: PathBuf,
     own: CgroupPaths,
     watched: Option<SharedTracker>,
@@ -36,24 +35,37 @@ pub(crate) struct Cgroup {
     groups: Option<(Instant, BTreeMap<String, CgroupPaths>)>,
 }
 
+/// A collector of the group at the top, which is a whole machine's and in a container the container's, and of the groups of
+/// the watched processes.
+pub(crate) fn machine(root: &Path, watched: SharedTracker) -> Collector {
+    collector(root, hierarchy::top(root), Some(watched))
+}
+
+/// A collector of the group that caps the CPU time of this process, its own or one above, and of no other. Without a quota
+/// the source is absent: the process may use its whole machine.
+pub(crate) fn capping(root: &Path) -> Collector {
+    let groups = text(&root.join("proc/self/cgroup")).ok();
+    let groups = groups.and_then(|text| Membership::parse(root, &text));
+    collector(root, groups.and_then(|groups| groups.capping()).unwrap_or_default(), None)
+}
+
+/// A collector of the group of a lab host, and of no other.
+pub(crate) fn lab(root: &Path, own: &CgroupPaths) -> Collector {
+    collector(root, below(own, root), None)
+}
+
+fn collector(root: &Path, own: CgroupPaths, watched: Option<SharedTracker>) -> Collector {
+    let mut cgroup = Cgroup { root: root.to_owned(), own, watched, groups: None };
+    Collector::new(move || cgroup.read())
+}
+
 impl Cgroup {
-    /// The group of a whole machine is the one at the top, which in a container is the container's.
-    pub(crate) fn machine(root: &Path, watched: SharedTracker) -> Self {
-        Self { root: root.to_owned(), own: hierarchy::top(root), watched: Some(watched), groups: None }
-    }
-
-    /// The group that caps the CPU time of this process, its own or one above, and no other. Without a quota the source is
-    /// absent: the process may use its whole machine.
-    pub(crate) fn capping(root: &Path) -> Self {
-        let groups = text(&root.join("proc/self/cgroup")).ok();
-        let groups = groups.and_then(|text| Membership::parse(root, &text));
-        let own = groups.and_then(|groups| groups.capping()).unwrap_or_default();
-        Self { root: root.to_owned(), own, watched: None, groups: None }
-    }
-
-    /// The group of a lab host, and no other.
-    pub(crate) fn lab(root: &Path, own: &CgroupPaths) -> Self {
-        Self { root: root.to_owned(), own: below(own, root), watched: None, groups: None }
+    fn read(&mut self) -> Vec<Read> {
+        self.refresh_groups();
+        let read = |subject, paths: &CgroupPaths| Read::new(Source::Cgroup, subject, files::counters(paths));
+        let others = self.groups.iter().flat_map(|(_, groups)| groups);
+        let others = others.map(|(path, paths)| read(Subject::Named(path), paths));
+        std::iter::once(read(Subject::Host, &self.own)).chain(others).collect()
     }
 
     fn refresh_groups(&mut self) {
@@ -71,16 +83,6 @@ impl Cgroup {
         }
         groups.remove("/");
         self.groups = Some((now, groups));
-    }
-}
-
-impl Collector for Cgroup {
-    fn read(&mut self) -> Vec<Read> {
-        self.refresh_groups();
-        let read = |subject, paths: &CgroupPaths| Read::new(Source::Cgroup, subject, files::counters(paths));
-        let others = self.groups.iter().flat_map(|(_, groups)| groups);
-        let others = others.map(|(path, paths)| read(Subject::Named(path), paths));
-        std::iter::once(read(Subject::Host, &self.own)).chain(others).collect()
     }
 }
 

@@ -1,12 +1,12 @@
-//! CPU time of the machine and of each core, from `/proc/stat`; and the name of its processor.
+//! CPU time of the machine and of each core, tasks and context switches, from `/proc/stat`; and the name of its processor.
 
 use std::fs;
 use std::path::Path;
 
-use plimsoll_record::metric::{core, cpu};
+use plimsoll_record::metric::{core, cpu, scheduler};
 use plimsoll_record::{CounterSet, Metric, Source, Subject};
 
-use crate::collector::{Collector, Missing, Read, malformed};
+use crate::collector::{Collector, Missing, Read, after, malformed, numbers};
 use crate::round::{Round, SharedFile};
 
 /// The columns of a line `cpu` (proc_stat(5)), for the machine and for a core, up to the last that is not contained in
@@ -22,6 +22,13 @@ pub(crate) const MODES: [(Metric, Metric); 8] = [
     (cpu::STEAL_MS, core::STEAL_MS),
 ];
 
+/// The kernel's names of what the scheduler did since boot, and of the tasks that run or wait now.
+const SCHEDULER: &[(&str, Metric)] = &[
+    ("ctxt ", scheduler::CONTEXT_SWITCHES),
+    ("procs_running ", scheduler::RUNNING),
+    ("procs_blocked ", scheduler::BLOCKED),
+];
+
 /// The file with CPU times and scheduler counters.
 pub(crate) fn stat_file(root: &Path, round: &Round) -> SharedFile {
     SharedFile::new(root.join("proc/stat"), round)
@@ -31,72 +38,51 @@ pub(crate) fn stat_file(root: &Path, round: &Round) -> SharedFile {
 /// most ARM machines.
 pub fn cpu_model(root: &Path) -> Option<String> {
     let text = fs::read_to_string(root.join("proc/cpuinfo")).ok()?;
-    let line = text.lines().find(|line| line.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
+    Some(after(&text, "model name")?.split_once(':')?.1.trim().to_owned())
 }
 
-/// The CPU time of all cores together.
-#[derive(Debug)]
-pub(crate) struct Cpu {
-    stat: SharedFile,
-}
-
-impl Cpu {
-    pub(crate) fn new(stat: &SharedFile) -> Self {
-        Self { stat: stat.clone() }
-    }
-
-    fn counters(&self) -> Result<CounterSet, Missing> {
-        let text = self.stat.text()?;
-        let line = text.lines().find_map(|line| line.strip_prefix("cpu "));
-        let times = line.and_then(times).ok_or_else(|| no_times(&self.stat))?;
+/// A collector of the CPU time of all cores together.
+pub(crate) fn machine(stat: &SharedFile) -> Collector {
+    let stat = stat.clone();
+    Collector::host(Source::Cpu, move || {
+        let text = stat.text()?;
+        let times = after(&text, "cpu ").and_then(times).ok_or_else(|| no_times(&stat))?;
         let mut counters = counters(times, MODES.map(|(metric, _)| metric), cpu::TOTAL_MS);
-        let cores = cores(&text).count() as u64;
+        let cores = online(&text).count() as u64;
         counters.put(cpu::CORES, (cores > 0).then_some(cores));
         Ok(counters)
-    }
+    })
 }
 
-impl Collector for Cpu {
-    fn read(&mut self) -> Vec<Read> {
-        Read::host(Source::Cpu, self.counters())
-    }
-}
-
-/// The CPU time of each core by itself.
-#[derive(Debug)]
-pub(crate) struct Cores {
-    stat: SharedFile,
-}
-
-impl Cores {
-    pub(crate) fn new(stat: &SharedFile) -> Self {
-        Self { stat: stat.clone() }
-    }
-}
-
-impl Collector for Cores {
-    fn read(&mut self) -> Vec<Read> {
-        let text = match self.stat.text() {
-            Ok(text) => text,
-            Err(missing) => return Read::host(Source::Core, Err(missing)),
-        };
+/// A collector of the CPU time of each core by itself.
+pub(crate) fn cores(stat: &SharedFile) -> Collector {
+    let stat = stat.clone();
+    Collector::subjects(Source::Core, move || {
         let read = |(core, line): (u32, &str)| {
-            let times = times(line).ok_or_else(|| no_times(&self.stat));
+            let times = times(line).ok_or_else(|| no_times(&stat));
             let counters =
                 times.map(|times| counters(times, MODES.map(|(_, metric)| metric), core::TOTAL_MS));
             Read::new(Source::Core, Subject::Core(core), counters)
         };
-        cores(&text).map(read).collect()
-    }
+        Ok(online(&*stat.text()?).map(read).collect())
+    })
+}
+
+/// A collector of tasks and context switches.
+pub(crate) fn scheduler(stat: &SharedFile) -> Collector {
+    let stat = stat.clone();
+    Collector::host(Source::Scheduler, move || {
+        let counters: CounterSet = numbers(&*stat.text()?, SCHEDULER).collect();
+        if counters.is_empty() { Err(malformed(&stat.file, "line `ctxt`")) } else { Ok(counters) }
+    })
 }
 
 fn no_times(stat: &SharedFile) -> Missing {
-    malformed(stat.file(), "line `cpu` with eight numbers")
+    malformed(&stat.file, "line `cpu` with eight numbers")
 }
 
 /// The number of each core that is online, with its columns.
-fn cores(text: &str) -> impl Iterator<Item = (u32, &str)> {
+fn online(text: &str) -> impl Iterator<Item = (u32, &str)> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("cpu")?.split_once(' '));
     lines.filter_map(|(core, columns)| Some((core.parse().ok()?, columns)))
 }
@@ -115,12 +101,13 @@ fn counters(times: [u64; MODES.len()], modes: [Metric; MODES.len()], total: Metr
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::{Counters, Reading};
+
     use super::*;
     use crate::collector::tests::{counters as read_counters, only, subjects, tree};
-    use plimsoll_record::Reading;
 
     fn read(content: &str) -> Reading {
-        only(Cpu::new(&stat_file(tree(&[("proc/stat", content)]).path(), &Round::default())))
+        only(machine(&stat_file(tree(&[("proc/stat", content)]).path(), &Round::default())))
     }
 
     #[test]
@@ -144,7 +131,7 @@ mod tests {
     fn cores_keep_their_numbers_when_some_are_offline() {
         let stat = "cpu  9 9 9 9 9 9 9 9\ncpu0 1 2 3 4 5 6 7 8 0 0\ncpu3 10 0 0 90 0 0 0 0 0 0\nintr 1\n";
         let root = tree(&[("proc/stat", stat)]);
-        let reads = Cores::new(&stat_file(root.path(), &Round::default())).read();
+        let reads = (cores(&stat_file(root.path(), &Round::default())).read)();
         assert_eq!(subjects(&reads), ["0", "3"]);
         let third = read_counters(&reads[1]);
         assert_eq!((third[core::USER_MS], third[core::TOTAL_MS]), (100, 1_000));
@@ -156,5 +143,17 @@ mod tests {
         let root = tree(&[("proc/cpuinfo", text)]);
         assert_eq!(cpu_model(root.path()), Some("Ship's Engine 9000".to_owned()));
         assert_eq!(cpu_model(tree(&[("proc/cpuinfo", "processor: 0\n")]).path()), None);
+    }
+
+    #[test]
+    fn switches_and_queues_are_read_and_a_file_without_them_is_a_failure() {
+        let read = |content| {
+            only(self::scheduler(&stat_file(tree(&[("proc/stat", content)]).path(), &Round::default())))
+        };
+        let expected =
+            [(scheduler::CONTEXT_SWITCHES, 1_990_473), (scheduler::RUNNING, 3), (scheduler::BLOCKED, 1)];
+        let found = read("cpu 1\nctxt 1990473\nprocs_running 3\nprocs_blocked 1\n");
+        assert_eq!(found, Reading::Ok(Counters::from(expected)));
+        assert!(matches!(read("cpu 1\n"), Reading::Failed(_)));
     }
 }

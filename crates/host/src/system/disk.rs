@@ -1,6 +1,6 @@
 //! What each disk did, from `/proc/diskstats`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use plimsoll_record::metric::disk;
 use plimsoll_record::{CounterSet, Metric, Source, Subject};
@@ -24,25 +24,24 @@ const COLUMNS: [(usize, Metric, u64); 8] = [
 /// Devices that store nothing themselves, or store it in memory.
 const VIRTUAL: [&str; 3] = ["loop", "ram", "zram"];
 
-/// Operations, bytes and busy time of each whole disk.
-#[derive(Debug)]
-pub(crate) struct Disk {
-    file: PathBuf,
-    /// Holds one entry for each whole disk, and none for partitions.
-    disks: PathBuf,
+/// A collector of operations, bytes and busy time of each whole disk.
+pub(crate) fn collector(root: &Path) -> Collector {
+    // The folder holds one entry for each whole disk, and none for partitions.
+    let (file, disks) = (root.join("proc/diskstats"), root.join("sys/block"));
+    Collector::subjects(Source::Disk, move || {
+        let text = text(&file)?;
+        let found = text.lines().filter_map(device).filter(|(name, _)| is_disk(name, &disks));
+        Ok(found
+            .map(|(name, counters)| Read::new(Source::Disk, Subject::Named(name), Ok(counters)))
+            .collect())
+    })
 }
 
-impl Disk {
-    pub(crate) fn new(root: &Path) -> Self {
-        Self { file: root.join("proc/diskstats"), disks: root.join("sys/block") }
-    }
-
-    fn is_disk(&self, name: &str) -> bool {
-        // The folder writes names such as cciss/c0d0 with an exclamation mark.
-        let known = || !self.disks.exists() || self.disks.join(name.replace('/', "!")).exists();
-        let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
-        !VIRTUAL.contains(&kind) && known()
-    }
+fn is_disk(name: &str, disks: &Path) -> bool {
+    // The folder writes names such as cciss/c0d0 with an exclamation mark.
+    let known = || !disks.exists() || disks.join(name.replace('/', "!")).exists();
+    let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    !VIRTUAL.contains(&kind) && known()
 }
 
 /// A device's name and counters.
@@ -52,17 +51,6 @@ fn device(line: &str) -> Option<(&str, CounterSet)> {
     let values: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
     let value = |at: usize, unit: u64| values.get(at).map(|value| value * unit);
     Some((name, COLUMNS.iter().map(|(at, metric, unit)| (*metric, value(*at, *unit))).collect()))
-}
-
-impl Collector for Disk {
-    fn read(&mut self) -> Vec<Read> {
-        let text = match text(&self.file) {
-            Ok(text) => text,
-            Err(missing) => return Read::host(Source::Disk, Err(missing)),
-        };
-        let disks = text.lines().filter_map(device).filter(|(name, _)| self.is_disk(name));
-        disks.map(|(name, counters)| Read::new(Source::Disk, Subject::Named(name), Ok(counters))).collect()
-    }
 }
 
 #[cfg(test)]
@@ -78,7 +66,7 @@ mod tests {
     #[test]
     fn whole_disks_are_read_in_bytes_and_partitions_and_loops_are_not() {
         let root = tree(&[("proc/diskstats", TEXT), ("sys/block/vda/size", ""), ("sys/block/sda/size", "")]);
-        let reads = Disk::new(root.path()).read();
+        let reads = (collector(root.path()).read)();
         assert_eq!(subjects(&reads), ["vda", "sda"]);
         let metrics = [disk::READ_BYTES, disk::WRITE_OPS, disk::IN_FLIGHT, disk::BUSY_MS, disk::FLUSH_MS];
         let values = metrics.map(|metric| counters(&reads[0])[metric]);

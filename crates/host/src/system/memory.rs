@@ -1,63 +1,39 @@
 //! Memory and swap of the machine, from `/proc/meminfo` and `/proc/vmstat`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use plimsoll_record::metric::memory;
 use plimsoll_record::{CounterSet, Metric, Source};
 
-use crate::collector::{Collector, Missing, Read, malformed, text};
+use crate::collector::{Collector, Missing, malformed, number, numbers, text};
 
 /// The kernel's names in `/proc/vmstat`.
-const EVENTS: [(&str, Metric); 3] = [
-    ("pswpin", memory::SWAPPED_IN_PAGES),
-    ("pswpout", memory::SWAPPED_OUT_PAGES),
-    ("pgmajfault", memory::MAJOR_FAULTS),
+const EVENTS: &[(&str, Metric)] = &[
+    ("pswpin ", memory::SWAPPED_IN_PAGES),
+    ("pswpout ", memory::SWAPPED_OUT_PAGES),
+    ("pgmajfault ", memory::MAJOR_FAULTS),
 ];
 
-/// Memory and swap in use, and pages swapped since boot.
-#[derive(Debug)]
-pub(crate) struct Memory {
-    levels: PathBuf,
-    events: PathBuf,
-}
-
-impl Memory {
-    pub(crate) fn new(root: &Path) -> Self {
-        Self { levels: root.join("proc/meminfo"), events: root.join("proc/vmstat") }
-    }
-
-    fn counters(&self) -> Result<CounterSet, Missing> {
-        let levels = text(&self.levels)?;
-        let bytes = |name| number(&levels, name).map(|kib| kib * 1024);
-        let total =
-            bytes("MemTotal:").ok_or_else(|| malformed(&self.levels, "number in the line `MemTotal`"))?;
+/// A collector of memory and swap in use, and of pages swapped since boot.
+pub(crate) fn collector(root: &Path) -> Collector {
+    let (levels, events) = (root.join("proc/meminfo"), root.join("proc/vmstat"));
+    Collector::host(Source::Memory, move || {
+        let text_of_levels = text(&levels)?;
+        let bytes = |key| number(&text_of_levels, key).map(|kib| kib * 1024);
+        let total = bytes("MemTotal:").ok_or_else(|| malformed(&levels, "number in the line `MemTotal`"))?;
         let swapped = || Some(bytes("SwapTotal:")?.saturating_sub(bytes("SwapFree:")?));
         let mut counters = CounterSet::from([
             (memory::TOTAL_BYTES, Some(total)),
             (memory::AVAILABLE_BYTES, bytes("MemAvailable:")),
             (memory::SWAP_USED_BYTES, swapped()),
         ]);
-        match text(&self.events) {
-            Ok(events) => {
-                EVENTS.iter().for_each(|(name, metric)| counters.put(*metric, number(&events, name)));
-            }
+        match text(&events) {
+            Ok(events) => counters.extend(numbers(&events, EVENTS)),
             Err(Missing::Absent) => {}
             Err(failed) => return Err(failed),
         }
         Ok(counters)
-    }
-}
-
-/// The number after a name at the beginning of a line.
-fn number(text: &str, name: &str) -> Option<u64> {
-    let mut lines = text.lines().map(str::split_ascii_whitespace);
-    lines.find_map(|mut words| (words.next()? == name).then(|| words.next()?.parse().ok()))?
-}
-
-impl Collector for Memory {
-    fn read(&mut self) -> Vec<Read> {
-        Read::host(Source::Memory, self.counters())
-    }
+    })
 }
 
 #[cfg(test)]
@@ -79,8 +55,8 @@ mod tests {
             (memory::SWAPPED_IN_PAGES, 0),
             (memory::SWAPPED_OUT_PAGES, 5),
         ];
-        let found = only(Memory::new(tree(&[meminfo, vmstat]).path()));
+        let found = only(collector(tree(&[meminfo, vmstat]).path()));
         assert_eq!(found, Reading::Ok(Counters::from(expected)));
-        assert!(matches!(only(Memory::new(tree(&[("proc/meminfo", "x\n")]).path())), Reading::Failed(_)));
+        assert!(matches!(only(collector(tree(&[("proc/meminfo", "x\n")]).path())), Reading::Failed(_)));
     }
 }

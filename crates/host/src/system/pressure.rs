@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_record::metric::pressure;
 use plimsoll_record::{CounterSet, Metric, Source};
 
-use crate::collector::{Collector, Missing, Read, malformed, text};
+use crate::collector::{Collector, Missing, after, malformed, text};
 
 /// The files, and the lines taken from each. The machine's line `full` of `cpu` is always zero.
 const FILES: [(&str, &[(&str, Metric)]); 3] = [
@@ -14,58 +14,45 @@ const FILES: [(&str, &[(&str, Metric)]); 3] = [
     ("memory", &[("some ", pressure::MEMORY_SOME_US), ("full ", pressure::MEMORY_FULL_US)]),
 ];
 
-/// Pressure stall information. Kernels without `CONFIG_PSI`, or with `psi=0`, do not have it.
-#[derive(Debug)]
-pub(crate) struct Pressure {
-    folder: PathBuf,
-    suffix: &'static str,
+/// A collector of the pressure of the whole machine. Kernels without `CONFIG_PSI`, or with `psi=0`, do not have it.
+pub(crate) fn machine(root: &Path) -> Collector {
+    collector(FILES.map(|(name, lines)| (root.join("proc/pressure").join(name), lines)))
 }
 
-impl Pressure {
-    /// The pressure of the whole machine.
-    pub(crate) fn new(root: &Path) -> Self {
-        Self { folder: root.join("proc/pressure"), suffix: "" }
-    }
+/// A collector of the pressure of a control group of version 2; groups of version 1 do not have it.
+pub(crate) fn group(folder: &Path) -> Collector {
+    collector(FILES.map(|(name, lines)| (folder.join(format!("{name}.pressure")), lines)))
+}
 
-    /// The pressure of a control group of version 2; groups of version 1 do not have it.
-    pub(crate) fn of_group(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), suffix: ".pressure" }
-    }
-
-    fn counters(&self) -> Result<CounterSet, Missing> {
+fn collector(files: [(PathBuf, &'static [(&'static str, Metric)]); FILES.len()]) -> Collector {
+    Collector::host(Source::Pressure, move || {
         let mut counters = CounterSet::default();
-        for (name, lines) in FILES {
-            match self.totals(name, lines, &mut counters) {
-                Ok(()) => {}
+        for (file, lines) in &files {
+            match text(file) {
+                Ok(text) => totals(&text, file, lines, &mut counters)?,
                 // `io` or `memory` may be missing; a kernel that reports pressure reports that of the CPU.
-                Err(Missing::Absent) if name != "cpu" => {}
+                Err(Missing::Absent) if !counters.is_empty() => {}
                 Err(missing) => return Err(missing),
             }
         }
         Ok(counters)
-    }
-
-    fn totals(&self, name: &str, lines: &[(&str, Metric)], counters: &mut CounterSet) -> Result<(), Missing> {
-        let file = self.folder.join(format!("{name}{}", self.suffix));
-        let text = text(&file)?;
-        for (line, metric) in lines {
-            let total = total(&text, line)
-                .ok_or_else(|| malformed(&file, &format!("line `{}` with a total", line.trim())))?;
-            counters.put(*metric, total);
-        }
-        Ok(())
-    }
+    })
 }
 
-fn total(text: &str, line: &str) -> Option<u64> {
-    let line = text.lines().find_map(|text| text.strip_prefix(line))?;
-    line.split_ascii_whitespace().find_map(|field| field.strip_prefix("total="))?.parse().ok()
-}
-
-impl Collector for Pressure {
-    fn read(&mut self) -> Vec<Read> {
-        Read::host(Source::Pressure, self.counters())
+fn totals(
+    text: &str,
+    file: &Path,
+    lines: &[(&str, Metric)],
+    counters: &mut CounterSet,
+) -> Result<(), Missing> {
+    for (line, metric) in lines {
+        let mut fields = after(text, line).unwrap_or_default().split_ascii_whitespace();
+        let total = fields.find_map(|field| field.strip_prefix("total="));
+        let total: Option<u64> = total.and_then(|total| total.parse().ok());
+        let expected = || malformed(file, &format!("line `{}` with a total", line.trim()));
+        counters.put(*metric, total.ok_or_else(expected)?);
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -84,12 +71,12 @@ mod tests {
         let root = tree(&[("proc/pressure/cpu", CPU), ("proc/pressure/io", &io)]);
         let expected =
             [(pressure::CPU_SOME_US, 3_649_429_568), (pressure::IO_FULL_US, 7), (pressure::IO_SOME_US, 12)];
-        assert_eq!(only(Pressure::new(root.path())), Reading::Ok(Counters::from(expected)));
+        assert_eq!(only(machine(root.path())), Reading::Ok(Counters::from(expected)));
     }
 
     #[test]
     fn a_file_without_the_total_is_a_failure() {
-        let read = |content| only(Pressure::new(tree(&[("proc/pressure/cpu", content)]).path()));
+        let read = |content| only(machine(tree(&[("proc/pressure/cpu", content)]).path()));
         assert!(matches!(read("some avg10=0.00\n"), Reading::Failed(_)));
         assert!(matches!(read(""), Reading::Failed(_)));
     }

@@ -1,17 +1,27 @@
 //! Redis, memcached, MariaDB.
 
-use plimsoll_host::{Component, Login};
+use plimsoll_plan::Probe;
 use plimsoll_record::metric::{mariadb, memcached, redis};
 use plimsoll_record::{Metric, Source};
 use plimsoll_testkit::Server;
 
 use crate::{Probed, connect, say};
 
+fn redis(address: &str, password: Option<&str>) -> Probed {
+    let password = password.map(ToOwned::to_owned);
+    Probed::new(&Probe::Redis { password, address: address.parse().unwrap() })
+}
+
+fn mariadb(address: &str, password: &str) -> Probed {
+    let (user, password) = (Server::MARIADB_USER.to_owned(), Some(password.to_owned()));
+    Probed::new(&Probe::Mariadb { user, password, address: address.parse().unwrap() })
+}
+
 #[test]
 fn redis_reports_its_commands_clients_and_memory() {
     let redis = Server::redis(&["--maxmemory", "64mb", "--maxclients", "50"]).unwrap();
     let address = redis.address().to_string();
-    let mut probed = Probed::new(Component::redis(&address, None));
+    let mut probed = self::redis(&address, None);
     let before = probed.counters_once(Source::Redis, &address, &[(redis::CONNECTED_CLIENTS, 1)]);
     let mut user = connect(redis.address());
     for _ in 0..10 {
@@ -35,7 +45,7 @@ fn redis_without_a_limit_of_memory_has_none_of_zero() {
     let redis = Server::redis(&[]).unwrap();
     let address = redis.address().to_string();
     // A password that is not required is not sent either.
-    let mut probed = Probed::new(Component::redis(&address, Some("not required")));
+    let mut probed = self::redis(&address, Some("not required"));
     assert!(probed.counters(Source::Redis, &address).get(redis::MAXMEMORY_BYTES).is_none());
 }
 
@@ -43,7 +53,7 @@ fn redis_without_a_limit_of_memory_has_none_of_zero() {
 fn redis_with_a_password_answers_a_user_who_knows_it() {
     let redis = Server::redis(&["--requirepass", "open sesame"]).unwrap();
     let address = redis.address().to_string();
-    let mut knows = Probed::new(Component::redis(&address, Some("open sesame")));
+    let mut knows = self::redis(&address, Some("open sesame"));
     knows.counters_once(Source::Redis, &address, &[(redis::CONNECTED_CLIENTS, 1)]);
     let mut user = connect(redis.address());
     say(&mut user, "AUTH \"open sesame\"\r\n", "+OK\r\n");
@@ -53,9 +63,9 @@ fn redis_with_a_password_answers_a_user_who_knows_it() {
         2,
         "it is let in again after a cut"
     );
-    let why = Probed::new(Component::redis(&address, None)).failure();
+    let why = self::redis(&address, None).failure();
     assert!(why.contains("NOAUTH") && why.contains("redis://:password@host"), "{why}");
-    let why = Probed::new(Component::redis(&address, Some("guess"))).failure();
+    let why = self::redis(&address, Some("guess")).failure();
     assert!(why.contains("WRONGPASS") && !why.contains("guess"), "{why}");
 }
 
@@ -63,7 +73,7 @@ fn redis_with_a_password_answers_a_user_who_knows_it() {
 fn memcached_reports_its_commands_and_connections() {
     let memcached = Server::memcached().unwrap();
     let address = memcached.address().to_string();
-    let mut probed = Probed::new(Component::memcached(&address));
+    let mut probed = Probed::new(&Probe::Memcached(address.parse().unwrap()));
     // The listener is a connection too.
     let settled = [(memcached::CONNECTIONS, 3), (memcached::CURR_CONNECTIONS, 1)];
     let before = probed.counters_once(Source::Memcached, &address, &settled);
@@ -89,9 +99,7 @@ fn memcached_reports_its_commands_and_connections() {
 fn mariadb_reports_its_questions_threads_and_limits_to_users_it_knows() {
     let mariadb = Server::mariadb(&["--max-connections=17"]).unwrap();
     let address = mariadb.address().to_string();
-    let login =
-        |password: &str| Login { user: Server::MARIADB_USER.to_owned(), password: Some(password.to_owned()) };
-    let mut probed = Probed::new(Component::mariadb(&address, login(Server::MARIADB_PASSWORD)));
+    let mut probed = self::mariadb(&address, Server::MARIADB_PASSWORD);
     let first = probed.counters_once(Source::Mariadb, &address, &[(mariadb::THREADS_CONNECTED, 1)]);
     let second = probed.counters(Source::Mariadb, &address);
     assert_eq!(
@@ -113,7 +121,7 @@ fn mariadb_reports_its_questions_threads_and_limits_to_users_it_knows() {
     for metric in all {
         assert!(second.get(metric).is_some(), "{metric:?} of {second:?}");
     }
-    let why = Probed::new(Component::mariadb(&address, login("guess"))).failure();
+    let why = self::mariadb(&address, "guess").failure();
     assert!(why.contains(Server::MARIADB_USER) && why.contains("mariadb://user:password@host"), "{why}");
     assert!(!why.contains("guess"), "{why}");
 }

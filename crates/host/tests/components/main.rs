@@ -8,9 +8,11 @@ mod troubles;
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
 use std::time::Duration;
 
 use plimsoll_host::{Component, Host};
+use plimsoll_plan::Probe;
 use plimsoll_record::{Counters, HostSample, Metric, Reading, Source};
 use plimsoll_units::Instant;
 
@@ -18,9 +20,9 @@ use plimsoll_units::Instant;
 struct Probed(Host);
 
 impl Probed {
-    fn new(component: Component) -> Self {
+    fn new(probe: &Probe) -> Self {
         let mut host = Host::elsewhere("web");
-        host.add_component(component);
+        host.add_component(Component::from_probe(probe, Path::new("/")).unwrap());
         Self(host)
     }
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use plimsoll_host::{Component, Host, Watched};
+use plimsoll_host::{Host, Watched};
+use plimsoll_plan::Probe;
 use plimsoll_record::metric::{nginx, scheduler, sockets, tcp};
 use plimsoll_record::{Reading, Source};
 use plimsoll_testkit::{Nginx, Server};
@@ -14,7 +15,7 @@ use crate::{Probed, connect, say};
 fn nginx_reports_its_connections_and_requests() {
     let nginx = Nginx::start().unwrap();
     let address = nginx.address().to_string();
-    let mut probed = Probed::new(Component::nginx(&format!("http://{address}/stub")));
+    let mut probed = Probed::new(&Probe::Nginx(format!("http://{address}/stub")));
     let before = probed.counters(Source::Nginx, &address);
     let mut user = connect(nginx.address());
     for _ in 0..5 {
@@ -30,24 +31,22 @@ fn nginx_reports_its_connections_and_requests() {
 #[test]
 fn a_page_that_is_not_the_one_expected_is_shown() {
     let nginx = Nginx::start().unwrap();
-    let failure = |component| Probed::new(component).failure();
-    let why = failure(Component::nginx(&format!("http://{}/name", nginx.address())));
+    let failure = |probe| Probed::new(&probe).failure();
+    let why = failure(Probe::Nginx(format!("http://{}/name", nginx.address())));
     assert!(why.contains("stub_status page"), "{why}");
-    let why = failure(Component::prometheus(&format!("http://{}/", nginx.address())));
+    let why = failure(Probe::Page(format!("http://{}/", nginx.address())));
     assert!(why.contains("{\"status\":\"ok\"}") && why.contains("Prometheus"), "{why}");
-    let why = failure(Component::expvar(&format!("http://{}/", nginx.address())));
+    let why = failure(Probe::Expvar(format!("http://{}/", nginx.address())));
     assert!(why.contains("memstats"), "{why}");
-    let why = failure(Component::prometheus(&format!("http://{}/file/none", nginx.address())));
+    let why = failure(Probe::Page(format!("http://{}/file/none", nginx.address())));
     assert!(why.contains("Prometheus"), "{why}");
 }
 
 /// The exporter of this machine and the machine's own files must report the same.
 #[test]
 fn node_exporters_page_reports_what_the_hosts_own_files_report() {
-    let exporter = Server::node_exporter().unwrap();
-    let mut host = Host::elsewhere("web");
-    host.add_component(Component::prometheus(&format!("http://{}/metrics", exporter.address())));
-    let page = host.samples(Instant::default());
+    let exporter = NodeExporter::start().unwrap();
+    let page = Probed::new(&Probe::Page(exporter.url())).samples();
     let own = Host::local("web", Path::new("/"), &Watched::default()).samples(Instant::default());
     for source in [Source::Cpu, Source::Core, Source::Scheduler, Source::Memory, Source::Tcp, Source::Sockets]
     {

@@ -1,8 +1,6 @@
 //! Go programs and JVMs.
 
-use std::path::Path;
-
-use plimsoll_host::Component;
+use plimsoll_plan::Probe;
 use plimsoll_record::Source;
 use plimsoll_record::metric::{go, jvm};
 use plimsoll_testkit::{GoProgram, Jvm};
@@ -13,7 +11,7 @@ use crate::Probed;
 fn a_go_program_reports_its_goroutines_collections_and_heap() {
     let program = GoProgram::start().unwrap();
     let address = program.address().to_string();
-    let mut probed = Probed::new(Component::expvar(&program.url()));
+    let mut probed = Probed::new(&Probe::Expvar(program.url()));
     let found = probed.counters(Source::Go, &address);
     assert!(
         (GoProgram::GOROUTINES..GoProgram::GOROUTINES + 20).contains(&found[go::GOROUTINES]),
@@ -27,7 +25,7 @@ fn a_go_program_reports_its_goroutines_collections_and_heap() {
 
 fn check(options: &[&str]) {
     let jvm = Jvm::start(options).unwrap();
-    let mut probed = Probed::new(Component::jvm(Path::new("/"), jvm.pid()));
+    let mut probed = Probed::new(&Probe::Jvm(jvm.pid()));
     let found = probed.counters(Source::Jvm, &format!("{} java", jvm.pid()));
     assert!(found[jvm::GC_COUNT] >= Jvm::COLLECTIONS && found[jvm::GC_TIME_MS] > 0, "{found:?}");
     assert!(found[jvm::HEAP_USED_BYTES] >= Jvm::KEPT_BYTES, "{found:?}");
@@ -54,6 +52,6 @@ fn a_jvm_whose_generations_share_the_heap_reports_its_collections_and_heap() {
 #[test]
 fn a_jvm_without_shared_counters_says_how_to_enable_them() {
     let jvm = Jvm::start(&["-Xmx64m", "-XX:+PerfDisableSharedMem"]).unwrap();
-    let why = Probed::new(Component::jvm(Path::new("/"), jvm.pid())).failure();
+    let why = Probed::new(&Probe::Jvm(jvm.pid())).failure();
     assert!(why.contains("PerfDisableSharedMem") && why.contains(&jvm.pid().to_string()), "{why}");
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::thread;
 
-use plimsoll_host::{Component, Login};
+use plimsoll_plan::{HostPort, Probe};
 use plimsoll_testkit::refused_address;
 use plimsoll_units::best_effort;
 
@@ -12,18 +12,17 @@ use crate::Probed;
 
 /// Every component that is asked over the network, at this address.
 fn all(address: SocketAddr) -> [Probed; 6] {
-    let text = address.to_string();
     let url = format!("http://{address}/page");
-    let login = Login { user: "ann".to_owned(), password: None };
+    let address: HostPort = address.to_string().parse().unwrap();
     [
-        Component::redis(&text, None),
-        Component::memcached(&text),
-        Component::mariadb(&text, login),
-        Component::nginx(&url),
-        Component::expvar(&url),
-        Component::prometheus(&url),
+        Probe::Redis { password: None, address: address.clone() },
+        Probe::Memcached(address.clone()),
+        Probe::Mariadb { user: "ann".to_owned(), password: None, address },
+        Probe::Nginx(url.clone()),
+        Probe::Expvar(url.clone()),
+        Probe::Page(url),
     ]
-    .map(Probed::new)
+    .map(|probe| Probed::new(&probe))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use plimsoll_record::metric::{
 };
 use plimsoll_record::{CounterSet, Metric, Source, Subject};
 
-use super::index::Index;
+use super::row::Index;
 use crate::collector::{Missing, Read};
 use crate::system::cpu::MODES;
 
@@ -65,6 +65,23 @@ const OF_HOST: &[(Source, Names)] = &[
             ("node_nf_conntrack_entries_limit", conntrack::LIMIT, 1.0),
         ],
     ),
+    (
+        Source::Memory,
+        &[
+            ("node_memory_MemTotal_bytes", memory::TOTAL_BYTES, 1.0),
+            ("node_memory_MemAvailable_bytes", memory::AVAILABLE_BYTES, 1.0),
+            ("node_vmstat_pswpin", memory::SWAPPED_IN_PAGES, 1.0),
+            ("node_vmstat_pswpout", memory::SWAPPED_OUT_PAGES, 1.0),
+            ("node_vmstat_pgmajfault", memory::MAJOR_FAULTS, 1.0),
+        ],
+    ),
+    (
+        Source::Sockets,
+        &[
+            ("node_sockstat_TCP_tw", sockets::TIME_WAIT, 1.0),
+            ("node_sockstat_TCP_orphan", sockets::ORPHANS, 1.0),
+        ],
+    ),
 ];
 
 const DISK: Names = &[
@@ -89,33 +106,27 @@ const INTERFACE: Names = &[
     ("node_network_speed_bytes", interface::SPEED_BITS_PER_SEC, 8.0),
 ];
 
-/// The same sources that a host's own files make.
+/// The same sources that a host's own files make. A source without any row does not exist on the host, or the exporter was
+/// configured to leave it out.
 pub(super) fn reads(index: &Index<'_>) -> Vec<Read> {
     let mut reads = cpu_times(index);
     for (source, names) in OF_HOST {
         let counters = names.iter().map(|(theirs, metric, scale)| (*metric, index.sum(theirs, *scale)));
-        reads.push(present(*source, counters.collect()));
+        let mut counters: CounterSet = counters.collect();
+        match source {
+            Source::Memory => counters.put(memory::SWAP_USED_BYTES, swap_used(index)),
+            Source::Sockets => counters.put(sockets::IN_USE, sockets_in_use(index)),
+            _ => {}
+        }
+        let counters = if counters.is_empty() { Err(Missing::Absent) } else { Ok(counters) };
+        reads.push(Read::new(*source, Subject::Host, counters));
     }
-    reads.push(present(Source::Memory, memory_of(index)));
-    reads.push(present(Source::Sockets, sockets_of(index)));
-    let disks = by_device(index, DISK);
-    reads.extend(
-        disks
-            .into_iter()
-            .map(|(device, counters)| Read::new(Source::Disk, Subject::Named(device), Ok(counters))),
-    );
-    reads.extend(
-        interfaces(index)
-            .into_iter()
-            .map(|(device, counters)| Read::new(Source::Interface, Subject::Named(device), Ok(counters))),
-    );
+    let device = |source| {
+        move |(device, counters): (&str, CounterSet)| Read::new(source, Subject::Named(device), Ok(counters))
+    };
+    reads.extend(by_device(index, DISK).into_iter().map(device(Source::Disk)));
+    reads.extend(interfaces(index).into_iter().map(device(Source::Interface)));
     reads
-}
-
-/// A source without any row does not exist on the host, or the exporter was configured to leave it out.
-fn present(source: Source, counters: CounterSet) -> Read {
-    let counters = if counters.is_empty() { Err(Missing::Absent) } else { Ok(counters) };
-    Read::new(source, Subject::Host, counters)
 }
 
 fn cpu_times(index: &Index<'_>) -> Vec<Read> {
@@ -138,28 +149,15 @@ fn cpu_times(index: &Index<'_>) -> Vec<Read> {
     std::iter::once(all).chain(cores.into_iter().map(of_core)).collect()
 }
 
-fn memory_of(index: &Index<'_>) -> CounterSet {
-    let one = |name| index.sum(name, 1.0);
-    let swap = || one("node_memory_SwapTotal_bytes")?.checked_sub(one("node_memory_SwapFree_bytes")?);
-    CounterSet::from([
-        (memory::TOTAL_BYTES, one("node_memory_MemTotal_bytes")),
-        (memory::AVAILABLE_BYTES, one("node_memory_MemAvailable_bytes")),
-        (memory::SWAP_USED_BYTES, swap()),
-        (memory::SWAPPED_IN_PAGES, one("node_vmstat_pswpin")),
-        (memory::SWAPPED_OUT_PAGES, one("node_vmstat_pswpout")),
-        (memory::MAJOR_FAULTS, one("node_vmstat_pgmajfault")),
-    ])
+fn swap_used(index: &Index<'_>) -> Option<u64> {
+    let total = index.sum("node_memory_SwapTotal_bytes", 1.0)?;
+    total.checked_sub(index.sum("node_memory_SwapFree_bytes", 1.0)?)
 }
 
-/// Sockets of both families: the kernel counts TIME-WAIT and orphans together, those in use apart.
-fn sockets_of(index: &Index<'_>) -> CounterSet {
-    let one = |name| index.sum(name, 1.0);
-    let in_use = one("node_sockstat_TCP_inuse").map(|v4| v4 + one("node_sockstat_TCP6_inuse").unwrap_or(0));
-    CounterSet::from([
-        (sockets::TIME_WAIT, one("node_sockstat_TCP_tw")),
-        (sockets::ORPHANS, one("node_sockstat_TCP_orphan")),
-        (sockets::IN_USE, in_use),
-    ])
+/// Sockets of both families: the kernel counts only those in use apart.
+fn sockets_in_use(index: &Index<'_>) -> Option<u64> {
+    let v4 = index.sum("node_sockstat_TCP_inuse", 1.0)?;
+    Some(v4 + index.sum("node_sockstat_TCP6_inuse", 1.0).unwrap_or(0))
 }
 
 fn by_device<'a>(index: &Index<'a>, names: Names) -> BTreeMap<&'a str, CounterSet> {

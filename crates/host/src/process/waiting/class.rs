@@ -3,28 +3,32 @@
 use plimsoll_record::Metric;
 use plimsoll_record::metric::waiting;
 
-/// What a thread waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What a thread waits for; the metrics describe each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Another thread: a lock, a condition, a queue.
     Futex,
-    /// The first of many events, as an event loop does.
     Epoll,
-    /// A new connection.
     Accept,
-    /// Bytes from a connection.
     SocketRead,
-    /// Room to write to a connection.
     SocketWrite,
-    /// The other end of a pipe.
     Pipe,
-    /// Time to pass.
     Timer,
-    /// A file, its lock, or the disk below it, interruptibly.
     File,
-    /// Anything else.
     Other,
 }
+
+/// The metrics that count threads, in the order of [`Class`].
+pub(super) const METRICS: [Metric; 9] = [
+    waiting::FUTEX,
+    waiting::EPOLL,
+    waiting::ACCEPT,
+    waiting::SOCKET_READ,
+    waiting::SOCKET_WRITE,
+    waiting::PIPE,
+    waiting::TIMER,
+    waiting::FILE,
+    waiting::OTHER,
+];
 
 /// How the functions' names begin. They differ between versions of the kernel, but rarely in their first words.
 const BEGINNINGS: &[(&str, Class)] = &[
@@ -90,7 +94,7 @@ const BEGINNINGS: &[(&str, Class)] = &[
 const SOCKET: &str = "wait_woken";
 
 /// The system calls that write to a socket, by the numbers of this architecture.
-const WRITES: &[i64] = &[
+const WRITES: [i64; 7] = [
     libc::SYS_write,
     libc::SYS_writev,
     libc::SYS_sendto,
@@ -102,13 +106,13 @@ const WRITES: &[i64] = &[
 
 impl Class {
     /// The class of a function; `None` if only the system call decides.
-    pub(super) fn of(function: &str) -> Option<Self> {
+    pub(super) fn from_function(function: &str) -> Option<Self> {
         let found = BEGINNINGS.iter().find(|(beginning, _)| function.starts_with(beginning));
         (function != SOCKET).then(|| found.map_or(Self::Other, |(_, class)| *class))
     }
 
     /// The class of a thread that waits for a socket in this system call; most threads wait to read.
-    pub(super) fn of_call(call: Option<i64>) -> Self {
+    pub(super) fn from_call(call: Option<i64>) -> Self {
         let writes = call.is_some_and(|call| WRITES.contains(&call));
         if writes { Self::SocketWrite } else { Self::SocketRead }
     }
@@ -117,32 +121,4 @@ impl Class {
     pub(super) fn can_be_interrupted(self) -> bool {
         !matches!(self, Self::File | Self::Other)
     }
-
-    /// The metric that counts the threads of this class.
-    pub(super) fn metric(self) -> Metric {
-        match self {
-            Self::Futex => waiting::FUTEX,
-            Self::Epoll => waiting::EPOLL,
-            Self::Accept => waiting::ACCEPT,
-            Self::SocketRead => waiting::SOCKET_READ,
-            Self::SocketWrite => waiting::SOCKET_WRITE,
-            Self::Pipe => waiting::PIPE,
-            Self::Timer => waiting::TIMER,
-            Self::File => waiting::FILE,
-            Self::Other => waiting::OTHER,
-        }
-    }
-
-    /// All classes.
-    pub(super) const ALL: [Self; 9] = [
-        Self::Futex,
-        Self::Epoll,
-        Self::Accept,
-        Self::SocketRead,
-        Self::SocketWrite,
-        Self::Pipe,
-        Self::Timer,
-        Self::File,
-        Self::Other,
-    ];
 }

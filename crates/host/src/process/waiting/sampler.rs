@@ -13,10 +13,10 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 
-use super::class::Class;
+use super::class::{Class, METRICS};
 use crate::cost::{Pace, thread_cpu_us};
 use crate::process::stat::{SmallFiles, Stat};
-use crate::process::tracker::Member;
+use crate::process::table::Process;
 
 /// Threads are sampled at this interval, or a longer one where that would take more than one part of the time in so many.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(100);
@@ -34,21 +34,21 @@ pub(super) struct Found {
     pub(super) running: u64,
     pub(super) runnable: u64,
     pub(super) disk: u64,
-    pub(super) classes: BTreeMap<Class, u64>,
+    /// By their classes.
+    pub(super) classes: [u64; METRICS.len()],
     /// Threads that waited, and whose function was not readable.
     hidden: u64,
 }
 
 impl Found {
-    fn new(started_ticks: u64) -> Self {
-        let classes = Class::ALL.map(|class| (class, 0)).into();
-        Self { started_ticks, classes, ..Self::default() }
+    fn add_class(&mut self, class: Class) {
+        self.classes[class as usize] += 1;
     }
 
     /// Whether this user may not read what the threads wait for. A thread that began to wait while it was sampled has no
     /// function either, so that only a majority decides.
     pub(super) fn is_closed(&self) -> bool {
-        self.hidden > self.classes.values().sum()
+        self.hidden > self.classes.iter().sum()
     }
 }
 
@@ -56,8 +56,8 @@ impl Found {
 #[derive(Debug)]
 pub(super) struct WchanSampler {
     found: Arc<Mutex<BTreeMap<u32, Found>>>,
-    /// The CPU time of the thread.
-    cpu_us: Arc<AtomicU64>,
+    /// The CPU time that the thread has used, in microseconds.
+    pub(super) cpu_us: Arc<AtomicU64>,
     /// Nothing is sent: dropping it ends the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -65,7 +65,7 @@ pub(super) struct WchanSampler {
 
 impl WchanSampler {
     /// Begins to sample the processes that are in `members` at each time.
-    pub(super) fn start(proc: PathBuf, members: Arc<Mutex<Vec<Member>>>) -> io::Result<Self> {
+    pub(super) fn start(proc: PathBuf, members: Arc<Mutex<Vec<Process>>>) -> io::Result<Self> {
         let (stop, stopped) = mpsc::channel();
         let found = Arc::new(Mutex::new(BTreeMap::new()));
         let sum = Arc::clone(&found);
@@ -88,11 +88,6 @@ impl WchanSampler {
         Ok(Self { found, cpu_us, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// The CPU time that the thread has used, in microseconds.
-    pub(super) fn cpu_us(&self) -> u64 {
-        self.cpu_us.load(Ordering::Relaxed)
-    }
-
     /// What was found so far, by process.
     pub(super) fn found(&self) -> BTreeMap<u32, Found> {
         self.found.lock().clone()
@@ -112,15 +107,14 @@ impl Drop for WchanSampler {
 fn add(sum: &mut BTreeMap<u32, Found>, sample: BTreeMap<u32, Found>) {
     sum.retain(|pid, before| sample.get(pid).is_some_and(|now| now.started_ticks == before.started_ticks));
     for (pid, now) in sample {
-        let all = sum.entry(pid).or_insert_with(|| Found::new(now.started_ticks));
+        let started_ticks = now.started_ticks;
+        let all = sum.entry(pid).or_insert_with(|| Found { started_ticks, ..Found::default() });
         all.samples += now.samples;
         all.running += now.running;
         all.runnable += now.runnable;
         all.disk += now.disk;
         all.hidden += now.hidden;
-        for (class, count) in now.classes {
-            *all.classes.entry(class).or_default() += count;
-        }
+        all.classes.iter_mut().zip(now.classes).for_each(|(all, now)| *all += now);
     }
 }
 
@@ -148,13 +142,13 @@ impl ThreadSampler {
         Self { proc, files: SmallFiles::new(), threads: BTreeMap::new(), taken: BTreeSet::new() }
     }
 
-    pub(super) fn sample(&mut self, members: &[Member]) -> BTreeMap<u32, Found> {
+    pub(super) fn sample(&mut self, members: &[Process]) -> BTreeMap<u32, Found> {
         self.list(members, RealClock.now());
         // No other thread runs on the core of this one.
         self.taken = u32::try_from(rustix::thread::sched_getcpu()).into_iter().collect();
         let mut found = BTreeMap::new();
         for member in members {
-            let mut one = Found { samples: 1, ..Found::new(member.started_ticks) };
+            let mut one = Found { started_ticks: member.started_ticks, samples: 1, ..Found::default() };
             let tasks = self.threads.remove(&member.pid);
             for task in tasks.iter().flat_map(|(_, tasks)| tasks) {
                 self.thread(task, &mut one);
@@ -166,7 +160,7 @@ impl ThreadSampler {
     }
 
     /// Lists the threads of processes whose list is old.
-    fn list(&mut self, members: &[Member], now: Instant) {
+    fn list(&mut self, members: &[Process], now: Instant) {
         let fresh = |at: Instant| now.since(at) < LIST_INTERVAL;
         self.threads.retain(|pid, (at, _)| fresh(*at) && members.iter().any(|member| member.pid == *pid));
         for member in members {
@@ -191,7 +185,7 @@ impl ThreadSampler {
     fn thread(&mut self, task: &Task, found: &mut Found) {
         let class = self.class(task);
         if let Some(class) = class.filter(|class| class.can_be_interrupted()) {
-            *found.classes.entry(class).or_default() += 1;
+            found.add_class(class);
             return;
         }
         // A thread that ended meanwhile is not counted.
@@ -199,7 +193,7 @@ impl ThreadSampler {
         match (state, class) {
             ('R', _) => self.ready(core, found),
             ('D', _) => found.disk += 1,
-            ('S' | 'I' | 'T' | 't', Some(class)) => *found.classes.entry(class).or_default() += 1,
+            ('S' | 'I' | 'T' | 't', Some(class)) => found.add_class(class),
             ('S' | 'I' | 'T' | 't', None) => found.hidden += 1,
             _ => {}
         }
@@ -227,10 +221,9 @@ impl ThreadSampler {
         if function.is_empty() || function == "0" {
             return None;
         }
-        let known = Class::of(function);
-        known.or_else(|| {
+        Class::from_function(function).or_else(|| {
             let text = self.files.text(&task.folder.join("syscall")).ok();
-            Some(Class::of_call(text.and_then(|text| text.split(' ').next()?.parse().ok())))
+            Some(Class::from_call(text.and_then(|text| text.split(' ').next()?.parse().ok())))
         })
     }
 }

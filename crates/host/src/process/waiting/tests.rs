@@ -15,10 +15,10 @@ use super::sampler::ThreadSampler;
 use super::*;
 use crate::collector::tests::tree;
 use crate::process::stat::tests::line;
-use crate::process::tracker::Member;
+use crate::process::table::Process;
 
-fn member(pid: u32) -> Member {
-    Member { pid, parent: 1, name: "x".to_owned(), started_ticks: 900 }
+fn member(pid: u32) -> Process {
+    Process { pid, parent: 1, name: "x".to_owned(), started_ticks: 900, cpu_ticks: 0 }
 }
 
 /// One sample of a process with threads in these states, functions and system calls.
@@ -96,7 +96,7 @@ fn thread<T>(wait: impl FnOnce() -> T + Send + 'static) -> JoinHandle<()> {
 /// Waits until every class was found; a sample that comes too early is followed by another.
 fn await_classes(sampler: &WchanSampler, classes: &[Class]) {
     for _ in 0..2000 {
-        let all = |found: &Found| classes.iter().all(|class| found.classes[class] > 0);
+        let all = |found: &Found| classes.iter().all(|class| found.classes[*class as usize] > 0);
         if sampler.found().values().any(all) {
             return;
         }

@@ -7,10 +7,21 @@ use plimsoll_record::{CounterSet, Metric};
 use plimsoll_sys::CgroupPaths;
 
 use super::{disk, hierarchy};
-use crate::collector::{Missing, malformed, missing, text};
+use crate::collector::{Missing, malformed, missing, number, numbers, text};
 
 /// Version 1 says with a number near the largest that there is no limit.
 const NO_LIMIT_BYTES: u64 = 1 << 62;
+
+/// The kernel's names in `cpu.stat` of version 2.
+const CPU_STAT: &[(&str, Metric)] = &[
+    ("usage_usec ", cgroup::USAGE_US),
+    ("nr_periods ", cgroup::PERIODS),
+    ("nr_throttled ", cgroup::THROTTLED_PERIODS),
+    ("throttled_usec ", cgroup::THROTTLED_US),
+];
+/// The kernel's names in `memory.events` of version 2.
+const MEMORY_EVENTS: &[(&str, Metric)] =
+    &[("max ", cgroup::MEMORY_FAILURES), ("oom_kill ", cgroup::OOM_KILLS)];
 
 /// The counters of a group; absent if none of its folders has any. Limits that are not set are left out.
 pub(super) fn counters(paths: &CgroupPaths) -> Result<CounterSet, Missing> {
@@ -61,6 +72,13 @@ impl Group {
         self.counters.put(metric, value);
     }
 
+    /// The numbers in a file with lines of a name and a number, by a table of their names.
+    fn put_named(&mut self, file: &Path, table: &[(&str, Metric)]) {
+        if let Some(text) = self.text(file) {
+            self.counters.extend(numbers(&text, table));
+        }
+    }
+
     /// A file that holds one number.
     fn number(&mut self, file: PathBuf) -> Option<u64> {
         let text = self.text(&file)?;
@@ -72,21 +90,15 @@ impl Group {
     }
 
     fn unified(&mut self, folder: &Path) {
-        let stat = self.text(&folder.join("cpu.stat")).unwrap_or_default();
-        self.put(cgroup::USAGE_US, named(&stat, "usage_usec"));
-        self.put(cgroup::PERIODS, named(&stat, "nr_periods"));
-        self.put(cgroup::THROTTLED_PERIODS, named(&stat, "nr_throttled"));
-        self.put(cgroup::THROTTLED_US, named(&stat, "throttled_usec"));
+        self.put_named(&folder.join("cpu.stat"), CPU_STAT);
         let quota = self.text(&folder.join("cpu.max")).and_then(|text| hierarchy::quota(&text));
         self.put(cgroup::QUOTA_US, quota.map(|quota| quota.quota_us));
         self.put(cgroup::PERIOD_US, quota.map(|quota| quota.period_us));
-        let (used, limit) =
-            (self.number(folder.join("memory.current")), self.number(folder.join("memory.max")));
+        let used = self.number(folder.join("memory.current"));
         self.put(cgroup::MEMORY_BYTES, used);
+        let limit = self.number(folder.join("memory.max"));
         self.put(cgroup::MEMORY_LIMIT_BYTES, limit);
-        let events = self.text(&folder.join("memory.events")).unwrap_or_default();
-        self.put(cgroup::MEMORY_FAILURES, named(&events, "max"));
-        self.put(cgroup::OOM_KILLS, named(&events, "oom_kill"));
+        self.put_named(&folder.join("memory.events"), MEMORY_EVENTS);
         self.refaults(folder);
         self.pids(folder);
         let limits = self.text(&folder.join("io.max")).unwrap_or_default();
@@ -115,9 +127,9 @@ impl Group {
 
     fn cpu(&mut self, folder: &Path) {
         let stat = self.text(&folder.join("cpu.stat")).unwrap_or_default();
-        self.put(cgroup::PERIODS, named(&stat, "nr_periods"));
-        self.put(cgroup::THROTTLED_PERIODS, named(&stat, "nr_throttled"));
-        self.put(cgroup::THROTTLED_US, named(&stat, "throttled_time").map(|ns| ns / 1000));
+        self.put(cgroup::PERIODS, number(&stat, "nr_periods "));
+        self.put(cgroup::THROTTLED_PERIODS, number(&stat, "nr_throttled "));
+        self.put(cgroup::THROTTLED_US, number(&stat, "throttled_time ").map(|ns| ns / 1000));
         let quota_us = self.number(folder.join("cpu.cfs_quota_us"));
         let period_us = self.number(folder.join("cpu.cfs_period_us")).filter(|_| quota_us.is_some());
         self.put(cgroup::QUOTA_US, quota_us);
@@ -136,15 +148,14 @@ impl Group {
         self.put(cgroup::MEMORY_LIMIT_BYTES, limit.filter(|limit| *limit < NO_LIMIT_BYTES));
         let failures = self.number(folder.join("memory.failcnt"));
         self.put(cgroup::MEMORY_FAILURES, failures);
-        let control = self.text(&folder.join("memory.oom_control")).unwrap_or_default();
-        self.put(cgroup::OOM_KILLS, named(&control, "oom_kill"));
+        self.put_named(&folder.join("memory.oom_control"), &[("oom_kill ", cgroup::OOM_KILLS)]);
         self.refaults(folder);
     }
 
     /// Pages that were taken from the group and fetched again, of files and of memory.
     fn refaults(&mut self, folder: &Path) {
         let stat = self.text(&folder.join("memory.stat")).unwrap_or_default();
-        let kinds = ["workingset_refault_file", "workingset_refault_anon"].map(|kind| named(&stat, kind));
+        let kinds = ["workingset_refault_file ", "workingset_refault_anon "].map(|kind| number(&stat, kind));
         self.put(cgroup::REFAULTED_PAGES, kinds.into_iter().flatten().reduce(|a, b| a + b));
     }
 
@@ -152,10 +163,4 @@ impl Group {
         let processes = self.number(folder.join("pids.current"));
         self.put(cgroup::PROCESSES, processes);
     }
-}
-
-/// The number after a name at a line's beginning.
-fn named(text: &str, name: &str) -> Option<u64> {
-    let mut pairs = text.lines().filter_map(|line| line.split_once(' '));
-    pairs.find(|(known, _)| *known == name)?.1.trim().parse().ok()
 }

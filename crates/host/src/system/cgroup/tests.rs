@@ -40,7 +40,7 @@ fn version_2_has_all_in_one_folder_and_limits_that_are_not_set_are_left_out() {
         (cgroup::DISK_WRITTEN_BYTES, 40),
         (cgroup::DISK_WRITE_LIMIT_BYTES_PER_SEC, 4_000_000),
     ]);
-    assert_eq!(only(Cgroup::lab(root.path(), &paths)), Reading::Ok(expected));
+    assert_eq!(only(lab(root.path(), &paths)), Reading::Ok(expected));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn version_1_has_the_same_in_a_folder_for_each_controller() {
         (cgroup::DISK_READ_LIMIT_BYTES_PER_SEC, 5_000_000),
         (cgroup::DISK_WRITE_LIMIT_BYTES_PER_SEC, 4_000_000),
     ]);
-    assert_eq!(only(Cgroup::lab(root.path(), &paths)), Reading::Ok(expected));
+    assert_eq!(only(lab(root.path(), &paths)), Reading::Ok(expected));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn limits_of_several_disks_are_no_limit_of_one_and_without_any_nothing_is_counte
 #[test]
 fn a_group_that_is_gone_is_absent() {
     let paths = CgroupPaths { cpu: Some("/cg/cpu/web".into()), ..CgroupPaths::default() };
-    assert_eq!(only(Cgroup::lab(tree(&[]).path(), &paths)), Reading::Absent);
+    assert_eq!(only(lab(tree(&[]).path(), &paths)), Reading::Absent);
 }
 
 #[test]
@@ -135,14 +135,14 @@ fn the_group_that_caps_this_process_has_no_name_and_without_a_quota_the_source_i
         (cgroup::QUOTA_US, 150_000),
         (cgroup::PERIOD_US, 100_000),
     ]);
-    assert_eq!(only(Cgroup::capping(capped.path())), Reading::Ok(expected));
+    assert_eq!(only(capping(capped.path())), Reading::Ok(expected));
     let free = tree(&[
         ("proc/self/cgroup", "0::/pod\n"),
         ("sys/fs/cgroup/cgroup.procs", ""),
         ("sys/fs/cgroup/pod/cpu.max", "max 100000\n"),
         ("sys/fs/cgroup/pod/cpu.stat", "usage_usec 300\n"),
     ]);
-    assert_eq!(only(Cgroup::capping(free.path())), Reading::Absent);
+    assert_eq!(only(capping(free.path())), Reading::Absent);
 }
 
 #[test]

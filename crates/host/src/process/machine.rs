@@ -1,11 +1,17 @@
-//! The CPU time of every process of a machine.
+//! What is busy on a machine, and what serves a port.
 
 use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;
 
+use plimsoll_units::{Clock, RealClock};
+
+use super::owners::SocketOwners;
 use super::stat::{SmallFiles, ticks_ms};
-use super::table::{ProcessTable, Scope};
+use super::table::ProcessTable;
+use crate::collector::Missing;
+use crate::net::tcp_table::TcpTable;
 
 /// The CPU time of every process of a machine at one instant, to find out what is busy. It is no collector: where there are
 /// thousands of processes it costs too much to be read each second.
@@ -15,11 +21,10 @@ pub struct CpuTimes(ProcessTable);
 /// A process that ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
-    /// Its id.
     pub pid: u32,
-    /// Its name, as the kernel keeps it.
+    /// As the kernel keeps it.
     pub name: String,
-    /// Its CPU time in milliseconds; the kernel counts in hundredths of a second.
+    /// The kernel counts in hundredths of a second.
     pub cpu_ms: u64,
 }
 
@@ -29,18 +34,19 @@ impl CpuTimes {
     /// # Errors
     /// When its processes cannot be listed.
     pub fn read(root: &Path) -> io::Result<Self> {
-        let mut table = ProcessTable::new(root, Scope::Machine);
+        let mut table = ProcessTable::new(root, None);
         table.refresh(&mut SmallFiles::new())?;
         Ok(Self(table))
     }
 
     /// The processes that ran since an earlier read, the busiest first. All CPU time of one that began since then counts.
     pub fn since(&self, earlier: &Self) -> Vec<Ran> {
-        let ran = self.0.entries().iter().map(|(pid, now)| {
-            let before =
-                earlier.0.entries().get(pid).filter(|before| before.started_ticks == now.started_ticks);
+        let ran = self.0.processes.values().map(|now| {
+            let before = earlier.0.processes.get(&now.pid);
+            let before = before.filter(|before| before.started_ticks == now.started_ticks);
             let before = before.map_or(0, |before| before.cpu_ticks);
-            Ran { pid: *pid, name: now.name.clone(), cpu_ms: ticks_ms(now.cpu_ticks.saturating_sub(before)) }
+            let cpu_ms = ticks_ms(now.cpu_ticks.saturating_sub(before));
+            Ran { pid: now.pid, name: now.name.clone(), cpu_ms }
         });
         let mut ran: Vec<Ran> = ran.filter(|process| process.cpu_ms > 0).collect();
         ran.sort_by_key(|process| (Reverse(process.cpu_ms), process.pid));
@@ -48,8 +54,31 @@ impl CpuTimes {
     }
 }
 
+/// The processes that listen on a TCP port of the machine whose file tree begins at `root`, and their children; none if
+/// no process does that this user may read.
+///
+/// # Errors
+/// When processes or sockets cannot be listed.
+pub fn serving(root: &Path, port: u16) -> io::Result<Vec<u32>> {
+    let CpuTimes(table) = CpuTimes::read(root)?;
+    let listening = TcpTable::new(root, None).listening().map_err(|missing| match missing {
+        Missing::Absent => io::Error::new(io::ErrorKind::NotFound, "this system lists no TCP sockets"),
+        Missing::Failed(why) => io::Error::other(why),
+    })?;
+    let on_port = listening.iter().filter(|socket| socket.local.port() == port);
+    let inodes: HashSet<u64> = on_port.map(|socket| socket.inode).collect();
+    let mut owners = SocketOwners::new(root);
+    owners.find_listeners(RealClock.now(), &inodes, &inodes, table.processes.keys().copied());
+    let found = inodes.iter().flat_map(|inode| owners.of(*inode)).copied();
+    let mut pids: BTreeSet<u32> = found.filter(|pid| table.is_watchable(*pid)).collect();
+    table.add_descendants(&mut pids);
+    Ok(pids.into_iter().collect())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
     use crate::collector::tests::tree;
     use crate::process::stat::tests::line;
@@ -77,5 +106,14 @@ mod tests {
     #[test]
     fn a_machine_that_shows_no_processes_is_an_error() {
         assert!(CpuTimes::read(tempfile::tempdir().unwrap().path()).is_err());
+    }
+
+    #[test]
+    fn the_process_that_listens_is_found_and_none_where_none_does() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        assert!(serving(Path::new("/"), port).unwrap().contains(&std::process::id()));
+        drop(listener);
+        assert!(!serving(Path::new("/"), port).unwrap().contains(&std::process::id()));
     }
 }
