@@ -43,7 +43,7 @@ pub struct RunOptions<'a> {
     /// What this machine's generator can do at most, as far as it was measured; that of the run's driver is recorded.
     pub calibrations: &'a [Calibration],
     /// Samples of hosts that come from elsewhere.
-    pub feeds: Vec<Box<dyn SampleSource>>,
+    pub feeds: Vec<SampleSource>,
     /// Sample the plan's hosts, and a target on this machine.
     pub probing: bool,
     /// Changes the caps of hosts; `None` if they have none that can be changed.

@@ -59,7 +59,7 @@ impl Hosts {
         let (watched, feeds) = watchers
             .into_iter()
             .map(|Watcher { feed, is_component }| {
-                (Watched { name: feed.name(), is_component, reported: false }, feed)
+                (Watched { name: feed.name.clone(), is_component, reported: false }, feed)
             })
             .unzip();
         Self { generator, feeds: SampleSources::start(feeds, origin), watched, origin }

@@ -1,12 +1,13 @@
 //! Samples of hosts that come while a load is made: they are on the tape, and their faults concern no other feed.
 #![expect(clippy::unwrap_used, reason = "in tests, a failed step is the failure")]
 
-use std::process::Command;
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use plimsoll_conductor::{Observer, Progress, RunOptions, conduct};
-use plimsoll_host::{Host, LocalSource, SampleSource, StreamClock, StreamSource, Watched};
+use plimsoll_host::{Host, SampleSource, Ssh, Watched};
 use plimsoll_plan::{
     ArrivalProcess, Capacity, LoadSpec, Network, Plan, PlanHost, PlanSpec, ScenarioSpec, Slo, TransportSpec,
 };
@@ -64,7 +65,7 @@ impl Observer for Reported {
 }
 
 /// A short load with these feeds, and what was reported meanwhile.
-fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn SampleSource>>) -> (Run, Vec<String>) {
+fn run(hosts: Vec<PlanHost>, feeds: Vec<SampleSource>) -> (Run, Vec<String>) {
     let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
     let interrupted = AtomicBool::new(false);
     let options = RunOptions { feeds, ..RunOptions::new("run", "0", &interrupted) };
@@ -73,11 +74,12 @@ fn run(hosts: Vec<PlanHost>, feeds: Vec<Box<dyn SampleSource>>) -> (Run, Vec<Str
     (outcome.run, reported.0)
 }
 
-/// A process that writes this and then waits until it is ended.
-fn writer(lines: &str) -> StreamSource {
-    let mut command = Command::new("sh");
-    command.args(["-c", "printf %s \"$0\"; exec cat", lines]);
-    StreamSource::child("lookout", command, StreamClock::Ours)
+/// Samples of a process that writes this and then waits until this one ends.
+fn writer(lines: &str) -> SampleSource {
+    let (reader, mut writer) = UnixStream::pair().unwrap();
+    writer.write_all(lines.as_bytes()).unwrap();
+    std::mem::forget(writer);
+    SampleSource::reader("lookout", reader)
 }
 
 fn of<'a>(run: &'a Run, host: &str) -> Vec<&'a HostSample> {
@@ -86,7 +88,7 @@ fn of<'a>(run: &'a Run, host: &str) -> Vec<&'a HostSample> {
 
 #[test]
 fn samples_of_another_process_are_on_the_tape_before_the_load_begins() {
-    let (run, reported) = run(Vec::new(), vec![Box::new(writer(LINES))]);
+    let (run, reported) = run(Vec::new(), vec![writer(LINES)]);
     let web = of(&run, "web");
     assert_eq!(web.len(), 2, "{web:?}");
     assert!(matches!(&web[0].reading, Reading::Ok(counters) if counters[cpu::TOTAL_MS] == 7), "{web:?}");
@@ -97,19 +99,20 @@ fn samples_of_another_process_are_on_the_tape_before_the_load_begins() {
 
 #[test]
 fn a_host_is_called_what_the_plan_calls_it() {
-    let (run, _) = run(Vec::new(), vec![Box::new(writer(LINES).of_host("front"))]);
+    let (run, _) = run(Vec::new(), vec![writer(LINES).of_host("front")]);
     assert_eq!((of(&run, "front").len(), of(&run, "web").len()), (2, 0));
 }
 
 #[test]
 fn a_feed_that_fails_is_named_once_and_ends_nothing() {
-    let mut broken = Command::new("sh");
-    broken.args(["-c", "echo out of order >&2; exit 7"]);
-    let feeds: Vec<Box<dyn SampleSource>> = vec![
-        Box::new(StreamSource::child("lookout", broken, StreamClock::Ours)),
-        Box::new(StreamSource::child("absent", Command::new("/nowhere/at/all"), StreamClock::Ours)),
-        Box::new(writer("{\"plimsoll_probe\":1,\"clock_ns\":1}\nout of order too\n")),
-        Box::new(writer(LINES)),
+    let through = |program: &str| {
+        SampleSource::ssh("lookout", Ssh::new(None, "web", None).through(program)).of_host("web")
+    };
+    let feeds = vec![
+        through("ls --out-of-order"),
+        through("/nowhere/at/all"),
+        writer("{\"plimsoll_probe\":1,\"clock_ns\":1}\nout of order too\n"),
+        writer(LINES),
     ];
     let (run, reported) = run(Vec::new(), feeds);
     let events: Vec<&str> = run.events.iter().map(|event| event.text.as_str()).collect();
@@ -117,7 +120,7 @@ fn a_feed_that_fails_is_named_once_and_ends_nothing() {
     assert_eq!(events, reported, "what is reported is recorded");
     assert_eq!(events.len(), 3, "{events:?}");
     let said = |part: &str| assert!(events.iter().any(|event| event.contains(part)), "{part}: {events:?}");
-    ["out of order", "/nowhere/at/all", "out of order too"].iter().for_each(|part| said(part));
+    ["out-of-order", "/nowhere/at/all", "out of order too"].iter().for_each(|part| said(part));
     assert_eq!(of(&run, "web").len(), 2, "the others go on");
     assert!(run.frames.iter().map(|frame| frame.head.counts.completed).sum::<u64>() > 0);
 }
@@ -125,7 +128,7 @@ fn a_feed_that_fails_is_named_once_and_ends_nothing() {
 #[test]
 fn this_machine_tells_where_its_counters_stand_at_both_ends_of_a_step() {
     let host = Host::local("here", std::path::Path::new("/"), &Watched::default());
-    let (run, _) = run(Vec::new(), vec![Box::new(LocalSource::new("local", vec![host]))]);
+    let (run, _) = run(Vec::new(), vec![SampleSource::local("local", vec![host])]);
     let step = &run.steps[0];
     let cpu: Vec<&HostSample> =
         of(&run, "here").into_iter().filter(|sample| sample.source == Source::Cpu).collect();

@@ -19,7 +19,8 @@ use crate::system::{cgroup, cpu, disk, memory, pressure};
 /// One host, with its collectors.
 #[derive(Debug)]
 pub struct Host {
-    name: Text,
+    /// In samples.
+    pub(crate) name: Text,
     round: Round,
     collectors: Vec<Collector>,
 }
@@ -117,11 +118,6 @@ impl Host {
             tcp::collector(net),
             sockets::sockets(net),
         ]);
-    }
-
-    /// Its name in samples.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// CPU time that threads of its collectors have used so far, in microseconds.

@@ -54,11 +54,6 @@ pub use host::Host;
 pub use plimsoll_sys::CgroupPaths;
 pub use process::machine::{CpuTimes, Ran, serving};
 pub use process::tracker::Watched;
-pub use sample_source::{
-    Closed, LocalSource, Received, RunningSource, SampleSender, SampleSource, SampleSources, SourceEvent,
-    StreamSource,
-};
-pub use stream::{
-    KillHandle, Remote, SampleStream, Ssh, StreamClock, StreamError, opening_line, sample_line,
-};
+pub use sample_source::{Received, SampleSource, SampleSources, SourceEvent};
+pub use stream::{Remote, Ssh, StreamError, opening_line, sample_line};
 pub use system::cpu::cpu_model;

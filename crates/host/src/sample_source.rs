@@ -8,15 +8,13 @@ use std::time::Duration;
 
 use plimsoll_units::{Clock, Instant, RealClock};
 
-use channel::Message;
+use channel::{Message, RunningSource, SampleSender};
 
 mod channel;
 mod local;
 mod stream;
 
-pub use channel::{Closed, Received, RunningSource, SampleSender, SampleSource, SourceEvent};
-pub use local::LocalSource;
-pub use stream::StreamSource;
+pub use channel::{Received, SampleSource, SourceEvent};
 
 /// Samples that may wait to be taken out: some seconds of a few hosts.
 const MAX_WAITING: usize = 4096;
@@ -52,12 +50,13 @@ pub struct SampleSources {
 
 impl SampleSources {
     /// Starts every source. Times in the samples count from `origin`, when the run began.
-    pub fn start(sources: Vec<Box<dyn SampleSource>>, origin: Instant) -> Self {
+    pub fn start(sources: Vec<SampleSource>, origin: Instant) -> Self {
         let (sender, receiver) = sync_channel(MAX_WAITING);
         let mut not_started = Vec::new();
         let mut slots = Vec::new();
         for (index, source) in sources.into_iter().enumerate() {
-            let started = source.start(SampleSender::new(index, origin, sender.clone()));
+            let SampleSource { host, start, .. } = source;
+            let started = start(SampleSender { source: index, host, origin, channel: sender.clone() });
             let heard = started.is_err();
             let source = started.unwrap_or_else(|error| {
                 let why = format!("could not start a thread ({error}); see `ulimit -u`");

@@ -14,7 +14,8 @@ use serde::{Deserialize, Serialize};
 mod remote;
 mod ssh;
 
-pub use remote::{KillHandle, Remote};
+pub(crate) use remote::KillHandle;
+pub use remote::Remote;
 pub use ssh::Ssh;
 
 /// The version of the form. A reader takes only its own; fields may be added without a new one.
@@ -29,75 +30,36 @@ const MAX_FOREIGN_LINES: usize = 100;
 /// Characters shown of a line that is not understood.
 const SHOWN_CHARS: usize = 60;
 
-/// Why no more samples come.
+/// Why no more samples come. `place` is whose samples they are.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// The program that writes the samples could not be started.
     #[error("could not start `{program}` for {place} ({reason}); see that it is installed and on the PATH")]
-    NotStarted {
-        program: String,
-        /// Whose samples.
-        place: String,
-        /// The error of the system.
-        reason: io::Error,
-    },
-    /// Reading failed.
+    NotStarted { program: String, place: String, reason: io::Error },
     #[error("could not read samples of {place} ({reason})")]
-    Unreadable {
-        /// Whose samples.
-        place: String,
-        /// The error of the system.
-        reason: io::Error,
-    },
-    /// The text is no stream of samples.
+    Unreadable { place: String, reason: io::Error },
+    /// The text is no stream of samples; the line is shown from its beginning.
     #[error(
         "{place} sent `{line}` instead of samples; see that plimsoll there is this tool, and no older one"
     )]
-    Foreign {
-        /// Whose samples.
-        place: String,
-        /// The beginning of the line.
-        line: String,
-    },
-    /// The other side writes another version.
+    Foreign { place: String, line: String },
     #[error(
         "plimsoll of {place} sends samples in version {theirs} of their form and this one reads {VERSION}; \
          install the same plimsoll on both machines"
     )]
-    Version {
-        /// Whose samples.
-        place: String,
-        /// The version sent.
-        theirs: u64,
-    },
+    Version { place: String, theirs: u64 },
     #[error("the samples of {place} ended ({reason})")]
-    Ended {
-        /// Whose samples.
-        place: String,
-        /// How.
-        reason: String,
-    },
+    Ended { place: String, reason: String },
     /// ssh could not open a session.
     #[error(
         "ssh could not log in to {place} ({reason}); `ssh -o BatchMode=yes` must work there without a question: \
          a key or an agent, and a known host key"
     )]
-    Login {
-        /// The machine.
-        place: String,
-        /// The message of ssh.
-        reason: String,
-    },
-    /// The other machine has no Plimsoll.
+    Login { place: String, reason: String },
     #[error(
         "there is no plimsoll on {place} ({reason}); copy this binary to a folder of the PATH that commands over ssh have there"
     )]
-    NotInstalled {
-        /// The machine.
-        place: String,
-        /// The message of the shell.
-        reason: String,
-    },
+    NotInstalled { place: String, reason: String },
 }
 
 /// The first line of a stream.
@@ -157,7 +119,7 @@ fn json_line(value: &impl Serialize) -> String {
 
 /// The clock that the times of a stream are from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamClock {
+pub(crate) enum StreamClock {
     /// This machine's: they are taken as they are.
     Ours,
     /// Another machine's. Its clock differs from ours by an unknown offset, and what it sends takes an unknown time: the
@@ -168,7 +130,7 @@ pub enum StreamClock {
 
 /// Reads a stream of samples.
 #[derive(Debug)]
-pub struct SampleStream<R> {
+pub(crate) struct SampleStream<R> {
     input: R,
     place: String,
     origin: Instant,
@@ -182,7 +144,12 @@ impl<R: BufRead> SampleStream<R> {
     ///
     /// # Errors
     /// When the text is no such stream, or one of another version.
-    pub fn begin(input: R, place: &str, clock: StreamClock, origin: Instant) -> Result<Self, StreamError> {
+    pub(crate) fn begin(
+        input: R,
+        place: &str,
+        clock: StreamClock,
+        origin: Instant,
+    ) -> Result<Self, StreamError> {
         let mut stream = Self { input, place: place.to_owned(), origin, offset_ns: None };
         let opening = stream.opening()?;
         if opening.plimsoll_probe != VERSION {
@@ -198,7 +165,7 @@ impl<R: BufRead> SampleStream<R> {
     ///
     /// # Errors
     /// When a line is no sample, or nothing can be read.
-    pub fn next_sample(&mut self) -> Result<Option<HostSample>, StreamError> {
+    pub(crate) fn next_sample(&mut self) -> Result<Option<HostSample>, StreamError> {
         let Some(text) = self.line()? else { return Ok(None) };
         let arrived = RealClock.now();
         let sample = sample(&text).ok_or_else(|| self.foreign(&text))?;

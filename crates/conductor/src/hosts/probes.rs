@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
-use plimsoll_host::{Component, Host, LocalSource, SampleSource, Ssh, StreamSource, Watched};
+use plimsoll_host::{Component, Host, SampleSource, Ssh, Watched};
 use plimsoll_plan::{Plan, PlanHost, Probe};
 
 /// The file tree of this machine.
@@ -12,7 +12,7 @@ const ROOT: &str = "/";
 /// A feed, and what it is of.
 #[derive(Debug)]
 pub(crate) struct Watcher {
-    pub(crate) feed: Box<dyn SampleSource>,
+    pub(crate) feed: SampleSource,
     /// It is one component that the user named.
     pub(crate) is_component: bool,
 }
@@ -47,7 +47,7 @@ pub(crate) fn watchers(plan: &Plan, target: Place) -> Vec<Watcher> {
 fn of_host(host: &PlanHost, target: Place) -> Vec<Watcher> {
     let port = target.address.map(|address| address.port());
     let here = host.probes.iter().any(Probe::is_here).then(|| Watcher {
-        feed: Box::new(LocalSource::new(&host.name, vec![local(host, port.filter(|_| target.local))])),
+        feed: SampleSource::local(&host.name, vec![local(host, port.filter(|_| target.local))]),
         is_component: false,
     });
     let elsewhere = |probe| elsewhere(host, probe, target);
@@ -83,13 +83,13 @@ fn elsewhere(host: &PlanHost, probe: &Probe, target: Place) -> Option<Watcher> {
     if let Probe::Ssh { user, host: name, port } = probe {
         let asked = asked_of(host, name, target);
         let ssh = Ssh::new(user.as_deref(), name, *port).asking(&asked);
-        let feed = StreamSource::ssh(&probe.to_string(), ssh).of_host(&host.name);
-        return Some(Watcher { feed: Box::new(feed), is_component: false });
+        let feed = SampleSource::ssh(&probe.to_string(), ssh).of_host(&host.name);
+        return Some(Watcher { feed, is_component: false });
     }
     let mut asked = Host::elsewhere(&host.name);
-    asked.add_component(Component::of(probe, Path::new(ROOT))?);
-    let feed = LocalSource::new(&probe.to_string(), vec![asked]);
-    Some(Watcher { feed: Box::new(feed), is_component: true })
+    asked.add_component(Component::from_probe(probe, Path::new(ROOT))?);
+    let feed = SampleSource::local(&probe.to_string(), vec![asked]);
+    Some(Watcher { feed, is_component: true })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use plimsoll_conductor::peers::{Message, PeerGroup, send_line, socket_channel};
 use plimsoll_conductor::{Observer, RunOptions, conduct};
-use plimsoll_host::StreamSource;
+use plimsoll_host::SampleSource;
 use plimsoll_plan::Plan;
 use plimsoll_store::StoreError;
 use plimsoll_units::{Clock, RealClock};
@@ -61,7 +61,7 @@ pub fn generate(
     let mut caps = RemoteCaps;
     let run = RunOptions {
         folder: Some(&options.out),
-        feeds: vec![Box::new(StreamSource::reader("the lab", Box::new(io::stdin())))],
+        feeds: vec![SampleSource::reader("the lab", io::stdin())],
         caps: Some(&mut caps),
         starts_uncapped: options.starts_uncapped,
         prove: options.prove,

@@ -70,7 +70,7 @@ fn watched(lab: &Lab, host: &LabHost, probes: &[Probe]) -> Host {
         known.map(|(_, address)| (*address).into())
     };
     let components =
-        probes.iter().filter_map(|probe| Component::of(&probe.settled(address), Path::new(ROOT)));
+        probes.iter().filter_map(|probe| Component::from_probe(&probe.settled(address), Path::new(ROOT)));
     components.for_each(|component| watched.add_component(component));
     watched
 }

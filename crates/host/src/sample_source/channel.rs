@@ -1,24 +1,45 @@
 //! What a source of samples is, and the channel that it sends to.
 
-use std::io;
 use std::sync::mpsc::{Sender, SyncSender};
 use std::thread::JoinHandle;
+use std::{fmt, io};
 
-use plimsoll_record::HostSample;
+use plimsoll_record::{HostSample, Text};
 use plimsoll_units::{Instant, best_effort};
 
 use crate::stream::KillHandle;
 
-/// Something that sends samples of hosts.
-pub trait SampleSource: std::fmt::Debug + Send {
-    /// Its name in messages, such as `local` or `ssh://web`.
-    fn name(&self) -> String;
+type Start = Box<dyn FnOnce(SampleSender) -> io::Result<RunningSource> + Send>;
 
-    /// Begins to send, in a thread of its own, until what it returns is dropped.
-    ///
-    /// # Errors
-    /// When the thread cannot be started.
-    fn start(self: Box<Self>, sender: SampleSender) -> io::Result<RunningSource>;
+/// Something that sends samples of hosts.
+pub struct SampleSource {
+    /// In messages, such as `local` or `ssh://web`.
+    pub name: String,
+    /// The host's name here, whatever the source calls it.
+    pub(super) host: Option<Text>,
+    pub(super) start: Start,
+}
+
+impl SampleSource {
+    /// A source that `start` lets send, in a thread of its own, until what it returns is dropped.
+    pub(super) fn new(
+        name: &str,
+        start: impl FnOnce(SampleSender) -> io::Result<RunningSource> + Send + 'static,
+    ) -> Self {
+        Self { name: name.to_owned(), host: None, start: Box::new(start) }
+    }
+
+    /// The same, all samples being of the host with this name.
+    #[must_use]
+    pub fn of_host(self, name: &str) -> Self {
+        Self { host: Some(name.into()), ..self }
+    }
+}
+
+impl fmt::Debug for SampleSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SampleSource").field(&self.name).finish()
+    }
 }
 
 /// An event of one source.
@@ -26,7 +47,6 @@ pub trait SampleSource: std::fmt::Debug + Send {
 pub struct Received {
     /// The index of the source, in the order they were given.
     pub source: usize,
-    /// What came.
     pub event: SourceEvent,
 }
 
@@ -49,39 +69,26 @@ pub(super) enum Message {
 
 /// The run is over: no one takes samples any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Closed;
+pub(super) struct Closed;
 
 /// Where a source sends to.
-#[derive(Debug)]
-pub struct SampleSender {
-    source: usize,
-    origin: Instant,
-    channel: SyncSender<(usize, Message)>,
+pub(super) struct SampleSender {
+    pub(super) source: usize,
+    pub(super) host: Option<Text>,
+    /// The instant from which the times of samples count.
+    pub(super) origin: Instant,
+    pub(super) channel: SyncSender<(usize, Message)>,
 }
 
 impl SampleSender {
-    pub(super) fn new(source: usize, origin: Instant, channel: SyncSender<(usize, Message)>) -> Self {
-        Self { source, origin, channel }
-    }
-
-    /// The instant from which the times of samples count.
-    pub fn origin(&self) -> Instant {
-        self.origin
-    }
-
     /// Sends a sample; waits while too many have not been taken.
-    ///
-    /// # Errors
-    /// When the run is over.
-    pub fn sample(&self, sample: HostSample) -> Result<(), Closed> {
-        self.send(Message::Event(SourceEvent::Sample(sample)))
+    pub(super) fn sample(&self, sample: HostSample) -> Result<(), Closed> {
+        let host = self.host.as_ref().unwrap_or(&sample.host).clone();
+        self.send(Message::Event(SourceEvent::Sample(HostSample { host, ..sample })))
     }
 
     /// Reports why nothing will come any more.
-    ///
-    /// # Errors
-    /// When the run is over, so that no one needs to know.
-    pub fn fail(&self, why: String) -> Result<(), Closed> {
+    pub(super) fn fail(&self, why: String) -> Result<(), Closed> {
         self.send(Message::Event(SourceEvent::Failed(why)))
     }
 
@@ -96,10 +103,9 @@ impl SampleSender {
 
 /// A source that runs. Dropping it ends it: its child is killed, and its thread is waited for if it is sure to end.
 #[derive(Debug, Default)]
-pub struct RunningSource {
+pub(super) struct RunningSource {
     /// Asks it for a sample at once; `None` if it sends only on its own.
     pub(super) questions: Option<Sender<u64>>,
-    /// Ends its child.
     pub(super) child: Option<KillHandle>,
     /// The thread, if it is sure to end once questions and child are gone.
     pub(super) thread: Option<JoinHandle<()>>,
@@ -112,10 +118,7 @@ impl Drop for RunningSource {
             child.kill();
         }
         if let Some(thread) = self.thread.take() {
-            best_effort(
-                thread.join(),
-                "its panic was printed when it happened, and what it sent before stands",
-            );
+            best_effort(thread.join(), "its panic was printed when it happened");
         }
     }
 }

@@ -7,38 +7,12 @@ use super::*;
 use crate::Host;
 
 /// A source whose thread does what the test says.
-struct Scripted<F>(F);
-
-impl<F> std::fmt::Debug for Scripted<F> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Scripted")
-    }
-}
-
-impl<F: FnOnce(SampleSender, Receiver<u64>) + Send + 'static> SampleSource for Scripted<F> {
-    fn name(&self) -> String {
-        "scripted".to_owned()
-    }
-
-    fn start(self: Box<Self>, sender: SampleSender) -> io::Result<RunningSource> {
+fn scripted(run: impl FnOnce(SampleSender, Receiver<u64>) + Send + 'static) -> SampleSource {
+    SampleSource::new("scripted", |sender| {
         let (questions, asked) = channel();
-        let thread = thread::spawn(move || (self.0)(sender, asked));
+        let thread = thread::spawn(move || run(sender, asked));
         Ok(RunningSource { questions: Some(questions), child: None, thread: Some(thread) })
-    }
-}
-
-/// A source whose thread cannot be started.
-#[derive(Debug)]
-struct NoThread;
-
-impl SampleSource for NoThread {
-    fn name(&self) -> String {
-        "no thread".to_owned()
-    }
-
-    fn start(self: Box<Self>, _sender: SampleSender) -> io::Result<RunningSource> {
-        Err(io::Error::other("no room"))
-    }
+    })
 }
 
 /// Longer than any test takes.
@@ -55,7 +29,7 @@ fn sample(source: Source) -> HostSample {
     }
 }
 
-fn start(sources: Vec<Box<dyn SampleSource>>) -> SampleSources {
+fn start(sources: Vec<SampleSource>) -> SampleSources {
     SampleSources::start(sources, RealClock.now())
 }
 
@@ -71,9 +45,9 @@ fn samples(received: Vec<Received>) -> Vec<HostSample> {
 #[test]
 fn a_question_is_answered_by_samples_made_after_it() {
     let root = tempfile::tempdir().unwrap();
-    let source = LocalSource::new("local", vec![Host::generator(root.path())]);
+    let source = SampleSource::local("local", vec![Host::generator(root.path())]);
     let origin = RealClock.now();
-    let mut sources = SampleSources::start(vec![Box::new(source)], origin);
+    let mut sources = SampleSources::start(vec![source], origin);
     let asked_ns = RealClock.now().nanos_since(origin);
     sources.ask(LONG);
     let samples = samples(sources.wait_answers());
@@ -84,17 +58,18 @@ fn a_question_is_answered_by_samples_made_after_it() {
 
 #[test]
 fn a_source_that_fails_reports_it_and_the_others_go_on() {
-    let failing = Scripted(|sender: SampleSender, _questions: Receiver<u64>| {
+    let failing = scripted(|sender: SampleSender, _questions: Receiver<u64>| {
         sender.sample(sample(Source::Cpu)).unwrap();
         sender.fail("the wire was cut; fix it".to_owned()).unwrap();
     });
-    let answering = Scripted(|sender: SampleSender, questions: Receiver<u64>| {
+    let no_thread = SampleSource::new("no thread", |_sender| Err(io::Error::other("no room")));
+    let answering = scripted(|sender: SampleSender, questions: Receiver<u64>| {
         for question in questions {
             sender.sample(sample(Source::Tcp)).unwrap();
             sender.answered(question).unwrap();
         }
     });
-    let mut sources = start(vec![Box::new(failing), Box::new(NoThread), Box::new(answering)]);
+    let mut sources = start(vec![failing, no_thread, answering]);
     let mut failed = Vec::new();
     let mut asked = 0;
     // The failing one comes to its end whenever it does; the answering one answers each time.
@@ -116,8 +91,8 @@ fn a_source_that_fails_reports_it_and_the_others_go_on() {
 #[test]
 fn a_source_that_answers_too_late_is_not_waited_for_again() {
     let mute =
-        Scripted(|_sender: SampleSender, questions: Receiver<u64>| questions.into_iter().for_each(drop));
-    let mut sources = start(vec![Box::new(mute)]);
+        scripted(|_sender: SampleSender, questions: Receiver<u64>| questions.into_iter().for_each(drop));
+    let mut sources = start(vec![mute]);
     sources.ask(Duration::from_millis(1));
     assert!(sources.wait_answers().is_empty());
     let begun = RealClock.now();
@@ -128,12 +103,12 @@ fn a_source_that_answers_too_late_is_not_waited_for_again() {
 
 #[test]
 fn a_run_that_is_over_ends_sources_that_still_send() {
-    let eager = Scripted(
+    let eager = scripted(
         |sender: SampleSender, _questions: Receiver<u64>| {
             while sender.sample(sample(Source::Cpu)).is_ok() {}
         },
     );
-    let mut sources = start(vec![Box::new(eager)]);
+    let mut sources = start(vec![eager]);
     let mut count = 0;
     while count < MAX_WAITING {
         count += sources.take().len();

@@ -22,37 +22,32 @@ const END_TIMEOUT: Duration = Duration::from_secs(2);
 /// How often its end is checked.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Makes an error of the child's exit status and standard error.
-pub(super) type Explain = fn(place: &str, status: Option<ExitStatus>, stderr: &str) -> StreamError;
+/// The exit code of ssh when it could not open a session; every other one is the remote command's.
+const NO_SESSION: i32 = 255;
+/// The exit codes of shells for a command that cannot be executed, or does not exist.
+const NO_COMMAND: [i32; 2] = [126, 127];
 
-/// A child process whose standard output is a stream of samples. It runs until this is dropped, or its [`KillHandle`] kills
-/// it.
+/// A child process whose standard output is a stream of samples by another clock. It runs until this is dropped, or its
+/// [`KillHandle`] kills it.
 #[derive(Debug)]
 pub struct Remote {
     place: String,
-    handle: KillHandle,
+    /// Kills the child from another thread, while this one waits for samples.
+    pub(crate) handle: KillHandle,
     stderr: Receiver<String>,
-    explain: Explain,
-    output: Output,
-}
-
-/// The child's standard output.
-#[derive(Debug)]
-enum Output {
-    /// Not read yet: the first call for a sample waits for the first line.
-    Unread(Option<ChildStdout>, StreamClock, Instant),
-    /// The first line was read.
-    Open(SampleStream<BufReader<ChildStdout>>),
+    /// Until the first call for a sample, which waits for the first line.
+    unread: Option<(ChildStdout, Instant)>,
+    stream: Option<SampleStream<BufReader<ChildStdout>>>,
 }
 
 /// Kills the child of a [`Remote`], from any thread.
 #[derive(Debug, Clone)]
-pub struct KillHandle(Arc<Mutex<Child>>);
+pub(crate) struct KillHandle(Arc<Mutex<Child>>);
 
 impl KillHandle {
     /// Kills the child, if it has not ended, which ends its stream of samples. A child that this user may not kill, as one
     /// that runs as another user, ends when its standard input is closed.
-    pub fn kill(&self) {
+    pub(crate) fn kill(&self) {
         let mut child = self.0.lock();
         if child.kill().is_ok() {
             best_effort(child.wait(), "whether it was killed or had ended, it is gone");
@@ -79,29 +74,15 @@ impl Remote {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub fn start(
-        command: Command,
-        place: &str,
-        clock: StreamClock,
-        origin: Instant,
-    ) -> Result<Self, StreamError> {
-        Self::explained(command, place, (clock, origin), ended)
-    }
-
-    pub(super) fn explained(
-        mut command: Command,
-        place: &str,
-        (clock, origin): (StreamClock, Instant),
-        explain: Explain,
-    ) -> Result<Self, StreamError> {
+    pub(super) fn start(mut command: Command, place: &str, origin: Instant) -> Result<Self, StreamError> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = command.spawn().and_then(|mut child| {
             let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
             // From here on the child is owned, and killed with `remote` whatever follows.
             let (sender, errors) = channel();
-            let output = Output::Unread(stdout, clock, origin);
             let handle = KillHandle(Arc::new(Mutex::new(child)));
-            let remote = Self { place: place.to_owned(), handle, stderr: errors, explain, output };
+            let unread = stdout.map(|stdout| (stdout, origin));
+            let remote = Self { place: place.to_owned(), handle, stderr: errors, unread, stream: None };
             if let Some(stderr) = stderr {
                 thread::Builder::new()
                     .name("probe-stderr".to_owned())
@@ -113,53 +94,38 @@ impl Remote {
         started.map_err(|reason| StreamError::NotStarted { program, place: place.to_owned(), reason })
     }
 
-    /// Kills the child from another thread, while this one waits for samples.
-    pub fn kill_handle(&self) -> KillHandle {
-        self.handle.clone()
-    }
-
     /// Waits for the next sample.
     ///
     /// # Errors
     /// When the child has ended, with its reason; when it writes something else than samples.
     pub fn next_sample(&mut self) -> Result<HostSample, StreamError> {
-        let next = match &mut self.output {
-            Output::Open(stream) => stream.next_sample(),
-            Output::Unread(stdout, clock, origin) => {
-                let (clock, origin) = (*clock, *origin);
-                let Some(stdout) = stdout.take() else { return Err(self.ended()) };
-                return self.first_sample(stdout, clock, origin);
-            }
-        };
-        next.and_then(|sample| sample.ok_or_else(|| self.ended()))
+        if let Some((stdout, origin)) = self.unread.take() {
+            self.stream = Some(self.begin(stdout, origin)?);
+        }
+        let next = self.stream.as_mut().map_or(Ok(None), SampleStream::next_sample)?;
+        next.ok_or_else(|| self.ended())
     }
 
     /// A login may print anything before the first line; if the child then fails, its standard error says more than that.
-    fn first_sample(
-        &mut self,
+    fn begin(
+        &self,
         stdout: ChildStdout,
-        clock: StreamClock,
         origin: Instant,
-    ) -> Result<HostSample, StreamError> {
-        match SampleStream::begin(BufReader::new(stdout), &self.place, clock, origin) {
-            Ok(stream) => {
-                self.output = Output::Open(stream);
-                self.next_sample()
-            }
-            Err(StreamError::Ended { .. }) => Err(self.ended()),
-            Err(error @ StreamError::Foreign { .. }) => {
-                let failed = self.handle.status().is_some_and(|status| !status.success());
-                Err(if failed { self.ended() } else { error })
-            }
-            Err(error) => Err(error),
-        }
+    ) -> Result<SampleStream<BufReader<ChildStdout>>, StreamError> {
+        let failed = || self.handle.status().is_some_and(|status| !status.success());
+        let begun = SampleStream::begin(BufReader::new(stdout), &self.place, StreamClock::Theirs, origin);
+        begun.map_err(|error| match error {
+            StreamError::Ended { .. } => self.ended(),
+            StreamError::Foreign { .. } if failed() => self.ended(),
+            error => error,
+        })
     }
 
     /// The error of a child that has ended.
     fn ended(&self) -> StreamError {
         let status = self.handle.status();
         let stderr = self.stderr.recv_timeout(END_TIMEOUT).unwrap_or_default();
-        (self.explain)(&self.place, status, stderr.trim())
+        explained(&self.place, status, stderr.trim())
     }
 }
 
@@ -180,15 +146,24 @@ fn drained(mut stderr: ChildStderr) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The error of a child of which nothing else is known.
-pub(super) fn ended(place: &str, status: Option<ExitStatus>, stderr: &str) -> StreamError {
-    let status = status.map_or_else(|| "its output was closed".to_owned(), |status| status.to_string());
-    let reason = if stderr.is_empty() { status } else { format!("{status}: {}", one_line(stderr)) };
-    StreamError::Ended { place: place.to_owned(), reason }
+/// The error of a child, by its exit status and standard error.
+fn explained(place: &str, status: Option<ExitStatus>, stderr: &str) -> StreamError {
+    let place = place.to_owned();
+    let message = || if stderr.is_empty() { "without a message".to_owned() } else { one_line(stderr) };
+    match status.and_then(|status| status.code()) {
+        Some(NO_SESSION) => StreamError::Login { place, reason: message() },
+        Some(code) if NO_COMMAND.contains(&code) => StreamError::NotInstalled { place, reason: message() },
+        _ => {
+            let status =
+                status.map_or_else(|| "its output was closed".to_owned(), |status| status.to_string());
+            let reason = if stderr.is_empty() { status } else { format!("{status}: {}", one_line(stderr)) };
+            StreamError::Ended { place, reason }
+        }
+    }
 }
 
 /// Several lines as one, without characters that would move a terminal's cursor.
-pub(super) fn one_line(text: &str) -> String {
+fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines.join("; ").chars().filter(|letter| !letter.is_control()).collect()
 }

@@ -1,15 +1,11 @@
 //! Another machine, sampled by a Plimsoll there, through the system's ssh.
 
 use std::env;
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 
 use plimsoll_units::Instant;
 
-use super::remote::{ended, one_line};
-use super::{Remote, StreamClock, StreamError};
-
-/// The program to use instead of `ssh`, with its options, separated by spaces.
-const VARIABLE: &str = "PLIMSOLL_SSH";
+use super::{Remote, StreamError};
 
 /// Options for every session: ssh never asks a question, notices a blocked route, and leaves no shared connection behind.
 const OPTIONS: [&str; 5] = [
@@ -20,15 +16,11 @@ const OPTIONS: [&str; 5] = [
     "ControlMaster=no",
 ];
 
-/// The exit code of ssh when it could not open a session; every other one is the remote command's.
-const NO_SESSION: i32 = 255;
-/// The exit codes of shells for a command that cannot be executed, or does not exist.
-const NO_COMMAND: [i32; 2] = [126, 127];
-
 /// A machine that ssh reaches with the user's own keys and configuration. The environment's `PLIMSOLL_SSH` may name another
 /// program or add options: `ssh -F FILE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ssh {
+    /// The program to use instead of `ssh`, with its options.
     program: Vec<String>,
     user: Option<String>,
     host: String,
@@ -39,15 +31,14 @@ pub struct Ssh {
 impl Ssh {
     /// A machine by its name for ssh, which also chooses user and port where they are not given.
     pub fn new(user: Option<&str>, host: &str, port: Option<u16>) -> Self {
-        let program = env::var(VARIABLE).unwrap_or_default();
-        Self {
+        let ssh = Self {
             user: user.map(ToOwned::to_owned),
             host: host.to_owned(),
             port,
             program: Vec::new(),
             arguments: Vec::new(),
-        }
-        .through(&program)
+        };
+        ssh.through(&env::var("PLIMSOLL_SSH").unwrap_or_default())
     }
 
     /// With this program and its options instead of `ssh`; an empty text changes nothing.
@@ -68,7 +59,7 @@ impl Ssh {
     /// # Errors
     /// When there is no ssh here.
     pub fn start(&self, origin: Instant) -> Result<Remote, StreamError> {
-        Remote::explained(self.command(), &self.place(), (StreamClock::Theirs, origin), explained)
+        Remote::start(self.command(), &self.place(), origin)
     }
 
     fn place(&self) -> String {
@@ -106,17 +97,6 @@ fn quoted(argument: &str) -> String {
         return argument.to_owned();
     }
     format!("'{}'", argument.replace('\'', r"'\''"))
-}
-
-fn explained(place: &str, status: Option<ExitStatus>, stderr: &str) -> StreamError {
-    let message = || if stderr.is_empty() { "without a message".to_owned() } else { one_line(stderr) };
-    match status.and_then(|status| status.code()) {
-        Some(NO_SESSION) => StreamError::Login { place: place.to_owned(), reason: message() },
-        Some(code) if NO_COMMAND.contains(&code) => {
-            StreamError::NotInstalled { place: place.to_owned(), reason: message() }
-        }
-        _ => ended(place, status, stderr),
-    }
 }
 
 #[cfg(test)]

@@ -96,7 +96,7 @@ fn another_version_is_named_and_a_line_that_is_no_sample_is_shown() {
 fn shell(script: &str) -> Remote {
     let mut command = Command::new("sh");
     command.args(["-c", script]);
-    Remote::start(command, "web", StreamClock::Ours, Instant::default()).unwrap()
+    Remote::start(command, "web", Instant::default()).unwrap()
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn the_error_of_a_child_that_ends_has_its_standard_error_and_status() {
 #[test]
 fn a_child_is_killed_from_another_thread_while_its_samples_are_waited_for() {
     let mut child = shell(&format!("printf '%s' '{}'; exec sleep 1000", opening_line()));
-    let handle = child.kill_handle();
+    let handle = child.handle.clone();
     let waiting = std::thread::spawn(move || child.next_sample());
     handle.kill();
     assert!(matches!(waiting.join().unwrap(), Err(StreamError::Ended { .. })));

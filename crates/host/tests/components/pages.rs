@@ -45,8 +45,8 @@ fn a_page_that_is_not_the_one_expected_is_shown() {
 /// The exporter of this machine and the machine's own files must report the same.
 #[test]
 fn node_exporters_page_reports_what_the_hosts_own_files_report() {
-    let exporter = NodeExporter::start().unwrap();
-    let page = Probed::new(&Probe::Page(exporter.url())).samples();
+    let exporter = Server::node_exporter().unwrap();
+    let page = Probed::new(&Probe::Page(format!("http://{}/metrics", exporter.address()))).samples();
     let own = Host::local("web", Path::new("/"), &Watched::default()).samples(Instant::default());
     for source in [Source::Cpu, Source::Core, Source::Scheduler, Source::Memory, Source::Tcp, Source::Sockets]
     {
