@@ -2,7 +2,7 @@
 
 use plimsoll_analyze::{Advice, Observation};
 use plimsoll_plan::{Plan, RequestGroup};
-use plimsoll_record::{EncodedHistogram, Frame, FrameHead, Run, WorkerTime, latency_histogram};
+use plimsoll_record::{EncodedHistogram, Frame, FrameHead, Run, StatusCounts, WorkerTime, latency_histogram};
 
 use crate::synthetic::{Level, findings, single};
 
@@ -19,7 +19,7 @@ fn second_request(frame: &Frame) -> Frame {
     counts.sent /= 2;
     counts.completed /= 2;
     counts.ok = counts.completed;
-    counts.status.clear();
+    counts.status = StatusCounts::default();
     counts.status.add(200, counts.completed);
     let mut times = latency_histogram();
     times.record_n(10_000_000, counts.completed).unwrap();
