@@ -44,12 +44,12 @@ pub(super) fn collector(address: &HostPort, password: Option<&str>) -> Collector
     let auth = |password: &str| format!("*2\r\n$4\r\nAUTH\r\n${}\r\n{password}\r\n", password.len());
     let mut auth = password.map(|password| auth(password).into_bytes());
     server(Source::Redis, format!("redis at {address}"), address, move || {
-        counters(&info(&mut conversation, &mut auth)?)
+        counters(&ask_info(&mut conversation, &mut auth)?)
     })
 }
 
 /// A server without a password rejects one, so that it is sent only where it is required.
-fn info(conversation: &mut Conversation, auth: &mut Option<Vec<u8>>) -> Result<String, ServerError> {
+fn ask_info(conversation: &mut Conversation, auth: &mut Option<Vec<u8>>) -> Result<String, ServerError> {
     match conversation.ask(QUESTION, bulk) {
         Err(ServerError::Refused { reason, .. }) if reason.starts_with("NOAUTH") && auth.is_some() => {
             conversation.greeting = auth.take();
