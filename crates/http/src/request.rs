@@ -7,7 +7,7 @@
 //! What the user typed goes out as typed, as long as it cannot end a line early: a CR, LF or NUL
 //! in a header would let one setting write another header or a second request.
 
-use encoded::{HeadWriter, Value};
+use encoded::{HeadWriter, Segment};
 
 mod encoded;
 mod error;
@@ -47,12 +47,6 @@ pub struct Request<'a, P> {
     pub user_agent: Option<&'a str>,
 }
 
-/// Where a `Content-Length` that is added comes from.
-enum BodyLength {
-    Constant(usize),
-    Rendered,
-}
-
 impl<P: Part> Request<'_, P> {
     /// Encodes the request: host, `User-Agent`, the user's headers, `Content-Length`.
     ///
@@ -73,44 +67,40 @@ impl<P: Part> Request<'_, P> {
             Version::Http1 => {
                 let mut head = HeadWriter::http1(method, path);
                 if !headers.iter().any(|(name, _)| is_host(name)) {
-                    head.push_field("Host", Value::Text(authority.as_bytes()));
+                    head.push_field("Host", Segment::Bytes(authority.into()));
                 }
                 head
             }
             Version::Http2 => {
                 let own = headers.iter().position(|(name, _)| is_host(name));
-                let own = own.map(|at| Value::Part(headers.remove(at).1));
+                let own = own.map(|at| Segment::Part(headers.remove(at).1));
                 headers.retain(|(name, _)| !is_host(name) && !is_one_of(name, &DROPPED));
-                let authority = own.unwrap_or(Value::Text(authority.as_bytes()));
+                let authority = own.unwrap_or(Segment::Bytes(authority.into()));
                 HeadWriter::http2(method, if secure { "https" } else { "http" }, authority, path)
             }
         };
         if let Some(agent) = agent {
-            head.push_field("User-Agent", Value::Text(agent.as_bytes()));
+            head.push_field("User-Agent", Segment::Bytes(agent.into()));
         }
         for (name, value) in headers {
-            head.push_field(name, Value::Part(value));
+            head.push_field(name, Segment::Part(value));
         }
-        match length {
-            None => {}
-            Some(BodyLength::Constant(bytes)) => {
-                head.push_field("Content-Length", Value::Text(bytes.to_string().as_bytes()));
-            }
-            Some(BodyLength::Rendered) => head.push_field("Content-Length", Value::BodyLength),
+        if let Some(length) = length {
+            head.push_field("Content-Length", length);
         }
         Ok(head.end(body))
     }
 
     /// A POST, PUT or PATCH without a body says so (RFC 9110 section 8.6). A length next to the
     /// user's own `Transfer-Encoding` would make two framings of one message.
-    fn length_to_add(&self) -> Option<BodyLength> {
+    fn length_to_add(&self) -> Option<Segment<P>> {
         if self.has("content-length") || self.has("transfer-encoding") {
             return None;
         }
         match self.body.constant() {
-            None => Some(BodyLength::Rendered),
+            None => Some(Segment::BodyLength),
             Some([]) if !matches!(self.method, "POST" | "PUT" | "PATCH") => None,
-            Some(body) => Some(BodyLength::Constant(body.len())),
+            Some(body) => Some(Segment::Bytes(body.len().to_string().into())),
         }
     }
 

@@ -11,31 +11,25 @@ pub enum Version {
     Http2,
 }
 
-pub(super) enum Value<'v, P> {
-    Text(&'v [u8]),
-    Part(P),
-    BodyLength,
-}
-
-impl<P: Part> Value<'_, P> {
-    fn constant(&self) -> Option<&[u8]> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Part(part) => part.constant(),
-            Self::BodyLength => None,
-        }
-    }
-}
-
+/// A piece of a head, or the value of a field.
 #[derive(Debug)]
-enum Segment<P> {
-    /// Never empty, never two in a row.
+pub(super) enum Segment<P> {
+    /// In a head never empty, never two in a row.
     Bytes(Vec<u8>),
     Part(P),
+    /// The length of a body that is rendered.
     BodyLength,
 }
 
 impl<P: Part> Segment<P> {
+    fn constant(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bytes(bytes) => Some(bytes),
+            Self::Part(part) => part.constant(),
+            Self::BodyLength => None,
+        }
+    }
+
     fn max_bytes(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
@@ -135,22 +129,22 @@ impl<P: Part> HeadWriter<P> {
         let mut head = Self { version: Version::Http1, segments: Vec::new(), tail: Vec::new() };
         head.tail.extend_from_slice(method.as_bytes());
         head.tail.push(b' ');
-        head.push_value(Value::Part(path));
+        head.push_value(Segment::Part(path));
         head.tail.extend_from_slice(b" HTTP/1.1\r\n");
         head
     }
 
     /// Begins an HTTP/2 head with its pseudo-fields (RFC 9113 section 8.3.1).
-    pub(super) fn http2(method: &str, scheme: &str, authority: Value<'_, P>, path: P) -> Self {
+    pub(super) fn http2(method: &str, scheme: &str, authority: Segment<P>, path: P) -> Self {
         let mut head = Self { version: Version::Http2, segments: Vec::new(), tail: Vec::new() };
-        head.push_field(":method", Value::Text(method.as_bytes()));
-        head.push_field(":scheme", Value::Text(scheme.as_bytes()));
+        head.push_field(":method", Segment::Bytes(method.into()));
+        head.push_field(":scheme", Segment::Bytes(scheme.into()));
         head.push_field(":authority", authority);
-        head.push_field(":path", Value::Part(path));
+        head.push_field(":path", Segment::Part(path));
         head
     }
 
-    pub(super) fn push_field(&mut self, name: &str, value: Value<'_, P>) {
+    pub(super) fn push_field(&mut self, name: &str, value: Segment<P>) {
         match self.version {
             Version::Http1 => {
                 self.tail.extend_from_slice(name.as_bytes());
@@ -163,7 +157,7 @@ impl<P: Part> HeadWriter<P> {
     }
 
     /// Field values of HTTP/2 have no space around them (RFC 9113 section 8.2.1).
-    fn push_compressed(&mut self, name: &[u8], value: Value<'_, P>) {
+    fn push_compressed(&mut self, name: &[u8], value: Segment<P>) {
         match value.constant() {
             Some(text) => hpack::push(&mut self.tail, name, text.trim_ascii()),
             None => {
@@ -173,16 +167,12 @@ impl<P: Part> HeadWriter<P> {
         }
     }
 
-    fn push_value(&mut self, value: Value<'_, P>) {
+    fn push_value(&mut self, value: Segment<P>) {
         if let Some(text) = value.constant() {
             self.tail.extend_from_slice(text);
-            return;
-        }
-        self.flush_tail();
-        match value {
-            Value::Text(_) => {}
-            Value::Part(part) => self.segments.push(Segment::Part(part)),
-            Value::BodyLength => self.segments.push(Segment::BodyLength),
+        } else {
+            self.flush_tail();
+            self.segments.push(value);
         }
     }
 
