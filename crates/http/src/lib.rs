@@ -1,11 +1,10 @@
 //! Sans-IO HTTP codecs: HTTP/1.1 request encoder and incremental response parser, HTTP/2 client.
 //!
-//! Nothing here opens a socket, reads a clock or keeps a body. A request is rendered once before a
-//! run begins and sent as the same bytes every time. A response is read as its bytes arrive, in
-//! whatever pieces the network makes of it; how it was cut never changes what is reported.
+//! Nothing here opens a socket, reads a clock or keeps a body. A response is read as its bytes arrive; how the network
+//! cut it never changes what is reported.
 //!
-//! Deliberately absent: content codings (a body is counted as it was sent), trailer fields (they
-//! are skipped), and upgrades to other protocols (Plimsoll never asks for one).
+//! Deliberately absent: content codings (a body is counted as it was sent), trailer fields (they are skipped), and
+//! upgrades to other protocols (Plimsoll never asks for one).
 
 mod dissection;
 pub mod h2;

@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use plimsoll_sys::{Cores, Listener, Poll, Ready, Socket};
+use plimsoll_units::best_effort;
 
 use crate::server::ServerError;
 use crate::slots::Slots;
@@ -50,8 +51,8 @@ impl NullServer {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let work = move || {
-            if core.is_some_and(|core| Cores::only(core).bind().is_err()) {
-                // It answers all the same, from whichever core the system gives it.
+            if let Some(core) = core {
+                best_effort(Cores::only(core).bind(), "it answers from whichever core the system gives it");
             }
             EventLoop::new(listener, poll).run(&stopped);
         };
@@ -69,8 +70,8 @@ impl NullServer {
 impl Drop for NullServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
-            // The thread has reported its fault itself, and a drop cannot report one.
+        if let Some(thread) = self.thread.take() {
+            best_effort(thread.join(), "a thread that panicked has reported it");
         }
     }
 }

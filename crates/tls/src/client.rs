@@ -54,7 +54,10 @@ impl Client {
             None => builder.with_no_client_auth(),
             Some(identity) => {
                 let (chain, key) = credentials(identity)?;
-                builder.with_client_auth_cert(chain, key).map_err(identity_error)?
+                builder.with_client_auth_cert(chain, key).map_err(|error| match error {
+                    Error::InconsistentKeys(_) => TlsError::KeyMismatch,
+                    other => TlsError::Identity(other),
+                })?
             }
         };
         config.alpn_protocols.clone_from(&settings.alpn);
@@ -85,12 +88,5 @@ fn provider() -> CryptoProvider {
     CryptoProvider {
         kx_groups: vec![kx_group::X25519, kx_group::SECP256R1, kx_group::SECP384R1],
         ..aws_lc_rs::default_provider()
-    }
-}
-
-fn identity_error(error: Error) -> TlsError {
-    match error {
-        Error::InconsistentKeys(_) => TlsError::KeyMismatch,
-        other => TlsError::Identity(other),
     }
 }

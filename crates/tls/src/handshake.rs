@@ -33,13 +33,17 @@ impl Handshake {
         loop {
             match self.step(input, out) {
                 Ok(Wants::Another) => {}
-                Ok(Wants::Nothing) => return self.finished(),
+                Ok(Wants::Nothing) if self.shown == 0 => return Ok(true),
+                Ok(Wants::Nothing) => {
+                    return Err(TlsFailure::BrokenHandshake("a message goes on after its end".into()));
+                }
                 Ok(Wants::Record) => match record::record_bytes(&input[self.shown..])? {
                     Some(bytes) if bytes <= input.len() - self.shown => self.shown += bytes,
                     _ => return Ok(false),
                 },
                 Err(failure) => {
-                    self.flush_alerts(input, out);
+                    // Appends the alerts that the failure left behind. Each step takes one, so this ends.
+                    while let Ok(Wants::Another) = self.step(input, out) {}
                     return Err(failure);
                 }
             }
@@ -66,18 +70,6 @@ impl Handshake {
         input.drain(..used);
         self.shown -= used;
         wants
-    }
-
-    /// Appends the alerts that a failure left behind. Each step takes one, so this ends.
-    fn flush_alerts(&mut self, input: &mut Vec<u8>, out: &mut Vec<u8>) {
-        while let Ok(Wants::Another) = self.step(input, out) {}
-    }
-
-    fn finished(&self) -> Result<bool, TlsFailure> {
-        if self.shown == 0 {
-            return Ok(true);
-        }
-        Err(TlsFailure::BrokenHandshake("a message goes on after its end".into()))
     }
 
     /// Hands the keys over to the record layer of the open session.

@@ -7,7 +7,7 @@ use super::event::Event;
 use super::frame;
 use super::memory::Memory;
 use super::server_settings::{self, ServerSettings};
-use super::streams::{Stream, Streams};
+use super::streams::{Stream, Streams, VACANT};
 use super::window::{self, ReceiveWindow};
 use crate::Expect;
 use reader::Reader;
@@ -153,12 +153,14 @@ impl Connection {
             return false;
         }
         let mut stream = Stream {
+            id: self.next_id,
+            tag: request.tag,
             receive: ReceiveWindow::new(self.window_bytes),
             // The peer's window is at most 2^31 - 1.
             send_left: i32::try_from(self.server.window_bytes).unwrap_or(i32::MAX),
             expect: request.expect,
             observe: request.observe,
-            ..Streams::opened(self.next_id, request.tag)
+            ..VACANT
         };
         self.next_id += 2;
         self.push_head(&stream, request, out);
@@ -185,7 +187,8 @@ impl Connection {
                 events(Event::Cut { tag: stream.tag, begun: stream.begun });
             }
         }
-        self.reader.return_buffers(memory);
+        memory.spares.put(std::mem::take(&mut self.reader.stash));
+        memory.spares.put(std::mem::take(&mut self.reader.block));
         self.going_away = self.going_away.or(Some(ErrorCode::NO_ERROR));
     }
 

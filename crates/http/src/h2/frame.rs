@@ -70,17 +70,6 @@ pub(super) fn push_settings(out: &mut Vec<u8>, settings: &[(u16, u32)]) {
     }
 }
 
-/// Says that the peer's settings are in force.
-pub(super) fn push_settings_ack(out: &mut Vec<u8>) {
-    push_header(out, 0, SETTINGS, ACK, 0);
-}
-
-/// Answers a PING with its own payload.
-pub(super) fn push_ping_ack(out: &mut Vec<u8>, payload: &[u8]) {
-    push_header(out, payload.len(), PING, ACK, 0);
-    out.extend_from_slice(payload);
-}
-
 /// Lets the peer send `increment` bytes more, on one stream or, for 0, on the connection.
 pub(super) fn push_window_update(out: &mut Vec<u8>, stream: u32, increment: u32) {
     push_header(out, 4, WINDOW_UPDATE, 0, stream);

@@ -48,7 +48,8 @@ impl HeadReader {
             return false;
         }
         self.regular_seen = true;
-        self.malformed |= !is_name(name) || !is_value(value) || is_of_connection(name);
+        let of_connection = matches!(name.len(), 7 | 10 | 16 | 17) && CONNECTION_FIELDS.contains(&name);
+        self.malformed |= !is_name(name) || !is_value(value) || of_connection;
         if name == b"content-length" {
             self.length = self.length.and(value);
         }
@@ -95,8 +96,4 @@ fn is_value(value: &[u8]) -> bool {
     let space = |byte: Option<&u8>| matches!(byte, Some(b' ' | b'\t'));
     let bounded = !space(value.first()) && !space(value.last());
     bounded && !value.iter().any(|byte| matches!(byte, b'\r' | b'\n' | 0))
-}
-
-fn is_of_connection(name: &[u8]) -> bool {
-    matches!(name.len(), 7 | 10 | 16 | 17) && CONNECTION_FIELDS.contains(&name)
 }

@@ -29,7 +29,8 @@ pub(super) struct Stream {
     pub(super) body_bytes: u64,
 }
 
-const VACANT: Stream = Stream {
+/// A vacant place, and what a stream is before its request sets the rest.
+pub(super) const VACANT: Stream = Stream {
     id: 0,
     tag: 0,
     receive: ReceiveWindow::new(0),
@@ -70,11 +71,6 @@ impl Streams {
 
     pub(super) const fn count(&self) -> u32 {
         self.count
-    }
-
-    /// A stream as a request opens it.
-    pub(super) const fn opened(id: u32, tag: u32) -> Stream {
-        Stream { id, tag, ..VACANT }
     }
 
     /// Adds a stream. The caller keeps below the number of streams that there is room for.

@@ -56,7 +56,8 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
             frame::RST_STREAM => self.read_reset(header.stream, payload),
             frame::SETTINGS if !header.has(frame::ACK) => self.read_settings(payload),
             frame::PING if !header.has(frame::ACK) => {
-                frame::push_ping_ack(self.out, payload);
+                frame::push_header(self.out, payload.len(), frame::PING, frame::ACK, 0);
+                self.out.extend_from_slice(payload);
                 self.connection.reader.count_idle()
             }
             frame::GOAWAY => self.read_goaway(payload),
@@ -88,7 +89,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
                 window::shift(&mut stream.send_left, before, after)?;
             }
         }
-        frame::push_settings_ack(self.out);
+        frame::push_header(self.out, 0, frame::SETTINGS, frame::ACK, 0);
         self.connection.push_waiting(self.memory, self.out);
         self.connection.reader.count_idle()
     }

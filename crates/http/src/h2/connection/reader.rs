@@ -2,7 +2,6 @@
 
 use crate::h2::error::Broken;
 use crate::h2::frame::{FrameHeader, HEADER_BYTES};
-use crate::h2::memory::Memory;
 
 /// Frames in a row that carry nothing: empty DATA, PING, SETTINGS, unknown types and the like.
 const MAX_IDLE_FRAMES: u16 = 10_000;
@@ -38,12 +37,6 @@ pub(super) struct DataFrame {
     pub(super) observe: bool,
 }
 
-impl DataFrame {
-    pub(super) const fn is_read(&self) -> bool {
-        self.body_left == 0 && self.padding_left == 0
-    }
-}
-
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) enum Phase {
     #[default]
@@ -60,11 +53,6 @@ pub(super) enum Phase {
 }
 
 impl Reader {
-    pub(super) fn return_buffers(&mut self, memory: &mut Memory) {
-        memory.spares.put(std::mem::take(&mut self.stash));
-        memory.spares.put(std::mem::take(&mut self.block));
-    }
-
     /// A frame came that brings no response further.
     pub(super) fn count_idle(&mut self) -> Result<(), Broken> {
         self.idle_frames += 1;

@@ -70,7 +70,7 @@ impl<E: FnMut(Event<'_>)> Receiver<'_, E> {
             }
             Phase::Data(mut data) => {
                 self.read_data(&mut data, rest);
-                if !data.is_read() {
+                if data.body_left > 0 || data.padding_left > 0 {
                     self.connection.reader.phase = Phase::Data(data);
                     return Ok(false);
                 }
