@@ -60,19 +60,6 @@ enum Count {
 }
 
 impl Count {
-    fn new(process: ArrivalProcess, shard: Shard, seed: u64) -> Self {
-        match process {
-            ArrivalProcess::Constant => {
-                Self::Constant { next: u64::from(shard.index), stride: u64::from(shard.of) }
-            }
-            ArrivalProcess::Poisson => Self::Poisson {
-                sum: 0.0,
-                mean: f64::from(shard.of),
-                random: Box::new(Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(shard.index) << 32))),
-            },
-        }
-    }
-
     #[inline]
     fn advance(&mut self) -> f64 {
         match self {
@@ -109,13 +96,6 @@ struct Placed {
 }
 
 impl Clock {
-    fn new(profile: &RateProfile) -> Self {
-        match profile {
-            RateProfile::Constant(rate) => Self::Steady { gap_ns: 1e9 / rate },
-            RateProfile::Stages(stages) => Self::Staged { stages: placed(stages), current: 0 },
-        }
-    }
-
     /// When `count` requests are due, in nanoseconds; `None` if there are never so many. Counts must not go down
     /// from call to call.
     #[inline]
@@ -169,7 +149,19 @@ impl Placed {
 impl Arrivals {
     /// The arrivals of one worker, where `profile` is the rate over all workers.
     pub fn new(process: ArrivalProcess, profile: &RateProfile, shard: Shard, seed: u64) -> Self {
-        Self { count: Count::new(process, shard, seed), clock: Clock::new(profile) }
+        let Shard { index, of } = shard;
+        let count = match process {
+            ArrivalProcess::Constant => Count::Constant { next: index.into(), stride: of.into() },
+            ArrivalProcess::Poisson => {
+                let random = Xoshiro256PlusPlus::seed_from_u64(seed ^ (u64::from(index) << 32));
+                Count::Poisson { sum: 0.0, mean: of.into(), random: Box::new(random) }
+            }
+        };
+        let clock = match profile {
+            RateProfile::Constant(rate) => Clock::Steady { gap_ns: 1e9 / rate },
+            RateProfile::Stages(stages) => Clock::Staged { stages: placed(stages), current: 0 },
+        };
+        Self { count, clock }
     }
 }
 

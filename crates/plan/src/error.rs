@@ -1,56 +1,75 @@
 //! Why a plan cannot be run.
 
+use std::fmt::Display;
 use std::time::Duration;
 
-use crate::hosts::PlanHostError;
-use crate::network::NetworkError;
-use crate::requests::HostError;
-use crate::target::TargetError;
-use crate::transport::TransportError;
+use crate::{NetworkError, TargetError, TransportError};
 
 /// A plan that cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
-    /// The request or its target is wrong.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// The duration says other than the stages of the rate.
     #[error(
         "the duration is {duration:?}, but the stages of the rate last {stages:?} together; leave the duration out"
     )]
-    Duration {
-        /// What was given.
-        duration: Duration,
-        /// What the stages come to.
-        stages: Duration,
-    },
-    /// The requests cannot be sent to one host.
+    Duration { duration: Duration, stages: Duration },
     #[error(transparent)]
     Host(#[from] HostError),
-    /// A request of a file is wrong.
+    /// A request of a file, which begins in this line, is wrong.
     #[error("line {line} of the requests: {source}")]
-    Request {
-        /// The line in which it begins.
-        line: usize,
-        /// What is wrong with it.
-        source: TargetError,
-    },
-    /// The way to the target cannot be taken.
+    Request { line: usize, source: TargetError },
     #[error(transparent)]
     Network(#[from] NetworkError),
-    /// The protocols do not go together.
     #[error(transparent)]
     Transport(#[from] TransportError),
-    /// Two hosts have the same name, or one host is not valid.
     #[error(transparent)]
     Hosts(#[from] PlanHostError),
-    /// A value is outside its range.
     #[error("{what} is {value}; it must be {expected}")]
-    Range {
-        /// What was given.
-        what: &'static str,
-        value: String,
-        /// What would be right.
-        expected: String,
-    },
+    Range { what: &'static str, value: String, expected: String },
+}
+
+impl PlanError {
+    pub(crate) fn range(what: &'static str, value: impl Display, expected: impl Into<String>) -> Self {
+        Self::Range { what, value: value.to_string(), expected: expected.into() }
+    }
+}
+
+/// Requests that cannot be sent to one host. The first of several is that of the command's URL, or of the first request that
+/// names one; the other is that of the request that begins in the line.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    #[error(
+        "the requests go to several hosts, {first} and {other} (line {line}); one run loads one host: write the \
+         requests of the others into another file"
+    )]
+    Several { first: String, other: String, line: usize },
+    #[error("no request names its host; give a URL with the file, such as http://127.0.0.1:8080")]
+    None,
+    #[error(
+        "`{0}` has a variable in its host; only ${{env.NAME}} may stand there, as one run loads one host"
+    )]
+    Variable(String),
+}
+
+/// Hosts or probes that cannot be taken as they are typed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum PlanHostError {
+    #[error(
+        "`{text}` is not a probe: {reason}; write local, local:8080, pid:1234, jvm:1234, ssh://user@host:22, \
+         http://host:9100/metrics, nginx+http://host/stub_status, expvar+http://host:6060/debug/vars, \
+         redis://host:6379, memcached://host:11211, mariadb://user:password@host:3306 or none"
+    )]
+    Probe { text: String, reason: String },
+    #[error(
+        "`{0}` cannot be a host's name; use letters, digits, - _ and dots, at most 100 bytes, and not `generator`, \
+         which is the machine that makes the load"
+    )]
+    Name(String),
+    #[error("two hosts are called `{0}`; give each a name of its own, and several probes to one host")]
+    Twice(String),
+    #[error("the host `{0}` has the probe `none` and another; leave one of them out")]
+    NoneAndOthers(String),
+    #[error("the {what} of host `{host}` is {value}; it must be above 0, or left out where it is not known")]
+    Capacity { host: String, what: &'static str, value: f64 },
 }

@@ -5,20 +5,16 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::PlanHostError;
 use crate::name::{LOCAL_HOST, is_host_name};
 
-mod cap;
-mod error;
 mod probe;
 
-pub use cap::Cap;
-pub use error::PlanHostError;
 pub use probe::Probe;
 
 /// One host that a run crosses.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlanHost {
-    /// Its name in samples and reports.
     pub name: String,
     /// The role that it plays, if it was given one; hosts of one tier play the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -64,18 +60,87 @@ impl Capacity {
     }
 
     /// The first part that no host has, with its value.
-    fn wrong(&self) -> Option<(&'static str, String)> {
-        let cores = self.cores.filter(|cores| !(cores.is_finite() && *cores > 0.0));
-        let counts = [
-            ("link out", self.link_out_bits_per_sec),
-            ("link in", self.link_in_bits_per_sec),
-            ("number of packets a second", self.packets_per_sec),
-            ("memory", self.memory_bytes),
-            ("disk's speed", self.disk_bytes_per_sec),
+    fn wrong(&self) -> Option<(&'static str, f64)> {
+        let whole = |amount: Option<u64>| amount.map(|amount| amount as f64);
+        let amounts = [
+            ("number of cores", self.cores),
+            ("link out", whole(self.link_out_bits_per_sec)),
+            ("link in", whole(self.link_in_bits_per_sec)),
+            ("number of packets a second", whole(self.packets_per_sec)),
+            ("memory", whole(self.memory_bytes)),
+            ("disk's speed", whole(self.disk_bytes_per_sec)),
         ];
-        let zero = || counts.into_iter().find(|(_, value)| *value == Some(0));
-        let cores = cores.map(|cores| ("number of cores", cores.to_string()));
-        cores.or_else(|| zero().map(|(what, _)| (what, "0".to_owned())))
+        let is_wrong = |amount: &f64| !(amount.is_finite() && *amount > 0.0);
+        amounts.into_iter().find_map(|(what, amount)| Some((what, amount.filter(is_wrong)?)))
+    }
+}
+
+/// One cap of a host, a part of its [`Capacity`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cap {
+    Cores,
+    LinkOut,
+    LinkIn,
+    Packets,
+    Memory,
+    Disk,
+}
+
+impl Cap {
+    /// Every cap.
+    pub const ALL: [Self; 6] =
+        [Self::Cores, Self::LinkOut, Self::LinkIn, Self::Packets, Self::Memory, Self::Disk];
+
+    fn name_and_unit(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Cores => ("cores", "cores_milli"),
+            Self::LinkOut => ("link_out", "bits_per_sec"),
+            Self::LinkIn => ("link_in", "bits_per_sec"),
+            Self::Packets => ("packets", "packets_per_sec"),
+            Self::Memory => ("memory", "bytes"),
+            Self::Disk => ("disk", "bytes_per_sec"),
+        }
+    }
+
+    /// The word for it in run files and JSON.
+    pub fn name(self) -> &'static str {
+        self.name_and_unit().0
+    }
+
+    /// The cap of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cap| cap.name() == name)
+    }
+
+    /// The unit of its amounts, which are whole numbers; that of cores is a thousandth of a processor.
+    pub fn unit(self) -> &'static str {
+        self.name_and_unit().1
+    }
+
+    /// How much of it a host has, in its unit; `None` where it is not capped.
+    pub fn of(self, capacity: &Capacity) -> Option<u64> {
+        match self {
+            Self::Cores => capacity.cores.map(|cores| (cores * 1000.0).round() as u64),
+            Self::LinkOut => capacity.link_out_bits_per_sec,
+            Self::LinkIn => capacity.link_in_bits_per_sec,
+            Self::Packets => capacity.packets_per_sec,
+            Self::Memory => capacity.memory_bytes,
+            Self::Disk => capacity.disk_bytes_per_sec,
+        }
+    }
+
+    /// A capacity that says nothing but this amount.
+    pub fn alone(self, amount: u64) -> Capacity {
+        let nothing = Capacity::default();
+        match self {
+            Self::Cores => Capacity { cores: Some(amount as f64 / 1000.0), ..nothing },
+            Self::LinkOut => Capacity { link_out_bits_per_sec: Some(amount), ..nothing },
+            Self::LinkIn => Capacity { link_in_bits_per_sec: Some(amount), ..nothing },
+            Self::Packets => Capacity { packets_per_sec: Some(amount), ..nothing },
+            Self::Memory => Capacity { memory_bytes: Some(amount), ..nothing },
+            Self::Disk => Capacity { disk_bytes_per_sec: Some(amount), ..nothing },
+        }
     }
 }
 
@@ -93,25 +158,17 @@ impl PlanHost {
 
     /// A host of this name of which nothing else is known.
     pub fn named(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            tier: None,
-            address: None,
-            probes: Vec::new(),
-            capacity: Capacity::default(),
-        }
+        Self { name: name.to_owned(), ..Self::default() }
     }
 
     /// Hosts with their probes, from probes with the names of their hosts, both in the order they came.
     pub fn gathered(probes: impl IntoIterator<Item = NamedProbe>) -> Vec<Self> {
         let mut hosts: Vec<Self> = Vec::new();
         for NamedProbe { host: name, probe } in probes {
-            let known = hosts.iter().position(|host| host.name == name);
-            let index = known.unwrap_or_else(|| {
-                hosts.push(Self::named(&name));
-                hosts.len() - 1
-            });
-            hosts[index].probes.push(probe);
+            match hosts.iter_mut().find(|host| host.name == name) {
+                Some(host) => host.probes.push(probe),
+                None => hosts.push(Self { probes: vec![probe], ..Self::named(&name) }),
+            }
         }
         hosts
     }
@@ -130,23 +187,21 @@ impl PlanHost {
     }
 }
 
-/// The hosts of a plan, if their names differ and each is valid.
-pub(crate) fn checked(hosts: Vec<PlanHost>) -> Result<Vec<PlanHost>, PlanHostError> {
+/// Checks that the names of hosts differ, and each host by itself.
+pub(crate) fn check(hosts: &[PlanHost]) -> Result<(), PlanHostError> {
     hosts.iter().try_for_each(PlanHost::check)?;
-    let again = |(index, host): &(usize, &PlanHost)| {
-        hosts[..*index].iter().any(|other| other.name.eq_ignore_ascii_case(&host.name))
-    };
-    match hosts.iter().enumerate().find(again) {
-        Some((_, host)) => Err(PlanHostError::Twice(host.name.clone())),
-        None => Ok(hosts),
+    for (index, host) in hosts.iter().enumerate() {
+        if hosts[..index].iter().any(|other| other.name.eq_ignore_ascii_case(&host.name)) {
+            return Err(PlanHostError::Twice(host.name.clone()));
+        }
     }
+    Ok(())
 }
 
 /// A probe with the name of its host, typed as `NAME=PROBE`; without a name it is that of the address, or
 /// [`PlanHost::LOCAL`] for this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedProbe {
-    /// The host's name.
     pub host: String,
     pub probe: Probe,
 }

@@ -5,7 +5,6 @@
 //! stored with the run, so a recorded run knows what it was.
 
 mod arrivals;
-mod driver;
 mod error;
 mod file;
 mod hosts;
@@ -15,29 +14,24 @@ mod plan;
 mod profile;
 mod profiler;
 mod requests;
-mod slo;
 mod spec;
 mod target;
-mod tls;
 mod transport;
-mod volume;
+mod typed;
 
 pub use arrivals::{ArrivalProcess, Arrivals, Shard};
-pub use driver::{DriverKind, UnknownDriver};
-pub use error::PlanError;
+pub use error::{HostError, PlanError, PlanHostError};
 pub use file::{
     Combinations, Compare, Expect, Expected, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile,
     PlanFileError, Positions, Problem, Ready, RowSpec, Switch, Turn, UnknownSign, Variant,
 };
-pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, PlanHostError, Probe};
+pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe};
 pub use name::checked_name;
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
-pub use plan::{Generator, Level, Load, Plan, Rungs, UnreadablePlan};
+pub use plan::{DriverKind, Generator, Level, Load, Plan, Rungs, Slo, UnknownDriver, UnreadablePlan};
 pub use profile::{ProfileError, RateProfile, Stage};
 pub use profiler::{ProfileOrder, ProfileSpec, Profiled, Profiler, ProfilerError};
-pub use requests::{CsvFile, HostError, MixedRequest, RequestGroup, RequestSpec, RowOrder, ScenarioSpec};
-pub use slo::Slo;
+pub use requests::{CsvFile, MixedRequest, RequestGroup, RequestSpec, RowOrder, ScenarioSpec};
 pub use spec::{LoadSpec, PlanSpec};
 pub use target::{Target, TargetError};
-pub use tls::TlsSpec;
-pub use transport::{TransportError, TransportSpec};
+pub use transport::{TlsSpec, TransportError, TransportSpec};

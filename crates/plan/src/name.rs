@@ -1,6 +1,6 @@
 //! Names of runs and hosts.
 
-use crate::error::PlanError;
+use crate::PlanError;
 
 /// The name of this machine as a host, unless the user chose another.
 pub(crate) const LOCAL_HOST: &str = "local";
@@ -14,27 +14,19 @@ const MAX_HOST_BYTES: usize = 100;
 pub fn checked_name(name: String) -> Result<String, PlanError> {
     let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
     let plain = !name.is_empty() && !name.starts_with('.') && name.len() <= 100 && name.chars().all(allowed);
-    let expected = "letters, digits, - _ + and dots, at most 100 bytes, not starting with a dot".to_owned();
-    if plain {
-        Ok(name)
-    } else {
-        Err(PlanError::Range { what: "the name", value: format!("`{name}`"), expected })
-    }
+    let expected = "letters, digits, - _ + and dots, at most 100 bytes, not starting with a dot";
+    if plain { Ok(name) } else { Err(PlanError::range("the name", format!("`{name}`"), expected)) }
 }
 
-/// A host as part of a name.
+/// A host as part of a name; of IPv6 addresses `::1` is `ip6-1`, `fe80::2` is `ip6-fe80-2`.
 pub(crate) fn default_name(host: &str) -> String {
-    if host.contains(':') {
-        return ip6_name(host);
+    if !host.contains(':') {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+        return host.chars().map(|c| if plain(c) { c } else { '-' }).collect();
     }
-    host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '.' { c } else { '-' }).collect()
-}
-
-/// An IPv6 address as a name: `::1` is `ip6-1`, `fe80::2` is `ip6-fe80-2`.
-fn ip6_name(host: &str) -> String {
     let groups: Vec<&str> =
         host.split(|c: char| !c.is_ascii_alphanumeric()).filter(|group| !group.is_empty()).collect();
-    if groups.is_empty() { "ip6-0".to_owned() } else { format!("ip6-{}", groups.join("-")) }
+    format!("ip6-{}", if groups.is_empty() { "0".to_owned() } else { groups.join("-") })
 }
 
 /// Whether a host may have this name. Reports put a colon after it, so it holds none.

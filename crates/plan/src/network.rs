@@ -7,6 +7,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::typed::{self, stored_as_typed};
+
 /// How the target is reached. By default: by the URL's host and port, over connections that are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -32,7 +34,6 @@ impl Default for Network {
 /// A way to the target that cannot be taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkError {
-    /// Not addresses.
     #[error(
         "`{0}` is not an address or a range of addresses; write it like 10.0.0.1, 10.0.0.1-10.0.0.9 or 10.0.0.0/24"
     )]
@@ -40,13 +41,10 @@ pub enum NetworkError {
     /// A range that ends before it begins, or whose ends are of two families.
     #[error("the range `{0}` does not go upwards within one family; write its lower address first")]
     Downwards(String),
-    /// Not a host with a port.
     #[error("`{0}` is not a host with a port; write it like 10.0.0.1:8080, api.test:80 or [::1]:8080")]
     HostPort(String),
-    /// Not an entry of a resolver.
     #[error("`{0}` does not say which addresses a host has; write it like api.test:80:10.0.0.1,10.0.0.2")]
     Resolve(String),
-    /// A unix socket has no addresses.
     #[error("a unix socket has no addresses: leave out --unix, or {0}")]
     Unix(&'static str),
 }
@@ -57,11 +55,8 @@ impl Network {
         *self == Self::default()
     }
 
-    /// Checks that the parts fit together.
-    ///
-    /// # Errors
-    /// When something is asked of a unix socket that only TCP has.
-    pub(crate) fn checked(self) -> Result<Self, NetworkError> {
+    /// Checks that nothing is asked of a unix socket that only TCP has.
+    pub(crate) fn check(&self) -> Result<(), NetworkError> {
         let asked = [
             (!self.source_ips.is_empty(), "--source-ip"),
             (self.connect_to.is_some(), "--connect-to"),
@@ -69,7 +64,7 @@ impl Network {
         ];
         match asked.into_iter().find(|(given, _)| *given && self.unix.is_some()) {
             Some((_, flag)) => Err(NetworkError::Unix(flag)),
-            None => Ok(self),
+            None => Ok(()),
         }
     }
 }
@@ -90,12 +85,15 @@ fn bits(address: IpAddr) -> u128 {
     }
 }
 
-impl IpRange {
-    /// The addresses from `first` to `last`; `None` if that is downwards, or they are of two families.
-    pub fn new(first: IpAddr, last: IpAddr) -> Option<Self> {
-        (first.is_ipv4() == last.is_ipv4() && first <= last).then_some(Self { first, last })
-    }
+/// The address of the family of `other` that is this number; `None` beyond the last.
+fn address(bits: u128, other: IpAddr) -> Option<IpAddr> {
+    Some(match other {
+        IpAddr::V4(_) => Ipv4Addr::from_bits(u32::try_from(bits).ok()?).into(),
+        IpAddr::V6(_) => Ipv6Addr::from_bits(bits).into(),
+    })
+}
 
+impl IpRange {
     /// The first address.
     pub fn first(&self) -> IpAddr {
         self.first
@@ -113,32 +111,19 @@ impl IpRange {
 
     /// The address at this index, counted from 0; `None` beyond the last.
     pub fn nth(&self, index: u64) -> Option<IpAddr> {
-        let address =
-            bits(self.first).checked_add(index.into()).filter(|address| *address <= bits(self.last))?;
-        Some(match self.first {
-            IpAddr::V4(_) => Ipv4Addr::from_bits(u32::try_from(address).ok()?).into(),
-            IpAddr::V6(_) => Ipv6Addr::from_bits(address).into(),
-        })
+        let number = bits(self.first).checked_add(index.into());
+        address(number.filter(|number| *number <= bits(self.last))?, self.first)
     }
 
     /// The addresses of a network: for IPv4 without its own address and the one for all its hosts, which no
     /// connection can come from.
-    fn network(address: IpAddr, prefix: u8) -> Option<Self> {
-        let width = if address.is_ipv4() { 32 } else { 128 };
+    fn network(of: IpAddr, prefix: u8) -> Option<Self> {
+        let width = if of.is_ipv4() { 32 } else { 128 };
         let host_bits = u32::from(u8::checked_sub(width, prefix)?);
         let hosts = u128::MAX.checked_shr(128 - host_bits).unwrap_or(0);
-        let base = bits(address) & !hosts;
-        let edge = u128::from(address.is_ipv4() && host_bits >= 2);
-        let (first, last) = (base + edge, (base | hosts) - edge);
-        Some(match address {
-            IpAddr::V4(_) => Self {
-                first: Ipv4Addr::from_bits(u32::try_from(first).ok()?).into(),
-                last: Ipv4Addr::from_bits(u32::try_from(last).ok()?).into(),
-            },
-            IpAddr::V6(_) => {
-                Self { first: Ipv6Addr::from_bits(first).into(), last: Ipv6Addr::from_bits(last).into() }
-            }
-        })
+        let base = bits(of) & !hosts;
+        let edge = u128::from(of.is_ipv4() && host_bits >= 2);
+        Some(Self { first: address(base + edge, of)?, last: address((base | hosts) - edge, of)? })
     }
 }
 
@@ -153,8 +138,9 @@ impl FromStr for IpRange {
             return Self::network(address(network)?, prefix).ok_or_else(wrong);
         }
         let (first, last) = text.split_once('-').unwrap_or((text, text));
-        let downwards = || NetworkError::Downwards(text.to_owned());
-        Self::new(address(first)?, address(last)?).ok_or_else(downwards)
+        let (first, last) = (address(first)?, address(last)?);
+        let upwards = first.is_ipv4() == last.is_ipv4() && first <= last;
+        upwards.then_some(Self { first, last }).ok_or_else(|| NetworkError::Downwards(text.to_owned()))
     }
 }
 
@@ -170,7 +156,6 @@ impl fmt::Display for IpRange {
 pub struct HostPort {
     /// Name or address, without brackets.
     pub host: String,
-    /// TCP port.
     pub port: u16,
 }
 
@@ -180,7 +165,7 @@ impl FromStr for HostPort {
     fn from_str(text: &str) -> Result<Self, NetworkError> {
         let wrong = || NetworkError::HostPort(text.to_owned());
         let (host, port) = text.trim().rsplit_once(':').ok_or_else(wrong)?;
-        let port = port.parse().ok().filter(|port| *port > 0).ok_or_else(wrong)?;
+        let port = typed::port(port).map_err(|_| wrong())?;
         Ok(Self { host: without_brackets(host).ok_or_else(wrong)?, port })
     }
 }
@@ -198,10 +183,8 @@ fn without_brackets(text: &str) -> Option<String> {
 
 impl fmt::Display for HostPort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            return write!(f, "[{}]:{}", self.host, self.port);
-        }
-        write!(f, "{}:{}", self.host, self.port)
+        let Self { host, port } = self;
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
     }
 }
 
@@ -228,15 +211,14 @@ impl FromStr for ResolveEntry {
         let wrong = || NetworkError::Resolve(text.to_owned());
         // The host may be an address in brackets, with colons of its own.
         let host_end = if text.starts_with('[') { text.find(']').ok_or_else(wrong)? } else { 0 };
-        let port_at = host_end + text[host_end..].find(':').ok_or_else(wrong)? + 1;
-        let addresses_at = port_at + text[port_at..].find(':').ok_or_else(wrong)? + 1;
-        let host = text[..addresses_at - 1].parse().map_err(|_| wrong())?;
+        let (at, _) = text[host_end..].match_indices(':').nth(1).ok_or_else(wrong)?;
+        let (host, addresses) = text.split_at(host_end + at);
         let address = |part: &str| {
             let part = part.trim().trim_start_matches('[').trim_end_matches(']');
             part.parse().map_err(|_| wrong())
         };
-        let addresses = text[addresses_at..].split(',').map(address).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self { host, addresses })
+        let host = host.parse().map_err(|_| wrong())?;
+        Ok(Self { host, addresses: addresses[1..].split(',').map(address).collect::<Result<_, _>>()? })
     }
 }
 
@@ -245,25 +227,6 @@ impl fmt::Display for ResolveEntry {
         let addresses: Vec<String> = self.addresses.iter().map(ToString::to_string).collect();
         write!(f, "{}:{}", self.host, addresses.join(","))
     }
-}
-
-/// A type that is stored in the form in which it is typed.
-macro_rules! stored_as_typed {
-    ($($kind:ty),*) => {$(
-        impl TryFrom<String> for $kind {
-            type Error = NetworkError;
-
-            fn try_from(text: String) -> Result<Self, NetworkError> {
-                text.parse()
-            }
-        }
-
-        impl From<$kind> for String {
-            fn from(value: $kind) -> Self {
-                value.to_string()
-            }
-        }
-    )*};
 }
 
 stored_as_typed!(IpRange, HostPort, ResolveEntry);

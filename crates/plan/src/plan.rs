@@ -1,57 +1,37 @@
 //! The checked plan, frozen before anything runs.
 
 use std::borrow::Cow;
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::requests::{CsvFile, MixedRequest, RequestGroup, hex};
-use crate::{
-    ArrivalProcess, Capacity, DriverKind, Network, PlanHost, ProfileOrder, RateProfile, Slo, Target, TlsSpec,
-};
-
-/// The interval of one frame where a number of requests ends the run.
-const INTERVAL_OF_COUNT: Duration = Duration::from_millis(100);
+use crate::{ArrivalProcess, Capacity, Network, PlanHost, ProfileOrder, RateProfile, Target, TlsSpec};
 
 /// One load level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// A fixed number of connections, each sending its next request when one is answered.
-    Closed {
-        /// Open connections.
-        connections: u32,
-        /// Requests under way on each connection: pipelined in HTTP/1.1, streams in HTTP/2. The concurrency of
-        /// the level is connections × depth.
-        depth: u16,
-    },
-    /// Requests fall due by a schedule, whatever became of earlier ones.
-    Open {
-        /// Offered rate over time.
-        profile: RateProfile,
-        /// How arrivals are spread.
-        arrivals: ArrivalProcess,
-        /// Connections opened at the start; more are opened as needed.
-        connections: u32,
-        /// The most requests under way on one connection.
-        depth: u16,
-    },
+    /// A fixed number of connections, each with up to `depth` requests under way, pipelined in HTTP/1.1, streams in HTTP/2; the
+    /// next one is sent when one is answered. The concurrency of the level is connections × depth.
+    Closed { connections: u32, depth: u16 },
+    /// Requests fall due by a schedule, whatever became of earlier ones. More connections than these are opened as needed.
+    Open { profile: RateProfile, arrivals: ArrivalProcess, connections: u32, depth: u16 },
 }
 
 impl Level {
     /// Connections of a closed loop, or those that an open loop begins with.
     pub fn connections(&self) -> u32 {
-        match self {
-            Self::Closed { connections, .. } | Self::Open { connections, .. } => *connections,
-        }
+        let (Self::Closed { connections, .. } | Self::Open { connections, .. }) = self;
+        *connections
     }
 
     /// The most requests under way on one connection.
     pub fn depth(&self) -> u16 {
-        match self {
-            Self::Closed { depth, .. } | Self::Open { depth, .. } => *depth,
-        }
+        let (Self::Closed { depth, .. } | Self::Open { depth, .. }) = self;
+        *depth
     }
 
     /// The offered rate over time, in an open loop.
@@ -68,10 +48,7 @@ impl Level {
 #[serde(rename_all = "snake_case")]
 pub enum Rungs {
     /// 1, 2, 4 … until throughput no longer grows.
-    Doubling {
-        /// The highest number of connections to try.
-        connections_max: u32,
-    },
+    Doubling { connections_max: u32 },
     /// Just these numbers of connections.
     Fixed(Vec<u32>),
 }
@@ -89,16 +66,7 @@ pub enum Load {
         requests_max: Option<u64>,
     },
     /// One closed-loop level after another, each until it is known well enough.
-    Ladder {
-        /// The levels.
-        rungs: Rungs,
-        /// Requests under way on each connection.
-        depth: u16,
-        /// The longest time for one level.
-        step_limit: Duration,
-        /// The longest time for the whole run, if there is one.
-        budget: Option<Duration>,
-    },
+    Ladder { rungs: Rungs, depth: u16, step_limit: Duration, budget: Option<Duration> },
 }
 
 /// A search warms up at this many connections: enough to keep every core of a usual target busy, and no flood.
@@ -109,28 +77,58 @@ impl Load {
     /// searches for its end 32; a closed loop as it is; an open loop's rate, of stages their mean.
     pub fn warming(&self) -> Level {
         match self {
-            Self::Single { level: Level::Open { profile, arrivals, connections, depth }, .. } => {
-                Level::Open {
-                    profile: RateProfile::Constant(profile.mean_per_sec()),
-                    arrivals: *arrivals,
-                    connections: *connections,
-                    depth: *depth,
+            Self::Single { level, .. } => {
+                let mut level = level.clone();
+                if let Level::Open { profile, .. } = &mut level {
+                    *profile = RateProfile::Constant(profile.mean_per_sec());
                 }
+                level
             }
-            Self::Single { level, .. } => level.clone(),
             Self::Ladder { rungs, depth, .. } => {
-                Level::Closed { connections: rungs.warming(), depth: *depth }
+                let connections = match rungs {
+                    Rungs::Doubling { connections_max } => WARM_CONNECTIONS.min(*connections_max),
+                    Rungs::Fixed(rungs) => rungs.iter().copied().max().unwrap_or(1),
+                };
+                Level::Closed { connections, depth: *depth }
             }
         }
     }
 }
 
-impl Rungs {
-    fn warming(&self) -> u32 {
+/// A way to move bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DriverKind {
+    /// Readiness, by epoll: on every Linux.
+    Epoll,
+    /// Completions, by io_uring: from Linux 6.1 on, where it is not forbidden.
+    IoUring,
+}
+
+impl DriverKind {
+    /// Every driver.
+    pub const ALL: [Self; 2] = [Self::Epoll, Self::IoUring];
+
+    /// Its name, as flags and outputs have it.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Doubling { connections_max } => WARM_CONNECTIONS.min(*connections_max),
-            Self::Fixed(rungs) => rungs.iter().copied().max().unwrap_or(1),
+            Self::Epoll => "epoll",
+            Self::IoUring => "io_uring",
         }
+    }
+}
+
+/// A name that no driver has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no driver; write epoll or io_uring")]
+pub struct UnknownDriver(String);
+
+impl FromStr for DriverKind {
+    type Err = UnknownDriver;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDriver> {
+        let driver = Self::ALL.into_iter().find(|driver| driver.name() == text);
+        driver.ok_or_else(|| UnknownDriver(text.to_owned()))
     }
 }
 
@@ -143,13 +141,43 @@ pub struct Generator {
     pub timeout: Duration,
     /// The most connections an open loop may hold.
     pub connections_max: u32,
-    /// Seed of everything random.
     pub seed: u64,
     /// The driver that is forced; `None` takes the better one that works.
     pub driver: Option<DriverKind>,
     /// What the host has that a lab made for the generator; `None` where it is a machine as it stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lab_capacity: Option<Capacity>,
+}
+
+/// A service level objective: each part is optional, and what is not asked for is not judged.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Slo {
+    /// The 99th percentile of latency stays at or below this, in milliseconds.
+    pub p99_ms: Option<f64>,
+    /// Successful responses over all requests that ended are at least this ratio.
+    pub success_ratio: Option<f64>,
+    /// The target serves at least this many requests per second.
+    pub throughput_per_sec: Option<f64>,
+}
+
+impl Slo {
+    /// The reference values for one server: p99 of 500 ms, 99.95 % success, 1000 requests per second.
+    pub const REFERENCE: Self =
+        Self { p99_ms: Some(500.0), success_ratio: Some(0.9995), throughput_per_sec: Some(1000.0) };
+
+    /// True if nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// This objective, with what it leaves open taken from `other`.
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            p99_ms: self.p99_ms.or(other.p99_ms),
+            success_ratio: self.success_ratio.or(other.success_ratio),
+            throughput_per_sec: self.throughput_per_sec.or(other.throughput_per_sec),
+        }
+    }
 }
 
 /// Everything a run needs to know.
@@ -164,12 +192,10 @@ pub struct Plan {
     /// What is sent, where the target's request is not the only one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<MixedRequest>,
-    /// The file that variables of requests take values from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csv: Option<CsvFile>,
     /// The checks that every response must pass, as typed; frames name them by their index here.
     pub checks: Vec<String>,
-    /// How the target is reached, where that is not the usual way.
     #[serde(default, skip_serializing_if = "Network::is_usual")]
     pub network: Network,
     /// How connections are encrypted; `None` for an `http` target.
@@ -178,14 +204,11 @@ pub struct Plan {
     /// HTTP/2 is spoken, and the depth of a level counts streams.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub http2: bool,
-    /// What load to make.
     pub load: Load,
     /// The longest time for which a load is held before the first step, until throughput is steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm: Option<Duration>,
-    /// How to make it.
     pub generator: Generator,
-    /// What to judge it by.
     pub slo: Slo,
     /// The hosts that the run crosses, as far as they are named. A target on this machine is sampled without being named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -246,7 +269,7 @@ impl Plan {
     /// known beforehand.
     pub fn interval(&self) -> Duration {
         let span = match &self.load {
-            Load::Single { requests_max: Some(_), .. } => return INTERVAL_OF_COUNT,
+            Load::Single { requests_max: Some(_), .. } => return Duration::from_millis(100),
             Load::Single { duration, .. } => *duration,
             Load::Ladder { step_limit, .. } => *step_limit,
         };

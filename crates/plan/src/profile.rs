@@ -13,15 +13,17 @@ const MAX_STAGES: usize = 10_000;
 /// A span in which the offered rate goes in a straight line from one value to another.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
-    /// The rate at the beginning, requests per second.
     pub from_per_sec: f64,
-    /// The rate at the end, requests per second.
     pub to_per_sec: f64,
-    /// How long the stage lasts.
     pub duration: Duration,
 }
 
 impl Stage {
+    /// The rates at its ends, of which one is its highest and one its lowest, requests per second.
+    pub(crate) fn rates(&self) -> [f64; 2] {
+        [self.from_per_sec, self.to_per_sec]
+    }
+
     /// Requests that fall due within the stage: the area under its line.
     pub fn requests(&self) -> f64 {
         (self.from_per_sec + self.to_per_sec) / 2.0 * self.duration.as_secs_f64()
@@ -41,7 +43,6 @@ pub enum RateProfile {
 /// A profile that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
-    /// A word is not one that is known, or lacks a part.
     #[error(
         "`{0}` is not a rate; write 5k, or stages such as ramp(100,5k,30s) const(5k,1m) step(1k,5k,500,10s)"
     )]
@@ -52,10 +53,8 @@ pub enum ProfileError {
     /// The steps do not lead from the first rate to the last.
     #[error("`{0}` has no end: each step must be above 0; write it like step(1k,5k,500,10s)")]
     Endless(String),
-    /// A stage takes no time.
     #[error("`{0}` lasts no time; each stage must")]
     Instant(String),
-    /// More stages than are taken.
     #[error("`{0}` makes more than {MAX_STAGES} stages; take larger steps, or a ramp(from,to,time)")]
     Many(String),
 }
@@ -71,9 +70,8 @@ impl RateProfile {
 
     /// True if the rate changes with time.
     pub fn varies(&self) -> bool {
-        let Some(first) = self.stages().first() else { return false };
-        let level = first.from_per_sec;
-        self.stages().iter().any(|stage| stage.from_per_sec != level || stage.to_per_sec != level)
+        let mut rates = self.stages().iter().flat_map(Stage::rates);
+        rates.next().is_some_and(|first| rates.any(|rate| rate != first))
     }
 
     /// How long the stages last together; `None` for a rate that stays.
@@ -99,9 +97,7 @@ impl RateProfile {
     pub fn peak_per_sec(&self) -> f64 {
         match self {
             Self::Constant(rate) => *rate,
-            Self::Stages(stages) => {
-                stages.iter().map(|stage| stage.from_per_sec.max(stage.to_per_sec)).fold(0.0, f64::max)
-            }
+            Self::Stages(stages) => stages.iter().flat_map(Stage::rates).fold(0.0, f64::max),
         }
     }
 
@@ -133,11 +129,6 @@ fn words(text: &str) -> Vec<&str> {
     text.split(outside).filter(|word| !word.is_empty()).collect()
 }
 
-/// The rate of a stage, which may be zero.
-fn stage_rate(text: &str) -> Option<f64> {
-    if text.trim() == "0" { Some(0.0) } else { parse_rate(text).ok() }
-}
-
 /// The stages that one word stands for.
 fn stages_of(word: &str) -> Result<Vec<Stage>, ProfileError> {
     let wrong = || ProfileError::Word(word.to_owned());
@@ -145,7 +136,8 @@ fn stages_of(word: &str) -> Result<Vec<Stage>, ProfileError> {
     let inner = rest.strip_suffix(')').ok_or_else(wrong)?;
     let mut parts: Vec<&str> = inner.split(',').map(str::trim).collect();
     let duration = parts.pop().and_then(|text| parse_duration(text).ok()).ok_or_else(wrong)?;
-    let rates = parts.into_iter().map(stage_rate).collect::<Option<Vec<f64>>>().ok_or_else(wrong)?;
+    let rate = |text: &str| if text == "0" { Some(0.0) } else { parse_rate(text).ok() };
+    let rates = parts.into_iter().map(rate).collect::<Option<Vec<f64>>>().ok_or_else(wrong)?;
     if duration.is_zero() {
         return Err(ProfileError::Instant(word.to_owned()));
     }
@@ -204,20 +196,19 @@ impl FromStr for RateProfile {
 impl fmt::Display for RateProfile {
     /// The profile as it could be typed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Self::Constant(rate) = self {
-            return write!(f, "{rate}");
-        }
-        for (index, stage) in self.stages().iter().enumerate() {
-            let space = if index > 0 { " " } else { "" };
+        let stage = |stage: &Stage| {
             let Stage { from_per_sec: from, to_per_sec: to, duration } = stage;
             let seconds = duration.as_secs_f64();
             if from == to {
-                write!(f, "{space}const({from},{seconds}s)")?;
+                format!("const({from},{seconds}s)")
             } else {
-                write!(f, "{space}ramp({from},{to},{seconds}s)")?;
+                format!("ramp({from},{to},{seconds}s)")
             }
+        };
+        match self {
+            Self::Constant(rate) => write!(f, "{rate}"),
+            Self::Stages(stages) => f.write_str(&stages.iter().map(stage).collect::<Vec<_>>().join(" ")),
         }
-        Ok(())
     }
 }
 

@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use http::Uri;
 use serde::{Deserialize, Serialize};
+
+use crate::typed::{self, stored_as_typed};
 
 /// The shortest and the longest time of a profile: servers take whole seconds, and their writes time out at some time.
 const MIN_TIME: Duration = Duration::from_secs(1);
@@ -35,18 +36,11 @@ pub enum Profiled {
 /// A profile that cannot be taken as it is typed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProfilerError {
-    /// The source is not one.
     #[error(
         "`{text}` is no source of a profile: {reason}; write http://HOST:PORT/debug/pprof/profile, perf, perf:PID or \
          perf::PORT"
     )]
-    Source {
-        /// What was typed.
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The time is out of range.
+    Source { text: String, reason: String },
     #[error("the time of a profile is {0:?}; it must be at least 1 s and at most 5 minutes")]
     Time(Duration),
 }
@@ -64,34 +58,17 @@ fn parsed(text: &str) -> Result<Profiler, String> {
     if text == "perf" {
         return Ok(Profiler::Perf(Profiled::Target));
     }
-    match text.strip_prefix("perf:") {
-        Some(rest) => perf(rest).map(Profiler::Perf),
-        None => page(text).map(Profiler::Page),
+    if let Some(port) = text.strip_prefix("perf::") {
+        return typed::port(port).map(|port| Profiler::Perf(Profiled::Port(port)));
     }
-}
-
-/// `PID`, or `:PORT`.
-fn perf(text: &str) -> Result<Profiled, String> {
-    if let Some(port) = text.strip_prefix(':') {
-        let number = port.parse().ok().filter(|port| *port > 0);
-        return number.map(Profiled::Port).ok_or_else(|| format!("`{port}` is not a port"));
+    if let Some(pid) = text.strip_prefix("perf:") {
+        return typed::pid(pid).map(|pid| Profiler::Perf(Profiled::Pid(pid)));
     }
-    let number = text.parse().ok().filter(|pid| *pid > 0);
-    number.map(Profiled::Pid).ok_or_else(|| format!("`{text}` is not the number of a process"))
-}
-
-fn page(text: &str) -> Result<String, String> {
-    let uri: Uri = text.parse().map_err(|error| format!("it is not a URL ({error})"))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err("it begins neither with http:// nor with https://".to_owned());
-    }
-    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err("its URL carries a user name, and run files would keep the password".to_owned());
-    }
+    let uri = typed::page(text, "it")?;
     if uri.query().is_some_and(|query| query.split('&').any(|part| part.starts_with("seconds="))) {
         return Err("how many seconds it takes is not for its URL to say".to_owned());
     }
-    Ok(text.to_owned())
+    Ok(Profiler::Page(text.to_owned()))
 }
 
 impl fmt::Display for Profiler {
@@ -105,26 +82,12 @@ impl fmt::Display for Profiler {
     }
 }
 
-impl TryFrom<String> for Profiler {
-    type Error = ProfilerError;
-
-    fn try_from(text: String) -> Result<Self, ProfilerError> {
-        text.parse()
-    }
-}
-
-impl From<Profiler> for String {
-    fn from(profiler: Profiler) -> Self {
-        profiler.to_string()
-    }
-}
+stored_as_typed!(Profiler);
 
 /// A profile that a plan asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileOrder {
-    /// What takes it.
     pub profiler: Profiler,
-    /// For how long.
     pub time: Duration,
 }
 
@@ -133,13 +96,12 @@ pub struct ProfileOrder {
 pub struct ProfileSpec {
     /// What takes it.
     pub source: String,
-    /// For how long.
     pub time: Duration,
 }
 
 impl ProfileSpec {
     /// For how long a profile is taken where nothing is said.
-    pub const TIME_DEFAULT: Duration = Duration::from_secs(10);
+    pub const DEFAULT_TIME: Duration = Duration::from_secs(10);
 
     /// Checks it.
     ///

@@ -4,30 +4,95 @@
 //! it, before the load. Only what makes up a connection, the host, has to be plain here.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use plimsoll_http::Version;
+use plimsoll_units::{bytes_text, grouped};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use crate::Target;
-use crate::error::PlanError;
-use crate::target::TargetError;
-use spec::OPENING;
+use crate::{HostError, PlanError, Target, TargetError};
 
-mod host;
-mod spec;
 #[cfg(test)]
 mod tests;
 
-pub use host::HostError;
-pub(crate) use host::path;
-pub(crate) use spec::hex;
-pub use spec::{CsvFile, RequestSpec, RowOrder, ScenarioSpec};
+/// What marks a text as a template.
+const OPENING: &str = "${";
 
 /// The most requests that are counted and timed apart.
 const MAX_GROUPS: usize = 64;
 
 /// The most checks of one plan: a response's failed ones are the bits of 32.
 const MAX_CHECKS: usize = 32;
+
+/// The most that the requests under way on one connection may take together, in bytes: what a worker sends of them is
+/// counted in 32 bits, and encryption adds a little.
+const MAX_VOLUME_BYTES: u64 = 1 << 31;
+/// An upper bound for the bytes of a head in addition to the texts of its request.
+const MAX_ADDED_BYTES: usize = 256;
+
+/// Several requests, and what belongs to them, as typed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ScenarioSpec {
+    /// The requests of a file; none if the command's own is the only one.
+    pub requests: Vec<RequestSpec>,
+    /// The file that `${csv.column}` takes values from.
+    pub csv: Option<CsvFile>,
+    /// The checks that every response must pass, as typed.
+    pub checks: Vec<String>,
+}
+
+/// One request of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestSpec {
+    /// What reports call it; requests of one name are reported together.
+    pub name: String,
+    /// How often it is sent compared with the others; at least 1.
+    pub weight: u32,
+    /// The line of the file that it begins in.
+    pub line: usize,
+    pub method: String,
+    /// A URL, or a path on the host of the command's URL.
+    pub url: String,
+    /// Its headers; those of the command are added where it has none of that name.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty for none.
+    pub body: Vec<u8>,
+}
+
+/// The order in which requests take the rows of a CSV file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RowOrder {
+    /// Each once before any comes again, over all workers.
+    #[default]
+    Sequential,
+    /// Any, each as likely as any other.
+    Random,
+}
+
+/// The CSV file of a plan. Its rows are not part of the plan; equal hashes mean equal rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CsvFile {
+    /// Where it was read from.
+    pub path: PathBuf,
+    pub bytes: u64,
+    /// SHA-256 of its bytes, in hex.
+    pub sha256: String,
+    pub order: RowOrder,
+}
+
+impl CsvFile {
+    /// The file with this text.
+    pub fn new(path: PathBuf, text: &[u8], order: RowOrder) -> Self {
+        Self { path, bytes: text.len() as u64, sha256: hex(&Sha256::digest(text)), order }
+    }
+}
+
+/// Bytes in hex.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 /// Requests of a plan that are counted and timed together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +128,6 @@ impl MixedRequest {
 
     /// A length that the user's own header states of a body that is the same each time, and the body's own, if they differ:
     /// servers wait for what does not come, or take the rest of the body for another request.
-    #[must_use]
     pub fn misstated_length(&self) -> Option<(u64, u64)> {
         let has_opening = |bytes: &[u8]| bytes.windows(OPENING.len()).any(|part| part == OPENING.as_bytes());
         let stated = self.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
@@ -73,7 +137,7 @@ impl MixedRequest {
     }
 
     /// This request, if it is to go to the host of `target`.
-    pub fn at(&self, target: &Target) -> Target {
+    fn at(&self, target: &Target) -> Target {
         Target {
             path: self.path.clone(),
             method: self.method.clone(),
@@ -84,43 +148,36 @@ impl MixedRequest {
     }
 }
 
-/// The requests of a plan: who gets them, what is reported, and what is sent.
-#[derive(Debug)]
-pub(crate) struct Requests {
-    /// The host, with the first of the requests.
-    pub(crate) target: Target,
-    pub(crate) groups: Vec<RequestGroup>,
-    /// Several requests; none if the target's is the only one.
-    pub(crate) mix: Vec<MixedRequest>,
+/// The requests of a plan: the host with the first of them, the groups in which they are counted, and all that are sent, if
+/// there are several.
+pub(crate) type Requests = (Target, Vec<RequestGroup>, Vec<MixedRequest>);
+
+/// The command's own request alone.
+pub(crate) fn only(target: Target, http2: bool) -> Result<Requests, PlanError> {
+    check(&target, http2)?;
+    let groups = vec![RequestGroup { name: format!("{} {}", target.method, target.path) }];
+    Ok((target, groups, Vec::new()))
 }
 
-impl Requests {
-    /// The command's own request alone.
-    pub(crate) fn only(target: Target, http2: bool) -> Result<Self, PlanError> {
-        check(&target, http2)?;
-        let groups = vec![RequestGroup { name: format!("{} {}", target.method, target.path) }];
-        Ok(Self { target, groups, mix: Vec::new() })
+/// The requests of a file. The command's URL may be empty; its headers go to all of them.
+pub(crate) fn of_file(
+    url: &str,
+    headers: &[(String, String)],
+    typed: Vec<RequestSpec>,
+    http2: bool,
+) -> Result<Requests, PlanError> {
+    let mut target = shared_by_all(url, &typed)?;
+    let (groups, indices) = groups(&typed);
+    let request = |(spec, group)| mixed(spec, group, headers);
+    let mix: Vec<MixedRequest> = typed.into_iter().zip(indices).map(request).collect();
+    for request in &mix {
+        let line = request.line;
+        check(&request.at(&target), http2).map_err(|source| PlanError::Request { line, source })?;
     }
-
-    /// The requests of a file. The command's URL may be empty; its headers go to all of them.
-    pub(crate) fn from_file(
-        url: &str,
-        headers: &[(String, String)],
-        (typed, http2): (Vec<RequestSpec>, bool),
-    ) -> Result<Self, PlanError> {
-        let mut target = host::shared_by_all(url, &typed)?;
-        let (groups, indices) = groups(&typed);
-        let request = |(spec, group)| mixed(spec, group, headers);
-        let mix: Vec<MixedRequest> = typed.into_iter().zip(indices).map(request).collect();
-        for request in &mix {
-            check(&request.at(&target), http2)
-                .map_err(|source| PlanError::Request { line: request.line, source })?;
-        }
-        if let Some(first) = mix.first() {
-            target = first.at(&target);
-        }
-        Ok(Self { target, groups, mix })
+    if let Some(first) = mix.first() {
+        target = first.at(&target);
     }
+    Ok((target, groups, mix))
 }
 
 fn mixed(spec: RequestSpec, group: u16, common: &[(String, String)]) -> MixedRequest {
@@ -131,7 +188,58 @@ fn mixed(spec: RequestSpec, group: u16, common: &[(String, String)]) -> MixedReq
             headers.push((name.clone(), value.clone()));
         }
     }
-    MixedRequest { group, weight, line, method, path: host::path(&url), headers, body }
+    MixedRequest { group, weight, line, method, path: path(&url), headers, body }
+}
+
+/// Where the host of a URL ends: at the path, query or fragment. Nothing of a path alone is a host.
+fn host_end(url: &str) -> usize {
+    let ends = ['/', '?', '#'];
+    let start =
+        url.find("://").filter(|at| url.find(ends).is_none_or(|end| *at < end)).map_or(0, |at| at + 3);
+    url[start..].find(ends).map_or(url.len(), |end| start + end)
+}
+
+/// Path and query of a URL, without its fragment.
+pub(crate) fn path(url: &str) -> String {
+    let path = &url[host_end(url)..];
+    let path = &path[..path.find('#').unwrap_or(path.len())];
+    if path.starts_with('/') { path.to_owned() } else { format!("/{path}") }
+}
+
+/// The host of a URL: a GET of its root.
+fn host(url: &str) -> Result<Target, PlanError> {
+    let host = &url[..host_end(url)];
+    if host.contains(OPENING) {
+        return Err(HostError::Variable(url.to_owned()).into());
+    }
+    Ok(Target::parse(host)?)
+}
+
+/// The one host of the command's URL, if there is one, and of all requests.
+fn shared_by_all(url: &str, typed: &[RequestSpec]) -> Result<Target, PlanError> {
+    let mut shared = if url.is_empty() { None } else { Some(host(url)?) };
+    for request in typed.iter().filter(|request| !request.url.starts_with('/')) {
+        let line = request.line;
+        let target = host(&request.url).map_err(|error| match error {
+            PlanError::Target(source) => PlanError::Request { line, source },
+            other => other,
+        })?;
+        match &shared {
+            None => shared = Some(target),
+            Some(known) if origin(known) == origin(&target) => {}
+            Some(known) => {
+                let (first, other) = (origin(known), origin(&target));
+                return Err(HostError::Several { first, other, line }.into());
+            }
+        }
+    }
+    Ok(shared.ok_or(HostError::None)?)
+}
+
+/// Scheme, host and port: what a connection is made to.
+fn origin(target: &Target) -> String {
+    let scheme = target.url.split_once("://").map_or("http", |(scheme, _)| scheme);
+    format!("{scheme}://{}", target.authority()).to_ascii_lowercase()
 }
 
 /// The command's target, whose URL may be a template behind the host.
@@ -139,8 +247,8 @@ pub(crate) fn target(url: &str) -> Result<Target, PlanError> {
     if !url.contains(OPENING) {
         return Ok(Target::parse(url)?);
     }
-    let mut target = host::parse(url)?;
-    target.path = host::path(url);
+    let mut target = host(url)?;
+    target.path = path(url);
     url.clone_into(&mut target.url);
     Ok(target)
 }
@@ -175,10 +283,27 @@ fn groups(typed: &[RequestSpec]) -> (Vec<RequestGroup>, Vec<u16>) {
 }
 
 /// Checks that the failed checks of a response fit into its bits.
-pub(crate) fn checks(typed: Vec<String>) -> Result<Vec<String>, PlanError> {
-    if typed.len() <= MAX_CHECKS {
-        return Ok(typed);
+pub(crate) fn check_number_of_checks(typed: &[String]) -> Result<(), PlanError> {
+    match typed.len() {
+        ..=MAX_CHECKS => Ok(()),
+        count => Err(PlanError::range("the number of checks", count, format!("at most {MAX_CHECKS}"))),
     }
-    let expected = format!("at most {MAX_CHECKS}");
-    Err(PlanError::Range { what: "the number of checks", value: typed.len().to_string(), expected })
+}
+
+fn request_bytes(request: &MixedRequest, authority: &str) -> u64 {
+    let fields = request.headers.iter().map(|(name, value)| name.len() + value.len() + ": \r\n".len());
+    let head = MAX_ADDED_BYTES + authority.len() + request.method.len() + request.path.len();
+    (head + fields.sum::<usize>() + request.body.len()) as u64
+}
+
+/// Checks that as many of the longest requests as a connection carries fit into what is kept for them.
+pub(crate) fn check_volume(requests: &[MixedRequest], authority: &str, depth: u16) -> Result<(), PlanError> {
+    let longest = requests.iter().map(|request| request_bytes(request, authority)).max().unwrap_or(0);
+    if longest.saturating_mul(depth.into()) <= MAX_VOLUME_BYTES {
+        return Ok(());
+    }
+    let value = format!("{} × {}", grouped(depth.into()), bytes_text(longest as f64));
+    let expected =
+        "at most 2 GiB together; send less in one request, or fewer at a time with --pipeline or --streams";
+    Err(PlanError::range("the length of the requests on a connection", value, expected))
 }

@@ -2,25 +2,20 @@
 
 use std::time::Duration;
 
-use crate::error::PlanError;
 use crate::name::{checked_name, default_name};
-use crate::requests::{self, Requests};
 use crate::target::parse_header;
 use crate::{
-    ArrivalProcess, DriverKind, Generator, Level, Load, Network, Plan, PlanHost, RateProfile, Rungs,
-    ScenarioSpec, Slo, Stage, Target, TransportSpec, hosts, volume,
+    ArrivalProcess, DriverKind, Generator, Level, Load, Network, Plan, PlanError, PlanHost, RateProfile,
+    Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportSpec, hosts, requests,
 };
 
 /// The load as typed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LoadSpec {
-    /// One level.
     Single {
-        /// Connections, if given.
         connections: Option<u64>,
         /// Offered rate over time, if the loop is open.
         profile: Option<RateProfile>,
-        /// How arrivals are spread.
         arrivals: ArrivalProcess,
         /// How long the level is held; `None` takes the time of the profile's stages, or 10 s without any. With
         /// `requests_max` it is held until that is reached.
@@ -42,209 +37,198 @@ pub enum LoadSpec {
 /// A plan as close to the flags as possible: nothing in it is checked yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanSpec {
-    /// The run's name; the target's host if none is given.
+    /// The target's host if none is given.
     pub name: Option<String>,
-    /// The URL as typed; empty if it is left to the requests of a file.
+    /// Empty if it is left to the requests of a file.
     pub url: String,
-    /// The method; GET, or POST if there is a body.
+    /// GET if none is given, or POST if there is a body.
     pub method: Option<String>,
-    /// Headers as typed, `Name: value`.
+    /// As typed, `Name: value`.
     pub headers: Vec<String>,
     pub body: Option<Vec<u8>>,
-    /// Several requests, what their variables stand for, and what is expected of answers.
     pub scenario: ScenarioSpec,
-    /// How the target is reached.
     pub network: Network,
-    /// What is spoken on the way.
     pub transport: TransportSpec,
     pub load: LoadSpec,
     /// The longest time for which a load is held before the first step, until the target is warm; `None` holds none.
     pub warm: Option<Duration>,
-    /// Worker threads, if given.
     pub workers: Option<u64>,
-    /// The longest time for one request.
     pub timeout: Duration,
-    /// The most connections, if given.
     pub connections_max: Option<u64>,
     /// The most requests under way on one connection, if given.
     pub depth: Option<u64>,
-    /// Seed of everything random.
     pub seed: u64,
-    /// The driver, if one is forced.
+    /// `None` takes the better one that works.
     pub driver: Option<DriverKind>,
-    /// What to judge the run by.
     pub slo: Slo,
-    /// The hosts that the run crosses, as far as they are named.
     pub hosts: Vec<PlanHost>,
 }
 
-/// The most connections one plan may ask for: more than any machine opens.
+type Result<T, E = PlanError> = std::result::Result<T, E>;
+
+/// More than any machine opens.
 const MAX_CONNECTIONS: u64 = 1_000_000;
 /// The highest rate one plan may ask for, requests per second.
 const MAX_RATE: f64 = 1e8;
-/// The most worker threads.
 const MAX_WORKERS: u64 = 1024;
-/// The most requests under way on one connection.
 const MAX_DEPTH: u64 = 10_000;
 /// The most requests of one run: more than any sends in a year.
 const MAX_REQUESTS: u64 = 1_000_000_000_000_000;
-/// Connections an open or a closed loop starts with when none are asked for.
-const CONNECTIONS_DEFAULT: u32 = 10;
-/// Connections an open loop may grow to when nothing is asked for.
+const DEFAULT_CONNECTIONS: u32 = 10;
 const DEFAULT_MAX_CONNECTIONS: u32 = 10_000;
 /// The highest rung of a ladder that doubles until it stops by itself.
-const DEFAULT_MAX_DOUBLING: u64 = 16_384;
+const DEFAULT_MAX_DOUBLING: u32 = 16_384;
 /// The steps that a budget is meant to suffice for: a ladder that doubles from 1 to 16,384.
 const STEPS_IN_BUDGET: u32 = 15;
-const DURATION_DEFAULT: Duration = Duration::from_secs(10);
+const DEFAULT_DURATION: Duration = Duration::from_secs(10);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 const DEFAULT_STEP_LIMIT: Duration = Duration::from_secs(10);
-const MIN_STEP_LIMIT: Duration = Duration::from_millis(100);
-const MIN_WARM: Duration = Duration::from_secs(1);
-const LONGEST: Duration = Duration::from_secs(366 * 86_400);
+const MIN_STEP_LIMIT_MS: u64 = 100;
+const MAX_TIME: Duration = Duration::from_secs(366 * 86_400);
 
-fn whole(what: &'static str, value: u64, most: u64) -> Result<u32, PlanError> {
-    let range = || PlanError::Range { what, value: value.to_string(), expected: format!("from 1 to {most}") };
-    u32::try_from(value).ok().filter(|_| (1..=most).contains(&value)).ok_or_else(range)
+fn count<T: TryFrom<u64>>(what: &'static str, value: u64, most: u64) -> Result<T> {
+    let count = T::try_from(value).ok().filter(|_| (1..=most).contains(&value));
+    count.ok_or_else(|| PlanError::range(what, value, format!("from 1 to {most}")))
 }
 
-fn span(what: &'static str, value: Duration, least: Duration) -> Result<Duration, PlanError> {
-    if (least..=LONGEST).contains(&value) {
+fn connections(value: u64) -> Result<u32> {
+    count("the number of connections", value, MAX_CONNECTIONS)
+}
+
+fn time(what: &'static str, value: Duration, least_ms: u64) -> Result<Duration> {
+    if (Duration::from_millis(least_ms)..=MAX_TIME).contains(&value) {
         return Ok(value);
     }
-    let expected = format!("at least {} ms and at most a year", least.as_millis());
-    Err(PlanError::Range { what, value: format!("{value:?}"), expected })
-}
-
-fn connections(value: u64) -> Result<u32, PlanError> {
-    whole("the number of connections", value, MAX_CONNECTIONS)
+    let expected = format!("at least {least_ms} ms and at most a year");
+    Err(PlanError::range(what, format!("{value:?}"), expected))
 }
 
 /// Every rate of a profile is within the limit, and some request falls due.
-fn profile(profile: &RateProfile) -> Result<RateProfile, PlanError> {
-    let rates = |stage: &Stage| [stage.from_per_sec, stage.to_per_sec];
+fn check_rates(profile: &RateProfile) -> Result<()> {
     let allowed = |rate: f64| (0.0..=MAX_RATE).contains(&rate);
-    let all_allowed = profile.stages().iter().flat_map(rates).all(allowed);
+    let all_allowed = profile.stages().iter().flat_map(Stage::rates).all(allowed);
     let peak = profile.peak_per_sec();
     if all_allowed && allowed(peak) && peak > 0.0 && profile.mean_per_sec() > 0.0 {
-        return Ok(profile.clone());
+        return Ok(());
     }
-    let expected = format!("above 0 and at most {MAX_RATE} a second");
-    Err(PlanError::Range { what: "the rate", value: profile.to_string(), expected })
+    Err(PlanError::range("the rate", profile, format!("above 0 and at most {MAX_RATE} a second")))
 }
 
-/// How long a level is held: stages last as long as they say, a number of requests as long as it takes.
-fn held(
-    duration: Option<Duration>,
-    stages: Option<Duration>,
-    requests_max: Option<u64>,
-) -> Result<Duration, PlanError> {
-    let value = match (duration, stages) {
-        (Some(duration), Some(stages)) if duration != stages => {
-            return Err(PlanError::Duration { duration, stages });
-        }
-        (given, stages) => given.or(stages),
-    };
-    let otherwise = if requests_max.is_some() { LONGEST } else { DURATION_DEFAULT };
-    span("the duration", value.unwrap_or(otherwise), Duration::from_millis(100))
-}
-
-fn depth(value: Option<u64>) -> Result<u16, PlanError> {
-    let depth = whole("the number of requests on a connection", value.unwrap_or(1), MAX_DEPTH)?;
-    Ok(u16::try_from(depth).unwrap_or(u16::MAX))
-}
-
-fn requests_max(value: u64) -> Result<u64, PlanError> {
-    if (1..=MAX_REQUESTS).contains(&value) {
-        return Ok(value);
+/// How long a level is held: stages last as long as they say.
+fn held(duration: Option<Duration>, stages: Option<Duration>, otherwise: Duration) -> Result<Duration> {
+    if let (Some(duration), Some(stages)) = (duration, stages)
+        && duration != stages
+    {
+        return Err(PlanError::Duration { duration, stages });
     }
-    let expected = format!("from 1 to {MAX_REQUESTS}");
-    Err(PlanError::Range { what: "the number of requests", value: value.to_string(), expected })
+    time("the duration", duration.or(stages).unwrap_or(otherwise), 100)
 }
 
-fn slo(slo: Slo) -> Result<Slo, PlanError> {
-    let range = |what, value: f64, expected: &str| {
-        Err(PlanError::Range { what, value: value.to_string(), expected: expected.to_owned() })
-    };
-    match slo {
+fn check_slo(slo: &Slo) -> Result<()> {
+    match *slo {
         Slo { success_ratio: Some(ratio), .. } if !(0.0..=1.0).contains(&ratio) => {
-            range("the success ratio", ratio, "from 0 to 1, or from 0 % to 100 %")
+            Err(PlanError::range("the success ratio", ratio, "from 0 to 1, or from 0 % to 100 %"))
         }
-        Slo { p99_ms: Some(ms), .. } if ms <= 0.0 => range("the p99 limit", ms, "above 0"),
-        _ => Ok(slo),
+        Slo { p99_ms: Some(ms), .. } if ms <= 0.0 => Err(PlanError::range("the p99 limit", ms, "above 0")),
+        _ => Ok(()),
     }
 }
 
 impl PlanSpec {
+    /// A GET of this URL as if no flag were given.
+    pub fn new(url: impl Into<String>, load: LoadSpec) -> Self {
+        Self {
+            name: None,
+            url: url.into(),
+            method: None,
+            headers: Vec::new(),
+            body: None,
+            scenario: ScenarioSpec::default(),
+            network: Network::default(),
+            transport: TransportSpec::default(),
+            load,
+            warm: None,
+            workers: None,
+            timeout: DEFAULT_TIMEOUT,
+            connections_max: None,
+            depth: None,
+            seed: 1,
+            driver: None,
+            slo: Slo::default(),
+            hosts: Vec::new(),
+        }
+    }
+
     /// Checks the plan and fills in what was left open.
     ///
     /// # Errors
     /// When the request cannot be encoded, or a number is outside its range.
-    pub fn freeze(mut self) -> Result<Plan, PlanError> {
-        let ScenarioSpec { requests: typed, csv, checks } = std::mem::take(&mut self.scenario);
+    pub fn freeze(mut self) -> Result<Plan> {
         let http2 = self.transport.is_http2();
-        let Requests { target, groups, mix } = match typed.as_slice() {
-            [] => Requests::only(self.target()?, http2)?,
-            _ => Requests::from_file(&self.url, &self.headers()?, (typed, http2))?,
+        let (target, groups, mix) = match std::mem::take(&mut self.scenario.requests) {
+            none if none.is_empty() => requests::only(self.target()?, http2)?,
+            typed => requests::of_file(&self.url, &self.headers()?, typed, http2)?,
         };
         let tls = self.transport.checked(&target, self.depth, self.network.keep_alive)?;
-        let checks = requests::checks(checks)?;
+        requests::check_number_of_checks(&self.scenario.checks)?;
         let connections_max = self.connections_max.map(connections).transpose()?;
-        let depth = depth(self.transport.depth(self.depth))?;
-        let load = freeze_load(&self.load, connections_max, depth)?;
-        let warm = self.warm.map(|value| span("the warm-up", value, MIN_WARM)).transpose()?;
+        let depth = self.transport.streams.or(self.depth).unwrap_or(1);
+        let depth = count("the number of requests on a connection", depth, MAX_DEPTH)?;
+        let load = freeze_load(self.load, connections_max, depth)?;
+        let warm = self.warm.map(|value| time("the warm-up", value, 1000)).transpose()?;
+        let workers = |value| count("the number of workers", value, MAX_WORKERS);
         let generator = Generator {
-            workers: self
-                .workers
-                .map(|count| whole("the number of workers", count, MAX_WORKERS))
-                .transpose()?,
-            timeout: span("the timeout", self.timeout, Duration::from_millis(1))?,
+            workers: self.workers.map(workers).transpose()?,
+            timeout: time("the timeout", self.timeout, 1)?,
             connections_max: connections_max
                 .unwrap_or_else(|| DEFAULT_MAX_CONNECTIONS.max(first_connections(&load))),
             seed: self.seed,
             driver: self.driver,
             lab_capacity: None,
         };
-        let name = match self.name {
-            Some(name) => checked_name(name)?,
-            None => default_name(&target.host),
-        };
-        let network = self.network.checked()?;
-        let slo = slo(self.slo)?;
-        let hosts = hosts::checked(self.hosts)?;
+        let name = self.name.map_or_else(|| Ok(default_name(&target.host)), checked_name)?;
+        self.network.check()?;
+        check_slo(&self.slo)?;
+        hosts::check(&self.hosts)?;
         let plan = Plan {
             name,
             target,
             requests: groups,
             mix,
-            csv,
-            checks,
-            network,
+            csv: self.scenario.csv,
+            checks: self.scenario.checks,
+            network: self.network,
             tls,
             http2,
             load,
             warm,
             generator,
-            slo,
-            hosts,
+            slo: self.slo,
+            hosts: self.hosts,
             profile: None,
         };
-        volume::check(&plan.mixed(), &plan.target.authority(), depth)?;
+        requests::check_volume(&plan.mixed(), &plan.target.authority(), depth)?;
         Ok(plan)
     }
 
-    fn target(&self) -> Result<Target, PlanError> {
-        let mut target = requests::target(&self.url)?;
-        target.body = self.body.clone().unwrap_or_default();
-        let method = self.method.clone();
-        target.method = method.unwrap_or_else(|| if self.body.is_some() { "POST" } else { "GET" }.to_owned());
-        target.headers = self.headers()?;
-        Ok(target)
+    fn target(&self) -> Result<Target> {
+        let target = requests::target(&self.url)?;
+        let otherwise = if self.body.is_some() { "POST" } else { "GET" };
+        Ok(Target {
+            method: self.method.as_deref().unwrap_or(otherwise).to_owned(),
+            headers: self.headers()?,
+            body: self.body.clone().unwrap_or_default(),
+            ..target
+        })
     }
 
     /// The headers as typed, and what the way to the target adds.
-    fn headers(&self) -> Result<Vec<(String, String)>, PlanError> {
-        let mut headers =
-            self.headers.iter().map(|header| parse_header(header)).collect::<Result<Vec<_>, _>>()?;
+    fn headers(&self) -> Result<Vec<(String, String)>> {
+        let mut headers = self
+            .headers
+            .iter()
+            .map(|header| parse_header(header))
+            .collect::<Result<Vec<_>, TargetError>>()?;
         let is_stated = |(name, _): &(String, String)| name.eq_ignore_ascii_case("Connection");
         if !self.network.keep_alive && !headers.iter().any(is_stated) {
             headers.push(("Connection".to_owned(), "close".to_owned()));
@@ -260,40 +244,42 @@ fn first_connections(load: &Load) -> u32 {
     }
 }
 
-fn freeze_load(load: &LoadSpec, connections_max: Option<u32>, depth: u16) -> Result<Load, PlanError> {
+fn freeze_load(load: LoadSpec, connections_max: Option<u32>, depth: u16) -> Result<Load> {
     match load {
-        LoadSpec::Single { connections, profile: rate, arrivals, duration, requests_max: most } => {
-            let rate = rate.as_ref().map(profile).transpose()?;
-            let requests_max = most.map(requests_max).transpose()?;
-            let connections = start(*connections, connections_max, requests_max)?;
-            let stages = rate.as_ref().and_then(RateProfile::duration);
-            let duration = held(*duration, stages, requests_max)?;
-            let level = match rate {
+        LoadSpec::Single { connections, profile, arrivals, duration, requests_max } => {
+            profile.as_ref().map(check_rates).transpose()?;
+            let most = |value| count("the number of requests", value, MAX_REQUESTS);
+            let requests_max = requests_max.map(most).transpose()?;
+            let connections = start(connections, connections_max, requests_max)?;
+            let stages = profile.as_ref().and_then(RateProfile::duration);
+            // A number of requests takes the time that it takes.
+            let otherwise = if requests_max.is_some() { MAX_TIME } else { DEFAULT_DURATION };
+            let duration = held(duration, stages, otherwise)?;
+            let level = match profile {
                 None => Level::Closed { connections, depth },
-                Some(profile) => Level::Open { profile, arrivals: *arrivals, connections, depth },
+                Some(profile) => Level::Open { profile, arrivals, connections, depth },
             };
             Ok(Load::Single { level, duration, requests_max })
         }
         LoadSpec::Ladder { rungs, step_limit, budget } => {
-            let budget = budget.map(|value| span("the budget", value, Duration::from_secs(1))).transpose()?;
-            let part = budget.map(|value| (value / STEPS_IN_BUDGET).max(MIN_STEP_LIMIT));
+            let budget = budget.map(|value| time("the budget", value, 1000)).transpose()?;
+            let part =
+                budget.map(|value| (value / STEPS_IN_BUDGET).max(Duration::from_millis(MIN_STEP_LIMIT_MS)));
             let step_limit = step_limit.or(part).unwrap_or(DEFAULT_STEP_LIMIT);
-            let step_limit = span("the step limit", step_limit, MIN_STEP_LIMIT)?;
-            Ok(Load::Ladder { rungs: freeze_rungs(rungs.as_deref())?, depth, step_limit, budget })
+            let step_limit = time("the step limit", step_limit, MIN_STEP_LIMIT_MS)?;
+            let doubling = Rungs::Doubling { connections_max: DEFAULT_MAX_DOUBLING };
+            let rungs = rungs.map_or(Ok(doubling), |rungs| freeze_rungs(&rungs))?;
+            Ok(Load::Ladder { rungs, depth, step_limit, budget })
         }
     }
 }
 
 /// The connections a loop starts with: as many as were asked for, else the default as far as the most allows it.
 /// More connections than requests would stand idle, as if the generator were too slow.
-fn start(
-    count: Option<u64>,
-    connections_max: Option<u32>,
-    requests_max: Option<u64>,
-) -> Result<u32, PlanError> {
+fn start(count: Option<u64>, connections_max: Option<u32>, requests_max: Option<u64>) -> Result<u32> {
     let requests = requests_max.map_or(u32::MAX, |count| u32::try_from(count).unwrap_or(u32::MAX));
     let most = connections_max.unwrap_or(u32::MAX);
-    let Some(count) = count else { return Ok(CONNECTIONS_DEFAULT.min(most).min(requests)) };
+    let Some(count) = count else { return Ok(DEFAULT_CONNECTIONS.min(most).min(requests)) };
     let count = connections(count)?;
     let (limit, why) = match most <= requests {
         true => (most, "the most connections that are allowed"),
@@ -302,29 +288,22 @@ fn start(
     if count <= limit {
         return Ok(count);
     }
-    let expected = format!("at most {limit}, {why}");
-    Err(PlanError::Range { what: "the number of connections", value: count.to_string(), expected })
+    Err(PlanError::range("the number of connections", count, format!("at most {limit}, {why}")))
 }
 
 /// Rungs keep the order in which they were asked for. None comes twice, for a rung is one row of the table.
-fn freeze_rungs(rungs: Option<&[u64]>) -> Result<Rungs, PlanError> {
-    let Some(rungs) = rungs else {
-        return Ok(Rungs::Doubling { connections_max: connections(DEFAULT_MAX_DOUBLING)? });
-    };
-    let rungs = rungs.iter().map(|count| connections(*count)).collect::<Result<Vec<_>, _>>()?;
+fn freeze_rungs(typed: &[u64]) -> Result<Rungs> {
+    let rungs = typed.iter().map(|count| connections(*count)).collect::<Result<Vec<_>>>()?;
     if rungs.is_empty() {
-        return Err(bad_ladder(&rungs, "at least one number of connections, as in --ladder 200,500,1k"));
+        let expected = "at least one number of connections, as in --ladder 200,500,1k";
+        return Err(PlanError::range("the ladder", "empty", expected));
     }
-    if rungs.iter().enumerate().any(|(index, count)| rungs[..index].contains(count)) {
-        return Err(bad_ladder(&rungs, "numbers of connections of which none comes twice"));
+    if (1..rungs.len()).any(|index| rungs[..index].contains(&rungs[index])) {
+        let text: Vec<String> = rungs.iter().map(u32::to_string).collect();
+        let expected = "numbers of connections of which none comes twice";
+        return Err(PlanError::range("the ladder", text.join(","), expected));
     }
     Ok(Rungs::Fixed(rungs))
-}
-
-fn bad_ladder(rungs: &[u32], expected: &str) -> PlanError {
-    let typed: Vec<String> = rungs.iter().map(u32::to_string).collect();
-    let value = if typed.is_empty() { "empty".to_owned() } else { typed.join(",") };
-    PlanError::Range { what: "the ladder", value, expected: expected.to_owned() }
 }
 
 #[cfg(test)]
@@ -333,26 +312,7 @@ mod tests {
     use crate::Probe;
 
     fn spec(load: LoadSpec) -> PlanSpec {
-        PlanSpec {
-            name: None,
-            url: "http://127.0.0.1:1/".to_owned(),
-            method: None,
-            headers: Vec::new(),
-            body: None,
-            scenario: ScenarioSpec::default(),
-            network: Network::default(),
-            transport: TransportSpec::default(),
-            load,
-            warm: None,
-            workers: None,
-            timeout: Duration::from_secs(1),
-            connections_max: None,
-            depth: None,
-            seed: 1,
-            driver: None,
-            slo: Slo::default(),
-            hosts: Vec::new(),
-        }
+        PlanSpec { timeout: Duration::from_secs(1), ..PlanSpec::new("http://127.0.0.1:1/", load) }
     }
 
     fn ladder(rungs: Option<Vec<u64>>) -> LoadSpec {
@@ -500,7 +460,7 @@ mod tests {
             Load::Ladder { step_limit, .. } => step_limit,
             Load::Single { .. } => panic!("a ladder stays one"),
         };
-        assert_eq!(limit(1_000), MIN_STEP_LIMIT);
+        assert_eq!(limit(1_000), Duration::from_millis(MIN_STEP_LIMIT_MS));
         assert_eq!(limit(90_000), Duration::from_secs(6));
         let error = within(500).unwrap_err().to_string();
         assert!(error.contains("the budget is 500ms"), "{error}");

@@ -4,9 +4,8 @@ use http::Uri;
 use plimsoll_http::{EncodeError, InvalidByte, Request, USER_AGENT, Version};
 use serde::{Deserialize, Serialize};
 
-/// The port of `http` where a URL names none.
+/// The ports where a URL names none.
 const PORT_HTTP: u16 = 80;
-/// The port of `https` where a URL names none.
 const PORT_HTTPS: u16 = 443;
 
 /// One request, and the server it goes to.
@@ -16,36 +15,25 @@ pub struct Target {
     pub url: String,
     /// Host name or address, without brackets.
     pub host: String,
-    /// TCP port.
     pub port: u16,
     /// Path and query, as they go into the request line.
     pub path: String,
-    /// Request method.
     pub method: String,
-    /// Headers in the order they were given.
     pub headers: Vec<(String, String)>,
-    /// Request body; empty for none.
+    /// Empty for none.
     pub body: Vec<u8>,
 }
 
 /// A target that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// The URL cannot be read.
     #[error("`{url}` is not a URL: {reason}; write it like http://127.0.0.1:8080/path")]
-    Url {
-        /// As typed.
-        url: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The scheme is not served.
+    Url { url: String, reason: String },
     #[error("`{0}` URLs are not supported; use http:// or https://")]
     Scheme(String),
     /// A header is not `Name: value`.
     #[error("header `{0}` has no colon; write it like -H 'Accept: text/html'")]
     Header(String),
-    /// The request cannot be put into bytes.
     #[error(transparent)]
     Encode(#[from] EncodeError<InvalidByte>),
 }
@@ -65,8 +53,7 @@ impl Target {
         let url = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
         let error = |reason: &str| TargetError::Url { url: url.clone(), reason: reason.to_owned() };
         let uri: Uri = url.parse().map_err(|reason: http::uri::InvalidUri| error(&reason.to_string()))?;
-        let scheme = uri.scheme_str().unwrap_or_default();
-        let port_otherwise = match scheme {
+        let usual_port = match uri.scheme_str().unwrap_or_default() {
             "http" => PORT_HTTP,
             "https" => PORT_HTTPS,
             other => return Err(TargetError::Scheme(other.to_owned())),
@@ -79,8 +66,9 @@ impl Target {
         if host.is_empty() || authority.port_u16() == Some(0) {
             return Err(error("it names no host or port"));
         }
-        let port = port_of(authority, port_otherwise)
-            .ok_or_else(|| error("its port is not a number up to 65535"))?;
+        let after_host = authority.as_str().rsplit(']').next().unwrap_or_default();
+        let port = if after_host.contains(':') { authority.port_u16() } else { Some(usual_port) };
+        let port = port.ok_or_else(|| error("its port is not a number up to 65535"))?;
         let path = uri.path_and_query().map_or("/", |path| path.as_str());
         let path = if path.starts_with('?') { format!("/{path}") } else { path.to_owned() };
         Ok(Self { url, host, port, path, method: "GET".to_owned(), headers: Vec::new(), body: Vec::new() })
@@ -118,13 +106,6 @@ impl Target {
     pub fn encode(&self) -> Result<Vec<u8>, TargetError> {
         Ok(self.request().encode(Version::Http1)?.to_bytes().0)
     }
-}
-
-/// The port, the scheme's own if none is given; `None` if what is given is not one.
-fn port_of(authority: &http::uri::Authority, otherwise: u16) -> Option<u16> {
-    let text = authority.as_str();
-    let after_host = text.rsplit_once(']').map_or(text, |(_, rest)| rest);
-    if after_host.contains(':') { authority.port_u16() } else { Some(otherwise) }
 }
 
 #[cfg(test)]

@@ -1,42 +1,81 @@
 //! What is spoken over connections as typed: HTTP/1.1 or HTTP/2, with or without TLS.
 
-use crate::{Target, TlsSpec};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Target;
 
 /// The protocols of a plan, as typed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TransportSpec {
-    /// HTTP/2 is spoken.
     pub http2: bool,
     /// Requests under way on each HTTP/2 connection, if given; that asks for HTTP/2 too.
     pub streams: Option<u64>,
-    /// TLS, for an `https` target.
+    /// For an `https` target.
     pub tls: TlsSpec,
+}
+
+/// How connections to an `https` target are encrypted. The plan names files and holds no secret of theirs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TlsSpec {
+    /// A PEM file of the certificates to trust in place of the system's authorities.
+    pub cacert: Option<PathBuf>,
+    /// A PEM file with the client's certificate, for servers that demand one.
+    pub cert: Option<PathBuf>,
+    /// A PEM file with the certificate's private key; the certificate's own file if none is given.
+    pub key: Option<PathBuf>,
+    /// Any certificate of the server is taken.
+    pub insecure: bool,
+    /// Whether connections resume the sessions of earlier ones.
+    pub resumption: bool,
+}
+
+impl Default for TlsSpec {
+    fn default() -> Self {
+        Self { cacert: None, cert: None, key: None, insecure: false, resumption: true }
+    }
+}
+
+impl TlsSpec {
+    /// The files named, each with its option.
+    fn files(&self) -> [(&'static str, Option<&PathBuf>); 3] {
+        [("--cacert", self.cacert.as_ref()), ("--cert", self.cert.as_ref()), ("--key", self.key.as_ref())]
+    }
+
+    /// The first option that was given.
+    fn given(&self) -> Option<&'static str> {
+        let files = self.files().map(|(option, path)| (option, path.is_some()));
+        let switches = [("--insecure", self.insecure), ("--no-resumption", !self.resumption)];
+        files.into_iter().chain(switches).find(|(_, given)| *given).map(|(option, _)| option)
+    }
+
+    /// The first file whose name cannot be stored with the run, by its option.
+    fn unstorable(&self) -> Option<&'static str> {
+        let unstorable = |path: &PathBuf| path.to_str().is_none();
+        self.files().into_iter().find(|(_, path)| path.is_some_and(unstorable)).map(|(option, _)| option)
+    }
 }
 
 /// Protocols that do not go together.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransportError {
-    /// Pipelining is HTTP/1.1's.
     #[error(
         "--pipeline is for HTTP/1.1; over HTTP/2 give the number of requests on a connection with --streams"
     )]
     Pipeline,
-    /// HTTP/2 has no connection for each request.
     #[error(
         "--no-keepalive is for HTTP/1.1: an HTTP/2 connection serves one request after another; \
          leave out --no-keepalive, or --http2 and --streams"
     )]
     KeepAlive,
-    /// TLS is asked for in part.
     #[error("{0} is about TLS, and the URL begins with http://; write https://, or leave out {0}")]
     Unencrypted(&'static str),
-    /// Authorities that are not used.
     #[error("--insecure accepts any certificate, so --cacert has no effect; leave out one of them")]
     Unverified,
-    /// A key of nothing.
     #[error("--key is the key of a client certificate; give the certificate with --cert")]
     KeyAlone,
-    /// A path that a run file cannot hold.
     #[error("the path given with {0} is not UTF-8, so it cannot be stored with the run; rename the file")]
     Path(&'static str),
 }
@@ -47,11 +86,6 @@ impl TransportSpec {
         self.http2 || self.streams.is_some()
     }
 
-    /// The requests under way on each connection, if either protocol's number is given.
-    pub(crate) fn depth(&self, pipeline: Option<u64>) -> Option<u64> {
-        self.streams.or(pipeline)
-    }
-
     /// Checks that the parts fit together; gives TLS as it will be used, if it is.
     pub(crate) fn checked(
         &self,
@@ -59,23 +93,16 @@ impl TransportSpec {
         pipeline: Option<u64>,
         keep_alive: bool,
     ) -> Result<Option<TlsSpec>, TransportError> {
-        if self.is_http2() && pipeline.is_some() {
-            return Err(TransportError::Pipeline);
-        }
-        if self.is_http2() && !keep_alive {
-            return Err(TransportError::KeepAlive);
-        }
         let tls = &self.tls;
-        match tls.given() {
-            Some(option) if !target.is_secure() => return Err(TransportError::Unencrypted(option)),
-            _ if tls.insecure && tls.cacert.is_some() => return Err(TransportError::Unverified),
-            _ if tls.key.is_some() && tls.cert.is_none() => return Err(TransportError::KeyAlone),
-            _ => {}
-        }
-        if let Some(option) = tls.unstorable() {
-            return Err(TransportError::Path(option));
-        }
-        Ok(target.is_secure().then(|| tls.clone()))
+        Err(match (tls.given(), tls.unstorable()) {
+            _ if self.is_http2() && pipeline.is_some() => TransportError::Pipeline,
+            _ if self.is_http2() && !keep_alive => TransportError::KeepAlive,
+            (Some(option), _) if !target.is_secure() => TransportError::Unencrypted(option),
+            _ if tls.insecure && tls.cacert.is_some() => TransportError::Unverified,
+            _ if tls.key.is_some() && tls.cert.is_none() => TransportError::KeyAlone,
+            (_, Some(option)) => TransportError::Path(option),
+            _ => return Ok(target.is_secure().then(|| tls.clone())),
+        })
     }
 }
 

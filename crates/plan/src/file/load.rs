@@ -80,7 +80,7 @@ pub(super) fn profile(file: &Section<'_, '_>) -> Result<Option<ProfileSpec>, Pla
     let Some(section) = file.section("profile", &PROFILE_KEYS)? else { return Ok(None) };
     let time = section.get("time").map(|time| time.duration()).transpose()?;
     let source = section.needed("source")?.string()?;
-    Ok(Some(ProfileSpec { source, time: time.unwrap_or(ProfileSpec::TIME_DEFAULT) }))
+    Ok(Some(ProfileSpec { source, time: time.unwrap_or(ProfileSpec::DEFAULT_TIME) }))
 }
 
 /// The conditions; what is not given is not judged.

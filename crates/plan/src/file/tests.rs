@@ -282,7 +282,7 @@ fn a_profile_has_a_source_and_a_time_and_a_variant_may_change_them() {
     let section = "[profile]\nsource = \"http://${host:api1}:9000/debug/pprof/profile\"\n";
     let file = with(&format!("{section}[[variant]]\nname = \"short\"\nprofile.time = \"2s\"\n"));
     let profile = file.profile.unwrap();
-    assert_eq!(profile.time, ProfileSpec::TIME_DEFAULT);
+    assert_eq!(profile.time, ProfileSpec::DEFAULT_TIME);
     let short = file.variants[0].file.profile.clone().unwrap();
     assert_eq!(short, ProfileSpec { time: Duration::from_secs(2), ..profile });
     let error = refused(&format!("{WHOLE}[profile]\ntime = \"2s\"\n"));

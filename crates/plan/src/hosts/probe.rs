@@ -7,14 +7,9 @@ use std::str::FromStr;
 use http::Uri;
 use serde::{Deserialize, Serialize};
 
-use super::error::PlanHostError;
-use crate::HostPort;
 use crate::name::{LOCAL_HOST, default_name, is_host_name};
-
-/// The ports of components where none is given.
-const PORT_REDIS: u16 = 6379;
-const PORT_MEMCACHED: u16 = 11211;
-const PORT_MARIADB: u16 = 3306;
+use crate::typed::{self, stored_as_typed};
+use crate::{HostPort, PlanHostError};
 
 /// Where the counters of a host, or of a component on it, are read. It is typed, printed and stored in one form; only a
 /// password is neither printed nor stored.
@@ -25,39 +20,31 @@ pub enum Probe {
     None,
     /// This machine; with a port also the process that listens on it, its children, and what it is connected to here.
     Local {
-        /// The port of the process to sample.
         port: Option<u16>,
     },
     /// This machine, and this process on it.
     Pid(u32),
-    /// Another machine, through the system's `ssh` and a `plimsoll` that is installed there.
+    /// Another machine, through the system's `ssh` and a `plimsoll` that is installed there. The host is a name, an address
+    /// without brackets, or an alias of ssh's configuration; without user or port `ssh` chooses.
     Ssh {
-        /// The user to log in as, if it is not for `ssh` to choose.
         user: Option<String>,
-        /// Its name or address, or an alias of ssh's configuration, without brackets.
         host: String,
-        /// The port, if it is not for `ssh` to choose.
         port: Option<u16>,
     },
     /// The URL of a page in Prometheus' text form; that of a node_exporter covers a whole host.
     Page(String),
     /// The URL of nginx's stub_status.
     Nginx(String),
-    /// Redis, or what speaks its protocol.
+    /// Redis, or what speaks its protocol; the password is that of its default user.
     Redis {
-        /// The password of its default user, if that has one.
         password: Option<String>,
-        /// Where it listens.
         address: HostPort,
     },
     Memcached(HostPort),
     /// MariaDB or MySQL.
     Mariadb {
-        /// The user to log in as.
         user: String,
-        /// The password, if there is one.
         password: Option<String>,
-        /// Where it listens.
         address: HostPort,
     },
     /// The URL of a Go program's expvar page.
@@ -74,30 +61,23 @@ impl Probe {
 
     /// The same probe of hosts that go by their addresses, with its password: `address` resolves a name. Names
     /// that it does not know stay.
-    #[must_use]
     pub fn settled(&self, address: impl Fn(&str) -> Option<IpAddr>) -> Self {
-        let place = |known: &HostPort| {
-            let host = address(&known.host).map_or_else(|| known.host.clone(), |found| found.to_string());
-            HostPort { host, port: known.port }
-        };
-        let page = |url: &str| {
-            host_of(url)
-                .and_then(|host| with_host(url, &host, address(&host)?))
-                .unwrap_or_else(|| url.to_owned())
-        };
-        match self {
-            Self::None | Self::Local { .. } | Self::Pid(_) | Self::Ssh { .. } | Self::Jvm(_) => self.clone(),
-            Self::Page(url) => Self::Page(page(url)),
-            Self::Nginx(url) => Self::Nginx(page(url)),
-            Self::Expvar(url) => Self::Expvar(page(url)),
-            Self::Memcached(known) => Self::Memcached(place(known)),
-            Self::Redis { password, address } => {
-                Self::Redis { password: password.clone(), address: place(address) }
+        let mut settled = self.clone();
+        match &mut settled {
+            Self::None | Self::Local { .. } | Self::Pid(_) | Self::Ssh { .. } | Self::Jvm(_) => {}
+            Self::Page(url) | Self::Nginx(url) | Self::Expvar(url) => {
+                let page = host_of(url).and_then(|host| with_host(url, &host, address(&host)?));
+                *url = page.unwrap_or_else(|| url.clone());
             }
-            Self::Mariadb { user, password, address } => {
-                Self::Mariadb { user: user.clone(), password: password.clone(), address: place(address) }
+            Self::Memcached(place)
+            | Self::Redis { address: place, .. }
+            | Self::Mariadb { address: place, .. } => {
+                if let Some(found) = address(&place.host) {
+                    place.host = found.to_string();
+                }
             }
         }
+        settled
     }
 
     /// The name of the host that it samples, unless one was given: that of its address, or
@@ -149,15 +129,7 @@ fn without_password(text: &str) -> String {
 
 /// The URL of a page, if it is one that can be asked for.
 fn page(url: &str) -> Result<String, String> {
-    let shown = without_password(url);
-    let uri: Uri = url.parse().map_err(|error| format!("`{shown}` is not a URL ({error})"))?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(format!("`{shown}` begins neither with http:// nor with https://"));
-    }
-    let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
-    if authority.contains('@') {
-        return Err("its URL carries a user name, and run files would keep the password".to_owned());
-    }
+    typed::page(url, &format!("`{}`", without_password(url)))?;
     if host_of(url).is_none_or(|host| host.is_empty()) {
         return Err(format!("`{url}` names no host"));
     }
@@ -170,16 +142,6 @@ fn address(text: &str, otherwise: u16) -> Result<HostPort, String> {
     let bare_port = text.ends_with(']') || !text.contains(':');
     let whole = if bare_port { format!("{text}:{otherwise}") } else { text.to_owned() };
     whole.parse().map_err(|_| format!("`{text}` is not a host with a port"))
-}
-
-fn pid(text: &str) -> Result<u32, String> {
-    let pid = text.parse().ok().filter(|pid| *pid > 0);
-    pid.ok_or_else(|| format!("`{text}` is not the number of a process"))
-}
-
-fn port(text: &str) -> Result<u16, String> {
-    let port = text.parse().ok().filter(|port| *port > 0);
-    port.ok_or_else(|| format!("`{text}` is not a port"))
 }
 
 /// `[user@]host[:port]`. What begins with a dash would be an option to ssh.
@@ -201,18 +163,19 @@ fn ssh(text: &str) -> Result<Probe, String> {
     if let Some(user) = user.filter(|user| !plain(user)) {
         return Err(format!("`{user}` is not a user"));
     }
-    let port = port_text.map(port).transpose()?;
+    let port = port_text.map(typed::port).transpose()?;
     Ok(Probe::Ssh { user: user.map(ToOwned::to_owned), host: host.to_owned(), port })
 }
 
 /// `[:password@]host[:port]`. The password may hold any character.
 fn redis(text: &str) -> Result<Probe, String> {
-    let (password, place) = text.rsplit_once('@').map_or((None, text), |(login, place)| (Some(login), place));
-    let password = password.map(|login| match login.strip_prefix(':') {
-        Some(password) => Ok(password.to_owned()),
-        None => Err("a password of Redis stands after a colon, as in redis://:password@host:6379".to_owned()),
-    });
-    Ok(Probe::Redis { password: password.transpose()?, address: address(place, PORT_REDIS)? })
+    let Some((login, place)) = text.rsplit_once('@') else {
+        return Ok(Probe::Redis { password: None, address: address(text, 6379)? });
+    };
+    let password = login
+        .strip_prefix(':')
+        .ok_or("a password of Redis stands after a colon, as in redis://:password@host:6379")?;
+    Ok(Probe::Redis { password: Some(password.to_owned()), address: address(place, 6379)? })
 }
 
 /// `user[:password]@host[:port]`. The password may hold any character.
@@ -223,7 +186,7 @@ fn mariadb(text: &str) -> Result<Probe, String> {
         return Err("it names no user to log in as".to_owned());
     }
     let password = password.map(ToOwned::to_owned);
-    Ok(Probe::Mariadb { user: user.to_owned(), password, address: address(place, PORT_MARIADB)? })
+    Ok(Probe::Mariadb { user: user.to_owned(), password, address: address(place, 3306)? })
 }
 
 fn parsed(text: &str) -> Result<Probe, String> {
@@ -234,7 +197,7 @@ fn parsed(text: &str) -> Result<Probe, String> {
             "nginx+http" | "nginx+https" => page(&text["nginx+".len()..]).map(Probe::Nginx),
             "expvar+http" | "expvar+https" => page(&text["expvar+".len()..]).map(Probe::Expvar),
             "redis" => redis(rest),
-            "memcached" => address(rest, PORT_MEMCACHED).map(Probe::Memcached),
+            "memcached" => address(rest, 11211).map(Probe::Memcached),
             "mariadb" | "mysql" => mariadb(rest),
             other => Err(format!("nothing here speaks {other}://")),
         };
@@ -242,9 +205,9 @@ fn parsed(text: &str) -> Result<Probe, String> {
     match text.split_once(':') {
         None if text == "none" => Ok(Probe::None),
         None if text == "local" => Ok(Probe::Local { port: None }),
-        Some(("local", text)) => port(text).map(|port| Probe::Local { port: Some(port) }),
-        Some(("pid", text)) => pid(text).map(Probe::Pid),
-        Some(("jvm", text)) => pid(text).map(Probe::Jvm),
+        Some(("local", text)) => typed::port(text).map(|port| Probe::Local { port: Some(port) }),
+        Some(("pid", text)) => typed::pid(text).map(Probe::Pid),
+        Some(("jvm", text)) => typed::pid(text).map(Probe::Jvm),
         _ => Err("it has no known beginning".to_owned()),
     }
 }
@@ -282,16 +245,4 @@ impl fmt::Display for Probe {
     }
 }
 
-impl TryFrom<String> for Probe {
-    type Error = PlanHostError;
-
-    fn try_from(text: String) -> Result<Self, PlanHostError> {
-        text.parse()
-    }
-}
-
-impl From<Probe> for String {
-    fn from(probe: Probe) -> Self {
-        probe.to_string()
-    }
-}
+stored_as_typed!(Probe);

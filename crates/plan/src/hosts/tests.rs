@@ -126,7 +126,7 @@ fn probes_of_one_host_are_gathered_in_their_order() {
 #[test]
 fn hosts_have_different_names_and_valid_capacities() {
     let refused = |hosts: Vec<PlanHost>, part: &str| {
-        let error = checked(hosts).unwrap_err().to_string();
+        let error = check(&hosts).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     };
     let capped = |capacity| vec![PlanHost { capacity, ..PlanHost::named("a") }];
@@ -138,7 +138,7 @@ fn hosts_have_different_names_and_valid_capacities() {
     refused(capped(Capacity { link_in_bits_per_sec: Some(0), ..Capacity::default() }), "link in");
     let both = PlanHost { probes: vec![Probe::None, probe("local")], ..PlanHost::named("a") };
     refused(vec![both], "`none` and another");
-    assert!(checked(capped(Capacity { cores: Some(0.25), ..Capacity::default() })).is_ok());
+    assert!(check(&capped(Capacity { cores: Some(0.25), ..Capacity::default() })).is_ok());
 }
 
 #[test]
@@ -158,4 +158,15 @@ fn a_host_survives_its_json() {
     let json = serde_json::to_string(&host).unwrap();
     assert_eq!(serde_json::from_str::<PlanHost>(&json).unwrap(), host);
     assert!(!json.contains("memory"), "what is not known is left out: {json}");
+}
+
+#[test]
+fn each_cap_is_found_by_its_name_and_in_a_capacity_that_is_only_it() {
+    for cap in Cap::ALL {
+        assert_eq!(Cap::named(cap.name()), Some(cap));
+        let has: Vec<Cap> =
+            Cap::ALL.into_iter().filter(|other| other.of(&cap.alone(1500)) == Some(1500)).collect();
+        assert_eq!(has, [cap]);
+    }
+    assert_eq!(Cap::named("threads"), None);
 }

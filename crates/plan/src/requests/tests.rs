@@ -1,7 +1,5 @@
-use std::time::Duration;
-
 use super::*;
-use crate::{LoadSpec, Network, Plan, PlanSpec, Slo, TransportSpec};
+use crate::{LoadSpec, Plan, PlanSpec};
 
 fn request(url: &str, line: usize) -> RequestSpec {
     RequestSpec {
@@ -16,26 +14,9 @@ fn request(url: &str, line: usize) -> RequestSpec {
 }
 
 fn spec(url: &str, requests: Vec<RequestSpec>) -> PlanSpec {
-    PlanSpec {
-        name: None,
-        url: url.to_owned(),
-        method: None,
-        headers: Vec::new(),
-        body: None,
-        scenario: ScenarioSpec { requests, ..ScenarioSpec::default() },
-        network: Network::default(),
-        load: LoadSpec::Ladder { rungs: None, step_limit: None, budget: None },
-        warm: None,
-        workers: None,
-        timeout: Duration::from_secs(1),
-        connections_max: None,
-        depth: None,
-        seed: 1,
-        driver: None,
-        transport: TransportSpec::default(),
-        slo: Slo::default(),
-        hosts: Vec::new(),
-    }
+    let load = LoadSpec::Ladder { rungs: None, step_limit: None, budget: None };
+    let scenario = ScenarioSpec { requests, ..ScenarioSpec::default() };
+    PlanSpec { scenario, ..PlanSpec::new(url, load) }
 }
 
 fn frozen(url: &str, urls: &[&str]) -> Result<Plan, PlanError> {
@@ -128,4 +109,29 @@ fn more_checks_than_can_be_counted_are_refused() {
     spec.scenario.checks = vec!["size>1".to_owned(); 33];
     let error = spec.freeze().unwrap_err().to_string();
     assert!(error.contains("the number of checks is 33") && error.contains("at most 32"), "{error}");
+}
+
+fn post(body_bytes: usize) -> MixedRequest {
+    MixedRequest {
+        group: 0,
+        weight: 1,
+        line: 0,
+        method: "POST".to_owned(),
+        path: "/".to_owned(),
+        headers: Vec::new(),
+        body: vec![0; body_bytes],
+    }
+}
+
+#[test]
+fn what_a_connection_carries_fits_into_two_gibibytes() {
+    let checked = |bodies: &[usize], depth| {
+        let requests: Vec<MixedRequest> = bodies.iter().map(|bytes| post(*bytes)).collect();
+        check_volume(&requests, "a.test", depth)
+    };
+    assert!(checked(&[10, 1_000_000], 2_000).is_ok());
+    assert!(checked(&[10], 10_000).is_ok());
+    let error = checked(&[10, 1_000_000], 3_000).unwrap_err().to_string();
+    assert!(error.contains("is 3,000 × 1.00 MB; it must be at most 2 GiB"), "{error}");
+    assert!(error.contains("--pipeline"), "{error}");
 }

@@ -1,0 +1,48 @@
+//! Texts that are typed, printed and stored in one form, and the parts that several of them have.
+
+use http::Uri;
+
+/// Stores a type in the form in which it is typed.
+macro_rules! stored_as_typed {
+    ($($kind:ty),*) => {$(
+        impl TryFrom<String> for $kind {
+            type Error = <$kind as std::str::FromStr>::Err;
+
+            fn try_from(text: String) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        }
+
+        impl From<$kind> for String {
+            fn from(value: $kind) -> Self {
+                value.to_string()
+            }
+        }
+    )*};
+}
+
+pub(crate) use stored_as_typed;
+
+/// A TCP port; an error for 0.
+pub(crate) fn port(text: &str) -> Result<u16, String> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.ok_or_else(|| format!("`{text}` is not a port"))
+}
+
+/// The number of a process; an error for 0.
+pub(crate) fn pid(text: &str) -> Result<u32, String> {
+    let pid = text.parse().ok().filter(|pid| *pid > 0);
+    pid.ok_or_else(|| format!("`{text}` is not the number of a process"))
+}
+
+/// The URL of a page that can be asked for; errors call it as `shown` says.
+pub(crate) fn page(url: &str, shown: &str) -> Result<Uri, String> {
+    let uri: Uri = url.parse().map_err(|error| format!("{shown} is not a URL ({error})"))?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err(format!("{shown} begins neither with http:// nor with https://"));
+    }
+    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        return Err("its URL carries a user name, and run files would keep the password".to_owned());
+    }
+    Ok(uri)
+}
