@@ -11,8 +11,6 @@ mod expect;
 mod host;
 mod load;
 mod overlay;
-mod request;
-mod row;
 mod section;
 mod switch;
 mod target;
@@ -23,17 +21,16 @@ use std::path::PathBuf;
 
 use toml::de::DeTable;
 
-use crate::{Network, PlanSpec, ProfileSpec, ScenarioSpec};
-pub use conclusions::{Compare, MachineGoal};
+use crate::{PlanSpec, ProfileSpec};
+use entry::Entry;
+use error::Result;
+use section::Section;
+
+pub use conclusions::{Compare, MachineGoal, RowSpec};
 pub use error::{PlanFileError, Problem};
 pub use expect::{Expect, Expected};
-pub use host::{GeneratorSpec, LabHostSpec, Ready, UnknownSign};
-pub use row::RowSpec;
-use section::Section;
+pub use host::{GeneratorSpec, LabHostSpec, Ready};
 pub use switch::{Combinations, Positions, Switch, Turn};
-
-/// The longest time for one request of a plan file: that of the command line.
-const TIMEOUT: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// What a plan file says.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,9 +42,7 @@ pub struct PlanFile {
     pub requests: Option<PathBuf>,
     /// The hosts that a lab makes; all others exist already.
     pub lab_hosts: Vec<LabHostSpec>,
-    /// The generator's host in a lab.
     pub generator: GeneratorSpec,
-    /// The same with other values here and there.
     pub variants: Vec<Variant>,
     /// The CPU profile to be taken at the plateau. In a lab its URL may name hosts as `${host:NAME}`.
     pub profile: Option<ProfileSpec>,
@@ -55,11 +50,8 @@ pub struct PlanFile {
     pub expect: Option<Expect>,
     /// False if a quick pass over all runs of the file leaves this one out.
     pub quick: bool,
-    /// What the run is in a table of all runs of the file.
     pub row: Option<RowSpec>,
-    /// What is turned on and off to see what it costs.
     pub switches: Vec<Switch>,
-    /// In which combinations of them it is measured.
     pub combinations: Combinations,
     /// The run that those of the file and its variants are set against; `None` for a variant's own part.
     pub compare: Option<Compare>,
@@ -108,7 +100,7 @@ impl PlanFile {
     /// # Errors
     /// When it is not TOML, a key is not known or missing, or a value is not what its key needs. Whether the plan can be
     /// run is seen when it is frozen.
-    pub fn parse(text: &str) -> Result<Self, PlanFileError> {
+    pub fn parse(text: &str) -> Result<Self> {
         Self::named(text, None)
     }
 
@@ -116,7 +108,7 @@ impl PlanFile {
     ///
     /// # Errors
     /// As [`Self::parse`].
-    pub fn named(text: &str, stem: Option<&str>) -> Result<Self, PlanFileError> {
+    pub fn named(text: &str, stem: Option<&str>) -> Result<Self> {
         let root = DeTable::parse(text).map_err(|error| PlanFileError::syntax(text, &error))?.into_inner();
         let mut file = read(text, &root)?;
         let section = Section::new(text, &root, &KEYS)?;
@@ -127,26 +119,15 @@ impl PlanFile {
             }
             file.variants.push(Variant { name, file: read_variant(text, &root, &variant)? });
         }
-        file.take_name(stem);
+        let specs = file.variants.iter_mut().map(|variant| &mut variant.file.spec).chain([&mut file.spec]);
+        for spec in specs.filter(|spec| spec.name.is_none()) {
+            spec.name = stem.map(ToOwned::to_owned);
+        }
         let names: Vec<&str> = file.variants.iter().map(|variant| variant.name.as_str()).collect();
         file.compare = conclusions::compare(&section, file.spec.name.as_deref(), &names)?;
         file.machines = conclusions::machines(&section)?;
-        file.about = section.get("about").map(|about| about.one_line()).transpose()?;
+        file.about = section.read("about", Entry::one_line)?;
         Ok(file)
-    }
-
-    /// The file and its variants are called so if they have no name.
-    fn take_name(&mut self, stem: Option<&str>) {
-        let all = std::iter::once(&mut self.spec)
-            .chain(self.variants.iter_mut().map(|variant| &mut variant.file.spec));
-        for spec in all.filter(|spec| spec.name.is_none()) {
-            spec.name = stem.map(ToOwned::to_owned);
-        }
-    }
-
-    /// Those of [`Self::all`] that a pass makes; a quick one leaves out what says so.
-    pub fn of_pass(&self, quick: bool) -> impl Iterator<Item = (Option<&str>, &Self)> {
-        self.all().filter(move |(_, file)| file.quick || !quick)
     }
 
     /// The plans of the file with their names: its own, then those of its variants.
@@ -154,15 +135,16 @@ impl PlanFile {
         let variants = self.variants.iter().map(|variant| (Some(variant.name.as_str()), &variant.file));
         std::iter::once((None, self)).chain(variants)
     }
+
+    /// Those of [`Self::all`] that a pass makes; a quick one leaves out what says so.
+    pub fn of_pass(&self, quick: bool) -> impl Iterator<Item = (Option<&str>, &Self)> {
+        self.all().filter(move |(_, file)| file.quick || !quick)
+    }
 }
 
 /// The file with a variant laid over it. Its name stays that of the file, so that runs of one file lie together.
-fn read_variant<'a>(
-    text: &'a str,
-    root: &DeTable<'a>,
-    variant: &Section<'_, 'a>,
-) -> Result<PlanFile, PlanFileError> {
-    let mut over = variant.table().clone();
+fn read_variant<'s>(text: &'s str, root: &DeTable<'s>, variant: &Section<'s>) -> Result<PlanFile> {
+    let mut over = variant.table.clone();
     over.remove("name");
     let mut whole = root.clone();
     whole.remove("variant");
@@ -170,43 +152,28 @@ fn read_variant<'a>(
     read(text, &whole)
 }
 
-fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile, PlanFileError> {
+fn read(text: &str, root: &DeTable<'_>) -> Result<PlanFile> {
     let section = Section::new(text, root, &KEYS)?;
     let mut hosts = host::hosts(&section)?;
     // A variant whose hosts do not all take part inherits the names of those that do not.
-    let row = row::row(&section, &hosts.plan)?;
+    let row = conclusions::row(&section, &hosts.plan)?;
     hosts.take_part(&section)?;
-    let target = target::target(&section)?;
-    let spec = PlanSpec {
-        name: section.get("name").map(|name| name.name()).transpose()?,
-        url: target.url,
-        method: target.method,
-        headers: target.headers,
-        body: target.body,
-        scenario: ScenarioSpec { requests: target.several.own, ..ScenarioSpec::default() },
-        network: Network { keep_alive: target.keeps_alive, ..Network::default() },
-        transport: target.transport,
-        load: load::load(&section)?,
-        warm: load::warm(&section)?,
-        workers: None,
-        timeout: TIMEOUT,
-        connections_max: None,
-        depth: None,
-        seed: 1,
-        driver: None,
-        slo: load::slo(&section)?,
-        hosts: hosts.plan,
-    };
+    let mut spec = PlanSpec::new("", load::search(None));
+    let requests = target::target(&section, &mut spec)?;
+    spec.name = section.read("name", Entry::name)?;
+    (spec.load, spec.warm) = load::load(&section)?;
+    spec.slo = load::slo(&section)?;
+    spec.hosts = hosts.plan;
     let switches = switch::switches(&section)?;
     Ok(PlanFile {
         spec,
-        requests: target.several.file,
+        requests,
         lab_hosts: hosts.lab,
         generator: host::generator(&section)?,
         variants: Vec::new(),
         profile: load::profile(&section)?,
         expect: expect::expect(&section)?,
-        quick: section.get("quick").map_or(Ok(true), |quick| quick.boolean())?,
+        quick: section.read("quick", Entry::boolean)?.unwrap_or(true),
         row,
         combinations: switch::combinations(&section, &switches)?,
         switches,

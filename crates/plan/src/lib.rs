@@ -23,7 +23,7 @@ pub use arrivals::{ArrivalProcess, Arrivals, Shard};
 pub use error::{HostError, PlanError, PlanHostError};
 pub use file::{
     Combinations, Compare, Expect, Expected, GeneratorSpec, LabHostSpec, MachineGoal, PlanFile,
-    PlanFileError, Positions, Problem, Ready, RowSpec, Switch, Turn, UnknownSign, Variant,
+    PlanFileError, Positions, Problem, Ready, RowSpec, Switch, Turn, Variant,
 };
 pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe};
 pub use name::checked_name;

@@ -1,11 +1,12 @@
 //! The parts of a plan file about what its runs say together.
 
-use super::entry::Entry;
-use super::error::{PlanFileError, instead};
-use super::section::Section;
+use std::collections::BTreeSet;
+use std::time::Duration;
 
-const COMPARE_KEYS: [&str; 1] = ["against"];
-const MACHINES_KEYS: [&str; 2] = ["target", "utilisation"];
+use super::entry::Entry;
+use super::error::Result;
+use super::section::Section;
+use crate::PlanHost;
 
 /// The runs that all others of the file are set against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,66 +18,85 @@ pub struct Compare {
 /// The rate that machines are to be counted for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MachineGoal {
-    /// Requests per second.
     pub target_per_sec: f64,
     /// How full a machine may be, as a part of it.
     pub utilisation: f64,
 }
 
-impl MachineGoal {
-    /// How full a machine may be where nothing is said.
-    pub const UTILISATION_DEFAULT: f64 = 0.7;
+/// What a run is in a table of runs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RowSpec {
+    /// The case that is measured; the runs of one case make one row. `None`: a case of its own.
+    pub case: Option<String>,
+    /// The host or the tier that this run measures alone. It is no row then, and gives that of its case what this one carries alone.
+    pub alone: Option<String>,
+    /// The host that passes requests on to those that are measured alone.
+    pub front: Option<String>,
+    /// How long each request is held by order of the test.
+    pub held: Option<Duration>,
+    /// Rows of the same requests; those of another group cost something else.
+    pub group: Option<String>,
+    /// Processors of the machines under test, if not those of the target's host.
+    pub cores: Option<f64>,
 }
 
 /// What the runs are compared with: the names of variants, or that of the file; one or a list.
-pub(super) fn compare(
-    file: &Section<'_, '_>,
-    own: Option<&str>,
-    variants: &[&str],
-) -> Result<Option<Compare>, PlanFileError> {
-    let Some(section) = file.section("compare", &COMPARE_KEYS)? else { return Ok(None) };
+pub(super) fn compare(file: &Section<'_>, own: Option<&str>, variants: &[&str]) -> Result<Option<Compare>> {
+    let Some(section) = file.section("compare", &["against"])? else { return Ok(None) };
     let entry = section.needed("against")?;
     if variants.is_empty() {
         return Err(entry.wrong("left out of a file without variants: there is nothing to compare"));
     }
-    let entries = entry.one_or_more()?;
-    if entries.is_empty() {
-        return Err(entry.wrong("the name of a variant, or of the file for its own plan, or a list of them"));
-    }
+    let known: Vec<&str> = own.into_iter().chain(variants.iter().copied()).collect();
     let mut against = Vec::new();
-    for entry in entries {
-        let reference = reference(&entry, own, variants)?;
+    for entry in entry.one_or_more()? {
+        let name = entry.one_of(&known, "the name of a variant, or of the file for its own plan")?;
+        let reference = Some(name).filter(|name| variants.contains(&name.as_str()));
         if against.contains(&reference) {
             return Err(entry.wrong("a name that does not stand in the list before"));
         }
         against.push(reference);
     }
-    Ok(Some(Compare { against }))
+    match against.is_empty() {
+        true => Err(entry.wrong("the name of a variant, or of the file for its own plan, or a list of them")),
+        false => Ok(Some(Compare { against })),
+    }
 }
 
-fn reference(
-    entry: &Entry<'_, '_>,
-    own: Option<&str>,
-    variants: &[&str],
-) -> Result<Option<String>, PlanFileError> {
-    let name = entry.string()?;
-    if variants.contains(&name.as_str()) {
-        return Ok(Some(name));
-    }
-    if own == Some(name.as_str()) {
-        return Ok(None);
-    }
-    let known: Vec<&str> = own.into_iter().chain(variants.iter().copied()).collect();
-    let near = instead(&name, &known);
-    Err(entry.wrong(&format!("the name of a variant, or of the file for its own plan; {near}")))
+/// The rate that machines are to be counted for; they may be 70 % full where nothing is said.
+pub(super) fn machines(file: &Section<'_>) -> Result<Option<MachineGoal>> {
+    let Some(section) = file.section("machines", &["target", "utilisation"])? else { return Ok(None) };
+    let utilisation = section.read("utilisation", Entry::ratio)?.unwrap_or(0.7);
+    Ok(Some(MachineGoal { target_per_sec: section.needed("target")?.rate_per_sec()?, utilisation }))
 }
 
-/// The rate that machines are to be counted for.
-pub(super) fn machines(file: &Section<'_, '_>) -> Result<Option<MachineGoal>, PlanFileError> {
-    let Some(section) = file.section("machines", &MACHINES_KEYS)? else { return Ok(None) };
-    let utilisation = section.get("utilisation").map(|ratio| ratio.ratio()).transpose()?;
-    Ok(Some(MachineGoal {
-        target_per_sec: section.needed("target")?.rate_per_sec()?,
-        utilisation: utilisation.unwrap_or(MachineGoal::UTILISATION_DEFAULT),
+/// The row of a file with these hosts, whether they take part or not.
+pub(super) fn row(file: &Section<'_>, hosts: &[PlanHost]) -> Result<Option<RowSpec>> {
+    let keys = ["case", "alone", "front", "held", "group", "cores"];
+    let Some(section) = file.section("row", &keys)? else { return Ok(None) };
+    let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+    let tiers = hosts.iter().filter_map(|host| host.tier.as_deref());
+    let names_and_tiers: BTreeSet<&str> = names.iter().copied().chain(tiers).collect();
+    let names_and_tiers = Vec::from_iter(names_and_tiers);
+    let alone =
+        |entry: &Entry<'_>| entry.one_of(&names_and_tiers, "the name of a host of this file or of a tier");
+    Ok(Some(RowSpec {
+        case: section.read("case", filled)?,
+        alone: section.read("alone", alone)?,
+        front: section.read("front", |entry| entry.one_of(&names, "the name of a host of this file"))?,
+        held: section.read("held", held)?,
+        group: section.read("group", filled)?,
+        cores: section.read("cores", |entry| entry.positive("a number of cores above 0"))?,
     }))
+}
+
+/// A text that says something.
+fn filled(entry: &Entry<'_>) -> Result<String> {
+    let text = entry.string()?;
+    if text.trim().is_empty() { Err(entry.wrong("a text that is not empty")) } else { Ok(text) }
+}
+
+/// A time that may be none at all, unlike that of a step.
+fn held(entry: &Entry<'_>) -> Result<Duration> {
+    if entry.is_zero() { Ok(Duration::ZERO) } else { entry.duration() }
 }

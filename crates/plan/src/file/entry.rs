@@ -2,165 +2,177 @@
 
 use std::time::Duration;
 
-use plimsoll_units::{
-    ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate,
-};
+use plimsoll_units::{parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate};
 use toml::de::{DeInteger, DeValue};
 
-use super::error::{PlanFileError, line_of};
+use super::error::{PlanFileError, Problem, Result, instead, line_of};
 use crate::checked_name;
 
 /// A value with its place in the file.
 #[derive(Debug, Clone)]
-pub(super) struct Entry<'s, 'a> {
+pub(super) struct Entry<'s> {
     pub(super) text: &'s str,
     /// The keys that lead here.
     pub(super) path: String,
     pub(super) line: usize,
-    pub(super) value: &'s DeValue<'a>,
+    pub(super) value: &'s DeValue<'s>,
 }
 
-/// A whole number; an error for one beyond what a `u64` holds, or below zero.
+/// A whole number; none for one beyond what a `u64` holds, or below zero.
 fn whole(number: &DeInteger<'_>) -> Option<u64> {
     u64::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
-impl<'s, 'a> Entry<'s, 'a> {
-    pub(super) fn string(&self) -> Result<String, PlanFileError> {
-        match self.value {
-            DeValue::String(text) => Ok(text.to_string()),
-            _ => Err(self.wrong("a text in quotes")),
-        }
+impl<'s> Entry<'s> {
+    /// An error about this value, by what it is.
+    pub(super) fn wrong(&self, expected: &str) -> PlanFileError {
+        let found = match self.value {
+            DeValue::String(text) => &format!("`{text}`"),
+            DeValue::Integer(number) => &number.to_string(),
+            DeValue::Float(number) => &number.to_string(),
+            DeValue::Boolean(value) => &value.to_string(),
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        };
+        self.wrong_as(found, expected)
+    }
+
+    /// An error about this value, which is called `found`.
+    pub(super) fn wrong_as(&self, found: &str, expected: &str) -> PlanFileError {
+        let problem =
+            Problem::Wrong { key: self.path.clone(), found: found.to_owned(), expected: expected.to_owned() };
+        PlanFileError { line: self.line, problem }
+    }
+
+    pub(super) fn string(&self) -> Result<String> {
+        self.value.as_str().map(str::to_owned).ok_or_else(|| self.wrong("a text in quotes"))
     }
 
     /// A text that is shown in one line: not empty, and without characters that would break it.
-    pub(super) fn one_line(&self) -> Result<String, PlanFileError> {
-        const EXPECTED: &str = "a text of one line, with something in it";
+    pub(super) fn one_line(&self) -> Result<String> {
         let text = self.string()?;
-        if text.contains(char::is_control) {
-            return Err(self.wrong_as("a text with a line break, a tab or the like", EXPECTED));
-        }
-        if text.trim().is_empty() {
-            return Err(self.wrong_as("empty", EXPECTED));
-        }
-        Ok(text)
+        let found = if text.contains(char::is_control) {
+            "a text with a line break, a tab or the like"
+        } else if text.trim().is_empty() {
+            "empty"
+        } else {
+            return Ok(text);
+        };
+        Err(self.wrong_as(found, "a text of one line, with something in it"))
     }
 
     /// A name that files can carry.
-    pub(super) fn name(&self) -> Result<String, PlanFileError> {
+    pub(super) fn name(&self) -> Result<String> {
         checked_name(self.string()?).map_err(|_| self.wrong("a name of letters, digits, - _ and dots"))
     }
 
-    pub(super) fn boolean(&self) -> Result<bool, PlanFileError> {
-        match self.value {
-            DeValue::Boolean(value) => Ok(*value),
-            _ => Err(self.wrong("true or false")),
+    /// One of these names.
+    pub(super) fn one_of(&self, known: &[&str], what: &str) -> Result<String> {
+        self.known(&self.string()?, known, what)
+    }
+
+    /// The name that is all of this value or a part of it, if it is one of these.
+    pub(super) fn known(&self, name: &str, known: &[&str], what: &str) -> Result<String> {
+        match known.contains(&name) {
+            true => Ok(name.to_owned()),
+            false => Err(self.wrong(&format!("{what}; {}", instead(name, known)))),
         }
+    }
+
+    pub(super) fn boolean(&self) -> Result<bool> {
+        self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
     }
 
     /// A number above zero.
-    pub(super) fn positive(&self, expected: &str) -> Result<f64, PlanFileError> {
+    fn number(&self) -> Option<f64> {
         let value = match self.value {
-            DeValue::Integer(number) => whole(number).map(|value| value as f64),
-            DeValue::Float(number) => number.as_str().parse().ok(),
-            _ => None,
+            DeValue::Integer(number) => whole(number)? as f64,
+            DeValue::Float(number) => number.as_str().parse().ok()?,
+            _ => return None,
         };
-        value.filter(|value: &f64| value.is_finite() && *value > 0.0).ok_or_else(|| self.wrong(expected))
+        (value.is_finite() && value > 0.0).then_some(value)
+    }
+
+    pub(super) fn positive(&self, expected: &str) -> Result<f64> {
+        self.number().ok_or_else(|| self.wrong(expected))
     }
 
     /// A ratio: `0.9995`, or `"99.95%"`.
-    pub(super) fn ratio(&self) -> Result<f64, PlanFileError> {
-        const EXPECTED: &str = "a ratio such as 0.9995 or \"99.95%\"";
-        let value = match self.value {
-            DeValue::String(text) => {
-                let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-                percent.map(|percent| percent / 100.0).ok_or_else(|| self.wrong(EXPECTED))?
-            }
-            _ => self.positive(EXPECTED)?,
+    pub(super) fn ratio(&self) -> Result<f64> {
+        let percent = |text: &str| text.strip_suffix('%')?.trim().parse::<f64>().ok();
+        let value = match self.value.as_str() {
+            Some(text) => percent(text).map(|percent| percent / 100.0),
+            None => self.number(),
         };
-        if value <= 1.0 { Ok(value) } else { Err(self.wrong(EXPECTED)) }
-    }
-
-    /// A text that one of the parsers of units reads.
-    fn quantity<T>(
-        &self,
-        parse: impl Fn(&str) -> Result<T, ParseQuantityError>,
-        expected: &str,
-    ) -> Result<T, PlanFileError> {
-        match self.value {
-            DeValue::String(text) => parse(text).map_err(|_| self.wrong(expected)),
-            _ => Err(self.wrong(expected)),
-        }
+        let ratio = value.filter(|ratio| *ratio <= 1.0);
+        ratio.ok_or_else(|| self.wrong("a ratio such as 0.9995 or \"99.95%\""))
     }
 
     /// A number, or a text such as `"10k"`.
-    pub(super) fn count(&self) -> Result<u64, PlanFileError> {
-        const EXPECTED: &str = "a whole number above 0 such as 200 or \"10k\"";
+    pub(super) fn count(&self) -> Result<u64> {
         let value = match self.value {
-            DeValue::Integer(number) => whole(number).ok_or_else(|| self.wrong(EXPECTED))?,
-            _ => self.quantity(parse_count, EXPECTED)?,
+            DeValue::Integer(number) => whole(number),
+            _ => self.value.as_str().and_then(|text| parse_count(text).ok()),
         };
-        if value > 0 { Ok(value) } else { Err(self.wrong(EXPECTED)) }
+        let count = value.filter(|count| *count > 0);
+        count.ok_or_else(|| self.wrong("a whole number above 0 such as 200 or \"10k\""))
     }
 
-    /// How often a request is sent compared with the others.
-    pub(super) fn weight(&self) -> Result<u32, PlanFileError> {
-        u32::try_from(self.count()?).map_err(|_| self.wrong("a weight of at most 4294967295"))
+    /// A number from 1 to `most`.
+    pub(super) fn count_up_to<T: TryFrom<u64>>(&self, most: u64, expected: &str) -> Result<T> {
+        let count = self.count()?;
+        T::try_from(count).ok().filter(|_| count <= most).ok_or_else(|| self.wrong(expected))
     }
 
     /// Requests a second: a number, or a text such as `"2k"`.
-    pub(super) fn rate_per_sec(&self) -> Result<f64, PlanFileError> {
-        const EXPECTED: &str = "a rate above 0 such as 500 or \"2k\"";
-        match self.value {
-            DeValue::String(_) => self.quantity(parse_rate, EXPECTED),
-            _ => self.positive(EXPECTED),
-        }
+    pub(super) fn rate_per_sec(&self) -> Result<f64> {
+        let rate = self.value.as_str().map_or_else(|| self.number(), |text| parse_rate(text).ok());
+        rate.ok_or_else(|| self.wrong("a rate above 0 such as 500 or \"2k\""))
     }
 
     /// A time of nothing at all: `0`, or `"0s"`.
     pub(super) fn is_zero(&self) -> bool {
         match self.value {
-            DeValue::String(text) => parse_duration(text).is_ok_and(|time| time.is_zero()),
             DeValue::Integer(number) => whole(number) == Some(0),
-            _ => false,
+            _ => self
+                .value
+                .as_str()
+                .and_then(|text| parse_duration(text).ok())
+                .is_some_and(|time| time.is_zero()),
         }
     }
 
-    pub(super) fn duration(&self) -> Result<Duration, PlanFileError> {
-        const EXPECTED: &str = "a duration such as \"500ms\", \"10s\" or \"2m\"";
-        match self.value {
-            DeValue::String(_) => self.quantity(parse_duration, EXPECTED),
-            _ => self.positive(EXPECTED).map(Duration::from_secs_f64),
-        }
+    pub(super) fn duration(&self) -> Result<Duration> {
+        let time = match self.value.as_str() {
+            Some(text) => parse_duration(text).ok(),
+            None => self.number().map(Duration::from_secs_f64),
+        };
+        time.ok_or_else(|| self.wrong("a duration such as \"500ms\", \"10s\" or \"2m\""))
     }
 
     /// Bits per second.
-    pub(super) fn bandwidth(&self) -> Result<u64, PlanFileError> {
-        self.quantity(parse_bandwidth, "a bandwidth such as \"200Mbit\" or \"2.5Gbit\"")
+    pub(super) fn bandwidth(&self) -> Result<u64> {
+        let bandwidth = self.value.as_str().and_then(|text| parse_bandwidth(text).ok());
+        bandwidth.ok_or_else(|| self.wrong("a bandwidth such as \"200Mbit\" or \"2.5Gbit\""))
     }
 
-    /// A number of bytes; `expected` describes it in errors.
-    pub(super) fn bytes(&self, expected: &str) -> Result<u64, PlanFileError> {
-        self.quantity(parse_bytes, expected)
+    pub(super) fn bytes(&self, expected: &str) -> Result<u64> {
+        self.value.as_str().and_then(|text| parse_bytes(text).ok()).ok_or_else(|| self.wrong(expected))
     }
 
     /// The values of a list, each with its own place.
-    pub(super) fn items(&self) -> Result<Vec<Self>, PlanFileError> {
-        let DeValue::Array(items) = self.value else { return Err(self.wrong("a list in brackets")) };
-        let entry = |item: &'s toml::Spanned<DeValue<'a>>| Self {
-            text: self.text,
-            path: self.path.clone(),
-            line: line_of(self.text, item.span().start),
-            value: item.get_ref(),
+    pub(super) fn items(&self) -> Result<Vec<Self>> {
+        let items = self.value.as_array().ok_or_else(|| self.wrong("a list in brackets"))?;
+        let entry = |item: &'s toml::Spanned<DeValue<'s>>| {
+            let line = line_of(self.text, item.span().start);
+            Self { line, path: self.path.clone(), text: self.text, value: item.get_ref() }
         };
         Ok(items.iter().map(entry).collect())
     }
 
     /// The values of a list; a single value stands for a list of it.
-    pub(super) fn one_or_more(&self) -> Result<Vec<Self>, PlanFileError> {
-        match self.value {
-            DeValue::Array(_) => self.items(),
-            _ => Ok(vec![self.clone()]),
-        }
+    pub(super) fn one_or_more(&self) -> Result<Vec<Self>> {
+        if self.value.is_array() { self.items() } else { Ok(vec![self.clone()]) }
     }
 }

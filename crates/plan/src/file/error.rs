@@ -1,57 +1,30 @@
 //! What can be wrong in a plan file, and where.
 
-use toml::de::DeValue;
+/// The outcome of reading a part of a plan file.
+pub(super) type Result<T, E = PlanFileError> = std::result::Result<T, E>;
 
 /// Something wrong in a plan file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {problem}")]
 pub struct PlanFileError {
-    /// The line, the first is 1.
+    /// The first is 1.
     pub line: usize,
-    /// What is wrong there.
     pub problem: Problem,
 }
 
-/// What is wrong at one place of a plan file.
+/// What is wrong at one place of a plan file; keys stand here with their paths.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// No TOML.
     #[error("this is not TOML: {0}")]
     Syntax(String),
-    /// A key that means nothing.
     #[error("`{key}` is not a key of {place}; {instead}")]
-    UnknownKey {
-        key: String,
-        /// Where it stands.
-        place: String,
-        /// The nearest known key, or all of them.
-        instead: String,
-    },
-    /// A key that is needed.
+    UnknownKey { key: String, place: String, instead: String },
     #[error("`{key}` is missing; {why}")]
-    Missing {
-        /// The key with its path.
-        key: String,
-        /// What it is needed for.
-        why: String,
-    },
-    /// A value that its key cannot have.
+    Missing { key: String, why: String },
     #[error("`{key}` is {found}; it must be {expected}")]
-    Wrong {
-        /// The key with its path.
-        key: String,
-        /// What stands there.
-        found: String,
-        /// What would be right.
-        expected: String,
-    },
-    /// Keys that exclude each other.
+    Wrong { key: String, found: String, expected: String },
     #[error("`{key}` and `{other}` say two different things; leave one of them out")]
-    Both {
-        /// One key with its path.
-        key: String,
-        other: String,
-    },
+    Both { key: String, other: String },
 }
 
 impl PlanFileError {
@@ -83,16 +56,4 @@ pub(super) fn instead(name: &str, known: &[&str]) -> String {
 /// The line of a place in a text, the first is 1.
 pub(super) fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
-}
-
-/// What a value is called in an error.
-pub(super) fn kind(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a text",
-        DeValue::Integer(_) | DeValue::Float(_) => "a number",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
 }

@@ -3,42 +3,34 @@
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::error::{PlanFileError, Problem, line_of, nearest};
+use super::error::{PlanFileError, Problem, Result, line_of, nearest};
 
-/// Keys of which one at most makes sense, by the table they stand in: a variant's one takes the place of the others.
-const EXCLUSIVE: [(&str, &str, &[&str]); 12] = [
-    ("target", "requests", &["method", "body"]),
-    ("target", "method", &["requests"]),
-    ("target", "body", &["requests"]),
-    ("target", "cacert", &["insecure"]),
-    ("target", "insecure", &["cacert"]),
-    ("load", "ladder", &["rate", "search"]),
-    ("load", "rate", &["ladder", "search"]),
-    ("load", "search", &["ladder", "rate"]),
-    ("expect", "either", &["limit", "where", "size"]),
-    ("expect", "limit", &["either", "where", "size"]),
-    ("expect", "where", &["either"]),
-    ("expect", "size", &["either"]),
-];
+/// Keys that a variant's key takes the place of, by the table they stand in: one of them at most makes sense.
+fn rivals(table: &str, key: &str) -> &'static [&'static str] {
+    match (table, key) {
+        ("target", "requests") => &["method", "body"],
+        ("target", "method" | "body") => &["requests"],
+        ("target", "cacert") => &["insecure"],
+        ("target", "insecure") => &["cacert"],
+        ("load", "ladder" | "rate" | "search") => &["ladder", "rate", "search"],
+        ("expect", "either") => &["limit", "where", "size"],
+        ("expect", "limit") => &["either", "where", "size"],
+        ("expect", "where" | "size") => &["either"],
+        _ => &[],
+    }
+}
 
 /// Keys of the target that say what is sent, as tables `request` do.
 const SENT: [&str; 3] = ["requests", "method", "body"];
 
 /// Lays the values of `over` over those of `base`. Tables are laid over each other, hosts and switches by their names; any
 /// other value takes the place of the one that was there.
-pub(super) fn lay_over<'a>(
-    text: &str,
-    base: &mut DeTable<'a>,
-    over: &DeTable<'a>,
-) -> Result<(), PlanFileError> {
+pub(super) fn lay_over<'a>(text: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) -> Result<()> {
     make_way(base, over);
     for (key, value) in over.iter() {
         let name = key.get_ref().as_ref();
         match (base.get_mut(name).map(Spanned::get_mut), value.get_ref()) {
-            (Some(DeValue::Array(known)), DeValue::Array(others)) if name == "host" => {
-                lay_over_named(text, name, known, others)?;
-            }
-            (Some(DeValue::Array(known)), DeValue::Array(others)) if name == "switch" => {
+            (Some(DeValue::Array(known)), DeValue::Array(others)) if matches!(name, "host" | "switch") => {
                 lay_over_named(text, name, known, others)?;
             }
             (None, DeValue::Array(others)) if name == "switch" => {
@@ -75,12 +67,9 @@ fn lay_over_table<'a>(place: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) {
     for (key, value) in over.iter() {
         let name = key.get_ref().as_ref();
         // What is switched off excludes nothing.
-        let on = !matches!(value.get_ref(), DeValue::Boolean(false));
-        let given = |&&(table, one, _): &&(&str, &str, _)| on && table == place && one == name;
-        for rival in EXCLUSIVE.iter().find(given).map_or(&[] as &[&str], |(_, _, others)| others) {
-            if !over.contains_key(*rival) {
-                base.remove(*rival);
-            }
+        if !matches!(value.get_ref(), DeValue::Boolean(false)) {
+            let rivals = rivals(place, name).iter().filter(|rival| !over.contains_key(**rival));
+            rivals.for_each(|rival| drop(base.remove(*rival)));
         }
         match (base.get_mut(name).map(Spanned::get_mut), value.get_ref()) {
             (Some(DeValue::Table(table)), DeValue::Table(other)) => lay_over_table(name, table, other),
@@ -90,51 +79,33 @@ fn lay_over_table<'a>(place: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) {
 }
 
 fn name_of<'t>(host: &'t DeValue<'_>) -> Option<&'t str> {
-    let DeValue::Table(table) = host else { return None };
-    match table.get("name")?.get_ref() {
-        DeValue::String(name) => Some(name),
-        _ => None,
-    }
+    host.as_table()?.get("name")?.get_ref().as_str()
 }
 
 /// A host, or a switch, of a name that the file has is changed; a host of any other is one more. Switches are those of the
 /// file, for what is compared across variants is the same switch.
-fn lay_over_named<'a>(
-    text: &str,
-    what: &str,
-    base: &mut DeArray<'a>,
-    over: &DeArray<'a>,
-) -> Result<(), PlanFileError> {
+fn lay_over_named<'a>(text: &str, what: &str, base: &mut DeArray<'a>, over: &DeArray<'a>) -> Result<()> {
     for other in over.iter() {
+        let line = line_of(text, other.span().start);
         let (Some(name), DeValue::Table(values)) = (name_of(other.get_ref()), other.get_ref()) else {
-            let line = line_of(text, other.span().start);
             let why = format!("what a variant says of a {what} is found by its name");
-            return Err(PlanFileError {
-                line,
-                problem: Problem::Missing { key: format!("variant.{what}.name"), why },
-            });
+            let problem = Problem::Missing { key: format!("variant.{what}.name"), why };
+            return Err(PlanFileError { line, problem });
         };
         let known = base.iter_mut().find(|known| name_of(known.get_ref()) == Some(name));
         match known.map(Spanned::get_mut) {
             Some(DeValue::Table(known)) => lay_over_table(what, known, values),
-            _ if what == "host" && is_whole(values) => base.push(other.clone()),
-            _ => return Err(unknown(text, what, base, (other, name))),
+            // An added host runs something or is sampled; one that only changes values has a mistyped name.
+            _ if what == "host" && (values.contains_key("run") || values.contains_key("probe")) => {
+                base.push(other.clone());
+            }
+            _ => return Err(PlanFileError { line, problem: unknown(what, base, name) }),
         }
     }
     Ok(())
 }
 
-/// An added host runs something or is sampled; one that only changes values has a mistyped name.
-fn is_whole(host: &DeTable<'_>) -> bool {
-    host.contains_key("run") || host.contains_key("probe")
-}
-
-fn unknown(
-    text: &str,
-    what: &str,
-    base: &DeArray<'_>,
-    (other, name): (&Spanned<DeValue<'_>>, &str),
-) -> PlanFileError {
+fn unknown(what: &str, base: &DeArray<'_>, name: &str) -> Problem {
     let names: Vec<&str> = base.iter().filter_map(|known| name_of(known.get_ref())).collect();
     let near = nearest(name, &names).map_or_else(|| names.join(", "), ToOwned::to_owned);
     let expected = match what {
@@ -142,10 +113,6 @@ fn unknown(
         _ if names.is_empty() => "left out, for the file has none".to_owned(),
         _ => format!("the name of one ({near})"),
     };
-    let problem = Problem::Wrong {
-        key: format!("variant.{what}.name"),
-        found: format!("`{name}`, which is no {what} of the file"),
-        expected,
-    };
-    PlanFileError { line: line_of(text, other.span().start), problem }
+    let found = format!("`{name}`, which is no {what} of the file");
+    Problem::Wrong { key: format!("variant.{what}.name"), found, expected }
 }

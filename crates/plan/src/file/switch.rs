@@ -3,18 +3,13 @@
 use toml::de::DeValue;
 
 use super::entry::Entry;
-use super::error::{PlanFileError, instead};
+use super::error::Result;
 use super::section::Section;
-
-const KEYS: [&str; 6] = ["name", "header", "query", "env", "command", "host"];
-/// The ways to turn something on, of which a switch has one.
-const WAYS: [&str; 4] = ["header", "query", "env", "command"];
 
 /// A switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Switch {
     pub name: String,
-    /// How it is turned.
     pub turn: Turn,
 }
 
@@ -26,18 +21,9 @@ pub enum Turn {
     /// A part of the query of each request, `name=value`.
     Query(Positions),
     /// A variable of the environment of what a lab's host runs, `NAME=value`; the host is started again.
-    Environment {
-        host: String,
-        /// The variable.
-        positions: Positions,
-    },
-    /// A shell command that is called before the load.
-    Command {
-        /// The lab's host on which it is called; `None` for this machine.
-        host: Option<String>,
-        /// The command.
-        positions: Positions,
-    },
+    Environment { host: String, positions: Positions },
+    /// A shell command that is called before the load, on a lab's host; `None` for this machine.
+    Command { host: Option<String>, positions: Positions },
 }
 
 /// What stands for on and for off; `None` where nothing is said or done.
@@ -53,7 +39,6 @@ pub enum Combinations {
     /// As usual for so many switches.
     #[default]
     Usual,
-    /// In all of them.
     All,
     /// In these: which switches are on, in the order of the switches.
     Given(Vec<Vec<bool>>),
@@ -69,24 +54,21 @@ impl Positions {
     }
 }
 
-pub(super) fn switches(file: &Section<'_, '_>) -> Result<Vec<Switch>, PlanFileError> {
+pub(super) fn switches(file: &Section<'_>) -> Result<Vec<Switch>> {
     let mut switches: Vec<Switch> = Vec::new();
-    for section in file.sections("switch", &KEYS)? {
-        let name = section.needed("name")?;
-        let text = name.name()?;
-        if switches.iter().any(|known| known.name == text) {
-            return Err(name.wrong("a name that no other switch has"));
+    for section in file.sections("switch", &["name", "header", "query", "env", "command", "host"])? {
+        let entry = section.needed("name")?;
+        let name = entry.name()?;
+        if switches.iter().any(|known| known.name == name) {
+            return Err(entry.wrong("a name that no other switch has"));
         }
-        switches.push(Switch { name: text, turn: turn(&section)? });
+        switches.push(Switch { name, turn: turn(&section)? });
     }
     Ok(switches)
 }
 
 /// The combinations that a file asks for: all of them, or lists of the switches that are on.
-pub(super) fn combinations(
-    file: &Section<'_, '_>,
-    switches: &[Switch],
-) -> Result<Combinations, PlanFileError> {
+pub(super) fn combinations(file: &Section<'_>, switches: &[Switch]) -> Result<Combinations> {
     const EXPECTED: &str = "\"all\", or a list of lists of the switches that are on, such as [[\"cache\", \"log\"], [\"cache\"], []]";
     let Some(entry) = file.get("combinations") else { return Ok(Combinations::Usual) };
     match entry.value {
@@ -96,13 +78,13 @@ pub(super) fn combinations(
             Err(entry
                 .wrong_as(&found, &format!("a list of combinations, beyond {MAX_COMBINATIONS} switches")))
         }
-        DeValue::Array(_) => {
+        DeValue::Array(lists) if !lists.is_empty() => {
+            let names: Vec<&str> = switches.iter().map(|switch| switch.name.as_str()).collect();
             let lists = entry.items()?;
             let given =
-                lists.iter().map(|list| settings(list, switches, EXPECTED)).collect::<Result<Vec<_>, _>>()?;
-            match given.iter().enumerate().find(|(index, settings)| given[..*index].contains(settings)) {
-                Some((index, _)) => Err(lists[index].wrong("another combination than those before it")),
-                None if given.is_empty() => Err(entry.wrong(EXPECTED)),
+                lists.iter().map(|list| settings(list, &names, EXPECTED)).collect::<Result<Vec<_>>>()?;
+            match (0..given.len()).find(|index| given[..*index].contains(&given[*index])) {
+                Some(index) => Err(lists[index].wrong("another combination than those before it")),
                 None => Ok(Combinations::Given(given)),
             }
         }
@@ -111,60 +93,46 @@ pub(super) fn combinations(
 }
 
 /// One combination by the names of the switches that are on.
-fn settings(list: &Entry<'_, '_>, switches: &[Switch], expected: &str) -> Result<Vec<bool>, PlanFileError> {
-    let DeValue::Array(_) = list.value else { return Err(list.wrong(expected)) };
-    let mut settings = vec![false; switches.len()];
-    for entry in list.items()? {
-        let name = entry.string()?;
-        let Some(place) = switches.iter().position(|switch| switch.name == name) else {
-            let known: Vec<&str> = switches.iter().map(|switch| switch.name.as_str()).collect();
-            return Err(entry.wrong(&format!("the name of a switch; {}", instead(&name, &known))));
-        };
-        settings[place] = true;
+fn settings(list: &Entry<'_>, names: &[&str], expected: &str) -> Result<Vec<bool>> {
+    if !list.value.is_array() {
+        return Err(list.wrong(expected));
     }
-    Ok(settings)
+    let one = |entry: &Entry<'_>| entry.one_of(names, "the name of a switch");
+    let on = list.items()?.iter().map(one).collect::<Result<Vec<_>>>()?;
+    Ok(names.iter().map(|name| on.iter().any(|known| known == name)).collect())
 }
 
-fn turn(section: &Section<'_, '_>) -> Result<Turn, PlanFileError> {
-    section.at_most_one(&WAYS)?;
-    let host = section.get("host").map(|host| host.string()).transpose()?;
-    let way = WAYS.iter().find_map(|way| Some((*way, section.get(way)?)));
-    let Some((way, entry)) = way else {
+fn turn(section: &Section<'_>) -> Result<Turn> {
+    section.at_most_one(&["header", "query", "env", "command"])?;
+    let host = section.read("host", Entry::string)?;
+    if let Some(entry) = section.get("header") {
+        Ok(Turn::Header(positions(&entry, "a header such as \"X-Log: off\"", is_header)?))
+    } else if let Some(entry) = section.get("query") {
+        Ok(Turn::Query(positions(&entry, "a part of a query such as \"log=off\"", is_pair)?))
+    } else if let Some(entry) = section.get("env") {
+        let host = host.ok_or_else(|| section.missing("host", "the variable is of what this host runs"))?;
+        let positions = positions(&entry, "a variable such as \"LOG=off\"", is_variable)?;
+        Ok(Turn::Environment { host, positions })
+    } else if let Some(entry) = section.get("command") {
+        Ok(Turn::Command { host, positions: positions(&entry, "a shell command", |_| true)? })
+    } else {
         let why =
             "a switch turns a `header`, a part of the `query`, a variable of `env`, or calls a `command`";
-        return Err(section.missing("header", why));
-    };
-    match way {
-        "header" => Ok(Turn::Header(positions(&entry, "a header such as \"X-Log: off\"", is_header)?)),
-        "query" => Ok(Turn::Query(positions(&entry, "a part of a query such as \"log=off\"", is_pair)?)),
-        "env" => {
-            let why = "the variable is of what this host runs";
-            let host = host.ok_or_else(|| section.missing("host", why))?;
-            let positions = positions(&entry, "a variable such as \"LOG=off\"", is_variable)?;
-            Ok(Turn::Environment { host, positions })
-        }
-        _ => Ok(Turn::Command { host, positions: positions(&entry, "a shell command", |_| true)? }),
+        Err(section.missing("header", why))
     }
 }
 
 /// One text is for on; a table has `on` and `off`, of which one may be left out.
-fn positions(
-    entry: &Entry<'_, '_>,
-    expected: &str,
-    is_right: fn(&str) -> bool,
-) -> Result<Positions, PlanFileError> {
-    let text = |entry: Entry<'_, '_>| {
-        let text = entry.string().map_err(|_| entry.wrong(expected))?;
-        if is_right(&text) { Ok(text) } else { Err(entry.wrong(expected)) }
+fn positions(entry: &Entry<'_>, expected: &str, is_right: fn(&str) -> bool) -> Result<Positions> {
+    let text = |entry: &Entry<'_>| {
+        let text = entry.string().ok().filter(|text| is_right(text));
+        text.ok_or_else(|| entry.wrong(expected))
     };
-    if !matches!(entry.value, DeValue::Table(_)) {
-        return Ok(Positions { on: Some(text(entry.clone())?), off: None });
+    if !entry.value.is_table() {
+        return Ok(Positions { on: Some(text(entry)?), off: None });
     }
-    let section = entry.clone().section(&["on", "off"])?;
-    let positions = Positions {
-        on: section.get("on").map(text).transpose()?,
-        off: section.get("off").map(text).transpose()?,
-    };
+    let section = entry.section(&["on", "off"])?;
+    let positions = Positions { on: section.read("on", text)?, off: section.read("off", text)? };
     if positions.on == positions.off {
         return Err(entry.wrong("a table whose `on` and `off` differ, such as { on = \"…\", off = \"…\" }"));
     }
@@ -180,16 +148,13 @@ fn is_pair(text: &str) -> bool {
 }
 
 fn is_variable(text: &str) -> bool {
-    let name = |text: &str| {
-        let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        text.chars().all(letters) && !text.starts_with(|c: char| c.is_ascii_digit()) && !text.is_empty()
-    };
-    text.split_once('=').is_some_and(|(before, _)| name(before))
+    let letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_name = |name: &str| name.chars().all(letter) && !name.starts_with(|c: char| c.is_ascii_digit());
+    text.split_once('=').is_some_and(|(name, _)| !name.is_empty() && is_name(name))
 }
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
     use crate::PlanFile;
 

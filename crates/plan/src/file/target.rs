@@ -1,65 +1,91 @@
-//! The part of a plan file about the request, and what is spoken on the way to the target.
+//! The parts of a plan file about what is sent, and what is spoken on the way to the target.
 
-use super::error::PlanFileError;
-use super::request::Several;
+use std::path::PathBuf;
+
+use super::entry::Entry;
+use super::error::{PlanFileError, Result};
 use super::section::Section;
-use crate::{TlsSpec, TransportSpec};
+use crate::{PlanSpec, RequestSpec, TlsSpec, TransportSpec};
 
-const KEYS: [&str; 8] = ["url", "method", "headers", "body", "requests", "http2", "insecure", "cacert"];
-
-/// What the load is sent to, and how.
-pub(super) struct Target {
-    /// The URL; empty if it is left to the requests.
-    pub(super) url: String,
-    pub(super) method: Option<String>,
-    /// The headers as they are typed on the command line.
-    pub(super) headers: Vec<String>,
-    pub(super) body: Option<Vec<u8>>,
-    /// Whether a connection serves more than one request: not if a header asks to close it.
-    pub(super) keeps_alive: bool,
-    pub(super) transport: TransportSpec,
-    pub(super) several: Several,
-}
-
-pub(super) fn target(file: &Section<'_, '_>) -> Result<Target, PlanFileError> {
-    let Some(target) = file.section("target", &KEYS)? else { return Err(no_url(file, "target.url")) };
-    let several = Several::read(file, &target)?;
-    let url = match target.get("url") {
-        Some(url) => url.string()?,
-        None if several.is_empty() => return Err(no_url(&target, "url")),
+/// Fills in what the load is sent to, and how. Gives the file of requests, if they are in one.
+pub(super) fn target(file: &Section<'_>, spec: &mut PlanSpec) -> Result<Option<PathBuf>> {
+    let keys = ["url", "method", "headers", "body", "requests", "http2", "insecure", "cacert"];
+    let Some(target) = file.section("target", &keys)? else { return Err(no_url(file, "target.url")) };
+    let requests_file = requests(file, &target, &mut spec.scenario.requests)?;
+    spec.url = match target.read("url", Entry::string)? {
+        Some(url) => url,
+        None if spec.scenario.requests.is_empty() && requests_file.is_none() => {
+            return Err(no_url(&target, "url"));
+        }
+        // The requests name their host.
         None => String::new(),
     };
-    let headers = target.pairs("headers")?;
-    let closes = |(name, value): &(String, String)| {
-        name.eq_ignore_ascii_case("Connection") && value.trim().eq_ignore_ascii_case("close")
-    };
-    let keeps_alive = !headers.iter().any(closes);
-    let plain =
-        several.own.iter().map(|request| &request.url).chain([&url]).any(|url| url.starts_with("http://"));
-    Ok(Target {
-        method: target.get("method").map(|method| method.string()).transpose()?,
-        body: target.get("body").map(|body| body.string().map(String::into_bytes)).transpose()?,
-        headers: headers.into_iter().map(|(name, value)| format!("{name}: {value}")).collect(),
-        keeps_alive,
-        transport: transport(&target, plain, keeps_alive)?,
-        url,
-        several,
-    })
+    for (name, value) in target.pairs("headers")? {
+        if name.eq_ignore_ascii_case("Connection") && value.trim().eq_ignore_ascii_case("close") {
+            spec.network.keep_alive = false;
+        }
+        spec.headers.push(format!("{name}: {value}"));
+    }
+    spec.method = target.read("method", Entry::string)?;
+    spec.body = target.read("body", Entry::string)?.map(String::into_bytes);
+    let mut urls = spec.scenario.requests.iter().map(|request| &request.url).chain([&spec.url]);
+    let plain = urls.any(|url| url.starts_with("http://"));
+    spec.transport = transport(&target, plain, spec.network.keep_alive)?;
+    Ok(requests_file)
 }
 
-fn no_url(section: &Section<'_, '_>, key: &str) -> PlanFileError {
+fn no_url(section: &Section<'_>, key: &str) -> PlanFileError {
     section.missing(key, "it says what to send the load to, as in url = \"http://web/\"")
 }
 
+/// Reads several requests from the tables of the plan file, or gives the file that they are in. One of both is used at most,
+/// and only without what makes up a single request.
+fn requests(file: &Section<'_>, target: &Section<'_>, own: &mut Vec<RequestSpec>) -> Result<Option<PathBuf>> {
+    let named = target.get("requests");
+    let tables = file.get("request");
+    let Some(given) = named.as_ref().or(tables.as_ref()) else { return Ok(None) };
+    if let (Some(named), Some(tables)) = (&named, &tables) {
+        return Err(named.conflicting(tables));
+    }
+    // A single request's parts would be said of none.
+    if let Some(single) = ["method", "body"].into_iter().find_map(|key| target.get(key)) {
+        return Err(single.conflicting(given));
+    }
+    let sections = file.sections("request", &["name", "weight", "method", "url", "headers", "body"])?;
+    if let (Some(tables), true) = (&tables, sections.is_empty()) {
+        return Err(tables.wrong("at least one table"));
+    }
+    *own = sections.iter().map(request).collect::<Result<_>>()?;
+    named.map(|named| named.string().map(PathBuf::from)).transpose()
+}
+
+fn request(section: &Section<'_>) -> Result<RequestSpec> {
+    let entry = section.needed("url")?;
+    let url = entry.string()?;
+    if !["/", "http://", "https://"].iter().any(|begin| url.starts_with(begin)) {
+        return Err(entry.wrong("a path such as \"/orders\", or a URL that begins with http:// or https://"));
+    }
+    let body = section.read("body", Entry::string)?.map(String::into_bytes);
+    let otherwise = if body.is_some() { "POST" } else { "GET" };
+    let method = section.read("method", Entry::string)?.unwrap_or_else(|| otherwise.to_owned());
+    let path = crate::requests::path(&url);
+    let plain = format!("{method} {}", path.split('?').next().unwrap_or_default());
+    let weight = |entry: &Entry<'_>| entry.count_up_to(u32::MAX.into(), "a weight of at most 4294967295");
+    Ok(RequestSpec {
+        name: section.read("name", Entry::string)?.unwrap_or(plain),
+        weight: section.read("weight", weight)?.unwrap_or(1),
+        line: section.line,
+        method,
+        url,
+        headers: section.pairs("headers")?,
+        body: body.unwrap_or_default(),
+    })
+}
+
 /// HTTP/2 and TLS. Keys that conflict are reported here by their names, and not later by the flags of the command line.
-fn transport(
-    target: &Section<'_, '_>,
-    plain: bool,
-    keeps_alive: bool,
-) -> Result<TransportSpec, PlanFileError> {
-    let switch =
-        |key: &str| target.get(key).map(|on| on.boolean()).transpose().map(Option::unwrap_or_default);
-    let (http2, insecure) = (switch("http2")?, switch("insecure")?);
+fn transport(target: &Section<'_>, plain: bool, keeps_alive: bool) -> Result<TransportSpec> {
+    let http2 = target.read("http2", Entry::boolean)?.unwrap_or_default();
+    let insecure = target.read("insecure", Entry::boolean)?.unwrap_or_default();
     let cacert = target.get("cacert");
     let path = cacert.as_ref().map(|path| path.string().map(Into::into)).transpose()?;
     if let Some(http2) = target.get("http2").filter(|_| http2 && !keeps_alive) {
