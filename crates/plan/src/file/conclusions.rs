@@ -66,8 +66,13 @@ pub(super) fn compare(file: &Section<'_>, own: Option<&str>, variants: &[&str]) 
 /// The rate that machines are to be counted for; they may be 70 % full where nothing is said.
 pub(super) fn machines(file: &Section<'_>) -> Result<Option<MachineGoal>> {
     let Some(section) = file.section("machines", &["target", "utilisation"])? else { return Ok(None) };
-    let utilisation = section.read("utilisation", Entry::ratio)?.unwrap_or(0.7);
+    let utilisation = section.read("utilisation", utilisation)?.unwrap_or(0.7);
     Ok(Some(MachineGoal { target_per_sec: section.needed("target")?.rate_per_sec()?, utilisation }))
+}
+
+fn utilisation(entry: &Entry<'_>) -> Result<f64> {
+    let ratio = entry.ratio()?;
+    if ratio > 0.0 { Ok(ratio) } else { Err(entry.wrong("a ratio above 0 such as 0.7 or \"70%\"")) }
 }
 
 /// The row of a file with these hosts, whether they take part or not.

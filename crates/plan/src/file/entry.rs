@@ -105,7 +105,7 @@ impl<'s> Entry<'s> {
             Some(text) => percent(text).map(|percent| percent / 100.0),
             None => self.number(),
         };
-        let ratio = value.filter(|ratio| *ratio <= 1.0);
+        let ratio = value.filter(|ratio| (0.0..=1.0).contains(ratio));
         ratio.ok_or_else(|| self.wrong("a ratio such as 0.9995 or \"99.95%\""))
     }
 
@@ -146,7 +146,8 @@ impl<'s> Entry<'s> {
     pub(super) fn duration(&self) -> Result<Duration> {
         let time = match self.value.as_str() {
             Some(text) => parse_duration(text).ok(),
-            None => self.number().map(Duration::from_secs_f64),
+            // A number may be more seconds than a duration holds.
+            None => self.number().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         };
         time.ok_or_else(|| self.wrong("a duration such as \"500ms\", \"10s\" or \"2m\""))
     }

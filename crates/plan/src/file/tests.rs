@@ -112,6 +112,7 @@ fn a_value_that_its_key_cannot_have_says_what_it_could_have() {
     assert!(load("ladder = [1, 0]").contains("line 4: `load.ladder` is 0"));
     assert!(load("ladder = [1]\nrate = 5").contains("`load.ladder` and `load.rate`"));
     assert!(load("step = \"long\"").contains("\"10s\""));
+    assert!(load("step = 1e300").contains("`load.step` is 1e300; it must be a duration"));
     let expect = |line: &str| refused(&format!("[target]\nurl = \"http://a/\"\n[expect]\n{line}\n"));
     assert!(expect("limit = \"cpus\"").contains("did you mean `cpu`?"));
     assert!(expect("either = [\"cpu@web\"]").contains("at least two"));
@@ -324,7 +325,10 @@ fn machines_are_counted_for_a_rate_and_a_share_of_each() {
     assert_eq!(machines("target = \"100k\""), goal(0.7));
     assert_eq!(machines("target = 100000\nutilisation = \"60%\""), goal(0.6));
     assert!(machines("utilisation = 0.5").unwrap_err().contains("`machines.target` is missing"));
-    assert!(machines("target = \"100k\"\nutilisation = 1.5").unwrap_err().contains("`machines.utilisation`"));
+    for wrong in ["1.5", "\"0%\"", "\"-5%\""] {
+        let error = machines(&format!("target = \"100k\"\nutilisation = {wrong}")).unwrap_err();
+        assert!(error.contains("`machines.utilisation`"), "{error}");
+    }
     assert!(machines("target = \"100k\"\nutilization = 0.5").unwrap_err().contains("`utilisation`?"));
 }
 
