@@ -7,24 +7,16 @@ mod usage;
 
 use std::time::Duration;
 
-use getopt::Table;
-pub use url::Url;
+use getopt::Parsed;
 
-/// Which of the two programs is spoken: they differ in their options, and in the text after the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// wrk: a closed loop.
-    Wrk,
-    /// wrk2: a constant rate.
-    Wrk2,
-}
+pub use getopt::Dialect;
+pub use url::Url;
 
 /// What to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The program that is spoken.
     pub dialect: Dialect,
-    /// Threads to use; at least 1.
+    /// At least 1.
     pub threads: u64,
     /// Connections to keep open over all threads; no fewer than there are threads.
     pub connections: u64,
@@ -36,7 +28,7 @@ pub struct Options {
     pub rate: Option<u64>,
     /// The Lua script's file.
     pub script: Option<String>,
-    /// Names and values of headers in the order typed. Of two with one name only the later is there, as in wrk.
+    /// Names and values in the order typed. Of two headers with one name only the later is there, as in wrk.
     pub headers: Vec<(String, String)>,
     /// Whether the latency's distribution is printed.
     pub latency: bool,
@@ -46,7 +38,6 @@ pub struct Options {
     pub batch_latency: bool,
     /// The URL as it was typed.
     pub url_text: String,
-    /// The URL in its parts.
     pub url: Url,
     /// What followed the URL or `--`: for the script's `init`.
     pub args: Vec<String>,
@@ -56,30 +47,30 @@ pub struct Options {
     pub warnings: Vec<String>,
 }
 
-/// An end before anything runs.
+/// An end without results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
     pub code: u8,
-    /// For the standard output.
+    /// For the standard output; complete lines.
     pub stdout: String,
-    /// For the standard error.
+    /// For the standard error; complete lines.
     pub stderr: String,
 }
 
 impl Exit {
+    /// The end of a run with exit code 1 and only this to say.
+    pub(crate) fn failed(stderr: String) -> Self {
+        Self { code: 1, stdout: String::new(), stderr }
+    }
+
     /// The end of a run whose host has no address: `unable to resolve HOST:SERVICE REASON`, exit code 1.
     pub fn unresolved(url: &Url, reason: &str) -> Self {
-        Self::failed("resolve", url, reason)
+        Self::failed(format!("unable to resolve {}:{} {reason}\n", url.host, url.service()))
     }
 
     /// The end of a run whose target accepts no connection: `unable to connect to HOST:SERVICE REASON`, exit code 1.
     pub fn unreachable(url: &Url, reason: &str) -> Self {
-        Self::failed("connect to", url, reason)
-    }
-
-    fn failed(verb: &str, url: &Url, reason: &str) -> Self {
-        let stderr = format!("unable to {verb} {}:{} {reason}\n", url.host, url.service());
-        Self { code: 1, stdout: String::new(), stderr }
+        Self::failed(format!("unable to connect to {}:{} {reason}\n", url.host, url.service()))
     }
 }
 
@@ -87,22 +78,8 @@ impl Dialect {
     /// wrk2 if the program is called so or gets a rate, otherwise wrk.
     fn from_command(program: &str, args: &[String]) -> Self {
         let name = program.rsplit('/').next().unwrap_or(program);
-        let rate_given = || Self::Wrk2.table().parse(args).options.iter().any(|(letter, _)| *letter == 'R');
+        let rate_given = || getopt::parse(Self::Wrk2, args).options.iter().any(|(letter, _)| *letter == 'R');
         if name == "wrk2" || rate_given() { Self::Wrk2 } else { Self::Wrk }
-    }
-
-    fn table(self) -> Table {
-        match self {
-            Self::Wrk => usage::WRK,
-            Self::Wrk2 => usage::WRK2,
-        }
-    }
-
-    fn usage(self) -> &'static str {
-        match self {
-            Self::Wrk => usage::WRK_TEXT,
-            Self::Wrk2 => usage::WRK2_TEXT,
-        }
     }
 }
 
@@ -112,69 +89,60 @@ impl Dialect {
 /// What wrk says and how it ends where it would not run: usage and exit code 1.
 pub fn parse(program: &str, args: &[String]) -> Result<Options, Exit> {
     let dialect = Dialect::from_command(program, args);
-    let parsed = dialect.table().parse(args);
-    let mut draft = Draft::new(dialect);
-    let outcome = draft
-        .apply_all(&parsed.options)
-        .and_then(|()| parsed.complaint.map_or(Ok(()), |text| Err(format!("{program}: {text}\n"))))
-        .and_then(|()| draft.check(parsed.operands));
-    let greeting = draft.options.greeting.clone();
-    outcome
-        .map(|(url, url_text, args)| Options { url, url_text, args, ..draft.options })
-        .map_err(|stderr| Exit { code: 1, stdout: greeting + dialect.usage(), stderr })
+    let mut options = Options::new(dialect);
+    match options.read(program, getopt::parse(dialect, args)) {
+        Ok(()) => Ok(options),
+        Err(stderr) => Err(Exit { code: 1, stdout: options.greeting + usage::text(dialect), stderr }),
+    }
 }
 
-/// Options that are still being read. An error is what the standard error gets before the usage; it may be empty.
-struct Draft {
-    options: Options,
-}
-
-type Target = (Url, String, Vec<String>);
-
-impl Draft {
+/// An error is what the standard error gets before the usage; it is empty where wrk shows its usage without a word.
+impl Options {
     fn new(dialect: Dialect) -> Self {
-        let url = Url { scheme: String::new(), host: String::new(), port: None, path: String::new() };
         Self {
-            options: Options {
-                dialect,
-                threads: 2,
-                connections: 10,
-                duration: Duration::from_secs(10),
-                timeout: Duration::from_secs(2),
-                rate: None,
-                script: None,
-                headers: Vec::new(),
-                latency: false,
-                service_time: false,
-                batch_latency: false,
-                url_text: String::new(),
-                url,
-                args: Vec::new(),
-                greeting: String::new(),
-                warnings: Vec::new(),
-            },
+            dialect,
+            threads: 2,
+            connections: 10,
+            duration: Duration::from_secs(10),
+            timeout: Duration::from_secs(2),
+            rate: None,
+            script: None,
+            headers: Vec::new(),
+            latency: false,
+            service_time: false,
+            batch_latency: false,
+            url_text: String::new(),
+            url: Url::default(),
+            args: Vec::new(),
+            greeting: String::new(),
+            warnings: Vec::new(),
         }
     }
 
-    fn apply_all(&mut self, options: &[(char, String)]) -> Result<(), String> {
-        options.iter().try_for_each(|(letter, value)| self.apply(*letter, value).ok_or_else(String::new))
+    fn read(&mut self, program: &str, parsed: Parsed) -> Result<(), String> {
+        for (letter, value) in &parsed.options {
+            self.apply(*letter, value).ok_or_else(String::new)?;
+        }
+        match parsed.complaint {
+            Some(complaint) => Err(format!("{program}: {complaint}\n")),
+            None => self.finish(parsed.operands),
+        }
     }
 
-    /// `None` where wrk shows its usage without a word.
+    /// `None` where wrk shows its usage.
     fn apply(&mut self, letter: char, value: &str) -> Option<()> {
-        let options = &mut self.options;
         match letter {
-            't' => options.threads = quantity::parse_count(value)?,
-            'c' => options.connections = quantity::parse_count(value)?,
-            'd' => options.duration = Duration::from_secs(quantity::parse_seconds(value)?),
-            'T' => options.timeout = Duration::from_secs(quantity::parse_seconds(value)?),
-            'R' => options.rate = Some(quantity::parse_count(value)?),
-            's' => options.script = Some(value.to_owned()),
+            't' => self.threads = quantity::parse_count(value)?,
+            'c' => self.connections = quantity::parse_count(value)?,
+            'd' => self.duration = Duration::from_secs(quantity::parse_seconds(value)?),
+            'T' => self.timeout = Duration::from_secs(quantity::parse_seconds(value)?),
+            'R' => self.rate = Some(quantity::parse_count(value)?),
+            's' => self.script = Some(value.to_owned()),
             'H' => self.add_header(value),
-            'L' => options.latency = true,
-            'U' => (options.latency, options.service_time) = (true, true),
-            'B' => options.batch_latency = true,
-            'v' => options.greeting.push_str(usage::VERSION),
+            'L' => self.latency = true,
+            'U' => (self.latency, self.service_time) = (true, true),
+            'B' => self.batch_latency = true,
+            'v' => self.greeting.push_str(usage::VERSION),
             _ => return None,
         }
         Some(())
@@ -184,31 +152,31 @@ impl Draft {
     fn add_header(&mut self, text: &str) {
         match text.split_once(':').map(|(name, rest)| (name, rest.strip_prefix(' '))) {
             Some((name, Some(value))) => {
-                self.options.headers.retain(|(known, _)| known != name);
-                self.options.headers.push((name.to_owned(), value.to_owned()));
+                self.headers.retain(|(known, _)| known != name);
+                self.headers.push((name.to_owned(), value.to_owned()));
             }
-            _ => self.options.warnings.push(format!(
+            _ => self.warnings.push(format!(
                 "the header {text:?} is not sent, as wrk does not send it either; write it as \"Name: value\""
             )),
         }
     }
 
-    /// The checks wrk makes once everything is read, in its order.
-    fn check(&self, operands: Vec<String>) -> Result<Target, String> {
-        let Options { threads, connections, duration, timeout, rate, dialect, .. } = &self.options;
+    /// Takes URL and arguments, and makes the checks that wrk makes once everything is read, in its order.
+    fn finish(&mut self, operands: Vec<String>) -> Result<(), String> {
         let mut operands = operands.into_iter();
-        let url_text = operands.next().ok_or_else(String::new)?;
-        if *threads == 0 || duration.is_zero() || timeout.is_zero() {
+        self.url_text = operands.next().ok_or_else(String::new)?;
+        if self.threads == 0 || self.duration.is_zero() || self.timeout.is_zero() {
             return Err(String::new());
         }
-        let url = Url::parse(&url_text).ok_or_else(|| format!("invalid URL: {url_text}\n"))?;
-        if connections < threads {
+        self.url = Url::parse(&self.url_text).ok_or_else(|| format!("invalid URL: {}\n", self.url_text))?;
+        if self.connections < self.threads {
             return Err("number of connections must be >= threads\n".to_owned());
         }
-        if *dialect == Dialect::Wrk2 && rate.is_none_or(|rate| rate == 0) {
+        if self.dialect == Dialect::Wrk2 && self.rate.is_none_or(|rate| rate == 0) {
             return Err("Throughput MUST be specified with the --rate or -R option\n".to_owned());
         }
-        Ok((url, url_text, operands.collect()))
+        self.args = operands.collect();
+        Ok(())
     }
 }
 

@@ -1,9 +1,9 @@
 //! The text of wrk and of wrk2, to the letter.
 
-#[cfg(test)]
-mod as_wrk;
 mod cell;
 mod spectrum;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
@@ -51,31 +51,27 @@ pub fn calibration(latency: &Histogram) -> Option<String> {
 
 /// Everything that is printed when the run has ended.
 pub fn summary(options: &Options, measured: &Measured) -> String {
+    let latency = measured.latency_us();
     let mut text = statistics_header();
+    text += &Row::new(options.dialect, &latency).line("Latency", cell::time_us);
+    text += &Row::new(options.dialect, &measured.rates_per_sec()).line("Req/Sec", cell::count);
     text += &match options.dialect {
-        Dialect::Wrk => wrk_statistics(options, measured),
-        Dialect::Wrk2 => wrk2_statistics(options, measured),
+        Dialect::Wrk if options.latency => percentiles(&latency),
+        Dialect::Wrk => String::new(),
+        Dialect::Wrk2 => spectra(options, measured),
     };
     text += &requests_line(measured.requests, measured.runtime_us, measured.bytes);
     text += &error_lines(measured);
-    text += &totals(measured.requests_per_sec(), measured.bytes_per_sec());
-    text
+    text + &totals(measured.requests_per_sec(), measured.bytes_per_sec())
 }
 
-fn wrk_statistics(options: &Options, measured: &Measured) -> String {
-    let latency = measured.latency_us();
-    let mut text = Row::for_wrk(&latency).line("Latency", cell::time_us);
-    text += &Row::for_wrk(&measured.rates_per_sec()).line("Req/Sec", cell::count);
-    if options.latency {
-        text += "  Latency Distribution\n";
-        text.extend(PERCENTILES.map(|percent| percentile_line(percent, latency.percentile(percent) as f64)));
-    }
-    text
+fn percentiles(latency: &Distribution) -> String {
+    let lines = PERCENTILES.map(|percent| percentile_line(percent, latency.percentile(percent) as f64));
+    format!("  Latency Distribution\n{}", lines.concat())
 }
 
-fn wrk2_statistics(options: &Options, measured: &Measured) -> String {
-    let mut text = Row::of_wrk2(&measured.latency_us()).line("Latency", cell::time_us);
-    text += &Row::of_wrk2(&measured.rates_per_sec()).line("Req/Sec", cell::count);
+fn spectra(options: &Options, measured: &Measured) -> String {
+    let mut text = String::new();
     if options.latency {
         text += &spectrum::section("Recorded Latency", &measured.latency);
     }
@@ -99,18 +95,15 @@ struct Row {
 }
 
 impl Row {
-    fn for_wrk(values: &Distribution) -> Self {
-        let stdev = values.stdev();
-        let percent_within = values.percent_within(stdev);
-        Self { mean: values.mean(), stdev, max: values.max() as f64, percent_within }
-    }
-
     /// wrk2 takes all values for the whole, and with none of them says so in other cells than wrk does.
-    fn of_wrk2(values: &Distribution) -> Self {
-        if values.count() == 0 {
-            return Self { mean: f64::NAN, stdev: f64::NAN, max: 0.0, percent_within: 0.0 };
-        }
-        let stdev = values.stdev_of_whole();
+    fn new(dialect: Dialect, values: &Distribution) -> Self {
+        let stdev = match dialect {
+            Dialect::Wrk => values.stdev(),
+            Dialect::Wrk2 if values.count() == 0 => {
+                return Self { mean: f64::NAN, stdev: f64::NAN, max: 0.0, percent_within: 0.0 };
+            }
+            Dialect::Wrk2 => values.stdev_of_whole(),
+        };
         let percent_within = values.percent_within(stdev);
         Self { mean: values.mean(), stdev, max: values.max() as f64, percent_within }
     }

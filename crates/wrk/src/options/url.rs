@@ -1,11 +1,11 @@
 //! The URL of a run, taken apart the way wrk's scripts see it.
 
 /// The parts of a URL that wrk knows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Url {
     /// `http` or `https`, in small letters.
     pub scheme: String,
-    /// The host's name or address; an IPv6 address without its brackets.
+    /// An IPv6 address stands here without its brackets.
     pub host: String,
     /// The port as it was typed, if it was.
     pub port: Option<String>,
@@ -17,6 +17,15 @@ impl Url {
     /// What wrk calls the service in its messages: the port if there is one, otherwise the scheme.
     pub fn service(&self) -> &str {
         self.port.as_deref().unwrap_or(&self.scheme)
+    }
+
+    /// Host and port as they stand in a URL and in the Host header.
+    pub(crate) fn authority(&self) -> String {
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        match &self.port {
+            Some(port) => format!("{host}:{port}"),
+            None => host,
+        }
     }
 
     /// Takes a URL apart; `None` for what wrk refuses, and for schemes other than HTTP's.

@@ -1,56 +1,20 @@
-//! The options of both programs, and how they are shown.
+//! What both programs print about themselves.
 
-use super::getopt::{Named, Table};
-
-const fn plain(name: &'static str, letter: char) -> Named {
-    Named { name, letter, takes_value: false }
-}
-
-const fn valued(name: &'static str, letter: char) -> Named {
-    Named { name, letter, takes_value: true }
-}
-
-/// The options of wrk. `-r` and `-?` are known and show the usage.
-pub(super) const WRK: Table = Table {
-    named: &[
-        valued("connections", 'c'),
-        valued("duration", 'd'),
-        valued("threads", 't'),
-        valued("script", 's'),
-        valued("header", 'H'),
-        plain("latency", 'L'),
-        valued("timeout", 'T'),
-        plain("help", 'h'),
-        plain("version", 'v'),
-    ],
-    letters: "t:c:d:s:H:T:Lrv?",
-};
-
-/// The options of wrk2.
-pub(super) const WRK2: Table = Table {
-    named: &[
-        valued("connections", 'c'),
-        valued("duration", 'd'),
-        valued("threads", 't'),
-        valued("script", 's'),
-        valued("header", 'H'),
-        plain("latency", 'L'),
-        plain("u_latency", 'U'),
-        plain("batch_latency", 'B'),
-        valued("timeout", 'T'),
-        plain("help", 'h'),
-        plain("version", 'v'),
-        valued("rate", 'R'),
-    ],
-    letters: "t:c:d:s:H:T:R:LUBrv?",
-};
+use super::getopt::Dialect;
 
 /// The answer to `-v`: wrk's own has its version in the same place.
 pub(super) const VERSION: &str =
     concat!("wrk plimsoll/", env!("CARGO_PKG_VERSION"), " [wrk 4.1, wrk2 4.0 compatible]\n");
 
+pub(super) fn text(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Wrk => WRK,
+        Dialect::Wrk2 => WRK2,
+    }
+}
+
 /// wrk's usage, whose lines it fills up with spaces.
-pub(super) const WRK_TEXT: &str = concat!(
+const WRK: &str = concat!(
     "Usage: wrk <options> <url>                            \n",
     "  Options:                                            \n",
     "    -c, --connections <N>  Connections to keep open   \n",
@@ -67,8 +31,7 @@ pub(super) const WRK_TEXT: &str = concat!(
     "  Time arguments may include a time unit (2s, 2m, 2h)\n",
 );
 
-/// wrk2's usage.
-pub(super) const WRK2_TEXT: &str = concat!(
+const WRK2: &str = concat!(
     "Usage: wrk <options> <url>                            \n",
     "  Options:                                            \n",
     "    -c, --connections <N>  Connections to keep open   \n",

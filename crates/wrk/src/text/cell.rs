@@ -1,17 +1,5 @@
 //! Numbers with their units, in cells of fixed width.
 
-/// Units in rising order, each `factor` times the one before it.
-struct Scale {
-    base: &'static str,
-    factor: f64,
-    units: &'static [&'static str],
-}
-
-const MICROSECONDS: Scale = Scale { base: "us", factor: 1000.0, units: &["ms"] };
-const SECONDS: Scale = Scale { base: "s", factor: 60.0, units: &["m"] };
-const METRIC: Scale = Scale { base: "", factor: 1000.0, units: &["k", "M", "G", "T"] };
-const BINARY: Scale = Scale { base: "", factor: 1024.0, units: &["K", "M", "G", "T"] };
-
 /// A larger unit is taken from this share of it on, so that 860 µs read `0.86ms`.
 const UNIT_SHARE: f64 = 0.85;
 
@@ -20,40 +8,38 @@ pub(super) fn fixed(number: f64, decimals: usize) -> String {
     if number.is_nan() { "-nan".to_owned() } else { format!("{number:.decimals$}") }
 }
 
-fn scaled(number: f64, scale: &Scale, decimals: usize) -> String {
-    let (mut amount, mut unit) = (number, scale.base);
-    for larger in scale.units {
-        if amount >= scale.factor * UNIT_SHARE {
-            (amount, unit) = (amount / scale.factor, larger);
-        } else {
-            break;
-        }
+/// A number in the unit it reads best in; each of `units` is `factor` times the one before it.
+fn scaled(mut number: f64, factor: f64, units: &[&str], decimals: usize) -> String {
+    let mut index = 0;
+    while index + 1 < units.len() && number >= factor * UNIT_SHARE {
+        number /= factor;
+        index += 1;
     }
-    fixed(amount, decimals) + unit
+    fixed(number, decimals) + units[index]
 }
 
 /// A time given in microseconds, in µs, ms, s or m. wrk has no larger unit.
 pub(super) fn time_us(microseconds: f64) -> String {
     if microseconds >= 1e6 {
-        scaled(microseconds / 1e6, &SECONDS, 2)
+        scaled(microseconds / 1e6, 60.0, &["s", "m"], 2)
     } else {
-        scaled(microseconds, &MICROSECONDS, 2)
+        scaled(microseconds, 1000.0, &["us", "ms"], 2)
     }
 }
 
 /// Whole seconds or minutes: `30s`, `2m`.
 pub(super) fn time_s(seconds: u64) -> String {
-    scaled(seconds as f64, &SECONDS, 0)
+    scaled(seconds as f64, 60.0, &["s", "m"], 0)
 }
 
 /// A count in thousands: `56.20k`.
 pub(super) fn count(number: f64) -> String {
-    scaled(number, &METRIC, 2)
+    scaled(number, 1000.0, &["", "k", "M", "G", "T"], 2)
 }
 
 /// Bytes in multiples of 1024, to be followed by the letter B: `17.76G`.
 pub(super) fn bytes(number: f64) -> String {
-    scaled(number, &BINARY, 2)
+    scaled(number, 1024.0, &["", "K", "M", "G", "T"], 2)
 }
 
 /// A cell of this width: units of two letters, of one and of none end in columns of their own. Text that is too long
