@@ -15,12 +15,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use plimsoll_conductor::{Outcome, RunOptions, WorkloadOverride, conduct};
-use plimsoll_record::Run;
+use plimsoll_record::{EventKind, Run};
 
-use crate::options::Options;
+use crate::options::{Exit, Options};
 use crate::stats::RateSampler;
 use crate::text;
-use outcome::Failed;
 use output::{Narration, remarks};
 use traffic::Requests;
 
@@ -50,9 +49,9 @@ pub fn run(options: &Options, tool_version: &str, watch: Watch<'_>, streams: &mu
     }
     match measured_run(options, tool_version, watch, streams) {
         Ok(code) => code,
-        Err(Failed { code, words }) => {
-            streams.print_error(&words);
-            code
+        Err(exit) => {
+            streams.print_error(&exit.stderr);
+            exit.code
         }
     }
 }
@@ -62,26 +61,28 @@ fn measured_run(
     tool_version: &str,
     watch: Watch<'_>,
     streams: &mut Streams<'_>,
-) -> Result<u8, Failed> {
+) -> Result<u8, Exit> {
     let mut requests = Requests::from_options(options)?;
     let interrupted =
-        watch().map_err(|error| Failed::saying(&format!("could not watch for Ctrl-C: {error}")))?;
+        watch().map_err(|error| outcome::failed(&format!("could not watch for Ctrl-C: {error}")))?;
     if let Some(remark) = requests.remark() {
         streams.remark(&remark);
     }
     let plan = plan::freeze(options, &requests)?;
     let run_options = RunOptions {
         workload: Some(WorkloadOverride {
-            traffic: requests.traffic(),
+            traffic: requests.traffic.clone(),
             interval: interval(options),
             outlasts_target: true,
         }),
         ..RunOptions::new("wrk", tool_version, &interrupted)
     };
-    let outcome = conduct(plan, run_options, &mut Narration::new(options, streams));
-    let Outcome { run, .. } = outcome.map_err(|error| Failed::conducting(&error, &options.url))?;
-    let scripted = print_results(options, &run, &mut requests, streams)?;
-    Ok(if scripted && !outcome::a_worker_failed(&run) { 0 } else { 1 })
+    let outcome = conduct(plan, run_options, &mut Narration { options, streams });
+    let Outcome { run, .. } = outcome.map_err(|error| outcome::not_conducted(&error, &options.url))?;
+    let summed_up = print_results(options, &run, &mut requests, streams)?;
+    // A worker whose requests cannot be made ends before its time.
+    let ended_early = run.events.iter().any(|event| event.kind == EventKind::StepFailed);
+    Ok(u8::from(!summed_up || ended_early))
 }
 
 /// Prints what was measured, lets the script sum it up, and adds what there is to say; false if the script failed.
@@ -90,7 +91,7 @@ fn print_results(
     run: &Run,
     requests: &mut Requests,
     streams: &mut Streams<'_>,
-) -> Result<bool, Failed> {
+) -> Result<bool, Exit> {
     let measured = measurement::measured(options, run)?;
     for line in measurement::calibrations(options, run)? {
         streams.print(&line);

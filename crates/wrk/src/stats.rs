@@ -1,14 +1,12 @@
 //! The figures that wrk prints, from what Plimsoll measured.
 
-mod counter;
 mod distribution;
-
-pub use counter::{Counter, SocketErrors, counter_of};
-pub use distribution::Distribution;
 
 use std::time::Duration;
 
-use plimsoll_record::Histogram;
+use plimsoll_record::{FailureCounts, FailureKind, FailurePhase, Histogram};
+
+pub use distribution::Distribution;
 
 /// What one run measured, over all threads.
 #[derive(Debug, Clone)]
@@ -19,7 +17,6 @@ pub struct Measured {
     pub requests: u64,
     /// Bytes received, heads included.
     pub bytes: u64,
-    /// What went wrong on sockets.
     pub errors: SocketErrors,
     /// Responses with a status above 399.
     pub bad_statuses: u64,
@@ -57,6 +54,47 @@ impl Measured {
     }
 }
 
+/// wrk's counters of socket errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SocketErrors {
+    /// Connections that could not be made.
+    pub connect: u64,
+    /// Connections and responses that broke.
+    pub read: u64,
+    /// Requests that could not be sent.
+    pub write: u64,
+    /// Requests without a complete response in time.
+    pub timeout: u64,
+}
+
+impl SocketErrors {
+    /// Sorts failures into the counters in which a user of wrk looks for them. The phase decides, except for three kinds.
+    ///
+    /// A request that was due and never sent, since no connection was free, is in none: no socket failed. It shows in
+    /// the latencies, and as fewer requests a second than asked for.
+    pub fn from_failures(failures: &FailureCounts) -> Self {
+        let mut errors = Self::default();
+        for (kind, count) in failures.iter() {
+            let counter = match (kind, kind.row().phase) {
+                (FailureKind::Unsent, _) => continue,
+                (FailureKind::TimedOut | FailureKind::Unanswered, _) => &mut errors.timeout,
+                (_, FailurePhase::Resolve | FailurePhase::Connect | FailurePhase::Handshake) => {
+                    &mut errors.connect
+                }
+                (_, FailurePhase::Send) => &mut errors.write,
+                (_, FailurePhase::FirstByte | FailurePhase::Read) => &mut errors.read,
+            };
+            *counter += count;
+        }
+        errors
+    }
+
+    /// Whether there was none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Turns the counts of one thread's intervals into wrk's samples of its rate.
 ///
 /// wrk samples every 100 ms. An interval without a response gives no sample; it lengthens the next.
@@ -83,11 +121,51 @@ impl RateSampler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_record::FAILURES;
 
     #[test]
     fn an_interval_without_responses_lengthens_the_next() {
         let mut sampler = RateSampler::default();
         let samples = [50, 0, 0, 30, 7].map(|responses| sampler.observe(responses, RateSampler::INTERVAL));
         assert_eq!(samples, [Some(500), None, None, Some(100), Some(70)]);
+    }
+
+    #[test]
+    fn failures_are_summed_in_the_counter_where_a_user_of_wrk_looks() {
+        let mut failures = FailureCounts::default();
+        for (kind, count) in [
+            (FailureKind::ConnectRefused, 1),
+            (FailureKind::NoPortsLeft, 2),
+            (FailureKind::SendReset, 4),
+            (FailureKind::ClosedBeforeResponse, 8),
+            (FailureKind::MalformedHead, 16),
+            (FailureKind::TimedOut, 32),
+            (FailureKind::Unanswered, 64),
+            (FailureKind::Unsent, 128),
+        ] {
+            failures.add(kind, count);
+        }
+        let errors = SocketErrors::from_failures(&failures);
+        assert_eq!(errors, SocketErrors { connect: 3, read: 24, write: 4, timeout: 96 });
+        assert!(SocketErrors::from_failures(&FailureCounts::default()).is_empty());
+    }
+
+    #[test]
+    fn the_manual_has_the_same_table() {
+        let manual = include_str!("../../../docs/wrk.md");
+        for row in FAILURES {
+            let mut failures = FailureCounts::default();
+            failures.add(row.kind, 1);
+            let SocketErrors { connect, read, write, timeout } = SocketErrors::from_failures(&failures);
+            let counter = match [connect, read, write, timeout] {
+                [1, 0, 0, 0] => "connect",
+                [0, 1, 0, 0] => "read",
+                [0, 0, 1, 0] => "write",
+                [0, 0, 0, 1] => "timeout",
+                _ => "–",
+            };
+            let line = format!("| `{}` | {counter} |", row.name);
+            assert!(manual.contains(&line), "docs/wrk.md should hold: {line}");
+        }
     }
 }

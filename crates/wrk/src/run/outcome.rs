@@ -1,65 +1,42 @@
-//! How a run ends that does not end well.
+//! How a run ends that does not end well: in wrk's words where wrk has any.
 
 use plimsoll_conductor::{ConductError, PrepareError};
 use plimsoll_engine::EngineError;
-use plimsoll_record::{CorruptHistogram, EventKind, Run};
+use plimsoll_record::CorruptHistogram;
 
 use crate::options::{Exit, Url};
 use crate::script::ScriptError;
 
-/// An end without results.
-#[derive(Debug)]
-pub(super) struct Failed {
-    pub(super) code: u8,
-    /// Complete lines for the standard error.
-    pub(super) words: String,
+/// An end with a line of Plimsoll's own, and exit code 1.
+pub(super) fn failed(words: &str) -> Exit {
+    Exit::failed(format!("plimsoll: {words}\n"))
 }
 
-impl Failed {
-    pub(super) fn saying(words: &str) -> Self {
-        Self { code: 1, words: format!("plimsoll: {words}\n") }
-    }
-
-    /// Why the run could not be made, in wrk's words where wrk has any.
-    pub(super) fn conducting(error: &ConductError, url: &Url) -> Self {
-        match error {
-            ConductError::Prepare(PrepareError::Resolve { source, .. }) => {
-                Exit::unresolved(url, &reason(source)).into()
-            }
-            ConductError::Prepare(PrepareError::Connect { source, .. }) => {
-                Exit::unreachable(url, &reason(source)).into()
-            }
-            ConductError::Prepare(PrepareError::Interrupted) => {
-                Self { code: 130, ..Self::saying(&error.to_string()) }
-            }
-            ConductError::Engine(EngineError::Start { .. }) => {
-                Self { code: 2, ..Self::saying(&error.to_string()) }
-            }
-            _ => Self::saying(&error.to_string()),
+/// Why the run could not be made.
+pub(super) fn not_conducted(error: &ConductError, url: &Url) -> Exit {
+    match error {
+        ConductError::Prepare(PrepareError::Resolve { source, .. }) => Exit::unresolved(url, &reason(source)),
+        ConductError::Prepare(PrepareError::Connect { source, .. }) => {
+            Exit::unreachable(url, &reason(source))
         }
+        ConductError::Prepare(PrepareError::Interrupted) => Exit { code: 130, ..failed(&error.to_string()) },
+        ConductError::Engine(EngineError::Start { .. }) => Exit { code: 2, ..failed(&error.to_string()) },
+        _ => failed(&error.to_string()),
     }
 }
 
-impl From<CorruptHistogram> for Failed {
+impl From<CorruptHistogram> for Exit {
     fn from(error: CorruptHistogram) -> Self {
-        Self::saying(&error.to_string())
+        failed(&error.to_string())
     }
 }
 
-impl From<Exit> for Failed {
-    fn from(exit: Exit) -> Self {
-        Self { code: exit.code, words: exit.stderr }
-    }
-}
-
-impl From<ScriptError> for Failed {
+impl From<ScriptError> for Exit {
     fn from(error: ScriptError) -> Self {
         match error {
             // These two are wrk's own words.
-            ScriptError::Resolve(_) | ScriptError::Unreachable { .. } => {
-                Self { code: 1, words: format!("{error}\n") }
-            }
-            _ => Self::saying(&error.to_string()),
+            ScriptError::Resolve(_) | ScriptError::Unreachable { .. } => Self::failed(format!("{error}\n")),
+            _ => failed(&error.to_string()),
         }
     }
 }
@@ -69,11 +46,6 @@ fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     let text = text.strip_prefix("failed to lookup address information: ").unwrap_or(&text);
     text.split_once(" (os error").map_or(text, |(text, _)| text).to_owned()
-}
-
-/// Whether a worker ended before its time because its requests could not be made.
-pub(super) fn a_worker_failed(run: &Run) -> bool {
-    run.events.iter().any(|event| event.kind == EventKind::StepFailed)
 }
 
 #[cfg(test)]

@@ -43,14 +43,8 @@ fn say(stream: &mut dyn Write, text: &str) {
 
 /// Prints wrk's heading and the events of a run.
 pub(super) struct Narration<'a, 'b> {
-    options: &'a Options,
-    streams: &'a mut Streams<'b>,
-}
-
-impl<'a, 'b> Narration<'a, 'b> {
-    pub(super) fn new(options: &'a Options, streams: &'a mut Streams<'b>) -> Self {
-        Self { options, streams }
-    }
+    pub(super) options: &'a Options,
+    pub(super) streams: &'a mut Streams<'b>,
 }
 
 impl Observer for Narration<'_, '_> {

@@ -16,10 +16,10 @@ use plimsoll_engine::{
 };
 use plimsoll_plan::Shard;
 
-use super::outcome::Failed;
-use crate::options::Options;
-use crate::script::{Errors, Samples, Script, ScriptError, ScriptTarget, Summary, ThreadState};
-use crate::stats::{Distribution, Measured};
+use super::outcome;
+use crate::options::{Exit, Options};
+use crate::script::{Script, ScriptError, ThreadState};
+use crate::stats::Measured;
 
 /// The threads of a script, by number; absent while their worker has them.
 #[derive(Debug, Default)]
@@ -49,19 +49,20 @@ impl Threads {
 
 /// The requests of a run.
 pub(super) struct Requests {
-    traffic: Traffic,
+    pub(super) traffic: Traffic,
     script: Option<Script>,
     threads: Arc<Threads>,
-    batch: u16,
+    /// How many requests are sent together.
+    pub(super) batch: u16,
     addresses: Vec<SocketAddr>,
     pauses: bool,
 }
 
 impl Requests {
     /// The requests of these options; a script is loaded and initialised.
-    pub(super) fn from_options(options: &Options) -> Result<Self, Failed> {
+    pub(super) fn from_options(options: &Options) -> Result<Self, Exit> {
         match &options.script {
-            Some(file) => Self::scripted(load_script(options, file)?),
+            Some(file) => Self::scripted(Script::load(Path::new(file), options)?),
             None => Ok(Self {
                 traffic: Traffic::Fixed(FixedRequest::new(plain_request(options), "GET")),
                 script: None,
@@ -73,10 +74,10 @@ impl Requests {
         }
     }
 
-    fn scripted(mut script: Script) -> Result<Self, Failed> {
-        let batch = u16::try_from(script.pipeline()).map_err(|_| {
-            let depth = script.pipeline();
-            Failed::saying(&format!(
+    fn scripted(mut script: Script) -> Result<Self, Exit> {
+        let depth = script.pipeline();
+        let batch = u16::try_from(depth).map_err(|_| {
+            outcome::failed(&format!(
                 "request() returned {depth} requests at once; at most 10000 are possible"
             ))
         })?;
@@ -90,15 +91,6 @@ impl Requests {
             None => Traffic::Generated(Arc::new(Maker { threads: Arc::clone(&threads), batch })),
         };
         Ok(Self { traffic, script: Some(script), threads, batch, addresses, pauses })
-    }
-
-    pub(super) fn traffic(&self) -> Traffic {
-        self.traffic.clone()
-    }
-
-    /// How many requests are sent together.
-    pub(super) fn batch(&self) -> u16 {
-        self.batch
     }
 
     /// The address that the script's first thread connects to.
@@ -124,8 +116,7 @@ impl Requests {
     pub(super) fn sum_up(&mut self, measured: &Measured) -> Result<(), ScriptError> {
         let Some(script) = &mut self.script else { return Ok(()) };
         let threads = self.threads.take_all().ok_or(ScriptError::StillRunning)?;
-        let (latency, rates) = (samples(&measured.latency_us()), samples(&measured.rates_per_sec()));
-        script.done(threads, totals(measured), latency, rates)
+        script.done(threads, measured)
     }
 }
 
@@ -135,36 +126,12 @@ fn plain_request(options: &Options) -> Vec<u8> {
     let url = &options.url;
     let mut text = format!("GET {} HTTP/1.1\r\n", url.path);
     if !options.headers.iter().any(|(name, _)| name == "Host") {
-        let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
-        let port = url.port.as_ref().map(|port| format!(":{port}")).unwrap_or_default();
-        text += &format!("Host: {host}{port}\r\n");
+        text += &format!("Host: {}\r\n", url.authority());
     }
     for (name, value) in &options.headers {
         text += &format!("{name}: {value}\r\n");
     }
     (text + "\r\n").into_bytes()
-}
-
-/// The content of the script's table `wrk`.
-fn script_target(options: &Options) -> ScriptTarget {
-    let url = &options.url;
-    ScriptTarget {
-        scheme: url.scheme.clone(),
-        host: url.host.clone(),
-        // The options hold a port only if it is one.
-        port: url.port.as_ref().and_then(|port| port.parse().ok()),
-        path: url.path.clone(),
-        headers: options.headers.clone(),
-        addresses: Vec::new(),
-    }
-}
-
-/// The script of the options, loaded for its threads.
-fn load_script(options: &Options, file: &str) -> Result<Script, ScriptError> {
-    let mut args = vec![options.url_text.clone()];
-    args.extend(options.args.iter().cloned());
-    let threads = u32::try_from(options.threads).unwrap_or(u32::MAX);
-    Script::load(Path::new(file), script_target(options), args, threads)
 }
 
 /// The one request of all threads, if there is just one and no hook sees the load.
@@ -179,26 +146,6 @@ fn fixed(threads: &[ThreadState]) -> Option<FixedRequest> {
 fn method(text: &[u8]) -> &str {
     let length = text.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
     std::str::from_utf8(&text[..length]).unwrap_or_default()
-}
-
-fn samples(values: &Distribution) -> Samples {
-    Samples::new(values.pairs().to_vec())
-}
-
-fn totals(measured: &Measured) -> Summary {
-    let errors = &measured.errors;
-    Summary {
-        duration_us: measured.runtime_us,
-        requests: measured.requests,
-        bytes: measured.bytes,
-        errors: Errors {
-            connect: errors.connect,
-            read: errors.read,
-            write: errors.write,
-            status: measured.bad_statuses,
-            timeout: errors.timeout,
-        },
-    }
 }
 
 /// Gives each worker its thread of the script.

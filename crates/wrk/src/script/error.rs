@@ -8,61 +8,33 @@ use thiserror::Error;
 /// Why a script could not be loaded, or why its load on a thread ended early.
 #[derive(Debug, Error)]
 pub enum ScriptError {
-    /// The file of the script cannot be read.
     #[error("cannot read the script {}: {source}", .path.display())]
-    Read {
-        /// The file as it was named.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Lua raised an error; its text names the file and the line.
+    Read { path: PathBuf, source: io::Error },
+    /// Lua raised an error in the file itself or in a hook; Lua's text names the file and the line, without a traceback.
     #[error("the script failed in {place}: {text}")]
-    Lua {
-        /// What of the script was running: the file itself or the name of a hook.
-        place: &'static str,
-        /// Lua's own message, without a traceback.
-        text: String,
-    },
+    Lua { place: &'static str, text: String },
     /// A thread of the script has not come back from a hook, and `done` could wait for it for ever.
     #[error("done() was not called, because a thread of the script is still running")]
     StillRunning,
-    /// The name of the target has no address.
     #[error("unable to resolve {0}")]
     Resolve(#[from] Unresolved),
-    /// Not one address of the target accepts connections.
+    /// The service is the URL's port, or its scheme where it names none; the cause is what its first address answers.
     #[error("unable to connect to {host}:{service} {cause}")]
-    Unreachable {
-        /// The host of the URL.
-        host: String,
-        /// The port of the URL, or its scheme where it names no port.
-        service: String,
-        /// What the first address answered.
-        cause: String,
-    },
-    /// What the first `request()` returned is not a sequence of whole HTTP/1.1 requests.
+    Unreachable { host: String, service: String, cause: String },
+    /// Line and column, in bytes, count from 1 in the returned text.
     #[error(
         "the script's request() did not return whole HTTP/1.1 requests: {reason} at {line}:{column} of its text"
     )]
-    Request {
-        /// What is wrong with the text.
-        reason: &'static str,
-        /// The line in the returned text, counted from 1.
-        line: usize,
-        /// The column in that line in bytes, counted from 1.
-        column: usize,
-    },
+    Request { reason: &'static str, line: usize, column: usize },
 }
 
 /// A host and service that could not be turned into addresses.
 #[derive(Clone, Debug, Error)]
 #[error("{host}:{service} {cause}")]
 pub struct Unresolved {
-    /// The host that was asked for.
     pub host: String,
     /// The port, or the name of a service.
     pub service: String,
-    /// What the resolver said.
     pub cause: String,
 }
 

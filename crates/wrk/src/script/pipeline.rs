@@ -8,7 +8,6 @@ use super::error::ScriptError;
 /// The number of requests in `text`.
 ///
 /// # Errors
-///
 /// The text is empty, its last request is not whole, or one of them is not HTTP/1.1.
 pub(crate) fn depth(text: &[u8]) -> Result<usize, ScriptError> {
     let mut reader = Reader { text, at: 0 };

@@ -1,30 +1,14 @@
 //! One Lua state with the table `wrk` in it and a script file run in it.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use mlua::{Function, Lua, Table};
 
-use super::address::{Address, ScriptTarget, connect, lookup};
+use super::address::{Address, connect, lookup};
 use super::error::ScriptError;
+use crate::options::Options;
 
 const PRELUDE: &str = include_str!("prelude.lua");
-
-/// The file of a script, read once and run in every state.
-#[derive(Debug)]
-pub(crate) struct ScriptFile {
-    path: PathBuf,
-    text: Vec<u8>,
-}
-
-impl ScriptFile {
-    pub(crate) fn read(path: &Path) -> Result<Self, ScriptError> {
-        match std::fs::read(path) {
-            Ok(text) => Ok(Self { path: path.to_owned(), text }),
-            Err(source) => Err(ScriptError::Read { path: path.to_owned(), source }),
-        }
-    }
-}
 
 /// A Lua state that is ready for its script's hooks to be called.
 #[derive(Debug)]
@@ -37,19 +21,23 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// Makes a state for the target and runs the script in it.
-    pub(crate) fn open(source: &ScriptFile, target: &Arc<ScriptTarget>) -> Result<Self, ScriptError> {
-        let state = Self::bare(target).map_err(|error| ScriptError::in_lua("the prelude", &error))?;
-        let chunk = state.lua.load(source.text.as_slice()).set_name(format!("@{}", source.path.display()));
+    /// Makes a state for the target and runs `text`, the script in the file `path`, in it.
+    pub(crate) fn open(path: &Path, text: &[u8], options: &Options) -> Result<Self, ScriptError> {
+        let state = Self::bare(options).map_err(|error| ScriptError::in_lua("the prelude", &error))?;
+        let chunk = state.lua.load(text).set_name(format!("@{}", path.display()));
         chunk.exec().map_err(|error| ScriptError::in_lua("the file", &error))?;
         Ok(state)
     }
 
-    fn bare(target: &Arc<ScriptTarget>) -> mlua::Result<Self> {
+    fn bare(options: &Options) -> mlua::Result<Self> {
         let lua = plimsoll_sys::open_lua();
-        let calls = lua.load(PRELUDE).set_name("=wrk").call((lookup_in(&lua, target)?, connect_in(&lua)?))?;
+        let lookup = lua.create_function(|lua, (host, service): (String, String)| {
+            lua.create_sequence_from(lookup(&host, &service).map_err(mlua::Error::external)?)
+        })?;
+        let connect = lua.create_function(|_, address: Address| Ok(connect(address.0).is_ok()))?;
+        let calls = lua.load(PRELUDE).set_name("=wrk").call((lookup, connect))?;
         let wrk: Table = lua.globals().get("wrk")?;
-        describe(&wrk, target)?;
+        describe(&wrk, options)?;
         Ok(Self { lua, wrk, calls })
     }
 
@@ -69,26 +57,13 @@ impl State {
     }
 }
 
-fn describe(wrk: &Table, target: &ScriptTarget) -> mlua::Result<()> {
-    wrk.set("scheme", target.scheme.as_str())?;
-    wrk.set("host", target.host.as_str())?;
-    wrk.set("port", target.port.map(|port| port.to_string()))?;
-    wrk.set("path", target.path.as_str())?;
+/// Fills the table `wrk` with the target and the headers of the command line.
+fn describe(wrk: &Table, options: &Options) -> mlua::Result<()> {
+    let url = &options.url;
+    wrk.set("scheme", url.scheme.as_str())?;
+    wrk.set("host", url.host.as_str())?;
+    wrk.set("port", url.port.as_deref())?;
+    wrk.set("path", url.path.as_str())?;
     let headers: Table = wrk.get("headers")?;
-    for (name, value) in &target.headers {
-        headers.set(name.as_str(), value.as_str())?;
-    }
-    Ok(())
-}
-
-fn lookup_in(lua: &Lua, target: &Arc<ScriptTarget>) -> mlua::Result<Function> {
-    let target = Arc::clone(target);
-    lua.create_function(move |lua, (host, service): (String, String)| {
-        let found = lookup(&target, &host, &service).map_err(mlua::Error::external)?;
-        lua.create_sequence_from(found)
-    })
-}
-
-fn connect_in(lua: &Lua) -> mlua::Result<Function> {
-    lua.create_function(|_, address: Address| Ok(connect(address.0).is_ok()))
+    options.headers.iter().try_for_each(|(name, value)| headers.set(name.as_str(), value.as_str()))
 }

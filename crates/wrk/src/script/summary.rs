@@ -1,48 +1,46 @@
-//! The totals of a run, as the script's `done` gets them.
+//! What the script's `done` gets: the totals of a run, its latencies, and the rates of its threads.
 
-use mlua::{IntoLua, Lua, Value};
+use mlua::{Lua, MetaMethod, Table, UserData, UserDataFields, UserDataMethods};
 
-/// The totals of a run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Summary {
-    /// How long the load ran, in microseconds.
-    pub duration_us: u64,
-    /// Requests that were answered.
-    pub requests: u64,
-    /// Bytes that were received.
-    pub bytes: u64,
-    /// What failed, by kind.
-    pub errors: Errors,
+use crate::stats::{Distribution, Measured};
+
+/// The totals of a run, in microseconds, requests and bytes, with failures in wrk's five kinds.
+pub(crate) fn totals(lua: &Lua, measured: &Measured) -> mlua::Result<Table> {
+    let errors = &measured.errors;
+    let errors = lua.create_table_from([
+        ("connect", errors.connect),
+        ("read", errors.read),
+        ("write", errors.write),
+        ("status", measured.bad_statuses),
+        ("timeout", errors.timeout),
+    ])?;
+    let totals = lua.create_table_from([
+        ("duration", measured.runtime_us),
+        ("requests", measured.requests),
+        ("bytes", measured.bytes),
+    ])?;
+    totals.raw_set("errors", errors)?;
+    Ok(totals)
 }
 
-/// Failures of a run, in wrk's five kinds.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Errors {
-    /// Connections that were not made.
-    pub connect: u64,
-    /// Connections that failed while a response was read.
-    pub read: u64,
-    /// Connections that failed while a request was written.
-    pub write: u64,
-    /// Responses with a status above 399.
-    pub status: u64,
-    /// Requests that were not answered in time.
-    pub timeout: u64,
-}
-
-impl IntoLua for Summary {
-    fn into_lua(self, lua: &Lua) -> mlua::Result<Value> {
-        let errors = lua.create_table()?;
-        errors.raw_set("connect", self.errors.connect)?;
-        errors.raw_set("read", self.errors.read)?;
-        errors.raw_set("write", self.errors.write)?;
-        errors.raw_set("status", self.errors.status)?;
-        errors.raw_set("timeout", self.errors.timeout)?;
-        let summary = lua.create_table()?;
-        summary.raw_set("duration", self.duration_us)?;
-        summary.raw_set("requests", self.requests)?;
-        summary.raw_set("bytes", self.bytes)?;
-        summary.raw_set("errors", errors)?;
-        Ok(Value::Table(summary))
+impl UserData for Distribution {
+    fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
+        fields.add_field_method_get("min", |_, values| Ok(values.min()));
+        fields.add_field_method_get("max", |_, values| Ok(values.max()));
+        fields.add_field_method_get("mean", |_, values| Ok(values.mean()));
+        fields.add_field_method_get("stdev", |_, values| Ok(values.stdev()));
     }
+
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_method("percentile", |_, values, percent: f64| Ok(values.percentile(percent)));
+        methods.add_meta_method(MetaMethod::Call, |_, values, index: f64| Ok(at(values, index as usize)));
+        methods.add_meta_method(MetaMethod::Len, |_, values, ()| Ok(values.pairs().len()));
+    }
+}
+
+/// The `index`-th different value, counted from 1, and how often it occurred. Beyond the last it is 0 and the number of
+/// different values, as in wrk.
+fn at(values: &Distribution, index: usize) -> (u64, u64) {
+    let pair = index.checked_sub(1).and_then(|index| values.pairs().get(index));
+    pair.copied().unwrap_or((0, values.pairs().len() as u64))
 }

@@ -28,10 +28,6 @@ impl Shared {
         *self.address.lock()
     }
 
-    fn set_address(&self, to: SocketAddr) {
-        *self.address.lock() = to;
-    }
-
     pub(crate) fn stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }
@@ -62,7 +58,7 @@ impl UserData for ThreadObject {
     fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
         fields.add_field_method_get("addr", |_, thread| Ok(Address(thread.shared.address())));
         fields.add_field_method_set("addr", |_, thread, address: Address| {
-            thread.shared.set_address(address.0);
+            *thread.shared.address.lock() = address.0;
             Ok(())
         });
     }
@@ -70,11 +66,11 @@ impl UserData for ThreadObject {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
         methods.add_method("get", |lua, thread, name: String| {
             let value: Value = thread.state()?.globals().get(name)?;
-            transfer(&value, lua)
+            transfer(&value, lua, 0)
         });
         methods.add_method("set", |_, thread, (name, value): (String, Value)| {
             let state = thread.state()?;
-            state.globals().set(name, transfer(&value, &state)?)
+            state.globals().set(name, transfer(&value, &state, 0)?)
         });
         methods.add_method("stop", |_, thread, ()| {
             thread.shared.set_stopped(true);
@@ -89,21 +85,14 @@ impl UserData for ThreadObject {
     }
 }
 
-/// The same value in the state `to`: nil, a boolean, a number, a string, or a table of such.
+/// The same value, found `depth` tables deep, in the state `to`.
 ///
 /// # Errors
-///
-/// Anything else belongs to the state it was made in, and a table may be nested at most 64 deep.
-fn transfer(value: &Value, to: &Lua) -> mlua::Result<Value> {
-    nested(value, to, 0)
-}
-
-fn nested(value: &Value, to: &Lua, depth: usize) -> mlua::Result<Value> {
+/// It is nested too deep, or belongs to the state it was made in: only nil, booleans, numbers, strings and tables of such
+/// do not.
+fn transfer(value: &Value, to: &Lua, depth: usize) -> mlua::Result<Value> {
     match value {
-        Value::Nil => Ok(Value::Nil),
-        Value::Boolean(truth) => Ok(Value::Boolean(*truth)),
-        Value::Integer(number) => Ok(Value::Integer(*number)),
-        Value::Number(number) => Ok(Value::Number(*number)),
+        Value::Nil | Value::Boolean(_) | Value::Integer(_) | Value::Number(_) => Ok(value.clone()),
         Value::String(text) => to.create_string(&*text.as_bytes()).map(Value::String),
         Value::Table(_) if depth == MAX_DEPTH => {
             let refusal = format!("cannot transfer a table nested more than {MAX_DEPTH} deep to thread");
@@ -112,7 +101,7 @@ fn nested(value: &Value, to: &Lua, depth: usize) -> mlua::Result<Value> {
         Value::Table(table) => {
             let copy = to.create_table()?;
             table.for_each(|key: Value, value: Value| {
-                copy.raw_set(nested(&key, to, depth + 1)?, nested(&value, to, depth + 1)?)
+                copy.raw_set(transfer(&key, to, depth + 1)?, transfer(&value, to, depth + 1)?)
             })?;
             Ok(Value::Table(copy))
         }

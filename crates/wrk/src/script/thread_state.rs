@@ -65,7 +65,6 @@ impl ThreadState {
     }
 
     /// The text of every request, if the script has no `request` of its own: no Lua runs per request then.
-    #[must_use]
     pub fn fixed_request(&self) -> Option<&[u8]> {
         match &self.request {
             Request::Fixed(text) => Some(text),
@@ -76,7 +75,6 @@ impl ThreadState {
     /// Appends the text of the next request to `out`, or of several that are sent as one.
     ///
     /// # Errors
-    ///
     /// The script's `request()` failed or returned no text. The thread is stopped then.
     pub fn request(&mut self, out: &mut Vec<u8>) -> Result<(), ScriptError> {
         match &self.request {
@@ -93,7 +91,6 @@ impl ThreadState {
     /// How long a connection waits before its next request, in whole milliseconds; none without a `delay` hook.
     ///
     /// # Errors
-    ///
     /// The script's `delay()` failed. The thread is stopped then.
     pub fn delay(&mut self) -> Result<Option<Duration>, ScriptError> {
         let Some(function) = &self.delay else { return Ok(None) };
@@ -104,13 +101,11 @@ impl ThreadState {
     }
 
     /// Whether the script paces its connections with a `delay` hook.
-    #[must_use]
     pub fn wants_delay(&self) -> bool {
         self.delay.is_some()
     }
 
     /// Whether the script wants to see responses; without it no body needs to be kept.
-    #[must_use]
     pub fn wants_response(&self) -> bool {
         self.response.is_some()
     }
@@ -118,7 +113,6 @@ impl ThreadState {
     /// Shows the script a response. Of several fields with one name it sees the last.
     ///
     /// # Errors
-    ///
     /// The script's `response()` failed. The thread is stopped then.
     pub fn response<'a>(
         &mut self,
@@ -132,13 +126,11 @@ impl ThreadState {
     }
 
     /// Whether the thread is to send nothing more: its script called `thread:stop()` or failed.
-    #[must_use]
     pub fn stopped(&self) -> bool {
         self.shared.stopped()
     }
 
     /// The address that this thread connects to. A script may change it at any time, for connections yet to be made.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.shared.address()
     }

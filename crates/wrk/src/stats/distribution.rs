@@ -8,7 +8,7 @@ use plimsoll_record::Histogram;
 /// make up for requests that a slow server kept from being sent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Distribution {
-    /// Distinct values in rising order, each with its count, which is never 0.
+    /// In rising order, each value once; no count is 0.
     pairs: Vec<(u64, u64)>,
     count: u64,
 }
@@ -40,7 +40,7 @@ impl Distribution {
             .collect()
     }
 
-    /// The distinct values in rising order, each with its count.
+    /// Distinct values in rising order, each with its count.
     pub fn pairs(&self) -> &[(u64, u64)] {
         &self.pairs
     }
@@ -91,13 +91,11 @@ impl Distribution {
     pub fn percentile(&self, percent: f64) -> u64 {
         let rank = ((percent / 100.0 * self.count as f64 + 0.5).round() as u64).min(self.count);
         let mut passed = 0;
-        for (value, count) in &self.pairs {
+        let at_rank = self.pairs.iter().find(|(_, count)| {
             passed += count;
-            if passed >= rank {
-                return *value;
-            }
-        }
-        0
+            passed >= rank
+        });
+        at_rank.map_or(0, |(value, _)| *value)
     }
 
     fn square_sum(&self) -> f64 {

@@ -1,15 +1,14 @@
 //! The example scripts, each doing what its first line says.
 
-use plimsoll_wrk::script::{Samples, Summary};
+use plimsoll_wrk::stats::Measured;
 
-use super::{Bench, answer, example, next, next_line};
+use super::{Bench, answer, example, found_at, next, next_line, nothing, with_latency};
 
 #[test]
 fn addr_spreads_the_threads_over_the_addresses() {
-    let mut bench = Bench { threads: 4, ..Bench::new() };
-    let other = Bench::new();
-    bench.target.addresses = vec![bench.address(), other.address()];
-    let (_, threads) = bench.load_file(&example("addr.lua")).unwrap();
+    let (bench, other) = (Bench::with_threads(4), Bench::new());
+    let source = std::fs::read_to_string(example("addr.lua")).unwrap();
+    let (_, threads) = bench.load(&(found_at(&[bench.address(), other.address()]) + &source)).unwrap();
     let addresses: Vec<_> = threads.iter().map(|thread| thread.address()).collect();
     assert_eq!(addresses, [bench.address(), other.address(), bench.address(), other.address()]);
 }
@@ -46,7 +45,7 @@ fn delay_waits_within_its_bounds_and_keeps_its_request_fixed() {
 #[test]
 fn pipeline_sends_three_requests_at_once() {
     let mut bench = Bench::new();
-    bench.args.push("/last".to_owned());
+    bench.options.args.push("/last".to_owned());
     let (script, mut threads) = bench.load_file(&example("pipeline.lua")).unwrap();
     assert_eq!(script.pipeline(), 3);
     let text = next(&mut threads[0]);
@@ -73,9 +72,9 @@ fn report_writes_percentiles_and_totals() {
     let source = std::fs::read_to_string(example("report.lua")).unwrap();
     let named = source.replace("os.getenv(\"REPORT\")", &format!("{:?}", path.display().to_string()));
     let (mut script, threads) = Bench::new().load(&named).unwrap();
-    let latency = Samples::new((1..=1000).map(|value| (value, 1)).collect());
-    let summary = Summary { duration_us: 10_000_000, requests: 1000, ..Summary::default() };
-    script.done(threads, summary, latency, Samples::default()).unwrap();
+    let latency: Vec<_> = (1..=1000).map(|value| (value, 1)).collect();
+    let measured = Measured { runtime_us: 10_000_000, requests: 1000, ..with_latency(&latency) };
+    script.done(threads, &measured).unwrap();
     let written = std::fs::read_to_string(path).unwrap();
     assert_eq!(written, "p50,501\np90,901\np99,991\np99.999,1000\nrequests,1000\nduration_us,10000000\n");
 }
@@ -83,15 +82,14 @@ fn report_writes_percentiles_and_totals() {
 #[test]
 fn setup_numbers_the_threads_and_reads_their_counts() {
     let source = std::fs::read_to_string(example("setup.lua")).unwrap();
-    let bench = Bench { threads: 2, ..Bench::new() };
+    let bench = Bench::with_threads(2);
     let reporting = format!("local said = {{}}\nlocal print = function(s) said[#said + 1] = s end\n{source}");
     let reporting = reporting
         + "\nlocal inner = done\ndone = function(...) inner(...) error(table.concat(said, ';'), 0) end";
     let (mut script, mut threads) = bench.load(&reporting).unwrap();
     next(&mut threads[1]);
     answer(&mut threads[1], 200, &[], "");
-    let message =
-        script.done(threads, Summary::default(), Samples::default(), Samples::default()).unwrap_err();
+    let message = script.done(threads, &nothing()).unwrap_err();
     let expected =
         "thread 1 made 1 requests and got 0 responses;thread 2 made 1 requests and got 1 responses";
     assert!(message.to_string().ends_with(expected), "{message}");

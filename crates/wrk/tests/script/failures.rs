@@ -29,7 +29,7 @@ fn errors_name_the_place_the_file_and_the_line_without_a_traceback() {
 
 #[test]
 fn a_failure_amid_the_load_ends_the_load_of_its_thread_alone() {
-    let bench = Bench { threads: 2, ..Bench::new() };
+    let bench = Bench::with_threads(2);
     let text = "local left = 3
         function request() left = left - 1 if left == 0 then error('used up') end return wrk.format() end
         function response() error({}) end";
@@ -56,9 +56,9 @@ fn a_first_request_that_is_no_http_is_refused_with_its_place() {
 fn a_target_that_refuses_is_named_with_the_cause() {
     let bench = Bench::new();
     let address = bench.address();
-    let target = bench.target.clone();
+    let options = bench.options.clone();
     drop(bench);
-    let closed = Bench { target, ..Bench::new() };
+    let closed = Bench { options, ..Bench::new() };
     let message = closed.load("").unwrap_err().to_string();
     let expected = format!("unable to connect to 127.0.0.1:{} Connection refused", address.port());
     assert!(message.starts_with(&expected), "{message}");
@@ -67,7 +67,7 @@ fn a_target_that_refuses_is_named_with_the_cause() {
 #[test]
 fn a_name_without_addresses_is_an_error_of_its_own() {
     let mut bench = Bench::new();
-    bench.target.host = "no-such-name.invalid".to_owned();
+    bench.options.url.host = "no-such-name.invalid".to_owned();
     let message = bench.load("").unwrap_err();
     assert!(matches!(message, ScriptError::Resolve(_)), "{message}");
     let expected = format!("unable to resolve no-such-name.invalid:{} ", bench.address().port());

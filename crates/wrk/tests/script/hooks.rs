@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Bench, answer, next, next_line};
+use super::{Bench, answer, found_at, next, next_line};
 
 /// The lines of a request in an order that does not depend on Lua's.
 fn sorted_lines(request: &str) -> Vec<&str> {
@@ -25,7 +25,7 @@ fn a_script_without_request_sends_one_frozen_text() {
 #[test]
 fn the_table_wrk_describes_the_target_and_the_headers_of_the_command_line() {
     let mut bench = Bench::new();
-    bench.target.headers = vec![("Accept".to_owned(), "a: b".to_owned())];
+    bench.options.headers = vec![("Accept".to_owned(), "a: b".to_owned())];
     let seen = "function request() return wrk.format('GET', (table.concat({wrk.scheme, wrk.host, wrk.port,
         type(wrk.port), wrk.path, wrk.method, wrk.headers.Accept, type(wrk.body)}, '|'):gsub(' ', '_'))) end";
     let line = next_line(&mut bench.thread(&seen.replace("wrk.headers.Accept", "'/' .. wrk.headers.Accept")));
@@ -36,27 +36,27 @@ fn the_table_wrk_describes_the_target_and_the_headers_of_the_command_line() {
 #[test]
 fn the_host_header_names_the_port_only_if_the_url_does_and_brackets_ipv6() {
     let mut bench = Bench::new();
-    bench.target.addresses = vec![bench.address()];
+    let found = found_at(&[bench.address()]);
     for (host, port, expected) in
-        [("example.org", None, "example.org"), ("::1", None, "[::1]"), ("::1", Some(81), "[::1]:81")]
+        [("example.org", None, "example.org"), ("::1", None, "[::1]"), ("::1", Some("81"), "[::1]:81")]
     {
-        bench.target.host = host.to_owned();
-        bench.target.port = port;
-        assert!(next(&mut bench.thread("")).contains(&format!("\r\nHost: {expected}\r\n")));
+        bench.options.url.host = host.to_owned();
+        bench.options.url.port = port.map(str::to_owned);
+        assert!(next(&mut bench.thread(&found)).contains(&format!("\r\nHost: {expected}\r\n")));
     }
 }
 
 #[test]
 fn a_host_header_of_the_command_line_stays() {
     let mut bench = Bench::new();
-    bench.target.headers = vec![("Host".to_owned(), "virtual".to_owned())];
+    bench.options.headers = vec![("Host".to_owned(), "virtual".to_owned())];
     assert!(next(&mut bench.thread("")).contains("\r\nHost: virtual\r\n"));
 }
 
 #[test]
 fn init_gets_the_url_at_0_and_the_arguments_after_it() {
     let mut bench = Bench::new();
-    bench.args.extend(["one".to_owned(), "two".to_owned()]);
+    bench.options.args.extend(["one".to_owned(), "two".to_owned()]);
     let mut thread = bench.thread(
         "function init(args) wrk.path = '/' .. args[1] .. args[2] .. #args .. args[0]:match('^http') end",
     );

@@ -12,29 +12,29 @@ mod wild;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
-use plimsoll_wrk::script::{Script, ScriptError, ScriptTarget, ThreadState};
+use plimsoll_record::latency_histogram;
+use plimsoll_wrk::options::{self, Options};
+use plimsoll_wrk::script::{Script, ScriptError, ThreadState};
+use plimsoll_wrk::stats::{Measured, SocketErrors};
 
 /// A place to load scripts against: a socket that accepts connections, and the command line.
 struct Bench {
     listener: TcpListener,
-    target: ScriptTarget,
-    args: Vec<String>,
-    threads: u32,
+    options: Options,
 }
 
 impl Bench {
     fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let target = ScriptTarget {
-            scheme: "http".to_owned(),
-            host: "127.0.0.1".to_owned(),
-            port: Some(port),
-            path: "/index.html?q=1".to_owned(),
-            ..ScriptTarget::default()
-        };
-        let args = vec![format!("http://127.0.0.1:{port}/index.html?q=1")];
-        Self { listener, target, args, threads: 1 }
+        let args = ["-t1".to_owned(), format!("http://127.0.0.1:{port}/index.html?q=1")];
+        Self { listener, options: options::parse("wrk", &args).unwrap() }
+    }
+
+    fn with_threads(threads: u64) -> Self {
+        let mut bench = Self::new();
+        bench.options.threads = threads;
+        bench
     }
 
     fn address(&self) -> SocketAddr {
@@ -42,7 +42,7 @@ impl Bench {
     }
 
     fn load_file(&self, path: &Path) -> Result<(Script, Vec<ThreadState>), ScriptError> {
-        let mut script = Script::load(path, self.target.clone(), self.args.clone(), self.threads)?;
+        let mut script = Script::load(path, &self.options)?;
         let threads = script.threads();
         Ok((script, threads))
     }
@@ -60,6 +60,36 @@ impl Bench {
         let (_, mut threads) = self.load(text).unwrap();
         threads.pop().unwrap()
     }
+}
+
+/// The beginning of a script that finds the target at these addresses, whatever its name.
+fn found_at(addresses: &[SocketAddr]) -> String {
+    let one = |at: &SocketAddr| format!("found('{}', '{}')[1]", at.ip(), at.port());
+    let all: Vec<String> = addresses.iter().map(one).collect();
+    format!("local found = wrk.lookup\nwrk.lookup = function() return {{{}}} end\n", all.join(", "))
+}
+
+/// A run that measured nothing.
+fn nothing() -> Measured {
+    Measured {
+        runtime_us: 0,
+        requests: 0,
+        bytes: 0,
+        errors: SocketErrors::default(),
+        bad_statuses: 0,
+        latency: latency_histogram(),
+        service_time: latency_histogram(),
+        rates: Vec::new(),
+    }
+}
+
+/// A run with these latencies in microseconds, each with its count.
+fn with_latency(pairs: &[(u64, u64)]) -> Measured {
+    let mut measured = nothing();
+    for (value_us, count) in pairs {
+        measured.latency.saturating_record_n(value_us * 1000 + 500, *count);
+    }
+    measured
 }
 
 /// One of the example scripts.

@@ -50,7 +50,7 @@ fn sent_by_wrk(bench: &Bench, name: &str) -> Vec<String> {
     let mut wrk = Command::new("wrk")
         .args(["-t1", "-c1", "-d10m", "-H", "X-Given: a: b", "-s"])
         .arg(example(name))
-        .args([bench.args[0].as_str(), "--", "/argument"])
+        .args([bench.options.url_text.as_str(), "--", "/argument"])
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
@@ -78,8 +78,8 @@ fn sent_by_us(thread: &mut ThreadState) -> Vec<String> {
 /// Runs a script here and under wrk against the same address, and gives the requests of both.
 fn side_by_side(name: &str) -> (Vec<String>, Vec<String>) {
     let mut bench = Bench::new();
-    bench.target.headers = vec![("X-Given".to_owned(), "a: b".to_owned())];
-    bench.args.push("/argument".to_owned());
+    bench.options.headers = vec![("X-Given".to_owned(), "a: b".to_owned())];
+    bench.options.args.push("/argument".to_owned());
     let (_, mut threads) = bench.load_file(&example(name)).unwrap();
     (sent_by_us(&mut threads[0]), sent_by_wrk(&bench, name))
 }

@@ -2,12 +2,12 @@
 
 use std::net::SocketAddr;
 
-use plimsoll_wrk::script::{Samples, ScriptError, Summary, ThreadState};
+use plimsoll_wrk::script::{ScriptError, ThreadState};
 
-use super::{Bench, next_line};
+use super::{Bench, found_at, next_line, nothing};
 
 fn three() -> Bench {
-    Bench { threads: 3, ..Bench::new() }
+    Bench::with_threads(3)
 }
 
 /// The text of the error that a script's loading ends with.
@@ -67,12 +67,11 @@ fn a_thread_connects_to_the_address_that_setup_gave_it() {
 }
 
 #[test]
-fn a_target_with_given_addresses_is_not_looked_up() {
+fn threads_begin_with_the_first_address_that_accepts_connections_wherever_the_script_looks() {
     let mut bench = Bench::new();
     let closed = SocketAddr::from(([127, 0, 0, 1], 1));
-    bench.target.host = "no-such-name.invalid".to_owned();
-    bench.target.addresses = vec![closed, bench.address()];
-    assert_eq!(bench.thread("").address(), bench.address());
+    bench.options.url.host = "no-such-name.invalid".to_owned();
+    assert_eq!(bench.thread(&found_at(&[closed, bench.address()])).address(), bench.address());
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn threads_can_run_elsewhere_and_come_back_for_done_to_read() {
         })
     });
     let back = workers.map(|worker| worker.join().unwrap()).collect();
-    let message = script.done(back, Summary::default(), Samples::default(), Samples::default()).unwrap_err();
+    let message = script.done(back, &nothing()).unwrap_err();
     // The first thread was asked once more, for the depth of its pipeline; no other thread has a count of it.
     assert!(matches!(message, ScriptError::Lua { ref text, .. } if text.ends_with(": 1 1 2")), "{message}");
 }
@@ -114,6 +113,6 @@ fn a_thread_that_is_gone_says_so() {
     let text = "function setup(thread) mine = thread end\nfunction done() mine:get('x') end";
     let (mut script, threads) = Bench::new().load(text).unwrap();
     drop(threads);
-    let message = script.done(Vec::new(), Summary::default(), Samples::default(), Samples::default());
+    let message = script.done(Vec::new(), &nothing());
     assert!(message.unwrap_err().to_string().contains("the thread is gone"));
 }

@@ -99,7 +99,7 @@ fn a_thread_is_numbered_by_a_global_counter_of_the_main_state() {
         function setup(thread) thread:set('tid', thread_id) thread_id = thread_id + 1 end
         function init(args) rnd = tid * 100 end
         function request() return wrk.format('GET', '/item/' .. rnd) end";
-    let (_, mut threads) = Bench { threads: 2, ..Bench::new() }.load(text).unwrap();
+    let (_, mut threads) = Bench::with_threads(2).load(text).unwrap();
     assert_eq!(next_line(&mut threads[1]), "GET /item/200 HTTP/1.1");
 }
 
