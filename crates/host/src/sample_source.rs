@@ -69,8 +69,8 @@ impl SampleSources {
     }
 
     /// Asks every source that takes questions for a sample at once. [`Self::wait_answers`] waits at most this long.
-    pub fn ask(&mut self, patience: Duration) {
-        self.deadline = RealClock.now() + patience;
+    pub fn ask(&mut self, timeout: Duration) {
+        self.deadline = RealClock.now() + timeout;
         for slot in &mut self.slots {
             slot.asked += 1;
             let question = slot.asked;
@@ -93,10 +93,10 @@ impl SampleSources {
     }
 
     /// As [`Self::take`], after anything has come, or the time to wait is over; `None` if nothing will come any more.
-    pub fn wait_any(&mut self, patience: Duration) -> Option<Vec<Received>> {
+    pub fn wait_any(&mut self, timeout: Duration) -> Option<Vec<Received>> {
         let mut received = self.take();
         if received.is_empty() {
-            match self.receiver.recv_timeout(patience) {
+            match self.receiver.recv_timeout(timeout) {
                 Ok(message) => received.extend(self.note(message)),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return None,
@@ -108,8 +108,8 @@ impl SampleSources {
 
     /// As [`Self::take`], after every source has sent something, or failed, or the time to wait is over: another machine
     /// takes a while to begin.
-    pub fn wait_first(&mut self, patience: Duration) -> Vec<Received> {
-        self.deadline = RealClock.now() + patience;
+    pub fn wait_first(&mut self, timeout: Duration) -> Vec<Received> {
+        self.deadline = RealClock.now() + timeout;
         self.wait_while(|slot| !slot.heard)
     }
 
