@@ -64,7 +64,7 @@ pub(crate) fn cores(stat: &SharedFile) -> Collector {
                 times.map(|times| counters(times, MODES.map(|(_, metric)| metric), core::TOTAL_MS));
             Read::new(Source::Core, Subject::Core(core), counters)
         };
-        Ok(online(&*stat.text()?).map(read).collect())
+        Ok(online(&stat.text()?).map(read).collect())
     })
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn cores(stat: &SharedFile) -> Collector {
 pub(crate) fn scheduler(stat: &SharedFile) -> Collector {
     let stat = stat.clone();
     Collector::host(Source::Scheduler, move || {
-        let counters: CounterSet = numbers(&*stat.text()?, SCHEDULER).collect();
+        let counters: CounterSet = numbers(&stat.text()?, SCHEDULER).collect();
         if counters.is_empty() { Err(malformed(&stat.file, "line `ctxt`")) } else { Ok(counters) }
     })
 }
