@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::{Estimate, Findings, Percentile, StepSummary};
-use plimsoll_units::{count_text, duration_text, grouped};
+use plimsoll_analyze::{Estimate, Findings, Percentile, StepSummary, TimeSummary};
+use plimsoll_units::{count_text, duration_text, grouped, percent_text};
 
 /// Printed for a value that is not known; [`NOT_KNOWN_NOTE`] explains it.
 pub(crate) const NOT_KNOWN: &str = "n/k";
@@ -13,14 +13,29 @@ pub(crate) const NOT_KNOWN_NOTE: &str =
     "n/k: not known, too few requests ended (p99 needs 299 of them, p99.9 needs 2,995).";
 
 /// `1 worker`, `2 workers`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(count))
+pub(crate) fn counted(count: impl Into<u64>, noun: &str) -> String {
+    let count = count.into();
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
 /// [`counted`] for a smaller count.
 pub(crate) fn count_of(count: u32, noun: &str) -> String {
-    counted(u64::from(count), noun)
+    counted(count, noun)
+}
+
+/// `1 connection`, `600 connections`.
+pub(crate) fn connections(count: u32) -> String {
+    counted(count, "connection")
+}
+
+/// Parts of a sentence with a separator between them.
+pub(crate) fn list(parts: impl IntoIterator<Item = String>, separator: &str) -> String {
+    parts.into_iter().collect::<Vec<_>>().join(separator)
+}
+
+/// The text of what is known; empty for what is not.
+pub(crate) fn if_known<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map(text).unwrap_or_default()
 }
 
 /// `≥ ` in front of a lower bound.
@@ -28,12 +43,31 @@ pub(crate) fn bound(lower_bound: bool) -> &'static str {
     if lower_bound { "≥ " } else { "" }
 }
 
+/// A rate, marked if it is a lower bound.
+pub(crate) fn at_least(per_sec: f64, lower_bound: bool) -> String {
+    format!("{}{}", bound(lower_bound), count_text(per_sec))
+}
+
+/// ` (3,150 to 3,230)`; empty without an interval.
+pub(crate) fn range(interval: Option<(f64, f64)>, text: impl Fn(f64) -> String) -> String {
+    if_known(interval, |(lower, upper)| format!(" ({} to {})", text(lower), text(upper)))
+}
+
+/// A ratio as per cent, or that it is not known.
+pub(crate) fn ratio(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| NOT_KNOWN.to_owned(), percent_text)
+}
+
+/// The mean of times, or that it is not known.
+pub(crate) fn mean(times: &TimeSummary) -> String {
+    if times.count > 0 { duration_text(times.mean_ns) } else { NOT_KNOWN.to_owned() }
+}
+
 /// A percentile, or that it is not known.
 pub(crate) fn percentile(percentile: Percentile) -> String {
     percentile.ns.map_or_else(|| NOT_KNOWN.to_owned(), duration_text)
 }
 
-/// True if any of these percentiles is not known.
 pub(crate) fn any_unknown(percentiles: &[Percentile]) -> bool {
     percentiles.iter().any(|percentile| percentile.ns.is_none())
 }
@@ -61,12 +95,12 @@ pub(crate) fn half_width(estimate: Estimate) -> Option<f64> {
 
 /// A throughput in a sentence: `3,190 requests/s (3,150 to 3,230)`, or as a lower bound without an interval.
 pub(crate) fn throughput(estimate: Estimate, lower_bound: bool) -> String {
-    let value = format!("{}{} requests/s", bound(lower_bound), count_text(estimate.value));
-    match estimate.interval {
-        _ if lower_bound => value,
-        Some((lower, upper)) => format!("{value} ({} to {})", count_text(lower), count_text(upper)),
-        None => format!("{value} (interval not known)"),
-    }
+    let interval = match estimate.interval {
+        _ if lower_bound => String::new(),
+        None => " (interval not known)".to_owned(),
+        interval => range(interval, count_text),
+    };
+    format!("{} requests/s{interval}", at_least(estimate.value, lower_bound))
 }
 
 /// The load of a step: `32 connections`, or `2,000 requests/s offered`.
@@ -75,9 +109,9 @@ pub(crate) fn load_of(step: &StepSummary) -> String {
         Some(rate) if step.moments.is_empty() => format!("{} requests/s offered", count_text(rate)),
         Some(rate) => format!("a changing rate, {} requests/s offered on average", count_text(rate)),
         None if step.depth > 1 => {
-            format!("{} × {} requests under way", count_of(step.connections, "connection"), step.depth)
+            format!("{} × {} requests under way", connections(step.connections), step.depth)
         }
-        None => count_of(step.connections, "connection"),
+        None => connections(step.connections),
     }
 }
 
