@@ -4,8 +4,9 @@ use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::HPos;
 
 use super::axis::Axis;
-use super::canvas::{Canvas, FigureError, HEIGHT, Lettering, Sheet, WIDTH};
+use super::canvas::{Canvas, Caption, Drawn, Figure, FigureError, HEIGHT, Lettering, Sheet, WIDTH};
 use super::look::{BLUE, FAINT, FRAME, GRID, INK, RED};
+use super::raster::figure;
 
 const NAME_SIZE: f64 = 18.0;
 const TICK_SIZE: f64 = 16.0;
@@ -21,24 +22,24 @@ const BAR_PART: f64 = 0.56;
 /// One bar.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
-    /// The item.
     pub name: String,
     /// Its length; negative to the left.
     pub value: f64,
-    /// Both ends of its interval, where it is known.
     pub interval: Option<(f64, f64)>,
     /// The value as a text.
     pub label: String,
 }
 
-/// A figure of bars.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct BarChart<'a> {
-    pub(super) title: &'a str,
-    pub(super) detail: &'a str,
+/// The costs in a ledger, as bars; `axis` names their unit.
+pub fn ledger(caption: &Caption, axis: &str, bars: &[Bar]) -> Result<Figure, FigureError> {
+    figure(&BarChart { caption, axis, bars })
+}
+
+struct BarChart<'a> {
+    caption: &'a Caption,
     /// The quantity and its unit.
-    pub(super) axis: &'a str,
-    pub(super) bars: &'a [Bar],
+    axis: &'a str,
+    bars: &'a [Bar],
 }
 
 /// The mapping from values to pixels, between the names and the labels.
@@ -74,14 +75,14 @@ impl Scale {
 }
 
 impl Sheet for BarChart<'_> {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), FigureError> {
-        canvas.captions(self.title, self.detail)?;
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Drawn {
+        canvas.captions(self.caption)?;
         let (scale, above, below) = Scale::new(self.bars);
         let row = ((BOTTOM - TOP) / self.bars.len().max(1) as f64).min(MAX_ROW);
         let end = TOP + row * self.bars.len() as f64;
-        self.ticks(canvas, &scale, (&above, &below), end)?;
+        Self::ticks(canvas, &scale, (&above, &below), end)?;
         for (index, bar) in self.bars.iter().enumerate() {
-            self.bar(canvas, &scale, bar, TOP + (index as f64 + 0.5) * row, row * BAR_PART / 2.0)?;
+            Self::bar(canvas, &scale, bar, TOP + (index as f64 + 0.5) * row, row * BAR_PART / 2.0)?;
         }
         canvas.line((scale.zero, TOP), (scale.zero, end), FRAME, 1.5)?;
         let axis = canvas.fitted(self.axis, NAME_SIZE, WIDTH - 80.0);
@@ -91,12 +92,12 @@ impl Sheet for BarChart<'_> {
 
 impl BarChart<'_> {
     fn ticks<DB: DrawingBackend>(
-        &self,
         canvas: &Canvas<DB>,
         scale: &Scale,
-        (above, below): (&Axis, &Axis),
+        sides: (&Axis, &Axis),
         end: f64,
-    ) -> Result<(), FigureError> {
+    ) -> Drawn {
+        let (above, below) = sides;
         // The embedded font has no minus sign, only the hyphen.
         let left = below.ticks().into_iter().skip(1).map(|(value, text)| (-value, format!("-{text}")));
         for (value, text) in above.ticks().into_iter().chain(left) {
@@ -108,14 +109,7 @@ impl BarChart<'_> {
     }
 
     /// Costs are red, savings blue.
-    fn bar<DB: DrawingBackend>(
-        &self,
-        canvas: &Canvas<DB>,
-        scale: &Scale,
-        bar: &Bar,
-        y: f64,
-        half: f64,
-    ) -> Result<(), FigureError> {
+    fn bar<DB: DrawingBackend>(canvas: &Canvas<DB>, scale: &Scale, bar: &Bar, y: f64, half: f64) -> Drawn {
         let color = if bar.value < 0.0 { BLUE } else { RED };
         let (from, to) = (scale.zero.min(scale.x(bar.value)), scale.zero.max(scale.x(bar.value)));
         canvas.fill((from, y - half), (to, y + half), color)?;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
 use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
-use plotters::prelude::{DrawingBackend, IntoDrawingArea, SVGBackend};
+use plotters::prelude::{DrawingBackend, IntoDrawingArea};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{
     Color, FontStyle, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle, register_font as register,
@@ -13,9 +13,7 @@ use plotters::style::{
 
 use super::look::{FAINT, INK, Look, PAPER, Shape};
 
-/// Width of the sheet.
 pub(super) const WIDTH: f64 = 1200.0;
-/// Height of the sheet.
 pub(super) const HEIGHT: f64 = 720.0;
 
 /// The font that SVG readers are asked for; in a PNG the same name means the embedded font.
@@ -29,31 +27,39 @@ const DASH_GAP: f64 = 6.0;
 /// Half the extent of a mark.
 const MARK_RADIUS: f64 = 6.0;
 
+/// The text above a figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caption {
+    /// What was measured, such as the URL.
+    pub title: String,
+    /// How it was measured.
+    pub detail: String,
+}
+
 /// One figure in both forms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Figure {
-    /// The figure as an SVG document.
     pub svg: String,
-    /// The same as a PNG image of 1200 × 720 pixels.
+    /// 1200 × 720 pixels.
     pub png: Vec<u8>,
 }
 
 /// A figure that could not be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum FigureError {
-    /// The embedded font cannot be used.
     #[error("the embedded font cannot be read; this build of plimsoll is damaged, install it again")]
     Font,
-    /// A backend failed.
     #[error("the figure cannot be drawn: {0}")]
     Draw(String),
-    /// The image could not be encoded.
     #[error("the figure cannot be encoded as PNG: {0}")]
     Encode(#[from] png::EncodingError),
 }
 
+/// What a step of a drawing returns.
+pub(super) type Drawn = Result<(), FigureError>;
+
 /// Registers the embedded font with the drawing library, once per process: figures look the same on a machine without fonts.
-pub(super) fn register_font() -> Result<(), FigureError> {
+pub(super) fn register_font() -> Drawn {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     let registered = REGISTERED.get_or_init(|| register(FAMILY, FontStyle::Normal, FONT).is_ok());
     if *registered { Ok(()) } else { Err(FigureError::Font) }
@@ -95,27 +101,12 @@ pub(super) struct Canvas<'a, DB: DrawingBackend> {
 
 /// Something that is drawn on a whole sheet.
 pub(super) trait Sheet {
-    /// Draws all of it.
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), FigureError>;
-}
-
-/// The sheet as an SVG document.
-pub(super) fn svg(chart: &impl Sheet) -> Result<String, FigureError> {
-    let mut text = String::new();
-    {
-        let area = SVGBackend::with_string(&mut text, (WIDTH as u32, HEIGHT as u32)).into_drawing_area();
-        draw(chart, &area, 1.0, 0.0)?;
-    }
-    Ok(text)
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Drawn;
 }
 
 /// Draws the sheet on a backend `scale` times as large as the sheet.
-pub(super) fn draw<DB: DrawingBackend>(
-    chart: &impl Sheet,
-    area: &DrawingArea<DB, Shift>,
-    scale: f64,
-    letter_drop: f64,
-) -> Result<(), FigureError> {
+pub(super) fn draw(chart: &impl Sheet, backend: impl DrawingBackend, scale: f64, letter_drop: f64) -> Drawn {
+    let area = &backend.into_drawing_area();
     area.fill(&PAPER).map_err(refused)?;
     chart.draw(&Canvas { area, scale, letter_drop })?;
     area.present().map_err(refused)
@@ -134,20 +125,13 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         color.stroke_width((width * self.scale).round().max(1.0) as u32)
     }
 
-    /// A straight line.
-    pub(super) fn line(&self, from: Spot, to: Spot, color: RGBColor, width: f64) -> Result<(), FigureError> {
+    pub(super) fn line(&self, from: Spot, to: Spot, color: RGBColor, width: f64) -> Drawn {
         let ends = vec![self.pixel(from), self.pixel(to)];
         self.area.draw(&PathElement::new(ends, self.stroke(color, width))).map_err(refused)
     }
 
     /// A horizontal or vertical bar with a cap at each end; `half` is half the length of a cap.
-    pub(super) fn error_bar(
-        &self,
-        from: Spot,
-        to: Spot,
-        half: f64,
-        color: RGBColor,
-    ) -> Result<(), FigureError> {
+    pub(super) fn error_bar(&self, from: Spot, to: Spot, half: f64, color: RGBColor) -> Drawn {
         const WIDTH_PX: f64 = 1.5;
         let (dx, dy) = if from.0 == to.0 { (half, 0.0) } else { (0.0, half) };
         self.line(from, to, color, WIDTH_PX)?;
@@ -157,31 +141,30 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
     }
 
     /// The title of the sheet and a line of details below it, cut to its width.
-    pub(super) fn captions(&self, title: &str, detail: &str) -> Result<(), FigureError> {
+    pub(super) fn captions(&self, Caption { title, detail }: &Caption) -> Drawn {
         const MARGIN: f64 = 40.0;
-        let caption = |y, text: &str, size, color| {
+        let line = |y, text: &str, size, color| {
             let text = self.fitted(text, size, WIDTH - 2.0 * MARGIN);
             self.text((WIDTH / 2.0, y), &text, Lettering::new(size, color))
         };
-        caption(30.0, title, 25.0, INK)?;
-        caption(62.0, detail, 17.0, FAINT)
+        line(30.0, title, 25.0, INK)?;
+        line(62.0, detail, 17.0, FAINT)
     }
 
     /// A line through all spots in the given look.
-    pub(super) fn path(&self, spots: &[Spot], look: Look) -> Result<(), FigureError> {
+    pub(super) fn path(&self, spots: &[Spot], look: Look) -> Drawn {
         const WIDTH_PX: f64 = 2.0;
         let pieces = if look.dashed { dashes(spots) } else { pairs(spots).collect() };
         pieces.into_iter().try_for_each(|(from, to)| self.line(from, to, look.color, WIDTH_PX))
     }
 
-    /// A filled box.
-    pub(super) fn fill(&self, from: Spot, to: Spot, color: RGBColor) -> Result<(), FigureError> {
+    pub(super) fn fill(&self, from: Spot, to: Spot, color: RGBColor) -> Drawn {
         let corners = [self.pixel(from), self.pixel(to)];
         self.area.draw(&Rectangle::new(corners, color.filled())).map_err(refused)
     }
 
     /// A mark of the look's shape, filled or hollow.
-    pub(super) fn mark(&self, spot: Spot, look: Look, hollow: bool) -> Result<(), FigureError> {
+    pub(super) fn mark(&self, spot: Spot, look: Look, hollow: bool) -> Drawn {
         self.shape(spot, MARK_RADIUS, look.shape, look.color)?;
         if hollow {
             self.shape(spot, MARK_RADIUS - 2.5, look.shape, PAPER)?;
@@ -189,7 +172,7 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         Ok(())
     }
 
-    fn shape(&self, (x, y): Spot, radius: f64, shape: Shape, color: RGBColor) -> Result<(), FigureError> {
+    fn shape(&self, (x, y): Spot, radius: f64, shape: Shape, color: RGBColor) -> Drawn {
         let corner = |dx: f64, dy: f64| (x + dx * radius, y + dy * radius);
         match shape {
             Shape::Circle => {
@@ -207,7 +190,7 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
         }
     }
 
-    fn polygon(&self, spots: &[Spot], color: RGBColor) -> Result<(), FigureError> {
+    fn polygon(&self, spots: &[Spot], color: RGBColor) -> Drawn {
         let corners: Vec<_> = spots.iter().map(|spot| self.pixel(*spot)).collect();
         self.area.draw(&Polygon::new(corners, color.filled())).map_err(refused)
     }
@@ -221,7 +204,7 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
     }
 
     /// A line of text, centred in height on its spot.
-    pub(super) fn text(&self, spot: Spot, text: &str, lettering: Lettering) -> Result<(), FigureError> {
+    pub(super) fn text(&self, spot: Spot, text: &str, lettering: Lettering) -> Drawn {
         let drop = lettering.size * self.letter_drop;
         let spot = if lettering.upright { (spot.0 + drop, spot.1) } else { (spot.0, spot.1 + drop) };
         let element = Text::new(text.to_owned(), self.pixel(spot), self.style(lettering));
@@ -247,10 +230,6 @@ impl<DB: DrawingBackend> Canvas<'_, DB> {
     }
 }
 
-fn pairs(spots: &[Spot]) -> impl Iterator<Item = (Spot, Spot)> {
-    spots.windows(2).map(|pair| (pair[0], pair[1]))
-}
-
 /// The dashes along a line through all spots. Each leg starts with a dash, so that no leg is invisible.
 fn dashes(spots: &[Spot]) -> Vec<(Spot, Spot)> {
     let mut pieces = Vec::new();
@@ -265,4 +244,8 @@ fn dashes(spots: &[Spot]) -> Vec<(Spot, Spot)> {
         pieces.extend(starts.map(|start| (at(start), at(start + DASH))));
     }
     pieces
+}
+
+fn pairs(spots: &[Spot]) -> impl Iterator<Item = (Spot, Spot)> {
+    spots.windows(2).map(|pair| (pair[0], pair[1]))
 }

@@ -1,14 +1,18 @@
 //! The content of a figure before it is drawn: lines over rungs at equal distances.
 
+use std::collections::BTreeSet;
+
+use plimsoll_analyze::Estimate;
+
 use super::axis::Axis;
+use super::canvas::Caption;
 use super::look::Look;
-use super::series::{Caption, Series};
 
 /// One point of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mark {
     /// The rung, which is the place on the x axis.
-    pub(super) connections: u32,
+    pub(super) rung: u32,
     pub(super) value: f64,
     pub(super) interval: Option<(f64, f64)>,
     /// A lower bound is drawn hollow.
@@ -18,6 +22,11 @@ pub(super) struct Mark {
 }
 
 impl Mark {
+    /// A filled point without a label.
+    pub(super) fn new(rung: u32, Estimate { value, interval }: Estimate) -> Self {
+        Self { rung, value, interval, hollow: false, label: None }
+    }
+
     /// The highest value of the point, including its interval.
     fn highest(&self) -> f64 {
         self.interval.map_or(self.value, |(_, upper)| upper.max(self.value))
@@ -37,20 +46,22 @@ pub(super) struct Line {
     pub(super) legend: String,
     pub(super) look: Look,
     pub(super) side: Side,
-    /// By rising connections.
+    /// By rising rungs.
     pub(super) marks: Vec<Mark>,
-    /// Whether the labels are below the points.
     pub(super) labels_below: bool,
 }
 
-/// The name of the x axis of a ladder.
-pub(super) const CONNECTIONS: &str = "concurrency (connections)";
+impl Line {
+    /// A line of the left axis with its labels above it.
+    pub(super) fn new(legend: String, look: Look, marks: impl Iterator<Item = Mark>) -> Self {
+        Self { legend, look, side: Side::Left, marks: marks.collect(), labels_below: false }
+    }
+}
 
 /// A whole figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
-    pub(super) title: String,
-    pub(super) detail: String,
+    pub(super) caption: Caption,
     /// The rungs that any of the lines has, lowest first.
     pub(super) rungs: Vec<u32>,
     /// The name of the x axis.
@@ -59,11 +70,20 @@ pub(super) struct Chart {
     pub(super) right: Option<Axis>,
     /// The lines of each run; a run's lines share one row of the legend.
     pub(super) runs: Vec<Vec<Line>>,
-    /// Explanations of the marks, printed under the legend.
-    pub(super) notes: Vec<&'static str>,
 }
 
 impl Chart {
+    /// A chart whose lines all belong to the left axis.
+    pub(super) fn new(
+        caption: Caption,
+        (rung_label, rungs): (&'static str, impl IntoIterator<Item = u32>),
+        left: Axis,
+        runs: Vec<Vec<Line>>,
+    ) -> Self {
+        let rungs: BTreeSet<u32> = rungs.into_iter().collect();
+        Self { caption, rungs: rungs.into_iter().collect(), rung_label, left, right: None, runs }
+    }
+
     /// All lines of all runs.
     pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
         self.runs.iter().flatten()
@@ -76,35 +96,18 @@ impl Chart {
             _ => &self.left,
         }
     }
+
+    /// Explanations that the marks need, to print under the legend.
+    pub(super) fn notes(&self) -> Vec<&'static str> {
+        let any = |is: fn(&Mark) -> bool| self.lines().flat_map(|line| &line.marks).any(is);
+        let bars = any(|mark| mark.interval.is_some()).then_some("bars: 95 % interval");
+        let hollow = "hollow: lower bound (≥), the load generator was the limit";
+        bars.into_iter().chain(any(|mark| mark.hollow).then_some(hollow)).collect()
+    }
 }
 
 /// The highest value among the lines of one side.
 pub(super) fn highest(runs: &[Vec<Line>], side: Side) -> f64 {
     let lines = runs.iter().flatten().filter(|line| line.side == side);
     lines.flat_map(|line| &line.marks).map(Mark::highest).fold(0.0, f64::max)
-}
-
-/// The rungs that any of the series has, lowest first.
-pub(super) fn rungs_of(series: &[&Series]) -> Vec<u32> {
-    let points = series.iter().flat_map(|series| &series.points);
-    let rungs: std::collections::BTreeSet<u32> = points.map(|point| point.connections).collect();
-    rungs.into_iter().collect()
-}
-
-/// Explanations that the marks of these lines need.
-pub(super) fn notes_of(runs: &[Vec<Line>]) -> Vec<&'static str> {
-    let mut notes = Vec::new();
-    let mut marks = runs.iter().flatten().flat_map(|line| &line.marks);
-    if marks.clone().any(|mark| mark.interval.is_some()) {
-        notes.push("bars: 95 % interval");
-    }
-    if marks.any(|mark| mark.hollow) {
-        notes.push("hollow: lower bound (≥), the load generator was the limit");
-    }
-    notes
-}
-
-/// The subject of the figure, then the caption's title.
-pub(super) fn title_of(caption: &Caption, subject: &str) -> String {
-    format!("{subject}: {}", caption.title)
 }

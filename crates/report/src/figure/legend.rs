@@ -3,7 +3,7 @@
 use plotters::prelude::DrawingBackend;
 use plotters::style::text_anchor::HPos;
 
-use super::canvas::{Canvas, FigureError, Lettering, WIDTH};
+use super::canvas::{Canvas, Drawn, Lettering, WIDTH};
 use super::chart::{Chart, Line};
 use super::look::{FAINT, INK};
 
@@ -15,26 +15,21 @@ const SAMPLE_WIDTH: f64 = 44.0;
 const GAP: f64 = 10.0;
 const BETWEEN: f64 = 40.0;
 
-/// The height of the legend.
 pub(super) fn height(chart: &Chart) -> f64 {
-    let rows = chart.runs.len() + usize::from(!chart.notes.is_empty());
+    let rows = chart.runs.len() + usize::from(!chart.notes().is_empty());
     rows as f64 * ROW_HEIGHT
 }
 
 /// Draws the legend with its first row at `top`.
-pub(super) fn draw<DB: DrawingBackend>(
-    chart: &Chart,
-    canvas: &Canvas<DB>,
-    top: f64,
-) -> Result<(), FigureError> {
+pub(super) fn draw<DB: DrawingBackend>(chart: &Chart, canvas: &Canvas<DB>, top: f64) -> Drawn {
     for (index, lines) in chart.runs.iter().enumerate() {
         row(lines, canvas, top + index as f64 * ROW_HEIGHT)?;
     }
     let y = top + chart.runs.len() as f64 * ROW_HEIGHT;
-    canvas.text((WIDTH / 2.0, y), &chart.notes.join(" · "), Lettering::new(NOTE_SIZE, FAINT))
+    canvas.text((WIDTH / 2.0, y), &chart.notes().join(" · "), Lettering::new(NOTE_SIZE, FAINT))
 }
 
-fn row<DB: DrawingBackend>(lines: &[Line], canvas: &Canvas<DB>, y: f64) -> Result<(), FigureError> {
+fn row<DB: DrawingBackend>(lines: &[Line], canvas: &Canvas<DB>, y: f64) -> Drawn {
     let room = WIDTH * 0.95 / lines.len().max(1) as f64 - SAMPLE_WIDTH - GAP - BETWEEN;
     let texts: Vec<String> = lines.iter().map(|line| canvas.fitted(&line.legend, SIZE, room)).collect();
     let widths = texts.iter().map(|text| SAMPLE_WIDTH + GAP + canvas.width_of(text, SIZE));

@@ -67,29 +67,23 @@ impl Place {
         }
     }
 
-    fn pick<T>(self, alone: T, first: T, second: T) -> T {
-        match self {
-            Self::Alone => alone,
-            Self::First => first,
-            Self::Second => second,
-        }
+    fn look(self, colors: [RGBColor; 3], shapes: [Shape; 3], dashed: bool) -> Look {
+        Look { color: colors[self as usize], shape: shapes[self as usize], dashed }
     }
 
     /// Throughput: red, solid.
     pub(super) fn throughput(self) -> Look {
-        let shape = self.pick(Shape::Circle, Shape::Circle, Shape::Triangle);
-        Look { color: self.pick(RED, RED_DARK, RED_LIGHT), shape, dashed: false }
+        self.look([RED, RED_DARK, RED_LIGHT], [Shape::Circle, Shape::Circle, Shape::Triangle], false)
     }
 
     /// Mean response time: blue, dashed.
     pub(super) fn response_time(self) -> Look {
-        let shape = self.pick(Shape::Square, Shape::Square, Shape::Diamond);
-        Look { color: self.pick(BLUE, BLUE_DARK, BLUE_LIGHT), shape, dashed: true }
+        self.look([BLUE, BLUE_DARK, BLUE_LIGHT], [Shape::Square, Shape::Square, Shape::Diamond], true)
     }
 
     /// Success ratio: green; the second of two is dashed.
     pub(super) fn success(self) -> Look {
-        let shape = self.pick(Shape::Circle, Shape::Circle, Shape::Triangle);
-        Look { color: self.pick(GREEN, GREEN_DARK, GREEN_LIGHT), shape, dashed: self == Self::Second }
+        let colors = [GREEN, GREEN_DARK, GREEN_LIGHT];
+        self.look(colors, [Shape::Circle, Shape::Circle, Shape::Triangle], self == Self::Second)
     }
 }

@@ -7,7 +7,7 @@ use plotters::style::text_anchor::HPos;
 use plimsoll_units::grouped;
 
 use super::axis::Axis;
-use super::canvas::{Canvas, FigureError, HEIGHT, Lettering, Sheet, Spot, WIDTH};
+use super::canvas::{Canvas, Drawn, HEIGHT, Lettering, Sheet, Spot, WIDTH};
 use super::chart::{Chart, Line, Mark, Side};
 use super::legend;
 use super::look::{FAINT, FRAME, GRID, INK};
@@ -22,7 +22,7 @@ const LEGEND_TOP: f64 = 88.0;
 const BOTTOM: f64 = HEIGHT - 74.0;
 
 impl Sheet for Chart {
-    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), FigureError> {
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Drawn {
         Plot::new(self, canvas).draw()
     }
 }
@@ -43,8 +43,8 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         Self { chart, canvas, left: AXIS_ROOM, right: WIDTH - right_room, top }
     }
 
-    fn draw(&self) -> Result<(), FigureError> {
-        self.canvas.captions(&self.chart.title, &self.chart.detail)?;
+    fn draw(&self) -> Drawn {
+        self.canvas.captions(&self.chart.caption)?;
         legend::draw(self.chart, self.canvas, LEGEND_TOP)?;
         self.value_axes()?;
         self.rung_axis()?;
@@ -75,7 +75,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         let count = self.chart.lines().count() as f64;
         let index = self.chart.lines().position(|other| other == line).unwrap_or(0) as f64;
         let shift = (index - (count - 1.0) / 2.0) * APART.min(self.slot_width() / (2.0 * count));
-        (self.x(mark.connections) + shift, self.y(self.chart.axis_of(line), mark.value))
+        (self.x(mark.rung) + shift, self.y(self.chart.axis_of(line), mark.value))
     }
 
     /// Where a mark is, and the highest and lowest pixel of it and its bar.
@@ -86,7 +86,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         (x, (y.min(end(upper)), y.max(end(lower))))
     }
 
-    fn value_axes(&self) -> Result<(), FigureError> {
+    fn value_axes(&self) -> Drawn {
         for (value, _) in self.chart.left.ticks() {
             let y = self.y(&self.chart.left, value);
             self.canvas.line((self.left, y), (self.right, y), GRID, 1.0)?;
@@ -100,7 +100,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
             .try_for_each(|x| self.canvas.line((x, BOTTOM), (x, self.top), FRAME, 1.0))
     }
 
-    fn value_axis(&self, axis: &Axis, side: Side) -> Result<(), FigureError> {
+    fn value_axis(&self, axis: &Axis, side: Side) -> Drawn {
         const NAME_DISTANCE: f64 = 94.0;
         let (x, outward, anchor) = match side {
             Side::Left => (self.left, -1.0, HPos::Right),
@@ -122,7 +122,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         self.chart.lines().find(|line| line.side == side).map_or(INK, |line| line.look.color)
     }
 
-    fn rung_axis(&self) -> Result<(), FigureError> {
+    fn rung_axis(&self) -> Drawn {
         let texts: Vec<String> = self.chart.rungs.iter().map(|rung| grouped(u64::from(*rung))).collect();
         let widest = texts.iter().map(|text| self.canvas.width_of(text, TICK_SIZE)).fold(0.0, f64::max);
         // Where labels would touch, only every second, third … rung has one.
@@ -139,7 +139,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         self.canvas.text(middle, self.chart.rung_label, Lettering::new(AXIS_SIZE, INK))
     }
 
-    fn line(&self, line: &Line) -> Result<(), FigureError> {
+    fn line(&self, line: &Line) -> Drawn {
         const CAP_HALF: f64 = 9.0;
         let spots: Vec<Spot> = line.marks.iter().map(|mark| self.spot(line, mark)).collect();
         self.canvas.path(&spots, line.look)?;
@@ -156,7 +156,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
 
     /// Labels of points, beyond the end of their bars. One that would touch its left neighbour, or a point or bar of another
     /// line, is left out.
-    fn labels(&self, line: &Line) -> Result<(), FigureError> {
+    fn labels(&self, line: &Line) -> Drawn {
         const DISTANCE: f64 = 19.0;
         let mut free_from = self.left;
         for mark in &line.marks {

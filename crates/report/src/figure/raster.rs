@@ -1,8 +1,8 @@
-//! The PNG form: drawn at three times the size and averaged down, which makes edges and letters smooth.
+//! A sheet as a figure. The PNG form is drawn at three times the size and averaged down, which makes edges and letters smooth.
 
-use plotters::prelude::{BitMapBackend, IntoDrawingArea};
+use plotters::prelude::{BitMapBackend, SVGBackend};
 
-use super::canvas::{self, FigureError, HEIGHT, Sheet, WIDTH};
+use super::canvas::{Figure, FigureError, HEIGHT, Sheet, WIDTH, draw, register_font};
 
 /// How many pixels each way are averaged into one.
 const OVERSAMPLING: usize = 3;
@@ -10,17 +10,17 @@ const OVERSAMPLING: usize = 3;
 const LETTER_DROP: f64 = 0.14;
 const CHANNELS: usize = 3;
 
-/// The sheet as a PNG image.
-pub(super) fn png(chart: &impl Sheet) -> Result<Vec<u8>, FigureError> {
+/// The sheet in both forms.
+pub(super) fn figure(chart: &impl Sheet) -> Result<Figure, FigureError> {
+    register_font()?;
+    let mut svg = String::new();
+    draw(chart, SVGBackend::with_string(&mut svg, (WIDTH as u32, HEIGHT as u32)), 1.0, 0.0)?;
     let (width, height) = (WIDTH as usize, HEIGHT as usize);
     let large = (width * OVERSAMPLING, height * OVERSAMPLING);
     let mut pixels = vec![0; large.0 * large.1 * CHANNELS];
-    {
-        let size = (large.0 as u32, large.1 as u32);
-        let area = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
-        canvas::draw(chart, &area, OVERSAMPLING as f64, LETTER_DROP)?;
-    }
-    encode(&averaged(&pixels, (width, height)), (width, height))
+    let bitmap = BitMapBackend::with_buffer(&mut pixels, (large.0 as u32, large.1 as u32));
+    draw(chart, bitmap, OVERSAMPLING as f64, LETTER_DROP)?;
+    Ok(Figure { svg, png: encode(&averaged(&pixels, (width, height)), (width, height))? })
 }
 
 /// Each pixel of the result is the mean of the corresponding pixels.
@@ -29,9 +29,8 @@ fn averaged(pixels: &[u8], (width, height): (usize, usize)) -> Vec<u8> {
     let sample = |x: usize, y: usize, channel: usize| {
         let spots = (0..OVERSAMPLING * OVERSAMPLING).map(|n| (n % OVERSAMPLING, n / OVERSAMPLING));
         let byte = |(dx, dy)| {
-            u16::from(
-                pixels[(y * OVERSAMPLING + dy) * row_bytes + (x * OVERSAMPLING + dx) * CHANNELS + channel],
-            )
+            let at = (y * OVERSAMPLING + dy) * row_bytes + (x * OVERSAMPLING + dx) * CHANNELS + channel;
+            u16::from(pixels[at])
         };
         (spots.map(byte).sum::<u16>() / (OVERSAMPLING * OVERSAMPLING) as u16) as u8
     };

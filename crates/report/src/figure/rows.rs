@@ -1,99 +1,118 @@
-//! Throughput of rows: by the size of responses with several numbers of cores, and by the time that requests are held,
-//! through a front and alone.
+//! Throughput of several runs: by the machines of a tier, by the size of responses with several numbers of cores, and by the
+//! time that requests are held, through a front and alone.
 
-use std::collections::BTreeSet;
-
-use plimsoll_analyze::{HeldLines, LinePoint, SizeLine};
+use plimsoll_analyze::{Estimate, HeldLines, LinePoint, SizeLine, TierScaling};
 use plimsoll_units::{count_text, escape_control};
 
 use super::axis::Axis;
-use super::chart::{Chart, Line, Mark, Side, highest, notes_of};
-use super::look::{Look, Place};
+use super::canvas::{Caption, Figure, FigureError};
+use super::chart::{Chart, Line, Mark, Side, highest};
+use super::look::{FAINT, Look, Place, Shape};
+use super::raster::figure;
+use crate::words::machines::tier_counts;
 
+/// Up to so many machines every number has a place on the axis, so that the ideal line is straight.
+const EVERY_MOST: u32 = 40;
 /// The height of a label, as a part of the axis.
 const LABEL_HEIGHT: f64 = 0.06;
-
 /// So many lines share one row of the legend.
 const LEGEND_LINES: usize = 4;
 
-pub(super) fn sizes(title: &str, lines: &[SizeLine]) -> Chart {
-    let one = |(index, line): (usize, &SizeLine)| {
-        let group =
-            line.group.as_ref().map_or_else(String::new, |group| format!("{}, ", escape_control(group)));
-        let plural = if line.cores == 1.0 { "" } else { "s" };
-        drawn(format!("{group}{} core{plural}", line.cores), Look::new(index), &line.points, 1.0)
+/// Throughput over the machines of a tier, with the line of linear growth.
+pub fn tier_scaling(title: &str, scaling: &TierScaling) -> Result<Figure, FigureError> {
+    let counts: Vec<u32> = scaling.points.iter().map(|(machines, ..)| *machines).collect();
+    let (least, most) = (counts.first().copied().unwrap_or(1), counts.last().copied().unwrap_or(1));
+    let rungs = if most <= EVERY_MOST { (least..=most).collect() } else { counts };
+    let measured = scaling.points.iter().map(|(machines, throughput, lower_bound)| {
+        let each = 100.0 * throughput.value / scaling.ideal_per_sec(*machines);
+        let label = Some(format!("{} ({each:.0} %)", count_text(throughput.value)));
+        Mark { hollow: *lower_bound, label, ..Mark::new(*machines, *throughput) }
+    });
+    let ideal = rungs.iter().map(|machines| {
+        let value = scaling.ideal_per_sec(*machines);
+        Mark::new(*machines, Estimate { value, interval: None })
+    });
+    let look = Look { color: FAINT, shape: Shape::Diamond, dashed: true };
+    let legend = "measured (per cent of linear)".to_owned();
+    let measured = Line { labels_below: true, ..Line::new(legend, Place::Alone.throughput(), measured) };
+    let lines = vec![measured, Line::new("linear from the fewest machines".to_owned(), look, ideal)];
+    let detail = match tier_counts(&scaling.others) {
+        none if none.is_empty() => none,
+        others => format!("with {others}"),
     };
-    chart(
-        format!("Throughput by size of response: {title}"),
-        String::new(),
-        "bytes of a response",
-        lines.iter().enumerate().map(one).collect(),
-    )
+    let caption = Caption { title: format!("Scaling of {}: {title}", scaling.tier), detail };
+    throughput(caption, ("machines", rungs), vec![lines])
 }
 
-pub(super) fn held(title: &str, lines: &HeldLines) -> Chart {
+/// Throughput over the size of responses, a line for each number of cores.
+pub fn response_sizes(title: &str, lines: &[SizeLine]) -> Result<Figure, FigureError> {
+    let one = |(index, line): (usize, &SizeLine)| {
+        let group = line.group.as_ref().map(|group| format!("{}, ", escape_control(group)));
+        let plural = if line.cores == 1.0 { "" } else { "s" };
+        let legend = format!("{}{} core{plural}", group.unwrap_or_default(), line.cores);
+        line_over(1.0, legend, Look::new(index), &line.points)
+    };
+    let title = format!("Throughput by size of response: {title}");
+    let lines = lines.iter().enumerate().map(one).collect();
+    over_places(Caption { title, detail: String::new() }, "bytes of a response", lines)
+}
+
+/// Throughput over the time that requests are held: through a front, and as the sum of the servers behind it measured alone.
+pub fn held_times(title: &str, lines: &HeldLines) -> Result<Figure, FigureError> {
     // The places along the axis are whole numbers.
     let is_whole = |point: &LinePoint| (point.at * 1e3 - (point.at * 1e3).round()).abs() < 1e-6;
     let (scale, label) = match lines.through.iter().all(is_whole) {
         true => (1e3, "time that requests are held (ms)"),
         false => (1e6, "time that requests are held (µs)"),
     };
-    let through =
-        lines.front.as_deref().map_or_else(|| "together".to_owned(), |front| format!("through {front}"));
-    let alone = Look { dashed: true, ..Look::new(1) };
-    chart(
-        format!("Throughput by time held: {title}"),
-        "the sum of the servers measured alone, and their throughput together".to_owned(),
-        label,
-        vec![
-            drawn(escape_control(&through), Place::Alone.throughput(), &lines.through, scale),
-            drawn("sum of each alone".to_owned(), alone, &lines.alone, scale),
-        ],
-    )
+    let through = lines.front.as_ref().map(|front| format!("through {}", escape_control(front)));
+    let through = through.unwrap_or_else(|| "together".to_owned());
+    let dashed = Look { dashed: true, ..Look::new(1) };
+    let detail = "the sum of the servers measured alone, and their throughput together".to_owned();
+    let lines = vec![
+        line_over(scale, through, Place::Alone.throughput(), &lines.through),
+        line_over(scale, "sum of each alone".to_owned(), dashed, &lines.alone),
+    ];
+    over_places(Caption { title: format!("Throughput by time held: {title}"), detail }, label, lines)
 }
 
 /// A line whose places along the axis are multiplied by `scale` and rounded.
-fn drawn(legend: String, look: Look, points: &[LinePoint], scale: f64) -> Line {
-    let mark = |point: &LinePoint| Mark {
-        connections: (point.at * scale).round() as u32,
-        value: point.throughput.value,
-        interval: point.throughput.interval,
-        hollow: point.lower_bound,
-        label: Some(count_text(point.throughput.value)),
-    };
-    Line { legend, look, side: Side::Left, marks: points.iter().map(mark).collect(), labels_below: false }
+fn line_over(scale: f64, legend: String, look: Look, points: &[LinePoint]) -> Line {
+    let marks = points.iter().map(|point| {
+        let label = Some(count_text(point.throughput.value));
+        let place = (point.at * scale).round() as u32;
+        Mark { hollow: point.lower_bound, label, ..Mark::new(place, point.throughput) }
+    });
+    Line::new(legend, look, marks)
 }
 
-fn chart(title: String, detail: String, rung_label: &'static str, lines: Vec<Line>) -> Chart {
-    let rungs: BTreeSet<u32> =
-        lines.iter().flat_map(|line| &line.marks).map(|mark| mark.connections).collect();
-    let lines = unlabelled_twice(lines);
-    let runs: Vec<Vec<Line>> = lines.chunks(LEGEND_LINES).map(<[Line]>::to_vec).collect();
-    Chart {
-        title,
-        detail,
-        rungs: rungs.into_iter().collect(),
-        rung_label,
-        left: Axis::from_zero("QPS", highest(&runs, Side::Left)),
-        right: None,
-        notes: notes_of(&runs),
-        runs,
-    }
+fn over_places(caption: Caption, label: &'static str, mut lines: Vec<Line>) -> Result<Figure, FigureError> {
+    unlabel_twice(&mut lines);
+    let places: Vec<u32> = lines.iter().flat_map(|line| &line.marks).map(|mark| mark.rung).collect();
+    throughput(caption, (label, places), lines.chunks(LEGEND_LINES).map(<[Line]>::to_vec).collect())
+}
+
+fn throughput(
+    caption: Caption,
+    rungs: (&'static str, Vec<u32>),
+    runs: Vec<Vec<Line>>,
+) -> Result<Figure, FigureError> {
+    let left = Axis::from_zero("QPS", highest(&runs, Side::Left));
+    figure(&Chart::new(caption, rungs, left, runs))
 }
 
 /// Of labels that would stand on each other only that of the first line stays.
-fn unlabelled_twice(mut lines: Vec<Line>) -> Vec<Line> {
+fn unlabel_twice(lines: &mut [Line]) {
     let top = lines.iter().flat_map(|line| &line.marks).map(|mark| mark.value).fold(0.0, f64::max);
     let mut taken: Vec<(u32, f64)> = Vec::new();
     for mark in lines.iter_mut().flat_map(|line| &mut line.marks) {
         let near = |(place, value): &(u32, f64)| {
-            *place == mark.connections && (value - mark.value).abs() < LABEL_HEIGHT * top
+            *place == mark.rung && (value - mark.value).abs() < LABEL_HEIGHT * top
         };
         if taken.iter().any(near) {
             mark.label = None;
         } else {
-            taken.push((mark.connections, mark.value));
+            taken.push((mark.rung, mark.value));
         }
     }
-    lines
 }

@@ -1,9 +1,11 @@
-//! The input of figures: the rungs of one run, and captions.
+//! The input of the figures of a ladder: the rungs of one run, and their caption.
 
 use plimsoll_analyze::{Estimate, Findings, RungOutcome, StepSummary};
 use plimsoll_plan::Load;
+use plimsoll_units::escape_control;
 
-use crate::amount::{count_of, span};
+use super::canvas::Caption;
+use crate::amount::{counted, span};
 
 /// One rung of a ladder, as a point of the figures.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,15 +32,6 @@ pub struct Series {
     pub points: Vec<RungPoint>,
 }
 
-/// The text above a figure.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caption {
-    /// What was measured, such as the URL.
-    pub title: String,
-    /// How it was measured.
-    pub detail: String,
-}
-
 impl Caption {
     /// The caption of one run's figures: the URL; the time of a step and the workers.
     pub fn new(findings: &Findings) -> Self {
@@ -47,25 +40,26 @@ impl Caption {
             Load::Single { duration, .. } => ("", *duration),
             Load::Ladder { step_limit, .. } => ("up to ", *step_limit),
         };
-        let workers = count_of(findings.generator.workers, "worker");
+        let workers = counted(findings.generator.workers, "worker");
         let detail = format!("{prefix}{} per step · {workers} · warm-up removed", span(length));
-        Self { title: plimsoll_units::escape_control(&plan.target.url), detail }
+        Self { title: escape_control(&plan.target.url), detail }
     }
 }
 
 impl Series {
     /// The rungs of a run.
     pub fn new(findings: &Findings) -> Self {
-        let mut points: Vec<RungPoint> = findings.steps.iter().map(point_of).collect();
-        points.sort_by_key(|point| point.connections);
-        Self { name: findings.plan.name.clone(), points }
+        Self::sorted(findings.plan.name.clone(), findings.steps.iter().map(point_of).collect())
     }
 
     /// The rungs as a comparison has them, from a run or from a `.dat` file.
     pub fn from_rungs(name: &str, rungs: &[RungOutcome]) -> Self {
-        let mut points: Vec<RungPoint> = rungs.iter().map(point_of_rung).collect();
+        Self::sorted(escape_control(name), rungs.iter().map(point_of_rung).collect())
+    }
+
+    fn sorted(name: String, mut points: Vec<RungPoint>) -> Self {
         points.sort_by_key(|point| point.connections);
-        Self { name: plimsoll_units::escape_control(name), points }
+        Self { name, points }
     }
 }
 
