@@ -4,23 +4,22 @@
 use plimsoll_analyze::{Estimate, Findings, Percentile, RequestSummary, StepSummary, TimeSummary};
 use plimsoll_plan::Plan;
 
-const HEADER: &str = "connections,rate_per_sec,measured_sec,warmup_sec,intended,sent,completed,ok,failed,\
-    throughput_per_sec,throughput_lower,throughput_upper,success_ratio,success_lower,\
-    success_upper,latency_mean_ms,latency_p50_ms,latency_p90_ms,latency_p99_ms,latency_p999_ms,latency_max_ms,service_mean_ms,service_p99_ms,\
-    bytes_in_per_sec,lower_bound,depth,failed_checks,connects,connect_mean_ms,connect_p99_ms,handshakes,\
-    handshake_mean_ms,handshake_p99_ms,request,failed_checks_by_name\n";
+use crate::amount::list;
+use crate::json::failed_checks;
 
 /// The steps in the order they were run, with a header row. `request` is empty in the row of a step; where a plan has
 /// several requests, their rows follow that of each step, with their names there. `failed_checks_by_name` is empty or a
 /// JSON object. Every other cell is a number, `true`, `false`, or empty if the value is not known or does not apply.
 pub fn render(findings: &Findings) -> String {
-    let rows = findings.steps.iter().map(|step| rows(&findings.plan, step));
-    HEADER.to_owned() + &rows.collect::<String>()
-}
-
-fn rows(plan: &Plan, step: &StepSummary) -> String {
-    let requests = step.requests.iter().map(|request| row(plan, &alone(step, request), Some(&request.name)));
-    row(plan, step, None) + &requests.collect::<String>()
+    let header = COLUMNS.map(|(name, _)| name).join(",");
+    let rows = findings.steps.iter().flat_map(|step| {
+        let plan = &findings.plan;
+        let requests = step.requests.iter().map(move |request| {
+            Row { plan, step: &alone(step, request), request: Some(&request.name) }.line()
+        });
+        std::iter::once(Row { plan, step, request: None }.line()).chain(requests)
+    });
+    header + "\n" + &rows.collect::<String>()
 }
 
 /// The step as if only this request had been in it.
@@ -37,93 +36,77 @@ fn alone(step: &StepSummary, request: &RequestSummary) -> StepSummary {
     }
 }
 
-fn row(plan: &Plan, step: &StepSummary, request: Option<&str>) -> String {
-    let cells = [
-        load_cells(step, request.is_none()),
-        throughput_cells(step),
-        success_cells(step),
-        time_cells(step),
-        last_cells(step),
-        opening_cells(step, request.is_none()),
-        vec![request.map_or_else(String::new, quoted), checks_by_name(plan, step)],
-    ];
-    cells.concat().join(",") + "\n"
+/// What a row is of: a step, or a request of it.
+struct Row<'a> {
+    plan: &'a Plan,
+    step: &'a StepSummary,
+    request: Option<&'a str>,
 }
 
-/// Due requests are counted for a whole step: which request of the mix is sent is decided later.
-fn load_cells(step: &StepSummary, whole: bool) -> Vec<String> {
-    let counts = &step.counts;
-    let amounts = [counts.sent, counts.completed, counts.ok, counts.failed.total()];
-    let mut cells = vec![
-        step.connections.to_string(),
-        maybe(step.rate_per_sec),
-        maybe(Some(step.measured_sec)),
-        maybe(Some(step.warmup_sec)),
-        if whole { counts.intended.to_string() } else { String::new() },
-    ];
-    cells.extend(amounts.map(|amount| amount.to_string()));
-    cells
-}
+/// Due requests are counted for a whole step: which request of the mix is sent is decided later. Connections belong to a step as
+/// a whole too.
+const COLUMNS: [(&str, fn(&Row<'_>) -> String); 35] = [
+    ("connections", |row| row.step.connections.to_string()),
+    ("rate_per_sec", |row| maybe(row.step.rate_per_sec)),
+    ("measured_sec", |row| number(row.step.measured_sec)),
+    ("warmup_sec", |row| number(row.step.warmup_sec)),
+    ("intended", |row| row.of_step(|step| step.counts.intended.to_string())),
+    ("sent", |row| row.step.counts.sent.to_string()),
+    ("completed", |row| row.step.counts.completed.to_string()),
+    ("ok", |row| row.step.counts.ok.to_string()),
+    ("failed", |row| row.step.counts.failed.total().to_string()),
+    ("throughput_per_sec", |row| number(row.step.throughput.value)),
+    ("throughput_lower", |row| maybe(row.step.throughput.interval.map(|(lower, _)| lower))),
+    ("throughput_upper", |row| maybe(row.step.throughput.interval.map(|(_, upper)| upper))),
+    ("success_ratio", |row| maybe(row.step.success_ratio)),
+    ("success_lower", |row| maybe(row.step.success_interval.map(|(lower, _)| lower))),
+    ("success_upper", |row| maybe(row.step.success_interval.map(|(_, upper)| upper))),
+    ("latency_mean_ms", |row| mean_ms(&row.step.latency)),
+    ("latency_p50_ms", |row| percentile_ms(row.step.latency.p50)),
+    ("latency_p90_ms", |row| percentile_ms(row.step.latency.p90)),
+    ("latency_p99_ms", |row| percentile_ms(row.step.latency.p99)),
+    ("latency_p999_ms", |row| percentile_ms(row.step.latency.p999)),
+    ("latency_max_ms", |row| known_ms(&row.step.latency, row.step.latency.max_ns)),
+    ("service_mean_ms", |row| mean_ms(&row.step.service)),
+    ("service_p99_ms", |row| percentile_ms(row.step.service.p99)),
+    ("bytes_in_per_sec", |row| number(row.step.bytes_in_per_sec)),
+    ("lower_bound", |row| (!row.step.generator.healthy()).to_string()),
+    ("depth", |row| row.step.depth.to_string()),
+    ("failed_checks", |row| row.step.counts.checks.iter().map(|(_, count)| count).sum::<u64>().to_string()),
+    ("connects", |row| row.of_step(|step| step.counts.connects.to_string())),
+    ("connect_mean_ms", |row| row.of_step(|step| mean_ms(&step.connect))),
+    ("connect_p99_ms", |row| row.of_step(|step| percentile_ms(step.connect.p99))),
+    ("handshakes", |row| row.of_step(|step| step.counts.handshakes.to_string())),
+    ("handshake_mean_ms", |row| row.of_step(|step| mean_ms(&step.handshake))),
+    ("handshake_p99_ms", |row| row.of_step(|step| percentile_ms(step.handshake.p99))),
+    ("request", |row| row.request.map(quoted).unwrap_or_default()),
+    ("failed_checks_by_name", checks_by_name),
+];
 
-fn throughput_cells(step: &StepSummary) -> Vec<String> {
-    let Estimate { value, interval } = step.throughput;
-    let [lower, upper] = bounds(interval);
-    vec![maybe(Some(value)), lower, upper]
-}
-
-fn success_cells(step: &StepSummary) -> Vec<String> {
-    let [lower, upper] = bounds(step.success_interval);
-    vec![maybe(step.success_ratio), lower, upper]
-}
-
-fn bounds(interval: Option<(f64, f64)>) -> [String; 2] {
-    [interval.map(|(lower, _)| lower), interval.map(|(_, upper)| upper)].map(maybe)
-}
-
-fn time_cells(step: &StepSummary) -> Vec<String> {
-    let (latency, service) = (&step.latency, &step.service);
-    let percentiles = [latency.p50, latency.p90, latency.p99, latency.p999].map(percentile_ms);
-    let mut cells = vec![known_ms(latency, latency.mean_ns)];
-    cells.extend(percentiles);
-    cells.extend([
-        known_ms(latency, latency.max_ns),
-        known_ms(service, service.mean_ns),
-        percentile_ms(service.p99),
-    ]);
-    cells
-}
-
-fn last_cells(step: &StepSummary) -> Vec<String> {
-    let failed_checks: u64 = step.counts.checks.iter().map(|(_, count)| count).sum();
-    vec![
-        maybe(Some(step.bytes_in_per_sec)),
-        (!step.generator.healthy()).to_string(),
-        step.depth.to_string(),
-        failed_checks.to_string(),
-    ]
-}
-
-/// Connections belong to a step as a whole, not to one of its requests.
-fn opening_cells(step: &StepSummary, whole: bool) -> Vec<String> {
-    if !whole {
-        return vec![String::new(); 6];
+impl Row<'_> {
+    /// A cell that is empty in the row of a request.
+    fn of_step(&self, cell: fn(&StepSummary) -> String) -> String {
+        if self.request.is_none() { cell(self.step) } else { String::new() }
     }
-    let times = |count: u64, times: &TimeSummary| {
-        [count.to_string(), known_ms(times, times.mean_ns), percentile_ms(times.p99)]
-    };
-    let connects = times(step.counts.connects, &step.connect);
-    connects.into_iter().chain(times(step.counts.handshakes, &step.handshake)).collect()
+
+    fn line(&self) -> String {
+        list(COLUMNS.map(|(_, cell)| cell(self)), ",") + "\n"
+    }
 }
 
 /// The failed checks with their counts as a JSON object.
-fn checks_by_name(plan: &Plan, step: &StepSummary) -> String {
-    let failed = crate::json::failed_checks(plan, &step.counts.checks);
+fn checks_by_name(row: &Row<'_>) -> String {
+    let failed = failed_checks(row.plan, &row.step.counts.checks);
     if failed.is_empty() { String::new() } else { quoted(&serde_json::json!(failed).to_string()) }
 }
 
 /// A text as a cell (RFC 4180).
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('"', "\"\""))
+}
+
+fn mean_ms(times: &TimeSummary) -> String {
+    known_ms(times, times.mean_ns)
 }
 
 fn known_ms(times: &TimeSummary, ns: f64) -> String {
@@ -134,6 +117,10 @@ fn percentile_ms(percentile: Percentile) -> String {
     maybe(percentile.ns.map(|ns| ns / 1e6))
 }
 
+fn number(value: f64) -> String {
+    maybe(Some(value))
+}
+
 fn maybe(value: Option<f64>) -> String {
-    value.filter(|value| value.is_finite()).map_or_else(String::new, |value| value.to_string())
+    value.filter(|value| value.is_finite()).map(|value| value.to_string()).unwrap_or_default()
 }

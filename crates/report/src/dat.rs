@@ -7,29 +7,22 @@ use plimsoll_analyze::{Estimate, Findings, RungOutcome, StepSummary};
 /// A `.dat` file that cannot be read, or not be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DatError {
-    /// A row does not have its four columns.
     #[error(
         "line {line} has {columns} columns; a row is `concurrency QPS avg-latency-ms success%`, such as `200 47812.00 4.33 100.00`"
     )]
     Columns {
         /// The line, from 1.
         line: usize,
-        /// How many columns it has.
         columns: usize,
     },
-    /// A column does not hold what it should.
     #[error("line {line}: {column} is `{text}`; it must be {expected}")]
     Value {
         /// The line, from 1.
         line: usize,
-        /// The column's name.
         column: &'static str,
-        /// What it holds.
         text: String,
-        /// What it should hold.
         expected: &'static str,
     },
-    /// There is no row at all.
     #[error(
         "it has no rows; a row is `concurrency QPS avg-latency-ms success%`, such as `200 47812.00 4.33 100.00`"
     )]
@@ -38,10 +31,7 @@ pub enum DatError {
     #[error(
         "the run was made at an offered rate of {rate_per_sec} requests/s, which has no concurrency for a row to begin with; export csv or json"
     )]
-    OfferedRate {
-        /// The rate, requests per second.
-        rate_per_sec: f64,
-    },
+    OfferedRate { rate_per_sec: f64 },
 }
 
 /// The rows of a ladder, by rising concurrency.

@@ -27,16 +27,10 @@ pub fn render(window: &Window<'_>, ran: &[ProcessUse], named: bool) -> String {
     ]
     .concat();
     let name = window.after().first().map_or("this host", |sample| sample.host.as_str());
-    let mut text = format!("{name}, over {} s\n", significant(window.span_sec()));
-    let mut label = "";
-    for row in &rows {
-        text.push_str(&row.line(if row.label == label { "" } else { row.label }));
-        label = row.label;
-    }
-    if rows.iter().any(|row| row.notable) {
-        text.push_str("\n! notable\n");
-    }
-    text
+    let labels = std::iter::once("").chain(rows.iter().map(|row| row.label));
+    let lines = rows.iter().zip(labels).map(|(row, above)| row.line(above));
+    let notable = if rows.iter().any(|row| row.notable) { "\n! notable\n" } else { "" };
+    format!("{name}, over {} s\n{}{notable}", significant(window.span_sec()), lines.collect::<String>())
 }
 
 /// Sources that are there and cannot be read.

@@ -12,7 +12,6 @@ pub mod figure;
 pub mod host_view;
 pub mod json;
 mod profiled;
-pub mod reason;
 pub mod text;
 pub mod words;
 

@@ -7,21 +7,16 @@ use plimsoll_record::{CpuProfile, ProfileOutcome, Run};
 /// Why a run has no CPU profile to show.
 #[derive(Debug, thiserror::Error)]
 pub enum NoProfile {
-    /// None was requested.
     #[error(
         "the run holds no CPU profile; take one with --profile http://HOST:PORT/debug/pprof/profile or --profile perf"
     )]
     None,
-    /// The run ended before it was taken.
     #[error("the run ended before its CPU profile was taken")]
     Unfinished,
-    /// It could not be taken.
     #[error("the run holds no CPU profile: {0}")]
     Failed(String),
-    /// It cannot be read.
     #[error("the CPU profile of the run cannot be read: {0}")]
     Unreadable(#[from] plimsoll_profile::ProfileError),
-    /// The load got no response while it was taken.
     #[error("no request was answered while the CPU profile was taken")]
     Unanswered,
 }
@@ -40,7 +35,6 @@ pub enum Order {
 pub struct ProfiledRun {
     /// Where it came from.
     pub source: String,
-    /// The sampled stacks.
     pub stacks: Stacks,
     /// How long it was taken, in seconds.
     pub span_sec: f64,

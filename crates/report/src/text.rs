@@ -36,9 +36,9 @@ use plimsoll_plan::Load;
 use plimsoll_record::Run;
 use plimsoll_units::escape_control;
 
-use paragraph::wrapped;
+use paragraph::{blocks, wrapped};
 
-use crate::amount::{self, count_of, counted};
+use crate::amount::{counted, span};
 
 /// The report of a run, in the form its command calls for.
 pub fn render(run: &Run, findings: &Findings) -> String {
@@ -51,37 +51,24 @@ pub fn render(run: &Run, findings: &Findings) -> String {
 
 /// The whole answer: what the target holds, what limits it, then the figures it rests on.
 fn answer(run: &Run, findings: &Findings) -> String {
-    let blocks = [
-        origin::remarks(run),
-        claim::sentences(findings),
-        verdict::limit(run, findings),
-        slo::block(findings),
-        String::from("\n"),
-        steps::table(findings),
-        rest(run, findings),
-    ];
-    blocks.concat()
+    let answer = conclusions_of(run, findings);
+    format!("{}{answer}\n{}{}", origin::remarks(run), steps::steps(findings), rest(run, findings))
 }
 
 /// A sweep: the table of steps first.
 fn sweep(run: &Run, findings: &Findings) -> String {
-    let blocks = [
-        origin::remarks(run),
-        sweep_heading(findings),
-        String::from("\n"),
-        steps::table(findings),
-        String::from("\n"),
-        claim::sentences(findings),
-        verdict::limit(run, findings),
-        slo::block(findings),
-        rest(run, findings),
-    ];
-    blocks.concat()
+    let (heading, steps) = (sweep_heading(findings), steps::steps(findings));
+    let answer = conclusions_of(run, findings);
+    format!("{}{heading}\n{steps}\n{answer}{}", origin::remarks(run), rest(run, findings))
+}
+
+fn conclusions_of(run: &Run, findings: &Findings) -> String {
+    claim::sentences(findings) + &verdict::limit(run, findings) + &slo::block(findings)
 }
 
 /// What every report of a ladder ends with.
 fn rest(run: &Run, findings: &Findings) -> String {
-    let blocks = [
+    let rest = [
         steps::usl(findings),
         profile::block(run, findings),
         hosts::block(run, findings),
@@ -91,20 +78,17 @@ fn rest(run: &Run, findings: &Findings) -> String {
         origin::events(run),
         origin::preflight(run, findings),
     ];
-    blocks.into_iter().filter(|block| !block.is_empty()).map(|block| format!("\n{block}")).collect()
+    format!("\n{}", blocks(rest))
 }
 
 fn sweep_heading(findings: &Findings) -> String {
-    let limit = match &findings.plan.load {
-        Load::Ladder { step_limit, .. } => *step_limit,
-        Load::Single { duration, .. } => *duration,
-    };
+    let (Load::Ladder { step_limit: limit, .. } | Load::Single { duration: limit, .. }) = &findings.plan.load;
     let text = format!(
         "Sweep of {}: {}, each at most {}, {}",
         escape_control(&findings.plan.target.url),
         counted(findings.steps.len() as u64, "step"),
-        amount::span(limit),
-        count_of(findings.generator.workers, "worker"),
+        span(*limit),
+        counted(findings.generator.workers, "worker"),
     );
     wrapped("", "", &text)
 }

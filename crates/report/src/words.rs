@@ -4,12 +4,10 @@ mod advice;
 mod claim;
 mod conclusion;
 mod evidence;
-mod excluded;
 mod experiment;
-mod failure;
+mod generator;
 pub(crate) mod machines;
 mod phrase;
-mod resource;
 mod table_claim;
 
 use plimsoll_analyze::Verdict;
@@ -17,13 +15,10 @@ use plimsoll_analyze::Verdict;
 pub use advice::advice;
 pub use claim::paragraph;
 pub(crate) use conclusion::{conclusions, row_name};
-pub(crate) use evidence::{at, observed};
-pub(crate) use excluded::excluded;
+pub(crate) use evidence::{at, excluded, observed};
 pub use experiment::raise;
-pub(crate) use failure::failure_advice;
-pub(crate) use phrase::{connections, joined};
-use phrase::{cores, counted, part_name, places, whole};
-pub(crate) use resource::bits;
+pub use generator::reason;
+pub(crate) use generator::{brief, failure_advice, remedy};
 pub(crate) use table_claim::breach_meaning;
 
 /// What a verdict says in short: its paragraph, or what to try where it has none.

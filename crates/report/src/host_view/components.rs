@@ -6,6 +6,7 @@ use plimsoll_units::{bytes_text, count_text};
 
 use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
+use crate::amount::{if_known, list};
 
 /// A metric of a component that is shown. A counter is shown by its growth a second, a counter of time as a share of the
 /// time, a gauge as it is.
@@ -24,11 +25,11 @@ const fn shown(metric: Metric, what: &'static str) -> Shown {
 
 /// A gauge that is shown with its limit.
 const fn limited(metric: Metric, what: &'static str, limit: Metric) -> Shown {
-    Shown { metric, what, limit: Some(limit), trouble: false }
+    Shown { limit: Some(limit), ..shown(metric, what) }
 }
 
 const fn trouble(metric: Metric, what: &'static str) -> Shown {
-    Shown { metric, what, limit: None, trouble: true }
+    Shown { trouble: true, ..shown(metric, what) }
 }
 
 const COMPONENTS: [Source; 6] =
@@ -90,16 +91,16 @@ fn row(source: Source, component: &Seen<'_>) -> Row {
     let of_source = SHOWN.iter().filter(|shown| shown.metric.source == source);
     let values: Vec<(&Shown, String)> =
         of_source.filter_map(|shown| Some((shown, value(component, shown)?))).collect();
-    let parts: Vec<String> = values.iter().map(|(shown, value)| format!("{value} {}", shown.what)).collect();
+    let parts = list(values.iter().map(|(shown, value)| format!("{value} {}", shown.what)), ", ");
     let notable = values.iter().any(|(shown, _)| shown.trouble);
-    Row::new(source.name(), format!("{} {}", component.subject, parts.join(", "))).notable(notable)
+    Row::new(source.name(), format!("{} {parts}", component.subject)).notable(notable)
 }
 
 fn value(component: &Seen<'_>, shown: &Shown) -> Option<String> {
     let per_sec = || component.per_sec(shown.metric).filter(|rate| !shown.trouble || *rate > 0.0);
     let level = |text: fn(f64) -> String| {
         let limit = shown.limit.and_then(|limit| component.level(limit));
-        let limit = limit.map_or_else(String::new, |limit| format!(" of {}", text(limit)));
+        let limit = if_known(limit, |limit| format!(" of {}", text(limit)));
         Some(format!("{}{limit}", text(component.level(shown.metric)?)))
     };
     match (shown.metric.kind, shown.metric.unit) {

@@ -6,6 +6,7 @@ use plimsoll_units::{bytes_text, count_text};
 
 use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
+use crate::amount::{if_known, list};
 
 /// A CPU, or all of them together, is busy from here on.
 const BUSY: f64 = 0.9;
@@ -47,9 +48,9 @@ fn cpu(window: &Window<'_>) -> Option<Row> {
         let share = times.ratio(*metric, cpu::TOTAL_MS).filter(|share| *share >= 0.005)?;
         Some(format!("{name} {}", percent(share)))
     });
-    let modes: Vec<String> = modes.collect();
+    let modes = list(modes, ", ");
+    let modes = if modes.is_empty() { modes } else { format!(": {modes}") };
     let of = if cores == 1.0 { "one core".to_owned() } else { format!("{cores} cores") };
-    let modes = if modes.is_empty() { String::new() } else { format!(": {}", modes.join(", ")) };
     let stolen = times.ratio(cpu::STEAL_MS, cpu::TOTAL_MS).is_some_and(|share| share >= STEAL);
     Some(Row::new("cpu", format!("{} of {of} busy{modes}", percent(busy))).notable(busy >= BUSY || stolen))
 }
@@ -63,10 +64,10 @@ fn cores(window: &Window<'_>) -> Option<Row> {
         cores.sort_by(|a, b| b.1.total_cmp(&a.1));
         cores.truncate(CORES_SHOWN);
     }
-    let shown: Vec<String> = cores.iter().map(|(core, busy)| format!("{core}: {}", percent(*busy))).collect();
+    let shown = list(cores.iter().map(|(core, busy)| format!("{core}: {}", percent(*busy))), "  ");
     let rest = if all > CORES_SHOWN { format!(" (the busiest of {all})") } else { String::new() };
     let full = cores.iter().any(|(_, busy)| *busy >= BUSY);
-    (all > 0).then(|| Row::new("cores", format!("{}{rest}", shown.join("  "))).notable(full))
+    (all > 0).then(|| Row::new("cores", format!("{shown}{rest}")).notable(full))
 }
 
 fn pressure(window: &Window<'_>) -> Option<Row> {
@@ -78,10 +79,9 @@ fn pressure(window: &Window<'_>) -> Option<Row> {
     ];
     let waits: Vec<(f64, &str)> =
         waits.iter().filter_map(|(metric, what)| Some((pressure.share_us(*metric)?, *what))).collect();
-    let text: Vec<String> =
-        waits.iter().map(|(share, what)| format!("for {what} {}", percent(*share))).collect();
+    let text = list(waits.iter().map(|(share, what)| format!("for {what} {}", percent(*share))), ", ");
     let notable = waits.iter().any(|(share, _)| *share >= WAITING);
-    let text = format!("some task waited {} of the time", text.join(", "));
+    let text = format!("some task waited {text} of the time");
     (!waits.is_empty()).then(|| Row::new("waiting", text).notable(notable))
 }
 
@@ -100,15 +100,14 @@ fn scheduler(window: &Window<'_>) -> Option<Row> {
 fn memory(window: &Window<'_>) -> Option<Row> {
     let memory = window.host(Source::Memory)?;
     let (available, total) = (memory.level(memory::AVAILABLE_BYTES)?, memory.level(memory::TOTAL_BYTES)?);
-    let mut text = format!("{} of {} available", bytes_text(available), bytes_text(total));
-    if let Some(used) = memory.level(memory::SWAP_USED_BYTES).filter(|used| *used > 0.0) {
-        text = format!("{text}, {} of swap in use", bytes_text(used));
-    }
+    let swapped = memory.level(memory::SWAP_USED_BYTES).filter(|used| *used > 0.0);
+    let swapped = if_known(swapped, |used| format!(", {} of swap in use", bytes_text(used)));
     let paged = |metric: Metric| memory.per_sec(metric).unwrap_or(0.0);
     let (inward, outward) = (paged(memory::SWAPPED_IN_PAGES), paged(memory::SWAPPED_OUT_PAGES));
     let swaps = inward + outward > 0.0;
-    if swaps {
-        text = format!("{text}, swapping {} pages/s in, {} out", count_text(inward), count_text(outward));
-    }
+    let swapping = if_known(swaps.then_some((inward, outward)), |(inward, outward)| {
+        format!(", swapping {} pages/s in, {} out", count_text(inward), count_text(outward))
+    });
+    let text = format!("{} of {} available{swapped}{swapping}", bytes_text(available), bytes_text(total));
     Some(Row::new("memory", text).notable(swaps || available < total * MEMORY_LEFT))
 }

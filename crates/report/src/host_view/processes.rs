@@ -8,6 +8,7 @@ use plimsoll_units::bytes_text;
 
 use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
+use crate::amount::{counted, if_known, list};
 
 /// A thread is hot from here on: one core has no more for it.
 const HOT: f64 = 0.9;
@@ -48,11 +49,9 @@ pub(super) fn rows(window: &Window<'_>, named: bool) -> Vec<Row> {
 /// The CPU time of a process between the two samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessUse {
-    /// Its number.
     pub pid: u32,
-    /// Its name, as the kernel keeps it.
+    /// As the kernel keeps it.
     pub name: String,
-    /// Milliseconds of CPU time.
     pub cpu_ms: u64,
 }
 
@@ -81,27 +80,21 @@ fn cores(seen: &Seen<'_>, cpu: Metric) -> f64 {
 /// The share of the time that a process or thread waited for a core, where it did.
 fn waited(seen: &Seen<'_>, run_wait: Metric) -> String {
     let share = seen.share_us(run_wait).filter(|share| *share >= 0.005);
-    share.map_or_else(String::new, |share| format!(", waited for a core {}", percent(share)))
+    if_known(share, |share| format!(", waited for a core {}", percent(share)))
 }
 
 fn row_of_process(seen: &Seen<'_>) -> Option<Row> {
     let busy = seen.share_us(process::CPU_US)?;
-    let mut text =
-        format!("{} {} of a core{}", seen.subject, percent(busy), waited(seen, process::RUN_WAIT_US));
-    if let Some(threads) = seen.level(process::THREADS) {
-        let s = if threads == 1.0 { "" } else { "s" };
-        text = format!("{text}, {} thread{s}", level_text(threads));
-    }
-    if let Some(resident) = seen.level(process::RESIDENT_BYTES) {
-        text = format!("{text}, {}", bytes_text(resident));
-    }
+    let cpu = format!("{} {} of a core{}", seen.subject, percent(busy), waited(seen, process::RUN_WAIT_US));
+    let threads = seen.level(process::THREADS).map(|threads| counted(threads as u64, "thread"));
+    let resident = seen.level(process::RESIDENT_BYTES).map(bytes_text);
     let descriptors = seen.level(process::DESCRIPTORS).zip(seen.level(process::DESCRIPTORS_LIMIT));
-    if let Some((open, limit)) = descriptors {
-        text = format!("{text}, {} of {} descriptors", level_text(open), level_text(limit));
-    }
     let near = descriptors.is_some_and(|(open, limit)| open >= limit * NEAR_LIMIT);
+    let descriptors =
+        descriptors.map(|(open, limit)| format!("{} of {} descriptors", level_text(open), level_text(limit)));
     let slowed = seen.share_us(process::RUN_WAIT_US).is_some_and(|share| share >= WAITING);
-    Some(Row::new("process", text).notable(near || slowed))
+    let parts = [Some(cpu), threads, resident, descriptors];
+    Some(Row::new("process", list(parts.into_iter().flatten(), ", ")).notable(near || slowed))
 }
 
 /// The processes beyond those that are shown.
@@ -142,14 +135,14 @@ fn row_of_places(process: &Seen<'_>) -> Option<Row> {
     places.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     let all: f64 = places.iter().map(|(_, count)| count).sum();
     let place = |(name, count): &(&str, f64)| format!("{} {}", name.replace('_', " "), percent(count / all));
-    let text: Vec<String> = places.iter().take(SHOWN).map(place).collect();
-    (all > 0.0).then(|| Row::new("threads in", format!("{}: {}", process.subject, text.join(", "))))
+    let text = list(places.iter().take(SHOWN).map(place), ", ");
+    (all > 0.0).then(|| Row::new("threads in", format!("{}: {text}", process.subject)))
 }
 
 fn row_of_peers(process: &Seen<'_>) -> Option<Row> {
     let mut peers: Vec<(&str, f64)> = process.made_levels().filter(|(_, count)| *count > 0.0).collect();
     peers.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let text: Vec<String> =
-        peers.iter().take(SHOWN).map(|(peer, count)| format!("{peer} ({})", level_text(*count))).collect();
-    (!text.is_empty()).then(|| Row::new("peers", format!("{} → {}", process.subject, text.join(", "))))
+    let peer = |(peer, count): &(&str, f64)| format!("{peer} ({})", level_text(*count));
+    let text = list(peers.iter().take(SHOWN).map(peer), ", ");
+    (!text.is_empty()).then(|| Row::new("peers", format!("{} → {text}", process.subject)))
 }

@@ -23,9 +23,10 @@ impl Row {
         Self { notable, ..self }
     }
 
-    /// The line under another one, which shows this label or none.
-    pub(super) fn line(&self, label: &str) -> String {
+    /// The line, under one with the label `above`: a label is not repeated.
+    pub(super) fn line(&self, above: &str) -> String {
         let mark = if self.notable { '!' } else { ' ' };
+        let label = if self.label == above { "" } else { self.label };
         // Names of processes and answers of servers may hold control characters.
         let text = escape_control(&self.text);
         format!("{mark} {label:<LABEL_WIDTH$} {text}\n")

@@ -6,6 +6,7 @@ use plimsoll_units::{bytes_text, count_text, duration_text};
 
 use super::row::{Row, bits, level_text, percent};
 use super::window::{Seen, Window};
+use crate::amount::if_known;
 
 /// A disk is busy from here on, although one that takes many requests at once may still take more.
 const DISK_BUSY: f64 = 0.9;
@@ -31,8 +32,12 @@ fn disk_row(disk: &Seen<'_>) -> Option<Row> {
         return None;
     }
     let busy = per_sec(disk::BUSY_MS) / 1000.0;
-    let mut text = format!(
-        "{} {} busy, {} reads/s {}/s, {} writes/s {}/s",
+    let flushes = if_known(disk.ratio(disk::FLUSH_MS, disk::FLUSH_OPS), |each_ms| {
+        let flushes = count_text(per_sec(disk::FLUSH_OPS));
+        format!(", {flushes} flushes/s of {}", duration_text(each_ms * 1e6))
+    });
+    let text = format!(
+        "{} {} busy, {} reads/s {}/s, {} writes/s {}/s{flushes}",
         disk.subject,
         percent(busy),
         count_text(reads),
@@ -40,10 +45,6 @@ fn disk_row(disk: &Seen<'_>) -> Option<Row> {
         count_text(writes),
         bytes_text(per_sec(disk::WRITE_BYTES))
     );
-    if let Some(each_ms) = disk.ratio(disk::FLUSH_MS, disk::FLUSH_OPS) {
-        let flushes = count_text(per_sec(disk::FLUSH_OPS));
-        text = format!("{text}, {flushes} flushes/s of {}", duration_text(each_ms * 1e6));
-    }
     Some(Row::new("disk", text).notable(busy >= DISK_BUSY))
 }
 
@@ -55,11 +56,9 @@ fn interface_row(interface: &Seen<'_>) -> Option<Row> {
     if inward + outward == 0.0 {
         return None;
     }
-    let packets = |metric: Metric| {
-        per_sec(metric).map_or_else(String::new, |n| format!(" {} packets/s", count_text(n)))
-    };
+    let packets = |metric: Metric| if_known(per_sec(metric), |n| format!(" {} packets/s", count_text(n)));
     let speed = interface.level(interface::SPEED_BITS_PER_SEC).filter(|speed| *speed > 0.0);
-    let of = speed.map_or_else(String::new, |speed| format!(", of {} each way", bits(speed)));
+    let of = if_known(speed, |speed| format!(", of {} each way", bits(speed)));
     let dropped =
         per_sec(interface::RECEIVED_DROPPED).unwrap_or(0.0) + per_sec(interface::SENT_DROPPED).unwrap_or(0.0);
     let drops = if dropped > 0.0 { format!(", {} dropped/s", count_text(dropped)) } else { String::new() };
@@ -87,11 +86,9 @@ fn tcp(window: &Window<'_>) -> Option<Row> {
     ));
     let again = per_sec(tcp::SEGMENTS_RETRANSMITTED) / per_sec(tcp::SEGMENTS_SENT).max(1.0);
     parts.push(format!("{} of segments retransmitted", percent(again)));
-    let waiting =
-        window.host(Source::Sockets).and_then(|sockets| sockets.level(sockets::TIME_WAIT)).unwrap_or(0.0);
-    if waiting > 0.0 {
-        parts.push(format!("{} in time-wait", level_text(waiting)));
-    }
+    let waiting = window.host(Source::Sockets).and_then(|sockets| sockets.level(sockets::TIME_WAIT));
+    let waiting = waiting.filter(|waiting| *waiting > 0.0);
+    parts.extend(waiting.map(|waiting| format!("{} in time-wait", level_text(waiting))));
     let turned_away = per_sec(tcp::LISTEN_DROPS).max(per_sec(tcp::LISTEN_OVERFLOWS));
     if turned_away > 0.0 {
         parts.push(format!("{} turned away by full accept queues/s", count_text(turned_away)));
@@ -112,7 +109,7 @@ fn listener_row(listener: &Seen<'_>) -> Row {
     let level = |metric: Metric| listener.level(metric).unwrap_or(0.0);
     let limit = listener.level(listener::QUEUE_LIMIT).filter(|limit| *limit > 0.0);
     let queue = level(listener::QUEUE);
-    let of = limit.map_or_else(String::new, |limit| format!(" of {}", level_text(limit)));
+    let of = if_known(limit, |limit| format!(" of {}", level_text(limit)));
     let text = format!(
         "{} {} connections, {}{of} in its accept queue, {} with unread bytes",
         listener.subject,

@@ -4,7 +4,7 @@ use plimsoll_analyze::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad
 use plimsoll_record::Run;
 
 use super::document::{document, each, ms};
-use crate::reason;
+use crate::words;
 
 document! {
     /// The load generator's check of itself.
@@ -15,7 +15,7 @@ document! {
         /// False if the generator held the load back: throughput is then a lower bound.
         healthy: bool = health.healthy(),
         /// Why it is not healthy, in words.
-        reasons: Vec<String> = each(&health.reasons, reason::text),
+        reasons: Vec<String> = each(&health.reasons, words::reason),
         /// The same reasons, each with its value, its bound and its remedy.
         causes: Vec<CauseDocument> = each(&health.reasons, CauseDocument::new),
         /// CPU seconds of all workers.
@@ -66,13 +66,13 @@ document! {
         /// A stable name.
         id: &'static str = reason.name(),
         /// The same in words.
-        what: String = reason::text(reason),
+        what: String = words::reason(reason),
         /// The measured value: a ratio from 0 to 1, seconds, a count, or requests per second.
         value: f64 = reason.number_and_bound().0,
         /// The bound that it violates, in the same unit.
         bound: f64 = reason.number_and_bound().1,
         /// How to fix it.
-        remedy: &'static str = reason::remedy(reason),
+        remedy: &'static str = words::remedy(reason),
     }
 }
 

@@ -1,47 +1,36 @@
 //! The ledger of switches: what each adds to a request.
 
-use plimsoll_analyze::{Cell, Context, Design, Estimate, Ledger, Replay, SwitchCost};
+use plimsoll_analyze::{Cell, Context, Design, Estimate, FixStep, Ledger, Replay, SwitchCost};
 use plimsoll_units::{count_text, escape_control, grouped, share_text, significant};
 
-use super::paragraph::{point, wrapped};
-use super::table::Table;
-use crate::amount::counted;
+use super::paragraph::{blocks, point, wrapped};
+use super::table::{Column, table};
+use crate::amount::{counted, if_known, list};
 
 /// The ledgers of the states of a service in their order, and what each step between them changed. `connections` is that of
 /// all runs, if it is known.
 pub fn ablation(ledgers: &[Ledger], replays: &[Replay], connections: Option<f64>) -> String {
     let has_costs = |ledger: &&Ledger| !ledger.costs.is_empty() || ledgers.len() == 1;
-    let mut blocks: Vec<String> =
-        ledgers.iter().filter(has_costs).map(|ledger| state(ledger, connections)).collect();
-    if !replays.is_empty() {
-        blocks.push(steps(replays));
-    }
-    blocks.join("\n")
+    let states = ledgers.iter().filter(has_costs).map(|ledger| state(ledger, connections));
+    blocks(states.chain((!replays.is_empty()).then(|| steps(replays))))
 }
 
 /// Seconds in µs, the unit of all costs.
 fn us(sec: f64) -> String {
-    count_text_signed(sec * 1e6)
-}
-
-fn count_text_signed(value: f64) -> String {
-    if value < 0.0 { format!("−{}", count_text(-value)) } else { count_text(value) }
+    let sign = if sec < 0.0 { "−" } else { "" };
+    format!("{sign}{}", count_text(sec.abs() * 1e6))
 }
 
 fn interval(estimate: Estimate) -> String {
-    estimate.interval.map_or_else(String::new, |(low, high)| format!("{} to {}", us(low), us(high)))
+    if_known(estimate.interval, |(low, high)| format!("{} to {}", us(low), us(high)))
 }
 
 fn state(ledger: &Ledger, connections: Option<f64>) -> String {
-    let group = ledger.group.as_ref().map_or_else(String::new, |group| format!("{group}: "));
-    let mut text = wrapped("", "", &escape_control(&format!("{group}{}", heading(ledger, connections))));
-    if !ledger.costs.is_empty() {
-        text.push('\n');
-        text.push_str(&table(ledger));
-    }
+    let group = if_known(ledger.group.as_ref(), |group| format!("{group}: "));
+    let heading = wrapped("", "", &escape_control(&format!("{group}{}", heading(ledger, connections))));
     let mut said = extremes(ledger);
     said.extend(ledger.interactions.iter().map(|one| {
-        let with = one.with.as_ref().map_or_else(|| "all others".to_owned(), Clone::clone);
+        let with = one.with.as_deref().unwrap_or("all others");
         format!(
             "{} and {with} interact: together {} µs per request ({}) {} the sum of both",
             one.switch,
@@ -70,11 +59,8 @@ fn state(ledger: &Ledger, connections: Option<f64>) -> String {
             "no combination was run twice, so these figures cannot be distinguished from noise".to_owned(),
         );
     }
-    if !said.is_empty() {
-        text.push('\n');
-        text.extend(said.iter().map(|line| point(&escape_control(line))));
-    }
-    text
+    let costs = if ledger.costs.is_empty() { String::new() } else { costs(ledger) };
+    blocks([heading, costs, said.iter().map(|line| point(&escape_control(line))).collect()])
 }
 
 fn heading(ledger: &Ledger, connections: Option<f64>) -> String {
@@ -86,48 +72,42 @@ fn heading(ledger: &Ledger, connections: Option<f64>) -> String {
         }
         Design::Given => format!("{} combinations", ledger.cells.len()),
     };
-    let noise = ledger
-        .noise
-        .map_or_else(String::new, |(cv, _)| format!("; one run differs from the next by {}", share_text(cv)));
-    let stays =
-        connections.filter(|connections| *connections > 1.0).map_or_else(String::new, |connections| {
-            format!(
-                "; with {} requests under way, residence time is that many times as long",
-                grouped(connections.round() as u64)
-            )
-        });
+    let noise =
+        if_known(ledger.noise, |(cv, _)| format!("; one run differs from the next by {}", share_text(cv)));
+    let stays = if_known(connections.filter(|connections| *connections > 1.0), |connections| {
+        let under_way = grouped(connections.round() as u64);
+        format!("; with {under_way} requests under way, residence time is that many times as long")
+    });
     format!(
         "cost of each switch in µs per request (1/QPS), from {} of {design}{noise}{stays}.",
-        counted(u64::from(runs), "run")
+        counted(runs, "run")
     )
 }
 
-/// The cost with no other switch on, and with all others on.
-fn ends(cost: &SwitchCost, switches: usize) -> (Option<&Context>, Option<&Context>) {
-    let with = |count: usize| cost.contexts.iter().find(|context| context.others_on.len() == count);
-    (with(0), with(switches - 1).filter(|_| switches > 1))
-}
-
-fn table(ledger: &Ledger) -> String {
+fn costs(ledger: &Ledger) -> String {
     let switches = ledger.cells.first().map_or(0, |cell| cell.settings.len());
-    let mut header = vec!["µs/request", "interval", "alone", "on top of all"];
-    header.extend(ledger.per_request.iter().map(String::as_str));
-    header.push("switch");
-    let mut table = Table::new(&header);
-    for cost in &ledger.costs {
-        let (alone, last) = ends(cost, switches);
-        let context =
-            |context: Option<&Context>| context.map_or_else(String::new, |one| us(one.cost_sec.value));
-        let mut cells = vec![us(cost.cost_sec.value), interval(cost.cost_sec), context(alone), context(last)];
-        let figure = |figure: &Option<f64>| figure.map_or_else(|| "?".to_owned(), signed);
-        cells.extend(
-            (0..ledger.per_request.len())
-                .map(|index| cost.per_request.get(index).map_or_else(|| "?".to_owned(), figure)),
-        );
-        cells.push(escape_control(&cost.name));
-        table.row(cells);
-    }
-    table.render()
+    let with = |cost: &SwitchCost, others: usize| {
+        let context = cost.contexts.iter().find(|context| context.others_on.len() == others);
+        if_known(context, |context| us(context.cost_sec.value))
+    };
+    let alone = |cost: &SwitchCost| with(cost, 0);
+    let on_top = |cost: &SwitchCost| if switches > 1 { with(cost, switches - 1) } else { String::new() };
+    let figure = |cost: &SwitchCost, index: usize| {
+        cost.per_request.get(index).copied().flatten().map_or_else(|| "?".to_owned(), signed)
+    };
+    let figures: Vec<_> =
+        (0..ledger.per_request.len()).map(|index| move |cost: &SwitchCost| figure(cost, index)).collect();
+    let mut columns: Vec<Column<'_, SwitchCost>> = vec![
+        ("µs/request", &|cost| us(cost.cost_sec.value)),
+        ("interval", &|cost| interval(cost.cost_sec)),
+        ("alone", &alone),
+        ("on top of all", &on_top),
+    ];
+    let names = ledger.per_request.iter().map(String::as_str);
+    columns
+        .extend(names.zip(&figures).map(|(name, figure)| (name, figure as &dyn Fn(&SwitchCost) -> String)));
+    columns.push(("switch", &|cost| escape_control(&cost.name)));
+    table(&ledger.costs, &columns)
 }
 
 fn signed(value: f64) -> String {
@@ -160,15 +140,9 @@ fn extremes(ledger: &Ledger) -> Vec<String> {
     let all_known = added.len() == (0..ledger.switches.len()).filter(|switch| differs(*switch)).count();
     let sum: f64 = added.iter().map(|cost| cost.cost_sec.value).sum();
     let difference = many.time_sec.value - few.time_sec.value;
-    let sum = if all_known && difference != 0.0 {
-        format!(
-            "; the single costs add up to {:.0} % of the {} µs between them",
-            100.0 * sum / difference,
-            us(difference)
-        )
-    } else {
-        String::new()
-    };
+    let sum = if_known((all_known && difference != 0.0).then_some(100.0 * sum / difference), |percent| {
+        format!("; the single costs add up to {percent:.0} % of the {} µs between them", us(difference))
+    });
     vec![format!("{}; {}{sum}", text(many), text(few))]
 }
 
@@ -203,7 +177,7 @@ fn contexts(ledger: &Ledger) -> Vec<String> {
 }
 
 fn order(ledger: &Ledger) -> Option<String> {
-    let step = |step: &plimsoll_analyze::FixStep| {
+    let step = |step: &FixStep| {
         let predicted = if step.measured { "" } else { ", predicted" };
         let ties = match step.ties.as_slice() {
             [] => String::new(),
@@ -211,23 +185,24 @@ fn order(ledger: &Ledger) -> Option<String> {
         };
         format!("{} ({} requests/s{predicted}{ties})", step.name, count_text(1.0 / step.time_sec))
     };
-    let steps: Vec<String> = ledger.order.iter().map(step).collect();
-    (!steps.is_empty()).then(|| format!("fix in this order: {}", steps.join(", then ")))
+    let steps = list(ledger.order.iter().map(step), ", then ");
+    (!steps.is_empty()).then(|| format!("fix in this order: {steps}"))
 }
 
 fn steps(replays: &[Replay]) -> String {
-    let mut table = Table::new(&["before", "after", "saved", "QPS", "step: with"]);
-    for replay in replays {
-        let (before, after) = replay.time_sec;
+    let name = |replay: &Replay| {
         let on = if replay.on.is_empty() { "everything off".to_owned() } else { replay.on.join(" + ") };
         let state = |state: &Option<String>| state.clone().unwrap_or_default();
-        table.row(vec![
-            us(before),
-            us(after),
-            us(before - after),
-            format!("{} → {}", count_text(1.0 / before), count_text(1.0 / after)),
-            escape_control(&format!("{} → {}: {on}", state(&replay.from), state(&replay.to))),
-        ]);
-    }
-    format!("What each step changed, in µs per request\n\n{}", table.render())
+        format!("{} → {}: {on}", state(&replay.from), state(&replay.to))
+    };
+    let columns: [Column<'_, Replay>; 5] = [
+        ("before", &|replay| us(replay.time_sec.0)),
+        ("after", &|replay| us(replay.time_sec.1)),
+        ("saved", &|replay| us(replay.time_sec.0 - replay.time_sec.1)),
+        ("QPS", &|Replay { time_sec: (before, after), .. }| {
+            format!("{} → {}", count_text(1.0 / before), count_text(1.0 / after))
+        }),
+        ("step: with", &|replay| escape_control(&name(replay))),
+    ];
+    format!("What each step changed, in µs per request\n\n{}", table(replays, &columns))
 }

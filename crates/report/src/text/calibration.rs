@@ -3,17 +3,16 @@
 use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, Pinning};
 use plimsoll_units::{count_text, duration_text, escape_control, grouped, share_text};
 
-use super::paragraph::wrapped;
-use super::table::Table;
-use crate::amount::{bound, count_of};
+use super::paragraph::{notes, wrapped};
+use super::table::{Column, table};
+use crate::amount::{at_least, connections, counted, if_known};
 
 /// If workers waited for a CPU for more of their time, the machine was not idle.
 const IDLE_RATIO: f64 = 0.05;
 
 /// The report of `plimsoll calibrate`.
 pub fn calibration(made: &Calibration) -> String {
-    let blocks = [heading(made), closed(made), rates(made), notes(made)];
-    blocks.join("\n")
+    [heading(made), closed(made), rates(made), remarks(made)].join("\n")
 }
 
 fn heading(made: &Calibration) -> String {
@@ -23,7 +22,7 @@ fn heading(made: &Calibration) -> String {
         key.hostname,
         key.kernel,
         key.cpu_model,
-        count_of(key.cores, "core"),
+        counted(key.cores, "core"),
         key.tool_version,
         key.driver
     );
@@ -33,13 +32,8 @@ fn heading(made: &Calibration) -> String {
 /// The maximum rates in sentences.
 fn sentences(made: &Calibration) -> String {
     let Some(ceiling) = made.ceiling() else { return "Nothing was measured.".to_owned() };
-    let connections = count_of(ceiling.connections, "connection");
-    let most = format!(
-        "One worker can send {}{} requests/s here, at {connections}.",
-        bound(!ceiling.worker_was_limit()),
-        count_text(ceiling.per_sec())
-    );
-    let tenth = made.tenth.as_ref().map(|tenth| {
+    let most = at_least(ceiling.per_sec(), !ceiling.worker_was_limit());
+    let tenth = if_known(made.tenth.as_ref(), |tenth| {
         format!(
             " At 10 % of that, {} requests/s in an open loop, its send lag is {} at the median and {} at p99.",
             count_text(tenth.rate_per_sec as f64),
@@ -54,64 +48,56 @@ fn sentences(made: &Calibration) -> String {
         ),
         None => " It kept up with none of the rates tried.".to_owned(),
     };
-    format!("{most}{}{open}", tenth.unwrap_or_default())
+    let connections = connections(ceiling.connections);
+    format!("One worker can send {most} requests/s here, at {connections}.{tenth}{open}")
 }
 
 fn closed(made: &Calibration) -> String {
-    let mut table =
-        Table::new(&["workers", "conns", "requests/s", "each", "CPU/request", "busy", "waited", "limit"]);
-    for level in &made.closed {
-        table.row(level_cells(level));
-    }
-    table.render()
+    let columns: [Column<'_, CalibratedLevel>; 8] = [
+        ("workers", &|level| level.workers.to_string()),
+        ("conns", &|level| grouped(level.connections.into())),
+        ("requests/s", &|level| count_text(level.per_sec())),
+        ("each", &|level| count_text(level.per_worker_per_sec())),
+        ("CPU/request", &|level| {
+            duration_text((level.user_ns + level.system_ns) as f64 / level.completed.max(1) as f64)
+        }),
+        ("busy", &|level| share_text(level.busy_ratio())),
+        ("waited", &|level| share_text(level.starved_ratio())),
+        ("limit", &|level| limit(level).to_owned()),
+    ];
+    table(&made.closed, &columns)
 }
 
-fn level_cells(level: &CalibratedLevel) -> Vec<String> {
-    let cpu_ns = (level.user_ns + level.system_ns) as f64 / level.completed.max(1) as f64;
-    let limit = match level.worker_was_limit() {
+fn limit(level: &CalibratedLevel) -> &'static str {
+    match level.worker_was_limit() {
         true => "the workers",
         false if level.connections == 1 => "one request at a time",
         false if level.starved_ratio() > IDLE_RATIO => "this machine: others used the CPU",
         false => "the server",
-    };
-    vec![
-        level.workers.to_string(),
-        grouped(level.connections.into()),
-        count_text(level.per_sec()),
-        count_text(level.per_worker_per_sec()),
-        duration_text(cpu_ns),
-        share_text(level.busy_ratio()),
-        share_text(level.starved_ratio()),
-        limit.to_owned(),
-    ]
+    }
 }
 
 fn rates(made: &Calibration) -> String {
     let mut tried: Vec<&CalibratedRate> = made.tenth.iter().chain(&made.rates).collect();
     tried.sort_by_key(|rate| rate.rate_per_sec);
-    let mut table = Table::new(&["rate/s", "answered", "lag p50", "lag p99", "kept up"]);
-    for rate in tried {
-        table.row(vec![
-            grouped(rate.rate_per_sec),
-            share_text(rate.completed as f64 / rate.intended.max(1) as f64),
-            duration_text(rate.send_lag_p50_ns as f64),
-            duration_text(rate.send_lag_p99_ns as f64),
-            if rate.kept_up() { "yes" } else { "NO" }.to_owned(),
-        ]);
-    }
-    table.render()
+    let columns: [Column<'_, &CalibratedRate>; 5] = [
+        ("rate/s", &|rate| grouped(rate.rate_per_sec)),
+        ("answered", &|rate| share_text(rate.completed as f64 / rate.intended.max(1) as f64)),
+        ("lag p50", &|rate| duration_text(rate.send_lag_p50_ns as f64)),
+        ("lag p99", &|rate| duration_text(rate.send_lag_p99_ns as f64)),
+        ("kept up", &|rate| if rate.kept_up() { "yes" } else { "NO" }.to_owned()),
+    ];
+    table(&tried, &columns)
 }
 
-fn notes(made: &Calibration) -> String {
-    let mut notes = vec![pinned(made.pinning, made.key.cores)];
-    if made.closed.iter().any(|level| level.workers == 1 && level.starved_ratio() > IDLE_RATIO) {
-        notes.push(
-            "This machine was not idle: workers were ready but had no CPU. Figures marked ≥ are lower bounds; \
-             calibrate again when nothing else runs."
-                .to_owned(),
-        );
-    }
-    notes.iter().map(|note| wrapped("  ", "  ", note)).collect()
+fn remarks(made: &Calibration) -> String {
+    let pinned = pinned(made.pinning, made.key.cores);
+    let was_busy = |level: &CalibratedLevel| level.workers == 1 && level.starved_ratio() > IDLE_RATIO;
+    let busy = made.closed.iter().any(was_busy).then_some(
+        "This machine was not idle: workers were ready but had no CPU. Figures marked ≥ are lower bounds; \
+         calibrate again when nothing else runs.",
+    );
+    notes(std::iter::once(pinned.as_str()).chain(busy))
 }
 
 /// Which cores the worker and the server ran on: over loopback both pay for TCP.

@@ -2,19 +2,18 @@
 
 use plimsoll_analyze::{Findings, Held, Knee, Limit, SloCheck, Steadiness, StepSummary};
 use plimsoll_plan::{Load, Slo};
-use plimsoll_units::{count_text, duration_text, escape_control, grouped, percent_text};
+use plimsoll_units::{duration_text, escape_control, grouped, percent_text};
 
-use super::amount::{bound, chosen_step, count_of, load_of, percentile, seconds, throughput};
 use super::paragraph::wrapped;
-use crate::reason;
+use crate::amount::{
+    at_least, chosen_step, connections, if_known, list, load_of, percentile, seconds, throughput,
+};
+use crate::words;
 
 /// The sentences, wrapped.
 pub(super) fn sentences(findings: &Findings) -> String {
-    let mut text = wrapped("", "", &capacity(findings));
-    if let Some(knee) = findings.knee.filter(|_| chosen_step(findings).is_some()) {
-        text.push_str(&wrapped("", "", &growth(findings, &knee)));
-    }
-    text
+    let knee = findings.knee.filter(|_| chosen_step(findings).is_some());
+    wrapped("", "", &capacity(findings)) + &if_known(knee, |knee| wrapped("", "", &growth(findings, &knee)))
 }
 
 fn capacity(findings: &Findings) -> String {
@@ -24,35 +23,31 @@ fn capacity(findings: &Findings) -> String {
     };
     let held = match findings.slo {
         Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo, step, findings),
-        Some(slo) => format!("{}{}.", holds(&url, step, findings), within(&slo.slo)),
-        None => format!("{}.", holds(&url, step, findings)),
+        slo => format!(
+            "{url} holds {} at {}{}.",
+            throughput(step.throughput, findings.lower_bound),
+            load_of(step),
+            if_known(slo, |slo| within(&slo.slo))
+        ),
     };
-    format!(
-        "{held}{}{}{}",
-        target_lost(findings),
-        generator_limit(findings),
-        settled(step, findings.lower_bound)
-    )
+    let settled = settled(step, findings.lower_bound);
+    format!("{held}{}{}{settled}", target_lost(findings), generator_limit(findings))
 }
 
 /// When and at which load the target was lost, if it was.
 pub(super) fn target_lost(findings: &Findings) -> String {
-    let lost = findings.lost_step();
-    lost.and_then(|step| Some((step, step.lost_at_sec?))).map_or_else(String::new, |(step, at_sec)| {
+    let lost = findings.lost_step().and_then(|step| Some((step, step.lost_at_sec?)));
+    if_known(lost, |(step, at_sec)| {
         format!(" The target was lost at {}, under {}.", seconds(at_sec), load_of(step))
     })
-}
-
-fn holds(url: &str, step: &StepSummary, findings: &Findings) -> String {
-    format!("{url} holds {} at {}", throughput(step.throughput, findings.lower_bound), load_of(step))
 }
 
 /// `, within p99 ≤ 500 ms and success ≥ 99.95 %`, as far as either was asked for.
 fn within(slo: &Slo) -> String {
     let p99 = slo.p99_ms.map(|ms| format!("p99 ≤ {}", duration_text(ms * 1e6)));
     let success = slo.success_ratio.map(|ratio| format!("success ≥ {}", percent_text(ratio)));
-    let limits: Vec<String> = p99.into_iter().chain(success).collect();
-    if limits.is_empty() { String::new() } else { format!(", within {}", limits.join(" and ")) }
+    let limits = list(p99.into_iter().chain(success), " and ");
+    if limits.is_empty() { limits } else { format!(", within {limits}") }
 }
 
 fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Findings) -> String {
@@ -112,8 +107,7 @@ fn generator_limit(findings: &Findings) -> String {
     if !findings.lower_bound {
         return String::new();
     }
-    let reason = findings.generator.reasons.first().map(reason::text);
-    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    let reason = if_known(findings.generator.reasons.first(), |first| format!(": {}", words::reason(first)));
     let part = if findings.verdict.limit == Limit::Generator { "the limit" } else { "held back" };
     format!(" This is a lower bound (≥), the load generator was {part}{reason}.")
 }
@@ -143,10 +137,9 @@ pub(super) fn settled(step: &StepSummary, lower_bound: bool) -> &'static str {
 
 fn growth(findings: &Findings, knee: &Knee) -> String {
     let plateau = format!(
-        "{}{} requests/s at {}",
-        bound(findings.lower_bound),
-        count_text(knee.plateau.value),
-        count_of(knee.plateau_connections, "connection")
+        "{} requests/s at {}",
+        at_least(knee.plateau.value, findings.lower_bound),
+        connections(knee.plateau_connections)
     );
     if !knee.reached {
         return format!(
@@ -157,12 +150,12 @@ fn growth(findings: &Findings, knee: &Knee) -> String {
         return format!(
             "With this generator throughput is within 5 % of its best, {plateau}, from {} on; where the target's own \
              stops growing is not known.",
-            count_of(knee.connections, "connection"),
+            connections(knee.connections),
         );
     }
     format!(
         "Throughput stops growing at {} (the knee): there it is within 5 % of the best, {plateau}.{}{}",
-        count_of(knee.connections, "connection"),
+        connections(knee.connections),
         without_waiting(findings, knee),
         waiting_beyond(findings, knee),
     )
@@ -172,7 +165,7 @@ fn growth(findings: &Findings, knee: &Knee) -> String {
 fn without_waiting(findings: &Findings, knee: &Knee) -> String {
     let depth = findings.steps.first().map_or(1.0, |step| f64::from(step.depth));
     let lowest_ns = knee.connections_predicted * depth / knee.plateau.value * 1e9;
-    let needed = count_of(knee.connections_predicted.round().max(1.0) as u32, "connection");
+    let needed = connections(knee.connections_predicted.round().max(1.0) as u32);
     format!(
         " Even if requests took no longer than at the lowest step, {} on average, that would need about {needed}.",
         duration_text(lowest_ns)
@@ -184,17 +177,14 @@ fn waiting_beyond(findings: &Findings, knee: &Knee) -> String {
     let at_knee = findings.steps.iter().find(|step| step.connections == knee.connections);
     let highest = findings.steps.iter().max_by_key(|step| step.connections);
     let pair = at_knee.zip(highest).filter(|(low, high)| high.connections > low.connections);
-    let grown = pair.and_then(|(low, high)| {
-        let (at_knee, at_highest) = (low.latency.p99.ns?, high.latency.p99.ns?);
-        (at_highest > at_knee).then(|| {
-            format!(
-                " Beyond the knee only waiting grows: p99 {} at {}, {} at {}.",
-                duration_text(at_knee),
-                low.connections,
-                duration_text(at_highest),
-                count_of(high.connections, "connection")
-            )
-        })
-    });
-    grown.unwrap_or_default()
+    let grown = pair.and_then(|(low, high)| Some((low, low.latency.p99.ns?, high, high.latency.p99.ns?)));
+    if_known(grown.filter(|(_, low_ns, _, high_ns)| high_ns > low_ns), |(low, low_ns, high, high_ns)| {
+        format!(
+            " Beyond the knee only waiting grows: p99 {} at {}, {} at {}.",
+            duration_text(low_ns),
+            low.connections,
+            duration_text(high_ns),
+            connections(high.connections)
+        )
+    })
 }

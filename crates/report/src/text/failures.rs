@@ -5,7 +5,7 @@ use plimsoll_plan::Plan;
 use plimsoll_record::{Counts, FAILURES};
 use plimsoll_units::{escape_control, grouped, percent_text};
 
-use super::paragraph::wrapped;
+use super::paragraph::{advice, headed, wrapped};
 use crate::words;
 
 /// Failures by name, failed checks and unsuccessful statuses, the most frequent first.
@@ -44,7 +44,7 @@ pub(super) fn block(findings: &Findings) -> String {
     let mut remedies = Vec::new();
     let rows = by_name(&findings.plan, &sum);
     let lines: String = rows.iter().map(|row| line(findings, row, sum.ended(), &mut remedies)).collect();
-    if lines.is_empty() { lines } else { format!("Failed requests\n{lines}") }
+    headed("Failed requests", lines)
 }
 
 /// One kind with its meaning. A remedy that several kinds share is printed once.
@@ -56,19 +56,18 @@ fn line(
 ) -> String {
     let share = percent_text(*count as f64 / ended.max(1) as f64);
     let seen = format!("{name}: {} ({share})", grouped(*count));
-    let Some(row) = FAILURES.iter().find(|row| row.name == name) else {
-        let what = if name.starts_with("check ") {
-            "the response does not pass the check"
-        } else {
-            "a response, but no success"
-        };
-        return wrapped("  ", "    ", &format!("{seen}, {what}"));
+    let row = FAILURES.iter().find(|row| row.name == name);
+    let meaning = match row {
+        Some(row) => row.meaning,
+        None if name.starts_with("check ") => "the response does not pass the check",
+        None => "a response, but no success",
     };
-    let meaning = wrapped("  ", "    ", &format!("{seen}, {}", row.meaning));
+    let meaning = wrapped("  ", "    ", &format!("{seen}, {meaning}"));
+    let Some(row) = row else { return meaning };
     let remedy = words::failure_advice(failure_advice(&findings.plan, &findings.steps, row.kind));
     if remedies.contains(&remedy) {
         return meaning;
     }
     remedies.push(remedy);
-    meaning + &wrapped("    → ", "      ", remedy)
+    meaning + &advice("    ", remedy)
 }

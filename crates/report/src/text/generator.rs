@@ -1,12 +1,14 @@
 //! The load generator's check of itself.
 
+use std::collections::BTreeSet;
+
 use plimsoll_analyze::{CeilingUse, Findings, GeneratorHealth, Limit, MachineLoad, WorkerLoad};
 use plimsoll_record::Run;
 use plimsoll_units::{count_text, duration_text, grouped, share_text};
 
-use super::paragraph::{fact, wrapped};
-use crate::amount::{count_of, counted, seconds};
-use crate::reason;
+use super::paragraph::{advice, fact, wrapped};
+use crate::amount::{counted, if_known, list, seconds};
+use crate::words;
 
 /// The ratio of open connections is printed below this.
 const OPEN_RATIO_NOTED: f64 = 0.95;
@@ -23,55 +25,51 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
         let text = "Load generator: not judged. The measured window is shorter than 100 ms.";
         return wrapped("", "  ", text);
     }
-    let state = if health.healthy() { "healthy".to_owned() } else { unhealthy(health) };
-    let blocks = [
+    let state = match list(health.reasons.iter().map(words::reason), "; ") {
+        _ if health.healthy() => "healthy".to_owned(),
+        reasons => format!("NOT healthy, so its figures are lower bounds: {reasons}"),
+    };
+    let facts = [
         wrapped("", "  ", &format!("Load generator: {state}. {}", figures(health))),
         remedies(findings),
         if health.by_worker.len() > 1 { fact("workers", &workers(&health.by_worker)) } else { String::new() },
         fact("machine", &machine(&health.machine)),
         fact("ceiling", &ceiling(run, health)),
     ];
-    blocks.concat()
-}
-
-fn unhealthy(health: &GeneratorHealth) -> String {
-    let reasons: Vec<String> = health.reasons.iter().map(reason::text).collect();
-    format!("NOT healthy, so its figures are lower bounds: {}", reasons.join("; "))
+    facts.concat()
 }
 
 /// The remedies, unless the verdict already gives them.
 fn remedies(findings: &Findings) -> String {
-    let mut remedies: Vec<&str> = Vec::new();
-    let reasons = findings.generator.reasons.iter().filter(|_| findings.verdict.limit != Limit::Generator);
-    for remedy in reasons.map(reason::remedy) {
-        if !remedies.contains(&remedy) {
-            remedies.push(remedy);
-        }
+    if findings.verdict.limit == Limit::Generator {
+        return String::new();
     }
-    remedies.iter().map(|remedy| wrapped("  → ", "    ", remedy)).collect()
+    let mut remedies: Vec<&str> = findings.generator.reasons.iter().map(words::remedy).collect();
+    let mut known = BTreeSet::new();
+    remedies.retain(|remedy| known.insert(*remedy));
+    remedies.into_iter().map(|remedy| advice("  ", remedy)).collect()
 }
 
 fn figures(health: &GeneratorHealth) -> String {
-    let open = health.open_ratio.filter(|ratio| *ratio < OPEN_RATIO_NOTED);
-    let open = open.map(|ratio| format!(", {} of the connections were open on average", share_text(ratio)));
-    let law =
-        health.littles_law_error.map(|error| format!(", Little's law holds within {}", share_text(error)));
-    let bound = health.send_lag_bound_ns.map(|ns| format!(" (limit {})", duration_text(ns)));
+    let open = if_known(health.open_ratio.filter(|ratio| *ratio < OPEN_RATIO_NOTED), |ratio| {
+        format!(", {} of the connections were open on average", share_text(ratio))
+    });
+    let law = if_known(health.littles_law_error, |error| {
+        format!(", Little's law holds within {}", share_text(error))
+    });
+    let bound = if_known(health.send_lag_bound_ns, |ns| format!(" (limit {})", duration_text(ns)));
     // The send lag does not include requests that still wait for a free connection.
     let of_those = if health.backlog > 0 { "of those sent, requests left" } else { "requests left" };
     format!(
         "{}, the busiest used {} of a core and waited for a CPU {} of the time; {} of CPU in all, {} of it in \
-         the kernel; {of_those} {} late at the median, {} at p99{}{}{}.",
-        count_of(health.workers, "worker"),
+         the kernel; {of_those} {} late at the median, {} at p99{bound}{open}{law}.",
+        counted(health.workers, "worker"),
         share_text(health.busiest_worker_ratio),
         share_text(health.starved_ratio),
         seconds(health.cpu_sec),
         seconds(health.kernel_sec),
         duration_text(health.send_lag_p50_ns),
         duration_text(health.send_lag_p99_ns),
-        bound.unwrap_or_default(),
-        open.unwrap_or_default(),
-        law.unwrap_or_default(),
     )
 }
 
@@ -83,21 +81,20 @@ fn workers(loads: &[WorkerLoad]) -> String {
         let (cpu, kernel) = (share_text(load.cpu_ratio), share_text(load.kernel_ratio));
         format!("{}: {cpu} ({kernel} in the kernel), waited {}", load.worker, share_text(load.starved_ratio))
     };
-    let texts: Vec<String> = busiest.iter().take(WORKERS_LISTED).map(text).collect();
-    let rest = loads.len().saturating_sub(WORKERS_LISTED);
-    let rest = if rest > 0 { format!("; {rest} others less busy") } else { String::new() };
-    format!("CPU of {}{rest}", texts.join("; "))
+    let others = loads.len().checked_sub(WORKERS_LISTED).filter(|others| *others > 0);
+    let others = others.map(|others| format!("{others} others less busy"));
+    format!("CPU of {}", list(busiest.iter().take(WORKERS_LISTED).map(text).chain(others), "; "))
 }
 
 /// What is known of the machine. What is not known is named, so that it is not taken for zero.
 fn machine(load: &MachineLoad) -> String {
+    let stolen = load.stolen_ratio.map(|ratio| format!("{} of its CPU time stolen", share_text(ratio)));
+    let pressure = load.pressure_ratio;
+    let pressure =
+        pressure.map(|ratio| format!("some task waited for a CPU {} of the time", share_text(ratio)));
     let parts = [
-        load.stolen_ratio.map_or("stolen CPU time not known".to_owned(), |r| {
-            format!("{} of its CPU time stolen", share_text(r))
-        }),
-        load.pressure_ratio.map_or("CPU pressure not known".to_owned(), |ratio| {
-            format!("some task waited for a CPU {} of the time", share_text(ratio))
-        }),
+        stolen.unwrap_or_else(|| "stolen CPU time not known".to_owned()),
+        pressure.unwrap_or_else(|| "CPU pressure not known".to_owned()),
         retransmits(load),
         descriptors(load),
         sockets(load),
@@ -108,10 +105,8 @@ fn machine(load: &MachineLoad) -> String {
 fn retransmits(load: &MachineLoad) -> String {
     match (load.segments_sent, load.segments_retransmitted) {
         (Some(sent), Some(again)) => {
-            let opening = load
-                .syn_retransmitted
-                .filter(|count| *count > 0)
-                .map_or_else(String::new, |count| format!(" and {} to open connections", grouped(count)));
+            let opening = load.syn_retransmitted.filter(|count| *count > 0);
+            let opening = if_known(opening, |count| format!(" and {} to open connections", grouped(count)));
             format!("{} sent, {}{opening} retransmitted", counted(sent, "TCP segment"), grouped(again))
         }
         _ => "TCP retransmits not known".to_owned(),
@@ -130,11 +125,8 @@ fn sockets(load: &MachineLoad) -> String {
         return "ports not known".to_owned();
     };
     let ports = load.ports.map_or("ports not known".to_owned(), |ports| format!("{} ports", grouped(ports)));
-    format!(
-        "{} open and {} in TIME-WAIT, {ports} to one address",
-        counted(open, "TCP socket"),
-        grouped(time_wait)
-    )
+    let (open, waiting) = (counted(open, "TCP socket"), grouped(time_wait));
+    format!("{open} open and {waiting} in TIME-WAIT, {ports} to one address")
 }
 
 fn ceiling(run: &Run, health: &GeneratorHealth) -> String {
@@ -165,9 +157,10 @@ fn used_ceiling(used: &CeilingUse) -> String {
 /// An age in the largest unit of which it is at least one.
 fn age_text(age_sec: f64) -> String {
     let units = [(86_400.0, "day"), (3600.0, "hour"), (60.0, "minute")];
-    let whole =
-        units.iter().map(|(length, name)| ((age_sec / length) as u64, *name)).find(|(count, _)| *count > 0);
-    whole.map_or_else(|| "less than a minute".to_owned(), |(count, name)| counted(count, name))
+    match units.into_iter().find(|(length, _)| age_sec >= *length) {
+        Some((length, name)) => counted((age_sec / length) as u64, name),
+        None => "less than a minute".to_owned(),
+    }
 }
 
 #[cfg(test)]

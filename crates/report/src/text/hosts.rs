@@ -9,7 +9,7 @@ use plimsoll_units::{bytes_text, count_text, escape_control, grouped, share_text
 
 use super::paragraph::{fact, wrapped};
 use super::tiers;
-use crate::amount::{counted, load_of, plateau_position};
+use crate::amount::{counted, if_known, list, load_of, plateau_position};
 
 /// Resources that matter only when they are nearly full are left out below this utilisation.
 const PART_NOTED: f64 = 0.5;
@@ -33,8 +33,8 @@ pub(super) fn block(run: &Run, findings: &Findings) -> String {
     }
     let load = load_of(&findings.steps[position]);
     let cost = hosts.iter().filter_map(|host| host.probe_cores).reduce(|a, b| a + b);
-    let cost = cost.map(|cores| format!(" (sampling them took {} of a core here)", share_text(cores)));
-    tiers + &wrapped("", "  ", &format!("Hosts at {load}{}:", cost.unwrap_or_default())) + &texts
+    let cost = if_known(cost, |cores| format!(" (sampling them took {} of a core here)", share_text(cores)));
+    tiers + &wrapped("", "  ", &format!("Hosts at {load}{cost}:")) + &texts
 }
 
 fn host_text(findings: &Findings, position: usize, host: &WatchedHost) -> String {
@@ -42,19 +42,15 @@ fn host_text(findings: &Findings, position: usize, host: &WatchedHost) -> String
     let mut parts: Vec<String> = [used.cpu(), used.core(), used.thread()].into_iter().flatten().collect();
     parts.extend(used.quotas());
     parts.extend(host.throttled.iter().filter_map(throttled));
-    parts.extend([used.way("out"), used.way("in"), used.memory()].into_iter().flatten());
+    parts.extend(used.way("out", ResourceKind::BandwidthOut, ResourceKind::PacketsOut));
+    parts.extend(used.way("in", ResourceKind::BandwidthIn, ResourceKind::PacketsIn));
+    parts.extend(used.memory());
     parts.extend(used.full());
-    let mut text = String::new();
-    if !parts.is_empty() {
-        text.push_str(&fact(&host.name, &escape_control(&parts.join("; "))));
-    }
-    let mut more: Vec<String> = host.components.iter().map(component).collect();
-    more.extend(unread(&host.unread));
-    for line in more {
-        let name = if text.is_empty() { host.name.as_str() } else { "" };
-        text.push_str(&fact(name, &escape_control(&line)));
-    }
-    text
+    let mut lines: Vec<String> = (!parts.is_empty()).then(|| parts.join("; ")).into_iter().collect();
+    lines.extend(host.components.iter().map(component));
+    lines.extend(host.unread.iter().map(unread));
+    let names = std::iter::once(host.name.as_str()).chain(std::iter::repeat(""));
+    names.zip(lines).map(|(name, line)| fact(name, &escape_control(&line))).collect()
 }
 
 /// The resources of one host at one step.
@@ -106,32 +102,24 @@ impl<'a> Used<'a> {
     fn quotas(&self) -> impl Iterator<Item = String> {
         self.rows_of(ResourceKind::Quota).filter_map(|(resource, _)| {
             let (part, cores) = (self.part(resource)?, resource.capacity?);
-            let text =
-                || format!("{} {} of its quota of {}", resource.detail, share_text(part), cores_text(cores));
-            (part >= PART_NOTED).then(text)
+            let noted = part >= PART_NOTED;
+            let (group, part, cores) = (&resource.detail, share_text(part), cores_text(cores));
+            noted.then(|| format!("{group} {part} of its quota of {cores}"))
         })
     }
 
     /// One direction of the busiest interface: bits, its capacity, and packets.
-    fn way(&self, way: &str) -> Option<String> {
-        let (bits, packets) = match way {
-            "out" => (ResourceKind::BandwidthOut, ResourceKind::PacketsOut),
-            _ => (ResourceKind::BandwidthIn, ResourceKind::PacketsIn),
-        };
+    fn way(&self, way: &str, bits: ResourceKind, packets: ResourceKind) -> Option<String> {
         let (link, used) = self.most_of(bits)?;
         let frames = self.rows_of(packets).find(|(row, _)| row.detail == link.detail);
         let full = |row: &Resource| self.part(row).is_some_and(|part| part >= PART_NOTED);
         if *used < BITS_NOTED && !full(link) && !frames.is_some_and(|(row, _)| full(row)) {
             return None;
         }
-        let frames = frames
-            .map(|(row, used)| format!(" ({}{} packets/s)", count_text(*used), of_capacity(row, count_text)));
-        Some(format!(
-            "{way} {}{}{}",
-            bits_text(*used),
-            of_capacity(link, bits_text),
-            frames.unwrap_or_default()
-        ))
+        let frames = if_known(frames, |(row, used)| {
+            format!(" ({}{} packets/s)", count_text(*used), of_capacity(row, count_text))
+        });
+        Some(format!("{way} {}{}{frames}", bits_text(*used), of_capacity(link, bits_text)))
     }
 
     fn memory(&self) -> Option<String> {
@@ -170,7 +158,7 @@ impl<'a> Used<'a> {
 
 /// ` of 200 Mbit/s`; empty if the capacity is not known.
 fn of_capacity(resource: &Resource, text: fn(f64) -> String) -> String {
-    resource.capacity.map(|capacity| format!(" of {}", text(capacity))).unwrap_or_default()
+    if_known(resource.capacity, |capacity| format!(" of {}", text(capacity)))
 }
 
 /// A number of things; a small mean keeps its decimals.
@@ -201,32 +189,24 @@ fn throttled(throttled: &Throttled) -> Option<String> {
 }
 
 fn component(component: &ComponentLoad) -> String {
-    let figures: Vec<String> = component.figures.iter().map(figure).collect();
-    format!("{} {}: {}", component.source, component.address, figures.join(", "))
+    let figures = list(component.figures.iter().map(figure), ", ");
+    format!("{} {}: {figures}", component.source, component.address)
 }
 
-fn figure(figure: &ComponentFigure) -> String {
-    let name = figure.name;
-    match figure.unit {
-        FigureUnit::PerSec => format!("{} {name}/s", count_text(figure.value)),
-        FigureUnit::Count => format!("{} {name}", level_text(figure.value)),
-        FigureUnit::Bytes => format!("{} {name}", bytes_text(figure.value)),
-        FigureUnit::Ratio => format!("{} {name}", share_text(figure.value)),
+fn figure(ComponentFigure { name, value, unit }: &ComponentFigure) -> String {
+    match unit {
+        FigureUnit::PerSec => format!("{} {name}/s", count_text(*value)),
+        FigureUnit::Count => format!("{} {name}", level_text(*value)),
+        FigureUnit::Bytes => format!("{} {name}", bytes_text(*value)),
+        FigureUnit::Ratio => format!("{} {name}", share_text(*value)),
     }
 }
 
-/// Sources that could not be read: the reason, and how often if some reads succeeded.
-fn unread(unread: &[Unread]) -> impl Iterator<Item = String> {
-    unread.iter().map(|unread| match unread.read {
-        0 => format!("{} could not be read: {}", unread.source, unread.why),
-        read => {
-            let times = counted(unread.times, "reading");
-            format!(
-                "{}: {times} of {} failed, the first one because {}",
-                unread.source,
-                unread.times + read,
-                unread.why
-            )
-        }
-    })
+/// A source that could not be read: the reason, and how often if some reads succeeded.
+fn unread(Unread { source, times, read, why }: &Unread) -> String {
+    if *read == 0 {
+        return format!("{source} could not be read: {why}");
+    }
+    let failed = counted(*times, "reading");
+    format!("{source}: {failed} of {} failed, the first one because {why}", times + read)
 }

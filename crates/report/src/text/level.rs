@@ -7,11 +7,12 @@ use plimsoll_plan::{ArrivalProcess, Level, Load, RateProfile, Stage};
 use plimsoll_record::{Phase, Run, StepEnd};
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped, percent_text};
 
-use super::paragraph::{fact, wrapped};
-use super::table::Table;
+use super::paragraph::{blocks, fact, notes, wrapped};
+use super::table::{Column, table};
 use super::{claim, failures, generator, hosts, origin, profile, slo, steps, verdict};
 use crate::amount::{
-    self, NOT_KNOWN_NOTE, any_unknown, bound, counted, load_of, percentile, seconds, throughput,
+    NOT_KNOWN_NOTE, any_unknown, at_least, bound, connections, counted, if_known, list, load_of, percentile,
+    seconds, span, throughput,
 };
 
 /// At most this many stages are listed; the rest is counted.
@@ -25,8 +26,8 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
     let Some(step) = findings.steps.first() else {
         return format!("{}No step was recorded.\n{}", origin::remarks(run), origin::events(run));
     };
-    let blocks = [
-        format!("{}{}", origin::remarks(run), headline(run, findings, step)),
+    blocks([
+        origin::remarks(run) + &headline(run, findings, step),
         counts(run, findings, step),
         times(findings, step),
         steps::requests(&findings.plan, step),
@@ -39,21 +40,17 @@ pub(super) fn single(run: &Run, findings: &Findings) -> String {
         failures::block(findings),
         origin::events(run),
         origin::preflight(run, findings),
-    ];
-    let blocks: Vec<String> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
-    blocks.join("\n")
+    ])
 }
 
 fn headline(run: &Run, findings: &Findings, step: &StepSummary) -> String {
-    let success = step.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
     let (measured, whole) = windows(run, step);
-    let success = success + &whole;
+    let success = step.success_ratio.map_or_else(|| "not known".to_owned(), percent_text) + &whole;
     let throughput = match findings.answered_late() {
         true => claim::only_late(findings),
         false if step.steadiness == Steadiness::Ramp => {
-            let mean = count_text(step.throughput.value);
-            let bound = bound(findings.lower_bound);
-            format!("{bound}{mean} requests/s on average{measured}, success {success}.")
+            let mean = at_least(step.throughput.value, findings.lower_bound);
+            format!("{mean} requests/s on average{measured}, success {success}.")
         }
         false => {
             let throughput = throughput(step.throughput, findings.lower_bound);
@@ -89,41 +86,40 @@ fn windows(run: &Run, step: &StepSummary) -> (String, String) {
 }
 
 fn counts(run: &Run, findings: &Findings, step: &StepSummary) -> String {
-    let mut text = fact("load", &load(findings, step)) + &fact("time", &time(run, step));
-    text.push_str(&fact("requests", &requests(step)));
-    let status: Vec<String> =
-        step.counts.status.iter().map(|(status, count)| format!("{status}: {}", grouped(count))).collect();
-    if !status.is_empty() {
-        text.push_str(&fact("status", &status.join(" · ")));
-    }
-    text.push_str(&fact("bytes", &bytes(step, findings.lower_bound)));
-    text.push_str(&checks(findings, step));
-    text.push_str(&connects(step));
-    if step.rate_per_sec.is_some() {
-        text.push_str(&fact("backlog", &backlog(run, step)));
-    }
-    text
+    let status = step.counts.status.iter().map(|(status, count)| format!("{status}: {}", grouped(count)));
+    let status = list(status, " · ");
+    let facts = [
+        fact("load", &load(findings, step)),
+        fact("time", &time(run, step)),
+        fact("requests", &requests(step)),
+        if status.is_empty() { status } else { fact("status", &status) },
+        fact("bytes", &bytes(step, findings.lower_bound)),
+        checks(findings, step),
+        connects(step),
+        if_known(step.rate_per_sec, |_| fact("backlog", &backlog(run, step))),
+    ];
+    facts.concat()
 }
 
 /// The first stages of a rate profile in words.
 fn stages(profile: &RateProfile) -> String {
     let text = |stage: &Stage| {
         let (from, to) = (count_text(stage.from_per_sec), count_text(stage.to_per_sec));
-        let time = amount::span(stage.duration);
+        let time = span(stage.duration);
         if from == to { format!("{from} for {time}") } else { format!("{from} to {to} in {time}") }
     };
-    let texts: Vec<String> = profile.stages().iter().take(STAGES_LISTED).map(text).collect();
+    let stages = list(profile.stages().iter().take(STAGES_LISTED).map(text), ", then ");
     let rest = profile.stages().len().saturating_sub(STAGES_LISTED);
     let rest = if rest > 0 { format!(" and {}", counted(rest as u64, "more stage")) } else { String::new() };
-    format!("{}{rest}, {} requests/s on average", texts.join(", then "), count_text(profile.mean_per_sec()))
+    format!("{stages}{rest}, {} requests/s on average", count_text(profile.mean_per_sec()))
 }
 
 fn load(findings: &Findings, step: &StepSummary) -> String {
     let on_each = match step.depth {
         0 | 1 => String::new(),
-        depth => format!(" with {} requests under way on each", grouped(u64::from(depth))),
+        depth => format!(" with {} requests under way on each", grouped(depth.into())),
     };
-    let opened = counted(u64::from(step.connections), "connection") + &on_each;
+    let opened = connections(step.connections) + &on_each;
     let reconnects = counted(step.counts.reconnects, "reconnect");
     match &findings.plan.load {
         Load::Single { level: Level::Open { profile, arrivals, .. }, .. } => {
@@ -244,16 +240,14 @@ fn backlog(run: &Run, step: &StepSummary) -> String {
     for frame in load {
         *by_interval.entry(frame.head.interval).or_default() += frame.head.backlog;
     }
-    let most = by_interval.values().copied().max().unwrap_or(0);
-    let last = by_interval.values().next_back().copied().unwrap_or(0);
-    if most == 0 {
-        return "none: no request waited for a free connection".to_owned();
+    let last = by_interval.values().next_back().map_or_else(String::new, |last| grouped(*last));
+    match by_interval.into_values().max() {
+        None | Some(0) => "none: no request waited for a free connection".to_owned(),
+        Some(most) => {
+            let most = counted(most, "request");
+            format!("up to {most} waited for a free connection, {last} when the load ended")
+        }
     }
-    format!(
-        "up to {} waited for a free connection, {} when the load ended",
-        counted(most, "request"),
-        grouped(last)
-    )
 }
 
 fn times(findings: &Findings, step: &StepSummary) -> String {
@@ -261,52 +255,50 @@ fn times(findings: &Findings, step: &StepSummary) -> String {
         return String::new();
     }
     let one = closed(findings) && alike(&step.latency, &step.service);
-    let mut table =
-        Table::new(&["", "mean", "stdev", "min", "p50", "p75", "p90", "p95", "p99", "p99.9", "max", ""]);
-    table.row(time_cells("latency", &step.latency));
-    if !one {
-        table.row(time_cells("service", &step.service));
-    }
-    table.render() + &time_notes(one, step)
+    let mut rows = vec![("latency", &step.latency)];
+    rows.extend((!one).then_some(("service", &step.service)));
+    let columns: [Column<'_, (&str, &TimeSummary)>; 12] = [
+        ("", &|(name, _)| (*name).to_owned()),
+        ("mean", &|(_, times)| duration_text(times.mean_ns)),
+        ("stdev", &|(_, times)| duration_text(times.stdev_ns)),
+        ("min", &|(_, times)| duration_text(times.min_ns)),
+        ("p50", &|(_, times)| percentile(times.p50)),
+        ("p75", &|(_, times)| percentile(times.p75)),
+        ("p90", &|(_, times)| percentile(times.p90)),
+        ("p95", &|(_, times)| percentile(times.p95)),
+        ("p99", &|(_, times)| percentile(times.p99)),
+        ("p99.9", &|(_, times)| percentile(times.p999)),
+        ("max", &|(_, times)| duration_text(times.max_ns)),
+        ("", &|_| String::new()),
+    ];
+    table(&rows, &columns) + &time_notes(one, &step.latency)
 }
 
-fn time_cells(name: &str, times: &TimeSummary) -> Vec<String> {
-    let percentiles = [times.p50, times.p75, times.p90, times.p95, times.p99, times.p999];
-    let before = [times.mean_ns, times.stdev_ns, times.min_ns].map(duration_text);
-    let cells = std::iter::once(name.to_owned()).chain(before).chain(percentiles.map(percentile));
-    cells.chain([duration_text(times.max_ns), String::new()]).collect()
-}
-
-fn time_notes(one: bool, step: &StepSummary) -> String {
-    let mut notes = Vec::new();
-    notes.extend(interval_note(&step.latency));
-    notes.push(if one {
-        "Latency: from the instant a request was due to its last byte. Service time, from its sending, is the same \
-         here: each connection sends as soon as it is free."
-            .to_owned()
-    } else {
-        "Latency: from the instant a request was due to its last byte. Service time: from its sending. The difference \
-         is the wait for a free connection."
-            .to_owned()
-    });
-    if any_unknown(&[step.latency.p50, step.latency.p75, step.latency.p90, step.latency.p95])
-        || any_unknown(&[step.latency.p99, step.latency.p999])
-    {
-        notes.push(NOT_KNOWN_NOTE.to_owned());
-    }
-    notes.iter().map(|note| wrapped("  ", "  ", note)).collect()
+fn time_notes(one: bool, latency: &TimeSummary) -> String {
+    let TimeSummary { p50, p75, p90, p95, p99, p999, .. } = *latency;
+    let intervals = interval_note(latency);
+    let meaning = match one {
+        true => {
+            "Latency: from the instant a request was due to its last byte. Service time, from its sending, is the same \
+             here: each connection sends as soon as it is free."
+        }
+        false => {
+            "Latency: from the instant a request was due to its last byte. Service time: from its sending. The difference \
+             is the wait for a free connection."
+        }
+    };
+    let unknown = any_unknown(&[p50, p75, p90, p95, p99, p999]).then_some(NOT_KNOWN_NOTE);
+    notes(intervals.as_deref().into_iter().chain([meaning]).chain(unknown))
 }
 
 fn interval_note(latency: &TimeSummary) -> Option<String> {
     let named = [("p50", latency.p50), ("p99", latency.p99)];
-    let texts: Vec<String> = named
-        .into_iter()
-        .filter_map(|(name, percentile)| {
-            let (lower, upper) = percentile.interval_ns?;
-            Some(format!("{name} {} to {}", duration_text(lower), duration_text(upper)))
-        })
-        .collect();
-    (!texts.is_empty()).then(|| format!("95 % intervals of latency: {}.", texts.join(", ")))
+    let known = named.into_iter().filter_map(|(name, percentile)| {
+        let (lower, upper) = percentile.interval_ns?;
+        Some(format!("{name} {} to {}", duration_text(lower), duration_text(upper)))
+    });
+    let known = list(known, ", ");
+    (!known.is_empty()).then(|| format!("95 % intervals of latency: {known}."))
 }
 
 fn closed(findings: &Findings) -> bool {

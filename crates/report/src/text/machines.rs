@@ -3,8 +3,9 @@
 use plimsoll_analyze::{DemandUnit, Growth, MachinePlan, Machines, Need, Stop, TierPlan};
 use plimsoll_units::{count_text, escape_control, grouped, percent_text, significant};
 
-use super::paragraph::{fact, point, wrapped};
-use super::table::Table;
+use super::paragraph::{fact, headed, point, wrapped};
+use super::table::{Column, table};
+use crate::amount::{bound, if_known, list, range};
 use crate::words::machines as words;
 
 /// A plan, and the same with other machines: the change, and the plan then.
@@ -25,15 +26,13 @@ pub fn machines(plan: &MachinePlan, what_if: Option<(&str, &MachinePlan)>) -> St
     blocks.push("\nWhy\n".to_owned());
     blocks.extend(plan.tiers.iter().map(reasons));
     let all = what_if.map_or(&plan.remarks, |(_, changed)| &changed.remarks);
-    if !all.is_empty() {
-        blocks.push("\nTo be known\n".to_owned());
-        blocks.extend(all.iter().map(|remark| point(&escape_control(&words::remark(remark)))));
-    }
+    let all: String = all.iter().map(|remark| point(&escape_control(&words::remark(remark)))).collect();
+    blocks.push(headed("\nTo be known", all));
     blocks.concat()
 }
 
 fn count(machines: Machines) -> String {
-    format!("{}{}", if machines.at_least { "≥ " } else { "" }, grouped(machines.count))
+    format!("{}{}", bound(machines.at_least), grouped(machines.count))
 }
 
 /// A number of machines, which tables may have halves of.
@@ -42,25 +41,27 @@ fn number(machines: f64) -> String {
 }
 
 fn numbers(plan: &MachinePlan, before: Option<&MachinePlan>) -> String {
-    let mut table = Table::new(&["machines", "N + 1", "interval", "tier: what decides"]);
-    for tier in &plan.tiers {
-        let with_spare = |machines: Machines| count(Machines { count: machines.count + 1, ..machines });
-        let range =
-            tier.machines.and_then(|machines| machines.range).map_or_else(String::new, |(low, high)| {
-                if low == high { grouped(low) } else { format!("{} to {}", grouped(low), grouped(high)) }
-            });
+    let with_spare = |machines: Machines| count(Machines { count: machines.count + 1, ..machines });
+    let was = |tier: &TierPlan| {
         let was = before.and_then(|plan| plan.tiers.iter().find(|other| other.tier == tier.tier));
-        let was =
-            was.and_then(|was| was.machines).map_or_else(String::new, |was| format!(" (was {})", count(was)));
-        let decides = tier.needs.first().map_or("not known", |need| words::resource(need.demand.resource));
-        table.row(vec![
-            tier.machines.map_or_else(|| "?".to_owned(), count),
-            tier.machines.map_or_else(|| "?".to_owned(), with_spare),
-            range,
-            escape_control(&format!("{}: {decides}{was}", tier.tier)),
-        ]);
-    }
-    table.render()
+        if_known(was.and_then(|was| was.machines), |was| format!(" (was {})", count(was)))
+    };
+    let decides = |tier: &TierPlan| {
+        tier.needs.first().map_or("not known", |need| words::resource(need.demand.resource))
+    };
+    let columns: [Column<'_, TierPlan>; 4] = [
+        ("machines", &|tier| tier.machines.map_or_else(|| "?".to_owned(), count)),
+        ("N + 1", &|tier| tier.machines.map_or_else(|| "?".to_owned(), with_spare)),
+        ("interval", &|tier| if_known(tier.machines.and_then(|machines| machines.range), interval)),
+        ("tier: what decides", &|tier| {
+            escape_control(&format!("{}: {}{}", tier.tier, decides(tier), was(tier)))
+        }),
+    ];
+    table(&plan.tiers, &columns)
+}
+
+fn interval((low, high): (u64, u64)) -> String {
+    if low == high { grouped(low) } else { format!("{} to {}", grouped(low), grouped(high)) }
 }
 
 fn growth(growth: Option<&Growth>) -> String {
@@ -74,23 +75,17 @@ fn growth(growth: Option<&Growth>) -> String {
         first.tier,
         stop(growth, first)
     );
-    let mut lines = format!("\n{}", wrapped("", "", &escape_control(&text)));
-    for next in growth.stops.iter().skip(1).take(3) {
-        lines.push_str(&point(&escape_control(&format!("then {}: {}", next.tier, stop(growth, next)))));
-    }
-    lines
+    let then = |next: &Stop| point(&escape_control(&format!("then {}: {}", next.tier, stop(growth, next))));
+    let rest: String = growth.stops.iter().skip(1).take(3).map(then).collect();
+    format!("\n{}{rest}", wrapped("", "", &escape_control(&text)))
 }
 
 fn stop(growth: &Growth, stop: &Stop) -> String {
     let at = stop.at_per_sec(growth.from_per_sec);
-    let machines =
-        format!("{}{}", number(stop.machines), if stop.machines == 1.0 { " machine" } else { " machines" });
+    let plural = if stop.machines == 1.0 { "" } else { "s" };
     let detail = if stop.detail.is_empty() { String::new() } else { format!(" ({})", stop.detail) };
     let seen = if stop.seen { "" } else { ", by what a request takes in other rows" };
-    let interval = at
-        .interval
-        .map_or_else(String::new, |(low, high)| format!(" ({} to {})", count_text(low), count_text(high)));
-    let scaled = stop.scaled.map_or_else(String::new, |(few, many, efficiency)| {
+    let scaled = if_known(stop.scaled, |(few, many, efficiency)| {
         format!(
             "; adding machines helped there, from {} to {} it scaled to {:.0} % of linear",
             number(few),
@@ -99,15 +94,16 @@ fn stop(growth: &Growth, stop: &Stop) -> String {
         )
     });
     format!(
-        "the {} of {machines}{detail} is {:.0} % used{seen}, and full at {} requests/s{interval}{scaled}",
+        "the {} of {} machine{plural}{detail} is {:.0} % used{seen}, and full at {} requests/s{}{scaled}",
         words::resource(stop.resource),
+        number(stop.machines),
         100.0 * stop.used / stop.capacity,
-        count_text(at.value)
+        count_text(at.value),
+        range(at.interval, count_text)
     )
 }
 
 fn reasons(tier: &TierPlan) -> String {
-    let mut lines = String::new();
     let said = match (tier.machines, tier.needs.first()) {
         (Some(machines), Some(need)) => format!("{}: {}", count(machines), reason(need)),
         _ => "not known".to_owned(),
@@ -117,7 +113,7 @@ fn reasons(tier: &TierPlan) -> String {
         let rest = tier.needs[1..].iter().map(|need| {
             format!("{} asks for {}", words::resource(need.demand.resource), significant(need.machines))
         });
-        said.push(rest.collect::<Vec<_>>().join(", "));
+        said.push(list(rest, ", "));
     }
     if let Some(scaling) = &tier.scaling {
         let (few, many) = scaling.span();
@@ -129,31 +125,25 @@ fn reasons(tier: &TierPlan) -> String {
         ));
     }
     said.extend(tier.doubts.iter().map(words::doubt));
-    lines.push_str(&fact(&escape_control(&tier.tier), &escape_control(&(said.join(". ") + "."))));
-    lines
+    fact(&escape_control(&tier.tier), &escape_control(&(said.join(". ") + ".")))
 }
 
 fn reason(need: &Need) -> String {
     let demand = &need.demand;
-    let interval = demand.per_request.interval.map_or_else(String::new, |(low, high)| {
-        format!(
-            "{} to {}, ",
-            words::per_request(demand.unit, low.max(0.0)),
-            words::per_request(demand.unit, high)
-        )
+    let each = |value: f64| words::per_request(demand.unit, value);
+    let interval = if_known(demand.per_request.interval, |(low, high)| {
+        format!("{} to {}, ", each(low.max(0.0)), each(high))
     });
-    let idle = if demand.idle > 0.0 {
-        format!(", {} of it without a request", words::amount(demand.unit, demand.idle))
-    } else {
-        String::new()
-    };
+    let idle = if_known((demand.idle > 0.0).then_some(demand.idle), |idle| {
+        format!(", {} of it without a request", words::amount(demand.unit, idle))
+    });
     let capacity = match (demand.unit, demand.capacity) {
         (DemandUnit::MachineShare, _) | (_, None) => String::new(),
         (unit, Some(capacity)) => format!(", each has {}{idle}", words::amount(unit, capacity)),
     };
     format!(
         "a request takes {} of its {} ({interval}{}){capacity}: {} machines",
-        words::per_request(demand.unit, demand.per_request.value),
+        each(demand.per_request.value),
         words::resource(demand.resource),
         words::origin(&demand.origin),
         significant(need.machines)

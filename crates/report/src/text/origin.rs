@@ -4,13 +4,13 @@ use plimsoll_analyze::{Findings, wants_status};
 use plimsoll_record::{Event, EventKind, FirstAnswer, Preflight, Run};
 use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
 
-use super::paragraph::{fact, wrapped};
-use crate::amount::{count_of, seconds};
+use super::paragraph::{fact, headed, wrapped};
+use crate::amount::{counted, if_known, list, seconds};
 
 /// Remarks that change how the figures are read: the run was killed, or the target was not warm.
 pub(super) fn remarks(run: &Run) -> String {
-    let unsealed = (!run.manifest.sealed)
-        .then(|| "This run did not finish. The report covers what was recorded until then.".to_owned());
+    let unsealed = "This run did not finish. The report covers what was recorded until then.".to_owned();
+    let unsealed = (!run.manifest.sealed).then_some(unsealed);
     let cold = run.events.iter().find(|event| event.kind == EventKind::NotWarm).map(|event| {
         let said = escape_control(&event.text);
         format!("The target was {said}. It may have become faster during the steps; use a longer warm-up.")
@@ -20,11 +20,8 @@ pub(super) fn remarks(run: &Run) -> String {
 
 /// The events with their times; empty if there were none.
 pub(super) fn events(run: &Run) -> String {
-    if run.events.is_empty() {
-        return String::new();
-    }
     let line = |event: &Event| fact(&seconds(event.at_ns as f64 / 1e9), &escape_control(words(event)));
-    format!("Events\n{}", run.events.iter().map(line).collect::<String>())
+    headed("Events", run.events.iter().map(line).collect())
 }
 
 /// An event in words, without the remedy of a failure: the block of failures has it.
@@ -38,24 +35,20 @@ fn words(event: &Event) -> &str {
 /// The target before the load, and the machine that made the load.
 pub(super) fn preflight(run: &Run, findings: &Findings) -> String {
     let before = &run.manifest.preflight;
-    let blocks = [
-        "Before the load\n".to_owned(),
+    let facts = [
         fact("target", &target(before)),
-        before
-            .first
-            .as_ref()
-            .map_or_else(String::new, |first| fact("answer", &first_answer(first, findings))),
+        if_known(before.first.as_ref(), |first| fact("answer", &first_answer(first, findings))),
         fact("protocol", &protocol(run)),
         fact("generator", &machine(run)),
     ];
-    blocks.concat()
+    headed("Before the load", facts.concat())
 }
 
 fn target(before: &Preflight) -> String {
     let place = if before.local { ", on this machine" } else { "" };
-    let others: Vec<&str> =
-        before.addresses.iter().map(String::as_str).filter(|address| *address != before.address).collect();
-    let others = if others.is_empty() { String::new() } else { format!("; and {}", others.join(", ")) };
+    let others = before.addresses.iter().filter(|address| **address != before.address);
+    let others = list(others.cloned(), ", ");
+    let others = if others.is_empty() { others } else { format!("; and {others}") };
     let text = format!(
         "{}{place}, resolved in {}, connected in {}{others}",
         before.address,
@@ -83,10 +76,10 @@ fn first_answer(first: &FirstAnswer, findings: &Findings) -> String {
 /// The protocol of the connections, their encryption, and the driver.
 fn protocol(run: &Run) -> String {
     let manifest = &run.manifest;
-    let tls = manifest.tls.as_ref().map_or_else(String::new, |tls| {
+    let tls = if_known(manifest.tls.as_ref(), |tls| {
         let verified = if tls.verified { "verified" } else { "NOT verified" };
         let resumed = if tls.resumption { "sessions resumed" } else { "no session resumed" };
-        let peer = tls.peer.as_ref().map_or_else(String::new, |peer| format!(" of {peer}"));
+        let peer = if_known(tls.peer.as_ref(), |peer| format!(" of {peer}"));
         format!(" over {}, {}; certificate{peer} {verified}, {resumed}", tls.version, tls.cipher)
     });
     escape_control(&format!("{}{tls}; driven by {}", manifest.protocol, manifest.driver))
@@ -100,7 +93,7 @@ fn machine(run: &Run) -> String {
         machine.hostname,
         machine.kernel,
         machine.architecture,
-        count_of(limits.cores, "core"),
+        counted(limits.cores, "core"),
         grouped(limits.descriptors),
         grouped(limits.ports),
         run.manifest.tool_version

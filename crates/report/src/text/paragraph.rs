@@ -9,12 +9,12 @@ const FACT_INDENT: usize = 14;
 /// A word longer than a line (a URL) gets a line of its own. An amount and its unit stay on one line: [`glued`] joins them
 /// with a no-break space, which is replaced here.
 pub(super) fn wrapped(first: &str, next: &str, text: &str) -> String {
-    let mut lines = String::new();
+    let mut lines = Vec::new();
     let mut line = first.to_owned();
     let mut bare = true;
     for word in glued(text).split(' ') {
         if !bare && width(&line) + 1 + width(word) > WIDTH {
-            push_line(&mut lines, &line);
+            lines.push(line);
             line = next.to_owned();
             bare = true;
         }
@@ -24,13 +24,8 @@ pub(super) fn wrapped(first: &str, next: &str, text: &str) -> String {
         line.push_str(word);
         bare = false;
     }
-    push_line(&mut lines, &line);
-    lines
-}
-
-fn push_line(lines: &mut String, line: &str) {
-    lines.push_str(line.replace('\u{a0}', " ").trim_end());
-    lines.push('\n');
+    lines.push(line);
+    lines.iter().map(|line| line.replace('\u{a0}', " ").trim_end().to_owned() + "\n").collect()
 }
 
 /// Columns of a text; every character of a report is one column wide.
@@ -66,6 +61,27 @@ pub(super) fn fact(name: &str, text: &str) -> String {
 /// One point of a list.
 pub(super) fn point(text: &str) -> String {
     wrapped("  - ", "    ", text)
+}
+
+/// What to do, at this indent.
+pub(super) fn advice(indent: &str, text: &str) -> String {
+    wrapped(&format!("{indent}→ "), &format!("{indent}  "), text)
+}
+
+/// The footnotes of a table.
+pub(super) fn notes<'a>(notes: impl IntoIterator<Item = &'a str>) -> String {
+    notes.into_iter().map(|note| wrapped("  ", "  ", note)).collect()
+}
+
+/// A block under its heading; empty without lines.
+pub(super) fn headed(heading: &str, lines: String) -> String {
+    if lines.is_empty() { lines } else { format!("{heading}\n{lines}") }
+}
+
+/// The blocks that hold something, with an empty line between them.
+pub(super) fn blocks(blocks: impl IntoIterator<Item = String>) -> String {
+    let there = blocks.into_iter().filter(|block| !block.is_empty());
+    there.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -3,11 +3,11 @@
 use plimsoll_analyze::Findings;
 use plimsoll_profile::{Change, Cost, FunctionCost, Micros, difference};
 use plimsoll_record::Run;
-use plimsoll_units::{count_text, escape_control, grouped, significant};
+use plimsoll_units::{escape_control, grouped, significant};
 
-use super::paragraph::wrapped;
-use super::table::Table;
-use crate::amount::{bound, load_of, seconds};
+use super::paragraph::{notes, wrapped};
+use super::table::{Column, table};
+use crate::amount::{at_least, if_known, load_of, seconds};
 use crate::profiled::{NoProfile, Order, ProfiledRun};
 
 /// Functions in the report of a run; `plimsoll profile` shows more.
@@ -30,11 +30,20 @@ pub fn profile(profiled: &ProfiledRun, order: Order, top: usize) -> String {
     if order == Order::Flat {
         functions.sort_by_key(|function| std::cmp::Reverse(function.flat.cpu_ns));
     }
-    let mut table = Table::new(&["cum", "flat", "µs/request cum", "µs/request flat", "function"]);
-    for function in functions.iter().take(top) {
-        table.row(cells(function, total, |cost| per_request.micros(cost)));
-    }
-    format!("{}\n{}{}", heading(profiled), table.render(), rest(functions.len(), top))
+    let share = |cost: Cost| format!("{:.1} %", 100.0 * cost.cpu_ns as f64 / total.cpu_ns.max(1) as f64);
+    let micros = |cost: Cost| with_half(per_request.micros(cost));
+    let columns: [Column<'_, FunctionCost<'_>>; 5] = [
+        ("cum", &|function| share(function.cumulative)),
+        ("flat", &|function| share(function.flat)),
+        ("µs/request cum", &|function| micros(function.cumulative)),
+        ("µs/request flat", &|function| match function.flat.samples {
+            0 => "0".to_owned(),
+            _ => micros(function.flat),
+        }),
+        ("function", &|function| shown(function.name)),
+    ];
+    let most = table(&functions[..top.min(functions.len())], &columns);
+    format!("{}\n{most}{}", heading(profiled), rest(functions.len(), top))
 }
 
 fn heading(profiled: &ProfiledRun) -> String {
@@ -54,24 +63,11 @@ fn heading(profiled: &ProfiledRun) -> String {
 /// `64 connections and 12,300 requests/s (12,900 without the profiler)`
 fn load(profiled: &ProfiledRun) -> String {
     let level = load_of(&profiled.step);
-    let bound = bound(profiled.lower_bound);
-    let served = count_text(profiled.step.throughput.value);
-    let undisturbed = profiled.undisturbed_per_sec.map_or_else(String::new, |per_sec| {
-        format!(" ({bound}{} without the profiler)", count_text(per_sec))
+    let served = |per_sec: f64| at_least(per_sec, profiled.lower_bound);
+    let undisturbed = if_known(profiled.undisturbed_per_sec, |per_sec| {
+        format!(" ({} without the profiler)", served(per_sec))
     });
-    format!("{level} and {bound}{served} requests/s{undisturbed}")
-}
-
-fn cells(function: &FunctionCost<'_>, total: Cost, micros: impl Fn(Cost) -> Micros) -> Vec<String> {
-    let share = |cost: Cost| format!("{:.1} %", 100.0 * cost.cpu_ns as f64 / total.cpu_ns.max(1) as f64);
-    let flat = if function.flat.samples == 0 { "0".to_owned() } else { with_half(micros(function.flat)) };
-    vec![
-        share(function.cumulative),
-        share(function.flat),
-        with_half(micros(function.cumulative)),
-        flat,
-        shown(function.name),
-    ]
+    format!("{level} and {} requests/s{undisturbed}", served(profiled.step.throughput.value))
 }
 
 fn rest(functions: usize, top: usize) -> String {
@@ -97,21 +93,26 @@ pub fn profile_difference(
         Order::Cumulative => change.cumulative.is_certain(),
         Order::Flat => change.flat.is_certain(),
     };
-    let (certain, rest_of): (Vec<_>, Vec<_>) = changes.iter().partition(|change| certain(change));
-    let mut table = Table::new(&["A − B", "A", "B", "A − B flat", "function"]);
-    certain.iter().take(top).for_each(|change| table.row(change_cells(change)));
-    [
-        sides((a, name_a), (b, name_b)),
-        "\n".to_owned(),
-        if certain.is_empty() {
-            "No function differs by more than the error of its samples.\n".to_owned()
-        } else {
-            table.render()
-        },
-        rest(certain.len(), top),
-        note(rest_of.len()),
-    ]
-    .concat()
+    let all = changes.len();
+    changes.retain(certain);
+    let or_none = |micros: Micros| match micros.value {
+        0.0 => "-".to_owned(),
+        value => significant(value),
+    };
+    let flat = |flat: Micros| if flat.is_certain() { signed(flat) } else { "·".to_owned() };
+    let columns: [Column<'_, Change<'_>>; 5] = [
+        ("A − B", &|change| signed(change.cumulative)),
+        ("A", &|change| or_none(change.cumulative_a)),
+        ("B", &|change| or_none(change.cumulative_b)),
+        ("A − B flat", &|change| flat(change.flat)),
+        ("function", &|change| shown(change.name)),
+    ];
+    let lines = match changes.as_slice() {
+        [] => "No function differs by more than the error of its samples.\n".to_owned(),
+        changes => table(&changes[..top.min(changes.len())], &columns),
+    };
+    let sides = sides((a, name_a), (b, name_b));
+    format!("{sides}\n{lines}{}{}", rest(changes.len(), top), note(all - changes.len()))
 }
 
 fn sides((a, name_a): (&ProfiledRun, &str), (b, name_b): (&ProfiledRun, &str)) -> String {
@@ -125,28 +126,10 @@ fn sides((a, name_a): (&ProfiledRun, &str), (b, name_b): (&ProfiledRun, &str)) -
         if difference.value < 0.0 { "less" } else { "more" },
     );
     let side = |letter: &str, name: &str, profiled: &ProfiledRun| {
-        let text = format!(
-            "{letter} is {}: {} at {}.",
-            escape_control(name),
-            escape_control(&profiled.source),
-            load(profiled)
-        );
-        wrapped("", "  ", &text)
+        let (name, source) = (escape_control(name), escape_control(&profiled.source));
+        wrapped("", "  ", &format!("{letter} is {name}: {source} at {}.", load(profiled)))
     };
     wrapped("", "", &headline) + &side("A", name_a, a) + &side("B", name_b, b)
-}
-
-fn change_cells(change: &Change<'_>) -> Vec<String> {
-    let or_none = |micros: Micros| {
-        if micros.value == 0.0 { "-".to_owned() } else { significant(micros.value) }
-    };
-    vec![
-        signed(change.cumulative),
-        or_none(change.cumulative_a),
-        or_none(change.cumulative_b),
-        if change.flat.is_certain() { signed(change.flat) } else { "·".to_owned() },
-        shown(change.name),
-    ]
 }
 
 fn note(left_out: usize) -> String {
@@ -155,7 +138,7 @@ fn note(left_out: usize) -> String {
          number of samples. {} functions whose difference may be zero are left out; · marks such a flat difference.",
         grouped(left_out as u64)
     );
-    wrapped("  ", "  ", &text)
+    notes([text.as_str()])
 }
 
 fn with_half(micros: Micros) -> String {

@@ -6,29 +6,17 @@ const GAP: &str = "  ";
 /// The minimum width of the last column.
 const NOTES_WIDTH_MIN: usize = 16;
 
-/// A table: numbers to the right, the last column to the left.
-pub(super) struct Table {
-    rows: Vec<Vec<String>>,
-}
+/// A column: its name, and the cell that a row has in it.
+pub(super) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
 
-impl Table {
-    /// A table with these column names.
-    pub(super) fn new(header: &[&str]) -> Self {
-        Self { rows: vec![header.iter().map(|name| (*name).to_owned()).collect()] }
-    }
-
-    /// Adds a row of as many cells as the header has.
-    pub(super) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
-    }
-
-    /// The lines of the table.
-    pub(super) fn render(&self) -> String {
-        let columns = self.rows[0].len();
-        let widest = |column: usize| self.rows.iter().map(|row| width(&row[column])).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns - 1).map(widest).collect();
-        self.rows.iter().map(|row| line(row, &widths)).collect()
-    }
+/// A table with a line for each row: numbers to the right, the last column to the left.
+pub(super) fn table<T>(rows: &[T], columns: &[Column<'_, T>]) -> String {
+    let header = columns.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let cells = |row: &T| columns.iter().map(|(_, cell)| cell(row)).collect();
+    let lines: Vec<Vec<String>> = std::iter::once(header).chain(rows.iter().map(cells)).collect();
+    let widest = |column: usize| lines.iter().map(|cells| width(&cells[column])).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns.len() - 1).map(widest).collect();
+    lines.iter().map(|cells| line(cells, &widths)).collect()
 }
 
 fn line(row: &[String], widths: &[usize]) -> String {
@@ -68,10 +56,10 @@ mod tests {
 
     #[test]
     fn numbers_align_right_and_long_notes_wrap_below_themselves() {
-        let mut table = Table::new(&["N", "QPS", "notes"]);
         let note = format!("{}, {}", "a".repeat(60), "b".repeat(60));
-        table.row(vec!["1".into(), "≥ 3,190".into(), note]);
-        let text = table.render();
+        let columns: [Column<'_, u32>; 3] =
+            [("N", &|row| row.to_string()), ("QPS", &|_| "≥ 3,190".to_owned()), ("notes", &|_| note.clone())];
+        let text = table(&[1], &columns);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(lines[0], "N      QPS  notes");
         assert!(lines[1].starts_with("1  ≥ 3,190  aaa"), "{text}");

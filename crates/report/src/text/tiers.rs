@@ -7,6 +7,7 @@ use plimsoll_plan::PlanHost;
 use plimsoll_units::escape_control;
 
 use super::paragraph::wrapped;
+use crate::amount::list;
 
 /// The drawing; nothing where no more than the target's address is known.
 pub(super) fn drawing(topology: &Topology) -> String {
@@ -14,11 +15,8 @@ pub(super) fn drawing(topology: &Topology) -> String {
         return String::new();
     }
     let hosts: BTreeSet<&str> = topology.tiers.iter().map(|tier| tier.host.as_str()).collect();
-    let mut drawing = PlanHost::GENERATOR.to_owned();
-    for level in topology.levels() {
-        drawing.push_str(" → ");
-        drawing.push_str(&level_text(&level, hosts.len() > 1));
-    }
+    let levels = topology.levels().into_iter().map(|level| level_text(&level, hosts.len() > 1));
+    let drawing = list(std::iter::once(PlanHost::GENERATOR.to_owned()).chain(levels), " → ");
     wrapped("", "  ", &format!("Tiers: {}", escape_control(&drawing)))
 }
 
@@ -32,8 +30,7 @@ fn level_text(level: &[&TierNode], with_hosts: bool) -> String {
             None => groups.push((name, vec![tier])),
         }
     }
-    let texts: Vec<String> = groups.iter().map(|(name, tiers)| group_text(name, tiers, with_hosts)).collect();
-    texts.join(" + ")
+    list(groups.iter().map(|(name, tiers)| group_text(name, tiers, with_hosts)), " + ")
 }
 
 /// The process and its port or unix socket; the host and the port where the host is not sampled.

@@ -5,16 +5,15 @@ use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
 use plimsoll_units::{count_text, escape_control, share_text, significant};
 
-use super::paragraph::{point, wrapped};
-use crate::{reason, words};
+use super::paragraph::{advice, headed, point, wrapped};
+use crate::amount::list;
+use crate::words;
 
 /// The verdict in a sentence or two, and the advice.
 pub(super) fn limit(run: &Run, findings: &Findings) -> String {
-    let mut text = wrapped("", "", &format!("What limits it: {}", verdict_text(run, findings)));
-    for advice in words::advice(&findings.verdict) {
-        text.push_str(&wrapped("  → ", "    ", &escape_control(&advice)));
-    }
-    text
+    let verdict = wrapped("", "", &format!("What limits it: {}", verdict_text(run, findings)));
+    let advised = words::advice(&findings.verdict);
+    verdict + &advised.iter().map(|text| advice("  ", &escape_control(text))).collect::<String>()
 }
 
 fn verdict_text(run: &Run, findings: &Findings) -> String {
@@ -41,8 +40,8 @@ fn verdict_text(run: &Run, findings: &Findings) -> String {
 }
 
 fn generator_text(findings: &Findings) -> String {
-    let reasons: Vec<String> = findings.generator.reasons.iter().map(reason::text).collect();
-    let tail = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
+    let reasons = list(findings.generator.reasons.iter().map(words::reason), "; ");
+    let tail = if reasons.is_empty() { reasons } else { format!(" ({reasons})") };
     format!("this load generator, not the target{tail}. The target may hold more.")
 }
 
@@ -62,21 +61,12 @@ fn unwatched(run: &Run) -> &'static str {
 
 /// What the verdict rests on, and what it rules out.
 pub(super) fn evidence(findings: &Findings) -> String {
-    format!("{}{}", evidence_of(&findings.verdict), ruled_out(&findings.verdict))
-}
-
-fn ruled_out(verdict: &Verdict) -> String {
-    if verdict.excluded.is_empty() {
-        return String::new();
-    }
-    let lines = words::excluded(verdict).into_iter().map(|line| point(&escape_control(&line)));
-    format!("Ruled out\n{}", lines.collect::<String>())
+    let excluded = words::excluded(&findings.verdict);
+    let excluded = excluded.iter().map(|line| point(&escape_control(line))).collect();
+    evidence_of(&findings.verdict) + &headed("Ruled out", excluded)
 }
 
 fn evidence_of(verdict: &Verdict) -> String {
-    if verdict.evidence.is_empty() {
-        return String::new();
-    }
     let withdrawn = verdict.proof().is_some_and(|proof| proof.outcome == ProofOutcome::Withdrawn);
     let basis = match verdict.confidence {
         _ if withdrawn => "withdrawn: raising it did not move throughput as predicted",
@@ -85,8 +75,7 @@ fn evidence_of(verdict: &Verdict) -> String {
         Confidence::Inferred => "inferred, by elimination",
         Confidence::Unknown => "too little is known for a verdict",
     };
-    let rows = verdict.evidence.iter().map(|row| point(&row_text(row)));
-    format!("Evidence ({basis})\n{}", rows.collect::<String>())
+    headed(&format!("Evidence ({basis})"), verdict.evidence.iter().map(|row| point(&row_text(row))).collect())
 }
 
 fn row_text(row: &Evidence) -> String {
@@ -96,7 +85,9 @@ fn row_text(row: &Evidence) -> String {
         Some(of) => format!("{} / {}", amount(row.value), amount(of)),
         None => amount(row.value),
     };
-    let at = Some(words::at(&row.at)).filter(|at| !at.is_empty());
-    let at = at.map_or_else(String::new, |at| format!(" at {at}"));
-    escape_control(&format!("{}: {value}{at}", words::observed(&row.observed)))
+    let observed = words::observed(&row.observed);
+    match words::at(&row.at) {
+        none if none.is_empty() => escape_control(&format!("{observed}: {value}")),
+        at => escape_control(&format!("{observed}: {value} at {at}")),
+    }
 }

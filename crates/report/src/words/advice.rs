@@ -1,33 +1,24 @@
 //! What to try next, a sentence each.
 
-use plimsoll_analyze::{Advice, PlaceCount, ResourceId, Verdict};
+use std::collections::BTreeSet;
+
+use plimsoll_analyze::{Advice, Verdict};
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
-use super::resource::{self, way};
-use super::{connections, counted, failure_advice, joined, part_name, places, whole};
-use crate::reason;
+use super::generator::{failure_advice, remedy};
+use super::phrase::{each_of, joined, part_name, places, resource_name, way, whole};
+use crate::amount::{connections, counted};
 
 /// The advice of a verdict, each sentence once.
 pub fn advice(verdict: &Verdict) -> Vec<String> {
-    let mut sentences: Vec<String> = Vec::new();
-    for sentence in verdict.advice.iter().map(|advice| one(verdict, advice)) {
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
-        }
-    }
+    let mut sentences: Vec<String> = verdict.advice.iter().map(|advice| of_load(verdict, advice)).collect();
+    let mut known = BTreeSet::new();
+    sentences.retain(|sentence| known.insert(sentence.clone()));
     sentences
 }
 
-fn one(verdict: &Verdict, advice: &Advice) -> String {
-    of_load(advice)
-        .or_else(|| of_failures(advice))
-        .or_else(|| of_hosts(verdict, advice))
-        .or_else(|| of_queues(verdict, advice))
-        .unwrap_or_else(|| of_tables(verdict, advice))
-}
-
-fn of_load(advice: &Advice) -> Option<String> {
-    Some(match advice {
+fn of_load(verdict: &Verdict, advice: &Advice) -> String {
+    match advice {
         Advice::NothingRan => "the run ended before its first step: run it again".to_owned(),
         Advice::Sweep => "one level of load cannot show a limit: run plimsoll sweep with the same URL to see where throughput stops growing".to_owned(),
         Advice::HigherRate => "the target keeps up with this rate: raise -R to find the highest".to_owned(),
@@ -56,12 +47,12 @@ fn of_load(advice: &Advice) -> Option<String> {
              a link: begin the ladder lower if it did not begin at 1 connection, and watch the generator's own link".to_owned(),
         Advice::SomethingElse => "look for what else holds requests back: what is named as an alternative or as the next limit, and hosts and \
              components that were not sampled".to_owned(),
-        _ => return None,
-    })
+        _ => of_failures(verdict, advice),
+    }
 }
 
-fn of_failures(advice: &Advice) -> Option<String> {
-    Some(match advice {
+fn of_failures(verdict: &Verdict, advice: &Advice) -> String {
+    match advice {
         Advice::NothingEnded => "no request ended: let the run last longer than one answer takes".to_owned(),
         Advice::TargetLost(at_sec) => format!(
             "look at the target's log and at its process: it answered until {} after the run began, then it was gone",
@@ -69,16 +60,14 @@ fn of_failures(advice: &Advice) -> Option<String> {
         ),
         Advice::Failure(advice) => failure_advice(*advice).to_owned(),
         Advice::Status(status) => of_status(*status),
-        Advice::Check(check) => {
-            format!("look at one answer: does it meet {check}, or is the check wrong?")
-        }
-        Advice::Generator(reason) => reason::remedy(reason).to_owned(),
+        Advice::Check(check) => format!("look at one answer: does it meet {check}, or is the check wrong?"),
+        Advice::Generator(reason) => remedy(reason).to_owned(),
         Advice::MoreForGenerator(resource) => format!(
             "give the generator more of it ({}), or use a second machine, and repeat the load",
-            resource::name(resource)
+            resource_name(resource)
         ),
-        _ => return None,
-    })
+        _ => of_hosts(verdict, advice),
+    }
 }
 
 /// Advice for a status that is no success.
@@ -96,9 +85,9 @@ fn of_status(status: u16) -> String {
     }
 }
 
-fn of_hosts(verdict: &Verdict, advice: &Advice) -> Option<String> {
+fn of_hosts(verdict: &Verdict, advice: &Advice) -> String {
     let (host, name) = (verdict.host(), part_name(verdict));
-    Some(match advice {
+    match advice {
         Advice::MoreCores { connections, another_worker } => {
             let with = if *another_worker { " and its busiest process another worker" } else { "" };
             format!(
@@ -125,7 +114,12 @@ fn of_hosts(verdict: &Verdict, advice: &Advice) -> Option<String> {
             "raise the CPU quota of {name} by half, to {} cores, and repeat the load with -c {connections}",
             significant(*cores)
         ),
-        Advice::FewerPackets(link) => fewer_packets(link),
+        Advice::FewerPackets(link) => format!(
+            "send fewer and larger packets {} {} (keep-alive, fewer round trips), or raise its packet limit by half, and repeat \
+             the load",
+            way(link),
+            link.host
+        ),
         Advice::SmallerMessages => format!(
             "make responses or requests half as large (compression), or raise the link of {host} by half, and repeat the load"
         ),
@@ -149,29 +143,26 @@ fn of_hosts(verdict: &Verdict, advice: &Advice) -> Option<String> {
             "take a profile of where {name} on {host} waits during -c {connections} (off-CPU, mutex profile), shorten what is \
              done under the lock, and repeat the load; a second process would show it too"
         ),
-        _ => return None,
-    })
+        _ => of_queues(verdict, advice),
+    }
 }
 
-fn fewer_packets(link: &ResourceId) -> String {
-    format!(
-        "send fewer and larger packets {} {} (keep-alive, fewer round trips), or raise its packet limit by half, and repeat \
-         the load",
-        way(link),
-        link.host
-    )
-}
-
-fn of_queues(verdict: &Verdict, advice: &Advice) -> Option<String> {
+fn of_queues(verdict: &Verdict, advice: &Advice) -> String {
     let (place, host, name) = (&verdict.place, verdict.host(), part_name(verdict));
-    Some(match advice {
+    match advice {
         // What holds throughput down without being busy, and is neither a pool nor a lock.
         Advice::HeldBack(per_sec) => format!(
             "if nothing there is set to that, look for a rate limit that delays requests, or a link that is shaped on the way: \
              either holds throughput at {} requests/s whatever the load",
             count_text(*per_sec)
         ),
-        Advice::LargerPool { owners, size } => larger_pool(owners, *size),
+        Advice::LargerPool { owners, size } => format!(
+            "raise the pool in {} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
+             throughput should grow by half, or up to the next limit",
+            places(owners),
+            whole(*size),
+            whole(1.5 * size)
+        ),
         Advice::NoDelay(owners) => format!(
             "set TCP_NODELAY in {}, or let it send head and body of an answer at once, and repeat the load: each answer should \
              come 40 ms earlier",
@@ -184,9 +175,7 @@ fn of_queues(verdict: &Verdict, advice: &Advice) -> Option<String> {
         Advice::MoreDescriptors => format!(
             "raise the descriptor limit of {name} on {host} (ulimit -n, LimitNOFILE) and repeat the load"
         ),
-        Advice::RaiseSetting => {
-            format!("raise {} of {name} on {host} and repeat the load", setting(name))
-        }
+        Advice::RaiseSetting => format!("raise {} of {name} on {host} and repeat the load", setting(name)),
         Advice::MoreConnections => {
             format!("let {name} on {host} have half as many connections again and repeat the load")
         }
@@ -207,18 +196,8 @@ fn of_queues(verdict: &Verdict, advice: &Advice) -> Option<String> {
             "look for a rate limit, a limit of connections or a bounded queue in {place} (limit_req, limit_conn, maxconn); \
              raise it by half and repeat the load: what is served should grow by half"
         ),
-        _ => return None,
-    })
-}
-
-fn larger_pool(owners: &[PlaceCount], size: f64) -> String {
-    format!(
-        "raise the pool in {} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
-         throughput should grow by half, or up to the next limit",
-        places(owners),
-        whole(size),
-        whole(1.5 * size)
-    )
+        _ => of_tables(verdict, advice),
+    }
 }
 
 /// The setting that bounds the connections of a component.
@@ -240,23 +219,18 @@ fn of_tables(verdict: &Verdict, advice: &Advice) -> String {
         Advice::MoreLink => format!(
             "add a machine to {place}, widen its link or make responses smaller; more cores will not help"
         ),
-        Advice::MoreInstances => {
-            format!("add an instance of {place}: another core alone will not help")
-        }
+        Advice::MoreInstances => format!("add an instance of {place}: another core alone will not help"),
         Advice::MoreMachines => format!("add a machine or cores to {place}"),
         Advice::LookAtFront => {
             format!("look at the CPU of {place}, per worker, and at its link, and repeat the row")
         }
         Advice::LookAtHosts(tiers) => format!("look at the hosts of {}", joined(tiers)),
         Advice::LargerTierPool { tiers, workers } => {
-            let each = if tiers.len() > 1 { "each of " } else { "" };
             let workers = grouped(workers.ceil() as u64);
-            format!("raise the pool of {each}{} from about {workers} and repeat the row", joined(tiers))
+            format!("raise the pool of {} from about {workers} and repeat the row", each_of(tiers))
         }
         Advice::MoreLoad => "repeat the row with more load".to_owned(),
-        Advice::AddFigures => {
-            "add what the machines used: CPU, link, what a tier serves alone".to_owned()
-        }
+        Advice::AddFigures => "add what the machines used: CPU, link, what a tier serves alone".to_owned(),
         _ => format!("look into {place}: a database, a cache, a lock or a pool that it waits for"),
     }
 }

@@ -7,13 +7,17 @@ use plimsoll_analyze::{
 use plimsoll_units::{bytes_text, count_text, duration_text, share_text, significant};
 
 use super::evidence::at;
-use super::resource::{self, is_of_packets, link_capacity, link_word, way};
+use super::experiment;
+use super::phrase::{
+    cores, is_of_packets, joined, link_capacity, link_word, part_name, places, resource_name, resource_used,
+    way, whole,
+};
 use super::table_claim::table_claim;
-use super::{cores, experiment, joined, part_name, places, whole};
+use crate::amount::if_known;
 
 /// The paragraph; empty where the load alone says all that is known.
 pub fn paragraph(verdict: &Verdict) -> String {
-    let mut text = verdict.claim.as_ref().map_or_else(String::new, |claim| claim_text(verdict, claim));
+    let mut text = if_known(verdict.claim.as_ref(), |claim| claim_text(verdict, claim));
     for sentence in verdict.experiment.iter().map(experiment::sentences) {
         if text.is_empty() {
             text = format!("{} of {}.", verdict.limit.name(), verdict.place);
@@ -31,43 +35,36 @@ fn claim_text(verdict: &Verdict, claim: &Claim) -> String {
     if let Some(text) = table_claim(verdict, claim) {
         return text;
     }
-    let sentence = compute(verdict, claim)
-        .or_else(|| lock_or_memory(verdict, claim))
-        .or_else(|| resources(verdict, claim))
-        .unwrap_or_else(|| connections(verdict, claim));
-    let rest = verdict
-        .busiest_other
-        .as_ref()
-        .map_or_else(String::new, |other| format!("; of the rest, {}", resource::used(other)));
-    format!("{sentence}{rest}.{}{}", rivals(&verdict.also), next(verdict))
+    let rest =
+        if_known(verdict.busiest_other.as_ref(), |other| format!("; of the rest, {}", resource_used(other)));
+    format!("{}{rest}.{}{}", compute(verdict, claim), rivals(&verdict.also), next(verdict))
 }
 
 fn generator(used: &ResourceUse, rival: Option<&ResourceUse>) -> String {
-    let (share, what) = (share_text(used.share), resource::name(&used.resource));
+    let (share, what) = (share_text(used.share), resource_name(&used.resource));
     match rival {
         None => format!("the load generator is the limit, not the target: {share} was used of {what}."),
         Some(rival) => format!(
             "the load generator and the target are both at their limit: {share} was used of {what}, and {} of {}; more of \
              only one of them would change nothing.",
             share_text(rival.share),
-            resource::name(&rival.resource)
+            resource_name(&rival.resource)
         ),
     }
 }
 
 fn rivals(also: &[Suspect]) -> String {
-    if also.is_empty() {
-        return String::new();
-    }
     let names: Vec<String> =
         also.iter().map(|one| format!("{} of {}", one.limit.name(), one.place)).collect();
-    format!(" The evidence does not distinguish it from {}.", joined(&names))
+    if_known((!names.is_empty()).then_some(names), |names| {
+        format!(" The evidence does not distinguish it from {}.", joined(&names))
+    })
 }
 
 fn next(verdict: &Verdict) -> String {
     let Some(next) = &verdict.next_limit else { return String::new() };
     let NextLimit { limit, place, resource, at_per_sec } = next;
-    let what = resource.as_ref().map_or_else(|| format!("{} of {place}", limit.name()), resource::name);
+    let what = resource.as_ref().map_or_else(|| format!("{} of {place}", limit.name()), resource_name);
     let more = match verdict.limit {
         Limit::Thread => "With another thread at that work",
         Limit::Bandwidth | Limit::Packets => "With a wider link",
@@ -81,20 +78,20 @@ fn next(verdict: &Verdict) -> String {
 
 /// What a request costs of a processor: ` (81 µs a request)`; empty where it is not known.
 fn cost(used: &Used) -> String {
-    used.per_request.map_or_else(String::new, |cost| format!(" ({} a request)", duration_text(cost * 1e9)))
+    if_known(used.per_request, |cost| format!(" ({} a request)", duration_text(cost * 1e9)))
 }
 
 /// Sentences about processors, threads and quotas.
-fn compute(verdict: &Verdict, claim: &Claim) -> Option<String> {
+fn compute(verdict: &Verdict, claim: &Claim) -> String {
     let (host, name) = (verdict.host(), part_name(verdict));
-    Some(match claim {
+    match claim {
         Claim::Cpu { used, busiest } => format!(
             "the CPU of {host} is the limit: {} of its {} was used at {} requests/s{}{}",
             share_text(used.share),
             cores(used.capacity),
             count_text(used.per_sec),
             cost(used),
-            busiest.as_ref().map_or_else(String::new, busiest_text)
+            if_known(busiest.as_ref(), busiest_text)
         ),
         Claim::NetworkCore { used, packets } => format!(
             "one core of {host} is the limit: {name} was {} busy at {} requests/s, {} of its time on network packets",
@@ -113,7 +110,12 @@ fn compute(verdict: &Verdict, claim: &Claim) -> Option<String> {
              time they needed it, though {host} had not used up its own",
             share_text(*kept)
         ),
-        Claim::Confined { cores, kept } => confined(host, *cores, *kept),
+        Claim::Confined { cores, kept } => format!(
+            "the cores that the target may use on {host} are the limit: {cores} core{} of it were full, and its threads \
+             were ready and had none for {} of the time they needed one, while others idled",
+            if *cores == 1 { "" } else { "s" },
+            share_text(*kept)
+        ),
         Claim::Thread { used, waited, alike, idle } => thread((host, name), used, (*waited, *alike, *idle)),
         Claim::Computing { cores, ready, threads, at_once, per_sec } => format!(
             "{name} on {host} is the limit: its {threads} busy threads used {} cores and were ready for another {} at {} \
@@ -129,13 +131,13 @@ fn compute(verdict: &Verdict, claim: &Claim) -> Option<String> {
             significant(used.capacity),
             count_text(used.per_sec),
             cost(used),
-            throttled.map_or_else(String::new, |part| format!(
+            if_known(*throttled, |part| format!(
                 ", and was throttled in {} of its periods",
                 share_text(part)
             ))
         ),
-        _ => return None,
-    })
+        _ => lock_or_memory(verdict, claim),
+    }
 }
 
 fn busiest_text(busiest: &BusiestProcess) -> String {
@@ -149,15 +151,6 @@ fn busiest_text(busiest: &BusiestProcess) -> String {
     }
 }
 
-fn confined(host: &str, cores: usize, kept: f64) -> String {
-    let plural = if cores == 1 { "" } else { "s" };
-    format!(
-        "the cores that the target may use on {host} are the limit: {cores} core{plural} of it were full, and its threads \
-         were ready and had none for {} of the time they needed one, while others idled",
-        share_text(kept)
-    )
-}
-
 fn thread(
     (host, name): (&str, &str),
     used: &Used,
@@ -167,12 +160,10 @@ fn thread(
         1 => "one thread of it".to_owned(),
         more => format!("the busiest of its {more} busy threads"),
     };
-    let ready = waited.map_or_else(String::new, |part| {
+    let ready = if_known(waited, |part| {
         format!(" and was ready for one for another {} of the time", share_text(part))
     });
-    let idle = idle.map_or_else(String::new, |part| {
-        format!(", while {} of the CPU of {host} was idle", share_text(part))
-    });
+    let idle = if_known(idle, |part| format!(", while {} of the CPU of {host} was idle", share_text(part)));
     format!(
         "{name} on {host} is the limit: {whose} used {} of a core{ready} at {} requests/s{}{idle}",
         share_text(used.share),
@@ -182,9 +173,9 @@ fn thread(
 }
 
 /// Sentences about locks and memory.
-fn lock_or_memory(verdict: &Verdict, claim: &Claim) -> Option<String> {
+fn lock_or_memory(verdict: &Verdict, claim: &Claim) -> String {
     let (host, name) = (verdict.host(), part_name(verdict));
-    Some(match claim {
+    match claim {
         Claim::OneAtATime { threads, cores, per_sec } => format!(
             "a lock in {name} on {host} is the limit: its {threads} busy threads used {} cores between them at {} \
              requests/s, as if one ran at a time",
@@ -205,17 +196,14 @@ fn lock_or_memory(verdict: &Verdict, claim: &Claim) -> Option<String> {
         Claim::Collecting { part, heap } => format!(
             "the memory of {name} on {host} is the limit: it spent {} of its work on garbage collection{}",
             share_text(*part),
-            heap.map_or_else(String::new, |heap| format!(
-                "; its heap was {} full at its fullest",
-                share_text(heap)
-            ))
+            if_known(*heap, |heap| format!("; its heap was {} full at its fullest", share_text(heap)))
         ),
         Claim::Paging { pages } => format!(
             "the memory of {host} is the limit: {} pages a request were fetched again because there was no room for them",
             significant(*pages)
         ),
-        _ => return None,
-    })
+        _ => resources(verdict, claim),
+    }
 }
 
 /// `1,000 requests/s of 8.00 ms each are 8.00 at once`.
@@ -229,30 +217,29 @@ fn law_text(law: &AtOnceLaw) -> String {
 }
 
 /// Sentences about links, disks, pools and dependencies.
-fn resources(verdict: &Verdict, claim: &Claim) -> Option<String> {
+fn resources(verdict: &Verdict, claim: &Claim) -> String {
     let host = verdict.host();
-    Some(match claim {
+    match claim {
         Claim::Link { link, used } => link_text(link, used),
         Claim::DiskCap { disk, used } => disk_cap(disk, used),
         Claim::DiskWait { process, threads, device } => format!(
             "the disk of {host} is the limit: {} threads of {} waited for it at any moment{}",
             significant(*threads),
             process.as_deref().unwrap_or("its processes"),
-            device.as_ref().map_or_else(String::new, |(device, share)| format!(
-                ", and {device} was busy {} of the time",
-                share_text(*share)
-            ))
+            if_known(device.as_ref(), |(device, share)| {
+                format!(", and {device} was busy {} of the time", share_text(*share))
+            })
         ),
         Claim::Pool { owners, size, law, delayed_ack } => pool(owners, *size, law, *delayed_ack),
         Claim::Dependency { tier, connections, busiest } => {
             dependency((tier, &verdict.place), *connections, busiest.as_ref())
         }
-        _ => return None,
-    })
+        _ => connections(verdict, claim),
+    }
 }
 
 fn link_text(link: &ResourceId, used: &Used) -> String {
-    let each = used.per_request.map_or_else(String::new, |each| match is_of_packets(link) {
+    let each = if_known(used.per_request, |each| match is_of_packets(link) {
         true => format!(" ({} packets a request)", significant(each)),
         false => format!(" ({} a request)", bytes_text(each / 8.0)),
     });
@@ -273,7 +260,7 @@ fn disk_cap(disk: &ResourceId, used: &Used) -> String {
         ResourceKind::DiskRead => "may be read from it",
         _ => "may be written to it",
     };
-    let each = used.per_request.map_or_else(String::new, |each| format!(" ({} a request)", bytes_text(each)));
+    let each = if_known(used.per_request, |each| format!(" ({} a request)", bytes_text(each)));
     format!(
         "the disk of {} is the limit: {} of the {}/s that {may} were used at {} requests/s{each}",
         disk.host,
@@ -303,7 +290,7 @@ fn pool(owners: &[PlaceCount], size: Estimate, law: &AtOnceLaw, delayed_ack: Opt
 }
 
 fn dependency((tier, outside): (&Place, &Place), connections: f64, busiest: Option<&ResourceUse>) -> String {
-    let free = busiest.map_or_else(String::new, |used| format!(", while {}", resource::used(used)));
+    let free = if_known(busiest, |used| format!(", while {}", resource_used(used)));
     format!(
         "what answers at {outside} is the limit, and it is not sampled: {tier} passes its requests on to it ({} connections \
          under load){free}",

@@ -6,7 +6,8 @@ use plimsoll_analyze::{
 };
 use plimsoll_units::{bytes_text, count_text, duration_text, grouped};
 
-use super::joined;
+use super::phrase::joined;
+use crate::amount::{if_known, list, range};
 
 /// The sentences.
 pub(crate) fn conclusions(found: &TableFindings) -> Vec<String> {
@@ -60,19 +61,18 @@ fn cores(point: &RowPoint) -> String {
 
 fn from_to(RowEnds { low, high }: &RowEnds) -> String {
     let bytes = low.response_bytes.map(|bytes| format!("responses of {}", bytes_text(bytes)));
-    let which: Vec<String> = low.group.clone().into_iter().chain(bytes).collect();
-    let which = if which.is_empty() { String::new() } else { format!(", {}", which.join(", ")) };
-    format!(
-        "{} requests/s with {}, {} with {}{which}",
+    let growth = format!(
+        "{} requests/s with {}, {} with {}",
         count_text(low.per_sec),
         cores(low),
         count_text(high.per_sec),
         cores(high)
-    )
+    );
+    list(std::iter::once(growth).chain(low.group.clone()).chain(bytes), ", ")
 }
 
 fn larger_responses(RowEnds { low, high }: &RowEnds) -> String {
-    let with = low.cores.map_or_else(String::new, |_| format!(", with {}", cores(low)));
+    let with = if_known(low.cores, |_| format!(", with {}", cores(low)));
     format!(
         "Where the link is full, larger responses lower throughput in proportion: {} requests/s of {}, {} of {}{with}.",
         count_text(low.per_sec),
@@ -83,7 +83,7 @@ fn larger_responses(RowEnds { low, high }: &RowEnds) -> String {
 }
 
 fn ceiling_text(ceiling: &Ceiling) -> String {
-    let group = ceiling.group.as_ref().map_or_else(String::new, |group| format!(" of {group}"));
+    let group = if_known(ceiling.group.as_ref(), |group| format!(" of {group}"));
     let why = match ceiling.limit {
         Some(Limit::Cpu) => ": its CPU is full",
         Some(Limit::Thread) => ": one of its threads is full",
@@ -123,8 +123,8 @@ fn multiplied_text(multiplied: &Multiplied) -> String {
     let growth =
         if multiplied.two { "double what one carries" } else { "multiply what one carries by their number" };
     let not = if multiplied.holds { "" } else { "do not " };
-    let rows: Vec<String> = multiplied.rows.iter().map(row).collect();
-    format!("{} through {} {not}{growth}: {}.", joined(&multiplied.tiers), multiplied.front, rows.join(", "))
+    let rows = list(multiplied.rows.iter().map(row), ", ");
+    format!("{} through {} {not}{growth}: {rows}.", joined(&multiplied.tiers), multiplied.front)
 }
 
 fn pool_text(pool: &RowsPool) -> String {
@@ -154,7 +154,7 @@ fn break_even(even: &BreakEven) -> String {
     let names: Vec<String> = even.behind.iter().map(|tier| tier.name.clone()).collect();
     let behind = joined(&names);
     let several = names.len() > 1;
-    let range = even.held_sec.interval.map_or_else(String::new, |(low, high)| {
+    let range = if_known(even.held_sec.interval, |(low, high)| {
         format!(" (a tie from {} to {})", duration_text(low * 1e9), duration_text(high * 1e9))
     });
     format!(
@@ -183,19 +183,18 @@ fn besides(even: &BreakEven) -> String {
 fn trials(even: &BreakEven) -> String {
     let one = |trial: &TriedRow| {
         let verb = if trial.agrees() { "confirms" } else { "does not confirm" };
-        let range = trial.predicted_per_sec.interval.map_or_else(String::new, |(low, high)| {
-            format!(" ({} to {})", count_text(low), count_text(high))
-        });
+        let predicted = trial.predicted_per_sec;
         format!(
-            "{} {verb} that: {} requests/s, where {}{range} were predicted without it",
+            "{} {verb} that: {} requests/s, where {}{} were predicted without it",
             row_name(&trial.name),
             count_text(trial.throughput_per_sec),
-            count_text(trial.predicted_per_sec.value)
+            count_text(predicted.value),
+            range(predicted.interval, count_text)
         )
     };
     match even.trials.as_slice() {
         [] => format!("No row tried it; one held for {} would.", duration_text(even.held_sec.value * 1e9)),
-        trials => trials.iter().map(one).collect::<Vec<_>>().join("; ") + ".",
+        trials => list(trials.iter().map(one), "; ") + ".",
     }
 }
 

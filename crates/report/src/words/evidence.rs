@@ -1,15 +1,14 @@
-//! What a line of evidence is of, and where it was observed.
+//! What a line of evidence is of and where it was observed; and what the evidence excludes.
 
-use plimsoll_analyze::{At, FigureKind, GeneratorReason, Observation, Place, ResourceId, TierFigure};
-use plimsoll_units::{count_text, significant};
+use plimsoll_analyze::{
+    At, Excluded, FigureKind, Observation, Place, ResourceId, ResourceKind, TierFigure, Verdict,
+};
+use plimsoll_units::{count_text, share_text, significant};
 
-use super::resource::{self, is_of_packets, way};
-use super::{connections, experiment, joined, places};
-
-/// What was observed.
-pub(crate) fn observed(observed: &Observation) -> String {
-    of_load(observed).or_else(|| of_hosts(observed)).unwrap_or_else(|| of_queues(observed))
-}
+use super::experiment;
+use super::generator::{UNDER_WAY, measured};
+use super::phrase::{each_of, is_of_packets, joined, places, resource_name, way};
+use crate::amount::{connections, if_known};
 
 /// Where a step, a part of one or a row stands.
 pub(crate) fn at(at: &At) -> String {
@@ -25,9 +24,9 @@ pub(crate) fn at(at: &At) -> String {
     }
 }
 
-/// What the load and the generator show.
-fn of_load(observed: &Observation) -> Option<String> {
-    Some(match observed {
+/// What was observed, here of the load and the generator.
+pub(crate) fn observed(observed: &Observation) -> String {
+    match observed {
         Observation::MeasuredTime => "time measured in s, against the minimum for hosts or a rate".to_owned(),
         Observation::Answered => "requests/s answered, against those offered".to_owned(),
         Observation::LastGain => "gain of the last step".to_owned(),
@@ -39,7 +38,7 @@ fn of_load(observed: &Observation) -> Option<String> {
         Observation::FailedCheck(check) => format!("responses that failed the check {check}"),
         Observation::MeanLatency => "mean latency in s".to_owned(),
         Observation::TimeUnderLoad => "time under load in s".to_owned(),
-        Observation::Generator(reason) => of_generator(reason),
+        Observation::Generator(reason) => measured(reason),
         Observation::Closed => "requests whose connection was closed before an answer".to_owned(),
         Observation::ServedWhileClosing => {
             "requests/s that were served, least and most over such steps".to_owned()
@@ -51,37 +50,14 @@ fn of_load(observed: &Observation) -> Option<String> {
         Observation::Raised(raise) => {
             format!("requests/s with {}, against the prediction", experiment::raise(raise))
         }
-        _ => return None,
-    })
-}
-
-fn of_generator(reason: &GeneratorReason) -> String {
-    match reason {
-        GeneratorReason::WorkerBusy { worker, .. } => format!("CPU of worker {worker}"),
-        GeneratorReason::WorkerStarved { worker, .. } => {
-            format!("time that worker {worker} was ready and had no CPU")
-        }
-        GeneratorReason::SendLag { .. } => "send lag p99 in ms, against the median service time".to_owned(),
-        GeneratorReason::LittlesLaw { .. } => UNDER_WAY.to_owned(),
-        GeneratorReason::BehindSchedule { .. } => "requests/s sent, against those due".to_owned(),
-        GeneratorReason::OutOfResources { kind, .. } => format!("requests failed: {}", kind.row().meaning),
-        GeneratorReason::OutOfConnections { .. } => {
-            "connections open, against the descriptors of this process".to_owned()
-        }
-        GeneratorReason::Stolen { .. } => "CPU time of this machine taken by others".to_owned(),
-        GeneratorReason::Retransmits { .. } => "TCP segments of this machine retransmitted".to_owned(),
-        GeneratorReason::NearCeiling { .. } => {
-            "requests/s of a worker, against its ceiling when calibrated".to_owned()
-        }
+        _ => of_hosts(observed),
     }
 }
 
-const UNDER_WAY: &str = "requests under way by Little's law, against connections";
-
 /// What the samples of hosts show of their resources.
-fn of_hosts(observed: &Observation) -> Option<String> {
-    Some(match observed {
-        Observation::Resource(resource) => resource::name(resource),
+fn of_hosts(observed: &Observation) -> String {
+    match observed {
+        Observation::Resource(resource) => resource_name(resource),
         Observation::Cpu { host } => format!("CPU of {host}"),
         Observation::Thread(ResourceId { host, detail, .. }) => format!("thread {detail} of {host}"),
         Observation::ThreadWait(ResourceId { host, detail, .. }) => {
@@ -100,10 +76,7 @@ fn of_hosts(observed: &Observation) -> Option<String> {
             format!("{unit} {} {}", way(link), link.place())
         }
         Observation::DiskBytes(disk) => {
-            let done = match disk.kind {
-                plimsoll_analyze::ResourceKind::DiskRead => "read",
-                _ => "written",
-            };
+            let done = if disk.kind == ResourceKind::DiskRead { "read" } else { "written" };
             format!("bytes/s {done} by {}", disk.place())
         }
         Observation::DiskWaits(place) => {
@@ -122,8 +95,8 @@ fn of_hosts(observed: &Observation) -> Option<String> {
         Observation::CoresNeeded(place) => {
             format!("cores that {} used or was ready for, against requests served at once", on(place))
         }
-        _ => return None,
-    })
+        _ => of_queues(observed),
+    }
 }
 
 /// What connections, queues and tables show.
@@ -133,9 +106,7 @@ fn of_queues(observed: &Observation) -> String {
             "requests worked on at once: throughput × the time of a request that does not wait".to_owned()
         }
         Observation::Unread(place) => format!("waiting requests that {place} has not read"),
-        Observation::AtTheDoor(owners) => {
-            format!("waiting requests at the door of {}", places(owners))
-        }
+        Observation::AtTheDoor(owners) => format!("waiting requests at the door of {}", places(owners)),
         Observation::ConnectionsOut(owners) => {
             format!("connections out of {} at the highest step, against that many at once", places(owners))
         }
@@ -156,13 +127,8 @@ fn of_queues(observed: &Observation) -> String {
             let front = front.as_deref().unwrap_or("what stands in front");
             format!("requests/s through {front}, against those of {} alone", joined(alone))
         }
-        Observation::Together { alone } => {
-            format!("requests/s, against those of {} alone", joined(alone))
-        }
-        Observation::HeldAtOnce { tiers } => {
-            let each = if tiers.len() > 1 { "each of " } else { "" };
-            format!("requests held at once by {each}{}", joined(tiers))
-        }
+        Observation::Together { alone } => format!("requests/s, against those of {} alone", joined(alone)),
+        Observation::HeldAtOnce { tiers } => format!("requests held at once by {}", each_of(tiers)),
         _ => UNDER_WAY.to_owned(),
     }
 }
@@ -189,5 +155,34 @@ fn on(place: &Place) -> String {
     match part(place) {
         "" => place.host_name().to_owned(),
         part => format!("{part} on {}", place.host_name()),
+    }
+}
+
+/// What is not the limit, a sentence each.
+pub(crate) fn excluded(verdict: &Verdict) -> Vec<String> {
+    verdict.excluded.iter().map(not_the_limit).collect()
+}
+
+fn not_the_limit(excluded: &Excluded) -> String {
+    match excluded {
+        Excluded::MostUsed(used) => format!(
+            "{}: its busiest other resource was {}, {}",
+            used.resource.host,
+            resource_name(&used.resource),
+            share_text(used.share)
+        ),
+        Excluded::Unobserved { host, why } => {
+            let why = if_known(why.as_ref(), |why| format!(" ({why})"));
+            format!("{host}: its CPU was not observed{why}, so it is not ruled out")
+        }
+        Excluded::Generator(busiest) => {
+            format!("the load generator: its busiest worker used {} of a core", share_text(*busiest))
+        }
+        Excluded::NotRaised { suspect, per_sec } => format!(
+            "{} of {}: it was not raised, and carried {} requests/s",
+            suspect.limit.name(),
+            suspect.place,
+            count_text(*per_sec)
+        ),
     }
 }

@@ -4,7 +4,8 @@ use plimsoll_analyze::{Experiment, Flaw, Proof, ProofOutcome, Raise};
 use plimsoll_plan::Cap;
 use plimsoll_units::{bytes_text, count_text, significant};
 
-use super::{bits, connections};
+use super::phrase::bits;
+use crate::amount::{connections, if_known, range};
 
 /// The sentences about it.
 pub(super) fn sentences(experiment: &Experiment) -> String {
@@ -38,14 +39,12 @@ pub fn raise(raise: &Raise) -> String {
 fn tried(proof: &Proof) -> String {
     let with = raise(&proof.raise);
     let load = connections(proof.connections);
-    let bound = proof.bound.as_ref().map_or_else(String::new, |bound| format!(", where {bound} stops it"));
+    let bound = if_known(proof.bound.as_ref(), |bound| format!(", where {bound} stops it"));
     let predicted = format!("×{} was predicted{bound}", significant(proof.predicted_ratio));
     let Some((after, ratio)) = proof.after_per_sec.zip(proof.ratio) else {
         return format!("Tried: with {with} {load} were to be loaded again, and {predicted}.");
     };
-    let interval = ratio
-        .interval
-        .map_or_else(String::new, |(low, high)| format!(" ({} to {})", significant(low), significant(high)));
+    let interval = range(ratio.interval, significant);
     format!(
         "Tried: with {with} {load} made {} requests/s instead of {}, ×{}{interval}; {predicted}.",
         count_text(after.value),

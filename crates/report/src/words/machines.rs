@@ -1,9 +1,11 @@
 //! Machines for a target rate, in words: amounts, where a demand comes from, doubts and remarks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_analyze::{DemandUnit, Doubt, Origin, Remark, Taken, TierCount, TierResource};
 use plimsoll_units::{bytes_text, count_text, duration_text, significant};
+
+use crate::amount::{if_known, list};
 
 /// What a resource is called behind an article or a possessive.
 pub(crate) fn resource(resource: TierResource) -> &'static str {
@@ -58,16 +60,15 @@ pub(crate) fn origin(origin: &Origin) -> String {
     match origin {
         Origin::Run(name) => name.clone(),
         Origin::Rows { count, group } => {
-            let rows = if *count == 1 { "1 row".to_owned() } else { format!("{count} rows") };
-            group.as_ref().map_or_else(|| rows.clone(), |group| format!("{rows} of {group}"))
+            let of = if_known(group.as_ref(), |group| format!(" of {group}"));
+            format!("{count} row{}{of}", if *count == 1 { "" } else { "s" })
         }
     }
 }
 
 /// Tiers with their machines: `1 nginx, 4 dubbo`.
 pub(crate) fn tier_counts(counts: &[TierCount]) -> String {
-    let one = |count: &TierCount| format!("{} {}", count.machines, count.tier);
-    counts.iter().map(one).collect::<Vec<_>>().join(", ")
+    list(counts.iter().map(|count| format!("{} {}", count.machines, count.tier)), ", ")
 }
 
 /// What is not known of a tier.
@@ -87,8 +88,8 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
             let one = |taken: &Taken| {
                 format!("{} of its {}", amount(taken.unit, taken.amount), resource(taken.resource))
             };
-            let all: Vec<String> = taken.iter().map(one).collect();
-            format!("how much more the rest can carry is not known: the target takes {}", all.join(", "))
+            let all = list(taken.iter().map(one), ", ");
+            format!("how much more the rest can carry is not known: the target takes {all}")
         }
         Doubt::UsedOtherwise { .. } | Doubt::UsedOtherwiseOften { .. } => used_otherwise(doubt),
         Doubt::NothingObserved => "nothing was observed of what a request uses of it".to_owned(),
@@ -125,15 +126,14 @@ fn used_otherwise(doubt: &Doubt) -> String {
     const WHY: &str = "does not grow with throughput: something else uses it, and nothing is planned by it";
     match doubt {
         Doubt::UsedOtherwise { run, resources } => {
-            let words: BTreeMap<&str, ()> = resources.iter().map(|of| (resource(*of), ())).collect();
-            let words: Vec<&str> = words.into_keys().collect();
-            format!("in {run} the use of its {} {WHY}", words.join(" and its "))
+            let words: BTreeSet<String> = resources.iter().map(|of| resource(*of).to_owned()).collect();
+            format!("in {run} the use of its {} {WHY}", list(words, " and its "))
         }
         Doubt::UsedOtherwiseOften { some, all, resources } => {
             let words: BTreeMap<&str, usize> =
                 resources.iter().map(|(of, runs)| (resource(*of), *runs)).collect();
-            let words: Vec<String> = words.iter().map(|(word, runs)| format!("{word} ({runs})")).collect();
-            format!("in {some} of {all} runs the use of its {} {WHY} there", words.join(", "))
+            let words = list(words.iter().map(|(word, runs)| format!("{word} ({runs})")), ", ");
+            format!("in {some} of {all} runs the use of its {words} {WHY} there")
         }
         _ => String::new(),
     }

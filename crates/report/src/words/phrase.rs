@@ -1,15 +1,23 @@
-//! Parts of sentences: lists, counts, places.
+//! Parts of sentences: lists, counts, places, resources.
 
-use plimsoll_analyze::{PlaceCount, Verdict};
-use plimsoll_units::{grouped, significant};
+use plimsoll_analyze::{PlaceCount, ResourceId, ResourceKind, ResourceUse, Verdict};
+use plimsoll_units::{count_text, grouped, share_text, significant};
+
+use crate::amount::if_known;
 
 /// Names joined as in a sentence.
-pub(crate) fn joined(names: &[String]) -> String {
+pub(super) fn joined(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),
         [some @ .., last] => format!("{} and {last}", some.join(", ")),
     }
+}
+
+/// Names joined as in a sentence, as `each of` several.
+pub(super) fn each_of(names: &[String]) -> String {
+    let each = if names.len() > 1 { "each of " } else { "" };
+    format!("{each}{}", joined(names))
 }
 
 /// Places joined as in a sentence, several of one name as so many of it.
@@ -26,16 +34,6 @@ pub(super) fn whole(count: f64) -> String {
     grouped(count.round().max(1.0) as u64)
 }
 
-/// `1 connection`, `600 connections`.
-pub(crate) fn connections(count: u32) -> String {
-    counted(u64::from(count), "connection")
-}
-
-pub(super) fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(count))
-}
-
 pub(super) fn cores(cores: f64) -> String {
     if cores == 1.0 { "1 core".to_owned() } else { format!("{} cores", significant(cores)) }
 }
@@ -48,14 +46,83 @@ pub(super) fn part_name(verdict: &Verdict) -> &str {
     }
 }
 
+/// What a resource is called: `the CPU of web`, `the bandwidth out of web (eth0, 200 Mbit/s)`.
+pub(super) fn resource_name(id: &ResourceId) -> String {
+    let ResourceId { host, detail, .. } = id;
+    match id.kind {
+        ResourceKind::Cpu => format!("the CPU of {host}"),
+        ResourceKind::Core => format!("{detail} of {host}"),
+        ResourceKind::Thread => format!("the thread {detail} on {host}"),
+        ResourceKind::Quota => format!("the CPU quota of {detail} on {host}"),
+        ResourceKind::BandwidthOut
+        | ResourceKind::BandwidthIn
+        | ResourceKind::PacketsOut
+        | ResourceKind::PacketsIn => link(id),
+        ResourceKind::Disk => format!("the disk {detail} of {host}"),
+        ResourceKind::DiskRead => format!("the reading of {} from its disk", id.place()),
+        ResourceKind::DiskWrite => format!("the writing of {} to its disk", id.place()),
+        ResourceKind::Memory => format!("the memory of {host}"),
+        ResourceKind::Descriptors => format!("the descriptors of {detail} on {host}"),
+        ResourceKind::AcceptQueue => format!("the accept queue of {detail} on {host}"),
+        ResourceKind::Connections => format!("the connections of {detail} on {host}"),
+    }
+}
+
+fn link(resource: &ResourceId) -> String {
+    let whole = if_known(resource.capacity, |capacity| format!(", {}", link_capacity(resource, capacity)));
+    format!("the {} {} {} ({}{whole})", link_word(resource), way(resource), resource.host, resource.detail)
+}
+
+/// What is used up of a link: bandwidth or packets.
+pub(super) fn link_word(resource: &ResourceId) -> &'static str {
+    if is_of_packets(resource) { "packets" } else { "bandwidth" }
+}
+
+/// True for the packets of a link.
+pub(super) fn is_of_packets(resource: &ResourceId) -> bool {
+    matches!(resource.kind, ResourceKind::PacketsIn | ResourceKind::PacketsOut)
+}
+
+/// Which way of a link.
+pub(super) fn way(resource: &ResourceId) -> &'static str {
+    match resource.kind {
+        ResourceKind::BandwidthOut | ResourceKind::PacketsOut => "out of",
+        _ => "into",
+    }
+}
+
+/// What a link carries.
+pub(super) fn link_capacity(resource: &ResourceId, capacity: f64) -> String {
+    if is_of_packets(resource) { format!("{} packets/s", count_text(capacity)) } else { bits(capacity) }
+}
+
+/// `the CPU of web was 57 % used`.
+pub(super) fn resource_used(used: &ResourceUse) -> String {
+    format!("{} was {} used", resource_name(&used.resource), share_text(used.share))
+}
+
+/// Bits per second with the unit that people use: `200 Mbit/s`.
+pub(crate) fn bits(bits_per_sec: f64) -> String {
+    let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
+    let unit = units.iter().find(|(size, _)| bits_per_sec >= *size).unwrap_or(&(1.0, "bit/s"));
+    format!("{} {}", significant(bits_per_sec / unit.0), unit.1)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::joined;
+    use super::{bits, joined};
 
     #[test]
     fn names_are_joined_as_people_do() {
         let names = |names: &[&str]| joined(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
         assert_eq!(names(&["a"]), "a");
         assert_eq!(names(&["a", "b", "c"]), "a, b and c");
+    }
+
+    #[test]
+    fn bits_read_in_the_units_of_links() {
+        assert_eq!(bits(200e6), "200 Mbit/s");
+        assert_eq!(bits(2.5e9), "2.50 Gbit/s");
+        assert_eq!(bits(12.0), "12.0 bit/s");
     }
 }

@@ -4,7 +4,8 @@ use plimsoll_analyze::{Claim, LawBreach, TierUsed, Verdict};
 use plimsoll_units::{count_text, grouped, share_text, significant};
 
 use super::evidence::tier_figure;
-use super::joined;
+use super::phrase::{each_of, joined};
+use crate::amount::if_known;
 
 /// The paragraph of a claim about a row of a table; `None` for other claims.
 pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
@@ -71,10 +72,10 @@ pub(crate) fn breach_meaning(breach: &LawBreach) -> &'static str {
 }
 
 fn tier_full((full, per_sec): (&TierUsed, f64), rival: Option<&TierUsed>, next: Option<&TierUsed>) -> String {
-    let rival = rival.map_or_else(String::new, |rival| {
+    let rival = if_known(rival, |rival| {
         format!(", and {} is about as full ({})", tier_figure(&rival.figure), share_text(rival.share))
     });
-    let next = next.map_or_else(String::new, |next| {
+    let next = if_known(next, |next| {
         let how = if next.observed { "" } else { ", by what a request costs in other rows" };
         let (what, share) = (tier_figure(&next.figure), share_text(next.share));
         format!("; of the rest the fullest is {what} with {share}{how}")
@@ -88,17 +89,15 @@ fn tier_full((full, per_sec): (&TierUsed, f64), rival: Option<&TierUsed>, next: 
 }
 
 fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> String {
-    let each = if tiers.len() > 1 { "each of " } else { "" };
-    let whose = joined(tiers);
-    let why = if like_alone {
-        format!("{whose} carry through it what they carry alone")
-    } else {
-        "nothing else is used up".to_owned()
+    let why = match like_alone {
+        true => format!("{} carry through it what they carry alone", joined(tiers)),
+        false => "nothing else is used up".to_owned(),
     };
     format!(
-        "a pool of about {} workers in {each}{whose} is the limit: {why}, and throughput × the time that a request is held is \
+        "a pool of about {} workers in {} is the limit: {why}, and throughput × the time that a request is held is \
          {} whatever that time is.",
         grouped(workers.ceil() as u64),
+        each_of(tiers),
         significant(workers)
     )
 }

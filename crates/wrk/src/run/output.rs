@@ -5,7 +5,7 @@ use std::io::Write;
 use plimsoll_analyze::{GeneratorReason, analyze};
 use plimsoll_conductor::{Observer, Progress};
 use plimsoll_record::{EventKind, FailureCounts, Run};
-use plimsoll_report::reason;
+use plimsoll_report::words;
 use plimsoll_units::{best_effort, escape_control};
 
 use crate::options::Options;
@@ -79,7 +79,7 @@ fn generator(run: &Run, idles: bool) -> Option<String> {
         Err(error) => return Some(error.to_string()),
     };
     let counts = |reason: &&GeneratorReason| !(idles && matches!(reason, GeneratorReason::LittlesLaw { .. }));
-    let reasons: Vec<String> = findings.generator.reasons.iter().filter(counts).map(reason::text).collect();
+    let reasons: Vec<String> = findings.generator.reasons.iter().filter(counts).map(words::reason).collect();
     (!reasons.is_empty()).then(|| {
         format!("the load generator was the limit, so the figures are lower bounds: {}", reasons.join("; "))
     })

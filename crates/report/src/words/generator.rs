@@ -1,0 +1,141 @@
+//! What held the load generator back, and what helps against that and against requests that failed.
+
+use plimsoll_analyze::{FailureAdvice, GeneratorReason};
+use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
+
+pub(super) const UNDER_WAY: &str = "requests under way by Little's law, against connections";
+
+/// A reason in a few words, for a column of notes.
+pub(crate) fn brief(reason: &GeneratorReason) -> String {
+    let (brief, ..) = words(reason);
+    brief
+}
+
+/// A reason in words, to follow a colon.
+pub fn reason(reason: &GeneratorReason) -> String {
+    let (_, text, _) = words(reason);
+    text
+}
+
+/// What was measured.
+pub(super) fn measured(reason: &GeneratorReason) -> String {
+    let (.., measured) = words(reason);
+    measured
+}
+
+/// A reason in brief, in full, and what was measured.
+fn words(reason: &GeneratorReason) -> (String, String, String) {
+    match *reason {
+        GeneratorReason::WorkerBusy { worker, ratio } => (
+            format!("CPU {} busy", share_text(ratio)),
+            format!("worker {worker} used {} of a core", share_text(ratio)),
+            format!("CPU of worker {worker}"),
+        ),
+        GeneratorReason::WorkerStarved { worker, ratio } => (
+            format!("no CPU {} of the time", share_text(ratio)),
+            format!("worker {worker} was ready but had no CPU for {} of the time", share_text(ratio)),
+            format!("time that worker {worker} was ready and had no CPU"),
+        ),
+        GeneratorReason::SendLag { p99_ns, service_p50_ns } => {
+            let (lag, service) = (duration_text(p99_ns), duration_text(service_p50_ns));
+            (
+                format!("sent {lag} late"),
+                format!("requests left {lag} late at p99, compared with a median service time of {service}"),
+                "send lag p99 in ms, against the median service time".to_owned(),
+            )
+        }
+        GeneratorReason::LittlesLaw { expected, observed } => {
+            let (expected, observed) = (count_text(expected), significant(observed));
+            (
+                format!("only {observed} busy"),
+                format!("only {observed} of {expected} connections were busy on average"),
+                UNDER_WAY.to_owned(),
+            )
+        }
+        GeneratorReason::BehindSchedule { offered_per_sec, sent_per_sec } => {
+            let (offered, sent) = (count_text(offered_per_sec), count_text(sent_per_sec));
+            (
+                "sent too few".to_owned(),
+                format!("{offered} requests/s were due but only {sent} were sent"),
+                "requests/s sent, against those due".to_owned(),
+            )
+        }
+        GeneratorReason::OutOfResources { kind, count } => (
+            "out of ports or descriptors".to_owned(),
+            format!("{}, {} times", kind.row().meaning, grouped(count)),
+            format!("requests failed: {}", kind.row().meaning),
+        ),
+        GeneratorReason::OutOfConnections { connections: open, descriptors } => {
+            let (open, descriptors) = (grouped(open), grouped(descriptors));
+            (
+                "no descriptor left".to_owned(),
+                format!(
+                    "requests waited although all {open} connections that {descriptors} descriptors allow were open"
+                ),
+                "connections open, against the descriptors of this process".to_owned(),
+            )
+        }
+        GeneratorReason::Stolen { ratio } => (
+            format!("CPU {} stolen", share_text(ratio)),
+            format!("other machines took {} of this machine's CPU time", share_text(ratio)),
+            "CPU time of this machine taken by others".to_owned(),
+        ),
+        GeneratorReason::Retransmits { ratio, count } => (
+            format!("{} retransmitted", share_text(ratio)),
+            format!("{} of the TCP segments were retransmitted ({})", share_text(ratio), grouped(count)),
+            "TCP segments of this machine retransmitted".to_owned(),
+        ),
+        GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {
+            let (sent, ceiling) = (count_text(per_worker_per_sec), count_text(ceiling_per_sec));
+            (
+                "near its ceiling".to_owned(),
+                format!("each worker sent {sent} of the {ceiling} requests/s that one worker can send here"),
+                "requests/s of a worker, against its ceiling when calibrated".to_owned(),
+            )
+        }
+    }
+}
+
+/// What helps where this process may open no more descriptors.
+const OUT_OF_DESCRIPTORS: &str =
+    "this process may open no more descriptors: raise the limit as root (ulimit -n), or lower the rate";
+
+/// What helps against what held the generator back.
+pub(crate) fn remedy(reason: &GeneratorReason) -> &'static str {
+    match reason {
+        GeneratorReason::WorkerBusy { .. } | GeneratorReason::NearCeiling { .. } => {
+            "the workers are busy: use more of them with -t if cores are free, or a larger machine"
+        }
+        GeneratorReason::BehindSchedule { .. } => {
+            "this generator cannot send that many: lower the rate, use more workers with -t if cores are free, or another machine"
+        }
+        GeneratorReason::WorkerStarved { .. }
+        | GeneratorReason::SendLag { .. }
+        | GeneratorReason::LittlesLaw { .. } => {
+            "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
+        }
+        GeneratorReason::OutOfResources { kind, .. } => kind.row().remedy,
+        GeneratorReason::OutOfConnections { .. } => OUT_OF_DESCRIPTORS,
+        GeneratorReason::Stolen { .. } => {
+            "this machine's CPU is shared with others: use one that is not, or run again when it is quiet"
+        }
+        GeneratorReason::Retransmits { .. } => {
+            "packets are lost on the way: look at the drops of the interfaces (ip -s link) and at what lies between here and the target"
+        }
+    }
+}
+
+/// What helps against requests that failed.
+pub(crate) fn failure_advice(advice: FailureAdvice) -> &'static str {
+    match advice {
+        FailureAdvice::Usual(kind) => kind.row().remedy,
+        FailureAdvice::OverUnixSocket(kind) => kind.row().remedy_over(true),
+        FailureAdvice::OutOfDescriptors => OUT_OF_DESCRIPTORS,
+        FailureAdvice::OutOfTime => {
+            "the generator itself was at its limit, and more connections would not help: lower the rate, use more workers (-t) if cores are free, or another machine"
+        }
+        FailureAdvice::OutOfConnections => {
+            "no connection was free: raise --max-connections, or lower the rate"
+        }
+    }
+}
