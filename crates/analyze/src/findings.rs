@@ -61,7 +61,8 @@ pub struct TimeSummary {
 }
 
 /// Whether the throughput of a step settled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Steadiness {
     /// The warm-up was found and cut, and the interval of throughput is within ±2 %.
     Steady,

@@ -18,11 +18,6 @@ pub(crate) fn counted(count: impl Into<u64>, noun: &str) -> String {
     format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
 }
 
-/// [`counted`] for a smaller count.
-pub(crate) fn count_of(count: u32, noun: &str) -> String {
-    counted(count, noun)
-}
-
 /// `1 connection`, `600 connections`.
 pub(crate) fn connections(count: u32) -> String {
     counted(count, "connection")

@@ -5,41 +5,31 @@
 //! fields are added, never renamed or removed.
 
 mod ablation;
-mod answer;
-mod calibration;
 mod comparison;
 mod document;
-mod explanation;
 mod generator;
 mod hosts;
 mod lab_run;
 mod machines;
 mod origin;
-mod profile;
-mod run_rows;
+mod rows;
 mod step;
-mod tier_rows;
 mod verdict;
 
 use plimsoll_analyze::Findings;
 use plimsoll_record::Run;
 
 pub use ablation::*;
-pub use answer::*;
-pub use calibration::*;
 pub use comparison::*;
 pub use document::{Interval, render, schema_of};
 use document::{document, each};
-pub use explanation::*;
 pub use generator::*;
 pub use hosts::*;
 pub use lab_run::*;
 pub use machines::*;
 pub use origin::*;
-pub use profile::*;
-pub use run_rows::*;
+pub use rows::*;
 pub use step::*;
-pub use tier_rows::*;
 pub use verdict::*;
 
 /// The name of the schema.

@@ -12,7 +12,8 @@ const MIN_SPREAD: f64 = 1.25;
 pub(crate) const BATCHING_MOST: f64 = 3.0;
 
 /// Whether use grows with throughput, as the law has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Law {
     /// It does: the interval of the slope lies above zero.
     Holds,

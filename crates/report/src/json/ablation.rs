@@ -22,9 +22,7 @@ document! {
         /// Combinations that were measured in two consecutive states.
         steps: Vec<ReplayDocument> = each(replays, ReplayDocument::new),
     }
-}
 
-document! {
     /// The ledger of one state.
     pub struct LedgerDocument(ledger: &Ledger, switches: &[String]) {
         /// The name of the state; null where there is only one.
@@ -46,9 +44,7 @@ document! {
         /// The variation from one run to the next: one standard deviation as a ratio of the time. Null without repeats.
         noise: Option<f64> = ledger.noise.map(|(ratio, _)| ratio),
     }
-}
 
-document! {
     /// What a switch costs.
     pub struct CostDocument(ledger: &Ledger, cost: &SwitchCost, switches: &[String]) {
         /// The switch.
@@ -63,9 +59,7 @@ document! {
         /// What it adds to other figures of a request.
         figures: Vec<SwitchFigureDocument> = figures(&ledger.per_request, &cost.per_request),
     }
-}
 
-document! {
     /// What a switch costs in one setting of the others.
     pub struct ContextDocument(context: &Context, switches: &[String]) {
         /// The others that are on.
@@ -75,9 +69,7 @@ document! {
         /// The 95 % interval of that.
         cost_us_interval: Interval = Interval::from(context.cost_sec).map(us),
     }
-}
 
-document! {
     /// Another figure of a request, such as its CPU time on one host.
     pub struct SwitchFigureDocument(name: &str, value: Option<f64>) {
         /// Its name.
@@ -85,9 +77,7 @@ document! {
         /// Its value, or what the switch adds to it; null where it was not measured.
         value: Option<f64> = value,
     }
-}
 
-document! {
     /// Two switches whose cost together differs from the sum of their costs.
     pub struct InteractionDocument(interaction: &Interaction) {
         /// One.
@@ -99,9 +89,7 @@ document! {
         /// The 95 % interval of that.
         extra_us_interval: Interval = Interval::from(interaction.extra_sec).map(us),
     }
-}
 
-document! {
     /// One switch off.
     pub struct FixDocument(fix: &FixStep) {
         /// The switch.
@@ -115,9 +103,7 @@ document! {
         /// The switches that could be fixed in its place: these runs do not distinguish them.
         ties: Vec<String> = fix.ties.clone(),
     }
-}
 
-document! {
     /// One combination.
     pub struct CellDocument(ledger: &Ledger, cell: &Cell, switches: &[String]) {
         /// The switches that are on.
@@ -133,9 +119,7 @@ document! {
         /// Other figures of a request.
         figures: Vec<SwitchFigureDocument> = figures(&ledger.per_request, &cell.per_request),
     }
-}
 
-document! {
     /// A combination in two states.
     pub struct ReplayDocument(replay: &Replay) {
         /// The earlier state.

@@ -7,17 +7,17 @@ use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// Defines a part of a document. Each line is one field: its description, its type, and the expression that fills it from
+/// Defines the parts of a document. Each line is one field: its description, its type, and the expression that fills it from
 /// the findings. The type, its JSON schema and its constructor `new` all come from this one list.
 ///
 /// A float that is not finite is written as null by `serde_json`, and the schema lets every field of floats be null.
 macro_rules! document {
-    (
+    ($(
         $(#[$about:meta])*
         pub struct $name:ident($($source:ident: $from:ty),* $(,)?) {
             $($(#[$doc:meta])* $field:ident: $type:ty = $value:expr,)*
         }
-    ) => {
+    )*) => {$(
         #[derive(Debug, Clone, PartialEq, serde::Serialize, schemars::JsonSchema)]
         $(#[$about])*
         pub struct $name {
@@ -30,7 +30,7 @@ macro_rules! document {
                 Self { $($field: ::std::convert::Into::into($value),)* }
             }
         }
-    };
+    )*};
 }
 
 pub(crate) use document;

@@ -1,7 +1,7 @@
-//! The load generator's check of itself.
+//! The load generator's check of itself; and a calibration, schema `plimsoll/calibration/1`.
 
 use plimsoll_analyze::{CeilingUse, GeneratorHealth, GeneratorReason, MachineLoad, WorkerLoad};
-use plimsoll_record::Run;
+use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, Run};
 
 use super::document::{document, each, ms};
 use crate::words;
@@ -39,16 +39,14 @@ document! {
         /// Worker threads.
         workers: u32 = health.workers,
         /// Each worker while measured.
-        by_worker: Vec<WorkerDocument> = each(&health.by_worker, WorkerDocument::new),
+        by_worker: Vec<WorkerLoad> = health.by_worker.clone(),
         /// What their machine reported while the step ran; null where it does not report it.
-        machine: MachineLoadDocument = MachineLoadDocument::new(&health.machine),
+        machine: MachineLoad = health.machine,
         /// How close each worker came to the maximum of one worker on this machine; null where that was not measured or does
         /// not apply.
-        ceiling: Option<CeilingDocument> = health.ceiling.as_ref().map(CeilingDocument::new),
+        ceiling: Option<CeilingUse> = health.ceiling,
     }
-}
 
-document! {
     /// How late requests left, in milliseconds.
     pub struct LagDocument(health: &GeneratorHealth) {
         /// The median.
@@ -58,9 +56,7 @@ document! {
         /// The limit of the 99th percentile; null where the median service time is not known.
         bound: Option<f64> = health.send_lag_bound_ns.map(ms),
     }
-}
 
-document! {
     /// One reason why the generator is not healthy.
     pub struct CauseDocument(reason: &GeneratorReason) {
         /// A stable name.
@@ -74,58 +70,50 @@ document! {
         /// How to fix it.
         remedy: &'static str = words::remedy(reason),
     }
-}
 
-document! {
-    /// How one worker's thread spent the measured time; ratios from 0 to 1.
-    pub struct WorkerDocument(load: &WorkerLoad) {
-        /// The worker's number.
-        worker: u32 = load.worker,
+    /// What a calibration measured, and what follows from it. Rates and throughputs are per second.
+    #[schemars(title = "A calibration of the load generator")]
+    pub struct CalibrationDocument(made: &Calibration) {
+        /// Always `plimsoll/calibration/1`.
+        schema: &'static str = "plimsoll/calibration/1",
+        /// The calibration as it is stored.
+        #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+        calibration: Calibration = made.clone(),
+        /// The maximum throughput of one worker in a closed loop.
+        ceiling_per_sec: Option<f64> = made.ceiling().map(CalibratedLevel::per_sec),
+        /// True if the worker was the limit there, and not the server or other load on the machine.
+        ceiling_known: bool = made.ceiling().is_some_and(CalibratedLevel::worker_was_limit),
+        /// The highest rate that one worker kept up with in an open loop.
+        open_ceiling_per_sec: Option<u64> = made.open_ceiling_per_sec(),
+        /// The closed loops.
+        levels: Vec<LevelDocument> = each(&made.closed, LevelDocument::new),
+        /// The open loops, the one at a tenth of the ceiling first.
+        rates: Vec<RateDocument> = each(made.tenth.iter().chain(&made.rates), RateDocument::new),
+    }
+
+    /// A closed loop. Ratios are means over the workers, 0 to 1.
+    pub struct LevelDocument(level: &CalibratedLevel) {
+        /// Worker threads.
+        workers: u32 = level.workers,
+        /// Connections over all workers.
+        connections: u32 = level.connections,
+        /// Requests per second of all workers.
+        throughput_per_sec: f64 = level.per_sec(),
         /// CPU time over time.
-        cpu_ratio: f64 = load.cpu_ratio,
-        /// CPU time in the kernel over time, a part of `cpu_ratio`.
-        kernel_ratio: f64 = load.kernel_ratio,
+        busy_ratio: f64 = level.busy_ratio(),
         /// Time ready to run but without a CPU over time.
-        starved_ratio: f64 = load.starved_ratio,
+        starved_ratio: f64 = level.starved_ratio(),
     }
-}
 
-document! {
-    /// What the generator's machine reported while a step ran; null is not known.
-    pub struct MachineLoadDocument(load: &MachineLoad) {
-        /// CPU time taken by the hypervisor over all CPU time, 0 to 1.
-        stolen_ratio: Option<f64> = load.stolen_ratio,
-        /// Time in which some task was ready but had no CPU over time (PSI), 0 to 1.
-        pressure_ratio: Option<f64> = load.pressure_ratio,
-        /// TCP segments sent.
-        segments_sent: Option<u64> = load.segments_sent,
-        /// TCP segments retransmitted, without those that open connections.
-        segments_retransmitted: Option<u64> = load.segments_retransmitted,
-        /// TCP segments retransmitted that open connections.
-        syn_retransmitted: Option<u64> = load.syn_retransmitted,
-        /// The maximum number of open TCP sockets, of all processes.
-        sockets_open: Option<u64> = load.sockets_open,
-        /// The maximum number of TCP sockets in TIME-WAIT.
-        sockets_time_wait: Option<u64> = load.sockets_time_wait,
-        /// Local ports from one source address to one target address.
-        ports: Option<u64> = load.ports,
-        /// The maximum number of descriptors that the generator had open, as sampled.
-        descriptors_open: Option<u64> = load.descriptors_open,
-        /// Descriptors that it may have open.
-        descriptors_limit: Option<u64> = load.descriptors_limit,
-    }
-}
-
-document! {
-    /// How close each worker came to the maximum of one worker on this machine.
-    pub struct CeilingDocument(used: &CeilingUse) {
-        /// Requests per second and worker.
-        per_worker_per_sec: f64 = used.per_worker_per_sec,
-        /// The maximum of one worker when the machine was calibrated, requests per second.
-        ceiling_per_sec: f64 = used.ceiling_per_sec,
-        /// False if the worker itself was not the limit of the calibration: it can do at least as much.
-        known: bool = used.known,
-        /// Age of the calibration when the run began.
-        age_sec: f64 = used.age_sec,
+    /// An open loop of one worker.
+    pub struct RateDocument(rate: &CalibratedRate) {
+        /// The offered rate, requests per second.
+        rate_per_sec: u64 = rate.rate_per_sec,
+        /// Median send lag.
+        send_lag_p50_ms: f64 = ms(rate.send_lag_p50_ns as f64),
+        /// 99th percentile of send lag.
+        send_lag_p99_ms: f64 = ms(rate.send_lag_p99_ns as f64),
+        /// True if requests left on time and were answered.
+        kept_up: bool = rate.kept_up(),
     }
 }

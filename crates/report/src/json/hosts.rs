@@ -1,8 +1,8 @@
 //! The hosts that were sampled, and the tiers that requests pass.
 
 use plimsoll_analyze::{
-    ComponentFigure, ComponentLoad, Door, FigureUnit, Findings, Resource, StepSummary, TierEdge, TierNode,
-    Unread, WatchedHost, watched_hosts,
+    ComponentLoad, Door, Findings, Resource, StepSummary, TierEdge, TierNode, Unread, WatchedHost,
+    watched_hosts,
 };
 use plimsoll_plan::PlanHost;
 use plimsoll_record::Run;
@@ -23,15 +23,13 @@ document! {
         /// The use of each of its resources in each step.
         usage: Vec<UsageDocument> = usage(findings, &host.name),
         /// What components on it reported at the step of the plateau.
-        components: Vec<ComponentDocument> = each(&host.components, ComponentDocument::new),
+        components: Vec<ComponentLoad> = host.components.clone(),
         /// What could not be read.
-        unread: Vec<UnreadDocument> = each(&host.unread, UnreadDocument::new),
+        unread: Vec<Unread> = host.unread.clone(),
         /// The cost of sampling it, in cores of the machine that did so, over the run; null where that was not measured.
         probe_cores: Option<f64> = host.probe_cores,
     }
-}
 
-document! {
     /// The use of one resource of a host in one step.
     pub struct UsageDocument(position: usize, step: &StepSummary, resource: &Resource, used: f64) {
         /// The position of the step among `steps`.
@@ -50,47 +48,7 @@ document! {
         /// The unit of both.
         unit: &'static str = resource.kind.unit(),
     }
-}
 
-document! {
-    /// A component on a host.
-    pub struct ComponentDocument(component: &ComponentLoad) {
-        /// Its kind: `nginx`, `redis`.
-        component: String = &component.source,
-        /// The address it was queried at.
-        address: String = &component.address,
-        /// What it reported.
-        figures: Vec<FigureDocument> = each(&component.figures, FigureDocument::new),
-    }
-}
-
-document! {
-    /// One figure of a component.
-    pub struct FigureDocument(figure: &ComponentFigure) {
-        /// What it counts.
-        what: &'static str = figure.name,
-        /// Its mean over the step.
-        value: f64 = figure.value,
-        /// `per_sec`, `count`, `bytes`, or `ratio` for a part of the time.
-        unit: &'static str = unit_name(figure.unit),
-    }
-}
-
-document! {
-    /// A source that could not be read.
-    pub struct UnreadDocument(unread: &Unread) {
-        /// The source.
-        source: String = &unread.source,
-        /// How often it could not be read.
-        times: u64 = unread.times,
-        /// How often it was read.
-        read: u64 = unread.read,
-        /// The reason of the first failure.
-        why: String = &unread.why,
-    }
-}
-
-document! {
     /// A process that requests pass.
     pub struct TierDocument(tier: &TierNode) {
         /// Its host, or its address where the host is not sampled.
@@ -108,9 +66,7 @@ document! {
         /// What it is connected to.
         downstream: Vec<EdgeDocument> = each(&tier.downstream, EdgeDocument::new),
     }
-}
 
-document! {
     /// The connections from one tier to another.
     pub struct EdgeDocument(edge: &TierEdge) {
         /// The position of the other among `tiers`.
@@ -147,13 +103,4 @@ fn usage(findings: &Findings, host: &str) -> Vec<UsageDocument> {
         })
     });
     rows.collect()
-}
-
-fn unit_name(unit: FigureUnit) -> &'static str {
-    match unit {
-        FigureUnit::PerSec => "per_sec",
-        FigureUnit::Count => "count",
-        FigureUnit::Bytes => "bytes",
-        FigureUnit::Ratio => "ratio",
-    }
 }

@@ -7,10 +7,8 @@ use super::{
     AblationDocument, ComparisonDocument, PlanDocument, ProfileDocument, RunRowsDocument, TiersDocument,
 };
 
-const SCHEMA: &str = "plimsoll/lab-run/1";
-
 /// All runs of a plan file.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 #[schemars(title = "The runs of a plan file")]
 pub struct LabRunDocument {
     /// Always `plimsoll/lab-run/1`.
@@ -97,16 +95,6 @@ pub struct ExpectedDocument {
 impl LabRunDocument {
     /// Only the runs.
     pub fn new(runs: Vec<CaseDocument>) -> Self {
-        Self {
-            schema: SCHEMA,
-            runs,
-            together: None,
-            comparisons: Vec::new(),
-            profiles: Vec::new(),
-            tiers: None,
-            machines: None,
-            switches: None,
-            files: Vec::new(),
-        }
+        Self { schema: "plimsoll/lab-run/1", runs, ..Self::default() }
     }
 }

@@ -24,9 +24,7 @@ document! {
         /// The same with other machines; null unless that was requested.
         what_if: Option<WhatIfDocument> = what_if.map(|(change, plan)| WhatIfDocument::new(change, plan)),
     }
-}
 
-document! {
     /// The plan with other machines.
     pub struct WhatIfDocument(change: &str, plan: &MachinePlan) {
         /// The change, as typed.
@@ -38,9 +36,7 @@ document! {
         /// What applies then, one sentence each.
         remarks: Vec<String> = each(&plan.remarks, words::remark),
     }
-}
 
-document! {
     /// One tier.
     pub struct TierPlanDocument(plan: &TierPlan) {
         /// Its name.
@@ -63,9 +59,7 @@ document! {
         /// What is not known of it, one sentence each.
         doubts: Vec<String> = each(&plan.doubts, words::doubt),
     }
-}
 
-document! {
     /// What one resource needs.
     pub struct NeedDocument(need: &Need) {
         /// `cpu`, `core`, `thread`, `quota`, `bandwidth_in`, `bandwidth_out`, `bandwidth_both`, `packets_in`, `packets_out`,
@@ -92,9 +86,7 @@ document! {
         /// Machines by it, not rounded.
         machines: f64 = need.machines,
     }
-}
 
-document! {
     /// The highest throughput measured through a tier.
     pub struct CarriedDocument(carried: &Carried) {
         /// Requests per second.
@@ -104,9 +96,7 @@ document! {
         /// Where that was measured.
         at: String = &carried.at,
     }
-}
 
-document! {
     /// Throughput over the number of machines.
     pub struct ScalingDocument(scaling: &Scaling) {
         /// Machines and requests per second.
@@ -116,9 +106,7 @@ document! {
         /// α and β of the scalability law over machines; null where it was not fitted.
         usl: Option<[f64; 2]> = scaling.usl.map(|usl| [usl.alpha.value, usl.beta.value]),
     }
-}
 
-document! {
     /// Where growth stops.
     pub struct GrowthDocument(growth: &Growth) {
         /// The throughput that it starts from.
@@ -128,9 +116,7 @@ document! {
         /// What stops it, the nearest first.
         stops: Vec<StopDocument> = each(&growth.stops, |stop| StopDocument::new(stop, growth.from_per_sec)),
     }
-}
 
-document! {
     /// One thing that stops growth.
     pub struct StopDocument(stop: &Stop, from_per_sec: f64) {
         /// The tier.

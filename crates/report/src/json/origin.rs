@@ -13,9 +13,7 @@ document! {
         /// The version that made the run.
         version: String = &manifest.tool_version,
     }
-}
 
-document! {
     /// What the run was.
     pub struct RunDocument(manifest: &Manifest) {
         /// The run's name.
@@ -33,9 +31,7 @@ document! {
         /// False for a run that was killed or has not ended yet.
         sealed: bool = manifest.sealed,
     }
-}
 
-document! {
     /// How the connections were encrypted.
     pub struct TlsDocument(tls: &TlsUsed) {
         /// The protocol's version, such as `TLSv1.3`.
@@ -49,9 +45,7 @@ document! {
         /// The name or address that the certificate was verified for; null if it was not verified.
         peer: Option<String> = tls.peer.clone(),
     }
-}
 
-document! {
     /// The machine that made the load.
     pub struct MachineDocument(machine: &Machine) {
         /// The host's name.
@@ -67,9 +61,7 @@ document! {
         /// Local ports from one source address to one target address.
         ports: u64 = machine.limits.ports,
     }
-}
 
-document! {
     /// The target before the load.
     pub struct PreflightDocument(preflight: &Preflight) {
         /// Every address the load went to, `ip:port` or `unix:path`.
@@ -85,9 +77,7 @@ document! {
         /// The answer to the one request before the load; null where none was sent.
         first_answer: Option<FirstAnswerDocument> = preflight.first.as_ref().map(FirstAnswerDocument::new),
     }
-}
 
-document! {
     /// The answer to the one request before the load.
     pub struct FirstAnswerDocument(first: &FirstAnswer) {
         /// The response's status.
@@ -99,9 +89,7 @@ document! {
         /// Whether the server keeps the connection.
         keep_alive: bool = first.keep_alive,
     }
-}
 
-document! {
     /// Something that happened once.
     pub struct EventDocument(event: &Event) {
         /// When, in seconds since the run began.

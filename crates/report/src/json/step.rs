@@ -67,7 +67,8 @@ document! {
         /// True if throughput settled to within ±2 %.
         steady: bool = step.steadiness == Steadiness::Steady,
         /// `steady`, `wide`, `moving`, `too_short`, or `ramp` where the offered rate changes by plan.
-        steadiness: &'static str = steadiness_name(step.steadiness),
+        #[schemars(with = "String")]
+        steadiness: Steadiness = step.steadiness,
         /// Why the load ended: `steady`, `time_limit`, `request_limit`, `stopped`, `cut` or `target_lost`.
         #[schemars(with = "String")]
         end: StepEnd = step.end,
@@ -88,9 +89,7 @@ document! {
         /// The generator's check of itself during this step.
         generator: GeneratorDocument = GeneratorDocument::new(run, &step.generator),
     }
-}
 
-document! {
     /// One request of a plan with several, over one step. Requests that were due but not sent, and bytes, are counted only for
     /// the step as a whole.
     pub struct RequestDocument(plan: &Plan, request: &RequestSummary) {
@@ -121,9 +120,7 @@ document! {
         /// done − sent.
         service_ms: TimesDocument = &request.service,
     }
-}
 
-document! {
     /// A window of a step whose offered rate changes.
     pub struct WindowDocument(window: &Moment) {
         /// Its start, in seconds since the load began.
@@ -145,9 +142,7 @@ document! {
         /// done − intended of the requests that ended within it.
         latency_ms: TimesDocument = &window.latency,
     }
-}
 
-document! {
     /// A distribution of times in milliseconds. A value is null where too few requests ended to know it.
     pub struct TimesDocument(times: &TimeSummary) {
         /// How many times are in it.
@@ -175,9 +170,7 @@ document! {
         /// 95 % intervals of the percentiles.
         percentile_intervals: PercentileIntervals = PercentileIntervals::new(times),
     }
-}
 
-document! {
     /// 95 % intervals of the percentiles, in milliseconds; null where one is not known.
     pub struct PercentileIntervals(times: &TimeSummary) {
         p50: Interval = Interval::from(times.p50.interval_ns).map(ms),
@@ -204,14 +197,4 @@ fn known_ms(times: &TimeSummary, ns: f64) -> Option<f64> {
 pub(crate) fn failed_checks(plan: &Plan, checks: &Tally) -> BTreeMap<String, u64> {
     let name = |check: u16| plan.checks.get(usize::from(check)).cloned().unwrap_or_else(|| check.to_string());
     checks.iter().map(|(check, count)| (name(check), count)).collect()
-}
-
-fn steadiness_name(steadiness: Steadiness) -> &'static str {
-    match steadiness {
-        Steadiness::Steady => "steady",
-        Steadiness::Wide => "wide",
-        Steadiness::Moving => "moving",
-        Steadiness::TooShort => "too_short",
-        Steadiness::Ramp => "ramp",
-    }
 }

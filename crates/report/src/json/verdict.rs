@@ -1,14 +1,61 @@
-//! What limits the target, and the findings that can be cited one by one.
+//! How much the target holds, what limits it, and the findings that can be cited one by one; the verdict of a run or of a table,
+//! alone: schemas `plimsoll/explanation/1` and `plimsoll/table/1`.
 
 use plimsoll_analyze::{
-    Estimate, Evidence, Findings, Knee, NextLimit, Part, Place, Proof, Suspect, Usl, UslFit, Verdict,
+    Demand, Estimate, Evidence, Findings, Held, Knee, Law, LawBreach, NextLimit, Part, Place, Proof,
+    Resource, RowFinding, SloCheck, Suspect, TableFindings, Usl, UslFit, Verdict,
 };
 
 use super::document::{Interval, document, each, value};
-use crate::amount::count_of;
+use super::rows::BreakEvenDocument;
+use crate::amount::connections;
 use crate::words;
 
 document! {
+    /// How much the target holds.
+    pub struct AnswerDocument(findings: &Findings) {
+        /// The smallest tested number of connections within 5 % of the plateau; null if no plateau was reached.
+        knee_connections: Option<u32> = knee(findings).map(|knee| knee.connections),
+        /// Connections that would give the plateau if requests took no longer than at the lowest step: the plateau
+        /// times that step's mean response time.
+        knee_predicted: Option<f64> = knee(findings).map(|knee| knee.connections_predicted),
+        /// The highest throughput of any step, requests per second; null if it was still growing at the last.
+        plateau_per_sec: Option<f64> = knee(findings).map(|knee| knee.plateau.value),
+        /// The 95 % interval of the plateau.
+        plateau_interval: Interval = knee(findings).map(|knee| knee.plateau),
+        /// Connections at which the plateau was measured.
+        plateau_connections: Option<u32> = knee(findings).map(|knee| knee.plateau_connections),
+        /// The highest throughput within the p99 and success limits of the SLO; null if no step met them, or none was given.
+        max_within_slo_per_sec: Option<f64> = value(findings.slo.and_then(|slo| slo.throughput_within)),
+        /// Its 95 % interval.
+        interval: Interval = findings.slo.and_then(|slo| slo.throughput_within),
+        /// Connections at which it was measured.
+        connections: Option<u32> = best_connections(findings),
+        /// True if the generator was the limit: every throughput here is a lower bound.
+        lower_bound: bool = findings.lower_bound,
+        /// The SLO and whether it held; null if none was given.
+        slo: Option<SloDocument> = findings.slo.as_ref().map(SloDocument::new),
+    }
+
+    /// The SLO and whether it held. A limit is null where it was not given. Whether it held is null
+    /// where too little is known.
+    pub struct SloDocument(check: &SloCheck) {
+        /// The limit of p99 in milliseconds.
+        p99_ms: Option<f64> = check.slo.p99_ms,
+        /// Whether p99 stayed within it.
+        p99_held: Option<bool> = check.slo.p99_ms.and_then(|_| held(check.p99)),
+        /// The minimum ratio of successful responses.
+        success_ratio: Option<f64> = check.slo.success_ratio,
+        /// Whether it was reached.
+        success_held: Option<bool> = check.slo.success_ratio.and_then(|_| held(check.success)),
+        /// The minimum throughput, requests per second.
+        throughput_per_sec: Option<f64> = check.slo.throughput_per_sec,
+        /// Whether it was reached within the other two limits.
+        throughput_held: Option<bool> = check.slo.throughput_per_sec.and_then(|_| held(check.throughput)),
+        /// Index of the step of the highest throughput within the limits of p99 and success.
+        best_step: Option<u32> = check.best_step,
+    }
+
     /// One line of evidence.
     pub struct EvidenceDocument(what: impl Into<String>, value: f64, of: Option<f64>, at: impl Into<String>) {
         /// What was observed.
@@ -20,9 +67,7 @@ document! {
         /// Where.
         at: String = at,
     }
-}
 
-document! {
     /// Another limit that the evidence does not exclude.
     pub struct SuspectDocument(suspect: &Suspect) {
         /// The limit: a value of `limit` of a verdict.
@@ -33,9 +78,7 @@ document! {
         /// The throughput at which it stops growth, requests per second; null if that is not known.
         at_per_sec: Option<f64> = suspect.at_per_sec,
     }
-}
 
-document! {
     /// The limit that is reached next.
     pub struct NextLimitDocument(next: &NextLimit) {
         /// The limit: a value of `limit` of a verdict.
@@ -48,9 +91,7 @@ document! {
         /// The 95 % interval of that; null where too little is known for one.
         interval: Interval = next.at_per_sec,
     }
-}
 
-document! {
     /// An experiment on the verdict: a cap of a lab's host was raised, and the same load repeated.
     pub struct ProofDocument(proof: &Proof) {
         /// `proven`, `withdrawn` or `undecided`.
@@ -78,9 +119,7 @@ document! {
         /// The ratio that the verdict predicts.
         predicted_ratio: f64 = proof.predicted_ratio,
     }
-}
 
-document! {
     /// A place in parts.
     pub struct PlaceDocument(place: &Place) {
         /// `host`, `process`, `thread`, `interface`, `group`, `device`, `core`, `component`, `listener`, `other_process`,
@@ -91,36 +130,7 @@ document! {
         /// The name of what it is of the host; empty for all of it.
         name: String = place.of_host().map_or("", Part::name),
     }
-}
 
-fn place_kind(place: &Place) -> &'static str {
-    match place {
-        Place::Generator => "generator",
-        Place::Target(_) => "target",
-        Place::Unwatched(_) => "unwatched",
-        Place::Nowhere => "none",
-        Place::Host { part, .. } => part_kind(part),
-    }
-}
-
-fn part_kind(part: &Part) -> &'static str {
-    match part {
-        Part::Whole => "host",
-        Part::Process(_) => "process",
-        Part::Thread(_) => "thread",
-        Part::Interface(_) => "interface",
-        Part::Group(_) => "group",
-        Part::Device(_) => "device",
-        Part::Core(_) => "core",
-        Part::Component(_) => "component",
-        Part::Listener(_) => "listener",
-        Part::OtherProcess(_) => "other_process",
-        Part::OtherGuests => "other_guests",
-        Part::Others => "others",
-    }
-}
-
-document! {
     /// What limits the target.
     pub struct VerdictDocument(verdict: &Verdict) {
         /// `cpu`, `thread`, `quota`, `bandwidth`, `packets`, `disk`, `memory`, `connections`, `pool`, `lock`, `dependency`,
@@ -154,9 +164,7 @@ document! {
         /// The result of the experiment on it; null if there was none.
         proof: Option<ProofDocument> = verdict.proof().map(ProofDocument::new),
     }
-}
 
-document! {
     /// A claim with its value, its interval and its evidence.
     pub struct FindingDocument(
         id: &'static str,
@@ -174,6 +182,125 @@ document! {
         interval: Interval = estimate,
         /// Its evidence.
         evidence: Vec<EvidenceDocument> = evidence,
+    }
+
+    /// What a request uses of a resource, by U = U₀ + D·X.
+    pub struct DemandDocument(demand: &Demand) {
+        /// D, in the resource's unit times seconds.
+        per_request: f64 = demand.per_request.value,
+        /// The 95 % interval of D; null where too little is known for one.
+        per_request_interval: Interval = demand.per_request,
+        /// U₀, used without requests.
+        idle: f64 = demand.idle,
+        /// The throughput at which the resource is full, requests per second; null where it is not known.
+        at_per_sec: Option<f64> = value(demand.at_per_sec),
+        /// The 95 % interval of that.
+        at_per_sec_interval: Interval = demand.at_per_sec,
+        /// `holds`, `broken` (use does not grow with throughput) or `untested`.
+        #[schemars(with = "String")]
+        law: Law = demand.law,
+    }
+
+    /// One resource of one host over the steps.
+    pub struct ResourceDocument(resource: &Resource) {
+        /// The host; `generator` for the machine that makes the load.
+        host: String = &resource.host,
+        /// Its kind: `cpu`, `core`, `thread`, `quota`, `bandwidth_out` and so on.
+        resource: &'static str = resource.kind.name(),
+        /// The part of the host: a thread, an interface, a device; empty for the host itself.
+        detail: String = &resource.detail,
+        /// The unit of `capacity` and `used`.
+        unit: &'static str = resource.kind.unit(),
+        /// How much there is; null where that is not known.
+        capacity: Option<f64> = resource.capacity,
+        /// How much was used in each step; null where it was not sampled.
+        used: Vec<Option<f64>> = resource.used.clone(),
+        /// What a request uses; null for what requests do not spend.
+        demand: Option<DemandDocument> = resource.demand.as_ref().map(DemandDocument::new),
+    }
+
+    /// What limits the target of a run, with the resources that it is found from.
+    #[schemars(title = "A Plimsoll run, explained")]
+    pub struct ExplanationDocument(findings: &Findings) {
+        /// Always `plimsoll/explanation/1`.
+        schema: &'static str = "plimsoll/explanation/1",
+        /// What limits.
+        verdict: VerdictDocument = VerdictDocument::new(&findings.verdict),
+        /// All resources of all hosts that were sampled.
+        resources: Vec<ResourceDocument> = each(&findings.resources, ResourceDocument::new),
+    }
+
+    /// What was found in one row of a table.
+    pub struct RowDocument(finding: &RowFinding) {
+        /// The name of the row; empty if it has none.
+        label: String = &finding.label,
+        /// What limits in it; always inferred, or unknown.
+        verdict: VerdictDocument = VerdictDocument::new(&finding.verdict),
+        /// How the row breaks Little's law; null if it does not, or if too little of it is known.
+        littles_law: Option<BreachDocument> = finding.breach.as_ref().map(BreachDocument::new),
+    }
+
+    /// A row whose connections, throughput and response time are inconsistent.
+    pub struct BreachDocument(breach: &LawBreach) {
+        /// Requests under way: throughput times response time.
+        under_way: f64 = breach.under_way,
+        /// Connections, by the table.
+        connections: f64 = breach.connections,
+        /// What that means, in words.
+        meaning: String = words::breach_meaning(breach),
+    }
+
+    /// What was found in a table of measurements.
+    #[schemars(title = "A table of measurements, explained by Plimsoll")]
+    pub struct TableDocument(findings: &TableFindings) {
+        /// Always `plimsoll/table/1`.
+        schema: &'static str = "plimsoll/table/1",
+        /// The rows that have a throughput, in the table's order.
+        rows: Vec<RowDocument> = each(&findings.rows, RowDocument::new),
+        /// What several rows say together, in words.
+        conclusions: Vec<String> = words::conclusions(findings),
+        /// The loads at which a tier in front starts to limit those behind it, from rows whose requests are held for a known
+        /// time.
+        break_evens: Vec<BreakEvenDocument> = each(&findings.break_evens, BreakEvenDocument::new),
+    }
+}
+
+/// The knee, if the ladder reached a plateau.
+fn knee(findings: &Findings) -> Option<Knee> {
+    findings.knee.filter(|knee| knee.reached)
+}
+
+fn best_connections(findings: &Findings) -> Option<u32> {
+    let best = findings.slo?.best_step?;
+    findings.steps.iter().find(|step| step.index == best).map(|step| step.connections)
+}
+
+fn held(held: Held) -> Option<bool> {
+    match held {
+        Held::Yes => Some(true),
+        Held::No => Some(false),
+        Held::Unknown => None,
+    }
+}
+
+fn place_kind(place: &Place) -> &'static str {
+    match place {
+        Place::Generator => "generator",
+        Place::Target(_) => "target",
+        Place::Unwatched(_) => "unwatched",
+        Place::Nowhere => "none",
+        Place::Host { part: Part::Whole, .. } => "host",
+        Place::Host { part: Part::Process(_), .. } => "process",
+        Place::Host { part: Part::Thread(_), .. } => "thread",
+        Place::Host { part: Part::Interface(_), .. } => "interface",
+        Place::Host { part: Part::Group(_), .. } => "group",
+        Place::Host { part: Part::Device(_), .. } => "device",
+        Place::Host { part: Part::Core(_), .. } => "core",
+        Place::Host { part: Part::Component(_), .. } => "component",
+        Place::Host { part: Part::Listener(_), .. } => "listener",
+        Place::Host { part: Part::OtherProcess(_), .. } => "other_process",
+        Place::Host { part: Part::OtherGuests, .. } => "other_guests",
+        Place::Host { part: Part::Others, .. } => "others",
     }
 }
 
@@ -197,7 +324,7 @@ pub(super) fn findings(findings: &Findings) -> Vec<FindingDocument> {
 /// Every step is evidence of the knee.
 fn ladder(findings: &Findings) -> Vec<EvidenceDocument> {
     each(&findings.steps, |step| {
-        let at = count_of(step.connections, "connection");
+        let at = connections(step.connections);
         EvidenceDocument::new("throughput in requests per second", step.throughput.value, None, at)
     })
 }
@@ -207,16 +334,11 @@ fn knee_findings(findings: &Findings, knee: &Knee) -> Vec<FindingDocument> {
         let what = "highest throughput seen, still growing, requests per second";
         return vec![FindingDocument::new("throughput_highest", what, knee.plateau, ladder(findings))];
     }
-    let connections = exact(f64::from(knee.connections));
-    let knee_what = "fewest tested connections within 5 % of the plateau";
+    let (plateau, connections) = (knee.plateau, exact(f64::from(knee.connections)));
+    let fewest = "fewest tested connections within 5 % of the plateau";
     vec![
-        FindingDocument::new(
-            "plateau",
-            "highest throughput, requests per second",
-            knee.plateau,
-            ladder(findings),
-        ),
-        FindingDocument::new("knee", knee_what, connections, ladder(findings)),
+        FindingDocument::new("plateau", "highest throughput, requests per second", plateau, ladder(findings)),
+        FindingDocument::new("knee", fewest, connections, ladder(findings)),
     ]
 }
 

@@ -1,12 +1,83 @@
-//! Rows made of runs, and break-evens, which tables have too.
+//! Runs of the same tiers with other numbers of machines, schema `plimsoll/tiers/1`; rows made of runs, and break-evens, which tables
+//! have too.
 
-use plimsoll_analyze::{BreakEven, PooledTier, RowRun, RunRows, TableRow, TableTier, TriedRow};
+use plimsoll_analyze::{
+    BreakEven, Efficiency, Estimate, PooledTier, RowRun, RunRows, TableRow, TableTier, TierRow, TierScaling,
+    TierUse, TriedRow,
+};
 
 use super::document::{Interval, document, each, ms};
-use super::tier_rows::TierUseDocument;
 use crate::words;
+use crate::words::machines::tier_counts;
 
 document! {
+    /// All runs as one document.
+    #[schemars(title = "Tiers side by side")]
+    pub struct TiersDocument(rows: &[TierRow], scalings: &[TierScaling]) {
+        /// Always `plimsoll/tiers/1`.
+        schema: &'static str = "plimsoll/tiers/1",
+        /// One row for each run.
+        rows: Vec<TierRowDocument> = each(rows, TierRowDocument::new),
+        /// Runs that differ only in the machines of one tier.
+        scalings: Vec<TierScalingDocument> = each(scalings, TierScalingDocument::new),
+    }
+
+    /// One run.
+    pub struct TierRowDocument(row: &TierRow) {
+        /// Its name.
+        name: String = &row.name,
+        /// The highest throughput, requests per second.
+        throughput_per_sec: f64 = row.throughput.value,
+        /// The 95 % interval of that.
+        throughput_interval: Interval = row.throughput,
+        /// True if the generator was the limit.
+        lower_bound: bool = row.lower_bound,
+        /// Connections of that step.
+        connections: u32 = row.connections,
+        /// Mean response time of that step.
+        mean_ms: f64 = ms(row.mean_latency_ns),
+        /// What limits.
+        limit: &'static str = row.limit.name(),
+        /// The tier that limits.
+        limiting_tier: String = &row.limiting_tier,
+        /// The confidence of that.
+        confidence: &'static str = row.confidence.name(),
+        /// Throughput per machine compared with the fewest machines of the tier that differs; null where none differs.
+        efficiency: Option<f64> = efficiency(row).map(|ratio| ratio.value),
+        /// The 95 % interval of that.
+        efficiency_interval: Interval = efficiency(row),
+        /// The tiers.
+        tiers: Vec<TierUseDocument> = each(&row.tiers, TierUseDocument::new),
+    }
+
+    /// What a tier used.
+    pub struct TierUseDocument(tier: &TierUse) {
+        /// Its name.
+        tier: String = &tier.tier,
+        /// Its machines.
+        machines: u32 = tier.machines,
+        /// The utilisation of their CPU, 0 to 1.
+        cpu: Option<f64> = tier.cpu_ratio,
+        /// Bits per second into each machine.
+        in_bits_per_sec: Option<f64> = tier.in_bits_per_sec,
+        /// Bits per second out of each machine.
+        out_bits_per_sec: Option<f64> = tier.out_bits_per_sec,
+        /// The utilisation of its link in the busier direction, 0 to 1.
+        link: Option<f64> = tier.link_ratio,
+    }
+
+    /// Throughput over the machines of one tier.
+    pub struct TierScalingDocument(scaling: &TierScaling) {
+        /// The tier.
+        tier: String = &scaling.tier,
+        /// The others with their machines.
+        others: String = tier_counts(&scaling.others),
+        /// Machines, requests per second, and requests per second if throughput were linear from the fewest machines.
+        points: Vec<[f64; 3]> = each(&scaling.points, |(machines, throughput, _)| {
+            [f64::from(*machines), throughput.value, scaling.ideal_per_sec(*machines)]
+        }),
+    }
+
     /// The load at which a tier in front starts to limit those behind it.
     pub struct BreakEvenDocument(even: &BreakEven) {
         /// The tier in front.
@@ -26,9 +97,7 @@ document! {
         /// The rows near it, which were not used for the prediction.
         trials: Vec<TriedRowDocument> = each(&even.trials, TriedRowDocument::new),
     }
-}
 
-document! {
     /// A tier that was measured alone at several held times. Its throughput is `at_once` over the time held plus `overhead_ms`.
     pub struct PooledTierDocument(tier: &PooledTier) {
         /// Its name.
@@ -40,9 +109,7 @@ document! {
         /// Its throughput where another limit is nearer; null if that was not measured.
         most_per_sec: f64 = tier.most_per_sec,
     }
-}
 
-document! {
     /// A row near a break-even.
     pub struct TriedRowDocument(trial: &TriedRow) {
         /// The name of the row.
@@ -58,9 +125,7 @@ document! {
         /// True if that is within the range.
         agrees: bool = trial.agrees(),
     }
-}
 
-document! {
     /// A row of a run.
     pub struct RunRowDocument(row: &TableRow, run: &RowRun) {
         /// The name of the row.
@@ -101,9 +166,7 @@ document! {
         /// The tiers.
         tiers: Vec<TierUseDocument> = each(&run.measured.tiers, TierUseDocument::new),
     }
-}
 
-document! {
     /// A host or tier that was measured alone.
     pub struct AloneDocument(tier: &TableTier, alone_per_sec: f64) {
         /// Its name.
@@ -111,9 +174,7 @@ document! {
         /// Requests per second.
         throughput_per_sec: f64 = alone_per_sec,
     }
-}
 
-document! {
     /// What the runs of a file say as rows.
     pub struct RunRowsDocument(made: &RunRows) {
         /// The rows.
@@ -124,6 +185,10 @@ document! {
         /// The loads at which a tier in front starts to limit those behind it.
         break_evens: Vec<BreakEvenDocument> = each(&made.found.break_evens, BreakEvenDocument::new),
     }
+}
+
+fn efficiency(row: &TierRow) -> Option<Estimate> {
+    row.efficiency.as_ref().map(|Efficiency { ratio, .. }| *ratio)
 }
 
 fn alone(tier: &TableTier) -> Option<AloneDocument> {
