@@ -65,12 +65,12 @@ fn words(reason: &GeneratorReason) -> (String, String, String) {
             format!("{}, {} times", kind.row().meaning, grouped(count)),
             format!("requests failed: {}", kind.row().meaning),
         ),
-        GeneratorReason::OutOfConnections { connections: open, descriptors } => {
-            let (open, descriptors) = (grouped(open), grouped(descriptors));
+        GeneratorReason::OutOfConnections { connections: open, descriptors: limit } => {
+            let (open, limit) = (grouped(open), grouped(limit));
             (
                 "no descriptor left".to_owned(),
                 format!(
-                    "requests waited although all {open} connections that {descriptors} descriptors allow were open"
+                    "requests waited although all {open} connections that {limit} descriptors allow were open"
                 ),
                 "connections open, against the descriptors of this process".to_owned(),
             )
