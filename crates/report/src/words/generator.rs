@@ -65,16 +65,15 @@ fn words(reason: &GeneratorReason) -> (String, String, String) {
             format!("{}, {} times", kind.row().meaning, grouped(count)),
             format!("requests failed: {}", kind.row().meaning),
         ),
-        GeneratorReason::OutOfConnections { connections: open, descriptors: limit } => {
-            let (open, limit) = (grouped(open), grouped(limit));
-            (
-                "no descriptor left".to_owned(),
-                format!(
-                    "requests waited although all {open} connections that {limit} descriptors allow were open"
-                ),
-                "connections open, against the descriptors of this process".to_owned(),
-            )
-        }
+        GeneratorReason::OutOfConnections { connections, descriptors } => (
+            "no descriptor left".to_owned(),
+            format!(
+                "requests waited although all {} connections that {} descriptors allow were open",
+                grouped(connections),
+                grouped(descriptors)
+            ),
+            "connections open, against the descriptors of this process".to_owned(),
+        ),
         GeneratorReason::Stolen { ratio } => (
             format!("CPU {} stolen", share_text(ratio)),
             format!("other machines took {} of this machine's CPU time", share_text(ratio)),
