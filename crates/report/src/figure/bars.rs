@@ -58,12 +58,12 @@ impl Scale {
         let most = bars.iter().map(|bar| ends(bar).1).fold(0.0, f64::max);
         let least = bars.iter().map(|bar| -ends(bar).0).fold(0.0, f64::max);
         let wide = Axis::from_zero("", most.max(least));
-        let (right, left) =
-            if most >= least { (wide.clone(), least) } else { (Axis::from_zero("", most), least) };
         // Both sides have the same distance of ticks.
-        let steps = |reach: f64| (reach * 1.02 / wide.step).ceil();
-        let below = Axis { top: steps(left) * wide.step, last_tick: steps(left) * wide.step, ..wide.clone() };
-        let above = Axis { top: steps(most) * wide.step, last_tick: steps(most) * wide.step, ..right };
+        let side = |reach: f64| {
+            let top = (reach * 1.02 / wide.step).ceil() * wide.step;
+            Axis { top, last_tick: top, ..wide.clone() }
+        };
+        let (below, above) = (side(least), side(most));
         let width = WIDTH - NAME_ROOM - VALUE_ROOM;
         let unit = width / (above.top + below.top).max(f64::MIN_POSITIVE);
         (Self { zero: NAME_ROOM + below.top * unit, unit }, above, below)

@@ -22,6 +22,15 @@ fn a_ledger_is_drawn_with_costs_and_savings_to_both_sides() {
     figure::ledger(&caption, "µs", &[]).unwrap();
 }
 
+#[test]
+fn both_sides_of_a_ledger_have_the_same_distance_of_ticks() {
+    let caption = Caption { title: String::new(), detail: String::new() };
+    let drawn =
+        figure::ledger(&caption, "µs", &[bar("cache", -1567.0, None), bar("log", 30.0, None)]).unwrap();
+    let ticks = |text: &str| drawn.svg.lines().filter(|line| line.trim() == text).count();
+    assert_eq!((ticks("500"), ticks("-500"), ticks("10")), (1, 1, 0), "{}", drawn.svg);
+}
+
 fn estimate(value: f64) -> Estimate {
     Estimate { value, interval: Some((0.99 * value, 1.01 * value)) }
 }
