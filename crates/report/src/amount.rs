@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::{Estimate, Findings, Percentile, StepSummary, TimeSummary};
-use plimsoll_units::{count_text, duration_text, grouped, percent_text};
+use plimsoll_units::{bytes_text, count_text, duration_text, grouped, percent_text};
 
 /// Printed for a value that is not known; [`NOT_KNOWN_NOTE`] explains it.
 pub(crate) const NOT_KNOWN: &str = "n/k";
@@ -46,6 +46,11 @@ pub(crate) fn at_least(per_sec: f64, lower_bound: bool) -> String {
 /// ` (3,150 to 3,230)`; empty without an interval.
 pub(crate) fn range(interval: Option<(f64, f64)>, text: impl Fn(f64) -> String) -> String {
     if_known(interval, |(lower, upper)| format!(" ({} to {})", text(lower), text(upper)))
+}
+
+/// Bits per second, in the units of links: `200 Mbit/s`.
+pub(crate) fn bits(per_sec: f64) -> String {
+    format!("{}bit/s", bytes_text(per_sec).trim_end_matches('B'))
 }
 
 /// A ratio as per cent, or that it is not known.
@@ -139,5 +144,12 @@ mod tests {
         assert_eq!(span(Duration::from_millis(1500)), "1.5 s");
         assert_eq!(span(Duration::from_secs(300)), "300 s");
         assert_eq!(span(Duration::ZERO), "0 ns");
+    }
+
+    #[test]
+    fn bits_read_in_the_units_of_links() {
+        assert_eq!(bits(200e6), "200 Mbit/s");
+        assert_eq!(bits(2.5e9), "2.50 Gbit/s");
+        assert_eq!(bits(12.0), "12 bit/s");
     }
 }

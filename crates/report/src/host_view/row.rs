@@ -1,6 +1,6 @@
 //! A row of the view.
 
-use plimsoll_units::{escape_control, grouped, significant};
+use plimsoll_units::{escape_control, grouped};
 
 /// The width of the labels' column.
 const LABEL_WIDTH: usize = 11;
@@ -45,15 +45,4 @@ pub(super) fn percent(share: f64) -> String {
         percent if percent >= 0.05 => format!("{percent:.1} %"),
         _ => "0 %".to_owned(),
     }
-}
-
-/// Bits a second in the unit they read best in.
-pub(super) fn bits(per_sec: f64) -> String {
-    let (scale, unit) = match per_sec {
-        size if size < 999.5 => (1.0, "bit/s"),
-        size if size < 999.5e3 => (1e3, "kbit/s"),
-        size if size < 999.5e6 => (1e6, "Mbit/s"),
-        _ => (1e9, "Gbit/s"),
-    };
-    format!("{} {unit}", significant(per_sec / scale))
 }

@@ -4,9 +4,9 @@ use plimsoll_record::metric::{conntrack, disk, interface, listener, sockets, tcp
 use plimsoll_record::{Metric, Source};
 use plimsoll_units::{bytes_text, count_text, duration_text};
 
-use super::row::{Row, bits, level_text, percent};
+use super::row::{Row, level_text, percent};
 use super::window::{Seen, Window};
-use crate::amount::if_known;
+use crate::amount::{bits, if_known};
 
 /// A disk is busy from here on, although one that takes many requests at once may still take more.
 const DISK_BUSY: f64 = 0.9;

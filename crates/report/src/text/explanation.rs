@@ -7,7 +7,7 @@ use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, shar
 use super::paragraph::{advice, blocks, headed, point, wrapped};
 use super::table::table;
 use super::verdict;
-use crate::amount::{if_known, load_of};
+use crate::amount::{bits, if_known, load_of};
 use crate::words;
 
 /// A resource that is used less than this at every step is left out of the table.
@@ -56,7 +56,7 @@ fn name(Resource { kind, host, detail, .. }: &Resource) -> String {
 fn amount(kind: ResourceKind, value: f64) -> String {
     match kind.unit() {
         "cores" => format!("{} cores", significant(value)),
-        "bits_per_sec" => format!("{}bit/s", bytes_text(value).trim_end_matches('B')),
+        "bits_per_sec" => bits(value),
         "packets_per_sec" => format!("{} packets/s", count_text(value)),
         "bytes" => bytes_text(value),
         "bytes_per_sec" => format!("{}/s", bytes_text(value)),

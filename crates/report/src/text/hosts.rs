@@ -9,7 +9,7 @@ use plimsoll_units::{bytes_text, count_text, escape_control, grouped, share_text
 
 use super::paragraph::{fact, wrapped};
 use super::tiers;
-use crate::amount::{counted, if_known, list, load_of, plateau_position};
+use crate::amount::{bits, counted, if_known, list, load_of, plateau_position};
 
 /// Resources that matter only when they are nearly full are left out below this utilisation.
 const PART_NOTED: f64 = 0.5;
@@ -109,8 +109,8 @@ impl<'a> Used<'a> {
     }
 
     /// One direction of the busiest interface: bits, its capacity, and packets.
-    fn way(&self, way: &str, bits: ResourceKind, packets: ResourceKind) -> Option<String> {
-        let (link, used) = self.most_of(bits)?;
+    fn way(&self, way: &str, bandwidth: ResourceKind, packets: ResourceKind) -> Option<String> {
+        let (link, used) = self.most_of(bandwidth)?;
         let frames = self.rows_of(packets).find(|(row, _)| row.detail == link.detail);
         let full = |row: &Resource| self.part(row).is_some_and(|part| part >= PART_NOTED);
         if *used < BITS_NOTED && !full(link) && !frames.is_some_and(|(row, _)| full(row)) {
@@ -119,7 +119,7 @@ impl<'a> Used<'a> {
         let frames = if_known(frames, |(row, used)| {
             format!(" ({}{} packets/s)", count_text(*used), of_capacity(row, count_text))
         });
-        Some(format!("{way} {}{}{frames}", bits_text(*used), of_capacity(link, bits_text)))
+        Some(format!("{way} {}{}{frames}", bits(*used), of_capacity(link, bits)))
     }
 
     fn memory(&self) -> Option<String> {
@@ -171,15 +171,6 @@ fn cores_text(cores: f64) -> String {
     let amount =
         if amount.contains('.') { amount.trim_end_matches('0').trim_end_matches('.') } else { &amount };
     format!("{amount} {}", if amount == "1" { "core" } else { "cores" })
-}
-
-fn bits_text(bits: f64) -> String {
-    let (scale, unit) = match bits.abs() {
-        size if size < 999.5e3 => (1e3, "kbit/s"),
-        size if size < 999.5e6 => (1e6, "Mbit/s"),
-        _ => (1e9, "Gbit/s"),
-    };
-    format!("{} {unit}", significant(bits / scale))
 }
 
 fn throttled(throttled: &Throttled) -> Option<String> {

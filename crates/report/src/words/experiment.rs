@@ -4,8 +4,7 @@ use plimsoll_analyze::{Experiment, Flaw, Proof, ProofOutcome, Raise};
 use plimsoll_plan::Cap;
 use plimsoll_units::{bytes_text, count_text, significant};
 
-use super::phrase::bits;
-use crate::amount::{connections, if_known, range};
+use crate::amount::{bits, connections, if_known, range};
 
 /// The sentences about it.
 pub(super) fn sentences(experiment: &Experiment) -> String {

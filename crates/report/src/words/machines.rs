@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plimsoll_analyze::{DemandUnit, Doubt, Origin, Remark, Taken, TierCount, TierResource};
 use plimsoll_units::{bytes_text, count_text, duration_text, significant};
 
-use crate::amount::{if_known, list};
+use crate::amount::{bits, if_known, list};
 
 /// What a resource is called behind an article or a possessive.
 pub(crate) fn resource(resource: TierResource) -> &'static str {
@@ -44,15 +44,6 @@ pub(crate) fn per_request(unit: DemandUnit, value: f64) -> String {
         DemandUnit::Bits => bytes_text(value / 8.0),
         DemandUnit::Packets => format!("{} packets", significant(value)),
     }
-}
-
-fn bits(bits_per_sec: f64) -> String {
-    let (scale, unit) = match bits_per_sec {
-        value if value < 999.5e3 => (1e3, "kbit/s"),
-        value if value < 999.5e6 => (1e6, "Mbit/s"),
-        _ => (1e9, "Gbit/s"),
-    };
-    format!("{} {unit}", significant(bits_per_sec / scale))
 }
 
 /// What a demand was found from: `5 rows of phase 4`, a run's name.

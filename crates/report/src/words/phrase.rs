@@ -3,7 +3,7 @@
 use plimsoll_analyze::{PlaceCount, ResourceId, ResourceKind, ResourceUse, Verdict};
 use plimsoll_units::{count_text, grouped, share_text, significant};
 
-use crate::amount::if_known;
+use crate::amount::{bits, if_known};
 
 /// Names joined as in a sentence.
 pub(super) fn joined(names: &[String]) -> String {
@@ -101,28 +101,14 @@ pub(super) fn resource_used(used: &ResourceUse) -> String {
     format!("{} was {} used", resource_name(&used.resource), share_text(used.share))
 }
 
-/// Bits per second with the unit that people use: `200 Mbit/s`.
-pub(crate) fn bits(bits_per_sec: f64) -> String {
-    let units = [(1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
-    let unit = units.iter().find(|(size, _)| bits_per_sec >= *size).unwrap_or(&(1.0, "bit/s"));
-    format!("{} {}", significant(bits_per_sec / unit.0), unit.1)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{bits, joined};
+    use super::joined;
 
     #[test]
     fn names_are_joined_as_people_do() {
         let names = |names: &[&str]| joined(&names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
         assert_eq!(names(&["a"]), "a");
         assert_eq!(names(&["a", "b", "c"]), "a, b and c");
-    }
-
-    #[test]
-    fn bits_read_in_the_units_of_links() {
-        assert_eq!(bits(200e6), "200 Mbit/s");
-        assert_eq!(bits(2.5e9), "2.50 Gbit/s");
-        assert_eq!(bits(12.0), "12.0 bit/s");
     }
 }
