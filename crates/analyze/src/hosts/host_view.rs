@@ -79,6 +79,7 @@ pub struct Throttled {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "UnreadDocument")]
 pub struct Unread {
+    /// The source.
     pub source: String,
     /// How often it could not be read.
     pub times: u64,
