@@ -11,7 +11,7 @@ use crate::hosts::utilisation::FREE;
 use crate::knee::{TOLERANCE, counts_for_capacity, whole};
 
 /// An experiment that predicts less than this ratio is not worth making: twice the tolerance that a plateau is known by.
-const RATIO_LEAST: f64 = 1.0 + 2.0 * TOLERANCE;
+const MIN_RATIO: f64 = 1.0 + 2.0 * TOLERANCE;
 
 /// How throughput should move, and what else bounds it.
 #[derive(Debug, Clone, PartialEq)]
@@ -137,7 +137,7 @@ pub(crate) fn predict(
     let bounds = [next, other_way, offered, load].into_iter().flatten();
     // Half as much memory again does not fetch half as much again: how many pages stay depends on which are asked for. That
     // something is gained is all that is certain.
-    let alone = if raise.cap == Cap::Memory { RATIO_LEAST } else { raise.ratio() };
+    let alone = if raise.cap == Cap::Memory { MIN_RATIO } else { raise.ratio() };
     match bounds.min_by(|a, b| a.0.total_cmp(&b.0)) {
         Some((ratio, bound)) if ratio < alone => Prediction { ratio, bound: Some(bound) },
         _ => Prediction { ratio: alone, bound: None },
@@ -187,7 +187,7 @@ pub fn experiment(findings: &Findings) -> Result<(Raise, u32), UntriedVerdict> {
     let Some(before) = before else { return Err(UntriedVerdict::NotCapped { host, cap }) };
     let raise = Raise { host, cap, before, after: raised(before) };
     match predict(findings, step, &raise, resource) {
-        Prediction { ratio, bound: Some(bound) } if ratio < RATIO_LEAST => {
+        Prediction { ratio, bound: Some(bound) } if ratio < MIN_RATIO => {
             Err(UntriedVerdict::Bounded { host: raise.host, cap, bound, ratio })
         }
         _ => Ok((raise, findings.steps[step].index)),

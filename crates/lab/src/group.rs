@@ -25,10 +25,10 @@ use hierarchy::Hierarchies;
 const PERIOD_US: f64 = 10_000.0;
 
 /// The smallest quota of a period that the kernel takes (sched-bwc: 1 ms).
-const QUOTA_US_MIN: f64 = 1_000.0;
+const MIN_QUOTA_US: f64 = 1_000.0;
 
 /// The longest period that the kernel takes.
-const PERIOD_US_MAX: f64 = 1_000_000.0;
+const MAX_PERIOD_US: f64 = 1_000_000.0;
 
 /// What a group of version 1 may have in swap: more than is charged to it at once.
 const SWAP_BYTES: u64 = 4 << 20;
@@ -233,8 +233,8 @@ impl Drop for HostGroups {
 
 /// The processor time that a share comes to, and the time it is dealt out in, in microseconds.
 fn quota_us(cores: f64) -> (u64, u64) {
-    let period = (QUOTA_US_MIN / cores).clamp(PERIOD_US, PERIOD_US_MAX);
-    let quota = (cores * period).max(QUOTA_US_MIN);
+    let period = (MIN_QUOTA_US / cores).clamp(PERIOD_US, MAX_PERIOD_US);
+    let quota = (cores * period).max(MIN_QUOTA_US);
     (quota.round() as u64, period.round() as u64)
 }
 

@@ -89,8 +89,8 @@ impl Lab {
     /// When that fails; then nothing is left. The error holds the last lines of what failed.
     pub fn up(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
         let count = spec.hosts.len() + spec.generator.count as usize;
-        if count > naming::HOSTS_MAX {
-            return Err(LabError::TooManyHosts { most: naming::HOSTS_MAX, count });
+        if count > naming::MAX_HOSTS {
+            return Err(LabError::TooManyHosts { most: naming::MAX_HOSTS, count });
         }
         [options.folder, &std::env::temp_dir()].into_iter().try_for_each(seen_by_hosts)?;
         let builder = LabBuilder::new(spec, options)?;

@@ -12,7 +12,7 @@ use plimsoll_units::best_effort;
 
 use crate::LabError;
 use crate::group::remove_tree;
-use crate::naming::{LABS_MAX, NAME};
+use crate::naming::{MAX_LABS, NAME};
 
 /// Something that outlives a killed process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Lease {
         let make = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
         make.map_err(LabError::file("make the folder", folder))?;
         clear_dead(folder)?;
-        for number in 0..LABS_MAX {
+        for number in 0..MAX_LABS {
             let path = folder.join(format!("{NAME}{number}"));
             let Some(file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
             // One with lines is of a dead lab of which something could not be removed.
@@ -76,7 +76,7 @@ impl Lease {
                 return Ok(Self { number, path, file });
             }
         }
-        Err(LabError::TooMany(LABS_MAX))
+        Err(LabError::TooMany(MAX_LABS))
     }
 
     pub(crate) fn number(&self) -> u16 {

@@ -37,7 +37,7 @@ const BURST_PER_SEC: u64 = 500;
 const QUEUE_PER_SEC: u64 = 20;
 
 /// The least that a queue holds, in packets.
-const QUEUE_PACKETS_MIN: u64 = 64;
+const MIN_QUEUE_PACKETS: u64 = 64;
 
 /// The end of a host's link at the bridge.
 pub(crate) fn port(index: usize) -> String {
@@ -102,7 +102,7 @@ pub(crate) fn cap_lines(interface: &str, direction: Direction, capacity: &Capaci
         Some(bits) => lines += &bandwidth_line(interface, parent, bits),
         None => {
             if let Some(packets) = capacity.packets_per_sec {
-                let queue = (packets / QUEUE_PER_SEC).max(QUEUE_PACKETS_MIN);
+                let queue = (packets / QUEUE_PER_SEC).max(MIN_QUEUE_PACKETS);
                 lines += &format!("qdisc replace dev {interface} {parent} pfifo limit {queue}\n");
             }
         }
@@ -114,7 +114,7 @@ fn packet_line(interface: &str, parent: &str, packets_per_sec: u64) -> String {
     let bits = packets_per_sec.saturating_mul(PACKET_BYTES * 8);
     let burst = (packets_per_sec / BURST_PER_SEC).max(2) * PACKET_BYTES;
     // The child has the queue; this one is never used.
-    let limit = burst + QUEUE_PACKETS_MIN * PACKET_BYTES;
+    let limit = burst + MIN_QUEUE_PACKETS * PACKET_BYTES;
     format!(
         "qdisc replace dev {interface} {parent} tbf rate {bits}bit burst {burst} mpu {PACKET_BYTES} limit {limit}\n"
     )
@@ -123,7 +123,7 @@ fn packet_line(interface: &str, parent: &str, packets_per_sec: u64) -> String {
 fn bandwidth_line(interface: &str, parent: &str, bits_per_sec: u64) -> String {
     let bytes_per_sec = bits_per_sec / 8;
     let burst = (bytes_per_sec / BURST_PER_SEC).max(2 * FRAME_BYTES);
-    let limit = (bytes_per_sec / QUEUE_PER_SEC).max(QUEUE_PACKETS_MIN * FRAME_BYTES) + burst;
+    let limit = (bytes_per_sec / QUEUE_PER_SEC).max(MIN_QUEUE_PACKETS * FRAME_BYTES) + burst;
     format!("qdisc replace dev {interface} {parent} tbf rate {bits_per_sec}bit burst {burst} limit {limit}\n")
 }
 

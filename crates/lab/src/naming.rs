@@ -13,10 +13,10 @@ const RANGE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 0);
 pub(crate) const PREFIX: u8 = 24;
 
 /// How many labs the range has room for.
-pub(crate) const LABS_MAX: u16 = 512;
+pub(crate) const MAX_LABS: u16 = 512;
 
 /// How many hosts a lab has room for: the bridge has the first address, and the last is for all of them.
-pub(crate) const HOSTS_MAX: usize = 253;
+pub(crate) const MAX_HOSTS: usize = 253;
 
 /// The address of the bridge of a lab.
 pub(crate) fn bridge(lab: u16) -> Ipv4Addr {
@@ -25,11 +25,11 @@ pub(crate) fn bridge(lab: u16) -> Ipv4Addr {
 
 /// The address of the host at this index, counted from 0.
 pub(crate) fn host(lab: u16, index: usize) -> Ipv4Addr {
-    at(lab, index.min(HOSTS_MAX) as u32 + 2)
+    at(lab, index.min(MAX_HOSTS) as u32 + 2)
 }
 
 fn at(lab: u16, place: u32) -> Ipv4Addr {
-    Ipv4Addr::from_bits(RANGE.to_bits() + u32::from(lab.min(LABS_MAX - 1)) * 256 + place)
+    Ipv4Addr::from_bits(RANGE.to_bits() + u32::from(lab.min(MAX_LABS - 1)) * 256 + place)
 }
 
 #[cfg(test)]
@@ -41,6 +41,6 @@ mod tests {
         assert_eq!(bridge(0), Ipv4Addr::new(198, 18, 0, 1));
         assert_eq!(host(0, 0), Ipv4Addr::new(198, 18, 0, 2));
         assert_eq!(host(1, 0), Ipv4Addr::new(198, 18, 1, 2));
-        assert_eq!(host(LABS_MAX - 1, HOSTS_MAX - 1), Ipv4Addr::new(198, 19, 255, 254));
+        assert_eq!(host(MAX_LABS - 1, MAX_HOSTS - 1), Ipv4Addr::new(198, 19, 255, 254));
     }
 }

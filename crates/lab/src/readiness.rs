@@ -51,9 +51,9 @@ fn connect(address: Ipv4Addr, port: u16) -> io::Result<TcpStream> {
 
 /// The first line of the answer, up to some length.
 fn first_line(mut stream: TcpStream, path: &str, name: &str) -> io::Result<String> {
-    const LINE_BYTES_MAX: u64 = 200;
+    const MAX_LINE_BYTES: u64 = 200;
     write!(stream, "GET {path} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n")?;
     let mut line = Vec::new();
-    BufReader::new(stream).take(LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
+    BufReader::new(stream).take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
     Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
 }

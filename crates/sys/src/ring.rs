@@ -23,12 +23,12 @@ use memory::{Addresses, SendCopies};
 use provided::ProvidedBuffers;
 
 /// Submissions that fit into the queue. More are handed to the kernel in several calls.
-const SUBMISSIONS_MAX: u32 = 1024;
+const MAX_SUBMISSIONS: u32 = 1024;
 /// Completions that fit into the queue. The kernel keeps more until there is room.
-const COMPLETIONS_MAX: u32 = 4096;
+const MAX_COMPLETIONS: u32 = 4096;
 /// The most completions that one wait asks for. The kernel runs that much deferred work in one call if it is there,
 /// and only some twenty items if the wait asks for fewer.
-const WAIT_MAX: u32 = COMPLETIONS_MAX / 2;
+const MAX_WAIT: u32 = MAX_COMPLETIONS / 2;
 /// A send of at most this size fits the socket's buffer and completes at once, unless the peer does not read.
 const IMMEDIATE_BYTES: usize = 16 * 1024;
 /// If such a send does not complete, a wait that counts on it lasts at most this much longer.
@@ -52,7 +52,7 @@ const COPY: u64 = 1 << 63;
 
 /// How often a dropped ring cancels all operations before it leaks its memory instead. One pass ends every waiting
 /// operation; more passes are needed only for operations that the kernel is executing.
-const CANCELS_MAX: usize = 1000;
+const MAX_CANCELS: usize = 1000;
 
 /// The size of the receive buffers.
 #[derive(Debug, Clone, Copy)]
@@ -179,7 +179,7 @@ impl Ring {
             uring,
             memory,
             retired: Vec::new(),
-            completions: Vec::with_capacity(COMPLETIONS_MAX as usize),
+            completions: Vec::with_capacity(MAX_COMPLETIONS as usize),
             next: 0,
             current: None,
             enabled: false,
@@ -351,7 +351,7 @@ impl Ring {
             () if linger_us == 0 || !self.can_linger => 1,
             () => {
                 arguments = arguments.min_wait_usec(linger_us);
-                (policy.completions.max(1) + immediate).min(WAIT_MAX)
+                (policy.completions.max(1) + immediate).min(MAX_WAIT)
             }
         };
         let flags = ENTER_GETEVENTS | ENTER_EXT_ARG;
@@ -406,7 +406,7 @@ impl Ring {
     /// Ends all operations; false if some may be left. The kernel searches for each from the start of its list, so a
     /// caller with thousands of operations cancels them by their tokens first.
     fn quiesce(&mut self) -> bool {
-        for _ in 0..CANCELS_MAX {
+        for _ in 0..MAX_CANCELS {
             // Hands over what is queued. Operations that are cancelled or done end here.
             while self.reap() > 0 {}
             self.retired.clear();
@@ -427,8 +427,8 @@ impl Ring {
         let flags = ENTER_GETEVENTS | ENTER_EXT_ARG;
         // SAFETY: the argument is the structure that this flag asks for, and outlives the call, as does the time
         // that it points to.
-        let entered = unsafe { self.uring.submitter().enter(queued, WAIT_MAX, flags, Some(&arguments)) };
-        // A timeout of zero mostly ends with an error, as fewer than WAIT_MAX completions are there. Whatever it was,
+        let entered = unsafe { self.uring.submitter().enter(queued, MAX_WAIT, flags, Some(&arguments)) };
+        // A timeout of zero mostly ends with an error, as fewer than MAX_WAIT completions are there. Whatever it was,
         // `cancel_all` finds the operations that are left.
         entered.unwrap_or_default();
         self.uring.completion().count()
@@ -492,11 +492,11 @@ fn send(socket: &Socket, start: *const u8, length: usize) -> squeue::Entry {
 fn build() -> io::Result<IoUring> {
     let mut builder = IoUring::builder();
     builder.setup_r_disabled().setup_single_issuer().setup_defer_taskrun().setup_submit_all();
-    builder.setup_cqsize(COMPLETIONS_MAX);
+    builder.setup_cqsize(MAX_COMPLETIONS);
     let bare = builder.clone();
     // Since Linux 6.6; it spares an indirection.
     builder.setup_no_sqarray();
-    builder.build(SUBMISSIONS_MAX).or_else(|_| bare.build(SUBMISSIONS_MAX))
+    builder.build(MAX_SUBMISSIONS).or_else(|_| bare.build(MAX_SUBMISSIONS))
 }
 
 impl Drop for Ring {

@@ -3,7 +3,7 @@
 use super::trial::Cell;
 
 /// Up to so many switches all combinations are measured: sixteen. Beyond that they would take too long.
-const FULL_MOST: usize = 4;
+const MAX_FULL_DESIGN: usize = 4;
 
 /// How combinations are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum Design {
 impl Design {
     /// The design for so many switches.
     pub fn of(switches: usize) -> Self {
-        if switches <= FULL_MOST { Self::Full } else { Self::OneAtATime }
+        if switches <= MAX_FULL_DESIGN { Self::Full } else { Self::OneAtATime }
     }
 
     /// The word for it in JSON.
@@ -59,7 +59,7 @@ pub(super) fn recognised(cells: &[Cell], switches: usize) -> Design {
         let settings = settings_of(design, switches);
         settings.len() == cells.len() && cells.iter().all(|cell| settings.contains(&cell.settings))
     };
-    if switches <= FULL_MOST && is(Design::Full) {
+    if switches <= MAX_FULL_DESIGN && is(Design::Full) {
         Design::Full
     } else if is(Design::OneAtATime) {
         Design::OneAtATime

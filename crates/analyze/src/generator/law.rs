@@ -13,16 +13,16 @@ use crate::Steadiness;
 use crate::load::frames::per_second;
 
 /// Little's law speaks only of requests that are answered.
-const SUCCESS_LEAST: f64 = 0.99;
+const MIN_SUCCESS: f64 = 0.99;
 /// With fewer of its connections open than this ratio, a closed loop is held back by their opening.
-const OPEN_RATIO_LEAST: f64 = 0.95;
+const MIN_OPEN_RATIO: f64 = 0.95;
 /// A window shorter than so many mean latencies has too many requests across its edges: those that have not ended when it does
 /// are on average half a latency old, which takes N·R/2 of N·T away. Of 25 that is 2 %. Where the window begins with its
 /// step nothing makes up for that: no request is older than it.
-const LATENCIES_LEAST: f64 = 25.0;
+const MIN_LATENCIES: f64 = 25.0;
 /// In an open loop N is a gauge read at the ends of frames; with fewer requests under way than these, counted over
 /// all readings, its mean is known too badly: the error of a mean of Poisson counts is 1/√count.
-const UNDER_WAY_LEAST: u64 = 2500;
+const MIN_UNDER_WAY: u64 = 2500;
 
 /// What the law says of a step.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ impl Law {
 
 /// The law of a step, where it can be applied.
 pub(super) fn law(evidence: &Evidence<'_>) -> Option<Law> {
-    let answered = evidence.summary.success_ratio.is_some_and(|ratio| ratio >= SUCCESS_LEAST);
+    let answered = evidence.summary.success_ratio.is_some_and(|ratio| ratio >= MIN_SUCCESS);
     let law = if is_fixed(evidence) { closed(evidence) } else { open(evidence) };
     law.filter(|_| answered)
 }
@@ -58,7 +58,7 @@ pub(super) fn is_fixed(evidence: &Evidence<'_>) -> bool {
 /// way. When X·R falls short, connections stood idle, and that is the generator's doing.
 fn closed(evidence: &Evidence<'_>) -> Option<Law> {
     let mean_sec = evidence.measured_mean_ns / 1e9;
-    let applies = open_ratio(evidence).is_some_and(|ratio| ratio >= OPEN_RATIO_LEAST)
+    let applies = open_ratio(evidence).is_some_and(|ratio| ratio >= MIN_OPEN_RATIO)
         && long_enough(evidence, mean_sec.max(evidence.summary.latency.mean_ns / 1e9));
     let depth = f64::from(evidence.step.depth.max(1));
     let expected = || mean_of(evidence.measured, |head| head.connections) * depth;
@@ -71,7 +71,7 @@ fn open(evidence: &Evidence<'_>) -> Option<Law> {
     let workers = evidence.measured.iter().filter(|head| head.of_worker());
     let read: u64 = workers.map(|head| head.in_flight).sum();
     let mean_sec = evidence.measured_service_mean_ns / 1e9;
-    let applies = read >= UNDER_WAY_LEAST
+    let applies = read >= MIN_UNDER_WAY
         && evidence.summary.steadiness == Steadiness::Steady
         && long_enough(evidence, mean_sec);
     let expected = || mean_of(evidence.measured, |head| head.in_flight);
@@ -79,7 +79,7 @@ fn open(evidence: &Evidence<'_>) -> Option<Law> {
 }
 
 fn long_enough(evidence: &Evidence<'_>, mean_sec: f64) -> bool {
-    evidence.summary.measured_sec >= LATENCIES_LEAST * mean_sec
+    evidence.summary.measured_sec >= MIN_LATENCIES * mean_sec
 }
 
 fn ended_per_sec(evidence: &Evidence<'_>) -> f64 {

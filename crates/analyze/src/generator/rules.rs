@@ -13,7 +13,7 @@ use crate::{GeneratorHealth, GeneratorReason, WorkerLoad};
 /// Workers that used, or waited for, less of a core than this would not have used the stolen time.
 const MIN_USE_RATIO: f64 = 0.50;
 /// Fewer segments sent again than these are chance, whatever their ratio.
-const RETRANSMITTED_LEAST: u64 = 100;
+const MIN_RETRANSMITTED: u64 = 100;
 
 /// Everything of the generator's own that held the load back.
 pub(super) fn reasons(evidence: &Evidence<'_>, health: &GeneratorHealth) -> Vec<GeneratorReason> {
@@ -110,7 +110,7 @@ fn stolen(health: &GeneratorHealth) -> Option<GeneratorReason> {
 fn retransmits(health: &GeneratorHealth) -> Option<GeneratorReason> {
     let count = health.machine.segments_retransmitted?;
     let ratio = count as f64 / health.machine.segments_sent?.max(1) as f64;
-    (count >= RETRANSMITTED_LEAST && ratio >= RETRANSMITTED_RATIO)
+    (count >= MIN_RETRANSMITTED && ratio >= RETRANSMITTED_RATIO)
         .then_some(GeneratorReason::Retransmits { ratio, count })
 }
 

@@ -9,7 +9,7 @@ use crate::Estimate;
 const MIN_SPREAD: f64 = 1.25;
 /// A server that is full from the first step on may still serve more under more load, for it sleeps and wakes less often
 /// for each request. Beyond this factor it was not the requests that filled it.
-pub(crate) const BATCHING_MOST: f64 = 3.0;
+pub(crate) const MAX_BATCHING: f64 = 3.0;
 
 /// Whether use grows with throughput, as the law has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -52,7 +52,7 @@ pub(crate) struct Load {
 /// the line over D.
 pub(crate) fn demand(loads: &[Load], plateau: Load, capacity: Option<f64>) -> Option<Demand> {
     let full = |load: &&Load| capacity.is_some_and(|capacity| load.used >= BUSY * capacity);
-    let batched = spread(loads).is_some_and(|(least, most)| most < BATCHING_MOST * least);
+    let batched = spread(loads).is_some_and(|(least, most)| most < MAX_BATCHING * least);
     let mostly_full = batched && 2 * loads.iter().filter(full).count() > loads.len();
     let law = line(loads).map(|line| by_line(&line, plateau, capacity));
     match law.filter(|demand| demand.law == Law::Holds || !mostly_full) {

@@ -9,7 +9,7 @@ use plimsoll_record::{Counters, Metric, Source};
 /// read is missing there.
 const GAP_MOST_NS: u64 = 2_500_000_000;
 /// A rate is known only if reads cover this part of the time it is for.
-const COVERED_LEAST: f64 = 0.5;
+const MIN_COVERED: f64 = 0.5;
 /// A gauge that was not read within a span was that of a read so near to it.
 const NEAR_NS: u64 = 1_000_000_000;
 
@@ -112,8 +112,8 @@ impl<'a> Track<'a> {
             }
         }
         let enough = covered_sec > 0.0
-            && covered_sec >= COVERED_LEAST * span.seconds()
-            && covered_sec >= COVERED_LEAST * read_sec;
+            && covered_sec >= MIN_COVERED * span.seconds()
+            && covered_sec >= MIN_COVERED * read_sec;
         enough.then(|| grown / covered_sec)
     }
 

@@ -9,11 +9,11 @@ pub(crate) const TOLERANCE: f64 = 0.05;
 
 /// A failed answer is often a fast one. A step counts for the knee only if its failures could not move
 /// throughput by more than the tolerance of the knee.
-const SUCCESS_LEAST: f64 = 1.0 - TOLERANCE;
+const MIN_SUCCESS: f64 = 1.0 - TOLERANCE;
 
 /// True if the step's throughput is that of successful answers.
 pub(crate) fn counts_for_capacity(step: &StepSummary) -> bool {
-    step.throughput.value > 0.0 && step.success_ratio.is_some_and(|ratio| ratio >= SUCCESS_LEAST)
+    step.throughput.value > 0.0 && step.success_ratio.is_some_and(|ratio| ratio >= MIN_SUCCESS)
 }
 
 /// True if the step was held until it was measured: not cut by the user or the budget, nor by the target's loss.

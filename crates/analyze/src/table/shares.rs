@@ -5,7 +5,7 @@ use crate::findings::{FigureKind, Limit, TierFigure, TierUsed};
 use crate::hosts::utilisation::BUSY;
 
 /// A tier that was seen to use this part of its CPU or more was at its end somewhere in the table.
-const FULL_LEAST: f64 = 0.8;
+const MIN_FULL: f64 = 0.8;
 
 /// One resource of one tier in a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ fn share(resource: FigureKind, tier: &TableTier, (used, observed): (f64, bool), 
 fn full(rows: &[&TableRow], name: &str, of: fn(&TableTier) -> Option<f64>) -> f64 {
     let tiers = rows.iter().flat_map(|row| row.present()).filter(|tier| tier.name == name);
     let most = tiers.filter_map(of).fold(0.0, f64::max);
-    if most >= FULL_LEAST { most } else { 1.0 }
+    if most >= MIN_FULL { most } else { 1.0 }
 }
 
 /// What a request costs a tier in all its machines together: the median over the rows of the same requests.

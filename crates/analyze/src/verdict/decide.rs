@@ -20,7 +20,7 @@ use super::excluded::{excluded, unobserved};
 use super::facts::concurrency::{Concurrency, concurrency};
 use super::facts::queue::{self, Queue};
 use super::facts::spent::{Named, runs_code};
-use super::facts::threads::{self, TURNS_MOST};
+use super::facts::threads::{self, MAX_TURNS};
 use super::next::next;
 use super::rules::{
     closed, connections, cpu, dependency, disk, link, lock, memory, other_processes, pool, quota, refused,
@@ -248,7 +248,7 @@ fn waiting(ctx: &RuleContext<'_>) -> Option<Decided> {
 /// What requests wait for, where it is observed.
 fn waited_for(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Decided> {
     // Where throughput grew in proportion up to more than turns are taken by, one core in use is chance.
-    let may_be_one_core = !(at_once.straight == Some(true) && at_once.count.value > TURNS_MOST);
+    let may_be_one_core = !(at_once.straight == Some(true) && at_once.count.value > MAX_TURNS);
     let one_core = || first_of(lock::one_core(ctx)).filter(|_| may_be_one_core);
     let computing = || Some(computing_candidate(ctx, &threads::computing(ctx, at_once)?, at_once));
     let named = first_of(memory::candidates(ctx))
@@ -288,7 +288,7 @@ fn unexplained(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> De
 /// A pool of one and a lock look alike from outside; and where throughput bent before the plateau, requests may have met at
 /// something that they take turns at.
 fn may_take_turns(at_once: Concurrency) -> bool {
-    at_once.count.value < TURNS_MOST || at_once.straight == Some(false)
+    at_once.count.value < MAX_TURNS || at_once.straight == Some(false)
 }
 
 fn first_of(candidates: Vec<Candidate>) -> Option<Candidate> {

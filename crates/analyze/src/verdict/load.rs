@@ -16,7 +16,7 @@ const ACHIEVED_RATIO: f64 = 0.99;
 const MOMENT_RATIO: f64 = 0.95;
 
 /// The least that counts as growth from step to step.
-const GAIN_LEAST: f64 = 0.05;
+const MIN_GAIN: f64 = 0.05;
 
 /// The run ended before its first step.
 pub(super) fn nothing_ran(case: &Case<'_>) -> Verdict {
@@ -97,7 +97,7 @@ pub(super) fn grew(steps: &[StepSummary]) -> bool {
 /// The gain of the last step, where there are two.
 pub(super) fn gain_row(case: &Case<'_>) -> Option<Evidence> {
     let (gain, step) = last_gain(case.steps)?;
-    Some(row(Observation::LastGain, gain, Some(GAIN_LEAST), at(step)))
+    Some(row(Observation::LastGain, gain, Some(MIN_GAIN), at(step)))
 }
 
 /// The target is at its limit and the generator is not: the target, or something behind it or between,

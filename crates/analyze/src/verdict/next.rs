@@ -10,7 +10,7 @@ use crate::hosts::utilisation::{BUSY, TIE};
 use crate::knee::counts_for_capacity;
 
 /// No limit is predicted beyond so many times the throughput that was measured.
-const EXTRAPOLATION_MOST: f64 = 2.0;
+const MAX_EXTRAPOLATION: f64 = 2.0;
 
 /// Something that is neither busy nor free.
 pub(super) fn nearly(ctx: &RuleContext<'_>, resource: &Resource) -> Candidate {
@@ -33,7 +33,7 @@ pub(super) fn busy(ctx: &RuleContext<'_>) -> Vec<Suspect> {
 
 /// The resource that is used up next, when those that are named limit no more.
 pub(super) fn next(ctx: &RuleContext<'_>, named: &[Named<'_>]) -> Option<NextLimit> {
-    let most = EXTRAPOLATION_MOST * (1.0 + TIE) * served(ctx);
+    let most = MAX_EXTRAPOLATION * (1.0 + TIE) * served(ctx);
     let left = ctx.spent_by_share().into_iter().map(|(resource, _)| resource);
     let left = left.filter(|resource| !named.contains(&(resource.kind.limit(), resource.host.as_str())));
     let met = left.filter_map(|resource| Some((resource.demand?.at_per_sec?, resource)));

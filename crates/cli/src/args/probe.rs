@@ -8,7 +8,7 @@ use plimsoll_plan::Probe;
 use plimsoll_units::parse_duration;
 
 /// A host's counters are not read more often than this: many of them are kept in hundredths of a second.
-const EVERY_LEAST: Duration = Duration::from_millis(100);
+const MIN_EVERY: Duration = Duration::from_millis(100);
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -57,8 +57,8 @@ fn component(text: &str) -> Result<Probe, String> {
 
 fn every(text: &str) -> Result<Duration, String> {
     let every = parse_duration(text).map_err(|error| error.to_string())?;
-    match every >= EVERY_LEAST {
+    match every >= MIN_EVERY {
         true => Ok(every),
-        false => Err(format!("samples are {} ms apart at least", EVERY_LEAST.as_millis())),
+        false => Err(format!("samples are {} ms apart at least", MIN_EVERY.as_millis())),
     }
 }

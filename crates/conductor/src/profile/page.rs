@@ -8,7 +8,7 @@ use plimsoll_record::ProfileForm;
 use super::error::{GRACE, ProfileError};
 
 /// A profile may be this long as it is sent.
-const BYTES_MAX: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The longest message of a server that is shown.
 const SAID_CHARS: usize = 120;
@@ -39,7 +39,7 @@ impl Page {
         };
         let mut answer = page_agent(&self.url, time + GRACE).get(&asked).call().map_err(unreachable)?;
         let status = answer.status().as_u16();
-        let body = answer.body_mut().with_config().limit(BYTES_MAX).read_to_vec().map_err(unreachable)?;
+        let body = answer.body_mut().with_config().limit(MAX_BYTES).read_to_vec().map_err(unreachable)?;
         if status != 200 {
             return Err(self.refused(status, &body));
         }

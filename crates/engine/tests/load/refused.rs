@@ -19,7 +19,7 @@ use super::measured::{Measured, closed, open, order};
 use super::refuser::{Batch, Play, Refuser, answer, eager_tls, go_away, refuse, settings};
 
 /// SETTINGS_MAX_CONCURRENT_STREAMS.
-const STREAMS_MAX: u16 = 3;
+const MAX_STREAMS: u16 = 3;
 
 fn post(body: &[u8]) -> FixedRequest {
     let mut target = Target::parse("http://localhost/").unwrap();
@@ -185,7 +185,7 @@ struct Narrows(Arc<AtomicU64>);
 
 impl Play for Narrows {
     fn greet(&self, connection: u64) -> Vec<u8> {
-        if connection == 0 { settings(&[]) } else { settings(&[(STREAMS_MAX, 2)]) }
+        if connection == 0 { settings(&[]) } else { settings(&[(MAX_STREAMS, 2)]) }
     }
 
     fn reply(&self, batch: &Batch<'_>) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use plimsoll_units::grouped;
 
 /// At most this many steps between ticks.
-const TICK_STEPS_MAX: f64 = 6.0;
+const MAX_TICK_STEPS: f64 = 6.0;
 /// Factors of a power of ten that give round distances.
 const ROUND: [f64; 4] = [1.0, 2.0, 2.5, 5.0];
 /// More factors, for an axis whose number of ticks is given.
@@ -28,7 +28,7 @@ impl Axis {
     /// An axis from zero that shows `highest`, with round ticks: 1, 2, 2.5 or 5 times a power of ten apart.
     pub(super) fn from_zero(label: &str, highest: f64) -> Self {
         let reach = reach_of(highest);
-        let step = round_step(reach / TICK_STEPS_MAX, &ROUND);
+        let step = round_step(reach / MAX_TICK_STEPS, &ROUND);
         let top = (reach / step).ceil() * step;
         Self { label: label.to_owned(), top, step, last_tick: top }
     }

@@ -89,9 +89,9 @@ fn point_of(step: &StepSummary) -> RungPoint {
 /// time is then known as well as the throughput: its interval is N over the interval of throughput,
 /// centred on the measured mean. Where the law does not hold there is no interval.
 fn mean_of(step: &StepSummary) -> Option<Estimate> {
-    const LAW_ERROR_MAX: f64 = 0.05;
+    const MAX_LAW_ERROR: f64 = 0.05;
     let value = step.latency.mean_ns / 1e6;
-    let lawful = step.generator.littles_law_error.is_some_and(|error| error <= LAW_ERROR_MAX);
+    let lawful = step.generator.littles_law_error.is_some_and(|error| error <= MAX_LAW_ERROR);
     let throughput = step.throughput.value;
     let around = |(lower, upper): (f64, f64)| (value * throughput / upper, value * throughput / lower);
     let interval = step.throughput.interval.filter(|(lower, _)| lawful && *lower > 0.0).map(around);

@@ -11,7 +11,7 @@ use crate::amount::{bits, if_known, load_of};
 use crate::words;
 
 /// A resource that is used less than this at every step is left out of the table.
-const USED_LEAST: f64 = 0.05;
+const MIN_USED: f64 = 0.05;
 
 /// The verdict of a run: what limits, what it rests on, and what each resource costs a request.
 pub fn explanation(run: &Run, findings: &Findings) -> String {
@@ -25,7 +25,7 @@ fn resources(findings: &Findings) -> String {
     let Some(best) = best else { return String::new() };
     let share = |resource: &Resource| resource.utilisation(best).unwrap_or(0.0);
     let mut shown: Vec<&Resource> =
-        findings.resources.iter().filter(|resource| share(resource) >= USED_LEAST).collect();
+        findings.resources.iter().filter(|resource| share(resource) >= MIN_USED).collect();
     shown.sort_by(|a, b| share(b).total_cmp(&share(a)));
     if shown.is_empty() {
         return String::new();

@@ -4,7 +4,7 @@ use super::paragraph::{WIDTH, width};
 
 const GAP: &str = "  ";
 /// The minimum width of the last column.
-const NOTES_WIDTH_MIN: usize = 16;
+const MIN_NOTES_WIDTH: usize = 16;
 
 /// A column: its name, and the cell that a row has in it.
 pub(super) type Column<'a, T> = (&'a str, &'a dyn Fn(&T) -> String);
@@ -23,7 +23,7 @@ fn line(row: &[String], widths: &[usize]) -> String {
     let numbers: String =
         row.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}{GAP}")).collect();
     let indent = width(&numbers);
-    let room = WIDTH.saturating_sub(indent).max(NOTES_WIDTH_MIN);
+    let room = WIDTH.saturating_sub(indent).max(MIN_NOTES_WIDTH);
     let mut lines = String::new();
     for (index, note) in broken(&row[widths.len()], room).iter().enumerate() {
         let start = if index == 0 { numbers.clone() } else { " ".repeat(indent) };

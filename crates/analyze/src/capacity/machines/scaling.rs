@@ -5,10 +5,10 @@ use super::terms::Goal;
 use plimsoll_stats::usl::{Point, Usl, UslFit, fit};
 
 /// Machines are not planned by the law beyond so many times the most that were measured.
-const EXTRAPOLATION_MOST: f64 = 2.0;
+const MAX_EXTRAPOLATION: f64 = 2.0;
 
 /// Growth by more than in proportion, beyond what measuring is off by.
-const PROPORTIONAL_MOST: f64 = 1.1;
+const MAX_PROPORTIONAL: f64 = 1.1;
 
 /// Throughput over the number of machines of one tier, where it was this tier that limited.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,17 +54,17 @@ impl Scaling {
     /// The fewest machines that carry the target at the utilisation of the goal by the law, as far as it may be followed.
     pub(super) fn machines(&self, goal: Goal) -> Option<u64> {
         let usl = self.usl?;
-        let most = (EXTRAPOLATION_MOST * self.span().1).floor() as u64;
+        let most = (MAX_EXTRAPOLATION * self.span().1).floor() as u64;
         (1..=most).find(|machines| usl.throughput(*machines as f64) * goal.utilisation >= goal.target_per_sec)
     }
 
     /// What is to be said of a count of machines by what was measured.
     pub(super) fn doubt(&self, count: u64) -> Option<Doubt> {
         let (few, most) = self.span();
-        if self.efficiency() > PROPORTIONAL_MOST {
+        if self.efficiency() > MAX_PROPORTIONAL {
             return Some(Doubt::MoreThanLinear { few, most });
         }
-        let trusted = EXTRAPOLATION_MOST * most;
+        let trusted = MAX_EXTRAPOLATION * most;
         (count as f64 > trusted).then_some(Doubt::BeyondMeasured { count, most, trusted })
     }
 }

@@ -11,9 +11,9 @@ use crate::{Estimate, Limit, TableFindings, TableRow, TableTier};
 use plimsoll_stats::t_quantile;
 
 /// Rows whose costs of a request differ by this factor or more were not of the same thing.
-const SPREAD_MOST: f64 = 1.5;
+const MAX_SPREAD: f64 = 1.5;
 /// Fewer rows than these give no interval.
-const ROWS_LEAST: usize = 3;
+const MIN_ROWS: usize = 3;
 
 /// One figure of a tier, as a resource.
 struct Figure {
@@ -199,7 +199,7 @@ fn ratio(seen: &[Seen]) -> Option<Estimate> {
     let value = seen.iter().map(|seen| seen.used).sum::<f64>() / total;
     let count = seen.len() as f64;
     let missed: f64 = seen.iter().map(|seen| (seen.used - value * seen.throughput_per_sec).powi(2)).sum();
-    let interval = (seen.len() >= ROWS_LEAST).then(|| {
+    let interval = (seen.len() >= MIN_ROWS).then(|| {
         let error = (missed / (count * (count - 1.0))).sqrt() / (total / count);
         let half = t_quantile(count - 1.0) * error;
         ((value - half).max(0.0), value + half)
@@ -271,7 +271,7 @@ fn differing(kinds: &[Vec<Pair<'_>>], tier: &ObservedTier) -> Option<Doubt> {
         of_kind.into_iter().find(|(kind, seen)| origin(kind, seen.len()) == deciding.origin)?;
     let costs = || seen.iter().map(|seen| seen.used / seen.throughput_per_sec).filter(|cost| *cost > 0.0);
     let (least, most) = (costs().reduce(f64::min)?, costs().reduce(f64::max)?);
-    (most >= SPREAD_MOST * least).then(|| Doubt::CostsDiffer {
+    (most >= MAX_SPREAD * least).then(|| Doubt::CostsDiffer {
         origin: origin(kind, seen.len()),
         resource: figure.resource,
         unit: figure.unit,

@@ -13,7 +13,7 @@ use super::{Door, TierNode};
 use crate::hosts::step_samples::Seen;
 
 /// The most tiers that are followed: a process that is connected to half the world is not worth more.
-const TIERS_MAX: usize = 64;
+const MAX_TIERS: usize = 64;
 
 /// What distinguishes tiers: the process that listens, or the address where that is not known.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +85,7 @@ impl<'a> Walk<'a> {
         if let Some(index) = self.known.get(&identity) {
             return Some(*index);
         }
-        if self.tiers.len() >= TIERS_MAX {
+        if self.tiers.len() >= MAX_TIERS {
             return None;
         }
         self.tiers.push(self.new_tier(&identity, listener.as_ref(), address, depth));

@@ -12,7 +12,7 @@ use crate::hosts::utilisation::TIE;
 use crate::{Resource, ResourceKind};
 
 /// A thread that was never busier than this is not worth a row of its own.
-const THREAD_LEAST: f64 = 0.2;
+const MIN_THREAD_CORES: f64 = 0.2;
 
 /// Everything of a host that runs code.
 pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
@@ -114,7 +114,7 @@ fn threads(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
         let used = seen.each(|span| cpu_of(track, span));
         Resource { used, ..Resource::new(ResourceKind::Thread, host, &detail, Some(1.0)) }
     };
-    let busy = |resource: &Resource| resource.used.iter().flatten().any(|used| *used >= THREAD_LEAST);
+    let busy = |resource: &Resource| resource.used.iter().flatten().any(|used| *used >= MIN_THREAD_CORES);
     let components = components.map(|(address, track)| one(format!("redis {address}"), track));
     tracks.map(|(subject, track)| one(subject.to_string(), track)).chain(components).filter(busy).collect()
 }

@@ -3,7 +3,7 @@
 use plimsoll_record::Source;
 use plimsoll_record::metric::process;
 
-use crate::demand::{BATCHING_MOST, Demand, Law};
+use crate::demand::{Demand, Law, MAX_BATCHING};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::FREE;
 use crate::hosts::{Span, Track};
@@ -13,9 +13,9 @@ use crate::verdict::context::RuleContext;
 
 /// A thread that serves requests one by one sleeps until the next is there. Where so few are under way that it must, it does
 /// so once in a hundred of its requests at least, also if it is held up for long in between; one that polls never does.
-const SLEEPS_LEAST: f64 = 0.01;
+const MIN_SLEEPS: f64 = 0.01;
 /// The part of what is used that the sampled threads must account for to stand for all.
-const SAMPLED_LEAST: f64 = 0.5;
+const MIN_SAMPLED: f64 = 0.5;
 
 /// How often a process or thread gave its CPU up, per second.
 fn sleeps_per_sec(track: &Track<'_>, span: Span) -> Option<f64> {
@@ -44,7 +44,7 @@ impl RuleContext<'_> {
         if then < bounds::STEADY * now {
             return Some(true);
         }
-        let far_less_to_do = BATCHING_MOST * throughput <= bounds::STEADY * self.throughput();
+        let far_less_to_do = MAX_BATCHING * throughput <= bounds::STEADY * self.throughput();
         far_less_to_do.then_some(false)
     }
 
@@ -59,7 +59,7 @@ impl RuleContext<'_> {
     /// Whether a process slept while it waited for requests, where fewest are under way; `None` if that was not counted.
     pub(crate) fn sleeps(&self, track: &Track<'_>) -> Option<bool> {
         let (_, span, throughput) = self.fewest()?;
-        Some(sleeps_per_sec(track, span)? >= SLEEPS_LEAST * throughput)
+        Some(sleeps_per_sec(track, span)? >= MIN_SLEEPS * throughput)
     }
 
     /// The threads that use a resource, and processes of one thread whose threads were not sampled.
@@ -84,9 +84,9 @@ impl RuleContext<'_> {
         let threads: Vec<(f64, f64)> = threads.iter().filter_map(load).collect();
         let all: f64 = threads.iter().map(|(cores, _)| cores).sum();
         // Each serves requests in proportion to what it uses.
-        let awake = |(cores, sleeps): &&(f64, f64)| *sleeps < SLEEPS_LEAST * throughput * cores / all;
+        let awake = |(cores, sleeps): &&(f64, f64)| *sleeps < MIN_SLEEPS * throughput * cores / all;
         let awake: f64 = threads.iter().filter(awake).map(|(cores, _)| cores).sum();
-        all >= SAMPLED_LEAST * used && awake <= (1.0 - bounds::PASSED_ON) * used
+        all >= MIN_SAMPLED * used && awake <= (1.0 - bounds::PASSED_ON) * used
     }
 
     /// True if requests are what uses a resource: its use grew with them to more than would be free, or it was observed with room

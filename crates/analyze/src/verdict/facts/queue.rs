@@ -13,7 +13,7 @@ use crate::verdict::context::RuleContext;
 
 /// Where this part of the requests under way is unread at the lowest load, unread requests are no sign of waiting: at
 /// work they look as they do in a queue more often than not.
-const UNREAD_MOST: f64 = 0.5;
+const MAX_UNREAD: f64 = 0.5;
 
 /// Where requests wait.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,7 +89,7 @@ fn at_the_door(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f6
         let waiting = tier.queue[step].filter(|queue| *queue > 0.0);
         match unread_at_work(ctx, tier) {
             // What is unread says nothing, and an empty accept queue does not tell whether all was read.
-            Some(part) if part >= UNREAD_MOST => waiting,
+            Some(part) if part >= MAX_UNREAD => waiting,
             at_work => {
                 let at_work = at_work.unwrap_or(0.0) * under_way(ctx, step);
                 let unread = tier.unread[step].map(|unread| (unread - at_work).max(0.0));

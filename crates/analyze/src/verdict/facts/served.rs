@@ -9,7 +9,7 @@ use crate::knee::counts_for_capacity;
 /// The statuses by which servers refuse what is too much: RFC 6585 section 4, RFC 9110 section 15.6.4.
 const STATUSES: [u16; 2] = [429, 503];
 /// Fewer refusals than this part are no policy: it is what a step may fail by and still count.
-pub(in crate::verdict) const PART_LEAST: f64 = 0.05;
+pub(in crate::verdict) const MIN_PART: f64 = 0.05;
 /// What is served is the same at two loads within this part.
 pub(in crate::verdict) const SAME_SERVED: f64 = 0.1;
 
@@ -50,12 +50,12 @@ pub(in crate::verdict) fn most_served(steps: &[StepSummary]) -> f64 {
 
 /// True for a step whose requests were accepted.
 pub(in crate::verdict) fn is_accepting(step: &StepSummary) -> bool {
-    refused_part(step) < PART_LEAST && counts_for_capacity(step)
+    refused_part(step) < MIN_PART && counts_for_capacity(step)
 }
 
 /// The step with the least load in which refusals are a policy.
 pub(in crate::verdict) fn first_refusing(steps: &[StepSummary]) -> Option<usize> {
-    let refusing = (0..steps.len()).filter(|index| refused_part(&steps[*index]) >= PART_LEAST);
+    let refusing = (0..steps.len()).filter(|index| refused_part(&steps[*index]) >= MIN_PART);
     refusing.min_by_key(|index| (steps[*index].connections, *index))
 }
 

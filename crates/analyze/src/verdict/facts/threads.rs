@@ -26,7 +26,7 @@ const COLLECTORS: [&str; 9] = [
 ];
 
 /// Work that is done by turns but for a small part has at most this many requests under way.
-pub(in crate::verdict) const TURNS_MOST: f64 = 1.5;
+pub(in crate::verdict) const MAX_TURNS: f64 = 1.5;
 
 /// True for a thread that collects garbage. The VM thread of HotSpot is the one that the serial collector works in, and has
 /// little else to do.
@@ -106,7 +106,7 @@ pub(in crate::verdict) fn used_by_alike(ctx: &RuleContext<'_>, thread: &Resource
 
 /// More than one core, so that two threads do run at once at times, and clearly less than two.
 pub(in crate::verdict) fn is_by_turns(cores: f64) -> bool {
-    (1.0 + TIE..TURNS_MOST).contains(&cores)
+    (1.0 + TIE..MAX_TURNS).contains(&cores)
 }
 
 /// Threads of a process that waited for another thread at any moment, the mean.

@@ -12,13 +12,12 @@ use crate::verdict::candidate::Candidate;
 use crate::verdict::case::{at, row};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::served::{
-    PART_LEAST, SAME_SERVED, closed_part, most_served, served_per_sec, was_level_before,
+    MIN_PART, SAME_SERVED, closed_part, most_served, served_per_sec, was_level_before,
 };
 
 pub(in crate::verdict) fn candidate(ctx: &RuleContext<'_>) -> Option<Candidate> {
     let all = ctx.case.steps;
-    let closing: Vec<usize> =
-        (0..all.len()).filter(|index| closed_part(&all[*index]) >= PART_LEAST).collect();
+    let closing: Vec<usize> = (0..all.len()).filter(|index| closed_part(&all[*index]) >= MIN_PART).collect();
     let [first, .., last] = closing[..] else { return None };
     let least = closing.iter().map(|index| served_per_sec(&all[*index])).reduce(f64::min)?;
     let most = most_served(all);

@@ -19,13 +19,13 @@ use crate::verdict::facts::concurrency::Concurrency;
 use crate::verdict::facts::cpu::is_busy;
 use crate::verdict::facts::queue::Queue;
 use crate::verdict::facts::threads::{
-    Computing, HotThread, TURNS_MOST, alike, is_by_turns, used_by_alike, waiting_for_others,
+    Computing, HotThread, MAX_TURNS, alike, is_by_turns, used_by_alike, waiting_for_others,
 };
 
 /// The cores that a process of many threads uses when one of them runs at a time.
 const ONE_AT_A_TIME: std::ops::RangeInclusive<f64> = 0.85..=1.15;
 /// No thread of such a process has the whole core to itself.
-const THREAD_MOST: f64 = 0.75;
+const MAX_THREAD: f64 = 0.75;
 
 fn lock(ctx: &RuleContext<'_>, place: Place, claim: Claim, evidence: Vec<Evidence>) -> Candidate {
     Candidate {
@@ -51,7 +51,7 @@ fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let ours = ctx.seen.hosts.of(host, Source::Thread).filter(|(thread, _)| thread.pid() == subject.pid());
     let shares: Vec<f64> = ours.filter_map(|(_, track)| cpu_of(track, span)).collect();
     let threads = shares.iter().filter(|used| **used >= bounds::TAKES_PART).count();
-    if threads < 2 || shares.iter().any(|used| *used > THREAD_MOST) || is_busy(ctx, cpu) {
+    if threads < 2 || shares.iter().any(|used| *used > MAX_THREAD) || is_busy(ctx, cpu) {
         return None;
     }
     let place = Place::process(host, subject.name());
@@ -95,7 +95,7 @@ pub(in crate::verdict) fn of_computing(
     at_once: Concurrency,
 ) -> Option<Candidate> {
     let turns =
-        !computing.are_workers(at_once) && at_once.count.value < TURNS_MOST && is_by_turns(computing.cores);
+        !computing.are_workers(at_once) && at_once.count.value < MAX_TURNS && is_by_turns(computing.cores);
     turns.then(|| taking_turns(ctx, Place::process(computing.host, computing.process), computing.cores))
 }
 
@@ -121,7 +121,7 @@ pub(in crate::verdict) fn by_turns(
     let [tier] = queue.tiers.as_slice() else { return None };
     let tier = ctx.flow.tiers.get(*tier)?;
     let unread = queue.at_the_door.filter(|part| *part < bounds::AT_THE_DOOR)?;
-    if at_once.count.value > TURNS_MOST {
+    if at_once.count.value > MAX_TURNS {
         return None;
     }
     let law = at_once.law(ctx);

@@ -15,7 +15,7 @@ use crate::hosts::utilisation::{BUSY, FREE};
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::served::{
-    PART_LEAST, SAME_SERVED, first_refusing, is_accepting, most_served, refused_part, served_per_sec,
+    MIN_PART, SAME_SERVED, first_refusing, is_accepting, most_served, refused_part, served_per_sec,
     was_level_before,
 };
 
@@ -30,8 +30,7 @@ impl Served {
     /// From the first step on that has refusals.
     fn new(steps: &[StepSummary], first: usize) -> Option<Self> {
         let least_load = steps[first].connections;
-        let refusing =
-            |step: &&StepSummary| step.connections >= least_load && refused_part(step) >= PART_LEAST;
+        let refusing = |step: &&StepSummary| step.connections >= least_load && refused_part(step) >= MIN_PART;
         let served: Vec<f64> = steps.iter().filter(refusing).map(served_per_sec).collect();
         let least = served.iter().copied().reduce(f64::min)?;
         let most = served.iter().copied().reduce(f64::max)?;
@@ -141,7 +140,7 @@ fn sees_refusals(ctx: &RuleContext<'_>, host: &str) -> bool {
         let refused_per_sec = step.throughput.value * refused_part(step);
         Some(Load { throughput_per_sec: refused_per_sec, used: (*used)? })
     };
-    let steps = ctx.case.steps.iter().zip(&link.used).filter(|(step, _)| refused_part(step) >= PART_LEAST);
+    let steps = ctx.case.steps.iter().zip(&link.used).filter(|(step, _)| refused_part(step) >= MIN_PART);
     let loads: Vec<Load> = steps.filter_map(load).collect();
     let most = loads.iter().copied().max_by(|a, b| a.throughput_per_sec.total_cmp(&b.throughput_per_sec));
     let found = most.and_then(|most| demand(&loads, most, None));

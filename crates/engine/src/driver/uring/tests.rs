@@ -6,7 +6,7 @@ use plimsoll_units::RealClock;
 use super::*;
 
 /// Turns of the ring that a test may take.
-const TURNS_MAX: usize = 20_000;
+const MAX_TURNS: usize = 20_000;
 
 fn driver(memory: RingMemory) -> Uring {
     Uring::with_memory(Arc::from(&b"?"[..]), memory).unwrap()
@@ -34,7 +34,7 @@ fn receives(driver: &mut Uring, expected: &[u8]) -> bool {
 
 /// Turns until `done`, which sees each event.
 fn turns(driver: &mut Uring, mut done: impl FnMut(&mut Uring, Event) -> bool) {
-    for _ in 0..TURNS_MAX {
+    for _ in 0..MAX_TURNS {
         driver.wait(Duration::from_millis(10), &RealClock).unwrap();
         while let Some(event) = driver.next_event() {
             if done(driver, event) {
@@ -42,7 +42,7 @@ fn turns(driver: &mut Uring, mut done: impl FnMut(&mut Uring, Event) -> bool) {
             }
         }
     }
-    panic!("not done within {TURNS_MAX} turns");
+    panic!("not done within {MAX_TURNS} turns");
 }
 
 #[test]
