@@ -97,7 +97,7 @@ pub struct RequestSummary {
 
 /// A part of a step whose offered rate changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Moment {
+pub struct RampWindow {
     /// When it began, in seconds since the load did.
     pub began_sec: f64,
     /// When it ended, in seconds since the load began.
@@ -163,7 +163,7 @@ pub struct StepSummary {
     /// The requests of a plan of several, in its order; empty for a plan of one.
     pub requests: Vec<RequestSummary>,
     /// The step over time where the offered rate changes; else empty.
-    pub moments: Vec<Moment>,
+    pub ramp_windows: Vec<RampWindow>,
     /// The generator's own health during this step.
     pub generator: GeneratorHealth,
 }

@@ -106,7 +106,7 @@ pub(crate) fn throughput(estimate: Estimate, lower_bound: bool) -> String {
 /// The load of a step: `32 connections`, or `2,000 requests/s offered`.
 pub(crate) fn load_of(step: &StepSummary) -> String {
     match step.rate_per_sec {
-        Some(rate) if step.moments.is_empty() => format!("{} requests/s offered", count_text(rate)),
+        Some(rate) if step.ramp_windows.is_empty() => format!("{} requests/s offered", count_text(rate)),
         Some(rate) => format!("a changing rate, {} requests/s offered on average", count_text(rate)),
         None if step.depth > 1 => {
             format!("{} × {} requests under way", connections(step.connections), step.depth)

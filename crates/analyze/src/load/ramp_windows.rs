@@ -7,17 +7,17 @@ use plimsoll_record::{CorruptHistogram, Counts, Frame, Phase, Step};
 
 use super::frames::{merged, per_second};
 use super::percentile::summary;
-use crate::Moment;
+use crate::RampWindow;
 
 /// A profile is divided into about so many windows.
-const MOMENTS: f64 = 20.0;
+const WINDOWS: f64 = 20.0;
 
-/// Where the moments of a profile end, in seconds since the load began: a level stage is one moment, one that rises or
-/// falls several, and each is as long as the others as far as the stages allow. Of more stages than moments,
+/// Where the windows of a profile end, in seconds since the load began: a level stage is one window, one that rises or
+/// falls several, and each is as long as the others as far as the stages allow. Of more stages than windows,
 /// several make one.
 fn ends_sec(profile: &RateProfile) -> Vec<f64> {
     let whole_sec = profile.duration().unwrap_or_default().as_secs_f64();
-    let least_sec = whole_sec / MOMENTS;
+    let least_sec = whole_sec / WINDOWS;
     let (mut ends, mut began_sec) = (Vec::new(), 0.0);
     for stage in profile.stages() {
         let level = stage.from_per_sec == stage.to_per_sec;
@@ -26,15 +26,15 @@ fn ends_sec(profile: &RateProfile) -> Vec<f64> {
         ends.extend((1..=parts as u32).map(|part| began_sec + span_sec * f64::from(part) / parts));
         began_sec += span_sec;
     }
-    if ends.len() as f64 <= 2.0 * MOMENTS {
+    if ends.len() as f64 <= 2.0 * WINDOWS {
         return ends;
     }
-    (1..=MOMENTS as u32).map(|part| whole_sec * f64::from(part) / MOMENTS).collect()
+    (1..=WINDOWS as u32).map(|part| whole_sec * f64::from(part) / WINDOWS).collect()
 }
 
-/// The moments of a step whose rate changes, as far as it was held; none of a rate that stays.
+/// The windows of a step whose rate changes, as far as it was held; none of a rate that stays.
 ///
-/// A frame belongs to the moment that its middle falls into. A response counts when it came, so at a rising rate what is
+/// A frame belongs to the window that its middle falls into. A response counts when it came, so at a rising rate what is
 /// answered stays behind what is due by about the latency.
 ///
 /// # Errors
@@ -43,20 +43,20 @@ pub(crate) fn over_time(
     profile: Option<&RateProfile>,
     step: &Step,
     frames: &[&Frame],
-) -> Result<Vec<Moment>, CorruptHistogram> {
+) -> Result<Vec<RampWindow>, CorruptHistogram> {
     let Some(profile) = profile.filter(|profile| profile.varies()) else { return Ok(Vec::new()) };
-    let mut moments = Vec::new();
+    let mut windows = Vec::new();
     let mut began_sec = 0.0;
     for end_sec in ends_sec(profile) {
         let within: Vec<&Frame> =
             frames.iter().copied().filter(|frame| falls(step, frame, began_sec, end_sec)).collect();
         if !within.is_empty() {
             let middle = Duration::from_secs_f64((began_sec + end_sec) / 2.0);
-            moments.push(moment((began_sec, end_sec), profile.rate_at(middle), &within)?);
+            windows.push(window((began_sec, end_sec), profile.rate_at(middle), &within)?);
         }
         began_sec = end_sec;
     }
-    Ok(moments)
+    Ok(windows)
 }
 
 fn falls(step: &Step, frame: &Frame, began_sec: f64, end_sec: f64) -> bool {
@@ -66,17 +66,17 @@ fn falls(step: &Step, frame: &Frame, began_sec: f64, end_sec: f64) -> bool {
     head.phase == Phase::Measure && (began_sec..end_sec).contains(&middle_sec)
 }
 
-fn moment(
+fn window(
     (began_sec, end_sec): (f64, f64),
     rate_per_sec: f64,
     frames: &[&Frame],
-) -> Result<Moment, CorruptHistogram> {
+) -> Result<RampWindow, CorruptHistogram> {
     let heads = || frames.iter().map(|frame| &frame.head);
     let mut counts = Counts::default();
     heads().for_each(|head| counts.merge(&head.counts));
     let last = heads().map(|head| head.interval).max().unwrap_or(0);
     let at_the_end = || heads().filter(|head| head.interval == last);
-    Ok(Moment {
+    Ok(RampWindow {
         began_sec,
         end_sec,
         rate_per_sec,

@@ -154,7 +154,7 @@ pub(crate) fn summarize(
         connect: summary(&merged(window.measured.iter().copied(), |frame| &frame.connect)?),
         handshake: summary(&merged(window.measured.iter().copied(), |frame| &frame.handshake)?),
         requests: by_request(&plan.requests, &divided)?,
-        moments: over_time(profile, step, frames)?,
+        ramp_windows: over_time(profile, step, frames)?,
         generator: crate::GeneratorHealth::default(),
     };
     let all: Vec<&FrameHead> = frames.iter().map(|frame| &frame.head).collect();

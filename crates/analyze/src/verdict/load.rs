@@ -3,7 +3,7 @@
 use super::case::{Case, at, row};
 use super::failures::{failing, failures};
 use crate::findings::{
-    Advice, At, Confidence, Evidence, Knee, Limit, Moment, Observation, Steadiness, StepSummary, Verdict,
+    Advice, At, Confidence, Evidence, Knee, Limit, Observation, RampWindow, Steadiness, StepSummary, Verdict,
 };
 use crate::knee::{counts_for_capacity, usable};
 use plimsoll_stats::ratio;
@@ -11,9 +11,9 @@ use plimsoll_stats::ratio;
 /// An open loop that is answered at less than this ratio of its rate is not kept up with.
 const ACHIEVED_RATIO: f64 = 0.99;
 
-/// In one moment of a changing rate less than this ratio of what falls due is short of it. At a rising rate answers are
+/// In one window of a changing rate less than this ratio of what falls due is short of it. At a rising rate answers are
 /// always a little behind.
-const MOMENT_RATIO: f64 = 0.95;
+const WINDOW_RATIO: f64 = 0.95;
 
 /// The least that counts as growth from step to step.
 const MIN_GAIN: f64 = 0.05;
@@ -23,15 +23,15 @@ pub(super) fn nothing_ran(case: &Case<'_>) -> Verdict {
     Verdict { advice: vec![Advice::NothingRan], ..case.verdict(Limit::Unknown, Confidence::Unknown) }
 }
 
-/// The first moment of a changing rate in which clearly less was answered than fell due, if it was so in every later one
+/// The first window of a changing rate in which clearly less was answered than fell due, if it was so in every later one
 /// of at least that rate too: where a rate begins to rise, answers are behind only until the first of them are in.
-fn first_short(step: &StepSummary) -> Option<&Moment> {
-    let is_short = |moment: &Moment| moment.throughput_per_sec < MOMENT_RATIO * moment.due_per_sec;
-    let moments = &step.moments;
-    moments.iter().enumerate().map(|(index, moment)| (&moments[index..], moment)).find_map(
-        |(later, moment)| {
-            let comparable = |other: &&Moment| other.rate_per_sec >= moment.rate_per_sec;
-            later.iter().filter(comparable).all(is_short).then_some(moment)
+fn first_short(step: &StepSummary) -> Option<&RampWindow> {
+    let is_short = |window: &RampWindow| window.throughput_per_sec < WINDOW_RATIO * window.due_per_sec;
+    let windows = &step.ramp_windows;
+    windows.iter().enumerate().map(|(index, window)| (&windows[index..], window)).find_map(
+        |(later, window)| {
+            let comparable = |other: &&RampWindow| other.rate_per_sec >= window.rate_per_sec;
+            later.iter().filter(comparable).all(is_short).then_some(window)
         },
     )
 }
@@ -50,7 +50,7 @@ pub(super) fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
     evidence.push(row(Observation::Answered, achieved_per_sec, Some(offered_per_sec), at(step)));
     evidence.push(case.generator_row(step));
     if is_behind {
-        let short_per_sec = short.map_or(offered_per_sec, |moment| moment.rate_per_sec);
+        let short_per_sec = short.map_or(offered_per_sec, |window| window.rate_per_sec);
         let advice = vec![Advice::WatchAtRate(short_per_sec), Advice::Sweep];
         Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
     } else {
@@ -59,9 +59,9 @@ pub(super) fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
     }
 }
 
-fn short_row(moment: &Moment) -> Evidence {
-    let at = At::Seconds { from: moment.began_sec, to: moment.end_sec };
-    row(Observation::Answered, moment.throughput_per_sec, Some(moment.due_per_sec), at)
+fn short_row(window: &RampWindow) -> Evidence {
+    let at = At::Seconds { from: window.began_sec, to: window.end_sec };
+    row(Observation::Answered, window.throughput_per_sec, Some(window.due_per_sec), at)
 }
 
 /// One closed-loop level does not show whether more connections would give more.

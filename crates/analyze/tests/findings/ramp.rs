@@ -34,12 +34,12 @@ fn a_ramp_is_not_judged_for_steadiness_and_reported_over_time() {
     let found = findings(&ramp(1e9));
     let step = &found.steps[0];
     assert_eq!((step.steadiness, step.throughput.interval), (Steadiness::Ramp, None));
-    assert_eq!((step.moments.len(), step.rate_per_sec), (20, Some(2000.0)));
-    for (index, moment) in step.moments.iter().enumerate() {
+    assert_eq!((step.ramp_windows.len(), step.rate_per_sec), (20, Some(2000.0)));
+    for (index, window) in step.ramp_windows.iter().enumerate() {
         let rate = 1050.0 + 100.0 * index as f64;
-        assert!((moment.rate_per_sec - rate).abs() < 1e-6, "{moment:?}");
-        assert!((moment.due_per_sec / rate - 1.0).abs() < 0.02, "{moment:?}");
-        assert_eq!(moment.throughput_per_sec, moment.due_per_sec);
+        assert!((window.rate_per_sec - rate).abs() < 1e-6, "{window:?}");
+        assert!((window.due_per_sec / rate - 1.0).abs() < 0.02, "{window:?}");
+        assert_eq!(window.throughput_per_sec, window.due_per_sec);
     }
     assert_eq!(found.verdict.limit, Limit::None);
 }

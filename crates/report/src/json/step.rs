@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Findings, Moment, RequestSummary, Steadiness, StepSummary, TimeSummary};
+use plimsoll_analyze::{Findings, RampWindow, RequestSummary, Steadiness, StepSummary, TimeSummary};
 use plimsoll_plan::Plan;
 use plimsoll_record::{FailureCounts, Run, StatusCounts, StepEnd, Tally};
 
@@ -85,7 +85,7 @@ document! {
         requests: Vec<RequestDocument> =
             each(&step.requests, |request| RequestDocument::new(&findings.plan, request)),
         /// The step over time where the offered rate changes; else empty.
-        over_time: Vec<WindowDocument> = each(&step.moments, WindowDocument::new),
+        over_time: Vec<WindowDocument> = each(&step.ramp_windows, WindowDocument::new),
         /// The generator's check of itself during this step.
         generator: GeneratorDocument = GeneratorDocument::new(run, &step.generator),
     }
@@ -122,7 +122,7 @@ document! {
     }
 
     /// A window of a step whose offered rate changes.
-    pub struct WindowDocument(window: &Moment) {
+    pub struct WindowDocument(window: &RampWindow) {
         /// Its start, in seconds since the load began.
         began_sec: f64 = window.began_sec,
         /// Its end, in seconds since the load began.

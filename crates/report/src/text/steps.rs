@@ -1,6 +1,8 @@
 //! Tables of steps, of the requests in a step and of its windows over time; and the law fitted over the steps.
 
-use plimsoll_analyze::{Estimate, Findings, Moment, RequestSummary, Steadiness, StepSummary, Usl, UslFit};
+use plimsoll_analyze::{
+    Estimate, Findings, RampWindow, RequestSummary, Steadiness, StepSummary, Usl, UslFit,
+};
 use plimsoll_plan::Plan;
 use plimsoll_record::StepEnd;
 use plimsoll_units::{bytes_text, count_text, escape_control, grouped, significant};
@@ -150,12 +152,12 @@ pub(super) fn requests(plan: &Plan, step: &StepSummary) -> String {
 
 /// A row for each window of a step whose rate changes; else empty.
 pub(super) fn windows(step: &StepSummary) -> String {
-    if step.moments.is_empty() {
+    if step.ramp_windows.is_empty() {
         return String::new();
     }
     let lower_bound = !step.generator.healthy();
     let lines = table(
-        &step.moments,
+        &step.ramp_windows,
         &[
             ("from", &|window| format!("{} s", significant(window.began_sec))),
             ("rate", &|window| count_text(window.rate_per_sec)),
@@ -170,8 +172,8 @@ pub(super) fn windows(step: &StepSummary) -> String {
     );
     // The table of the whole step explains it if it has an unknown value too.
     let explained = any_unknown(&[step.latency.p99, step.latency.p999]);
-    let unknown = |window: &Moment| any_unknown(&[window.latency.p50, window.latency.p99]);
-    let unknown = !explained && step.moments.iter().any(unknown);
+    let unknown = |window: &RampWindow| any_unknown(&[window.latency.p50, window.latency.p99]);
+    let unknown = !explained && step.ramp_windows.iter().any(unknown);
     let columns = "from: since the load began. rate: offered in the middle of the row. QPS, p50, p99 and success: of the \
                    requests that ended within it. under way, backlog: sent but not answered, due but not sent, at its end.";
     lines + &notes(std::iter::once(columns).chain(unknown.then_some(NOT_KNOWN_NOTE)))

@@ -195,7 +195,7 @@ pub(super) fn step(index: u32, connections: u32, per_sec: f64) -> StepSummary {
         connect: TimeSummary::default(),
         handshake: TimeSummary::default(),
         requests: Vec::new(),
-        moments: Vec::new(),
+        ramp_windows: Vec::new(),
         generator: health(0.31),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::{Estimate, Moment, RequestSummary, Steadiness, StepSummary};
+use plimsoll_analyze::{Estimate, RampWindow, RequestSummary, Steadiness, StepSummary};
 use plimsoll_plan::{ArrivalProcess, LoadSpec, RequestGroup, Slo};
 use plimsoll_record::{FailureKind, StepEnd, TlsUsed};
 
@@ -87,10 +87,10 @@ pub(super) fn ramp() -> Sample {
     let step = &mut sample.findings.steps[0];
     (step.steadiness, step.end, step.warmup_sec) = (Steadiness::Ramp, StepEnd::TimeLimit, 0.0);
     step.throughput = Estimate { value: 1700.0, interval: None };
-    let moment = |(index, rate): (usize, f64)| {
+    let window = |(index, rate): (usize, f64)| {
         let throughput_per_sec = rate.min(2400.0);
         let late = rate - throughput_per_sec;
-        Moment {
+        RampWindow {
             began_sec: index as f64 * 5.0,
             end_sec: (index + 1) as f64 * 5.0,
             rate_per_sec: rate,
@@ -102,7 +102,7 @@ pub(super) fn ramp() -> Sample {
             latency: sample::times((throughput_per_sec * 5.0) as u64, 3.0 + late),
         }
     };
-    step.moments =
-        [250.0, 750.0, 1250.0, 1750.0, 2000.0, 2600.0].into_iter().enumerate().map(moment).collect();
+    step.ramp_windows =
+        [250.0, 750.0, 1250.0, 1750.0, 2000.0, 2600.0].into_iter().enumerate().map(window).collect();
     sample
 }
