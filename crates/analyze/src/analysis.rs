@@ -83,10 +83,10 @@ fn judged(run: &Run, case: &verdict::Case<'_>) -> (Topology, Vec<Resource>, Verd
     let hosts = Hosts::new(&run.hosts);
     let spans = usage::spans(run, case.steps);
     let machine_cores = f64::from(run.manifest.machine.limits.cores);
-    let seen = usage::Seen { hosts: &hosts, spans: &spans, machine_cores };
-    let resources = usage::resources(&seen, case.steps);
-    let flow = topology::flow(run, case.plan, &seen);
-    let watched = verdict::Watched { seen: &seen, resources: &resources, flow: &flow };
+    let samples = usage::StepSamples { hosts: &hosts, spans: &spans, machine_cores };
+    let resources = usage::resources(&samples, case.steps);
+    let flow = topology::flow(run, case.plan, &samples);
+    let watched = verdict::Watched { samples: &samples, resources: &resources, flow: &flow };
     let verdict = verdict::verdict(case, &watched);
     (flow.topology(), resources, verdict)
 }

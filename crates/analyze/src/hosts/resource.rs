@@ -128,7 +128,7 @@ pub struct Resource {
     /// How much there is, in its kind's unit; `None` where it is not known.
     pub capacity: Option<f64>,
     /// How much was used while each step was measured, in the order of the steps: the mean over the window for what is
-    /// spent, the most for what is held. `None` where it was not seen.
+    /// spent, the most for what is held. `None` where it was not sampled.
     pub used: Vec<Option<f64>>,
     /// What a request uses of it, by regression over the steps; `None` for what is not spent by requests, or not known.
     pub demand: Option<Demand>,

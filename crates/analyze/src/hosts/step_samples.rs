@@ -7,7 +7,7 @@ use super::tracks::Hosts;
 use crate::StepSummary;
 
 /// The samples of all hosts, and the measured window of each step.
-pub(crate) struct Seen<'a> {
+pub(crate) struct StepSamples<'a> {
     pub(crate) hosts: &'a Hosts<'a>,
     /// The measured window of each step, in the order of the steps.
     pub(crate) spans: &'a [Span],
@@ -15,7 +15,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) machine_cores: f64,
 }
 
-impl Seen<'_> {
+impl StepSamples<'_> {
     /// A figure of each step.
     pub(crate) fn each(&self, figure: impl Fn(Span) -> Option<f64>) -> Vec<Option<f64>> {
         self.spans.iter().map(|span| figure(*span)).collect()

@@ -8,15 +8,15 @@ mod network;
 pub(crate) use compute::cpu_of;
 
 use super::demand::{Demand, Load, demand};
-pub(crate) use super::step_samples::{Seen, spans};
+pub(crate) use super::step_samples::{StepSamples, spans};
 use super::tracks::GENERATOR;
 use crate::load::knee::{counts_for_capacity, whole};
 use crate::{Resource, StepSummary};
 
 /// All resources of all sampled hosts, with the demands that the steps show.
-pub(crate) fn resources(seen: &Seen<'_>, steps: &[StepSummary]) -> Vec<Resource> {
-    let names = seen.hosts.names().into_iter().chain([GENERATOR]);
-    let mut resources: Vec<Resource> = names.flat_map(|host| of_host(seen, host)).collect();
+pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary]) -> Vec<Resource> {
+    let names = samples.hosts.names().into_iter().chain([GENERATOR]);
+    let mut resources: Vec<Resource> = names.flat_map(|host| of_host(samples, host)).collect();
     resources.retain(|resource| resource.used.iter().any(Option::is_some));
     for resource in resources.iter_mut().filter(|resource| resource.kind.is_spent()) {
         resource.demand = demand_of(resource, steps);
@@ -24,11 +24,11 @@ pub(crate) fn resources(seen: &Seen<'_>, steps: &[StepSummary]) -> Vec<Resource>
     resources
 }
 
-fn of_host(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let mut resources = compute::resources(seen, host);
-    resources.extend(network::resources(seen, host));
-    resources.extend(disk::resources(seen, host));
-    resources.extend(held::resources(seen, host));
+fn of_host(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
+    let mut resources = compute::resources(samples, host);
+    resources.extend(network::resources(samples, host));
+    resources.extend(disk::resources(samples, host));
+    resources.extend(held::resources(samples, host));
     resources
 }
 

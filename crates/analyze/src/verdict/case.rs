@@ -5,7 +5,7 @@ use plimsoll_plan::Plan;
 use crate::findings::{At, Confidence, Evidence, Knee, Limit, Observation, Place, StepSummary, Verdict};
 use crate::generator::health::GeneratorHealth;
 use crate::hosts::resource::Resource;
-use crate::hosts::step_samples::Seen;
+use crate::hosts::step_samples::StepSamples;
 use crate::topology::Flow;
 
 /// The load of a run.
@@ -23,7 +23,7 @@ pub(crate) struct Case<'a> {
 /// What was observed of the hosts.
 #[derive(Clone, Copy)]
 pub(crate) struct Watched<'a> {
-    pub(crate) seen: &'a Seen<'a>,
+    pub(crate) samples: &'a StepSamples<'a>,
     pub(crate) resources: &'a [Resource],
     pub(crate) flow: &'a Flow,
 }

@@ -8,7 +8,7 @@ use super::bounds;
 use super::case::{Case, Watched, at};
 use crate::findings::{At, Evidence, Observation, StepSummary, Used};
 use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
-use crate::hosts::step_samples::Seen;
+use crate::hosts::step_samples::StepSamples;
 use crate::hosts::utilisation::{BUSY, FREE};
 use crate::hosts::{GENERATOR, Span};
 use crate::topology::Flow;
@@ -18,7 +18,7 @@ use crate::usage::cpu_of;
 #[derive(Clone, Copy)]
 pub(crate) struct RuleContext<'a> {
     pub(crate) case: &'a Case<'a>,
-    pub(crate) seen: &'a Seen<'a>,
+    pub(crate) samples: &'a StepSamples<'a>,
     pub(crate) resources: &'a [Resource],
     pub(crate) flow: &'a Flow,
     /// Index of the step that decides.
@@ -28,7 +28,7 @@ pub(crate) struct RuleContext<'a> {
 impl<'a> RuleContext<'a> {
     /// The run at one of its steps.
     pub(crate) fn new(case: &'a Case<'a>, watched: &Watched<'a>, step: usize) -> Self {
-        Self { case, seen: watched.seen, resources: watched.resources, flow: watched.flow, step }
+        Self { case, samples: watched.samples, resources: watched.resources, flow: watched.flow, step }
     }
 
     /// The step that decides.
@@ -38,7 +38,7 @@ impl<'a> RuleContext<'a> {
 
     /// When it was measured.
     pub(crate) fn span(&self) -> Span {
-        self.seen.spans[self.step]
+        self.samples.spans[self.step]
     }
 
     /// Its throughput in requests per second.
@@ -118,14 +118,14 @@ impl<'a> RuleContext<'a> {
     /// Cores used by all watched processes of one name on a host, or of all names.
     pub(crate) fn cores_of_processes(&self, host: &str, name: Option<&str>, span: Span) -> Option<f64> {
         let ours = |subject: &Subject<'_>| name.is_none_or(|name| subject.name() == name);
-        let tracks = self.seen.hosts.of(host, Source::Process).filter(|(subject, _)| ours(subject));
+        let tracks = self.samples.hosts.of(host, Source::Process).filter(|(subject, _)| ours(subject));
         tracks.filter_map(|(_, track)| cpu_of(track, span)).reduce(|a, b| a + b)
     }
 
     /// Watched processes of a host by name, with the cores that all of one name used, the busiest first.
     pub(crate) fn processes(&self, host: &str) -> Vec<(&'a str, f64)> {
         let names: BTreeSet<&str> =
-            self.seen.hosts.of(host, Source::Process).map(|(subject, _)| subject.name()).collect();
+            self.samples.hosts.of(host, Source::Process).map(|(subject, _)| subject.name()).collect();
         let cores = |name: &'a str| Some((name, self.cores_of_processes(host, Some(name), self.span())?));
         let mut all: Vec<(&str, f64)> = names.into_iter().filter_map(cores).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -136,7 +136,7 @@ impl<'a> RuleContext<'a> {
     pub(crate) fn throttled(&self, resource: &Resource) -> Option<f64> {
         let runs_code = matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota);
         let group = self
-            .seen
+            .samples
             .hosts
             .track(&resource.host, Source::Cgroup, resource.subject())
             .filter(|_| runs_code)?;
@@ -145,7 +145,7 @@ impl<'a> RuleContext<'a> {
 
     /// The names of the watched hosts.
     pub(crate) fn hosts(&self) -> Vec<&'a str> {
-        self.seen.hosts.names().into_iter().collect()
+        self.samples.hosts.names().into_iter().collect()
     }
 
     /// What is between free and busy, or free on average and held up in most periods, and so cannot be ruled out.

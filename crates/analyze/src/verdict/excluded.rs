@@ -29,7 +29,7 @@ pub(super) fn excluded(ctx: &RuleContext<'_>, named: &[Named<'_>]) -> Vec<Exclud
 }
 
 fn not_observed(ctx: &RuleContext<'_>, host: &str) -> Excluded {
-    let failure = |source| ctx.seen.hosts.failure(host, source);
+    let failure = |source| ctx.samples.hosts.failure(host, source);
     let why = failure(Source::Cpu).or_else(|| failure(Source::Cgroup)).map(ToOwned::to_owned);
     Excluded::Unobserved { host: host.to_owned(), why }
 }

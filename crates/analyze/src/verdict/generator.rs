@@ -42,7 +42,7 @@ pub(super) fn host_limited(ctx: &RuleContext<'_>) -> Option<Verdict> {
     if !ctx.is_long_enough() {
         return None;
     }
-    let own_group = ctx.seen.hosts.track(GENERATOR, Source::Cgroup, Subject::Host).is_some();
+    let own_group = ctx.samples.hosts.track(GENERATOR, Source::Cgroup, Subject::Host).is_some();
     let is_judged = |resource: &&Resource| match resource.kind {
         ResourceKind::Cpu => own_group,
         kind => matches!(kind.limit(), Limit::Bandwidth | Limit::Packets),

@@ -13,7 +13,7 @@ use crate::bench::{Bench, Called, Target};
 
 /// A request as the server saw it.
 #[derive(Clone)]
-struct Seen {
+struct ReceivedRequest {
     /// Which connection brought it, in the order they were accepted. Its port does not tell: ports come again.
     connection: usize,
     from: SocketAddr,
@@ -23,7 +23,7 @@ struct Seen {
 /// A server that keeps what it saw of each request.
 struct Witness {
     address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Witness {
@@ -43,17 +43,17 @@ impl Witness {
         Self { address, seen }
     }
 
-    fn seen(&self) -> Vec<Seen> {
+    fn seen(&self) -> Vec<ReceivedRequest> {
         self.seen.lock().unwrap().clone()
     }
 }
 
-fn answer(mut stream: TcpStream, connection: usize, from: SocketAddr, seen: &Mutex<Vec<Seen>>) {
+fn answer(mut stream: TcpStream, connection: usize, from: SocketAddr, seen: &Mutex<Vec<ReceivedRequest>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = stream.read(&mut buffer) {
         let head = String::from_utf8_lossy(&buffer[..count]).into_owned();
         let closes = head.contains("Connection: close");
-        seen.lock().unwrap().push(Seen { connection, from, head });
+        seen.lock().unwrap().push(ReceivedRequest { connection, from, head });
         let field = if closes { "Connection: close\r\n" } else { "" };
         let response = format!("HTTP/1.1 200 OK\r\n{field}Content-Length: 2\r\n\r\nok");
         if stream.write_all(response.as_bytes()).is_err() || closes {

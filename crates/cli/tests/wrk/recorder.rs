@@ -8,19 +8,19 @@ use std::thread;
 use plimsoll_testkit::read_request;
 
 /// The requests of each connection, in the order of the connections' first.
-type Seen = Arc<Mutex<Vec<Vec<String>>>>;
+type ReceivedRequests = Arc<Mutex<Vec<Vec<String>>>>;
 
 /// A recording server. Its threads end with the connections that they serve.
 pub(crate) struct Recorder {
     address: SocketAddr,
-    seen: Seen,
+    seen: ReceivedRequests,
 }
 
 impl Recorder {
     /// Serves on a free port, for as long as the test's process lives.
     pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, seen) = (listener.local_addr().unwrap(), Seen::default());
+        let (address, seen) = (listener.local_addr().unwrap(), ReceivedRequests::default());
         let kept = Arc::clone(&seen);
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -42,7 +42,7 @@ impl Recorder {
 }
 
 /// Answers the requests of a connection until that ends.
-fn serve(stream: &TcpStream, seen: &Seen) {
+fn serve(stream: &TcpStream, seen: &ReceivedRequests) {
     let mut reader = BufReader::new(stream);
     let mut place = None;
     while let Some(request) = read_request(&mut reader) {
@@ -54,7 +54,7 @@ fn serve(stream: &TcpStream, seen: &Seen) {
     }
 }
 
-fn keep(seen: &Seen, place: &mut Option<usize>, request: String) {
+fn keep(seen: &ReceivedRequests, place: &mut Option<usize>, request: String) {
     let mut connections = seen.lock().unwrap();
     let place = *place.get_or_insert_with(|| {
         connections.push(Vec::new());

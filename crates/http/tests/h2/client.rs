@@ -7,7 +7,7 @@ use std::time::Duration;
 use plimsoll_http::h2::{self, Connection, Event, Memory};
 use plimsoll_http::{Expect, Request, Version};
 
-use super::invariance::{Seen, note};
+use super::invariance::{Observed, note};
 
 /// How long a real server may take for anything.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -21,7 +21,7 @@ pub(crate) struct Client {
     pub(crate) connection: Connection,
     memory: Memory,
     out: Vec<u8>,
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<Observed>,
     /// Requests sent whose end was not seen.
     open: usize,
 }
@@ -66,23 +66,23 @@ impl Client {
         let mut bytes = [0; READ_BYTES];
         let len = self.socket.read(&mut bytes).unwrap();
         let seen = &mut self.seen;
-        let before = seen.iter().filter(|seen| matches!(seen, Seen::Ended(..))).count();
+        let before = seen.iter().filter(|seen| matches!(seen, Observed::Ended(..))).count();
         let read = &bytes[..len];
         self.connection
             .receive(read, &mut self.memory, &mut self.out, &mut |event| note(seen, event))
             .unwrap();
-        self.open -= seen.iter().filter(|seen| matches!(seen, Seen::Ended(..))).count() - before;
+        self.open -= seen.iter().filter(|seen| matches!(seen, Observed::Ended(..))).count() - before;
         len > 0
     }
 
     /// Turns until every request has ended, and gives what was seen, in the order of tags.
-    pub(crate) fn finish(&mut self) -> Vec<Seen> {
+    pub(crate) fn finish(&mut self) -> Vec<Observed> {
         while self.open > 0 {
             assert!(self.turn(), "the server closed with {} requests open", self.open);
         }
         let mut seen = std::mem::take(&mut self.seen);
         seen.sort_by_key(|seen| match seen {
-            Seen::Field(tag, ..) | Seen::Body(tag, _) | Seen::Ended(tag, _) => *tag,
+            Observed::Field(tag, ..) | Observed::Body(tag, _) | Observed::Ended(tag, _) => *tag,
         });
         seen
     }
@@ -95,9 +95,9 @@ impl Client {
 }
 
 /// Of a request that was answered.
-pub(crate) fn status_and_length(seen: &Seen) -> (u16, u64) {
+pub(crate) fn status_and_length(seen: &Observed) -> (u16, u64) {
     match seen {
-        Seen::Ended(_, Event::Answered { response, .. }) => (response.status, response.body_bytes),
+        Observed::Ended(_, Event::Answered { response, .. }) => (response.status, response.body_bytes),
         other => panic!("{other:?}"),
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use plimsoll_http::h2::{Event, Memory};
 
 use super::frames;
-use super::invariance::{Kind, Opening, Outcome, Seen, read};
+use super::invariance::{Kind, Observed, Opening, Outcome, read};
 use super::notation;
 
 /// Longer streams are cut in two at this many places only.
@@ -84,9 +84,9 @@ fn render(outcome: &Outcome) -> String {
         .seen
         .iter()
         .map(|seen| match seen {
-            Seen::Field(tag, name, value) => format!("{tag} field {}={}", text(name), text(value)),
-            Seen::Body(tag, body) => format!("{tag} body {}", text(body)),
-            Seen::Ended(_, event) => render_end(event),
+            Observed::Field(tag, name, value) => format!("{tag} field {}={}", text(name), text(value)),
+            Observed::Body(tag, body) => format!("{tag} body {}", text(body)),
+            Observed::Ended(_, event) => render_end(event),
         })
         .collect();
     if let Some(broken) = outcome.broken {

@@ -29,7 +29,7 @@ pub(crate) struct Opening {
 
 /// Something seen, kept beyond its event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum Observed {
     Field(u32, Vec<u8>, Vec<u8>),
     Body(u32, Vec<u8>),
     Ended(u32, Event<'static>),
@@ -38,31 +38,31 @@ pub(crate) enum Seen {
 /// Everything a caller learns from one connection, and everything it sends after the opening.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Vec<Observed>,
     pub(crate) sent: Vec<u8>,
     pub(crate) broken: Option<Broken>,
 }
 
 /// Notes an event; pieces of one body are put together again.
-pub(crate) fn note(seen: &mut Vec<Seen>, event: Event<'_>) {
+pub(crate) fn note(seen: &mut Vec<Observed>, event: Event<'_>) {
     let ended = match event {
         Event::Field { tag, name, value } => {
-            seen.push(Seen::Field(tag, name.to_vec(), value.to_vec()));
+            seen.push(Observed::Field(tag, name.to_vec(), value.to_vec()));
             return;
         }
         Event::Body { tag, bytes } => {
             assert!(!bytes.is_empty(), "a piece holds something");
             match seen.last_mut() {
-                Some(Seen::Body(last, body)) if *last == tag => body.extend_from_slice(bytes),
-                _ => seen.push(Seen::Body(tag, bytes.to_vec())),
+                Some(Observed::Body(last, body)) if *last == tag => body.extend_from_slice(bytes),
+                _ => seen.push(Observed::Body(tag, bytes.to_vec())),
             }
             return;
         }
-        Event::Answered { tag, response } => Seen::Ended(tag, Event::Answered { tag, response }),
-        Event::Malformed { tag, malformed } => Seen::Ended(tag, Event::Malformed { tag, malformed }),
-        Event::Reset { tag, code } => Seen::Ended(tag, Event::Reset { tag, code }),
-        Event::Refused { tag } => Seen::Ended(tag, Event::Refused { tag }),
-        Event::Cut { tag, begun } => Seen::Ended(tag, Event::Cut { tag, begun }),
+        Event::Answered { tag, response } => Observed::Ended(tag, Event::Answered { tag, response }),
+        Event::Malformed { tag, malformed } => Observed::Ended(tag, Event::Malformed { tag, malformed }),
+        Event::Reset { tag, code } => Observed::Ended(tag, Event::Reset { tag, code }),
+        Event::Refused { tag } => Observed::Ended(tag, Event::Refused { tag }),
+        Event::Cut { tag, begun } => Observed::Ended(tag, Event::Cut { tag, begun }),
     };
     seen.push(ended);
 }
@@ -120,15 +120,15 @@ pub(crate) fn read(
 }
 
 /// Each request that was not cancelled ends once, and nothing is said of it afterwards.
-fn check_ends(opening: &Opening, seen: &[Seen]) {
+fn check_ends(opening: &Opening, seen: &[Observed]) {
     for (tag, kind) in (0_u32..).zip(&opening.kinds) {
-        let mine = |seen: &&Seen| match seen {
-            Seen::Field(of, ..) | Seen::Body(of, _) | Seen::Ended(of, _) => *of == tag,
+        let mine = |seen: &&Observed| match seen {
+            Observed::Field(of, ..) | Observed::Body(of, _) | Observed::Ended(of, _) => *of == tag,
         };
-        let ends = seen.iter().filter(mine).filter(|seen| matches!(seen, Seen::Ended(..))).count();
+        let ends = seen.iter().filter(mine).filter(|seen| matches!(seen, Observed::Ended(..))).count();
         assert_eq!(ends, usize::from(*kind != Kind::Cancelled), "request {tag} ends once");
         let last = seen.iter().rfind(mine);
-        assert!(last.is_none_or(|last| matches!(last, Seen::Ended(..))), "request {tag} ends last");
+        assert!(last.is_none_or(|last| matches!(last, Observed::Ended(..))), "request {tag} ends last");
         let observed = seen.iter().filter(mine).count() <= 1 || *kind == Kind::Observed;
         assert!(observed, "request {tag} shows no more than was asked");
     }

@@ -10,7 +10,7 @@ use plimsoll_testkit::Nginx;
 use tempfile::TempDir;
 
 use super::client::{Client, status_and_length};
-use super::invariance::Seen;
+use super::invariance::Observed;
 
 /// How long nghttpd may take to accept.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -60,9 +60,9 @@ impl Drop for Nghttpd {
 }
 
 /// The observed body of a tag.
-fn body(seen: &[Seen], of: u32) -> Vec<u8> {
+fn body(seen: &[Observed], of: u32) -> Vec<u8> {
     let bodies = seen.iter().filter_map(|seen| match seen {
-        Seen::Body(tag, body) if *tag == of => Some(body.clone()),
+        Observed::Body(tag, body) if *tag == of => Some(body.clone()),
         _ => None,
     });
     bodies.flatten().collect()
@@ -103,10 +103,11 @@ fn nginx_answers_a_hundred_streams_on_one_connection() {
         let expected =
             if tag % 10 == 0 { vec![b'f'; Nginx::FILE_BYTES] } else { br#"{"status":"ok"}"#.to_vec() };
         assert_eq!(body(&seen, tag), expected);
-        let named = |seen: &Seen| matches!(seen, Seen::Field(of, name, _) if *of == tag && name == b"server");
+        let named =
+            |seen: &Observed| matches!(seen, Observed::Field(of, name, _) if *of == tag && name == b"server");
         assert_eq!(seen.iter().filter(|seen| named(seen)).count(), 1);
     }
-    let ended = seen.iter().filter(|seen| matches!(seen, Seen::Ended(..)));
+    let ended = seen.iter().filter(|seen| matches!(seen, Observed::Ended(..)));
     assert!(ended.map(status_and_length).all(|(status, _)| status == 200));
     assert_eq!(nginx.requests().unwrap(), 100);
 }
@@ -174,6 +175,6 @@ fn nghttpd_answers_before_the_end_of_a_request() {
     for _ in 0..5 {
         assert!(client.send(0, "PUT", "/page", &[b'x'; 300_000], false));
         let seen = client.finish();
-        assert!(matches!(&seen[..], [Seen::Ended(0, Event::Answered { .. })]), "{seen:?}");
+        assert!(matches!(&seen[..], [Observed::Ended(0, Event::Answered { .. })]), "{seen:?}");
     }
 }

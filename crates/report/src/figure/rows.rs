@@ -12,7 +12,7 @@ use super::raster::figure;
 use crate::words::machines::tier_counts;
 
 /// Up to so many machines every number has a place on the axis, so that the ideal line is straight.
-const EVERY_MOST: u32 = 40;
+const MAX_MARKED: u32 = 40;
 /// The height of a label, as a part of the axis.
 const LABEL_HEIGHT: f64 = 0.06;
 /// So many lines share one row of the legend.
@@ -22,7 +22,7 @@ const LEGEND_LINES: usize = 4;
 pub fn tier_scaling(title: &str, scaling: &TierScaling) -> Result<Figure, FigureError> {
     let counts: Vec<u32> = scaling.points.iter().map(|(machines, ..)| *machines).collect();
     let (least, most) = (counts.first().copied().unwrap_or(1), counts.last().copied().unwrap_or(1));
-    let rungs = if most <= EVERY_MOST { (least..=most).collect() } else { counts };
+    let rungs = if most <= MAX_MARKED { (least..=most).collect() } else { counts };
     let measured = scaling.points.iter().map(|(machines, throughput, lower_bound)| {
         let each = 100.0 * throughput.value / scaling.ideal_per_sec(*machines);
         let label = Some(format!("{} ({each:.0} %)", count_text(throughput.value)));

@@ -5,7 +5,7 @@ use plimsoll_record::{Metric, MetricKind, Source, Unit};
 use plimsoll_units::{bytes_text, count_text};
 
 use super::row::{Row, level_text, percent};
-use super::window::{Seen, Window};
+use super::window::{SampledSubject, Window};
 use crate::amount::{if_known, list};
 
 /// A metric of a component that is shown. A counter is shown by its growth a second, a counter of time as a share of the
@@ -87,7 +87,7 @@ pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
     known.chain(pages).collect()
 }
 
-fn row(source: Source, component: &Seen<'_>) -> Row {
+fn row(source: Source, component: &SampledSubject<'_>) -> Row {
     let of_source = SHOWN.iter().filter(|shown| shown.metric.source == source);
     let values: Vec<(&Shown, String)> =
         of_source.filter_map(|shown| Some((shown, value(component, shown)?))).collect();
@@ -96,7 +96,7 @@ fn row(source: Source, component: &Seen<'_>) -> Row {
     Row::new(source.name(), format!("{} {parts}", component.subject)).notable(notable)
 }
 
-fn value(component: &Seen<'_>, shown: &Shown) -> Option<String> {
+fn value(component: &SampledSubject<'_>, shown: &Shown) -> Option<String> {
     let per_sec = || component.per_sec(shown.metric).filter(|rate| !shown.trouble || *rate > 0.0);
     let level = |text: fn(f64) -> String| {
         let limit = shown.limit.and_then(|limit| component.level(limit));

@@ -5,7 +5,7 @@ use plimsoll_record::{Metric, Source};
 use plimsoll_units::{bytes_text, count_text};
 
 use super::row::{Row, level_text, percent};
-use super::window::{Seen, Window};
+use super::window::{SampledSubject, Window};
 use crate::amount::{if_known, list};
 
 /// A CPU, or all of them together, is busy from here on.
@@ -35,7 +35,7 @@ pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
 }
 
 /// The busy share of a CPU, by its idle, iowait and total time. A core that waits for a disk is idle.
-fn busy(times: &Seen<'_>, [idle, iowait, total]: [Metric; 3]) -> Option<f64> {
+fn busy(times: &SampledSubject<'_>, [idle, iowait, total]: [Metric; 3]) -> Option<f64> {
     let idle = times.ratio(idle, total)? + times.ratio(iowait, total).unwrap_or(0.0);
     Some((1.0 - idle).clamp(0.0, 1.0))
 }
@@ -57,7 +57,7 @@ fn cpu(window: &Window<'_>) -> Option<Row> {
 
 fn cores(window: &Window<'_>) -> Option<Row> {
     let times = [core::IDLE_MS, core::IOWAIT_MS, core::TOTAL_MS];
-    let busy = |core: Seen<'_>| Some((core.subject.to_string(), busy(&core, times)?));
+    let busy = |core: SampledSubject<'_>| Some((core.subject.to_string(), busy(&core, times)?));
     let mut cores: Vec<(String, f64)> = window.all(Source::Core).filter_map(busy).collect();
     let all = cores.len();
     if all > CORES_SHOWN {

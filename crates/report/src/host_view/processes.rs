@@ -7,7 +7,7 @@ use plimsoll_record::{Metric, Source, Subject};
 use plimsoll_units::bytes_text;
 
 use super::row::{Row, level_text, percent};
-use super::window::{Seen, Window};
+use super::window::{SampledSubject, Window};
 use crate::amount::{counted, if_known, list};
 
 /// A thread is hot from here on: one core has no more for it.
@@ -34,7 +34,7 @@ pub(super) fn rows(window: &Window<'_>, named: bool) -> Vec<Row> {
     processes.retain(|seen| named || cores(seen, process::CPU_US) >= BUSY_SHOWN);
     let more = processes.split_off(processes.len().min(PROCESSES_SHOWN));
     let shown: BTreeSet<u32> = processes.iter().filter_map(|seen| seen.subject.pid()).collect();
-    let is_shown = |seen: &Seen<'_>| seen.subject.pid().is_some_and(|pid| shown.contains(&pid));
+    let is_shown = |seen: &SampledSubject<'_>| seen.subject.pid().is_some_and(|pid| shown.contains(&pid));
     let threads = by_cpu(window, Source::Thread, thread::CPU_US)
         .into_iter()
         .filter_map(|thread| row_of_thread(&thread))
@@ -67,23 +67,23 @@ pub(super) fn others(window: &Window<'_>, ran: &[ProcessUse]) -> Vec<Row> {
 }
 
 /// All subjects of a source, by their CPU time.
-fn by_cpu<'a>(window: &Window<'a>, source: Source, cpu: Metric) -> Vec<Seen<'a>> {
-    let mut all: Vec<Seen<'a>> = window.all(source).collect();
+fn by_cpu<'a>(window: &Window<'a>, source: Source, cpu: Metric) -> Vec<SampledSubject<'a>> {
+    let mut all: Vec<SampledSubject<'a>> = window.all(source).collect();
     all.sort_by(|a, b| cores(b, cpu).total_cmp(&cores(a, cpu)));
     all
 }
 
-fn cores(seen: &Seen<'_>, cpu: Metric) -> f64 {
+fn cores(seen: &SampledSubject<'_>, cpu: Metric) -> f64 {
     seen.share_us(cpu).unwrap_or(0.0)
 }
 
 /// The share of the time that a process or thread waited for a core, where it did.
-fn waited(seen: &Seen<'_>, run_wait: Metric) -> String {
+fn waited(seen: &SampledSubject<'_>, run_wait: Metric) -> String {
     let share = seen.share_us(run_wait).filter(|share| *share >= 0.005);
     if_known(share, |share| format!(", waited for a core {}", percent(share)))
 }
 
-fn row_of_process(seen: &Seen<'_>) -> Option<Row> {
+fn row_of_process(seen: &SampledSubject<'_>) -> Option<Row> {
     let busy = seen.share_us(process::CPU_US)?;
     let cpu = format!("{} {} of a core{}", seen.subject, percent(busy), waited(seen, process::RUN_WAIT_US));
     let threads = seen.level(process::THREADS).map(|threads| counted(threads as u64, "thread"));
@@ -98,13 +98,13 @@ fn row_of_process(seen: &Seen<'_>) -> Option<Row> {
 }
 
 /// The processes beyond those that are shown.
-fn row_of_more(processes: &[Seen<'_>]) -> Option<Row> {
+fn row_of_more(processes: &[SampledSubject<'_>]) -> Option<Row> {
     let together: f64 = processes.iter().map(|seen| cores(seen, process::CPU_US)).sum();
     let text = format!("and {} more, {} of a core together", processes.len(), percent(together));
     (!processes.is_empty()).then(|| Row::new("process", text))
 }
 
-fn row_of_thread(seen: &Seen<'_>) -> Option<Row> {
+fn row_of_thread(seen: &SampledSubject<'_>) -> Option<Row> {
     let busy = seen.share_us(thread::CPU_US).filter(|busy| *busy >= THREAD_SHOWN)?;
     let waited = waited(seen, thread::RUN_WAIT_US);
     let text = format!("{} {} of a core{waited}", seen.subject, percent(busy));
@@ -112,7 +112,7 @@ fn row_of_thread(seen: &Seen<'_>) -> Option<Row> {
 }
 
 /// A group without a quota, or one that did nothing, is not shown.
-fn row_of_group(group: &Seen<'_>) -> Option<Row> {
+fn row_of_group(group: &SampledSubject<'_>) -> Option<Row> {
     let (quota, period) =
         (group.level(cgroup::QUOTA_US)?, group.level(cgroup::PERIOD_US).filter(|period| *period > 0.0)?);
     let (used, cap) = (group.share_us(cgroup::USAGE_US)?, quota / period);
@@ -127,7 +127,7 @@ fn row_of_group(group: &Seen<'_>) -> Option<Row> {
 }
 
 /// Where threads were found, the most frequent first.
-fn row_of_places(process: &Seen<'_>) -> Option<Row> {
+fn row_of_places(process: &SampledSubject<'_>) -> Option<Row> {
     let metrics = Source::Waiting.metrics().iter().filter(|metric| **metric != waiting::LOOKS);
     let mut places: Vec<(&str, f64)> = metrics
         .filter_map(|metric| Some((metric.name, process.per_sec(*metric).filter(|n| *n > 0.0)?)))
@@ -139,7 +139,7 @@ fn row_of_places(process: &Seen<'_>) -> Option<Row> {
     (all > 0.0).then(|| Row::new("threads in", format!("{}: {text}", process.subject)))
 }
 
-fn row_of_peers(process: &Seen<'_>) -> Option<Row> {
+fn row_of_peers(process: &SampledSubject<'_>) -> Option<Row> {
     let mut peers: Vec<(&str, f64)> = process.made_levels().filter(|(_, count)| *count > 0.0).collect();
     peers.sort_by(|a, b| b.1.total_cmp(&a.1));
     let peer = |(peer, count): &(&str, f64)| format!("{peer} ({})", level_text(*count));

@@ -5,7 +5,7 @@ use plimsoll_record::{Metric, Source};
 use plimsoll_units::{bytes_text, count_text, duration_text};
 
 use super::row::{Row, level_text, percent};
-use super::window::{Seen, Window};
+use super::window::{SampledSubject, Window};
 use crate::amount::{bits, if_known};
 
 /// A disk is busy from here on, although one that takes many requests at once may still take more.
@@ -25,7 +25,7 @@ pub(super) fn rows(window: &Window<'_>) -> Vec<Row> {
 }
 
 /// A disk that did nothing is not shown.
-fn disk_row(disk: &Seen<'_>) -> Option<Row> {
+fn disk_row(disk: &SampledSubject<'_>) -> Option<Row> {
     let per_sec = |metric: Metric| disk.per_sec(metric).unwrap_or(0.0);
     let (reads, writes) = (per_sec(disk::READ_OPS), per_sec(disk::WRITE_OPS));
     if reads + writes + per_sec(disk::FLUSH_OPS) == 0.0 {
@@ -49,7 +49,7 @@ fn disk_row(disk: &Seen<'_>) -> Option<Row> {
 }
 
 /// An interface without traffic is not shown.
-fn interface_row(interface: &Seen<'_>) -> Option<Row> {
+fn interface_row(interface: &SampledSubject<'_>) -> Option<Row> {
     let per_sec = |metric: Metric| interface.per_sec(metric);
     let (inward, outward) =
         (per_sec(interface::RECEIVED_BYTES)? * 8.0, per_sec(interface::SENT_BYTES)? * 8.0);
@@ -105,7 +105,7 @@ fn conntrack(window: &Window<'_>) -> Option<Row> {
     (entries > 0.0).then(|| Row::new("conntrack", text).notable(entries >= limit * LINK_FULL))
 }
 
-fn listener_row(listener: &Seen<'_>) -> Row {
+fn listener_row(listener: &SampledSubject<'_>) -> Row {
     let level = |metric: Metric| listener.level(metric).unwrap_or(0.0);
     let limit = listener.level(listener::QUEUE_LIMIT).filter(|limit| *limit > 0.0);
     let queue = level(listener::QUEUE);

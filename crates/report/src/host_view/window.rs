@@ -18,7 +18,7 @@ fn key(sample: &HostSample) -> Key<'_> {
 }
 
 /// One subject of one source.
-pub(super) struct Seen<'a> {
+pub(super) struct SampledSubject<'a> {
     pub(super) subject: Subject<'a>,
     now: &'a Counters,
     /// The counters before, and the seconds since.
@@ -43,17 +43,17 @@ impl<'a> Window<'a> {
     }
 
     /// Every subject of a source, in the order of the samples.
-    pub(super) fn all(&self, source: Source) -> impl Iterator<Item = Seen<'a>> {
+    pub(super) fn all(&self, source: Source) -> impl Iterator<Item = SampledSubject<'a>> {
         self.after.iter().filter(move |sample| sample.source == source).filter_map(|sample| {
             let now = counters(sample)?;
             let earlier = self.earlier(sample).filter(|before| span_sec(before, sample) > 0.0);
             let earlier = earlier.and_then(|before| Some((counters(before)?, span_sec(before, sample))));
-            Some(Seen { subject: sample.subject(), now, earlier })
+            Some(SampledSubject { subject: sample.subject(), now, earlier })
         })
     }
 
     /// A source whose subject is the host.
-    pub(super) fn host(&self, source: Source) -> Option<Seen<'a>> {
+    pub(super) fn host(&self, source: Source) -> Option<SampledSubject<'a>> {
         self.all(source).find(|seen| seen.subject == Subject::Host)
     }
 
@@ -62,7 +62,7 @@ impl<'a> Window<'a> {
     }
 }
 
-impl<'a> Seen<'a> {
+impl<'a> SampledSubject<'a> {
     /// A level, as it is now.
     pub(super) fn level(&self, metric: Metric) -> Option<f64> {
         self.now.get(metric).map(|value| value as f64)

@@ -143,7 +143,7 @@ fn unseen(no_demand: bool, carried: Option<&Carried>) -> Option<Doubt> {
 }
 
 /// Throughput and what all machines of a tier used.
-struct Seen {
+struct RowUse {
     throughput_per_sec: f64,
     used: f64,
     /// Of one machine, of its capacity.
@@ -154,12 +154,12 @@ fn tier_in<'a>(row: &'a TableRow, name: &str) -> Option<&'a TableTier> {
     row.present().find(|tier| tier.name == name)
 }
 
-fn seen_of(kind: &[Pair<'_>], name: &str, figure: &Figure) -> Vec<Seen> {
+fn seen_of(kind: &[Pair<'_>], name: &str, figure: &Figure) -> Vec<RowUse> {
     let one = |(row, _): &Pair<'_>| {
         let tier = tier_in(row, name)?;
         let used = (figure.used)(tier)?;
         let share = (figure.capacity)(tier).map_or(0.0, |capacity| used / capacity);
-        Some(Seen { throughput_per_sec: row.throughput_per_sec, used: used * tier.count(), share })
+        Some(RowUse { throughput_per_sec: row.throughput_per_sec, used: used * tier.count(), share })
     };
     kind.iter().filter_map(one).collect()
 }
@@ -191,7 +191,7 @@ fn by_figure(kind: &[Pair<'_>], name: &str, figure: &Figure) -> Option<TierDeman
 
 /// D = ΣU / ΣX, the ratio estimator, with the interval of its linear form (Cochran, *Sampling Techniques*, 1977, chapter 6):
 /// rows of more load count more, as what is read off a monitor is wrong by so many per cent of a machine.
-fn ratio(seen: &[Seen]) -> Option<Estimate> {
+fn ratio(seen: &[RowUse]) -> Option<Estimate> {
     let total: f64 = seen.iter().map(|seen| seen.throughput_per_sec).sum();
     if total <= 0.0 {
         return None;

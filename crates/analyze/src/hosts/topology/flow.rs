@@ -4,10 +4,10 @@ use plimsoll_record::Metric;
 
 use super::{TierEdge, TierNode, Topology};
 use crate::findings::Place;
-use crate::hosts::step_samples::Seen;
+use crate::hosts::step_samples::StepSamples;
 use crate::hosts::track::Track;
 
-/// A figure of each step; `None` where it was not seen.
+/// A figure of each step; `None` where it was not sampled.
 pub(crate) type Figures = Vec<Option<f64>>;
 
 /// Connections out of a tier.
@@ -91,6 +91,6 @@ fn add(sum: &mut Figures, more: &Figures) {
 }
 
 /// A gauge of some listeners, all together.
-pub(super) fn at_the_door(seen: &Seen<'_>, listeners: &[&Track<'_>], gauge: Metric) -> Figures {
-    seen.each(|span| listeners.iter().filter_map(|track| track.mean(gauge, span)).reduce(|a, b| a + b))
+pub(super) fn at_the_door(samples: &StepSamples<'_>, listeners: &[&Track<'_>], gauge: Metric) -> Figures {
+    samples.each(|span| listeners.iter().filter_map(|track| track.mean(gauge, span)).reduce(|a, b| a + b))
 }

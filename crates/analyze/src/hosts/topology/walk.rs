@@ -10,7 +10,7 @@ use super::flow::{Flow, Outflow, Tier, at_the_door};
 use super::places::Places;
 use super::sockets::{Listener, Sockets, door};
 use super::{Door, TierNode};
-use crate::hosts::step_samples::Seen;
+use crate::hosts::step_samples::StepSamples;
 
 /// The most tiers that are followed: a process that is connected to half the world is not worth more.
 const MAX_TIERS: usize = 64;
@@ -23,10 +23,10 @@ enum Identity {
 }
 
 /// The processes that the requests of a run passed, and the connections between them in each step.
-pub(crate) fn flow(run: &Run, plan: &Plan, seen: &Seen<'_>) -> Flow {
-    let sockets = Sockets::seen(seen.hosts);
+pub(crate) fn flow(run: &Run, plan: &Plan, samples: &StepSamples<'_>) -> Flow {
+    let sockets = Sockets::seen(samples.hosts);
     let places = Places { plan, local: run.manifest.preflight.local, sockets: &sockets };
-    let mut walk = Walk { seen, sockets: &sockets, places, known: BTreeMap::new(), tiers: Vec::new() };
+    let mut walk = Walk { samples, sockets: &sockets, places, known: BTreeMap::new(), tiers: Vec::new() };
     for address in &run.manifest.preflight.addresses {
         // A unix socket has no address that could be followed.
         if let Some(address @ Address::Tcp(_)) = Address::parse(address) {
@@ -38,7 +38,7 @@ pub(crate) fn flow(run: &Run, plan: &Plan, seen: &Seen<'_>) -> Flow {
 }
 
 struct Walk<'a> {
-    seen: &'a Seen<'a>,
+    samples: &'a StepSamples<'a>,
     sockets: &'a Sockets<'a>,
     places: Places<'a>,
     known: BTreeMap<Identity, usize>,
@@ -65,7 +65,7 @@ impl<'a> Walk<'a> {
                 continue;
             };
             if to != index {
-                let more = self.seen.each(|span| self.sockets.connections(&host, &pids, peer, span));
+                let more = self.samples.each(|span| self.sockets.connections(&host, &pids, peer, span));
                 self.tiers[index].lead_to(to, most, Outflow { to, connections: more });
             }
         }
@@ -108,11 +108,11 @@ impl<'a> Walk<'a> {
         };
         let (host, door) = (host.clone(), door(address));
         let tracks = self.sockets.doors(&host, &pids, listener.map(|listener| listener.address));
-        let gauge = |name| at_the_door(self.seen, &tracks, name);
+        let gauge = |name| at_the_door(self.samples, &tracks, name);
         let (unread, queue, established) =
             (gauge(listener::UNREAD), gauge(listener::QUEUE), gauge(listener::ESTABLISHED));
         let listed = self.sockets.lists_peers(&host, &pids);
-        let readable = || self.seen.hosts.failure(&host, Source::Peers).is_none();
+        let readable = || self.samples.hosts.failure(&host, Source::Peers).is_none();
         // Hosts list the processes that have opened connections, next to their listeners' state: one whose listener was seen
         // and that is not listed has opened none.
         let out_known = listed || !pids.is_empty() && unread.iter().any(Option::is_some) && readable();

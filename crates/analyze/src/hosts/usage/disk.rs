@@ -3,7 +3,7 @@
 use plimsoll_record::metric::{cgroup, disk};
 use plimsoll_record::{Metric, Source, Subject};
 
-use crate::hosts::step_samples::Seen;
+use crate::hosts::step_samples::StepSamples;
 use crate::hosts::track::Track;
 use crate::{Resource, ResourceKind};
 
@@ -14,22 +14,22 @@ const WAYS: [(ResourceKind, Metric, Metric); 2] = [
 ];
 
 /// The disks of a host, and those of control groups that are capped.
-pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
+pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let busy = |(device, track): (Subject<'_>, &Track<'_>)| {
-        let used = seen.each(|span| track.per_sec(disk::BUSY_MS, span).map(|ms| ms / 1e3));
+        let used = samples.each(|span| track.per_sec(disk::BUSY_MS, span).map(|ms| ms / 1e3));
         Resource { used, ..Resource::new(ResourceKind::Disk, host, &device.to_string(), Some(1.0)) }
     };
     let groups =
-        seen.hosts.of(host, Source::Cgroup).flat_map(|(group, track)| capped(seen, host, group, track));
-    seen.hosts.of(host, Source::Disk).map(busy).chain(groups).collect()
+        samples.hosts.of(host, Source::Cgroup).flat_map(|(group, track)| capped(samples, host, group, track));
+    samples.hosts.of(host, Source::Disk).map(busy).chain(groups).collect()
 }
 
 /// A group that is held to its cap leaves the device itself idle, so that its bytes show what the device's time does not.
 /// Without a limit of the group, as the kernel has it, there is nothing to compare them with.
-fn capped(seen: &Seen<'_>, host: &str, group: Subject<'_>, track: &Track<'_>) -> Vec<Resource> {
+fn capped(samples: &StepSamples<'_>, host: &str, group: Subject<'_>, track: &Track<'_>) -> Vec<Resource> {
     let way = |(kind, counter, limit): &(ResourceKind, Metric, Metric)| {
         let most = track.last(*limit)?;
-        let used = seen.each(|span| track.per_sec(*counter, span));
+        let used = samples.each(|span| track.per_sec(*counter, span));
         Some(Resource { used, ..Resource::new(*kind, host, &group.to_string(), Some(most)) })
     };
     WAYS.iter().filter_map(way).collect()

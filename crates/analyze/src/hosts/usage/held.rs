@@ -3,7 +3,7 @@
 use plimsoll_record::metric::{cgroup, listener, mariadb, memcached, memory, process};
 use plimsoll_record::{Metric, Source, Subject};
 
-use crate::hosts::step_samples::Seen;
+use crate::hosts::step_samples::StepSamples;
 use crate::hosts::track::Track;
 use crate::{Resource, ResourceKind};
 
@@ -16,33 +16,33 @@ const HELD: [(ResourceKind, Metric, Metric); 4] = [
 ];
 
 /// Everything of a host that is held.
-pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
-    let held = HELD.iter().flat_map(|(kind, gauge, limit)| gauges(seen, host, *kind, (*gauge, *limit)));
-    memory(seen, host).into_iter().chain(held).collect()
+pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
+    let held = HELD.iter().flat_map(|(kind, gauge, limit)| gauges(samples, host, *kind, (*gauge, *limit)));
+    memory(samples, host).into_iter().chain(held).collect()
 }
 
-fn memory(seen: &Seen<'_>, host: &str) -> Option<Resource> {
-    if let Some(own) = seen.hosts.track(host, Source::Cgroup, Subject::Host)
+fn memory(samples: &StepSamples<'_>, host: &str) -> Option<Resource> {
+    if let Some(own) = samples.hosts.track(host, Source::Cgroup, Subject::Host)
         && let Some(limit) = own.last(cgroup::MEMORY_LIMIT_BYTES)
     {
-        let used = seen.each(|span| own.most(cgroup::MEMORY_BYTES, span));
+        let used = samples.each(|span| own.most(cgroup::MEMORY_BYTES, span));
         return Some(Resource { used, ..Resource::new(ResourceKind::Memory, host, "", Some(limit)) });
     }
-    let track = seen.hosts.track(host, Source::Memory, Subject::Host)?;
+    let track = samples.hosts.track(host, Source::Memory, Subject::Host)?;
     let total = track.last(memory::TOTAL_BYTES)?;
-    let used = seen.each(|span| Some(total - track.mean(memory::AVAILABLE_BYTES, span)?));
+    let used = samples.each(|span| Some(total - track.mean(memory::AVAILABLE_BYTES, span)?));
     Some(Resource { used, ..Resource::new(ResourceKind::Memory, host, "", Some(total)) })
 }
 
 fn gauges(
-    seen: &Seen<'_>,
+    samples: &StepSamples<'_>,
     host: &str,
     kind: ResourceKind,
     (gauge, limit): (Metric, Metric),
 ) -> Vec<Resource> {
     let one = |(subject, track): (Subject<'_>, &Track<'_>)| {
-        let used = seen.each(|span| track.most(gauge, span));
+        let used = samples.each(|span| track.most(gauge, span));
         Resource { used, ..Resource::new(kind, host, &subject.to_string(), track.last(limit)) }
     };
-    seen.hosts.of(host, gauge.source).map(one).collect()
+    samples.hosts.of(host, gauge.source).map(one).collect()
 }

@@ -3,7 +3,7 @@
 use plimsoll_record::metric::{declared, interface};
 use plimsoll_record::{Metric, Source, Subject};
 
-use crate::hosts::step_samples::Seen;
+use crate::hosts::step_samples::StepSamples;
 use crate::hosts::track::Track;
 use crate::{Resource, ResourceKind};
 
@@ -43,23 +43,23 @@ const WAYS: [Way; 4] = [
 ];
 
 /// Both ways of each interface of a host.
-pub(super) fn resources(seen: &Seen<'_>, host: &str) -> Vec<Resource> {
+pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let of_interface = |(subject, track): (Subject<'_>, &Track<'_>)| {
         let name = subject.to_string();
-        WAYS.map(|way| one_way(seen, host, &name, track, &way))
+        WAYS.map(|way| one_way(samples, host, &name, track, &way))
     };
-    seen.hosts.of(host, Source::Interface).flat_map(of_interface).collect()
+    samples.hosts.of(host, Source::Interface).flat_map(of_interface).collect()
 }
 
-fn one_way(seen: &Seen<'_>, host: &str, name: &str, track: &Track<'_>, way: &Way) -> Resource {
-    let used = seen.each(|span| track.per_sec(way.counter, span).map(|count| count * way.factor));
-    Resource { used, ..Resource::new(way.kind, host, name, capacity(seen, host, name, track, way)) }
+fn one_way(samples: &StepSamples<'_>, host: &str, name: &str, track: &Track<'_>, way: &Way) -> Resource {
+    let used = samples.each(|span| track.per_sec(way.counter, span).map(|count| count * way.factor));
+    Resource { used, ..Resource::new(way.kind, host, name, capacity(samples, host, name, track, way)) }
 }
 
 /// What the plan says, or for bits the speed of the interface. The loopback has no limit of its own.
-fn capacity(seen: &Seen<'_>, host: &str, name: &str, track: &Track<'_>, way: &Way) -> Option<f64> {
+fn capacity(samples: &StepSamples<'_>, host: &str, name: &str, track: &Track<'_>, way: &Way) -> Option<f64> {
     let declared =
-        seen.hosts.track(host, Source::Declared, Subject::Host).and_then(|track| track.last(way.declared));
+        samples.hosts.track(host, Source::Declared, Subject::Host).and_then(|track| track.last(way.declared));
     let bits = matches!(way.kind, ResourceKind::BandwidthOut | ResourceKind::BandwidthIn);
     declared.or_else(|| track.last(interface::SPEED_BITS_PER_SEC).filter(|_| bits)).filter(|_| name != "lo")
 }

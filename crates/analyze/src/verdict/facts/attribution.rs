@@ -40,7 +40,7 @@ impl RuleContext<'_> {
     pub(crate) fn follows_load(&self, track: &Track<'_>) -> Option<bool> {
         let (lowest, throughput) = self.lowest()?;
         let now = cpu_of(track, self.span())?;
-        let then = cpu_of(track, self.seen.spans[lowest])?;
+        let then = cpu_of(track, self.samples.spans[lowest])?;
         if then < bounds::STEADY * now {
             return Some(true);
         }
@@ -53,7 +53,7 @@ impl RuleContext<'_> {
         let steps = self.case.steps.iter().enumerate();
         let (index, step) =
             steps.min_by_key(|(_, step)| u64::from(step.connections) * u64::from(step.depth))?;
-        Some((index, self.seen.spans[index], step.throughput.value))
+        Some((index, self.samples.spans[index], step.throughput.value))
     }
 
     /// Whether a process slept while it waited for requests, where fewest are under way; `None` if that was not counted.
@@ -64,7 +64,7 @@ impl RuleContext<'_> {
 
     /// The threads that use a resource, and processes of one thread whose threads were not sampled.
     fn threads_of(&self, resource: &Resource) -> Vec<&Track<'_>> {
-        let hosts = self.seen.hosts;
+        let hosts = self.samples.hosts;
         let host = resource.host.as_str();
         let sampled = |pid| hosts.of(host, Source::Thread).any(|(subject, _)| subject.pid() == pid);
         let alone = hosts.of(host, Source::Process).filter(move |(subject, track)| {

@@ -22,7 +22,7 @@ pub(in crate::verdict) fn ready(ctx: &RuleContext<'_>, track: &Track<'_>) -> Opt
 
 /// Cores that the watched processes of a host waited for while they were ready.
 fn waited(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let tracks = ctx.seen.hosts.of(host, Source::Process);
+    let tracks = ctx.samples.hosts.of(host, Source::Process);
     tracks.filter_map(|(_, track)| ready(ctx, track)).reduce(|a, b| a + b)
 }
 
@@ -34,14 +34,14 @@ pub(in crate::verdict) fn kept(ctx: &RuleContext<'_>, host: &str) -> Option<f64>
 
 /// The part of a host's CPU time that other guests of its machine took.
 pub(in crate::verdict) fn stolen(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let track = ctx.seen.hosts.track(host, Source::Cpu, Subject::Host)?;
+    let track = ctx.samples.hosts.track(host, Source::Cpu, Subject::Host)?;
     let total_ms = track.per_sec(cpu::TOTAL_MS, ctx.span()).filter(|total_ms| *total_ms > 0.0)?;
     Some(track.per_sec(cpu::STEAL_MS, ctx.span())? / total_ms)
 }
 
 /// The part of the time in which a host's CPUs had something to run that other guests of its machine took.
 fn stolen_of_busy(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let track = ctx.seen.hosts.track(host, Source::Cpu, Subject::Host)?;
+    let track = ctx.samples.hosts.track(host, Source::Cpu, Subject::Host)?;
     let rate = |name| track.per_sec(name, ctx.span());
     let busy = rate(cpu::TOTAL_MS)? - rate(cpu::IDLE_MS)? - rate(cpu::IOWAIT_MS).unwrap_or(0.0);
     Some((rate(cpu::STEAL_MS)? / busy.max(f64::MIN_POSITIVE)).clamp(0.0, BUSY))
@@ -49,7 +49,7 @@ fn stolen_of_busy(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
 
 /// The part of a core's time that went to packets.
 pub(in crate::verdict) fn packets_of_core(ctx: &RuleContext<'_>, core: &Resource) -> Option<f64> {
-    let track = ctx.seen.hosts.track(&core.host, Source::Core, core.subject())?;
+    let track = ctx.samples.hosts.track(&core.host, Source::Core, core.subject())?;
     let rate = |name| track.per_sec(name, ctx.span());
     let total_ms = rate(core::TOTAL_MS).filter(|total_ms| *total_ms > 0.0)?;
     Some((rate(core::SOFTIRQ_MS)? + rate(core::IRQ_MS).unwrap_or(0.0)) / total_ms)
@@ -78,7 +78,7 @@ impl ThreadTime {
     /// The time of a thread in the deciding step; `None` where it was not observed.
     pub(in crate::verdict) fn new(ctx: &RuleContext<'_>, thread: &Resource) -> Option<Self> {
         let used = ctx.share(thread)?;
-        let track = |source| ctx.seen.hosts.track(&thread.host, source, thread.subject());
+        let track = |source| ctx.samples.hosts.track(&thread.host, source, thread.subject());
         let track = track(Source::Thread).or_else(|| track(Source::Process));
         let ready = track.and_then(|track| ready(ctx, track)).unwrap_or(0.0);
         // Of the time that a CPU runs something, other guests take their part from all of it.

@@ -14,7 +14,7 @@ pub(in crate::verdict) fn waiting(ctx: &RuleContext<'_>, host: &str) -> Option<(
         let samples = track.per_sec(waiting::LOOKS, span).filter(|samples| *samples > 0.0)?;
         Some((subject.name().to_owned(), track.per_sec(waiting::DISK, span)? / samples))
     };
-    ctx.seen.hosts.of(host, Source::Waiting).filter_map(mean).max_by(|a, b| a.1.total_cmp(&b.1))
+    ctx.samples.hosts.of(host, Source::Waiting).filter_map(mean).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// Whether a thread of a host's processes waited for a disk.

@@ -23,9 +23,9 @@ pub(in crate::verdict) struct Queue {
     /// What they are passed on to, if no probe watches that.
     pub(in crate::verdict) outside: Option<String>,
     /// Requests that were seen waiting at the door of these tiers, of those that must wait somewhere; `None` where the
-    /// door was not seen.
+    /// door was not sampled.
     pub(in crate::verdict) at_the_door: Option<f64>,
-    /// Requests under way that are not at that door; `None` where the door was not seen.
+    /// Requests under way that are not at that door; `None` where the door was not sampled.
     pub(in crate::verdict) inside: Option<f64>,
     /// Connections out of these tiers at the highest step, where it was seen; those to other tiers and outside.
     pub(in crate::verdict) out: Option<f64>,

@@ -78,7 +78,7 @@ fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
 
 fn name_of_process(ctx: &RuleContext<'_>, thread: &Resource) -> String {
     let pid = thread.subject().pid();
-    let mut processes = ctx.seen.hosts.of(&thread.host, Source::Process);
+    let mut processes = ctx.samples.hosts.of(&thread.host, Source::Process);
     let owner = processes.find(|(subject, _)| pid.is_some() && subject.pid() == pid);
     owner.map_or_else(|| thread.name(), |(subject, _)| subject.name()).to_owned()
 }
@@ -89,7 +89,7 @@ pub(in crate::verdict) fn alike<'s>(
     thread: &'s Resource,
 ) -> impl Iterator<Item = &'s Track<'s>> {
     let pid = thread.subject().pid();
-    let all = ctx.seen.hosts.of(&thread.host, Source::Thread).filter(move |_| pid.is_some());
+    let all = ctx.samples.hosts.of(&thread.host, Source::Thread).filter(move |_| pid.is_some());
     let others = all.filter(move |(subject, _)| *subject != thread.subject() && subject.pid() == pid);
     others.filter(|(subject, _)| role(subject.name()) == role(thread.name())).map(|(_, track)| track)
 }
@@ -115,7 +115,7 @@ pub(in crate::verdict) fn waiting_for_others(
     host: &str,
     subject: Subject<'_>,
 ) -> Option<f64> {
-    let track = ctx.seen.hosts.track(host, Source::Waiting, subject)?;
+    let track = ctx.samples.hosts.track(host, Source::Waiting, subject)?;
     let samples = track.per_sec(waiting::LOOKS, ctx.span()).filter(|samples| *samples > 0.0)?;
     Some(track.per_sec(waiting::FUTEX, ctx.span())? / samples)
 }
@@ -152,7 +152,7 @@ pub(in crate::verdict) fn computing<'s>(
         .flat_map(|host| ctx.processes(host).into_iter().map(move |(name, cores)| (host, name, cores)));
     let (host, process, cores) = all.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let named =
-        || ctx.seen.hosts.of(host, Source::Process).filter(move |(subject, _)| subject.name() == process);
+        || ctx.samples.hosts.of(host, Source::Process).filter(move |(subject, _)| subject.name() == process);
     let ready: f64 = named().filter_map(|(_, track)| cpu::ready(ctx, track)).sum();
     let follows = |track: &Track<'_>| ctx.follows_load(track).or_else(|| ctx.sleeps(track)) == Some(true);
     // More than one thread can have is the host's CPU's matter, and waiting more than running that of what keeps it.
@@ -170,14 +170,14 @@ pub(in crate::verdict) fn computing<'s>(
 /// Threads of processes of one name that take part in the work.
 fn sharing(ctx: &RuleContext<'_>, host: &str, name: &str) -> usize {
     let of_name = |pid: Option<u32>| {
-        let mut all = ctx.seen.hosts.of(host, Source::Process);
+        let mut all = ctx.samples.hosts.of(host, Source::Process);
         pid.is_some() && all.any(|(subject, _)| subject.pid() == pid && subject.name() == name)
     };
     let takes_part =
         |track: &Track<'_>| cpu_of(track, ctx.span()).is_some_and(|used| used >= bounds::TAKES_PART);
-    let threads = ctx.seen.hosts.of(host, Source::Thread).filter(|(subject, _)| of_name(subject.pid()));
+    let threads = ctx.samples.hosts.of(host, Source::Thread).filter(|(subject, _)| of_name(subject.pid()));
     let threads = threads.filter(|(_, track)| takes_part(track)).count();
-    let processes = ctx.seen.hosts.of(host, Source::Process).filter(|(subject, _)| subject.name() == name);
+    let processes = ctx.samples.hosts.of(host, Source::Process).filter(|(subject, _)| subject.name() == name);
     threads.max(processes.filter(|(_, track)| takes_part(track)).count())
 }
 

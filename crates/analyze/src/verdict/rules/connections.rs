@@ -43,7 +43,7 @@ fn stopped<'s>(ctx: &'s RuleContext<'_>) -> impl Iterator<Item = (usize, &'s Ste
         Some(connections) => step.connections == connections,
         None => index == ctx.step || !crate::knee::counts_for_capacity(step),
     };
-    let steps = ctx.case.steps.iter().zip(ctx.seen.spans).enumerate();
+    let steps = ctx.case.steps.iter().zip(ctx.samples.spans).enumerate();
     let steps = steps.filter(move |(index, (step, _))| stops(*index, step));
     steps.map(|(index, (step, span))| (index, step, *span))
 }
@@ -95,7 +95,7 @@ fn turned_away(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let of_step = |(_, step, span): (usize, &StepSummary, Span)| {
         TURN_AWAY.into_iter().find_map(|source| {
             let rate = |track| turned_away_per_sec(source, track, span).filter(|rate| *rate > 0.5);
-            let rate = ctx.seen.hosts.of(host, source).find_map(|(_, track)| rate(track));
+            let rate = ctx.samples.hosts.of(host, source).find_map(|(_, track)| rate(track));
             rate.map(|rate| (source, rate, at(step)))
         })
     };
@@ -121,7 +121,7 @@ fn full(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 /// failed, it held requests back. A process that accepts late for another reason has a full queue as well.
 fn accept_queue(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let of_step = |(index, step, span): (usize, &StepSummary, Span)| {
-        let tcp = ctx.seen.hosts.track(host, Source::Tcp, Subject::Host)?;
+        let tcp = ctx.samples.hosts.track(host, Source::Tcp, Subject::Host)?;
         let dropped = tcp
             .per_sec(tcp::LISTEN_OVERFLOWS, span)?
             .max(tcp.per_sec(tcp::LISTEN_DROPS, span).unwrap_or(0.0));
@@ -183,6 +183,6 @@ fn not_accepted(ctx: &RuleContext<'_>, tier: &Tier, (step, count): (usize, f64))
 /// Threads of all processes of a tier, by the last sample; `None` where none were observed.
 fn threads(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
     let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
-    let tracks = ctx.seen.hosts.of(&tier.node.host, Source::Process).filter(|(subject, _)| ours(subject));
+    let tracks = ctx.samples.hosts.of(&tier.node.host, Source::Process).filter(|(subject, _)| ours(subject));
     tracks.filter_map(|(_, track)| track.last(process::THREADS)).reduce(|a, b| a + b)
 }

@@ -63,7 +63,7 @@ fn wait(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     if threads < bounds::DISK_WAITING && !(waiting.is_none() && busy >= BUSY && grows()) {
         return None;
     }
-    let pressure = ctx.seen.hosts.track(host, Source::Pressure, Subject::Host);
+    let pressure = ctx.samples.hosts.track(host, Source::Pressure, Subject::Host);
     let stalled =
         pressure.and_then(|track| track.per_sec(pressure::IO_SOME_US, ctx.span())).map(|us| us / 1e6);
     let is_seen_twice = busy >= BUSY || stalled.is_some_and(|part| part >= BUSY);

@@ -43,12 +43,12 @@ pub(in crate::verdict) fn one_core(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let cpu = ctx.cpu(host)?;
     let span = ctx.span();
-    let used = ctx.seen.hosts.of(host, Source::Process);
+    let used = ctx.samples.hosts.of(host, Source::Process);
     let (subject, cores) = used
         .filter_map(|(subject, track)| Some((subject, cpu_of(track, span)?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, cores)| ONE_AT_A_TIME.contains(cores))?;
-    let ours = ctx.seen.hosts.of(host, Source::Thread).filter(|(thread, _)| thread.pid() == subject.pid());
+    let ours = ctx.samples.hosts.of(host, Source::Thread).filter(|(thread, _)| thread.pid() == subject.pid());
     let shares: Vec<f64> = ours.filter_map(|(_, track)| cpu_of(track, span)).collect();
     let threads = shares.iter().filter(|used| **used >= bounds::TAKES_PART).count();
     if threads < 2 || shares.iter().any(|used| *used > MAX_THREAD) || is_busy(ctx, cpu) {
@@ -74,7 +74,7 @@ fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 pub(in crate::verdict) fn in_turn(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Option<Candidate> {
     let host = &hot.thread.host;
     let process = |(subject, _): &(Subject<'_>, &Track<'_>)| subject.pid() == hot.thread.subject().pid();
-    let (subject, _) = ctx.seen.hosts.of(host, Source::Process).find(process)?;
+    let (subject, _) = ctx.samples.hosts.of(host, Source::Process).find(process)?;
     let cores = ctx.share(hot.thread)? + used_by_alike(ctx, hot.thread);
     let waits = waiting_for_others(ctx, host, subject).is_some_and(|waiting| waiting >= 1.0);
     let turns = hot.alike == 1 && waits && is_by_turns(cores) && has_changed_hands(ctx, hot.thread);
@@ -101,14 +101,14 @@ pub(in crate::verdict) fn of_computing(
 
 /// Whether another thread of its process and name did more than it in a step in which that one took part.
 fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
-    let Some(own) = ctx.seen.hosts.track(&busiest.host, Source::Thread, busiest.subject()) else {
+    let Some(own) = ctx.samples.hosts.track(&busiest.host, Source::Thread, busiest.subject()) else {
         return false;
     };
     let did_more = |other: &Track<'_>, span: Span| {
         let used = cpu_of(own, span).zip(cpu_of(other, span));
         used.is_some_and(|(own, other)| other > (1.0 + TIE) * own && other >= bounds::TAKES_PART)
     };
-    alike(ctx, busiest).any(|other| ctx.seen.spans.iter().any(|span| did_more(other, *span)))
+    alike(ctx, busiest).any(|other| ctx.samples.spans.iter().any(|span| did_more(other, *span)))
 }
 
 /// Requests that were all read, and of which one is worked on at a time: what they take turns at is within the process.

@@ -33,7 +33,7 @@ pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 fn by_threads(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
     let span = ctx.span();
     let collectors =
-        ctx.seen.hosts.of(host, Source::Thread).filter(|(subject, _)| is_collector(subject.name()));
+        ctx.samples.hosts.of(host, Source::Thread).filter(|(subject, _)| is_collector(subject.name()));
     let mut cores: std::collections::BTreeMap<u32, f64> = std::collections::BTreeMap::new();
     for (subject, track) in collectors {
         if let (Some(pid), Some(used)) = (subject.pid(), cpu_of(track, span)) {
@@ -41,7 +41,7 @@ fn by_threads(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
         }
     }
     let (pid, most) = cores.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let owner = ctx.seen.hosts.of(host, Source::Process).find(|(subject, _)| subject.pid() == Some(pid));
+    let owner = ctx.samples.hosts.of(host, Source::Process).find(|(subject, _)| subject.pid() == Some(pid));
     let (subject, track) = owner?;
     let all = cpu_of(track, span).filter(|all| *all > 0.0)?;
     Some((subject.name().to_owned(), (most / all).min(1.0)))
@@ -49,7 +49,7 @@ fn by_threads(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
 
 /// The part of the time that a JVM stood still to collect.
 fn by_pauses(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let tracks = ctx.seen.hosts.of(host, Source::Jvm);
+    let tracks = ctx.samples.hosts.of(host, Source::Jvm);
     let paused = tracks.filter_map(|(_, track)| Some(track.per_sec(jvm::GC_TIME_MS, ctx.span())? / 1e3));
     paused.reduce(f64::max)
 }
@@ -59,7 +59,7 @@ fn heap(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     let full = |track: &Track<'_>| {
         Some(track.most(jvm::HEAP_USED_BYTES, ctx.span())? / track.last(jvm::HEAP_MAX_BYTES)?)
     };
-    ctx.seen.hosts.of(host, Source::Jvm).filter_map(|(_, track)| full(track)).reduce(f64::max)
+    ctx.samples.hosts.of(host, Source::Jvm).filter_map(|(_, track)| full(track)).reduce(f64::max)
 }
 
 fn collecting(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
@@ -91,11 +91,11 @@ fn collecting(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 /// Pages a request that were fetched from swap, or from files because the group was at its memory limit.
 fn pages_per_request(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     let span = ctx.span();
-    let memory = ctx.seen.hosts.track(host, Source::Memory, Subject::Host);
+    let memory = ctx.samples.hosts.track(host, Source::Memory, Subject::Host);
     let swapped = memory.and_then(|track| track.per_sec(memory::SWAPPED_IN_PAGES, span));
-    let group = ctx.seen.hosts.track(host, Source::Cgroup, Subject::Host);
+    let group = ctx.samples.hosts.track(host, Source::Cgroup, Subject::Host);
     let at_limit = group.is_some_and(|group| is_at_limit(ctx, group));
-    let processes = ctx.seen.hosts.of(host, Source::Process);
+    let processes = ctx.samples.hosts.of(host, Source::Process);
     let faults =
         processes.filter_map(|(_, track)| track.per_sec(process::MAJOR_FAULTS, span)).reduce(|a, b| a + b);
     // What is read without being mapped is no fault of the process, and fetched again all the same.
@@ -119,7 +119,7 @@ fn is_at_limit(ctx: &RuleContext<'_>, group: &Track<'_>) -> bool {
 
 fn paging(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let pages = pages_per_request(ctx, host).filter(|pages| *pages >= bounds::PER_REQUEST)?;
-    let pressure = ctx.seen.hosts.track(host, Source::Pressure, Subject::Host);
+    let pressure = ctx.samples.hosts.track(host, Source::Pressure, Subject::Host);
     let stalled =
         pressure.and_then(|track| track.per_sec(pressure::MEMORY_SOME_US, ctx.span())).map(|us| us / 1e6);
     let name = || host.to_owned();

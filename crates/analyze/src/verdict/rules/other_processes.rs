@@ -49,7 +49,7 @@ fn unwatched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> 
         let certain = is_generator || follows.is_some();
         (follows != Some(true)).then_some(OtherProcess { subject, cores, certain })
     };
-    ctx.seen.hosts.of(host, Source::OtherProcesses).filter_map(other).collect()
+    ctx.samples.hosts.of(host, Source::OtherProcesses).filter_map(other).collect()
 }
 
 /// Watched processes that requests are not known to pass, and that use as much at the lowest load, or never sleep. Of a lab
@@ -66,7 +66,7 @@ fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
         let is_other = !ours.contains(&subject.name()) && !works;
         is_other.then_some(OtherProcess { subject, cores, certain: true })
     };
-    ctx.seen.hosts.of(host, Source::Process).filter_map(other).collect()
+    ctx.samples.hosts.of(host, Source::Process).filter_map(other).collect()
 }
 
 /// The CPU is busy, and would not be without the others.
