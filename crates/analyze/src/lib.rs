@@ -36,7 +36,7 @@ use load::knee;
 
 pub use ablation::*;
 pub use analysis::{AnalyzeError, analyze};
-pub use capacity::compare::{BestComparison, Comparison, ComparisonRow, RungOutcome, compare, rungs_of};
+pub use capacity::compare::{BestComparison, Comparison, ComparisonRow, StepOutcome, compare, step_outcomes};
 pub use capacity::machines::*;
 pub use capacity::tiers::{Efficiency, TierCount, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use findings::*;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::ladder::{self, Next, Rung};
+use plimsoll_analyze::ladder::{self, Next, StepResult};
 use plimsoll_engine::EngineError;
-use plimsoll_plan::{Level, Load, Rungs, Slo};
+use plimsoll_plan::{LadderSteps, Level, Load, Slo};
 use plimsoll_record::{EventKind, StepEnd};
 
 use crate::context::StepPlan;
@@ -14,7 +14,7 @@ use crate::watch::Watch;
 
 /// The steps of a ladder.
 struct Ladder {
-    rungs: Rungs,
+    steps: LadderSteps,
     depth: u16,
     step_limit: Duration,
     /// The share of requests that must succeed for the ladder to go on.
@@ -33,17 +33,17 @@ impl Session<'_> {
                 self.note_interruption(end);
                 Ok(())
             }
-            Load::Ladder { rungs, depth, step_limit, .. } => {
+            Load::Ladder { steps, depth, step_limit, .. } => {
                 let success = plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
-                self.climb_ladder(&Ladder { rungs, depth, step_limit, success })
+                self.climb_ladder(&Ladder { steps, depth, step_limit, success })
             }
         }
     }
 
     fn climb_ladder(&mut self, ladder: &Ladder) -> Result<(), EngineError> {
-        let mut done: Vec<Rung> = Vec::new();
+        let mut done: Vec<StepResult> = Vec::new();
         let mut watch = Watch::default();
-        while let Next::Climb(connections) = ladder::next(&ladder.rungs, ladder.success, &done) {
+        while let Next::Climb(connections) = ladder::next(&ladder.steps, ladder.success, &done) {
             let Some(limit) = self.budget.step(self.recorder.now(), ladder.step_limit) else {
                 self.note_budget(connections);
                 return Ok(());
@@ -58,7 +58,7 @@ impl Session<'_> {
                 return Ok(());
             }
             let frames = self.recorder.run().frames_of(index);
-            done.push(Rung::observe(connections, frames.map(|frame| &frame.head)));
+            done.push(StepResult::observe(connections, frames.map(|frame| &frame.head)));
         }
         Ok(())
     }

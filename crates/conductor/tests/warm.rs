@@ -25,7 +25,7 @@ fn plan(server: &BadServer, warm: Duration) -> Plan {
         headers: Vec::new(),
         body: None,
         network: Network::default(),
-        load: LoadSpec::Ladder { rungs: Some(vec![2, 20]), step_limit, budget: None },
+        load: LoadSpec::Ladder { steps: Some(vec![2, 20]), step_limit, budget: None },
         warm: Some(warm),
         workers: Some(2),
         timeout: Duration::from_secs(10),

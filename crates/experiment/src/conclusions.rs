@@ -1,8 +1,8 @@
 //! What the runs of one file say together.
 
 use plimsoll_analyze::{
-    Comparison, Findings, Goal, MachinePlan, RunRows, RungOutcome, TierRow, TierScaling, compare,
-    observe_runs, plan_machines, run_rows, rungs_of, tier_rows,
+    Comparison, Findings, Goal, MachinePlan, RunRows, StepOutcome, TierRow, TierScaling, compare,
+    observe_runs, plan_machines, run_rows, step_outcomes, tier_rows,
 };
 use plimsoll_plan::PlanFile;
 
@@ -37,7 +37,7 @@ pub struct Comparisons<'a> {
 pub struct Side<'a> {
     pub run: &'a MadeRun<'a>,
     /// The results of its steps.
-    pub rungs: Vec<RungOutcome>,
+    pub steps: Vec<StepOutcome>,
 }
 
 /// Tiers side by side.
@@ -85,12 +85,12 @@ impl<'a> Comparisons<'a> {
     /// with it already.
     fn new((against, before): (Option<&str>, &[Option<String>]), own: &str, runs: &'a [MadeRun<'a>]) -> Self {
         let is_new = |run: &&MadeRun<'_>| !before.iter().any(|known| known.as_deref() == run.variant);
-        let sides = runs.iter().filter(is_new).map(|run| Side { run, rungs: rungs_of(run.findings()) });
+        let sides = runs.iter().filter(is_new).map(|run| Side { run, steps: step_outcomes(run.findings()) });
         let (references, others): (Vec<_>, Vec<_>) = sides.partition(|side| side.run.variant == against);
-        let reference = references.into_iter().next().filter(|side| !side.rungs.is_empty());
+        let reference = references.into_iter().next().filter(|side| !side.steps.is_empty());
         let compared = |side: Side<'a>| {
-            let known = reference.as_ref().filter(|_| !side.rungs.is_empty());
-            let comparison = known.map(|reference| compare(&side.rungs, &reference.rungs));
+            let known = reference.as_ref().filter(|_| !side.steps.is_empty());
+            let comparison = known.map(|reference| compare(&side.steps, &reference.steps));
             (side, comparison)
         };
         let others = others.into_iter().map(compared).collect();

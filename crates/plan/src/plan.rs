@@ -46,7 +46,7 @@ impl Level {
 /// The levels of a ladder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rungs {
+pub enum LadderSteps {
     /// 1, 2, 4 … until throughput no longer grows.
     Doubling { connections_max: u32 },
     /// Just these numbers of connections.
@@ -66,7 +66,7 @@ pub enum Load {
         requests_max: Option<u64>,
     },
     /// One closed-loop level after another, each until it is known well enough.
-    Ladder { rungs: Rungs, depth: u16, step_limit: Duration, budget: Option<Duration> },
+    Ladder { steps: LadderSteps, depth: u16, step_limit: Duration, budget: Option<Duration> },
 }
 
 /// A search warms up at this many connections: enough to keep every core of a usual target busy, and no flood.
@@ -84,10 +84,10 @@ impl Load {
                 }
                 level
             }
-            Self::Ladder { rungs, depth, .. } => {
-                let connections = match rungs {
-                    Rungs::Doubling { connections_max } => WARM_CONNECTIONS.min(*connections_max),
-                    Rungs::Fixed(rungs) => rungs.iter().copied().max().unwrap_or(1),
+            Self::Ladder { steps, depth, .. } => {
+                let connections = match steps {
+                    LadderSteps::Doubling { connections_max } => WARM_CONNECTIONS.min(*connections_max),
+                    LadderSteps::Fixed(steps) => steps.iter().copied().max().unwrap_or(1),
                 };
                 Level::Closed { connections, depth: *depth }
             }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::name::{checked_name, default_name};
 use crate::target::parse_header;
 use crate::{
-    ArrivalProcess, DriverKind, Generator, Level, Load, Network, Plan, PlanError, PlanHost, RateProfile,
-    Rungs, ScenarioSpec, Slo, Stage, Target, TargetError, TransportSpec, hosts, requests,
+    ArrivalProcess, DriverKind, Generator, LadderSteps, Level, Load, Network, Plan, PlanError, PlanHost,
+    RateProfile, ScenarioSpec, Slo, Stage, Target, TargetError, TransportSpec, hosts, requests,
 };
 
 /// The load as typed.
@@ -26,7 +26,7 @@ pub enum LoadSpec {
     /// A ladder of closed-loop levels.
     Ladder {
         /// The levels as typed; `None` doubles from 1.
-        rungs: Option<Vec<u64>>,
+        steps: Option<Vec<u64>>,
         /// The longest time of one level; `None` takes an equal part of the budget, or 10 s without one.
         step_limit: Option<Duration>,
         /// The longest time of the whole.
@@ -76,7 +76,7 @@ const MAX_DEPTH: u64 = 10_000;
 const MAX_REQUESTS: u64 = 1_000_000_000_000_000;
 const DEFAULT_CONNECTIONS: u32 = 10;
 const DEFAULT_MAX_CONNECTIONS: u32 = 10_000;
-/// The highest rung of a ladder that doubles until it stops by itself.
+/// The highest step of a ladder that doubles until it stops by itself.
 const DEFAULT_MAX_DOUBLING: u32 = 16_384;
 /// The steps that a budget is meant to suffice for: a ladder that doubles from 1 to 16,384.
 const STEPS_IN_BUDGET: u32 = 15;
@@ -261,15 +261,15 @@ fn freeze_load(load: LoadSpec, connections_max: Option<u32>, depth: u16) -> Resu
             };
             Ok(Load::Single { level, duration, requests_max })
         }
-        LoadSpec::Ladder { rungs, step_limit, budget } => {
+        LoadSpec::Ladder { steps, step_limit, budget } => {
             let budget = budget.map(|value| time("the budget", value, 1000)).transpose()?;
             let part =
                 budget.map(|value| (value / STEPS_IN_BUDGET).max(Duration::from_millis(MIN_STEP_LIMIT_MS)));
             let step_limit = step_limit.or(part).unwrap_or(DEFAULT_STEP_LIMIT);
             let step_limit = time("the step limit", step_limit, MIN_STEP_LIMIT_MS)?;
-            let doubling = Rungs::Doubling { connections_max: DEFAULT_MAX_DOUBLING };
-            let rungs = rungs.map_or(Ok(doubling), |rungs| freeze_rungs(&rungs))?;
-            Ok(Load::Ladder { rungs, depth, step_limit, budget })
+            let doubling = LadderSteps::Doubling { connections_max: DEFAULT_MAX_DOUBLING };
+            let steps = steps.map_or(Ok(doubling), |steps| freeze_steps(&steps))?;
+            Ok(Load::Ladder { steps, depth, step_limit, budget })
         }
     }
 }
@@ -291,19 +291,19 @@ fn start(count: Option<u64>, connections_max: Option<u32>, requests_max: Option<
     Err(PlanError::range("the number of connections", count, format!("at most {limit}, {why}")))
 }
 
-/// Rungs keep the order in which they were asked for. None comes twice, for a rung is one row of the table.
-fn freeze_rungs(typed: &[u64]) -> Result<Rungs> {
-    let rungs = typed.iter().map(|count| connections(*count)).collect::<Result<Vec<_>>>()?;
-    if rungs.is_empty() {
+/// Steps keep the order in which they were asked for. None comes twice, for a step is one row of the table.
+fn freeze_steps(typed: &[u64]) -> Result<LadderSteps> {
+    let steps = typed.iter().map(|count| connections(*count)).collect::<Result<Vec<_>>>()?;
+    if steps.is_empty() {
         let expected = "at least one number of connections, as in --ladder 200,500,1k";
         return Err(PlanError::range("the ladder", "empty", expected));
     }
-    if (1..rungs.len()).any(|index| rungs[..index].contains(&rungs[index])) {
-        let text: Vec<String> = rungs.iter().map(u32::to_string).collect();
+    if (1..steps.len()).any(|index| steps[..index].contains(&steps[index])) {
+        let text: Vec<String> = steps.iter().map(u32::to_string).collect();
         let expected = "numbers of connections of which none comes twice";
         return Err(PlanError::range("the ladder", text.join(","), expected));
     }
-    Ok(Rungs::Fixed(rungs))
+    Ok(LadderSteps::Fixed(steps))
 }
 
 #[cfg(test)]
@@ -315,8 +315,8 @@ mod tests {
         PlanSpec { timeout: Duration::from_secs(1), ..PlanSpec::new("http://127.0.0.1:1/", load) }
     }
 
-    fn ladder(rungs: Option<Vec<u64>>) -> LoadSpec {
-        LoadSpec::Ladder { rungs, step_limit: None, budget: None }
+    fn ladder(steps: Option<Vec<u64>>) -> LoadSpec {
+        LoadSpec::Ladder { steps, step_limit: None, budget: None }
     }
 
     #[test]
@@ -327,8 +327,8 @@ mod tests {
         let plan = typed.freeze().unwrap();
         assert_eq!(plan.target.method, "POST");
         assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
-        let Load::Ladder { rungs, .. } = plan.load else { panic!("a ladder stays one") };
-        assert_eq!(rungs, Rungs::Fixed(vec![500, 200, 1000]), "the order is the user's");
+        let Load::Ladder { steps, .. } = plan.load else { panic!("a ladder stays one") };
+        assert_eq!(steps, LadderSteps::Fixed(vec![500, 200, 1000]), "the order is the user's");
     }
 
     #[test]
@@ -454,7 +454,7 @@ mod tests {
     fn a_budget_is_checked_before_it_is_parted_into_steps() {
         let within = |budget_ms| {
             let budget = Some(Duration::from_millis(budget_ms));
-            spec(LoadSpec::Ladder { rungs: None, step_limit: None, budget }).freeze()
+            spec(LoadSpec::Ladder { steps: None, step_limit: None, budget }).freeze()
         };
         let limit = |budget_ms| match within(budget_ms).unwrap().load {
             Load::Ladder { step_limit, .. } => step_limit,

@@ -2,7 +2,7 @@
 //!
 //! Columns are separated by one space and have two decimals, so that tools for such files read these too.
 
-use plimsoll_analyze::{Estimate, Findings, RungOutcome, StepSummary};
+use plimsoll_analyze::{Estimate, Findings, StepOutcome, StepSummary};
 
 /// A `.dat` file that cannot be read, or not be written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -68,14 +68,14 @@ fn success_percent(ratio: f64) -> f64 {
 ///
 /// # Errors
 /// When a line is not such a row, with its number and what was expected, or when there is none.
-pub fn parse(text: &str) -> Result<Vec<RungOutcome>, DatError> {
+pub fn parse(text: &str) -> Result<Vec<StepOutcome>, DatError> {
     let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
     let rows = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let rungs = rows.map(|(number, line)| parse_row(number, line)).collect::<Result<Vec<_>, _>>()?;
-    if rungs.is_empty() { Err(DatError::Empty) } else { Ok(rungs) }
+    let steps = rows.map(|(number, line)| parse_row(number, line)).collect::<Result<Vec<_>, _>>()?;
+    if steps.is_empty() { Err(DatError::Empty) } else { Ok(steps) }
 }
 
-fn parse_row(line: usize, text: &str) -> Result<RungOutcome, DatError> {
+fn parse_row(line: usize, text: &str) -> Result<StepOutcome, DatError> {
     let columns: Vec<&str> = text.split_whitespace().collect();
     let &[connections, qps, mean_ms, success] = columns.as_slice() else {
         return Err(DatError::Columns { line, columns: columns.len() });
@@ -86,13 +86,13 @@ fn parse_row(line: usize, text: &str) -> Result<RungOutcome, DatError> {
         let value = text.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
         value.ok_or_else(|| error(column, text, "a number from 0 on"))
     };
-    let rung = connections.parse::<u32>().ok().filter(|connections| *connections > 0);
+    let step = connections.parse::<u32>().ok().filter(|connections| *connections > 0);
     let percent = amount("success%", success.trim_end_matches('%'))?;
     if percent > 100.0 {
         return Err(error("success%", success, "from 0 to 100"));
     }
-    Ok(RungOutcome {
-        connections: rung.ok_or_else(|| error("concurrency", connections, "a whole number from 1 on"))?,
+    Ok(StepOutcome {
+        connections: step.ok_or_else(|| error("concurrency", connections, "a whole number from 1 on"))?,
         throughput: Estimate { value: amount("QPS", qps)?, interval: None },
         mean_latency_ns: amount("avg-latency-ms", mean_ms)? * 1e6,
         p99_ns: None,
@@ -107,11 +107,11 @@ mod tests {
 
     #[test]
     fn rows_of_the_script_are_read_whatever_their_spacing() {
-        let rungs = parse("# concurrency\n200 47812.00 4.33 100.00\n\n 500\t46100.5  56.33 99.5%\n").unwrap();
-        assert_eq!(rungs.len(), 2);
-        assert_eq!((rungs[0].connections, rungs[0].throughput.value), (200, 47812.0));
-        assert_eq!((rungs[1].mean_latency_ns, rungs[1].success_ratio), (56.33e6, 0.995));
-        assert_eq!(rungs[1].throughput.interval, None);
+        let steps = parse("# concurrency\n200 47812.00 4.33 100.00\n\n 500\t46100.5  56.33 99.5%\n").unwrap();
+        assert_eq!(steps.len(), 2);
+        assert_eq!((steps[0].connections, steps[0].throughput.value), (200, 47812.0));
+        assert_eq!((steps[1].mean_latency_ns, steps[1].success_ratio), (56.33e6, 0.995));
+        assert_eq!(steps[1].throughput.interval, None);
     }
 
     #[test]

@@ -21,4 +21,4 @@ pub use canvas::{Caption, Figure, FigureError};
 pub use flame::flame;
 pub use ladder::{success, throughput};
 pub use rows::{held_times, response_sizes, tier_scaling};
-pub use series::{RungPoint, Series};
+pub use series::{Series, StepPoint};

@@ -19,7 +19,7 @@ pub(crate) const URL: &str = "http://127.0.0.1:8080/p%C3%A4th?q=1";
 
 /// The plan of a ladder against [`URL`], as JSON.
 pub(crate) fn plan_json() -> String {
-    let load = LoadSpec::Ladder { rungs: Some(vec![1, 2]), step_limit: None, budget: None };
+    let load = LoadSpec::Ladder { steps: Some(vec![1, 2]), step_limit: None, budget: None };
     let spec = PlanSpec {
         name: None,
         url: URL.to_owned(),

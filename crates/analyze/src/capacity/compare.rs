@@ -9,7 +9,7 @@ const MIN_SUCCESS: f64 = 0.95;
 
 /// One level of a run, as far as a comparison needs it. What a plain table of figures lacks is `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RungOutcome {
+pub struct StepOutcome {
     pub connections: u32,
     /// Completed requests per second.
     pub throughput: Estimate,
@@ -28,9 +28,9 @@ pub struct RungOutcome {
 pub struct ComparisonRow {
     pub connections: u32,
     /// The first run's outcome, if it has this concurrency.
-    pub a: Option<RungOutcome>,
+    pub a: Option<StepOutcome>,
     /// The second run's.
-    pub b: Option<RungOutcome>,
+    pub b: Option<StepOutcome>,
     /// Throughput of the first over that of the second.
     pub throughput_ratio: Option<Estimate>,
     /// Mean latency of the first over that of the second.
@@ -43,9 +43,9 @@ pub struct ComparisonRow {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestComparison {
     /// The first run's step of highest throughput.
-    pub a: RungOutcome,
+    pub a: StepOutcome,
     /// The second run's.
-    pub b: RungOutcome,
+    pub b: StepOutcome,
     /// Throughput of the first over that of the second.
     pub throughput_ratio: Estimate,
 }
@@ -76,15 +76,15 @@ impl Comparison {
 }
 
 /// Compares two ladders by concurrency, and by the best of each.
-pub fn compare(a: &[RungOutcome], b: &[RungOutcome]) -> Comparison {
-    let mut levels: Vec<u32> = a.iter().chain(b).map(|rung| rung.connections).collect();
+pub fn compare(a: &[StepOutcome], b: &[StepOutcome]) -> Comparison {
+    let mut levels: Vec<u32> = a.iter().chain(b).map(|step| step.connections).collect();
     levels.sort_unstable();
     levels.dedup();
     Comparison { rows: levels.into_iter().map(|level| row(level, a, b)).collect(), best: best_of_both(a, b) }
 }
 
-fn row(connections: u32, a: &[RungOutcome], b: &[RungOutcome]) -> ComparisonRow {
-    let find = |rungs: &[RungOutcome]| rungs.iter().find(|rung| rung.connections == connections).copied();
+fn row(connections: u32, a: &[StepOutcome], b: &[StepOutcome]) -> ComparisonRow {
+    let find = |steps: &[StepOutcome]| steps.iter().find(|step| step.connections == connections).copied();
     let (a, b) = (find(a), find(b));
     let both = a.zip(b);
     ComparisonRow {
@@ -99,24 +99,24 @@ fn row(connections: u32, a: &[RungOutcome], b: &[RungOutcome]) -> ComparisonRow 
     }
 }
 
-fn best_of_both(a: &[RungOutcome], b: &[RungOutcome]) -> Option<BestComparison> {
+fn best_of_both(a: &[StepOutcome], b: &[StepOutcome]) -> Option<BestComparison> {
     let (a, b) = (best(a)?, best(b)?);
     Some(BestComparison { a, b, throughput_ratio: ratio(a.throughput, b.throughput)? })
 }
 
-fn best(rungs: &[RungOutcome]) -> Option<RungOutcome> {
-    let succeeds = |rung: &RungOutcome| rung.success_ratio >= MIN_SUCCESS;
-    let candidates = rungs.iter().filter(|rung| succeeds(rung) || !rungs.iter().any(succeeds));
+fn best(steps: &[StepOutcome]) -> Option<StepOutcome> {
+    let succeeds = |step: &StepOutcome| step.success_ratio >= MIN_SUCCESS;
+    let candidates = steps.iter().filter(|step| succeeds(step) || !steps.iter().any(succeeds));
     candidates.max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value)).copied()
 }
 
 /// The levels of a run that a comparison needs; steps in which no request ended are left out.
-pub fn rungs_of(findings: &Findings) -> Vec<RungOutcome> {
+pub fn step_outcomes(findings: &Findings) -> Vec<StepOutcome> {
     findings.steps.iter().filter_map(outcome).collect()
 }
 
-fn outcome(step: &StepSummary) -> Option<RungOutcome> {
-    Some(RungOutcome {
+fn outcome(step: &StepSummary) -> Option<StepOutcome> {
+    Some(StepOutcome {
         connections: step.connections,
         throughput: step.throughput,
         mean_latency_ns: step.latency.mean_ns,
@@ -130,9 +130,9 @@ fn outcome(step: &StepSummary) -> Option<RungOutcome> {
 mod tests {
     use super::*;
 
-    fn rung(connections: u32, throughput: f64, half: Option<f64>) -> RungOutcome {
+    fn step(connections: u32, throughput: f64, half: Option<f64>) -> StepOutcome {
         let interval = half.map(|half| (throughput - half, throughput + half));
-        RungOutcome {
+        StepOutcome {
             connections,
             throughput: Estimate { value: throughput, interval },
             mean_latency_ns: 2e6,
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn every_concurrency_of_either_run_has_a_row() {
         let comparison =
-            compare(&[rung(1, 10.0, None), rung(2, 20.0, None)], &[rung(2, 40.0, None), rung(4, 50.0, None)]);
+            compare(&[step(1, 10.0, None), step(2, 20.0, None)], &[step(2, 40.0, None), step(4, 50.0, None)]);
         let rows: Vec<_> =
             comparison.rows.iter().map(|row| (row.connections, row.a.is_some(), row.b.is_some())).collect();
         assert_eq!(rows, [(1, true, false), (2, true, true), (4, false, true)]);
@@ -156,20 +156,20 @@ mod tests {
 
     #[test]
     fn a_margin_is_broken_only_when_the_whole_interval_is_beyond_it() {
-        let beyond = |half| compare(&[rung(1, 90.0, half)], &[rung(1, 100.0, half)]).beyond_margin(0.05);
+        let beyond = |half| compare(&[step(1, 90.0, half)], &[step(1, 100.0, half)]).beyond_margin(0.05);
         assert!(beyond(None));
         assert!(beyond(Some(1.0)));
         assert!(!beyond(Some(10.0)));
-        assert!(!compare(&[rung(1, 96.0, None)], &[rung(1, 100.0, None)]).beyond_margin(0.05));
-        assert!(!compare(&[rung(1, 200.0, None)], &[rung(1, 100.0, None)]).beyond_margin(0.05));
-        assert!(!compare(&[], &[rung(1, 100.0, None)]).beyond_margin(0.05));
+        assert!(!compare(&[step(1, 96.0, None)], &[step(1, 100.0, None)]).beyond_margin(0.05));
+        assert!(!compare(&[step(1, 200.0, None)], &[step(1, 100.0, None)]).beyond_margin(0.05));
+        assert!(!compare(&[], &[step(1, 100.0, None)]).beyond_margin(0.05));
     }
 
     #[test]
     fn more_failures_break_the_margin_too_and_are_no_best_step() {
-        let failing = RungOutcome { success_ratio: 0.8, ..rung(2, 500.0, None) };
+        let failing = StepOutcome { success_ratio: 0.8, ..step(2, 500.0, None) };
         let comparison =
-            compare(&[rung(1, 100.0, None), failing], &[rung(1, 100.0, None), rung(2, 150.0, None)]);
+            compare(&[step(1, 100.0, None), failing], &[step(1, 100.0, None), step(2, 150.0, None)]);
         assert_eq!(comparison.best.unwrap().a.connections, 1);
         assert!(comparison.beyond_margin(0.1));
         assert!(comparison.rows[1].success_difference.unwrap() < -0.19);

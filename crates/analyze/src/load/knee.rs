@@ -32,7 +32,7 @@ pub(crate) fn usable(steps: &[StepSummary]) -> Vec<&StepSummary> {
 /// The knee of a ladder, or `None` with fewer than two usable steps.
 ///
 /// The plateau is known (`reached`) if the ladder went to at least twice the knee's concurrency: then a
-/// doubling of connections gained less than 5 %, however the rungs are spaced. A step that was cut short does
+/// doubling of connections gained less than 5 %, however the steps are spaced. A step that was cut short does
 /// not count: it may have ended in its warm-up.
 ///
 /// N* = (D + Z)/D_max (Denning and Buzen 1978; Lazowska and others, *Quantitative System Performance*, 1984,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_plan::Rungs;
+use plimsoll_plan::LadderSteps;
 use plimsoll_record::{Counts, FrameHead, Phase};
 use plimsoll_stats::mean;
 
@@ -20,7 +20,7 @@ const SUCCESS_HOPELESS: f64 = 0.5;
 
 /// What a finished step says about the next: counts only, so that it is cheap between two steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rung {
+pub struct StepResult {
     /// Connections of the step.
     pub connections: u32,
     /// Completed requests per second.
@@ -29,8 +29,8 @@ pub struct Rung {
     pub success_ratio: Option<f64>,
 }
 
-impl Rung {
-    /// The rung that these frames of one step make, with the warm-up cut as in the final analysis.
+impl StepResult {
+    /// What the frames of one step make, with the warm-up cut as in the final analysis.
     pub fn observe<'a>(connections: u32, heads: impl IntoIterator<Item = &'a FrameHead>) -> Self {
         let heads: Vec<&FrameHead> = heads.into_iter().collect();
         let mut counts = Counts::default();
@@ -60,7 +60,7 @@ pub enum StopReason {
     Failing,
     /// No request succeeded.
     AllFailing,
-    /// The last rung was climbed.
+    /// The last step was climbed.
     Exhausted,
 }
 
@@ -76,18 +76,18 @@ pub enum Next {
 /// Decides from the steps so far, in the order they were made. `success_budget` is the success ratio that
 /// the run is judged by.
 ///
-/// A ladder of given rungs climbs them all: they were asked for. One that doubles ends at the plateau, when
-/// requests fail beyond the budget, or at its highest rung, which is climbed even where it is no power of two.
-pub fn next(rungs: &Rungs, success_budget: f64, done: &[Rung]) -> Next {
-    match rungs {
-        Rungs::Fixed(fixed) => {
+/// A ladder of given steps climbs them all: they were asked for. One that doubles ends at the plateau, when
+/// requests fail beyond the budget, or at its highest step, which is climbed even where it is no power of two.
+pub fn next(steps: &LadderSteps, success_budget: f64, done: &[StepResult]) -> Next {
+    match steps {
+        LadderSteps::Fixed(fixed) => {
             fixed.get(done.len()).map_or(Next::Stop(StopReason::Exhausted), |next| Next::Climb(*next))
         }
-        Rungs::Doubling { connections_max } => next_doubling(*connections_max, success_budget, done),
+        LadderSteps::Doubling { connections_max } => next_doubling(*connections_max, success_budget, done),
     }
 }
 
-fn next_doubling(connections_max: u32, success_budget: f64, done: &[Rung]) -> Next {
+fn next_doubling(connections_max: u32, success_budget: f64, done: &[StepResult]) -> Next {
     let Some(last) = done.last() else { return Next::Climb(1) };
     let reason = failing(success_budget, done).or_else(|| plateau(done));
     if let Some(reason) = reason {
@@ -100,10 +100,10 @@ fn next_doubling(connections_max: u32, success_budget: f64, done: &[Rung]) -> Ne
 }
 
 /// A step in which nothing ended at all has failed too: its requests wait for an answer.
-fn failing(success_budget: f64, done: &[Rung]) -> Option<StopReason> {
-    let success = |rung: &Rung| rung.success_ratio.unwrap_or(0.0);
+fn failing(success_budget: f64, done: &[StepResult]) -> Option<StopReason> {
+    let success = |step: &StepResult| step.success_ratio.unwrap_or(0.0);
     let last = success(done.last()?);
-    let below = done.iter().rev().take_while(|rung| success(rung) < success_budget).count();
+    let below = done.iter().rev().take_while(|step| success(step) < success_budget).count();
     if last == 0.0 {
         Some(StopReason::AllFailing)
     } else if last < SUCCESS_HOPELESS || below >= STEPS_IN_A_ROW {
@@ -113,9 +113,9 @@ fn failing(success_budget: f64, done: &[Rung]) -> Option<StopReason> {
     }
 }
 
-fn plateau(done: &[Rung]) -> Option<StopReason> {
+fn plateau(done: &[StepResult]) -> Option<StopReason> {
     let gains = |index: usize| {
-        let before = done[..index].iter().map(|rung| rung.throughput_per_sec).fold(0.0, f64::max);
+        let before = done[..index].iter().map(|step| step.throughput_per_sec).fold(0.0, f64::max);
         done[index].throughput_per_sec >= (1.0 + MIN_GAIN) * before
     };
     let flat = (1..done.len()).rev().take_while(|index| !gains(*index)).count();
@@ -126,44 +126,44 @@ fn plateau(done: &[Rung]) -> Option<StopReason> {
 mod tests {
     use super::*;
 
-    const DOUBLING: Rungs = Rungs::Doubling { connections_max: 100 };
+    const DOUBLING: LadderSteps = LadderSteps::Doubling { connections_max: 100 };
     const BUDGET: f64 = 0.9995;
 
-    fn rungs(throughputs: &[f64]) -> Vec<Rung> {
-        let rung = |(index, throughput): (usize, &f64)| Rung {
+    fn steps(throughputs: &[f64]) -> Vec<StepResult> {
+        let step = |(index, throughput): (usize, &f64)| StepResult {
             connections: 1 << index,
             throughput_per_sec: *throughput,
             success_ratio: Some(1.0),
         };
-        throughputs.iter().enumerate().map(rung).collect()
+        throughputs.iter().enumerate().map(step).collect()
     }
 
     #[test]
-    fn a_ladder_doubles_from_one_to_its_last_rung() {
+    fn a_ladder_doubles_from_one_to_its_last_step() {
         assert_eq!(next(&DOUBLING, BUDGET, &[]), Next::Climb(1));
-        assert_eq!(next(&DOUBLING, BUDGET, &rungs(&[10.0, 20.0])), Next::Climb(4));
+        assert_eq!(next(&DOUBLING, BUDGET, &steps(&[10.0, 20.0])), Next::Climb(4));
         let seven: Vec<f64> = (0..7).map(|index| f64::from(1 << index)).collect();
-        let mut done = rungs(&seven);
+        let mut done = steps(&seven);
         assert_eq!(next(&DOUBLING, BUDGET, &done), Next::Climb(100));
-        done.push(Rung { connections: 100, throughput_per_sec: 100.0, success_ratio: Some(1.0) });
+        done.push(StepResult { connections: 100, throughput_per_sec: 100.0, success_ratio: Some(1.0) });
         assert_eq!(next(&DOUBLING, BUDGET, &done), Next::Stop(StopReason::Exhausted));
     }
 
     #[test]
     fn two_steps_in_a_row_without_gain_are_a_plateau_and_one_is_not() {
-        assert_eq!(next(&DOUBLING, BUDGET, &rungs(&[10.0, 20.0, 20.5])), Next::Climb(8));
-        assert_eq!(next(&DOUBLING, BUDGET, &rungs(&[10.0, 20.0, 18.0, 30.0])), Next::Climb(16));
-        let flat = rungs(&[10.0, 20.0, 20.5, 20.9]);
+        assert_eq!(next(&DOUBLING, BUDGET, &steps(&[10.0, 20.0, 20.5])), Next::Climb(8));
+        assert_eq!(next(&DOUBLING, BUDGET, &steps(&[10.0, 20.0, 18.0, 30.0])), Next::Climb(16));
+        let flat = steps(&[10.0, 20.0, 20.5, 20.9]);
         assert_eq!(next(&DOUBLING, BUDGET, &flat), Next::Stop(StopReason::Plateau));
-        let falling = rungs(&[10.0, 20.0, 15.0, 12.0]);
+        let falling = steps(&[10.0, 20.0, 15.0, 12.0]);
         assert_eq!(next(&DOUBLING, BUDGET, &falling), Next::Stop(StopReason::Plateau));
     }
 
     #[test]
     fn failures_end_a_ladder_when_they_are_clear() {
         let with = |ratios: &[Option<f64>]| {
-            let mut done = rungs(&[10.0, 20.0, 40.0, 80.0][..ratios.len()]);
-            done.iter_mut().zip(ratios).for_each(|(rung, ratio)| rung.success_ratio = *ratio);
+            let mut done = steps(&[10.0, 20.0, 40.0, 80.0][..ratios.len()]);
+            done.iter_mut().zip(ratios).for_each(|(step, ratio)| step.success_ratio = *ratio);
             next(&DOUBLING, BUDGET, &done)
         };
         assert_eq!(with(&[Some(1.0), Some(0.99)]), Next::Climb(4));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rung_is_seen_without_its_warm_up_and_with_all_its_failures() {
+    fn a_step_is_seen_without_its_warm_up_and_with_all_its_failures() {
         let head = |interval: u32| {
             let mut counts = Counts { completed: if interval < 20 { 10 } else { 100 }, ..Counts::default() };
             counts.ok = counts.completed;
@@ -195,18 +195,18 @@ mod tests {
             }
         };
         let heads: Vec<FrameHead> = (0..100).map(head).collect();
-        let rung = Rung::observe(8, &heads);
-        assert!((rung.throughput_per_sec - 2000.0).abs() < 1e-6);
-        assert_eq!(rung.success_ratio, Some(8200.0 / 8210.0));
-        let begun = Rung::observe(8, &heads[..1]);
+        let step = StepResult::observe(8, &heads);
+        assert!((step.throughput_per_sec - 2000.0).abs() < 1e-6);
+        assert_eq!(step.success_ratio, Some(8200.0 / 8210.0));
+        let begun = StepResult::observe(8, &heads[..1]);
         assert!((begun.throughput_per_sec - 200.0).abs() < 1e-6);
-        assert_eq!(Rung::observe(8, []).success_ratio, None);
+        assert_eq!(StepResult::observe(8, []).success_ratio, None);
     }
 
     #[test]
-    fn given_rungs_are_climbed_whatever_happens() {
-        let fixed = Rungs::Fixed(vec![200, 500]);
-        let failing = [Rung { connections: 200, throughput_per_sec: 0.0, success_ratio: Some(0.0) }];
+    fn given_steps_are_climbed_whatever_happens() {
+        let fixed = LadderSteps::Fixed(vec![200, 500]);
+        let failing = [StepResult { connections: 200, throughput_per_sec: 0.0, success_ratio: Some(0.0) }];
         assert_eq!(next(&fixed, BUDGET, &failing), Next::Climb(500));
         assert_eq!(next(&fixed, BUDGET, &[failing[0]; 2]), Next::Stop(StopReason::Exhausted));
     }

@@ -1,7 +1,7 @@
 //! Ladders: knee, verdict, comparison.
 
 use plimsoll_analyze::{
-    Advice, At, Confidence, FailureAdvice, Limit, Observation, Place, UslFit, compare, rungs_of,
+    Advice, At, Confidence, FailureAdvice, Limit, Observation, Place, UslFit, compare, step_outcomes,
 };
 use plimsoll_plan::Slo;
 use plimsoll_record::{FailureKind, StepEnd};
@@ -56,7 +56,7 @@ fn thousands_are_set_apart_in_what_is_read_and_not_in_what_is_typed() {
 }
 
 #[test]
-fn rungs_close_together_do_not_prove_a_plateau() {
+fn steps_close_together_do_not_prove_a_plateau() {
     let levels = [Level::at(100, 3000.0), Level::at(101, 3010.0), Level::at(102, 3020.0)];
     assert!(!findings(&ladder(&levels, Slo::default())).knee.unwrap().reached);
 }
@@ -138,9 +138,9 @@ fn a_run_that_never_began_says_so() {
 
 #[test]
 fn a_run_compared_with_itself_is_equal() {
-    let rungs = rungs_of(&findings(&ladder(&doubling(32), Slo::default())));
-    assert_eq!(rungs.len(), 6);
-    let comparison = compare(&rungs, &rungs);
+    let steps = step_outcomes(&findings(&ladder(&doubling(32), Slo::default())));
+    assert_eq!(steps.len(), 6);
+    let comparison = compare(&steps, &steps);
     let ratio = comparison.best.unwrap().throughput_ratio;
     let (low, high) = ratio.interval.unwrap();
     assert!(ratio.value == 1.0 && low < 1.0 && high > 1.0);

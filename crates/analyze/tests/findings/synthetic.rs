@@ -202,9 +202,9 @@ fn times(mean_ns: u64, count: u64) -> EncodedHistogram {
 
 /// A ladder over these levels. One that comes twice in a row is loaded again.
 pub(crate) fn ladder(levels: &[Level], slo: Slo) -> Run {
-    let mut rungs: Vec<u64> = levels.iter().map(|level| u64::from(level.connections)).collect();
-    rungs.dedup();
-    run(LoadSpec::Ladder { rungs: Some(rungs), step_limit: None, budget: None }, levels, slo)
+    let mut steps: Vec<u64> = levels.iter().map(|level| u64::from(level.connections)).collect();
+    steps.dedup();
+    run(LoadSpec::Ladder { steps: Some(steps), step_limit: None, budget: None }, levels, slo)
 }
 
 /// A run of this one level.

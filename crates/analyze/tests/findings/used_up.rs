@@ -264,7 +264,7 @@ fn one_level_is_judged_with_less_confidence() {
 }
 
 #[test]
-fn a_ladder_of_one_rung_is_one_level() {
+fn a_ladder_of_one_step_is_one_level() {
     let ladder = |cpu_sec: f64| Watch::over(&[Level::closed(64)]).host("api", 1.0, cpu_sec).verdict();
     assert_eq!((ladder(305e-6).limit, ladder(305e-6).confidence), (Limit::Cpu, Confidence::Inferred));
     let unknown = ladder(50e-6);

@@ -54,7 +54,7 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Numbers of connections; by default 1, 2, 4 … until throughput stops growing
-    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = values::ladder_rung)]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = values::ladder_step)]
     pub(crate) ladder: Option<Vec<u64>>,
     /// The longest time of one step; it ends sooner once throughput is known to ±2 %
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
@@ -157,7 +157,7 @@ pub(crate) struct Asked {
 impl AnswerArgs {
     /// The plan of the whole answer.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
-        let load = LoadSpec::Ladder { rungs: None, step_limit: None, budget: Some(self.budget) };
+        let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
         let slo = self.slo.slo().or(Slo::REFERENCE);
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
         spec.warm = self.warm;
@@ -173,7 +173,7 @@ impl SweepArgs {
         if let Some(file) = &self.file {
             return plan_of_file(file, &self.keep, &self.watch);
         }
-        let load = LoadSpec::Ladder { rungs: self.ladder.clone(), step_limit: Some(self.step), budget: None };
+        let load = LoadSpec::Ladder { steps: self.ladder.clone(), step_limit: Some(self.step), budget: None };
         let slo = self.slo.slo();
         let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
         spec.warm = self.warm;

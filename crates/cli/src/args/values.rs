@@ -44,7 +44,7 @@ pub(super) fn ratio(text: &str) -> Result<f64, String> {
 }
 
 /// The numbers of connections of a ladder, separated by commas.
-pub(super) fn ladder_rung(text: &str) -> Result<u64, ParseQuantityError> {
+pub(super) fn ladder_step(text: &str) -> Result<u64, ParseQuantityError> {
     parse_count(text)
 }
 

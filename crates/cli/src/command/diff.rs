@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use plimsoll_analyze::{Findings, RungOutcome, compare, rungs_of};
+use plimsoll_analyze::{Findings, StepOutcome, compare, step_outcomes};
 use plimsoll_experiment::read_run;
 use plimsoll_report::figure::{self, Caption, Series};
 use plimsoll_report::{dat, text};
@@ -17,14 +17,18 @@ use crate::terminal::result;
 /// One side of a comparison.
 pub(super) struct Side {
     name: String,
-    rungs: Vec<RungOutcome>,
+    steps: Vec<StepOutcome>,
     series: Series,
 }
 
 impl Side {
     /// The side of a run, called by the name of its plan.
     fn of(findings: &Findings) -> Self {
-        Self { series: Series::new(findings), rungs: rungs_of(findings), name: findings.plan.name.clone() }
+        Self {
+            series: Series::new(findings),
+            steps: step_outcomes(findings),
+            name: findings.plan.name.clone(),
+        }
     }
 
     /// The same under another name.
@@ -51,7 +55,7 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
         a.rename(name_a);
         b.rename(name_b);
     }
-    let comparison = compare(&a.rungs, &b.rungs);
+    let comparison = compare(&a.steps, &b.steps);
     let beyond = args.margin.map(|margin| (margin, comparison.beyond_margin(margin)));
     let text = text::comparison(&comparison, &a.name, &b.name);
     result(&format!("{text}{}", beyond.map(margin_line).unwrap_or_default()))?;
@@ -110,13 +114,13 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
     let side = if path.extension().is_some_and(|ending| ending == "dat") {
         let content = std::fs::read_to_string(path);
         let content = content.with_context(|| format!("could not read {}", path.display()))?;
-        let rungs = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
+        let steps = dat::parse(&content).with_context(|| format!("{} is not a .dat file", path.display()))?;
         let name = file_stem(path);
-        Side { series: Series::from_rungs(&name, &rungs), name, rungs }
+        Side { series: Series::from_steps(&name, &steps), name, steps }
     } else {
         Side::of(&read_run(path)?.findings)
     };
-    if side.rungs.is_empty() {
+    if side.steps.is_empty() {
         bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());
     }
     Ok(side)

@@ -20,7 +20,7 @@ fn a_pool_of_workers_shows_as_the_knee_and_the_plateau() {
         assert_eq!(run["verdict"]["limit"], "generator", "{}", run["verdict"]);
         return;
     }
-    // Some sixty answers a step: on a busy machine a few that come late make the next rung the first that is within 5 %.
+    // Some sixty answers a step: on a busy machine a few that come late make the next step the first that is within 5 %.
     let knee = answer["knee_connections"].as_u64().unwrap();
     assert!([4, 8].contains(&knee), "{answer}");
     assert_eq!(run["verdict"]["limit"], "unknown", "{}", run["verdict"]);

@@ -14,7 +14,7 @@ fn with_tables() -> Bench {
 }
 
 #[test]
-fn two_tables_are_compared_by_rung_and_by_their_best() {
+fn two_tables_are_compared_by_step_and_by_their_best() {
     let bench = with_tables();
     let called = bench.expect(0, &["diff", "api.dat", "http.dat", "--out", "out"]);
     assert!(called.out.contains("13.7 %"), "{}", called.out);

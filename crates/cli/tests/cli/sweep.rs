@@ -64,7 +64,7 @@ fn progress_in_a_pipe_is_a_plain_line_per_step() {
 }
 
 #[test]
-fn rungs_are_climbed_in_the_order_given() {
+fn steps_are_climbed_in_the_order_given() {
     let bench = Bench::new();
     let target = Target::start(&bench);
     let url = target.url("/sleep?ms=2");

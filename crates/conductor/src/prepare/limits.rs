@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use plimsoll_engine::MAX_CONNECTING;
-use plimsoll_plan::{IpRange, Level, Load, Network, Plan, Rungs};
+use plimsoll_plan::{IpRange, LadderSteps, Level, Load, Network, Plan};
 use plimsoll_record::Limits;
 use plimsoll_sys::{Destination, TcpTable};
 
@@ -44,15 +44,15 @@ fn connections_asked(load: &Load) -> u64 {
         Load::Single {
             level: Level::Closed { connections, .. } | Level::Open { connections, .. }, ..
         } => *connections,
-        Load::Ladder { rungs: Rungs::Fixed(rungs), .. } => rungs.iter().copied().max().unwrap_or(1),
-        Load::Ladder { rungs: Rungs::Doubling { .. }, .. } => 1,
+        Load::Ladder { steps: LadderSteps::Fixed(steps), .. } => steps.iter().copied().max().unwrap_or(1),
+        Load::Ladder { steps: LadderSteps::Doubling { .. }, .. } => 1,
     })
 }
 
 /// How far an open end may go.
 fn open_end(plan: &mut Plan) -> Option<&mut u32> {
     match &mut plan.load {
-        Load::Ladder { rungs: Rungs::Doubling { connections_max }, .. } => Some(connections_max),
+        Load::Ladder { steps: LadderSteps::Doubling { connections_max }, .. } => Some(connections_max),
         Load::Single { level: Level::Open { .. }, .. } => Some(&mut plan.generator.connections_max),
         _ => None,
     }
@@ -153,7 +153,7 @@ fn backlog(plan: &Plan, workers: u32, place: Place<'_>) -> Option<Limit> {
 /// Connections that may be on their way to the target at the same time.
 fn opened_at_once(plan: &Plan, workers: u32) -> u64 {
     let most = match &plan.load {
-        Load::Ladder { rungs: Rungs::Doubling { connections_max }, .. } => u64::from(*connections_max),
+        Load::Ladder { steps: LadderSteps::Doubling { connections_max }, .. } => u64::from(*connections_max),
         // An open loop opens as many as the target is behind, which is unknown before the run.
         Load::Single { level: Level::Open { .. }, .. } if plan.network.keep_alive => {
             plan.generator.connections_max.into()

@@ -1,6 +1,6 @@
 use super::*;
 use plimsoll_plan::{
-    ArrivalProcess, Level, Load, LoadSpec, Network, PlanSpec, RateProfile, Rungs, ScenarioSpec, Slo,
+    ArrivalProcess, LadderSteps, Level, Load, LoadSpec, Network, PlanSpec, RateProfile, ScenarioSpec, Slo,
     TransportSpec,
 };
 
@@ -32,8 +32,8 @@ fn plan(load: LoadSpec) -> Plan {
     spec.freeze().unwrap()
 }
 
-fn ladder(rungs: Option<Vec<u64>>) -> Plan {
-    plan(LoadSpec::Ladder { rungs, step_limit: None, budget: None })
+fn ladder(steps: Option<Vec<u64>>) -> Plan {
+    plan(LoadSpec::Ladder { steps, step_limit: None, budget: None })
 }
 
 fn peers(addresses: &[&str]) -> Vec<Destination> {
@@ -121,7 +121,7 @@ fn every_source_and_every_destination_has_the_ports_anew_and_the_loopback_has_en
 #[test]
 fn an_open_ended_ladder_is_brought_within_the_limit_and_that_is_reported() {
     let (plan, limits) = limited(ladder(None), &LIMITS, &["192.0.2.1:80"]).unwrap();
-    let Load::Ladder { rungs: Rungs::Doubling { connections_max }, .. } = plan.load else {
+    let Load::Ladder { steps: LadderSteps::Doubling { connections_max }, .. } = plan.load else {
         panic!("a ladder")
     };
     assert_eq!(connections_max, 936);

@@ -17,7 +17,7 @@ fn spec(url: &str) -> PlanSpec {
         body: None,
         scenario: ScenarioSpec::default(),
         network: Network::default(),
-        load: LoadSpec::Ladder { rungs: None, step_limit: None, budget: None },
+        load: LoadSpec::Ladder { steps: None, step_limit: None, budget: None },
         warm: None,
         workers: None,
         timeout: Duration::from_secs(1),

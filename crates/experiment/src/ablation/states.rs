@@ -117,9 +117,9 @@ fn fit(file: &PlanFile, name: &str) -> Result<PlanFile, UnfitPlan> {
         }
     }
     match &mut file.spec.load {
-        LoadSpec::Ladder { rungs: Some(rungs), .. } => {
-            let highest = rungs.iter().copied().max().ok_or(UnfitPlan::Load)?;
-            *rungs = vec![highest];
+        LoadSpec::Ladder { steps: Some(steps), .. } => {
+            let highest = steps.iter().copied().max().ok_or(UnfitPlan::Load)?;
+            *steps = vec![highest];
         }
         _ => return Err(UnfitPlan::Load),
     }
@@ -142,7 +142,7 @@ mod tests {
         assert!(matches!(fit(""), Err(UnfitPlan::NoSwitch(_))));
         assert_eq!(fit(&format!("[load]\nrate = 10\n{SWITCH}")), Err(UnfitPlan::Load));
         let fitted = fit(&format!("[load]\nladder = [8, 64, 16]\n{SWITCH}")).unwrap();
-        assert!(matches!(fitted.spec.load, LoadSpec::Ladder { rungs: Some(rungs), .. } if rungs == [64]));
+        assert!(matches!(fitted.spec.load, LoadSpec::Ladder { steps: Some(steps), .. } if steps == [64]));
         let env = "[load]\nladder = [8]\n[[switch]]\nname = \"a\"\nhost = \"web\"\nenv = \"A=1\"\n";
         assert!(matches!(fit(env), Err(UnfitPlan::Host { .. })));
     }

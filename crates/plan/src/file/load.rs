@@ -7,7 +7,7 @@ use super::error::Result;
 use super::section::Section;
 use crate::{ArrivalProcess, LoadSpec, ProfileSpec, RateProfile, Slo, Stage};
 
-/// How long a rate is held, and a rung at most, where nothing is said.
+/// How long a rate is held, and a step at most, where nothing is said.
 const STEP: Duration = Duration::from_secs(10);
 
 /// The time of the whole where the ladder is searched for and no step's time is given: that of `plimsoll URL`.
@@ -31,8 +31,8 @@ fn held(section: &Section<'_>) -> Result<LoadSpec> {
         return rates(&rate, step.unwrap_or(STEP));
     }
     if let Some(ladder) = section.get("ladder") {
-        let rungs = ladder.one_or_more()?.iter().map(Entry::count).collect::<Result<_>>()?;
-        return Ok(LoadSpec::Ladder { rungs: Some(rungs), step_limit: step.or(Some(STEP)), budget: None });
+        let steps = ladder.one_or_more()?.iter().map(Entry::count).collect::<Result<_>>()?;
+        return Ok(LoadSpec::Ladder { steps: Some(steps), step_limit: step.or(Some(STEP)), budget: None });
     }
     match section.get("search") {
         Some(asked) if !asked.boolean()? => {
@@ -43,7 +43,7 @@ fn held(section: &Section<'_>) -> Result<LoadSpec> {
 }
 
 pub(super) fn search(step: Option<Duration>) -> LoadSpec {
-    LoadSpec::Ladder { rungs: None, step_limit: step, budget: step.is_none().then_some(BUDGET) }
+    LoadSpec::Ladder { steps: None, step_limit: step, budget: step.is_none().then_some(BUDGET) }
 }
 
 /// One rate, several one after another, or stages as they are typed on the command line.

@@ -61,7 +61,7 @@ fn a_whole_file_becomes_a_plan_hosts_and_an_expectation() {
     assert!(plan.network.keep_alive);
     assert_eq!(plan.slo.p99_ms, Some(500.0));
     assert!(
-        matches!(&file.spec.load, LoadSpec::Ladder { rungs: Some(rungs), .. } if rungs == &[50, 100, 200, 400])
+        matches!(&file.spec.load, LoadSpec::Ladder { steps: Some(steps), .. } if steps == &[50, 100, 200, 400])
     );
     assert_eq!(file.generator.capacity.cores, Some(1.0));
     assert_eq!(file.lab_hosts.len(), 2);
@@ -146,7 +146,7 @@ fn a_load_is_a_ladder_rates_or_searched_for() {
     let load =
         |lines: &str| PlanFile::parse(&format!("[target]\nurl = \"http://a/\"\n{lines}")).unwrap().spec.load;
     let ladder = |lines: &str| match load(lines) {
-        LoadSpec::Ladder { rungs, step_limit, budget } => (rungs, step_limit, budget),
+        LoadSpec::Ladder { steps, step_limit, budget } => (steps, step_limit, budget),
         other @ LoadSpec::Single { .. } => panic!("{other:?}"),
     };
     let seconds = |seconds| Some(Duration::from_secs(seconds));

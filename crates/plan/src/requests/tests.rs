@@ -14,7 +14,7 @@ fn request(url: &str, line: usize) -> RequestSpec {
 }
 
 fn spec(url: &str, requests: Vec<RequestSpec>) -> PlanSpec {
-    let load = LoadSpec::Ladder { rungs: None, step_limit: None, budget: None };
+    let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: None };
     let scenario = ScenarioSpec { requests, ..ScenarioSpec::default() };
     PlanSpec { scenario, ..PlanSpec::new(url, load) }
 }

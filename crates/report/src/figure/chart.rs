@@ -1,4 +1,4 @@
-//! The content of a figure before it is drawn: lines over rungs at equal distances.
+//! The content of a figure before it is drawn: lines over ticks at equal distances.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,8 @@ use super::look::Look;
 /// One point of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Mark {
-    /// The rung, which is the place on the x axis.
-    pub(super) rung: u32,
+    /// The tick, which is the place on the x axis.
+    pub(super) tick: u32,
     pub(super) value: f64,
     pub(super) interval: Option<(f64, f64)>,
     /// A lower bound is drawn hollow.
@@ -23,8 +23,8 @@ pub(super) struct Mark {
 
 impl Mark {
     /// A filled point without a label.
-    pub(super) fn new(rung: u32, Estimate { value, interval }: Estimate) -> Self {
-        Self { rung, value, interval, hollow: false, label: None }
+    pub(super) fn new(tick: u32, Estimate { value, interval }: Estimate) -> Self {
+        Self { tick, value, interval, hollow: false, label: None }
     }
 
     /// The highest value of the point, including its interval.
@@ -46,7 +46,7 @@ pub(super) struct Line {
     pub(super) legend: String,
     pub(super) look: Look,
     pub(super) side: Side,
-    /// By rising rungs.
+    /// By rising ticks.
     pub(super) marks: Vec<Mark>,
     pub(super) labels_below: bool,
 }
@@ -62,10 +62,10 @@ impl Line {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chart {
     pub(super) caption: Caption,
-    /// The rungs that any of the lines has, lowest first.
-    pub(super) rungs: Vec<u32>,
+    /// The ticks that any of the lines has, lowest first.
+    pub(super) ticks: Vec<u32>,
     /// The name of the x axis.
-    pub(super) rung_label: &'static str,
+    pub(super) tick_label: &'static str,
     pub(super) left: Axis,
     pub(super) right: Option<Axis>,
     /// The lines of each run; a run's lines share one row of the legend.
@@ -76,12 +76,12 @@ impl Chart {
     /// A chart whose lines all belong to the left axis.
     pub(super) fn new(
         caption: Caption,
-        (rung_label, rungs): (&'static str, impl IntoIterator<Item = u32>),
+        (tick_label, ticks): (&'static str, impl IntoIterator<Item = u32>),
         left: Axis,
         runs: Vec<Vec<Line>>,
     ) -> Self {
-        let rungs: BTreeSet<u32> = rungs.into_iter().collect();
-        Self { caption, rungs: rungs.into_iter().collect(), rung_label, left, right: None, runs }
+        let ticks: BTreeSet<u32> = ticks.into_iter().collect();
+        Self { caption, ticks: ticks.into_iter().collect(), tick_label, left, right: None, runs }
     }
 
     /// All lines of all runs.

@@ -8,7 +8,7 @@ use super::canvas::{Caption, Figure, FigureError};
 use super::chart::{Chart, Line, Mark, Side, highest};
 use super::look::Place;
 use super::raster::figure;
-use super::series::{RungPoint, Series};
+use super::series::{Series, StepPoint};
 use crate::amount::at_least;
 
 /// Throughput and mean response time over concurrency, of one run or of two.
@@ -28,12 +28,12 @@ pub fn success(caption: &Caption, series: &[&Series]) -> Result<Figure, FigureEr
 
 fn chart(about: &str, caption: &Caption, series: &[&Series], left: Axis, runs: Vec<Vec<Line>>) -> Chart {
     let caption = Caption { title: format!("{about}: {}", caption.title), ..caption.clone() };
-    let rungs = series.iter().flat_map(|series| &series.points).map(|point| point.connections);
-    Chart::new(caption, ("concurrency (connections)", rungs), left, runs)
+    let steps = series.iter().flat_map(|series| &series.points).map(|point| point.connections);
+    Chart::new(caption, ("concurrency (connections)", steps), left, runs)
 }
 
 /// The lines of each run. Of several, the legend begins with the name.
-fn lines_of(series: &[&Series], lines: fn(&str, &[RungPoint], Place) -> Vec<Line>) -> Vec<Vec<Line>> {
+fn lines_of(series: &[&Series], lines: fn(&str, &[StepPoint], Place) -> Vec<Line>) -> Vec<Vec<Line>> {
     let count = series.len();
     let one = |(index, series): (usize, &&Series)| {
         let place = Place::new(index, count);
@@ -43,7 +43,7 @@ fn lines_of(series: &[&Series], lines: fn(&str, &[RungPoint], Place) -> Vec<Line
     series.iter().enumerate().map(one).collect()
 }
 
-fn speeds(name: &str, points: &[RungPoint], place: Place) -> Vec<Line> {
+fn speeds(name: &str, points: &[StepPoint], place: Place) -> Vec<Line> {
     let throughput = points
         .iter()
         .filter_map(|point| Some(Mark { hollow: point.lower_bound, ..mark(point, point.throughput)? }));
@@ -56,13 +56,13 @@ fn speeds(name: &str, points: &[RungPoint], place: Place) -> Vec<Line> {
     ]
 }
 
-fn mark(point: &RungPoint, Estimate { value, interval }: Estimate) -> Option<Mark> {
+fn mark(point: &StepPoint, Estimate { value, interval }: Estimate) -> Option<Mark> {
     let interval = interval.filter(|(lower, upper)| lower.is_finite() && upper.is_finite());
     value.is_finite().then(|| Mark::new(point.connections, Estimate { value, interval }))
 }
 
 /// The best throughput and its concurrency.
-fn best_text(points: &[RungPoint]) -> String {
+fn best_text(points: &[StepPoint]) -> String {
     let best = points.iter().max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value));
     best.filter(|point| point.throughput.value > 0.0).map_or_else(String::new, |point| {
         let best = at_least(point.throughput.value, point.lower_bound);
@@ -70,7 +70,7 @@ fn best_text(points: &[RungPoint]) -> String {
     })
 }
 
-fn ratios(name: &str, points: &[RungPoint], place: Place) -> Vec<Line> {
+fn ratios(name: &str, points: &[StepPoint], place: Place) -> Vec<Line> {
     let legend = format!("{name}success rate{}", lowest_text(points));
     let marks = points.iter().filter_map(|point| {
         let ratio = point.success_ratio.filter(|ratio| ratio.is_finite())?;
@@ -83,7 +83,7 @@ fn ratios(name: &str, points: &[RungPoint], place: Place) -> Vec<Line> {
 
 /// Where nearly all succeed the line is flat at the top and its bars are shorter than a mark, so the lowest
 /// value and the lowest bound stand in the legend.
-fn lowest_text(points: &[RungPoint]) -> String {
+fn lowest_text(points: &[StepPoint]) -> String {
     let ratios = points.iter().filter_map(|point| Some((point.connections, point.success_ratio?)));
     let Some((connections, ratio)) = ratios.min_by(|a, b| a.1.total_cmp(&b.1)) else { return String::new() };
     let lowest = if ratio == 1.0 {
@@ -98,6 +98,6 @@ fn lowest_text(points: &[RungPoint]) -> String {
 }
 
 /// The interval of the ratio; no bar leaves the range that a ratio can have.
-fn interval_of(point: &RungPoint) -> Option<(f64, f64)> {
+fn interval_of(point: &StepPoint) -> Option<(f64, f64)> {
     point.success_interval.map(|(lower, upper)| (lower.clamp(0.0, 1.0), upper.clamp(0.0, 1.0)))
 }

@@ -47,7 +47,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         self.canvas.captions(&self.chart.caption)?;
         legend::draw(self.chart, self.canvas, LEGEND_TOP)?;
         self.value_axes()?;
-        self.rung_axis()?;
+        self.tick_axis()?;
         if self.chart.lines().all(|line| line.marks.is_empty()) {
             let middle = ((self.left + self.right) / 2.0, (self.top + BOTTOM) / 2.0);
             self.canvas.text(middle, "nothing was measured", Lettering::new(AXIS_SIZE, FAINT))?;
@@ -57,11 +57,11 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
     }
 
     fn slot_width(&self) -> f64 {
-        (self.right - self.left) / self.chart.rungs.len().max(1) as f64
+        (self.right - self.left) / self.chart.ticks.len().max(1) as f64
     }
 
-    fn x(&self, rung: u32) -> f64 {
-        let index = self.chart.rungs.iter().position(|other| *other == rung).unwrap_or(0);
+    fn x(&self, tick: u32) -> f64 {
+        let index = self.chart.ticks.iter().position(|other| *other == tick).unwrap_or(0);
         self.left + (index as f64 + 0.5) * self.slot_width()
     }
 
@@ -75,7 +75,7 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         let count = self.chart.lines().count() as f64;
         let index = self.chart.lines().position(|other| other == line).unwrap_or(0) as f64;
         let shift = (index - (count - 1.0) / 2.0) * APART.min(self.slot_width() / (2.0 * count));
-        (self.x(mark.rung) + shift, self.y(self.chart.axis_of(line), mark.value))
+        (self.x(mark.tick) + shift, self.y(self.chart.axis_of(line), mark.value))
     }
 
     /// Where a mark is, and the highest and lowest pixel of it and its bar.
@@ -122,21 +122,21 @@ impl<'a, DB: DrawingBackend> Plot<'a, DB> {
         self.chart.lines().find(|line| line.side == side).map_or(INK, |line| line.look.color)
     }
 
-    fn rung_axis(&self) -> Drawn {
-        let texts: Vec<String> = self.chart.rungs.iter().map(|rung| grouped(u64::from(*rung))).collect();
+    fn tick_axis(&self) -> Drawn {
+        let texts: Vec<String> = self.chart.ticks.iter().map(|tick| grouped(u64::from(*tick))).collect();
         let widest = texts.iter().map(|text| self.canvas.width_of(text, TICK_SIZE)).fold(0.0, f64::max);
-        // Where labels would touch, only every second, third … rung has one.
+        // Where labels would touch, only every second, third … tick has one.
         let every = ((widest + 8.0) / self.slot_width()).ceil().max(1.0) as usize;
         self.canvas.line((self.left, BOTTOM), (self.right, BOTTOM), FRAME, 1.0)?;
-        for (index, (rung, text)) in self.chart.rungs.iter().zip(&texts).enumerate() {
-            let x = self.x(*rung);
+        for (index, (tick, text)) in self.chart.ticks.iter().zip(&texts).enumerate() {
+            let x = self.x(*tick);
             self.canvas.line((x, BOTTOM), (x, BOTTOM + 6.0), FRAME, 1.0)?;
             if index.is_multiple_of(every) {
                 self.canvas.text((x, BOTTOM + 20.0), text, Lettering::new(TICK_SIZE, INK))?;
             }
         }
         let middle = ((self.left + self.right) / 2.0, BOTTOM + 52.0);
-        self.canvas.text(middle, self.chart.rung_label, Lettering::new(AXIS_SIZE, INK))
+        self.canvas.text(middle, self.chart.tick_label, Lettering::new(AXIS_SIZE, INK))
     }
 
     fn line(&self, line: &Line) -> Drawn {

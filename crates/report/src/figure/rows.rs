@@ -22,13 +22,13 @@ const LEGEND_LINES: usize = 4;
 pub fn tier_scaling(title: &str, scaling: &TierScaling) -> Result<Figure, FigureError> {
     let counts: Vec<u32> = scaling.points.iter().map(|(machines, ..)| *machines).collect();
     let (least, most) = (counts.first().copied().unwrap_or(1), counts.last().copied().unwrap_or(1));
-    let rungs = if most <= MAX_MARKED { (least..=most).collect() } else { counts };
+    let ticks = if most <= MAX_MARKED { (least..=most).collect() } else { counts };
     let measured = scaling.points.iter().map(|(machines, throughput, lower_bound)| {
         let each = 100.0 * throughput.value / scaling.ideal_per_sec(*machines);
         let label = Some(format!("{} ({each:.0} %)", count_text(throughput.value)));
         Mark { hollow: *lower_bound, label, ..Mark::new(*machines, *throughput) }
     });
-    let ideal = rungs.iter().map(|machines| {
+    let ideal = ticks.iter().map(|machines| {
         let value = scaling.ideal_per_sec(*machines);
         Mark::new(*machines, Estimate { value, interval: None })
     });
@@ -41,7 +41,7 @@ pub fn tier_scaling(title: &str, scaling: &TierScaling) -> Result<Figure, Figure
         others => format!("with {others}"),
     };
     let caption = Caption { title: format!("Scaling of {}: {title}", scaling.tier), detail };
-    throughput(caption, ("machines", rungs), vec![lines])
+    throughput(caption, ("machines", ticks), vec![lines])
 }
 
 /// Throughput over the size of responses, a line for each number of cores.
@@ -88,17 +88,17 @@ fn line_over(scale: f64, legend: String, look: Look, points: &[LinePoint]) -> Li
 
 fn over_places(caption: Caption, label: &'static str, mut lines: Vec<Line>) -> Result<Figure, FigureError> {
     unlabel_twice(&mut lines);
-    let places: Vec<u32> = lines.iter().flat_map(|line| &line.marks).map(|mark| mark.rung).collect();
+    let places: Vec<u32> = lines.iter().flat_map(|line| &line.marks).map(|mark| mark.tick).collect();
     throughput(caption, (label, places), lines.chunks(LEGEND_LINES).map(<[Line]>::to_vec).collect())
 }
 
 fn throughput(
     caption: Caption,
-    rungs: (&'static str, Vec<u32>),
+    ticks: (&'static str, Vec<u32>),
     runs: Vec<Vec<Line>>,
 ) -> Result<Figure, FigureError> {
     let left = Axis::from_zero("QPS", highest(&runs, Side::Left));
-    figure(&Chart::new(caption, rungs, left, runs))
+    figure(&Chart::new(caption, ticks, left, runs))
 }
 
 /// Of labels that would stand on each other only that of the first line stays.
@@ -107,12 +107,12 @@ fn unlabel_twice(lines: &mut [Line]) {
     let mut taken: Vec<(u32, f64)> = Vec::new();
     for mark in lines.iter_mut().flat_map(|line| &mut line.marks) {
         let near = |(place, value): &(u32, f64)| {
-            *place == mark.rung && (value - mark.value).abs() < LABEL_HEIGHT * top
+            *place == mark.tick && (value - mark.value).abs() < LABEL_HEIGHT * top
         };
         if taken.iter().any(near) {
             mark.label = None;
         } else {
-            taken.push((mark.rung, mark.value));
+            taken.push((mark.tick, mark.value));
         }
     }
 }

@@ -1,15 +1,15 @@
-//! The input of the figures of a ladder: the rungs of one run, and their caption.
+//! The input of the figures of a ladder: the steps of one run, and their caption.
 
-use plimsoll_analyze::{Estimate, Findings, RungOutcome, StepSummary};
+use plimsoll_analyze::{Estimate, Findings, StepOutcome, StepSummary};
 use plimsoll_plan::Load;
 use plimsoll_units::escape_control;
 
 use super::canvas::Caption;
 use crate::amount::{counted, span};
 
-/// One rung of a ladder, as a point of the figures.
+/// One step of a ladder, as a point of the figures.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RungPoint {
+pub struct StepPoint {
     pub connections: u32,
     /// Requests per second, with the 95 % interval if it is known.
     pub throughput: Estimate,
@@ -23,13 +23,13 @@ pub struct RungPoint {
     pub lower_bound: bool,
 }
 
-/// The rungs of one run.
+/// The steps of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// The run's name, for the legend of a comparison.
     pub name: String,
-    /// The rungs by rising connections.
-    pub points: Vec<RungPoint>,
+    /// The steps by rising connections.
+    pub points: Vec<StepPoint>,
 }
 
 impl Caption {
@@ -47,35 +47,35 @@ impl Caption {
 }
 
 impl Series {
-    /// The rungs of a run.
+    /// The steps of a run.
     pub fn new(findings: &Findings) -> Self {
         Self::sorted(findings.plan.name.clone(), findings.steps.iter().map(point_of).collect())
     }
 
-    /// The rungs as a comparison has them, from a run or from a `.dat` file.
-    pub fn from_rungs(name: &str, rungs: &[RungOutcome]) -> Self {
-        Self::sorted(escape_control(name), rungs.iter().map(point_of_rung).collect())
+    /// The steps as a comparison has them, from a run or from a `.dat` file.
+    pub fn from_steps(name: &str, steps: &[StepOutcome]) -> Self {
+        Self::sorted(escape_control(name), steps.iter().map(point_of_step).collect())
     }
 
-    fn sorted(name: String, mut points: Vec<RungPoint>) -> Self {
+    fn sorted(name: String, mut points: Vec<StepPoint>) -> Self {
         points.sort_by_key(|point| point.connections);
         Self { name, points }
     }
 }
 
-fn point_of_rung(rung: &RungOutcome) -> RungPoint {
-    RungPoint {
-        connections: rung.connections,
-        throughput: rung.throughput,
-        mean_ms: Some(Estimate { value: rung.mean_latency_ns / 1e6, interval: None }),
-        success_ratio: Some(rung.success_ratio),
-        success_interval: rung.success_interval,
+fn point_of_step(step: &StepOutcome) -> StepPoint {
+    StepPoint {
+        connections: step.connections,
+        throughput: step.throughput,
+        mean_ms: Some(Estimate { value: step.mean_latency_ns / 1e6, interval: None }),
+        success_ratio: Some(step.success_ratio),
+        success_interval: step.success_interval,
         lower_bound: false,
     }
 }
 
-fn point_of(step: &StepSummary) -> RungPoint {
-    RungPoint {
+fn point_of(step: &StepSummary) -> StepPoint {
+    StepPoint {
         connections: step.connections,
         throughput: step.throughput,
         mean_ms: mean_of(step),

@@ -1,6 +1,6 @@
 //! Two ladders compared.
 
-use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Estimate, RungOutcome};
+use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Estimate, StepOutcome};
 use plimsoll_units::{count_text, duration_text, escape_control, grouped, percent_text, significant};
 
 use super::paragraph::{notes, wrapped};
@@ -19,7 +19,7 @@ pub fn comparison(comparison: &Comparison, name_a: &str, name_b: &str) -> String
         None => "The best QPS cannot be compared: one of the two runs has no step with responses.".to_owned(),
     };
     let sides = format!("A is {a}, B is {b}. Ratios are A / B: below 1, A is lower.");
-    wrapped("", "", &headline) + "\n" + &rungs(comparison) + &notes([sides.as_str(), ONE_PAIR])
+    wrapped("", "", &headline) + "\n" + &steps(comparison) + &notes([sides.as_str(), ONE_PAIR])
 }
 
 fn best_text(best: &BestComparison, name_a: &str, name_b: &str) -> String {
@@ -35,10 +35,10 @@ fn best_text(best: &BestComparison, name_a: &str, name_b: &str) -> String {
     )
 }
 
-fn rungs(comparison: &Comparison) -> String {
-    let qps = |rung: RungOutcome| count_text(rung.throughput.value);
-    let mean = |rung: RungOutcome| duration_text(rung.mean_latency_ns);
-    let success = |rung: RungOutcome| percent_text(rung.success_ratio);
+fn steps(comparison: &Comparison) -> String {
+    let qps = |step: StepOutcome| count_text(step.throughput.value);
+    let mean = |step: StepOutcome| duration_text(step.mean_latency_ns);
+    let success = |step: StepOutcome| percent_text(step.success_ratio);
     let columns: [Column<'_, ComparisonRow>; 10] = [
         ("connections", &|row| grouped(row.connections.into())),
         ("QPS A", &|row| or_missing(row.a.map(qps))),

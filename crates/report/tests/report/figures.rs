@@ -1,8 +1,8 @@
 //! Figures: what a program can check.
 
-use plimsoll_analyze::{Estimate, rungs_of};
+use plimsoll_analyze::{Estimate, step_outcomes};
 use plimsoll_record::FailureKind;
-use plimsoll_report::figure::{Caption, Figure, RungPoint, Series, success, throughput};
+use plimsoll_report::figure::{Caption, Figure, Series, StepPoint, success, throughput};
 
 use super::sample;
 
@@ -10,16 +10,16 @@ fn caption() -> Caption {
     Caption::new(&sample::healthy("sweep").findings)
 }
 
-fn series(points: Vec<RungPoint>) -> Series {
+fn series(points: Vec<StepPoint>) -> Series {
     Series { name: "apiserver".to_owned(), points }
 }
 
-fn point(connections: u32, per_sec: f64, success_ratio: Option<f64>) -> RungPoint {
+fn point(connections: u32, per_sec: f64, success_ratio: Option<f64>) -> StepPoint {
     let around = |value: f64| Estimate { value, interval: Some((value * 0.9, value * 1.1)) };
     let mean_ms = (per_sec > 0.0).then(|| around(f64::from(connections) / per_sec * 1e3));
     let success_interval = success_ratio.map(|ratio| (ratio - 0.2, ratio + 0.2));
     let throughput = around(per_sec);
-    RungPoint { connections, throughput, mean_ms, success_ratio, success_interval, lower_bound: false }
+    StepPoint { connections, throughput, mean_ms, success_ratio, success_interval, lower_bound: false }
 }
 
 /// A PNG of the promised size that holds more than paper, and an SVG without numbers that are none.
@@ -62,9 +62,9 @@ fn axes_name_their_units_and_the_legend_its_best_value() {
     assert!(figures[1].svg.contains("100 % throughout"));
 }
 
-/// The success figure of this many rungs, each with so many requests of which so many failed.
-fn ratios_of(rungs: u32, ended: u64, failed: impl Fn(u32) -> u64) -> Figure {
-    let steps = (0..rungs).map(|n| {
+/// The success figure of this many steps, each with so many requests of which so many failed.
+fn ratios_of(steps: u32, ended: u64, failed: impl Fn(u32) -> u64) -> Figure {
+    let steps = (0..steps).map(|n| {
         let mut step = sample::step(n, n + 1, ended as f64 / 10.0);
         if failed(n) > 0 {
             sample::fail(&mut step, FailureKind::TimedOut, failed(n));
@@ -92,7 +92,7 @@ fn a_full_success_rate_still_has_its_interval() {
 #[test]
 fn bars_of_the_success_rate_end_at_nothing_and_at_a_hundred_per_cent() {
     let one = |success_interval| {
-        let point = RungPoint { success_interval, ..point(1, 10.0, Some(0.5)) };
+        let point = StepPoint { success_interval, ..point(1, 10.0, Some(0.5)) };
         success(&caption(), &[&series(vec![point])]).unwrap().svg
     };
     assert_eq!(one(Some((-0.4, 1.3))), one(Some((0.0, 1.0))));
@@ -107,9 +107,9 @@ fn lower_bounds_are_marked() {
 }
 
 #[test]
-fn two_runs_share_one_figure_though_their_rungs_differ() {
-    let a = Series::from_rungs("candidate", &rungs_of(&sample::healthy("sweep").findings));
-    let b = Series::from_rungs("reference", &rungs_of(&sample::unsettled().findings));
+fn two_runs_share_one_figure_though_their_steps_differ() {
+    let a = Series::from_steps("candidate", &step_outcomes(&sample::healthy("sweep").findings));
+    let b = Series::from_steps("reference", &step_outcomes(&sample::unsettled().findings));
     let speeds = throughput(&caption(), &[&a, &b]).unwrap();
     let ratios = success(&caption(), &[&a, &b]).unwrap();
     for figure in [speeds, ratios] {

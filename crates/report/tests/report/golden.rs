@@ -1,6 +1,6 @@
 //! Whole texts, kept as snapshots: read them as a user would.
 
-use plimsoll_analyze::{Estimate, GeneratorReason, RungOutcome, Steadiness, compare, rungs_of};
+use plimsoll_analyze::{Estimate, GeneratorReason, Steadiness, StepOutcome, compare, step_outcomes};
 use plimsoll_record::{Event, EventKind, FailureKind};
 use plimsoll_report::text;
 
@@ -202,8 +202,8 @@ fn a_cold_target_is_reported_before_any_figure_and_a_warm_one_only_as_an_event()
     }
 }
 
-fn rung(connections: u32, per_sec: f64, mean_ms: f64) -> RungOutcome {
-    RungOutcome {
+fn step(connections: u32, per_sec: f64, mean_ms: f64) -> StepOutcome {
+    StepOutcome {
         connections,
         throughput: Estimate { value: per_sec, interval: None },
         mean_latency_ns: mean_ms * 1e6,
@@ -225,14 +225,15 @@ fn a_comparison_of_runs_gives_ratios_with_intervals() {
     let mut other = sample::healthy("sweep");
     other.findings.steps.iter_mut().for_each(|step| step.throughput.value *= 1.04);
     other.findings.steps.remove(2);
-    let comparison = compare(&rungs_of(&other.findings), &rungs_of(&sample::healthy("sweep").findings));
+    let comparison =
+        compare(&step_outcomes(&other.findings), &step_outcomes(&sample::healthy("sweep").findings));
     check_comparison("comparison_of_runs", &text::comparison(&comparison, "candidate", "reference"));
 }
 
 #[test]
 fn a_comparison_of_dat_files_names_the_ratio_of_the_best_qps() {
-    let api = [rung(200, 8_940.0, 22.4), rung(500, 8_876.0, 56.33), rung(50_000, 5_210.0, 9_596.0)];
-    let http = [rung(200, 61_220.0, 3.27), rung(500, 65_351.0, 7.65), rung(1_000, 63_090.0, 15.9)];
+    let api = [step(200, 8_940.0, 22.4), step(500, 8_876.0, 56.33), step(50_000, 5_210.0, 9_596.0)];
+    let http = [step(200, 61_220.0, 3.27), step(500, 65_351.0, 7.65), step(1_000, 63_090.0, 15.9)];
     let text = text::comparison(&compare(&api, &http), "apiserver", "http");
     assert!(text.contains("apiserver: best QPS is 13.7 % of http's"), "{text}");
     check_comparison("comparison_of_dat_files", &text);

@@ -5,13 +5,13 @@ use plimsoll_report::{csv, dat};
 use super::{sample, variants};
 
 #[test]
-fn a_dat_file_has_four_columns_a_rung_and_reads_back() {
+fn a_dat_file_has_four_columns_a_step_and_reads_back() {
     let sample = sample::unsettled();
     let text = dat::render(&sample.findings).unwrap();
     assert_eq!(text, "200 9000.00 22.22 100.00\n500 15000.00 33.33 100.00\n1000 19500.00 51.28 99.54\n");
-    let rungs = dat::parse(&text).unwrap();
-    assert_eq!(rungs[2].throughput.value, 19_500.0);
-    assert_eq!(rungs[0].mean_latency_ns, 22.22e6);
+    let steps = dat::parse(&text).unwrap();
+    assert_eq!(steps[2].throughput.value, 19_500.0);
+    assert_eq!(steps[0].mean_latency_ns, 22.22e6);
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) struct Sample {
 }
 
 pub(super) fn ladder_spec() -> LoadSpec {
-    LoadSpec::Ladder { rungs: None, step_limit: Some(Duration::from_secs(10)), budget: None }
+    LoadSpec::Ladder { steps: None, step_limit: Some(Duration::from_secs(10)), budget: None }
 }
 
 pub(super) fn single_spec(connections: Option<u64>, rate_per_sec: Option<f64>) -> LoadSpec {
@@ -356,7 +356,7 @@ pub(super) fn unsettled() -> Sample {
     counts.status = Default::default();
     counts.status.add(200, counts.ok);
     counts.status.add(503, 40);
-    let load = LoadSpec::Ladder { rungs: Some(vec![200, 500, 1000]), step_limit: None, budget: None };
+    let load = LoadSpec::Ladder { steps: Some(vec![200, 500, 1000]), step_limit: None, budget: None };
     let advice = Advice::HigherRate;
     let mut sample = sample(
         "answer",
