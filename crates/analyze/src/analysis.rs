@@ -35,7 +35,7 @@ pub enum AnalyzeError {
 /// When the stored plan or a histogram cannot be read.
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
     let load = profiled::load(run);
-    let mut findings = match Intervention::of(&load) {
+    let mut findings = match Intervention::find(&load) {
         None => analyze_load(&load)?,
         Some(intervention) => {
             let mut findings = analyze_load(&intervention.before(&load))?;

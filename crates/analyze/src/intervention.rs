@@ -15,7 +15,7 @@ pub(crate) struct Intervention {
 
 impl Intervention {
     /// The first one of a run, if there is one.
-    pub(crate) fn of(run: &Run) -> Option<Self> {
+    pub(crate) fn find(run: &Run) -> Option<Self> {
         let sample = run.hosts.iter().find(|sample| sample.source == Source::Intervention)?;
         let outcome = match &sample.reading {
             Reading::Ok(counters) => Ok(Raise::from_sample(sample, counters)?),

@@ -141,7 +141,7 @@ fn begin<'a>(
     let workload = options.workload.take();
     let requests = match &workload {
         Some(workload) => Requests::Settled(workload.traffic.clone()),
-        None => Requests::of(&plan, options.csv)?,
+        None => Requests::new(&plan, options.csv)?,
     };
     let first = if options.ask_first { requests.first() } else { None };
     let prepared = prepare(plan, first.as_ref(), options.interrupted)?;

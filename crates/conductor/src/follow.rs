@@ -51,7 +51,7 @@ impl<'a> Follower<'a> {
         coordinator: &'a mut dyn SendTo<Message>,
         interrupted: &AtomicBool,
     ) -> Result<Self, ConductError> {
-        let requests = Requests::of(&plan, None)?;
+        let requests = Requests::new(&plan, None)?;
         let prepared = prepare(plan, None, interrupted)?;
         let driver = available_driver(prepared.plan.generator.driver)?;
         let context = prepared.into_context(requests, driver, RealClock.now());

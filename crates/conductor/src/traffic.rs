@@ -36,7 +36,7 @@ impl Requests {
     ///
     /// # Errors
     /// When a template, a check, a row or a weight cannot be used.
-    pub(crate) fn of(plan: &Plan, csv: Option<&[u8]>) -> Result<Self, ScenarioError> {
+    pub(crate) fn new(plan: &Plan, csv: Option<&[u8]>) -> Result<Self, ScenarioError> {
         let feed = plan.csv.as_ref().zip(csv).map(|(file, text)| feed(file, text)).transpose()?;
         let checks =
             plan.checks.iter().map(|typed| Check::parse(typed)).collect::<Result<Vec<Check>, _>>()?;

@@ -58,7 +58,7 @@ pub struct PeakStep {
 }
 
 impl PeakStep {
-    fn of(findings: &Findings) -> Option<Self> {
+    fn from_findings(findings: &Findings) -> Option<Self> {
         let higher = |a: &&StepSummary, b: &&StepSummary| a.throughput.value.total_cmp(&b.throughput.value);
         let step = findings.steps.iter().max_by(higher)?;
         Some(Self {
@@ -78,9 +78,13 @@ impl JudgedRun {
             expected: case.file.expect.clone(),
             found: Diagnosis::new(&findings.verdict),
             verdict: findings.verdict.clone(),
-            peak: PeakStep::of(findings),
-            row: case.file.row.as_ref().and_then(|spec| RowRun::of(case.own_name(), spec, findings)),
-            status: RunStatus::of(run, findings, false),
+            peak: PeakStep::from_findings(findings),
+            row: case
+                .file
+                .row
+                .as_ref()
+                .and_then(|spec| RowRun::from_findings(case.own_name(), spec, findings)),
+            status: RunStatus::new(run, findings, false),
             file: path.clone(),
         }
     }

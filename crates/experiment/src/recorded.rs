@@ -45,7 +45,7 @@ pub enum RunStatus {
 
 impl RunStatus {
     /// The status of a run. What ended the run early counts before its result; [`Self::NotEvidence`] comes only if `strict`.
-    pub fn of(run: &Run, findings: &Findings, strict: bool) -> Self {
+    pub fn new(run: &Run, findings: &Findings, strict: bool) -> Self {
         let happened = |kind| run.events.iter().any(|event| event.kind == kind);
         if happened(EventKind::Interrupted) {
             Self::Interrupted

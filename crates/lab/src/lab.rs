@@ -237,7 +237,7 @@ impl ReadyTimeouts {
         Self { silent: self.silent.min(most), failing: self.failing.min(most) }
     }
 
-    fn of(self, last: &NotReady) -> Duration {
+    fn pause_after(self, last: &NotReady) -> Duration {
         match last {
             NotReady::Silent(_) => self.silent,
             NotReady::Failing(_) => self.failing,

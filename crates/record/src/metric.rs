@@ -69,7 +69,7 @@ pub struct Metric {
 impl Metric {
     /// The metric of another source that has the same name and so counts the same thing: the CPU time of a thread for
     /// that of a process.
-    pub fn of(self, source: Source) -> Option<Self> {
+    pub fn in_source(self, source: Source) -> Option<Self> {
         source.metrics().iter().copied().find(|metric| metric.name == self.name)
     }
 }
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_metric_is_found_in_another_source_by_what_it_counts() {
-        assert_eq!(process::CPU_US.of(Source::Thread), Some(thread::CPU_US));
-        assert_eq!(process::CPU_US.of(Source::Disk), None);
+        assert_eq!(process::CPU_US.in_source(Source::Thread), Some(thread::CPU_US));
+        assert_eq!(process::CPU_US.in_source(Source::Disk), None);
     }
 }

@@ -19,7 +19,7 @@ pub enum Design {
 
 impl Design {
     /// The design for so many switches.
-    pub fn of(switches: usize) -> Self {
+    pub fn for_switches(switches: usize) -> Self {
         if switches <= MAX_FULL_DESIGN { Self::Full } else { Self::OneAtATime }
     }
 

@@ -68,7 +68,7 @@ impl Ledger {
 
 /// The ledger of the runs of one state.
 pub fn ledger(trials: &Trials) -> Ledger {
-    let noise = Noise::of(&trials.trials);
+    let noise = Noise::new(&trials.trials);
     let cells = noise.cells(&trials.trials);
     let known = Contrast { cells: &cells, noise: &noise };
     let count = trials.switches.len();

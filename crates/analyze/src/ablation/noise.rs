@@ -22,7 +22,7 @@ pub(super) struct Noise {
 impl Noise {
     /// The noise of these runs: what is left when the means of combinations and of rounds are taken out, so that a machine
     /// that is slower in one round makes no combination look noisy.
-    pub(super) fn of(trials: &[Trial]) -> Self {
+    pub(super) fn new(trials: &[Trial]) -> Self {
         let logs: Vec<(&Trial, f64)> = trials
             .iter()
             .filter(|trial| trial.throughput_per_sec > 0.0)

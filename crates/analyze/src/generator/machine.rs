@@ -19,7 +19,7 @@ fn value(sample: &HostSample, metric: Metric) -> Option<u64> {
 
 impl<'a> StepSamples<'a> {
     /// The samples that have a metric.
-    fn of(hosts: &'a [HostSample], metric: Metric, step: &Step) -> Self {
+    fn new(hosts: &'a [HostSample], metric: Metric, step: &Step) -> Self {
         let ours = |sample: &&HostSample| {
             sample.host == GENERATOR && sample.source == metric.source && sample.subject() == Subject::Host
         };
@@ -47,9 +47,9 @@ impl<'a> StepSamples<'a> {
 
 /// Everything that is known of the machine during a step.
 pub(super) fn load(hosts: &[HostSample], step: &Step) -> MachineLoad {
-    let growth = |metric| StepSamples::of(hosts, metric, step).growth(metric);
+    let growth = |metric| StepSamples::new(hosts, metric, step).growth(metric);
     let grown = |metric| growth(metric).map(|(grown, _)| grown);
-    let most = |metric| StepSamples::of(hosts, metric, step).most(metric);
+    let most = |metric| StepSamples::new(hosts, metric, step).most(metric);
     let total_ms = grown(cpu::TOTAL_MS).filter(|total_ms| *total_ms > 0);
     let stolen = || Some(grown(cpu::STEAL_MS)? as f64 / total_ms? as f64);
     let waited = |(some_us, span_ns): (u64, u64)| some_us as f64 * 1e3 / span_ns as f64;

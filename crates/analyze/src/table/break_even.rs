@@ -83,7 +83,7 @@ impl PooledTier {
     /// limit, and carry less than the pool would let through; so are those at which a resource was full, and those that carry
     /// as much as the fastest one, if that stands not alone. `None` for fewer than two times, and where the pool is as large
     /// as the load, which then is what it is.
-    fn of(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
+    fn fit(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
         points.sort_by(|a, b| b.held_sec.total_cmp(&a.held_sec));
         let fastest = points.iter().map(|point| point.per_sec).fold(0.0, f64::max);
         let slower = points.iter().take_while(|point| !alike(point.per_sec, fastest)).count();
@@ -207,7 +207,7 @@ fn predicted(rows: &[Pair<'_>]) -> Option<BreakEven> {
     let front_per_sec = tied(front.iter().sum::<f64>() / front.len() as f64, slowest, fastest);
     let (first, _) = rows.first()?;
     let behind = alone(first)
-        .map(|tier| PooledTier::of(tier, points_of(rows, &tier.name)))
+        .map(|tier| PooledTier::fit(tier, points_of(rows, &tier.name)))
         .collect::<Option<Vec<_>>>()?;
     let times: Vec<f64> = rows.iter().filter_map(|(row, _)| row.held_sec).collect();
     let range = (times.iter().copied().reduce(f64::min)?, times.iter().copied().reduce(f64::max)?);

@@ -42,7 +42,7 @@ pub struct RunRows {
 
 impl RowRun {
     /// What a run has for rows; `None` if nothing was answered. `name` is that of the file's variant, or of the file.
-    pub fn of(name: &str, spec: &RowSpec, findings: &Findings) -> Option<Self> {
+    pub fn from_findings(name: &str, spec: &RowSpec, findings: &Findings) -> Option<Self> {
         let (_, step) = tiers::best_step(findings)?;
         Some(Self {
             spec: spec.clone(),

@@ -212,8 +212,12 @@ fn spec(case: &str, alone: Option<&str>, held_ms: u64) -> RowSpec {
 fn case(held_ms: u64, alone: (f64, Limit), through: (f64, Limit, &str)) -> Vec<RowRun> {
     let name = format!("sleep {held_ms}");
     let run = |alone: Option<&str>, findings: Findings| {
-        RowRun::of(&format!("{name} {}", alone.unwrap_or("web")), &spec(&name, alone, held_ms), &findings)
-            .unwrap()
+        RowRun::from_findings(
+            &format!("{name} {}", alone.unwrap_or("web")),
+            &spec(&name, alone, held_ms),
+            &findings,
+        )
+        .unwrap()
     };
     vec![
         run(Some("api1"), findings(alone.0, alone.1, "api1: java")),
@@ -285,7 +289,7 @@ fn a_row_in_which_the_cpu_may_have_been_full_tells_nothing_of_the_pool() {
 fn a_row_that_its_front_stops_counts_for_the_front_though_nothing_was_measured_alone() {
     let through = findings(1_150.0, Limit::Cpu, "web");
     let mut runs = five_cases();
-    runs.push(RowRun::of("sleep 12", &spec("sleep 12", None, 12), &through).unwrap());
+    runs.push(RowRun::from_findings("sleep 12", &spec("sleep 12", None, 12), &through).unwrap());
     let found = run_rows(&runs).found;
     let (low, _) = only(&found).front_per_sec.interval.unwrap();
     assert!((low / 1_150.0 - 1.0).abs() < 0.01, "{:?}", found.break_evens);
@@ -307,8 +311,10 @@ fn a_trial_is_predicted_no_more_exactly_than_the_front_is_known() {
 #[test]
 fn a_tier_measured_alone_counts_as_often_as_it_has_machines() {
     let alone =
-        RowRun::of("alone", &spec("a", Some("api"), 70), &findings(225.0, Limit::Pool, "api1")).unwrap();
-    let through = RowRun::of("a", &spec("a", None, 70), &findings(450.0, Limit::Pool, "api1")).unwrap();
+        RowRun::from_findings("alone", &spec("a", Some("api"), 70), &findings(225.0, Limit::Pool, "api1"))
+            .unwrap();
+    let through =
+        RowRun::from_findings("a", &spec("a", None, 70), &findings(450.0, Limit::Pool, "api1")).unwrap();
     let made = run_rows(&[through, alone]);
     let tier = made.rows[0].tiers.iter().find(|tier| tier.name == "api").unwrap();
     assert_eq!(tier.instances, Some(2.0));
@@ -329,7 +335,7 @@ fn what_was_not_pushed_to_its_end_is_compared_with_nothing() {
 /// A row of its own, of so many cores.
 fn of_cores(name: &str, cores: f64, per_sec: f64, limit: Limit, place: &str) -> RowRun {
     let spec = RowSpec { cores: Some(cores), group: Some("slow".to_owned()), ..RowSpec::default() };
-    RowRun::of(name, &spec, &findings(per_sec, limit, place)).unwrap()
+    RowRun::from_findings(name, &spec, &findings(per_sec, limit, place)).unwrap()
 }
 
 #[test]

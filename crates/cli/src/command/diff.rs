@@ -23,7 +23,7 @@ pub(super) struct Side {
 
 impl Side {
     /// The side of a run, called by the name of its plan.
-    fn of(findings: &Findings) -> Self {
+    fn from_findings(findings: &Findings) -> Self {
         Self {
             series: Series::new(findings),
             steps: step_outcomes(findings),
@@ -33,7 +33,7 @@ impl Side {
 
     /// The same under another name.
     pub(super) fn named(name: &str, findings: &Findings) -> Self {
-        let mut side = Self::of(findings);
+        let mut side = Self::from_findings(findings);
         side.rename(name.to_owned());
         side
     }
@@ -118,7 +118,7 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         let name = file_stem(path);
         Side { series: Series::from_steps(&name, &steps), name, steps }
     } else {
-        Side::of(&read_run(path)?.findings)
+        Side::from_findings(&read_run(path)?.findings)
     };
     if side.steps.is_empty() {
         bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());

@@ -42,7 +42,7 @@ fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow
     }
     let figures_are_there = figures(&outcome, &findings, keep).report(keep.quiet);
     let all_is_kept = run_file_is_whole(outcome.trouble) && figures_are_there;
-    Ok(if all_is_kept { RunStatus::of(&outcome.run, &findings, strict).into() } else { Exit::CouldNotRun })
+    Ok(if all_is_kept { RunStatus::new(&outcome.run, &findings, strict).into() } else { Exit::CouldNotRun })
 }
 
 /// Makes one run and keeps it.

@@ -16,7 +16,7 @@ struct Observed {
 }
 
 impl Observed {
-    fn of(mut command: Command, recorder: &Recorder, script: &str, threads: &str) -> Self {
+    fn new(mut command: Command, recorder: &Recorder, script: &str, threads: &str) -> Self {
         command.args(["-t", threads, "-c", threads, "-d1s", "-H", "X-Given: a: b", "-s"]);
         command.arg(example(script)).args([&recorder.url(), "--", "/argument"]);
         let called = Called::from(command.output().unwrap());
@@ -48,8 +48,8 @@ fn shape(line: &str) -> String {
 /// Runs a script under wrk and here, against one server.
 fn both(script: &str, threads: &str) -> (Observed, Observed) {
     let (caller, recorder) = (Caller::new(), Recorder::start());
-    let theirs = Observed::of(Command::new("wrk"), &recorder, script, threads);
-    let ours = Observed::of(caller.command("wrk"), &recorder, script, threads);
+    let theirs = Observed::new(Command::new("wrk"), &recorder, script, threads);
+    let ours = Observed::new(caller.command("wrk"), &recorder, script, threads);
     (ours, theirs)
 }
 

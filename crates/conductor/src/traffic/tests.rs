@@ -45,11 +45,11 @@ fn request(method: &str, url: &str, weight: u32, line: usize) -> RequestSpec {
 
 fn with_rows(mut spec: PlanSpec, csv: &str) -> Result<Requests, ScenarioError> {
     spec.scenario.csv = Some(CsvFile::new("rows.csv".into(), csv.as_bytes(), RowOrder::Sequential));
-    Requests::of(&spec.freeze().unwrap(), Some(csv.as_bytes()))
+    Requests::new(&spec.freeze().unwrap(), Some(csv.as_bytes()))
 }
 
 fn requests(spec: PlanSpec) -> Requests {
-    Requests::of(&spec.freeze().unwrap(), None).unwrap()
+    Requests::new(&spec.freeze().unwrap(), None).unwrap()
 }
 
 fn fixed(spec: PlanSpec) -> String {
@@ -212,7 +212,7 @@ fn what_cannot_be_sent_is_refused_with_its_place() {
 #[test]
 fn without_a_csv_file_a_column_is_refused_with_the_flag_that_names_one() {
     let plan = spec("http://a/${csv.n}").freeze().unwrap();
-    let error = Requests::of(&plan, None).unwrap_err().to_string();
+    let error = Requests::new(&plan, None).unwrap_err().to_string();
     assert!(error.contains("--csv"), "{error}");
 }
 

@@ -12,7 +12,7 @@ fn against(script: Script) -> Measured {
     let server = BadServer::start(script);
     let mut order = order(server.address(), closed(3));
     order.timeout = Duration::from_millis(500);
-    Measured::of(&order)
+    Measured::new(&order)
 }
 
 /// All that failed has this name, and some did.
@@ -124,7 +124,7 @@ fn error_statuses_are_complete_but_no_successes() {
 
 #[test]
 fn a_refused_connection_fails_a_request_and_is_not_tried_as_fast_as_the_machine_can() {
-    let measured = Measured::of(&order(refused_address(), closed(2)));
+    let measured = Measured::new(&order(refused_address(), closed(2)));
     assert_eq!(measured.failures(), ["connect_refused"]);
     assert!(measured.counts.intended <= 2 * 4, "a retry every 100 ms: {}", measured.counts.intended);
     assert!(measured.latency.is_empty(), "what is refused at once has no age");
@@ -132,7 +132,7 @@ fn a_refused_connection_fails_a_request_and_is_not_tried_as_fast_as_the_machine_
 
 #[test]
 fn in_an_open_loop_every_refused_arrival_is_counted() {
-    let measured = Measured::of(&order(refused_address(), open(100.0, 2)));
+    let measured = Measured::new(&order(refused_address(), open(100.0, 2)));
     assert_eq!(measured.counts.intended, 30);
     assert_eq!(measured.failed(FailureKind::ConnectRefused), 30);
 }
@@ -151,7 +151,7 @@ fn a_connection_that_is_never_accepted_is_counted_when_its_time_is_over() {
     rustix::net::listen(&listener, 0).unwrap();
     let mut order = order(listener.local_addr().unwrap(), closed(20));
     order.timeout = Duration::from_millis(400);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert!(measured.failed(FailureKind::ConnectTimedOut) > 0, "{:?}", measured.failures());
     // Those few that fit into the backlog sent a request that the server never reads.
     assert_eq!(measured.failures(), ["connect_timed_out", "timed_out"]);
@@ -164,7 +164,7 @@ fn a_request_that_may_not_be_sent_twice_fails_by_what_broke_it() {
     let mut target = plimsoll_plan::Target::parse(&format!("http://{}/", server.address())).unwrap();
     target.method = "POST".to_owned();
     order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method));
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     let allowed = ["send_reset", "closed_before_response", "reset_before_response"];
     assert!(measured.failures().iter().all(|name| allowed.contains(name)), "{:?}", measured.failures());
     assert!(measured.counts.ok > 0);

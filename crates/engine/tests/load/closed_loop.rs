@@ -15,7 +15,7 @@ fn nginx_counts_what_is_reported_as_completed() {
     let before = nginx.requests().unwrap();
     let mut order = order(nginx.address(), closed(20));
     order.workers = 2;
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     let counted = nginx.requests().unwrap() - before;
     assert_eq!(measured.counts.completed + measured.failed(FailureKind::Unanswered), counted);
     assert_eq!(measured.counts.ok, measured.counts.completed);
@@ -45,7 +45,7 @@ fn a_head_request_has_no_body_whatever_is_announced() {
     let mut target = Target::parse(&format!("http://{}/file", nginx.address())).unwrap();
     target.method = "HEAD".to_owned();
     order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method));
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     let per_response = measured.counts.bytes_in / measured.counts.completed;
     assert!(per_response < 1000, "{per_response} bytes a response");
@@ -57,7 +57,7 @@ fn large_bodies_are_read_whole() {
     let mut order = order(nginx.address(), closed(4));
     let target = Target::parse(&format!("http://{}/file", nginx.address())).unwrap();
     order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), &target.method));
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert!(measured.counts.bytes_in / measured.counts.completed >= 100_000);
 }
@@ -97,7 +97,7 @@ fn an_abandoned_step_counts_what_was_under_way_as_unanswered() {
 #[test]
 fn frames_follow_each_other_without_gap_or_overlap() {
     let nginx = Nginx::start().unwrap();
-    let measured = Measured::of(&order(nginx.address(), closed(2)));
+    let measured = Measured::new(&order(nginx.address(), closed(2)));
     for pair in measured.frames.windows(2) {
         assert_eq!(pair[0].head.ended_ns, pair[1].head.began_ns);
         assert!(pair[0].head.interval <= pair[1].head.interval);
@@ -126,6 +126,6 @@ fn a_number_of_requests_ends_the_load_also_when_they_all_fail() {
     let mut order = order(plimsoll_testkit::refused_address(), closed(2));
     order.requests_max = Some(4);
     order.duration = Duration::from_secs(600);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!((measured.counts.intended, measured.failed(FailureKind::ConnectRefused)), (4, 4));
 }

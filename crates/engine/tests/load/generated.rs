@@ -93,7 +93,7 @@ fn every_request_is_generated_anew_and_sources_end_with_their_workers() {
     let mut order = order(nginx.address(), closed(4));
     order.workers = 2;
     order.traffic = Traffic::Generated(Arc::new(maker.clone()));
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!(measured.counts.sent, maker.made());
     drop(order);
@@ -107,7 +107,7 @@ fn an_inspecting_source_gets_whole_bodies_and_its_results_count() {
     let mut order = order(server.address(), closed(3));
     order.requests_max = Some(100);
     order.traffic = Traffic::Generated(Arc::new(maker.clone()));
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     let bodies = maker.bodies.lock().unwrap();
     assert_eq!(bodies.len(), 100);
     assert!(bodies.iter().all(|body| body == b"a body"));
@@ -121,7 +121,7 @@ fn a_source_that_stops_ends_the_load_before_its_time() {
     let mut order = order(nginx.address(), closed(4));
     order.duration = Duration::from_secs(600);
     order.traffic = Traffic::Generated(Arc::new(maker.clone()));
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!((measured.counts.completed, maker.made()), (50, 50));
 }
 
@@ -147,7 +147,7 @@ fn think_times_pace_a_connection_and_are_not_latency() {
     let maker = Counting { think_time: Duration::from_millis(40), ..Counting::new() };
     let mut order = order(nginx.address(), closed(2));
     order.traffic = Traffic::Generated(Arc::new(maker));
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert!((2..=2 * 300 / 40).contains(&measured.counts.completed), "{:?}", measured.counts);
     assert_eq!(measured.failures(), [""; 0]);
     assert!(measured.latency.min() < 40_000_000);
@@ -162,7 +162,7 @@ fn a_batch_of_requests_is_sent_together() {
         order.depth = 8;
         order.requests_max = Some(240);
         order.traffic = Traffic::Generated(Arc::new(maker.clone()));
-        let measured = Measured::of(&order);
+        let measured = Measured::new(&order);
         assert_eq!(measured.failures(), [""; 0]);
         assert_eq!((measured.counts.intended, measured.counts.completed), (240, 240));
     }

@@ -52,7 +52,7 @@ fn over_streams(nginx: &Nginx, level: Level, depth: u16) -> StepSpec {
 
 fn all_served(nginx: &Nginx, order: &StepSpec) -> Measured {
     let before = nginx.requests().unwrap();
-    let measured = Measured::of(order);
+    let measured = Measured::new(order);
     let counted = nginx.requests().unwrap() - before;
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!((measured.counts.completed, measured.counts.ok), (counted, counted));
@@ -102,7 +102,7 @@ fn a_certificate_for_another_name_is_a_failure_of_its_own() {
     let nginx = Nginx::start().unwrap();
     let mut order = secure(&nginx, closed(2));
     order.tls = Some(tls(&nginx, "elsewhere.test", false));
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), ["tls_certificate"]);
     assert_eq!(measured.counts.completed, 0);
 }
@@ -112,7 +112,7 @@ fn a_server_without_tls_fails_the_handshake() {
     let nginx = Nginx::start().unwrap();
     let mut order = secure(&nginx, closed(2));
     order.destinations = vec![nginx.address().into()];
-    assert_eq!(Measured::of(&order).failures(), ["tls_handshake"]);
+    assert_eq!(Measured::new(&order).failures(), ["tls_handshake"]);
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_server_that_never_shakes_hands_times_out() {
     let mut order = secure(&nginx, closed(2));
     order.destinations = vec![server.address().into()];
     order.timeout = Duration::from_millis(100);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), ["tls_handshake"]);
     // They are in the histogram at their age.
     assert_eq!(measured.latency.len(), measured.failed(FailureKind::TlsHandshake));
@@ -164,7 +164,7 @@ fn connections_that_the_server_ends_are_replaced_without_loss() {
     order.tls = None;
     order.requests_max = Some(1000);
     order.duration = Duration::from_secs(600);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!(measured.counts.completed, 1000);
     assert!(measured.counts.connects >= 100, "{:?}", measured.counts);
@@ -176,7 +176,7 @@ fn a_server_that_does_not_speak_http2_breaks_its_rules() {
     let mut order = over_streams(&nginx, closed(2), 4);
     order.destinations = vec![nginx.address().into()];
     order.tls = None;
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.counts.completed, 0);
     assert_eq!(measured.failures(), ["h2_protocol"]);
 }
@@ -189,7 +189,7 @@ fn streams_that_are_never_answered_time_out_one_by_one() {
     order.destinations = vec![server.address().into()];
     order.tls = None;
     order.timeout = Duration::from_millis(100);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), ["timed_out"]);
     assert_eq!(measured.latency.len(), measured.failed(FailureKind::TimedOut));
 }

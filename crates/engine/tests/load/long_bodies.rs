@@ -45,7 +45,7 @@ fn upload(address: SocketAddr, bytes: usize) -> plimsoll_engine::StepSpec {
 #[test]
 fn ten_megabytes_are_counted_to_the_byte() {
     let server = BadServer::start(Script::Correct { body: vec![b'x'; 10_000_000] });
-    let measured = Measured::of(&order(server.address(), closed(3)));
+    let measured = Measured::new(&order(server.address(), closed(3)));
     assert_eq!(measured.failures(), [""; 0]);
     let per_response = measured.counts.bytes_in / measured.counts.completed;
     assert_eq!(measured.counts.bytes_in % measured.counts.completed, 0);
@@ -67,7 +67,7 @@ fn a_server_that_closes_within_a_long_body_is_noticed() {
         // Closed with bytes unread it would be a reset.
         stream.read_to_end(&mut Vec::new()).map(drop)
     });
-    assert_eq!(Measured::of(&order(address, closed(2))).failures(), ["closed_within_response"]);
+    assert_eq!(Measured::new(&order(address, closed(2))).failures(), ["closed_within_response"]);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_server_that_resets_within_a_long_body_is_noticed() {
         rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO))?;
         Ok(())
     });
-    assert_eq!(Measured::of(&order(address, closed(2))).failures(), ["reset_within_response"]);
+    assert_eq!(Measured::new(&order(address, closed(2))).failures(), ["reset_within_response"]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_long_request_arrives_whole_and_its_connection_is_used_again() {
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")?;
         }
     });
-    let measured = Measured::of(&upload(address, HUGE_BYTES));
+    let measured = Measured::new(&upload(address, HUGE_BYTES));
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!(connections.load(Ordering::Relaxed), 2);
     assert!(measured.counts.bytes_out >= measured.counts.completed * HUGE_BYTES as u64);
@@ -114,7 +114,7 @@ fn an_answer_before_the_request_is_written_costs_the_connection() {
         poll(&mut [PollFd::new(&stream, closed)], None)?;
         Ok(())
     });
-    let measured = Measured::of(&upload(address, HUGE_BYTES));
+    let measured = Measured::new(&upload(address, HUGE_BYTES));
     assert_eq!(measured.failures(), [""; 0]);
     assert!(measured.counts.completed > 2, "{:?}", measured.counts);
     assert!(connections.load(Ordering::Relaxed) >= measured.counts.completed);
@@ -140,7 +140,7 @@ fn an_answer_that_comes_with_a_reset_while_the_request_is_sent_counts() {
     let mut order = upload(address, HUGE_BYTES);
     order.requests_max = Some(40);
     order.duration = Duration::from_secs(600);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!(measured.counts.status.iter().collect::<Vec<_>>(), [(413, 40)]);
 }
@@ -152,7 +152,7 @@ fn a_reset_while_the_request_is_sent_is_named_after_what_came_before_it() {
         let mut order = upload(address, HUGE_BYTES);
         order.requests_max = Some(10);
         order.duration = Duration::from_secs(600);
-        Measured::of(&order).failures()
+        Measured::new(&order).failures()
     };
     assert_eq!(failures(|stream| answer_and_reset(stream, b"")), ["send_reset"]);
     let begun =
@@ -174,7 +174,7 @@ fn long_requests_fill_a_pipeline_as_they_leave() {
         order.depth = 64;
         order.requests_max = Some(640);
         order.duration = Duration::from_secs(600);
-        let measured = Measured::of(&order);
+        let measured = Measured::new(&order);
         assert_eq!(measured.failures(), [""; 0]);
         assert_eq!(measured.counts.ok, 640);
     }

@@ -53,7 +53,7 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// Runs a step to its end.
-    pub(crate) fn of(order: &StepSpec) -> Self {
+    pub(crate) fn new(order: &StepSpec) -> Self {
         Self::watched(order, |_, _| {})
     }
 

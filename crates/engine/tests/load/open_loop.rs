@@ -14,7 +14,7 @@ fn every_arrival_of_the_schedule_is_sent_once() {
     let before = nginx.requests().unwrap();
     let mut order = order(nginx.address(), open(1000.0, 4));
     order.workers = 2;
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!((measured.counts.intended, measured.counts.completed), (300, 300));
     assert_eq!(nginx.requests().unwrap() - before, 300);
 }
@@ -25,7 +25,7 @@ fn latency_counts_from_the_intended_instant_and_service_time_from_the_sent_one()
     let mut order = order(server.address(), open(100.0, 1));
     order.connections_max = 1;
     order.timeout = Duration::from_millis(100);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     // One connection, each request holding it for 100 ms, and a new one due every 10 ms: they queue up.
     assert_eq!(measured.counts.intended, 30);
     assert!(measured.service.max() < measured.latency.max() / 2, "waiting is latency and not service time");
@@ -52,7 +52,7 @@ fn poisson_arrivals_are_random_but_the_same_for_the_same_seed() {
         let level = Level::Open { profile, arrivals: ArrivalProcess::Poisson, connections: 4, depth: 1 };
         let mut order = order(nginx.address(), level);
         order.seed = seed;
-        Measured::of(&order).counts.intended
+        Measured::new(&order).counts.intended
     };
     assert_eq!(count(3), count(3));
     assert_ne!(count(3), count(5));
@@ -64,7 +64,7 @@ fn an_overloaded_target_is_not_loaded_on_after_the_end() {
     let mut order = order(server.address(), open(1000.0, 2));
     order.connections_max = 2;
     order.timeout = Duration::from_millis(300);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.counts.intended, 300);
     // Two connections, each giving up after 300 ms, can send at most a dozen in the load and the second after it.
     assert!(measured.counts.sent <= 12, "{}", measured.counts.sent);
@@ -76,7 +76,7 @@ fn places_of_connections_that_the_server_closes_are_used_again() {
     let server = BadServer::start(Script::Http10);
     let mut order = order(server.address(), open(200.0, 2));
     order.connections_max = 2;
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!((measured.counts.completed, server.connections()), (60, 60));
 }

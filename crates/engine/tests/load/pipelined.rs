@@ -18,7 +18,7 @@ fn pipelined_requests_are_all_answered_also_over_connections_that_the_server_end
     let target = Target::parse(&format!("http://{}/brief", nginx.address())).unwrap();
     order.traffic = Traffic::Fixed(FixedRequest::new(target.encode().unwrap(), "GET"));
     order.requests_max = Some(600);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!((measured.counts.completed, measured.counts.ok), (600, 600));
     assert!(measured.counts.reconnects > 0);
@@ -44,7 +44,7 @@ fn an_open_loop_fills_connections_before_it_opens_more() {
     order.depth = 50;
     order.timeout = Duration::from_secs(1);
     order.duration = Duration::from_millis(90);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!((measured.counts.intended, measured.counts.sent), (90, 90));
     assert_eq!(server.connections(), 2);
 }
@@ -54,7 +54,7 @@ fn an_open_loop_keeps_its_pipelined_connections() {
     let nginx = Nginx::start().unwrap();
     let mut order = order(nginx.address(), open(1000.0, 2));
     order.depth = 8;
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!((measured.counts.completed, measured.counts.reconnects), (300, 0));
 }

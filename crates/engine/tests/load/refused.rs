@@ -64,7 +64,7 @@ fn posts(server: &Refuser, level: Level, count: u64) -> StepSpec {
 }
 
 fn all_answered(order: &StepSpec) -> Measured {
-    let measured = Measured::of(order);
+    let measured = Measured::new(order);
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!(Some(measured.counts.completed), order.requests_max);
     measured
@@ -133,7 +133,7 @@ fn a_server_that_refuses_everything_is_asked_four_times_and_the_failure_says_so(
         [|batch| batch.streams().flat_map(refuse).collect(), |_| go_away(0)];
     for play in refuses {
         let server = Refuser::start(play);
-        let measured = Measured::of(&posts(&server, closed(1), 16));
+        let measured = Measured::new(&posts(&server, closed(1), 16));
         assert_eq!(measured.failures(), ["h2_refused"]);
         assert_eq!(measured.failed(FailureKind::H2Refused), 16);
         assert_eq!(server.requests(), 16 * 4);
@@ -173,7 +173,7 @@ fn secure(mut order: StepSpec, certificate: Vec<u8>) -> StepSpec {
 fn a_connection_that_is_turned_away_within_the_handshake_is_replaced_at_once() {
     let (tls, certificate) = eager_tls();
     let server = Refuser::start_with(TurnsAway, Some(tls));
-    let measured = Measured::of(&secure(posts(&server, closed(1), 40), certificate));
+    let measured = Measured::new(&secure(posts(&server, closed(1), 40), certificate));
     // The request that the connection was opened for was never sent, like one that finds no connection at all.
     assert_eq!(measured.failures(), ["h2_refused"]);
     assert_eq!((measured.failed(FailureKind::H2Refused), measured.counts.completed), (1, 39));
@@ -217,7 +217,7 @@ fn a_connection_on_which_only_refused_requests_are_left_is_replaced_when_the_oth
     let mut order = posts(&server, open(10.0, 1), 8);
     order.connections_max = 1;
     order.timeout = Duration::from_secs(1);
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert!(measured.failed(FailureKind::TimedOut) >= 1, "{:?}", measured.failures());
     assert!(measured.counts.completed >= 1, "{:?}", measured.failures());
     assert_eq!(server.connections(), 2);

@@ -68,7 +68,7 @@ fn connections_come_in_equal_shares_from_the_sources_that_were_asked_for() {
     let mut order = order(server.address, closed(12));
     order.workers = 2;
     order.sources = vec!["127.0.0.5".parse().unwrap(), "127.0.1.1-127.0.1.2".parse().unwrap()];
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     let expected = [(ip("127.0.0.5"), 4), (ip("127.0.1.1"), 4), (ip("127.0.1.2"), 4)];
     assert_eq!(server.connections_by_source(), BTreeMap::from(expected));
@@ -77,7 +77,7 @@ fn connections_come_in_equal_shares_from_the_sources_that_were_asked_for() {
 #[test]
 fn without_a_source_asked_for_connections_come_from_the_usual_address() {
     let server = Witness::start(false);
-    Measured::of(&order(server.address, closed(4)));
+    Measured::new(&order(server.address, closed(4)));
     assert_eq!(server.connections_by_source(), BTreeMap::from([(ip("127.0.0.1"), 4)]));
 }
 
@@ -87,7 +87,7 @@ fn two_destinations_get_equal_shares_of_the_connections() {
     let mut order = order(servers[0].address, closed(10));
     order.workers = 2;
     order.destinations = servers.iter().map(|server| server.address.into()).collect();
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     for server in servers {
         assert_eq!(server.connections_by_source().values().sum::<usize>(), 5);
@@ -105,7 +105,7 @@ fn a_port_that_others_hold_is_passed_over_where_ports_are_chosen_here() {
     let first = *plimsoll_sys::local_ports().start();
     let _held: Vec<TcpListener> =
         (first..first + 20).filter_map(|port| TcpListener::bind(("127.0.2.1", port)).ok()).collect();
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert!(measured.counts.completed >= 50, "{}", measured.counts.completed);
     let seen = server.seen.lock().unwrap();
@@ -135,7 +135,7 @@ fn another_port_is_tried_where_only_the_connecting_tells_that_one_is_taken() {
     let taken: Vec<SocketAddr> = ports.take(4).map(|port| SocketAddr::new(ip("127.0.2.2"), port)).collect();
     let held: Vec<OwnedFd> = taken.iter().filter_map(|source| hold(server.address, *source).ok()).collect();
     assert!(!held.is_empty());
-    let measured = Measured::of(&order);
+    let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
     assert_eq!(measured.counts.completed, 30);
     let seen = server.seen.lock().unwrap();
@@ -155,7 +155,7 @@ fn a_unix_socket_serves_small_and_large_bodies() {
         order.destinations = vec![Destination::Unix(nginx.socket().as_path().into())];
         order.duration = Duration::from_millis(200);
         let before = nginx.requests().unwrap();
-        let measured = Measured::of(&order);
+        let measured = Measured::new(&order);
         assert_eq!(measured.failures(), [""; 0]);
         assert_eq!(nginx.requests().unwrap() - before, measured.counts.completed, "{path}");
         assert!(path == "/" || measured.counts.bytes_in / measured.counts.completed >= 100_000);
@@ -208,7 +208,7 @@ fn a_unix_socket_that_is_gone_or_full_has_a_name() {
         order.destinations = vec![Destination::Unix(path.as_path().into())];
         // Waiting connections are never answered.
         order.timeout = Duration::from_millis(100);
-        Measured::of(&order).failures()
+        Measured::new(&order).failures()
     };
     assert_eq!(failures(1), ["connect_refused"]);
     let socket = short_queue(&path);

@@ -74,7 +74,7 @@ impl State {
     fn new(name: Option<String>, plan: PlanFile) -> Result<Self, UnfitPlan> {
         let count = plan.switches.len();
         let settings = match &plan.combinations {
-            Combinations::Usual => settings_of(Design::of(count), count),
+            Combinations::Usual => settings_of(Design::for_switches(count), count),
             Combinations::All => settings_of(Design::Full, count),
             Combinations::Given(given) => given.clone(),
         };
@@ -87,7 +87,7 @@ impl State {
     pub(super) fn design(&self) -> TrialDesign {
         match &self.plan.combinations {
             Combinations::Given(_) => TrialDesign::Named,
-            Combinations::Usual if Design::of(self.plan.switches.len()) != Design::Full => {
+            Combinations::Usual if Design::for_switches(self.plan.switches.len()) != Design::Full => {
                 TrialDesign::OneAtATime
             }
             Combinations::Usual | Combinations::All => TrialDesign::Full,

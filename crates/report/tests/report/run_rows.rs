@@ -15,7 +15,7 @@ fn run(name: &str, spec: RowSpec, bytes: f64) -> RowRun {
     }
     findings.verdict =
         Verdict::new(Limit::Bandwidth, Place::part("web", Part::Interface, "eth0"), Confidence::Measured);
-    RowRun::of(name, &spec, &findings).unwrap()
+    RowRun::from_findings(name, &spec, &findings).unwrap()
 }
 
 fn of_cores(cores: f64, bytes: f64) -> RowRun {

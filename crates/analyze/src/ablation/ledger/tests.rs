@@ -12,7 +12,7 @@ fn trials(switches: usize, rounds: u32, noise: f64, seed: u64) -> Trials {
     for round in 0..rounds {
         // The whole machine has moods.
         let mood = 1.0 + 0.1 * f64::from(round);
-        for settings in settings_of(Design::of(switches), switches) {
+        for settings in settings_of(Design::for_switches(switches), switches) {
             let own: f64 = settings.iter().zip(costs).filter(|(on, _)| **on).map(|(_, cost)| cost).sum();
             let extra =
                 if settings.get(1) == Some(&true) && settings.get(2) == Some(&true) { 100e-6 } else { 0.0 };

@@ -52,7 +52,7 @@ impl Stop {
 
 impl Growth {
     /// The stops in their order; those that nothing would ever reach are left out.
-    pub(super) fn of(from_per_sec: f64, at: &str, mut stops: Vec<Stop>) -> Option<Self> {
+    pub(super) fn new(from_per_sec: f64, at: &str, mut stops: Vec<Stop>) -> Option<Self> {
         stops.retain(|stop| stop.per_request.value > 0.0 && stop.capacity > 0.0);
         stops.sort_by(|a, b| a.at_per_sec(from_per_sec).value.total_cmp(&b.at_per_sec(from_per_sec).value));
         // Of several machines of a tier the one that is full first stands for it.

@@ -64,7 +64,9 @@ fn scaling(groups: &[Vec<TierRow>], tier: &str) -> Option<Scaling> {
     };
     let of_it = groups.iter().flat_map(limited_by_it).filter(|scaling| scaling.tier == tier);
     let longest = of_it.max_by_key(|scaling| scaling.points.len())?;
-    Scaling::of(longest.points.iter().map(|(machines, most, _)| (f64::from(*machines), most.value)).collect())
+    Scaling::fit(
+        longest.points.iter().map(|(machines, most, _)| (f64::from(*machines), most.value)).collect(),
+    )
 }
 
 fn remark(name: &str, findings: &Findings) -> Option<Remark> {
@@ -248,7 +250,7 @@ fn growth(runs: &[Named<'_>]) -> Option<Growth> {
             stops.extend(pool_stop(&tier, findings, step, hosts.len()));
         }
     }
-    Growth::of(step.throughput.value, name, stops)
+    Growth::new(step.throughput.value, name, stops)
 }
 
 fn stop(

@@ -21,7 +21,7 @@ pub struct Scaling {
 
 impl Scaling {
     /// The scaling by these points; of several of one count the highest is taken. `None` for fewer than two counts.
-    pub(super) fn of(mut measured: Vec<(f64, f64)>) -> Option<Self> {
+    pub(super) fn fit(mut measured: Vec<(f64, f64)>) -> Option<Self> {
         measured.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         measured.dedup_by(|later, kept| later.0 == kept.0);
         if measured.len() < 2 {

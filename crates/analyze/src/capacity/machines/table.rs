@@ -259,7 +259,7 @@ fn scaling(kind: &[Pair<'_>], name: &str) -> Option<Scaling> {
         verdict.host() == name && !matches!(verdict.limit, Limit::None | Limit::Unknown)
     };
     let point = |(row, _): &Pair<'_>| Some((tier_in(row, name)?.instances?, row.throughput_per_sec));
-    Scaling::of(kind.iter().filter(limits).filter_map(point).collect())
+    Scaling::fit(kind.iter().filter(limits).filter_map(point).collect())
 }
 
 /// Rows that do not agree on what a request costs the tier by what decides.
@@ -298,7 +298,7 @@ fn growth(pairs: &[Pair<'_>], observed: &Observed) -> Option<Growth> {
         let known = observed.tiers.iter().find(|known| known.name == tier.name)?;
         stops.extend(known.demands.iter().filter_map(|demand| stop(row, tier, known, demand)));
     }
-    Growth::of(row.throughput_per_sec, &row.label, stops)
+    Growth::new(row.throughput_per_sec, &row.label, stops)
 }
 
 /// A resource in the row, as it was seen there; else as other rows predict it, if it is known how many machines there are.

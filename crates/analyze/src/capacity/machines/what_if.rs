@@ -153,7 +153,7 @@ impl WhatIf {
         if let Some((_, _, stops)) = &mut stops {
             self.change_stops(stops);
         }
-        changed.growth = stops.and_then(|(from, at, stops)| Growth::of(from, &at, stops));
+        changed.growth = stops.and_then(|(from, at, stops)| Growth::new(from, &at, stops));
         Ok(changed)
     }
 
