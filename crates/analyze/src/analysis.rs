@@ -16,17 +16,10 @@ use crate::{
 /// A run that cannot be analysed.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalyzeError {
-    /// The plan cannot be read.
     #[error(transparent)]
     Plan(#[from] UnreadablePlan),
-    /// A histogram of a step cannot be decoded.
     #[error("step {step}: {source}")]
-    Histogram {
-        /// Index of the step.
-        step: u32,
-        /// What is wrong with it.
-        source: CorruptHistogram,
-    },
+    Histogram { step: u32, source: CorruptHistogram },
 }
 
 /// Everything that can be said about a run: a pure function of it.

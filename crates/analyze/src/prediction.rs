@@ -23,32 +23,20 @@ pub(crate) struct Prediction {
 /// Why a verdict cannot be tried.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UntriedVerdict {
-    /// No level at which growth stopped.
     #[error("there is no level that could be loaded again: growth was not seen to stop at one")]
     NoLevel,
-    /// The generator was the limit.
     #[error("the load generator was the limit")]
     Generator,
-    /// Nothing was named.
     #[error("no limit was named that could be raised")]
     NoLimit,
-    /// No cap of a lab is behind it.
     #[error("{} of {place} is nothing that a lab can raise", limit.name())]
-    NoCap {
-        /// What limits.
-        limit: Limit,
-        /// Where.
-        place: Place,
-    },
-    /// The host was given no such cap.
+    NoCap { limit: Limit, place: Place },
     #[error("{host} has no cap of {} in this lab", cap.name())]
     NotCapped { host: String, cap: Cap },
-    /// Something else allows hardly more.
     #[error("more {} for {host} would show nothing: {bound} allows only {} more", cap.name(), share_text((ratio - 1.0).max(0.0)))]
     Bounded {
         host: String,
         cap: Cap,
-        /// What else bounds throughput.
         bound: Bound,
         /// Throughput over that of now, at the most.
         ratio: f64,

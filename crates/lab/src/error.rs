@@ -11,29 +11,18 @@ use plimsoll_units::duration_text;
 /// Why a lab could not be made, or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// Not permitted here.
     #[error(
         "this process has not the capability {capability}, and may not become root of a user namespace either \
          ({reason}); run it as root, or let users have namespaces (sysctl user.max_user_namespaces above 0, \
          kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0), or take it out of its sandbox"
     )]
     Permission {
-        /// The capability that is missing.
         capability: &'static str,
         /// Why no user namespace could be had.
         reason: io::Error,
     },
-    /// A file or folder of the lab's own.
     #[error("could not {what} {} ({reason}); see whether the disk is full or the folder is another user's", path.display())]
-    File {
-        /// What was tried.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        reason: io::Error,
-    },
-    /// A folder of the machine that hosts have another in the place of.
+    File { what: &'static str, path: PathBuf, reason: io::Error },
     #[error(
         "{} is below {place}, which each host has of its own; put the lab file and TMPDIR elsewhere",
         folder.display()
@@ -43,101 +32,33 @@ pub enum LabError {
         /// What hosts have of their own.
         place: &'static str,
     },
-    /// No number is free.
     #[error("{0} labs are running, which is as many as have addresses; end one of them")]
     TooMany(u16),
-    /// More hosts than addresses.
     #[error("a lab has at most {most} hosts and this one has {count}; leave some out")]
-    TooManyHosts {
-        most: usize,
-        /// Those asked for.
-        count: usize,
-    },
-    /// A host's namespaces.
+    TooManyHosts { most: usize, count: usize },
     #[error(
         "could not make the namespaces of host `{host}` ({reason}); the kernel may forbid or lack them, or have too many"
     )]
-    Namespaces {
-        host: String,
-        /// What the system said.
-        reason: String,
-    },
-    /// A program of the system is not there.
+    Namespaces { host: String, reason: String },
     #[error("could not run `{program}` ({reason}), which sets up the lab's network; install iproute2")]
-    NoTool {
-        program: &'static str,
-        /// What the system said.
-        reason: io::Error,
-    },
-    /// A program of the system failed.
+    NoTool { program: &'static str, reason: io::Error },
     #[error("`{program}` could not set up the network of {place}: {output}")]
-    Tool {
-        program: &'static str,
-        /// Where.
-        place: String,
-        /// What it wrote.
-        output: String,
-    },
-    /// A cap could not be set.
+    Tool { program: &'static str, place: String, output: String },
     #[error("could not cap host `{host}` by {} ({reason}); see whether its control groups may be written", path.display())]
-    Cap {
-        host: String,
-        /// The file of the cap.
-        path: PathBuf,
-        /// What the system said.
-        reason: io::Error,
-    },
-    /// A cap that this machine has no means for.
+    Cap { host: String, path: PathBuf, reason: io::Error },
     #[error("the {what} of host `{host}` cannot be capped here: {why}; leave it out of the file")]
-    NoMeans {
-        host: String,
-        /// What was to be capped.
-        what: &'static str,
-        /// Why that cannot be.
-        why: &'static str,
-    },
-    /// A variable that stands for nothing.
+    NoMeans { host: String, what: &'static str, why: &'static str },
     #[error("`${{{variable}}}` {problem}")]
-    Variable {
-        variable: String,
-        /// What is wrong, and what would be right.
-        problem: String,
-    },
-    /// A command could not be started.
+    Variable { variable: String, problem: String },
     #[error("could not start `{command}` on host `{host}` ({reason})")]
-    Start {
-        host: String,
-        command: String,
-        /// What the system said.
-        reason: io::Error,
-    },
-    /// A command ended before it was ready.
+    Start { host: String, command: String, reason: io::Error },
     #[error("`{command}` on host `{host}` ended before it was ready ({status}){}", said(.output))]
-    Died {
-        host: String,
-        command: String,
-        /// How it ended.
-        status: ExitStatus,
-        /// The last lines that it wrote.
-        output: String,
-    },
-    /// A host did not become ready.
+    Died { host: String, command: String, status: ExitStatus, output: String },
     #[error(
         "host `{host}` was not ready after {}: `ready = \"{sign}\"` {last}{}",
         duration_text(.within.as_nanos() as f64), said(.output)
     )]
-    NotReady {
-        host: String,
-        /// What was waited for.
-        sign: Ready,
-        /// How long.
-        within: Duration,
-        /// The result of the last check.
-        last: String,
-        /// The last lines that its commands wrote.
-        output: String,
-    },
-    /// The user ended it.
+    NotReady { host: String, sign: Ready, within: Duration, last: String, output: String },
     #[error("interrupted before anything was measured; nothing of the lab is left")]
     Interrupted,
 }

@@ -23,7 +23,6 @@ pub struct LabHost {
     pub(crate) address: Ipv4Addr,
     /// The interface at the bridge's end of its cable.
     pub(crate) port: String,
-    /// The network of the bridge.
     pub(crate) hub: NetworkNamespace,
     pub(crate) capacity: Capacity,
     /// Its cap of cores once it is ready, if it starts uncapped and can be capped later.
@@ -32,7 +31,6 @@ pub struct LabHost {
     /// Ends before the groups go, which must be empty.
     pub(crate) sandbox: Sandbox,
     pub(crate) groups: HostGroups,
-    /// The host's own folder.
     pub(crate) folder: PathBuf,
     pub(crate) programs: Vec<PathBuf>,
 }

@@ -35,9 +35,7 @@ const NUMBERS_APART: u32 = 1000;
 /// The hosts of a lab.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabSpec {
-    /// Those that serve.
     pub hosts: Vec<LabHostSpec>,
-    /// Those that make the load.
     pub generator: GeneratorSpec,
 }
 
@@ -74,7 +72,6 @@ pub struct Lab {
 /// What a lab is made of.
 #[derive(Debug)]
 pub struct LabParts<'a> {
-    /// The hosts that serve.
     pub hosts: &'a mut [LabHost],
     /// The hosts that make the load, at least one.
     pub generators: &'a [LabHost],

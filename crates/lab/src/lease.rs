@@ -17,9 +17,7 @@ use crate::naming::{MAX_LABS, NAME};
 /// Something that outlives a killed process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Made {
-    /// A control group, with all below it.
     Group(PathBuf),
-    /// A folder, with all in it.
     Folder(PathBuf),
 }
 

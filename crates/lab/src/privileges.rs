@@ -9,9 +9,7 @@ use crate::LabError;
 /// The privileges with which this process makes labs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Privileges {
-    /// It has the capabilities for it.
     Root,
-    /// It is root of a user namespace of its own.
     OwnNamespace {
         /// The user's number outside.
         user: u32,

@@ -20,7 +20,6 @@ const TAIL_BYTES: usize = 8192;
 /// A command that was started on a host.
 #[derive(Debug)]
 pub(crate) struct Service {
-    /// As the shell got it.
     pub(crate) command: String,
     child: Child,
     log: PathBuf,

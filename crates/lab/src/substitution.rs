@@ -10,7 +10,6 @@ use crate::LabError;
 /// The values of the variables on one host.
 #[derive(Debug, Clone, Copy)]
 pub struct Variables<'a> {
-    /// The hosts and their addresses.
     pub hosts: &'a [(String, Ipv4Addr)],
     /// The folder of the lab file.
     pub folder: &'a Path,

@@ -21,14 +21,12 @@ pub enum Needs {
     #[default]
     Nothing,
     Head,
-    /// The head and the body.
     Body,
 }
 
 /// A response, as far as it was kept.
 #[derive(Debug, Clone, Copy)]
 pub struct CheckedResponse<'a> {
-    /// The status code.
     pub status: u16,
     /// The length of the whole body, without chunk framing.
     pub body_bytes: u64,
@@ -47,9 +45,7 @@ impl CheckedResponse<'_> {
 /// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckOutcome {
-    /// The response meets the condition.
     Passed,
-    /// It does not.
     Failed,
     /// The check needs the whole body, and only its beginning was kept. It counts as failed.
     BodyTooLong,
@@ -66,37 +62,26 @@ impl CheckOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
-    /// None of the forms.
     #[error(
         "`{0}` is no check; write status=200, status=2xx, body=TEXT, body~REGEX, json:/code=200, size<10k, \
          header:Name=TEXT or header:Name~REGEX"
     )]
     Form(String),
-    /// Not status codes.
     #[error(
         "`{0}` is no status; write a code from 100 to 599 such as 200, a class such as 2xx, or several: 200,204,3xx"
     )]
     Status(String),
-    /// Not a size.
     #[error("`{0}` is no size in bytes; write one such as 512, 10k or 1.5M")]
     Size(String),
-    /// Not a header's name.
     #[error("`{0}` is no header name; write a check such as header:Content-Type~json")]
     HeaderName(String),
-    /// Not a JSON pointer.
     #[error(
         "`{0}` is no JSON pointer (RFC 6901); it is empty for the whole document, or each step begins with a \
          slash: /items/0/id"
     )]
     Pointer(String),
-    /// Not a regular expression.
     #[error("`{pattern}` is no regular expression: {reason}")]
-    Regex {
-        /// As typed.
-        pattern: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Regex { pattern: String, reason: String },
 }
 
 #[derive(Debug, Clone)]

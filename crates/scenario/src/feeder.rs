@@ -9,7 +9,6 @@ pub enum Order {
     /// From the first to the last and round again. Over all workers each row is used once a round.
     #[default]
     Sequential,
-    /// Any row, each as likely as any other.
     Random,
 }
 
@@ -17,39 +16,23 @@ pub enum Order {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FeederError {
-    /// No header row.
     #[error(
         "the CSV file is empty; its first line names the columns, each further line is one row of values"
     )]
     Empty,
-    /// A header row and nothing else.
     #[error("the CSV file has column names in line 1 but no row of values below them")]
     NoRows,
-    /// A column whose name is empty or not UTF-8.
     #[error(
         "column {index} of the CSV file has no name that can be read; name every column in line 1, in UTF-8"
     )]
-    ColumnName {
-        /// The column, counted from 1.
-        index: usize,
-    },
-    /// Two columns of one name.
+    ColumnName { index: usize },
     #[error("two columns of the CSV file are named `{name}`; every column in line 1 needs a name of its own")]
     ColumnTwice { name: String },
-    /// A row with more or fewer cells than there are columns.
     #[error(
         "line {line} of the CSV file has {found} cells where line 1 names {expected} columns; put double quotes \
          around values that hold a comma"
     )]
-    Cells {
-        /// The line the row begins in.
-        line: u64,
-        /// Cells in the row.
-        found: u64,
-        /// Columns.
-        expected: usize,
-    },
-    /// The CSV reader gave up.
+    Cells { line: u64, found: u64, expected: usize },
     #[error("the CSV file cannot be read: {0}")]
     Csv(#[from] csv::Error),
 }

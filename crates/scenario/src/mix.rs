@@ -14,16 +14,13 @@ const MAX_CYCLE: u64 = 1 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MixError {
-    /// No weights.
     #[error("a mix needs at least one request")]
     Empty,
-    /// A weight of zero.
     #[error("the weight of request {index} is 0; leave the request out, or give it a weight of 1 or more")]
     Zero {
         /// The request, counted from 1.
         index: usize,
     },
-    /// Too large for a table.
     #[error(
         "the weights add up to {total}, divided by what they share, and may to {MAX_CYCLE}; use smaller ones, \
          such as 1 and 1000 for 3 and 2999"

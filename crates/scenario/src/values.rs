@@ -39,7 +39,6 @@ impl Start {
 /// A CSV file and the order in which its rows are taken.
 #[derive(Debug, Clone)]
 pub struct Feed {
-    /// The rows, shared by all workers.
     pub feeder: Arc<Feeder>,
     pub order: Order,
 }

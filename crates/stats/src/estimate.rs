@@ -8,7 +8,6 @@ pub const Z_95: f64 = 1.959_963_985;
 /// A value with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The best single value.
     pub value: f64,
     /// Lower and upper bound; `None` where too little is known for one.
     pub interval: Option<(f64, f64)>,

@@ -11,7 +11,6 @@ const ROUNDS: usize = 30;
 /// A straight line y = a + b·x with what is known of its slope and of the scatter about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
-    /// The slope b.
     pub slope: f64,
     pub intercept: f64,
     /// Half of the 95 % interval of the slope.

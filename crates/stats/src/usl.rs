@@ -32,7 +32,6 @@ pub struct Usl {
     /// The size of highest throughput, √((1 − α)/β); `None` unless β is known to be above 0, the peak is at most twice
     /// the largest size that was measured, and no measured point contradicts it.
     pub peak: Option<f64>,
-    /// Coefficient of determination of the fit.
     pub r_squared: f64,
 }
 
@@ -46,7 +45,6 @@ impl Usl {
 /// The fit, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum UslFit {
-    /// The law fits.
     Fitted(Usl),
     /// Fewer than six points: how many there are.
     TooFewPoints(u32),

@@ -6,7 +6,6 @@ use crate::Estimate;
 /// One switch off.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FixStep {
-    /// The switch.
     pub name: String,
     /// Seconds per request then.
     pub time_sec: f64,

@@ -10,7 +10,6 @@ use crate::Estimate;
 /// Two switches that together cost something else than one by one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interaction {
-    /// One of them.
     pub switch: String,
     /// The other; `None` for all others together.
     pub with: Option<String>,
@@ -25,7 +24,6 @@ pub struct Ledger {
     pub group: Option<String>,
     /// All switches, in the order of settings.
     pub switches: Vec<String>,
-    /// How combinations were chosen.
     pub design: Design,
     /// The switches, the dearest first.
     pub costs: Vec<SwitchCost>,
@@ -35,11 +33,9 @@ pub struct Ledger {
     pub interactions: Vec<Interaction>,
     /// The order in which to switch off what costs, from everything on.
     pub order: Vec<FixStep>,
-    /// The combinations.
     pub cells: Vec<Cell>,
     /// Runs in which the load generator was the limit: their combinations take less than stated.
     pub at_most: u32,
-    /// The names of the other figures.
     pub per_request: Vec<String>,
     /// One standard deviation of a run as a part of its time, and the degrees of freedom it is known with; `None` without
     /// repeats.
@@ -49,11 +45,8 @@ pub struct Ledger {
 /// A combination that was measured again in a later state of the code.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replay {
-    /// The earlier state.
     pub from: Option<String>,
-    /// The later one.
     pub to: Option<String>,
-    /// The switches that were on.
     pub on: Vec<String>,
     /// Seconds per request before and after.
     pub time_sec: (f64, f64),

@@ -9,7 +9,6 @@ pub struct Trial {
     pub settings: Vec<bool>,
     /// The round it was made in, if runs were made in rounds.
     pub round: Option<u32>,
-    /// Requests per second.
     pub throughput_per_sec: f64,
     /// True if the load generator was the limit, so that a request takes less than this says.
     pub at_most: bool,
@@ -25,16 +24,13 @@ pub struct Trials {
     pub switches: Vec<String>,
     /// What else is known of each run: `cpu_us api`.
     pub per_request: Vec<String>,
-    /// The runs.
     pub trials: Vec<Trial>,
 }
 
 /// One combination of switches over its runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// Which switches were on.
     pub settings: Vec<bool>,
-    /// How many runs.
     pub count: u32,
     /// Seconds per request: the geometric mean over its runs, without what differs from round to round.
     pub time_sec: Estimate,
@@ -54,13 +50,11 @@ pub struct Context {
 /// What a switch costs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SwitchCost {
-    /// Its place among the switches.
     pub switch: usize,
     pub name: String,
     /// Seconds that it adds to a request, the mean over all pairs of combinations that differ in it alone; negative where it
     /// saves time.
     pub cost_sec: Estimate,
-    /// The pairs.
     pub contexts: Vec<Context>,
     /// What it adds to the other figures, the same mean.
     pub per_request: Vec<Option<f64>>,

@@ -7,12 +7,10 @@ use crate::StepSummary;
 
 /// The records of one step that the self-check reads.
 pub(crate) struct Evidence<'a> {
-    /// The plan of the run.
     pub(crate) plan: &'a Plan,
     pub(crate) step: &'a Step,
     /// What it came to; its own `generator` is not read.
     pub(crate) summary: &'a StepSummary,
-    /// All frames of the step.
     pub(crate) all: &'a [&'a FrameHead],
     /// Frames under load after the warm-up.
     pub(crate) measured: &'a [&'a FrameHead],
@@ -22,10 +20,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) measured_service_mean_ns: f64,
     /// How long the generator held requests back.
     pub(crate) send_lag: &'a Histogram,
-    /// The samples of all hosts over the run.
     pub(crate) hosts: &'a [HostSample],
-    /// The machine that made the load.
     pub(crate) machine: &'a Machine,
-    /// When the run began, in milliseconds since 1970.
     pub(crate) started_unix_ms: u64,
 }

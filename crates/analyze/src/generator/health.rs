@@ -1,8 +1,6 @@
 //! How the load generator itself fared.
 
 use plimsoll_record::FailureKind;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::bounds;
 
@@ -10,20 +8,11 @@ use super::bounds;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum GeneratorReason {
     /// A worker used this ratio of a core.
-    WorkerBusy {
-        worker: u32,
-        /// CPU time over time, 0 to 1.
-        ratio: f64,
-    },
+    WorkerBusy { worker: u32, ratio: f64 },
     /// A worker was ready to run and had no CPU for this ratio of the time.
-    WorkerStarved {
-        worker: u32,
-        /// Time without a CPU over time, 0 to 1.
-        ratio: f64,
-    },
+    WorkerStarved { worker: u32, ratio: f64 },
     /// Requests left this much later than they should, at the 99th percentile.
     SendLag {
-        /// Lag in nanoseconds.
         p99_ns: f64,
         /// What it is compared with: the median service time, in nanoseconds.
         service_p50_ns: f64,
@@ -36,41 +25,21 @@ pub enum GeneratorReason {
         observed: f64,
     },
     /// Less than 99 % of the offered rate was sent in time.
-    BehindSchedule {
-        /// Requests per second that fell due.
-        offered_per_sec: f64,
-        /// Requests per second that were sent.
-        sent_per_sec: f64,
-    },
+    BehindSchedule { offered_per_sec: f64, sent_per_sec: f64 },
     /// Requests failed because this machine had no port or no descriptor left.
     OutOfResources {
         /// `no_ports_left` or `no_descriptors_left`.
         kind: FailureKind,
-        /// How many.
         count: u64,
     },
     /// Requests of an open loop waited for connections of which this process may open no more.
-    OutOfConnections {
-        /// Connections that were open.
-        connections: u64,
-        /// Descriptors that this process may open.
-        descriptors: u64,
-    },
+    OutOfConnections { connections: u64, descriptors: u64 },
     /// The machine's hypervisor, or other processes, took this ratio of the CPU time.
-    Stolen {
-        /// Stolen CPU time over all CPU time, 0 to 1.
-        ratio: f64,
-    },
+    Stolen { ratio: f64 },
     /// TCP of this machine had to send this ratio of its segments again: what lies between loses packets.
-    Retransmits {
-        /// Segments sent again over segments sent, 0 to 1.
-        ratio: f64,
-        /// Segments sent again.
-        count: u64,
-    },
+    Retransmits { ratio: f64, count: u64 },
     /// Each worker made nearly as many requests as one can make on this machine.
     NearCeiling {
-        /// Requests per second and worker.
         per_worker_per_sec: f64,
         /// What one worker made at most when this machine was calibrated.
         ceiling_per_sec: f64,
@@ -117,57 +86,50 @@ impl GeneratorReason {
     }
 }
 
-/// How one worker's thread spent the measured time; ratios from 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "WorkerDocument")]
+/// What one worker's thread spent of the measured time.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorkerLoad {
-    /// The worker's number.
     pub worker: u32,
-    /// CPU time over time.
+    /// CPU time over time, 0 to 1.
     pub cpu_ratio: f64,
-    /// CPU time in the kernel over time, a part of `cpu_ratio`.
+    /// CPU time in the kernel over time, 0 to 1; a part of `cpu_ratio`.
     pub kernel_ratio: f64,
-    /// Time ready to run but without a CPU over time.
+    /// Time ready to run and without a CPU over time, 0 to 1.
     pub starved_ratio: f64,
 }
 
-/// What the generator's machine reported while a step ran; null is not known.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
-#[schemars(rename = "MachineLoadDocument")]
+/// What the generator's machine reported during the step; `None` is not known, and never zero.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MachineLoad {
     /// CPU time taken by the hypervisor over all CPU time, 0 to 1.
     pub stolen_ratio: Option<f64>,
-    /// Time in which some task was ready but had no CPU over time (PSI), 0 to 1.
+    /// Time in which some task of the machine was ready and had no CPU over time (PSI `some`), 0 to 1.
     pub pressure_ratio: Option<f64>,
-    /// TCP segments sent.
     pub segments_sent: Option<u64>,
-    /// TCP segments retransmitted, without those that open connections.
+    /// TCP segments sent again, but for those that open connections.
     pub segments_retransmitted: Option<u64>,
-    /// TCP segments retransmitted that open connections.
+    /// TCP segments that open connections and were sent again.
     pub syn_retransmitted: Option<u64>,
-    /// The maximum number of open TCP sockets, of all processes.
+    /// The most TCP sockets open at a time, of all processes.
     pub sockets_open: Option<u64>,
-    /// The maximum number of TCP sockets in TIME-WAIT.
+    /// The most TCP sockets in the state TIME-WAIT at a time, which hold a port for a minute.
     pub sockets_time_wait: Option<u64>,
     /// Local ports from one source address to one target address.
     pub ports: Option<u64>,
-    /// The maximum number of descriptors that the generator had open, as sampled.
+    /// The most descriptors this process had open at a time, as far as it was sampled.
     pub descriptors_open: Option<u64>,
-    /// Descriptors that it may have open.
     pub descriptors_limit: Option<u64>,
 }
 
-/// How close each worker came to the maximum of one worker on this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "CeilingDocument")]
+/// How near each worker came to what one can do on this machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CeilingUse {
-    /// Requests per second and worker.
     pub per_worker_per_sec: f64,
-    /// The maximum of one worker when the machine was calibrated, requests per second.
+    /// What one worker made at most when this machine was calibrated, requests per second.
     pub ceiling_per_sec: f64,
-    /// False if the worker itself was not the limit of the calibration: it can do at least as much.
+    /// True if that was the worker's own limit, and not that of the server or of a machine that was not quiet.
     pub known: bool,
-    /// Age of the calibration when the run began.
+    /// How old the calibration was when the run began, in seconds.
     pub age_sec: f64,
 }
 
@@ -186,11 +148,9 @@ pub struct GeneratorHealth {
     pub busiest_worker_ratio: f64,
     /// The highest ratio of time any worker was ready and had no CPU, 0 to 1.
     pub starved_ratio: f64,
-    /// Median send lag in nanoseconds.
     pub send_lag_p50_ns: f64,
     /// Requests of an open loop that were due and not sent when the measured window ended; the send lag is of the others.
     pub backlog: u64,
-    /// 99th percentile of send lag in nanoseconds.
     pub send_lag_p99_ns: f64,
     /// What it must not exceed, in nanoseconds; `None` where the median service time is not known.
     pub send_lag_bound_ns: Option<f64>,
@@ -201,9 +161,7 @@ pub struct GeneratorHealth {
     pub open_ratio: Option<f64>,
     /// Workers that took part.
     pub workers: u32,
-    /// Each of them while measured.
     pub by_worker: Vec<WorkerLoad>,
-    /// Their machine.
     pub machine: MachineLoad,
     /// How near they came to the machine's ceiling, where that was measured and applies.
     pub ceiling: Option<CeilingUse>,

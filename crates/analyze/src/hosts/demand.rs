@@ -34,7 +34,6 @@ pub struct Demand {
     /// The throughput at which nothing of the resource is left, in requests per second; `None` where the capacity is not
     /// known or use does not grow with throughput.
     pub at_per_sec: Option<Estimate>,
-    /// Whether the steps bear the law out.
     pub law: Law,
 }
 

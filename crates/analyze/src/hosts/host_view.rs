@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use plimsoll_record::metric::{go, jvm, mariadb, memcached, nginx, probe, process, redis};
 use plimsoll_record::{HostSample, Metric, MetricKind, Reading, Run, Source, Subject, Unit};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::step_samples::spans;
 use super::track::{Span, Track};
@@ -16,9 +14,7 @@ use crate::StepSummary;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct WatchedHost {
     pub name: String,
-    /// What components reported over the step.
     pub components: Vec<ComponentLoad>,
-    /// The control groups that were held back over the step.
     pub throttled: Vec<Throttled>,
     /// What could not be read, each source once.
     pub unread: Vec<Unread>,
@@ -26,40 +22,31 @@ pub struct WatchedHost {
     pub probe_cores: Option<f64>,
 }
 
-/// A component on a host.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "ComponentDocument")]
+/// A component over one step.
+#[derive(Debug, Clone, PartialEq)]
 pub struct ComponentLoad {
-    /// Its kind: `nginx`, `redis`.
-    #[serde(rename = "component")]
+    /// What it is: `nginx`, `redis`.
     pub source: String,
-    /// The address it was queried at.
+    /// Where it was asked.
     pub address: String,
-    /// What it reported.
+    /// What it reported, in the order in which it is worth reading.
     pub figures: Vec<ComponentFigure>,
 }
 
 /// One figure of a component.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "FigureDocument")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ComponentFigure {
-    /// What it counts.
-    #[serde(rename = "what")]
+    /// What it counts, fit to follow its value: `requests`.
     pub name: &'static str,
-    /// Its mean over the step.
-    pub value: f64,
-    /// `per_sec`, `count`, `bytes`, or `ratio` for a part of the time.
-    #[schemars(with = "String")]
     pub unit: FigureUnit,
+    /// Its value: the mean over the step.
+    pub value: f64,
 }
 
 /// How a figure is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FigureUnit {
-    /// So many each second.
     PerSec,
-    /// So many at a time.
     Count,
     Bytes,
     /// A part of the time, from 0.
@@ -69,23 +56,19 @@ pub enum FigureUnit {
 /// A control group that was held back by its quota.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Throttled {
-    /// The group's path; empty for the host itself.
     pub group: String,
     /// The part of its periods in which it was held back, from 0 to 1.
     pub ratio: f64,
 }
 
 /// A source that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(rename = "UnreadDocument")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unread {
-    /// The source.
     pub source: String,
-    /// How often it could not be read.
     pub times: u64,
-    /// How often it was read.
+    /// How often it was.
     pub read: u64,
-    /// The reason of the first failure.
+    /// Why, the first time.
     pub why: String,
 }
 

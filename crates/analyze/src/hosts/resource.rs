@@ -8,21 +8,15 @@ use crate::findings::{Limit, Part, Place};
 /// One kind of thing that is used up by requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResourceKind {
-    /// All processors that a host may use.
     Cpu,
-    /// One processor.
     Core,
     /// One thread: it can use one processor at most.
     Thread,
     /// The processor quota of a control group below that of its host.
     Quota,
-    /// Bits sent.
     BandwidthOut,
-    /// Bits received.
     BandwidthIn,
-    /// Packets sent.
     PacketsOut,
-    /// Packets received.
     PacketsIn,
     /// The time of a block device.
     Disk,
@@ -31,7 +25,6 @@ pub enum ResourceKind {
     /// Bytes written to a disk that is capped.
     DiskWrite,
     Memory,
-    /// Descriptors of a process.
     Descriptors,
     /// Connections that wait to be accepted.
     AcceptQueue,
@@ -119,7 +112,6 @@ impl ResourceKind {
 /// One resource of one host, and what was used of it in each step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resource {
-    /// What it is.
     pub kind: ResourceKind,
     /// The host it belongs to; `generator` for the machine that makes the load.
     pub host: String,
@@ -191,13 +183,9 @@ impl Resource {
 /// A resource by its name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceId {
-    /// What it is.
     pub kind: ResourceKind,
-    /// The host it belongs to.
     pub host: String,
-    /// What of the host; empty for the host itself.
     pub detail: String,
-    /// How much there is, in its kind's unit.
     pub capacity: Option<f64>,
 }
 
@@ -212,6 +200,5 @@ impl ResourceId {
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResourceUse {
     pub resource: ResourceId,
-    /// The share of its capacity.
     pub share: f64,
 }

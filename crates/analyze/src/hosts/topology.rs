@@ -18,7 +18,6 @@ pub(crate) use walk::flow;
 /// The processes that requests pass, the target first and each before those that it uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Topology {
-    /// The processes.
     pub tiers: Vec<TierNode>,
 }
 
@@ -31,18 +30,15 @@ pub struct TierNode {
     pub process: Option<String>,
     /// The process and its children, as far as they are known.
     pub pids: Vec<u32>,
-    /// Where it is reached.
     pub door: Door,
     /// How many connections away from the load generator it is, from 1.
     pub depth: u32,
-    /// What it is connected to.
     pub downstream: Vec<TierEdge>,
 }
 
 /// Where a process is reached by others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Door {
-    /// A TCP port.
     Port(u16),
     /// A unix socket: its path, or its name after an `@`.
     Unix(String),

@@ -16,9 +16,7 @@ const NEAR_NS: u64 = 1_000_000_000;
 /// A stretch of the run, in nanoseconds since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Its begin.
     pub(crate) from_ns: u64,
-    /// Its end.
     pub(crate) to_ns: u64,
 }
 

@@ -21,9 +21,7 @@ const SUCCESS_HOPELESS: f64 = 0.5;
 /// What a finished step says about the next: counts only, so that it is cheap between two steps.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StepResult {
-    /// Connections of the step.
     pub connections: u32,
-    /// Completed requests per second.
     pub throughput_per_sec: f64,
     /// Successful responses over everything that ended; `None` if nothing did.
     pub success_ratio: Option<f64>,
@@ -58,7 +56,6 @@ pub enum StopReason {
     Plateau,
     /// Too many requests failed.
     Failing,
-    /// No request succeeded.
     AllFailing,
     /// The last step was climbed.
     Exhausted,
@@ -67,9 +64,7 @@ pub enum StopReason {
 /// What to do after a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Climb to this number of connections.
     Climb(u32),
-    /// The ladder is over.
     Stop(StopReason),
 }
 

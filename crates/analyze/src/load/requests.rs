@@ -11,9 +11,7 @@ use crate::RequestSummary;
 
 /// The frames of one step, as its analysis divides them.
 pub(crate) struct Divided<'a> {
-    /// All of them.
     pub(crate) all: &'a [&'a Frame],
-    /// Those of the measured window.
     pub(crate) measured: &'a [&'a Frame],
     /// Those in which requests of the measured window ended.
     pub(crate) ended: &'a [&'a Frame],

@@ -14,9 +14,7 @@ pub(crate) struct Point {
     pub(crate) began_ns: u64,
     /// Mean length of the workers' frames, in seconds.
     pub(crate) span_sec: f64,
-    /// Completed requests per second.
     pub(crate) rate_per_sec: f64,
-    /// Completed requests.
     pub(crate) completed: u64,
     /// Requests due or sent, and not ended when the interval was over.
     pub(crate) queue: u64,

@@ -30,7 +30,6 @@ pub(crate) struct Settled {
     pub(crate) cut: usize,
     /// Half the width of the 95 % interval of throughput after the cut.
     pub(crate) half_width: Option<f64>,
-    /// Whether throughput settled.
     pub(crate) steadiness: Steadiness,
 }
 

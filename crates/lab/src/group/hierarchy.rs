@@ -16,9 +16,7 @@ const CONTROLLERS_V2: [&str; 3] = ["cpu", "memory", "io"];
 /// The means by which processors are capped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capping {
-    /// Control groups, version 2.
     GroupsV2,
-    /// Control groups, version 1.
     GroupsV1,
     /// Affinity: only whole processors.
     Affinity,

@@ -60,7 +60,6 @@ impl SizeRange {
 /// How a text is compared.
 #[derive(Debug, Clone)]
 pub(super) enum TextMatch {
-    /// The text is equal.
     Is(String),
     /// The expression matches somewhere in the text.
     Finds(Regex),

@@ -7,9 +7,7 @@ use super::annotation::Waiting;
 /// What a request's body is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    /// No body.
     None,
-    /// These bytes.
     Inline(Vec<u8>),
     /// The contents of a file, which the caller reads; a relative path is relative to the current folder.
     File(PathBuf),

@@ -25,7 +25,6 @@ pub struct TemplateScope<'a> {
 pub(crate) enum Piece {
     /// Bytes that are the same in every request; never empty, never two in a row.
     Literal(Vec<u8>),
-    /// Bytes made for each request.
     Variable(Variable),
 }
 

@@ -7,7 +7,6 @@ pub struct Point {
     pub size: f64,
     /// Throughput, in any unit.
     pub throughput: f64,
-    /// The 95 % interval of the throughput, where it is known.
     pub interval: Option<(f64, f64)>,
 }
 

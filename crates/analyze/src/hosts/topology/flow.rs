@@ -21,7 +21,6 @@ pub(crate) struct Outflow {
 /// A tier with what was seen of it in each step.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tier {
-    /// What it is.
     pub(crate) node: TierNode,
     /// What to call it, if its host is not known to be sampled: the name that the plan gives its host, or else its address.
     pub(crate) outside: Option<String>,

@@ -53,7 +53,6 @@ struct Peer<'a> {
     track: &'a Track<'a>,
     /// The address as the host wrote it.
     written: MadeName<'a>,
-    /// The most connections at a time.
     most: u64,
 }
 
@@ -61,9 +60,7 @@ struct Peer<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Sockets<'a> {
     doors: BTreeMap<(&'a str, Address<'a>), Listening<'a>>,
-    /// What processes are called.
     names: BTreeMap<Key<'a>, &'a str>,
-    /// What processes are connected to.
     peers: BTreeMap<Key<'a>, BTreeMap<Address<'a>, Peer<'a>>>,
     /// For each process that listens, itself and those of its name that do not.
     families: BTreeMap<Key<'a>, BTreeSet<u32>>,
