@@ -57,10 +57,8 @@ fn host(name: &str, hosts: &[(String, Ipv4Addr)]) -> Result<Option<String>, LabE
     let Some(host) = name.strip_prefix("host:") else { return Ok(None) };
     let found = hosts.iter().find(|(known, _)| known == host);
     found.map(|(_, address)| Some(address.to_string())).ok_or_else(|| {
-        let near = hosts
-            .iter()
-            .max_by(|a, b| strsim::jaro_winkler(host, &a.0).total_cmp(&strsim::jaro_winkler(host, &b.0)));
-        let instead = near.map_or_else(String::new, |(near, _)| format!("; did you mean `{near}`?"));
+        let near = plimsoll_units::nearest(host, hosts.iter().map(|(known, _)| known.as_str()));
+        let instead = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         LabError::Variable {
             variable: name.to_owned(),
             problem: format!("names no host of the lab{instead}"),

@@ -1,18 +1,10 @@
 //! What errors say of names that were mistyped: the name itself, the likely one, and those there are.
 
-use plimsoll_units::escape_control;
-
-/// How alike two names must be, from 0 to 1 as Jaro and Winkler count it, before one is suggested for the other.
-const MIN_LIKENESS: f64 = 0.8;
+use plimsoll_units::{escape_control, nearest};
 
 /// For an error about `name`: the known name most like it in parentheses, or nothing if none is near.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let scored = known.map(|one| (strsim::jaro_winkler(name, one), one));
-    let likely = scored.filter(|(likeness, _)| *likeness >= MIN_LIKENESS);
-    match likely.max_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((_, one)) => format!(" (did you mean `{}`?)", quoted(one)),
-        None => String::new(),
-    }
+    nearest(name, known).map_or_else(String::new, |one| format!(" (did you mean `{}`?)", quoted(one)))
 }
 
 /// Names for an error, in backquotes and joined by commas; a long list is cut, and says so.

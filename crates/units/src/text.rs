@@ -80,6 +80,21 @@ pub fn escape_control(text: &str) -> String {
         .collect()
 }
 
+/// The known name that a mistyped one was probably meant to be, by Jaro and Winkler's likeness; `None` if none is near.
+///
+/// ```
+/// # use plimsoll_units::nearest;
+/// assert_eq!(nearest("durration", ["rate", "duration"]), Some("duration"));
+/// assert_eq!(nearest("x", ["rate", "duration"]), None);
+/// ```
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// From 0, nothing in common, to 1, the same.
+    const MIN_LIKENESS: f64 = 0.75;
+    let scored = known.into_iter().map(|one| (strsim::jaro_winkler(name, one), one));
+    let likely = scored.filter(|(likeness, _)| *likeness >= MIN_LIKENESS);
+    likely.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

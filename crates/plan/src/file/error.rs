@@ -1,5 +1,7 @@
 //! What can be wrong in a plan file, and where.
 
+use plimsoll_units::nearest;
+
 /// The outcome of reading a part of a plan file.
 pub(super) type Result<T, E = PlanFileError> = std::result::Result<T, E>;
 
@@ -35,19 +37,9 @@ impl PlanFileError {
     }
 }
 
-/// How alike two names must be, from 0 to 1 as Jaro and Winkler count it, before one is suggested for the other.
-const MIN_LIKENESS: f64 = 0.75;
-
-/// The known name most like a mistyped one, if any is near.
-pub(super) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let scored = known.iter().map(|one| (strsim::jaro_winkler(name, one), *one));
-    let likely = scored.filter(|(likeness, _)| *likeness >= MIN_LIKENESS);
-    likely.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one)
-}
-
 /// What to write instead of a name that is not known.
 pub(super) fn instead(name: &str, known: &[&str]) -> String {
-    nearest(name, known).map_or_else(
+    nearest(name, known.iter().copied()).map_or_else(
         || format!("write one of {}", known.join(", ")),
         |near| format!("did you mean `{near}`?"),
     )

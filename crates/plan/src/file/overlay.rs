@@ -1,9 +1,10 @@
 //! A variant laid over a file: its values take the place of the file's, table by table.
 
+use plimsoll_units::nearest;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use super::error::{PlanFileError, Problem, Result, line_of, nearest};
+use super::error::{PlanFileError, Problem, Result, line_of};
 
 /// Keys that a variant's key takes the place of, by the table they stand in: one of them at most makes sense.
 fn rivals(table: &str, key: &str) -> &'static [&'static str] {
@@ -107,7 +108,7 @@ fn lay_over_named<'a>(text: &str, what: &str, base: &mut DeArray<'a>, over: &DeA
 
 fn unknown(what: &str, base: &DeArray<'_>, name: &str) -> Problem {
     let names: Vec<&str> = base.iter().filter_map(|known| name_of(known.get_ref())).collect();
-    let near = nearest(name, &names).map_or_else(|| names.join(", "), ToOwned::to_owned);
+    let near = nearest(name, names.iter().copied()).map_or_else(|| names.join(", "), ToOwned::to_owned);
     let expected = match what {
         "host" => format!("the name of one ({near}), or the host needs `run` or `probe` to be one more"),
         _ if names.is_empty() => "left out, for the file has none".to_owned(),
