@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use plimsoll_conductor::peers::{CapChange, Message, receive_line};
 use plimsoll_host::Host;
-use plimsoll_lab::{Lab, LabError, LabHost, LabParts, LabProcess, NetworkNamespace};
+use plimsoll_lab::{Lab, LabError, LabHost, LabProcess, NetworkNamespace};
 use plimsoll_plan::Plan;
 use plimsoll_record::HostSample;
 use plimsoll_units::best_effort;
@@ -39,8 +39,8 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
     let here = std::env::current_dir().map_err(ExperimentError::system("find the current folder"))?;
     let (sampled, capping) = (sampling::hosts(lab, plan), lab.capping());
     let starts_uncapped = uncap(lab, plan)?;
-    let LabParts { hosts, generators, network } = lab.parts();
-    let [leader, others @ ..] = generators else {
+    let Lab { hosts, generators, network, .. } = lab;
+    let [leader, others @ ..] = generators.as_slice() else {
         return Err(ExperimentError::NoHosts("the generator".to_owned()));
     };
     let socket = (!others.is_empty()).then_some(&socket);
@@ -49,7 +49,7 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
     // They end with the leader; dropped, they are killed.
     let _others = commands.start_others(others, &here)?;
     let caps = LabCaps { hosts, capping };
-    let ended = watch((sampled, network), caps, &mut process, context);
+    let ended = watch((sampled, &*network), caps, &mut process, context);
     // A generator that ended during the warm-up did not ask for the caps.
     hosts.iter_mut().try_for_each(LabHost::apply_caps)?;
     let (status, file) = ended?;
@@ -72,8 +72,8 @@ fn remove_socket(socket: &Path) -> Result<(), ExperimentError> {
 
 /// Lifts the caps of cores of the hosts that start free and take part in a run that warms up; true if there are any.
 fn uncap(lab: &mut Lab, plan: &Plan) -> Result<bool, LabError> {
-    let takes_part = |host: &LabHost| plan.hosts.iter().any(|known| known.name == host.name());
-    let hosts = lab.parts().hosts.iter_mut();
+    let takes_part = |host: &LabHost| plan.hosts.iter().any(|known| known.name == host.name);
+    let hosts = lab.hosts.iter_mut();
     let mut free =
         hosts.filter(|host| plan.warm.is_some() && host.starts_uncapped() && takes_part(host)).peekable();
     let any = free.peek().is_some();
@@ -141,7 +141,7 @@ fn watch(
     process: &mut LabProcess<'_>,
     context: RunContext<'_>,
 ) -> Result<(ExitStatus, Option<PathBuf>), ExperimentError> {
-    let (Some(input), Some(output)) = (process.stdin.take(), process.stdout.take()) else {
+    let (Some(input), Some(output)) = (process.child.stdin.take(), process.child.stdout.take()) else {
         return Err(ExperimentError::system("open the generator's input and output")(
             std::io::ErrorKind::BrokenPipe.into(),
         ));
@@ -222,7 +222,7 @@ fn wait(
 ) -> Result<(ExitStatus, Option<PathBuf>), ExperimentError> {
     let mut interrupted = false;
     loop {
-        let ended = process.try_wait().map_err(ExperimentError::system("wait for the generator"))?;
+        let ended = process.child.try_wait().map_err(ExperimentError::system("wait for the generator"))?;
         if let Some(status) = ended {
             return Ok((status, conversation.last()));
         }

@@ -39,10 +39,10 @@ pub(crate) fn lab_plan(case: &Case<'_>, lab: &Lab, quick: bool) -> Result<Plan, 
     for url in urls {
         *url = substitute_hosts(url, &addresses)?;
     }
-    for host in lab.hosts() {
-        for known in spec.hosts.iter_mut().filter(|known| known.name == host.name()) {
-            known.address = Some(host.address().into());
-            known.capacity = *host.capacity();
+    for host in &lab.hosts {
+        for known in spec.hosts.iter_mut().filter(|known| known.name == host.name) {
+            known.address = Some(host.address.into());
+            known.capacity = host.capacity;
         }
     }
     if quick {
@@ -50,7 +50,7 @@ pub(crate) fn lab_plan(case: &Case<'_>, lab: &Lab, quick: bool) -> Result<Plan, 
     }
     let mut plan = spec.freeze()?;
     plan.generator.workers = plan.generator.workers.or(Some(workers(lab)));
-    plan.generator.lab_capacity = lab.generators().first().map(|host| *host.capacity());
+    plan.generator.lab_capacity = lab.generators.first().map(|host| host.capacity);
     plan.profile = profile(case, &addresses, quick)?;
     settle_target(&mut plan, &addresses)?;
     Ok(plan)
@@ -91,7 +91,7 @@ fn settle_target(plan: &mut Plan, hosts: &[(String, Ipv4Addr)]) -> Result<(), Ex
 /// other hosts, as for any target on this machine.
 fn workers(lab: &Lab) -> u32 {
     let all = std::thread::available_parallelism().map_or(1, usize::from) as u32;
-    let cores = lab.generators().first().and_then(|host| host.capacity().cores);
+    let cores = lab.generators.first().and_then(|host| host.capacity.cores);
     let given = cores.map(|cores| cores.ceil() as u32);
     given.unwrap_or(all.div_ceil(2)).clamp(1, all)
 }

@@ -58,7 +58,7 @@ impl LabSession {
         context: RunContext<'_>,
     ) -> Result<Self, ExperimentError> {
         let lab = raise_lab(case, privileges, context.interrupted)?;
-        lab.remarks().iter().for_each(|text| context.report(&Progress::LabRemark(text)));
+        lab.remarks.iter().for_each(|text| context.report(&Progress::LabRemark(text)));
         Ok(Self { lab, warmed: BTreeSet::new() })
     }
 
@@ -123,9 +123,9 @@ impl Session {
         command.args(["-c", text]);
         let waited = match (self, host) {
             (Self::Lab(session), Some(name)) => {
-                let host = session.lab.hosts().iter().find(|host| host.name() == name);
+                let host = session.lab.hosts.iter().find(|host| host.name == name);
                 let host = host.ok_or_else(|| format!("the lab has no host `{name}`"))?;
-                host.spawn(command, folder).map_err(|error| error.to_string())?.wait()
+                host.spawn(command, folder).map_err(|error| error.to_string())?.child.wait()
             }
             (Self::Existing, Some(name)) => {
                 return Err(format!(

@@ -49,12 +49,12 @@ pub(crate) struct LabGroups {
 #[derive(Debug)]
 pub(crate) struct HostGroups {
     host: String,
-    paths: CgroupPaths,
+    pub(crate) paths: CgroupPaths,
     folders: Vec<PathBuf>,
     /// The host's own folder, by which its disk is known.
     own: PathBuf,
     /// The processors that it is bound to, where that is the cap.
-    cores: Option<Cores>,
+    pub(crate) cores: Option<Cores>,
     /// The index of the first of them among the machine's.
     first_core: usize,
 }
@@ -116,14 +116,6 @@ impl Drop for LabGroups {
 }
 
 impl HostGroups {
-    pub(crate) fn paths(&self) -> &CgroupPaths {
-        &self.paths
-    }
-
-    pub(crate) fn cores(&self) -> Option<Cores> {
-        self.cores
-    }
-
     /// The files to which a process writes itself to join the groups.
     pub(crate) fn membership_files(&self) -> Result<Vec<File>, LabError> {
         let open = |folder: &PathBuf| {

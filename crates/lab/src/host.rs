@@ -1,10 +1,10 @@
 //! A host of a lab.
 
+use std::fs::File;
 use std::io;
 use std::net::Ipv4Addr;
-use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 
 use plimsoll_plan::Capacity;
 use plimsoll_sys::{CgroupPaths, Cores, NetworkNamespace, Sandbox};
@@ -12,19 +12,21 @@ use plimsoll_units::best_effort;
 
 use crate::LabError;
 use crate::group::HostGroups;
-use crate::link::{self, Direction, INTERFACE};
+use crate::link::{self, INTERFACE};
 use crate::privileges::Privileges;
-use crate::service::{Service, ServiceHost, search_path};
+use crate::service::{Service, search_path};
 
 /// One host of a lab. All that runs on it ends when it is dropped.
 #[derive(Debug)]
 pub struct LabHost {
-    pub(crate) name: String,
-    pub(crate) address: Ipv4Addr,
+    pub name: String,
+    /// Its address in the lab.
+    pub address: Ipv4Addr,
     /// The interface at the bridge's end of its cable.
     pub(crate) port: String,
     pub(crate) hub: NetworkNamespace,
-    pub(crate) capacity: Capacity,
+    /// Its caps, as they were granted.
+    pub capacity: Capacity,
     /// Its cap of cores once it is ready, if it starts uncapped and can be capped later.
     pub(crate) cores_later: Option<f64>,
     pub(crate) services: Vec<Service>,
@@ -36,16 +38,6 @@ pub struct LabHost {
 }
 
 impl LabHost {
-    /// Its name in the plan file.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Its address in the lab.
-    pub fn address(&self) -> Ipv4Addr {
-        self.address
-    }
-
     /// A process that lives in its network and mounts as long as the host does, by its number outside.
     pub fn pid(&self) -> u32 {
         self.sandbox.pid()
@@ -53,12 +45,7 @@ impl LabHost {
 
     /// Its control groups.
     pub fn groups(&self) -> &CgroupPaths {
-        self.groups.paths()
-    }
-
-    /// Its caps.
-    pub fn capacity(&self) -> &Capacity {
-        &self.capacity
+        &self.groups.paths
     }
 
     /// The command that opens a shell on it.
@@ -75,16 +62,28 @@ impl LabHost {
     /// # Errors
     /// When it cannot be started.
     pub fn spawn(&self, mut command: Command, folder: &Path) -> Result<LabProcess<'_>, LabError> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        Ok(LabProcess { child: self.start(&mut command, &program, folder)?, _host: self })
+    }
+
+    /// Starts a shell command as a service of the host; its output goes to a file.
+    pub(crate) fn serve(&mut self, text: String, folder: &Path) -> Result<(), LabError> {
+        let log = self.folder.join(format!("{}.log", self.services.len()));
+        let output = File::create(&log).map_err(LabError::file("make", &log))?;
+        let errors = output.try_clone().map_err(LabError::file("open", &log))?;
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(&text).stdin(Stdio::null()).stdout(output).stderr(errors);
+        let child = self.start(&mut command, &text, folder)?;
+        self.services.push(Service { command: text, child, log });
+        Ok(())
+    }
+
+    /// Starts a command, which errors call `text`, in the host's namespaces and groups.
+    fn start(&self, command: &mut Command, text: &str, folder: &Path) -> Result<Child, LabError> {
         let groups = self.groups.membership_files()?;
         command.env("PATH", search_path(&self.programs));
-        let child = self.sandbox.spawn(&mut command, folder, &groups, self.groups.cores());
-        let program = || command.get_program().to_string_lossy().into_owned();
-        let child = child.map_err(|reason| LabError::Start {
-            host: self.name.clone(),
-            command: program(),
-            reason,
-        })?;
-        Ok(LabProcess { child, _host: self })
+        let child = self.sandbox.spawn(command, folder, &groups, self.groups.cores);
+        child.map_err(|reason| LabError::Start { host: self.name.clone(), command: text.to_owned(), reason })
     }
 
     /// Changes its caps while everything runs. Caps that the new capacity does not name stay.
@@ -135,8 +134,11 @@ impl LabHost {
     /// Sets the caps of its link to what it has.
     pub(crate) fn cap_link(&self) -> Result<(), LabError> {
         let own = self.network()?;
-        link::batch("tc", &link::cap_lines(INTERFACE, Direction::Out, &self.capacity), &own, &self.name)?;
-        link::batch("tc", &link::cap_lines(&self.port, Direction::In, &self.capacity), &self.hub, &self.name)
+        let Capacity { packets_per_sec: packets, link_out_bits_per_sec, link_in_bits_per_sec, .. } =
+            self.capacity;
+        let outward = link::cap_lines(INTERFACE, packets, link_out_bits_per_sec);
+        link::batch("tc", &outward, &own, &self.name)?;
+        link::batch("tc", &link::cap_lines(&self.port, packets, link_in_bits_per_sec), &self.hub, &self.name)
     }
 
     /// Its network, as long as the host is there.
@@ -147,15 +149,6 @@ impl LabHost {
         let gone =
             |reason: io::Error| LabError::Namespaces { host: self.name.clone(), reason: reason.to_string() };
         self.sandbox.network().map_err(gone)
-    }
-
-    /// Starts a shell command as a service of the host.
-    pub(crate) fn serve(&mut self, text: String, folder: &Path) -> Result<(), LabError> {
-        let log = self.folder.join(format!("{}.log", self.services.len()));
-        let host = ServiceHost { name: &self.name, sandbox: &self.sandbox, groups: &self.groups, folder };
-        let service = Service::start(host, text, log, &self.programs)?;
-        self.services.push(service);
-        Ok(())
     }
 
     /// The first of its services that failed.
@@ -190,7 +183,7 @@ impl Drop for LabHost {
 /// A process on a host of a lab; killed and waited for when dropped.
 #[derive(Debug)]
 pub struct LabProcess<'a> {
-    child: Child,
+    pub child: Child,
     /// The host outlives it.
     _host: &'a LabHost,
 }
@@ -205,20 +198,6 @@ impl LabProcess<'_> {
             Some(_) => Err(io::Error::from(io::ErrorKind::NotFound)),
             None => plimsoll_sys::interrupt(&self.child),
         }
-    }
-}
-
-impl Deref for LabProcess<'_> {
-    type Target = Child;
-
-    fn deref(&self) -> &Child {
-        &self.child
-    }
-}
-
-impl DerefMut for LabProcess<'_> {
-    fn deref_mut(&mut self) -> &mut Child {
-        &mut self.child
     }
 }
 

@@ -23,12 +23,6 @@ use crate::{LabError, link, naming, readiness};
 /// How often a host is checked for readiness.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long the next hosts wait for one that is silent, so that those that need it find it.
-const NEXT_AFTER: Duration = Duration::from_secs(10);
-
-/// The same for one that answers without success, as a proxy does that needs the next hosts.
-const NEXT_AFTER_FAILING: Duration = Duration::from_millis(500);
-
 /// The distance between the first process numbers of two hosts.
 const NUMBERS_APART: u32 = 1000;
 
@@ -60,23 +54,17 @@ pub struct LabOptions<'a> {
 #[derive(Debug)]
 pub struct Lab {
     // Fields are dropped in this order: hosts first, then their network and groups, and last the lease, which lists them.
-    hosts: Vec<LabHost>,
-    generators: Vec<LabHost>,
-    hub: NetworkNamespace,
+    /// The hosts that serve, in the order of the file.
+    pub hosts: Vec<LabHost>,
+    /// The hosts that make the load, at least one.
+    pub generators: Vec<LabHost>,
+    /// The network from which every host can be reached.
+    pub network: NetworkNamespace,
     groups: LabGroups,
     folder: TempDir,
     lease: Lease,
-    remarks: Vec<String>,
-}
-
-/// What a lab is made of.
-#[derive(Debug)]
-pub struct LabParts<'a> {
-    pub hosts: &'a mut [LabHost],
-    /// The hosts that make the load, at least one.
-    pub generators: &'a [LabHost],
-    /// The network from which every host can be reached.
-    pub network: &'a NetworkNamespace,
+    /// Caps that differ from the file, a sentence each.
+    pub remarks: Vec<String>,
 }
 
 impl Lab {
@@ -99,24 +87,9 @@ impl Lab {
         Ok(lab)
     }
 
-    /// The hosts that serve, in the order of the file.
-    pub fn hosts(&self) -> &[LabHost] {
-        &self.hosts
-    }
-
     /// A host, to be changed.
     pub fn host_mut(&mut self, name: &str) -> Option<&mut LabHost> {
         self.hosts.iter_mut().find(|host| host.name == name)
-    }
-
-    /// The hosts that make the load, at least one.
-    pub fn generators(&self) -> &[LabHost] {
-        &self.generators
-    }
-
-    /// Its parts, each by itself: the generator makes load while hosts are changed.
-    pub fn parts(&mut self) -> LabParts<'_> {
-        LabParts { hosts: &mut self.hosts, generators: &self.generators, network: &self.hub }
     }
 
     /// The names of the hosts that serve, and their addresses.
@@ -124,19 +97,9 @@ impl Lab {
         self.hosts.iter().map(|host| (host.name.clone(), host.address)).collect()
     }
 
-    /// The network from which every host can be reached.
-    pub fn network(&self) -> &NetworkNamespace {
-        &self.hub
-    }
-
     /// The means by which processors are capped.
     pub fn capping(&self) -> Capping {
         self.groups.capping()
-    }
-
-    /// Caps that differ from the file, a sentence each.
-    pub fn remarks(&self) -> &[String] {
-        &self.remarks
     }
 
     /// A folder of the lab's own.
@@ -146,7 +109,7 @@ impl Lab {
 
     /// Its number among the labs that run.
     pub fn number(&self) -> u16 {
-        self.lease.number()
+        self.lease.number
     }
 
     /// Whether all services still run.
@@ -177,8 +140,7 @@ impl Lab {
                 self.hosts[index].serve(text, options.folder)?;
             }
             if let Some(sign) = &host.ready {
-                let timeouts = ReadyTimeouts { silent: NEXT_AFTER, failing: NEXT_AFTER_FAILING };
-                match self.wait(index, sign, timeouts.within(options.ready_within), options) {
+                match self.wait(index, sign, |last| next_after(last).min(options.ready_within), options) {
                     // It is waited for again below.
                     Ok(()) | Err(LabError::NotReady { .. }) => {}
                     Err(error) => return Err(error),
@@ -188,8 +150,7 @@ impl Lab {
         let signs =
             spec.hosts.iter().enumerate().filter_map(|(index, host)| Some((index, host.ready.as_ref()?)));
         for (index, sign) in signs {
-            let timeouts = ReadyTimeouts { silent: options.ready_within, failing: options.ready_within };
-            self.wait(index, sign, timeouts, options)?;
+            self.wait(index, sign, |_| options.ready_within, options)?;
         }
         self.alive()
     }
@@ -198,13 +159,13 @@ impl Lab {
         &mut self,
         index: usize,
         sign: &Ready,
-        timeouts: ReadyTimeouts,
+        within: impl Fn(&NotReady) -> Duration,
         options: &LabOptions<'_>,
     ) -> Result<(), LabError> {
         let begun = RealClock.now();
         loop {
             let host = &self.hosts[index];
-            let checked = self.hub.run(|| readiness::check(sign, host.address, &host.name));
+            let checked = self.network.run(|| readiness::check(sign, host.address, &host.name));
             let lost = |error| Err(NotReady::Silent(format!("could not be checked: {error}")));
             let Err(last) = checked.unwrap_or_else(lost) else { return Ok(()) };
             let within = timeouts.of(&last);
@@ -222,23 +183,12 @@ impl Lab {
     }
 }
 
-/// How long one host is waited for.
-#[derive(Debug, Clone, Copy)]
-struct ReadyTimeouts {
-    silent: Duration,
-    failing: Duration,
-}
-
-impl ReadyTimeouts {
-    fn within(self, most: Duration) -> Self {
-        Self { silent: self.silent.min(most), failing: self.failing.min(most) }
-    }
-
-    fn pause_after(self, last: &NotReady) -> Duration {
-        match last {
-            NotReady::Silent(_) => self.silent,
-            NotReady::Failing(_) => self.failing,
-        }
+/// How long the next hosts wait for one, so that those that need it find it. One that answers without success may itself
+/// need the next ones, as a proxy does.
+fn next_after(last: &NotReady) -> Duration {
+    match last {
+        NotReady::Silent(_) => Duration::from_secs(10),
+        NotReady::Failing(_) => Duration::from_millis(500),
     }
 }
 
@@ -268,7 +218,7 @@ impl LabBuilder {
         groups.make()?;
         let named = spec.hosts.iter().map(|host| host.name.clone()).chain(spec.generator.names());
         let hosts =
-            hosts_text(named.enumerate().map(|(index, name)| (name, naming::host(lease.number(), index))));
+            hosts_text(named.enumerate().map(|(index, name)| (name, naming::host(lease.number, index))));
         let path = folder.path().join("hosts");
         fs::write(&path, hosts).map_err(LabError::file("write", &path))?;
         let failed = |reason: std::io::Error| LabError::Namespaces {
@@ -276,7 +226,7 @@ impl LabBuilder {
             reason: reason.to_string(),
         };
         let hub = NetworkNamespace::create().map_err(failed)?;
-        link::batch("ip", &link::bridge_lines(naming::bridge(lease.number())), &hub, "the bridge")?;
+        link::batch("ip", &link::bridge_lines(naming::bridge(lease.number)), &hub, "the bridge")?;
         Ok(Self { hub, groups, folder, lease })
     }
 
@@ -298,7 +248,7 @@ impl LabBuilder {
             generators.iter().try_for_each(|host| link::limit_ports(&host.network()?, ports))?;
         }
         let Self { hub, groups, folder, lease } = self;
-        Ok(Lab { hosts, generators, hub, groups, folder, lease, remarks })
+        Ok(Lab { hosts, generators, network: hub, groups, folder, lease, remarks })
     }
 
     fn host(
@@ -322,7 +272,7 @@ impl LabBuilder {
         let (groups, granted) = self.groups.host(name, &folder, capacity)?;
         Ok(LabHost {
             name: name.to_owned(),
-            address: naming::host(self.lease.number(), index),
+            address: naming::host(self.lease.number, index),
             port: link::port(index),
             hub: self.hub.try_clone().map_err(|error| failed(error.to_string()))?,
             capacity: granted,

@@ -55,7 +55,7 @@ impl Made {
 /// The number of a lab, from which its names and addresses follow; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Lease {
-    number: u16,
+    pub(crate) number: u16,
     path: PathBuf,
     file: File,
 }
@@ -75,10 +75,6 @@ impl Lease {
             }
         }
         Err(LabError::TooMany(MAX_LABS))
-    }
-
-    pub(crate) fn number(&self) -> u16 {
-        self.number
     }
 
     /// The prefix of the names of what the lab makes.
@@ -149,9 +145,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = Lease::take(folder.path()).unwrap();
         let second = Lease::take(folder.path()).unwrap();
-        assert_eq!((first.number(), second.number()), (0, 1));
+        assert_eq!((first.number, second.number), (0, 1));
         drop(first);
-        assert_eq!(Lease::take(folder.path()).unwrap().number(), 0);
+        assert_eq!(Lease::take(folder.path()).unwrap().number, 0);
     }
 
     #[test]
@@ -163,9 +159,9 @@ mod tests {
         let leases = folder.path().join("leases");
         fs::create_dir(&leases).unwrap();
         fs::write(leases.join("plimsoll-lab-0"), format!("group {}\n", stuck.display())).unwrap();
-        assert_eq!(Lease::take(&leases).unwrap().number(), 1);
+        assert_eq!(Lease::take(&leases).unwrap().number, 1);
         fs::remove_file(stuck).unwrap();
-        assert_eq!(Lease::take(&leases).unwrap().number(), 0, "once it is gone the number is free");
+        assert_eq!(Lease::take(&leases).unwrap().number, 0, "once it is gone the number is free");
     }
 
     #[test]
@@ -188,7 +184,7 @@ mod tests {
         };
         living.note(&Made::Folder(alive.clone())).unwrap();
         let lease = Lease::take(&leases).unwrap();
-        assert_eq!(lease.number(), 0);
+        assert_eq!(lease.number, 0);
         assert!(!dead.exists() && alive.exists());
         assert!(other.exists(), "a name that no lab gives is never removed");
         assert_eq!(fs::read_to_string(leases.join("plimsoll-lab-0")).unwrap(), "");

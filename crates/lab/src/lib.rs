@@ -22,7 +22,7 @@ mod substitution;
 pub use error::LabError;
 pub use group::Capping;
 pub use host::{LabHost, LabProcess};
-pub use lab::{Lab, LabOptions, LabParts, LabSpec};
+pub use lab::{Lab, LabOptions, LabSpec};
 pub use plimsoll_sys::{CgroupPaths, NetworkNamespace};
 pub use privileges::Privileges;
 pub use substitution::{Variables, substitute_hosts};

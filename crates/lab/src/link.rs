@@ -71,52 +71,28 @@ pub(crate) fn host_lines(address: Ipv4Addr, single_packets: bool) -> String {
     )
 }
 
-/// A direction of a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// From the host: capped at its own interface.
-    Out,
-    /// To the host: capped at the other end.
-    In,
-}
-
-impl Direction {
-    fn bits_per_sec(self, capacity: &Capacity) -> Option<u64> {
-        match self {
-            Self::Out => capacity.link_out_bits_per_sec,
-            Self::In => capacity.link_in_bits_per_sec,
-        }
-    }
-}
-
 /// The lines for `tc` that cap one way of a link at this interface; none if nothing is capped.
-pub(crate) fn cap_lines(interface: &str, direction: Direction, capacity: &Capacity) -> String {
-    let mut lines = String::new();
-    let mut parent = "root handle 1:";
-    if let Some(packets) = capacity.packets_per_sec {
-        let line = packet_line(interface, parent, packets);
-        lines += &line;
-        parent = "parent 1:1 handle 2:";
-    }
-    match direction.bits_per_sec(capacity) {
-        Some(bits) => lines += &bandwidth_line(interface, parent, bits),
-        None => {
-            if let Some(packets) = capacity.packets_per_sec {
-                let queue = (packets / QUEUE_PER_SEC).max(MIN_QUEUE_PACKETS);
-                lines += &format!("qdisc replace dev {interface} {parent} pfifo limit {queue}\n");
-            }
-        }
-    }
-    lines
+pub(crate) fn cap_lines(interface: &str, packets_per_sec: Option<u64>, bits_per_sec: Option<u64>) -> String {
+    let first = packets_per_sec.map(|packets| packet_line(interface, packets)).unwrap_or_default();
+    let parent = if first.is_empty() { "root handle 1:" } else { "parent 1:1 handle 2:" };
+    let queue = |packets: u64| {
+        let limit = (packets / QUEUE_PER_SEC).max(MIN_QUEUE_PACKETS);
+        format!("qdisc replace dev {interface} {parent} pfifo limit {limit}\n")
+    };
+    let second = match bits_per_sec {
+        Some(bits) => bandwidth_line(interface, parent, bits),
+        None => packets_per_sec.map(queue).unwrap_or_default(),
+    };
+    first + &second
 }
 
-fn packet_line(interface: &str, parent: &str, packets_per_sec: u64) -> String {
+fn packet_line(interface: &str, packets_per_sec: u64) -> String {
     let bits = packets_per_sec.saturating_mul(PACKET_BYTES * 8);
     let burst = (packets_per_sec / BURST_PER_SEC).max(2) * PACKET_BYTES;
     // The child has the queue; this one is never used.
     let limit = burst + MIN_QUEUE_PACKETS * PACKET_BYTES;
     format!(
-        "qdisc replace dev {interface} {parent} tbf rate {bits}bit burst {burst} mpu {PACKET_BYTES} limit {limit}\n"
+        "qdisc replace dev {interface} root handle 1: tbf rate {bits}bit burst {burst} mpu {PACKET_BYTES} limit {limit}\n"
     )
 }
 
@@ -180,16 +156,11 @@ mod tests {
 
     #[test]
     fn a_link_without_caps_has_no_bucket_and_one_with_both_has_two() {
-        assert_eq!(cap_lines("eth0", Direction::Out, &Capacity::default()), "");
-        let both = Capacity {
-            link_out_bits_per_sec: Some(200_000_000),
-            packets_per_sec: Some(2000),
-            ..Capacity::default()
-        };
-        let out = cap_lines("eth0", Direction::Out, &both);
+        assert_eq!(cap_lines("eth0", None, None), "");
+        let out = cap_lines("eth0", Some(2000), Some(200_000_000));
         assert_eq!(out.matches(" tbf ").count(), 2);
         assert!(out.contains("parent 1:1 handle 2: tbf rate 200000000bit"), "{out}");
-        let inward = cap_lines("host0", Direction::In, &both);
+        let inward = cap_lines("host0", Some(2000), None);
         assert!(
             inward.contains("mpu") && inward.contains("pfifo") && !inward.contains("200000000bit"),
             "{inward}"

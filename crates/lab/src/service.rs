@@ -1,14 +1,10 @@
 //! What runs on a host: shell commands, with their output kept in files.
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, ExitStatus};
 
-use plimsoll_sys::Sandbox;
 use plimsoll_units::best_effort;
-
-use crate::LabError;
-use crate::group::HostGroups;
 
 /// Folders of system programs, which the PATH of an ordinary user lacks on Debian.
 pub(crate) const SYSTEM_FOLDERS: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
@@ -21,8 +17,8 @@ const TAIL_BYTES: usize = 8192;
 #[derive(Debug)]
 pub(crate) struct Service {
     pub(crate) command: String,
-    child: Child,
-    log: PathBuf,
+    pub(crate) child: Child,
+    pub(crate) log: PathBuf,
 }
 
 /// Where programs are found: the given folders first, then as for this process, then those of the system.
@@ -33,37 +29,7 @@ pub(crate) fn search_path(first: &[PathBuf]) -> String {
     all.collect::<Vec<_>>().join(":")
 }
 
-/// The host of a service.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ServiceHost<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) sandbox: &'a Sandbox,
-    pub(crate) groups: &'a HostGroups,
-    /// The folder they are started in.
-    pub(crate) folder: &'a Path,
-}
-
 impl Service {
-    /// Starts a shell command on a host; its output goes to this file.
-    pub(crate) fn start(
-        host: ServiceHost<'_>,
-        text: String,
-        log: PathBuf,
-        programs: &[PathBuf],
-    ) -> Result<Self, LabError> {
-        let output = File::create(&log).map_err(LabError::file("make", &log))?;
-        let errors = output.try_clone().map_err(LabError::file("open", &log))?;
-        let mut command = Command::new("/bin/sh");
-        command.arg("-c").arg(&text).env("PATH", search_path(programs));
-        command.stdin(Stdio::null()).stdout(output).stderr(errors);
-        let groups = host.groups.membership_files()?;
-        let child = host.sandbox.spawn(&mut command, host.folder, &groups, host.groups.cores());
-        match child {
-            Ok(child) => Ok(Self { command: text, child, log }),
-            Err(reason) => Err(LabError::Start { host: host.name.to_owned(), command: text, reason }),
-        }
-    }
-
     /// Its exit status, if it failed. One that succeeded may have started others that go on.
     pub(crate) fn failure(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten().filter(|status| !status.success())

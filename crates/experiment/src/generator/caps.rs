@@ -62,14 +62,14 @@ impl LabCaps<'_> {
     }
 
     fn altered(&mut self, raise: &Raise) -> Result<u64, String> {
-        let named = |host: &&mut LabHost| host.name() == raise.host;
+        let named = |host: &&mut LabHost| host.name == raise.host;
         let host =
             self.hosts.iter_mut().find(named).ok_or_else(|| format!("there is no host {}", raise.host))?;
         if raise.cap == Cap::Cores {
             within_machine(raise.after, self.capping)?;
         }
         host.change_caps(&raise.cap.alone(raise.after)).map_err(|error| error.to_string())?;
-        Ok(raise.cap.of(host.capacity()).unwrap_or(raise.after))
+        Ok(raise.cap.of(&host.capacity).unwrap_or(raise.after))
     }
 }
 

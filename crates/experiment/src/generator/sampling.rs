@@ -53,8 +53,8 @@ pub(super) fn write_samples(
 
 /// The hosts that the plan samples: those that take part, without those whose probe is `none`.
 pub(super) fn hosts(lab: &Lab, plan: &Plan) -> Vec<Host> {
-    let known = |host: &LabHost| plan.hosts.iter().find(|known| known.name == host.name());
-    let taking_part = lab.hosts().iter().filter_map(|host| Some((host, known(host)?.probes.as_slice())));
+    let known = |host: &LabHost| plan.hosts.iter().find(|known| known.name == host.name);
+    let taking_part = lab.hosts.iter().filter_map(|host| Some((host, known(host)?.probes.as_slice())));
     let sampled = taking_part.filter(|(_, probes)| !probes.contains(&Probe::None));
     sampled.map(|(host, probes)| watched(lab, host, probes)).collect()
 }
@@ -62,7 +62,7 @@ pub(super) fn hosts(lab: &Lab, plan: &Plan) -> Vec<Host> {
 /// One host, with the components that the plan names for it.
 fn watched(lab: &Lab, host: &LabHost, probes: &[Probe]) -> Host {
     let mut watched =
-        Host::lab(host.name(), Path::new(ROOT), Some(host.pid()), host.groups(), &Watched::default());
+        Host::lab(&host.name, Path::new(ROOT), Some(host.pid()), host.groups(), &Watched::default());
     let addresses = lab.addresses();
     // Only the lab's hosts know each other by name.
     let address = |name: &str| {

@@ -87,7 +87,7 @@ fn by_version_2_one_group_has_all_caps_of_a_host() {
     for (file, text) in expected {
         assert_eq!(tree.text(&format!("{host}/{file}")), text, "{file}");
     }
-    assert_eq!((made.membership_files().unwrap().len(), made.paths().folders().len()), (1, 1));
+    assert_eq!((made.membership_files().unwrap().len(), made.paths.folders().len()), (1, 1));
     made.cap(&Capacity { cores: Some(1.5), ..Capacity::default() }).unwrap();
     assert_eq!(tree.text(&format!("{host}/cpu.max")), "15000 10000");
     assert!(tree.text(&format!("{host}/io.max")).starts_with(&device), "what is not named stays");
@@ -121,7 +121,7 @@ fn by_version_1_each_controller_has_its_group_and_takes_its_own_caps() {
     assert_eq!(groups.capping(), Capping::GroupsV1);
     groups.make().unwrap();
     let (made, _) = groups.host("web", &own, &all_caps()).unwrap();
-    assert_eq!(made.paths().folders().len(), 3);
+    assert_eq!(made.paths.folders().len(), 3);
     let written = |path: &str| tree.text(path);
     assert_eq!(written("cpu/plimsoll-lab-0/web/cpu.cfs_quota_us"), "5000");
     assert_eq!(written("memory/plimsoll-lab-0/web/memory.limit_in_bytes"), "64000000");

@@ -13,7 +13,7 @@ use super::stage::{Stage, counted_in, host, idle};
 
 /// Bytes per second that one connection carries between two hosts.
 fn bytes_per_sec(from: &LabHost, to: &LabHost, bytes: usize) -> f64 {
-    let address = SocketAddr::from((to.address(), 5000));
+    let address = SocketAddr::from((to.address, 5000));
     let listener = to.network().unwrap().run(|| TcpListener::bind(address).unwrap()).unwrap();
     let sender = from.network().unwrap();
     thread::scope(|scope| {
@@ -51,21 +51,21 @@ fn a_link_is_capped_each_way_by_its_own_cap_and_can_be_widened() {
     let Some(stage) = Stage::new() else { return };
     let mut lab =
         stage.up(vec![idle("web", link(20_000_000, 10_000_000)), idle("api", Capacity::default())]).unwrap();
-    let (web, api) = (&lab.hosts()[0], &lab.hosts()[1]);
+    let (web, api) = (&lab.hosts[0], &lab.hosts[1]);
     near(bytes_per_sec(web, api, 3_000_000) * 8.0, 20e6);
     near(bytes_per_sec(api, web, 1_500_000) * 8.0, 10e6);
     lab.host_mut("web").unwrap().change_caps(&link(80_000_000, 0)).unwrap();
-    let (web, api) = (&lab.hosts()[0], &lab.hosts()[1]);
+    let (web, api) = (&lab.hosts[0], &lab.hosts[1]);
     let widened = bytes_per_sec(web, api, 10_000_000) * 8.0;
     assert!(widened > 30e6 && widened < 100e6, "{widened}");
-    assert_eq!(web.capacity().link_in_bits_per_sec, Some(10_000_000));
+    assert_eq!(web.capacity.link_in_bits_per_sec, Some(10_000_000));
 }
 
 #[test]
 fn a_link_of_100_mbit_carries_what_its_headers_leave() {
     let Some(stage) = Stage::new() else { return };
     let lab = stage.up(vec![idle("web", link(100_000_000, 100_000_000))]).unwrap();
-    let bits = bytes_per_sec(&lab.hosts()[0], &lab.generators()[0], 20_000_000) * 8.0;
+    let bits = bytes_per_sec(&lab.hosts[0], &lab.generators[0], 20_000_000) * 8.0;
     assert!(bits < 100e6 * 0.97 && bits > 60e6, "{bits}");
 }
 
@@ -74,20 +74,20 @@ fn packets_are_capped_and_counted_as_a_cable_has_them() {
     let Some(stage) = Stage::new() else { return };
     let capacity = Capacity { packets_per_sec: Some(1000), ..Capacity::default() };
     let lab = stage.up(vec![idle("web", capacity)]).unwrap();
-    let web = &lab.hosts()[0];
+    let web = &lab.hosts[0];
     let before = packets_sent(web);
     let bytes = 3_000_000;
     // A full packet carries 1448 bytes next to the headers and the time stamp.
-    let full = bytes_per_sec(web, &lab.generators()[0], bytes) / 1448.0;
+    let full = bytes_per_sec(web, &lab.generators[0], bytes) / 1448.0;
     near(full, 1000.0);
     let packets = packets_sent(web) - before;
     assert!(packets as usize >= bytes / 1448, "{packets} packets for {bytes} bytes");
-    near(bytes_per_sec(&lab.generators()[0], web, bytes) / 1448.0, 1000.0);
+    near(bytes_per_sec(&lab.generators[0], web, bytes) / 1448.0, 1000.0);
 }
 
 /// Cores' worth of time that a host used while a second passed.
 fn cores_used(lab: &Lab) -> f64 {
-    let folder = counted_in(&lab.hosts()[0]).unwrap();
+    let folder = counted_in(&lab.hosts[0]).unwrap();
     let used_ns = || match fs::read_to_string(folder.join("cpuacct.usage")) {
         Ok(text) => text.trim().parse::<f64>().unwrap(),
         Err(_) => {
@@ -108,8 +108,8 @@ fn processors_are_capped_over_all_processes_of_a_host_and_the_cap_can_be_raised(
     busy.capacity.cores = Some(0.2);
     let mut lab = stage.up(vec![busy]).unwrap();
     if lab.capping() == Capping::Affinity {
-        assert_eq!(lab.hosts()[0].capacity().cores, Some(1.0), "affinity gives whole cores and says so");
-        assert_eq!(lab.remarks().len(), 1);
+        assert_eq!(lab.hosts[0].capacity.cores, Some(1.0), "affinity gives whole cores and says so");
+        assert_eq!(lab.remarks.len(), 1);
         return;
     }
     let used = cores_used(&lab);
@@ -118,7 +118,7 @@ fn processors_are_capped_over_all_processes_of_a_host_and_the_cap_can_be_raised(
     lab.host_mut("web").unwrap().change_caps(&more).unwrap();
     let used = cores_used(&lab);
     assert!(used > 0.25 && used < 0.7, "{used}");
-    assert_eq!(lab.hosts()[0].capacity().cores, Some(0.6));
+    assert_eq!(lab.hosts[0].capacity.cores, Some(0.6));
 }
 
 /// Bytes a second that a service of the lab wrote and waited for, by its own clock.
@@ -208,5 +208,5 @@ fn a_host_that_starts_free_is_capped_once_it_is_ready() {
     let files = ["cpu.cfs_quota_us", "cpu.cfs_period_us"].map(|name| read(&format!("cpu{group}/{name}")));
     let now = files.concat() + &read(&format!("{}/cpu.max", group.trim_start_matches('/')));
     assert_eq!(quota(&now), Some(0.25), "{now}");
-    assert_eq!(lab.hosts()[0].capacity().cores, Some(0.25));
+    assert_eq!(lab.hosts[0].capacity.cores, Some(0.25));
 }

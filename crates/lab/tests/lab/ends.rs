@@ -24,10 +24,10 @@ fn everything_is_gone_once_a_lab_is_dropped_also_what_went_its_own_way() {
     let own = lab.folder().join("0-web");
     until("both have begun", || own.join("deeper").exists() && own.join("away").exists());
     let folder = lab.folder().to_owned();
-    let groups: Vec<PathBuf> = lab.hosts().iter().filter_map(counted_in).collect();
+    let groups: Vec<PathBuf> = lab.hosts.iter().filter_map(counted_in).collect();
     let running: Vec<u32> = groups.iter().flat_map(|group| processes(group)).collect();
     assert!(groups.is_empty() || running.len() >= 3, "{running:?}");
-    let first = lab.hosts()[0].pid();
+    let first = lab.hosts[0].pid();
     let note = Privileges::Root.runtime_folder().join(format!("plimsoll-lab-{}", lab.number()));
     assert!(fs::read_to_string(&note).unwrap().contains(folder.to_str().unwrap()));
     drop(lab);
@@ -45,7 +45,7 @@ fn two_labs_at_once_have_names_and_addresses_of_their_own() {
     let one = || stage.up(vec![host("web", &["sleep 1000"])]).unwrap();
     let (first, second) = (one(), one());
     assert_ne!(first.number(), second.number());
-    assert_ne!(first.hosts()[0].address(), second.hosts()[0].address());
+    assert_ne!(first.hosts()[0].address, second.hosts()[0].address);
     assert_ne!(first.hosts()[0].groups(), second.hosts()[0].groups());
     let kept = second.hosts()[0].pid();
     drop(first);

@@ -15,8 +15,8 @@ fn says(host: &plimsoll_lab::LabHost, text: &str) -> String {
     command.args(["-c", text]).stdout(Stdio::piped());
     let mut process = host.spawn(command, std::path::Path::new("/")).unwrap();
     let mut said = String::new();
-    process.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-    assert!(process.wait().unwrap().success(), "{text}: {said}");
+    process.child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(process.child.wait().unwrap().success(), "{text}: {said}");
     said.trim().to_owned()
 }
 
@@ -24,11 +24,11 @@ fn says(host: &plimsoll_lab::LabHost, text: &str) -> String {
 fn hosts_know_each_other_by_name_and_see_only_themselves() {
     let Some(stage) = Stage::new() else { return };
     let lab = stage.up(vec![idle("web", Capacity::default()), idle("api", Capacity::default())]).unwrap();
-    let [web, api] = lab.hosts() else { panic!("two hosts") };
-    assert_ne!(web.address(), api.address());
+    let [web, api] = lab.hosts.as_slice() else { panic!("two hosts") };
+    assert_ne!(web.address, api.address);
     assert_eq!(says(web, "hostname"), "web");
-    let looked_up = says(&lab.generators()[0], "getent ahostsv4 api | head -n1");
-    assert!(looked_up.starts_with(&api.address().to_string()), "{looked_up}");
+    let looked_up = says(&lab.generators[0], "getent ahostsv4 api | head -n1");
+    assert!(looked_up.starts_with(&api.address.to_string()), "{looked_up}");
     assert!(says(web, "ls /proc | grep -c '^[0-9]*$'").parse::<u32>().unwrap() < 10);
     assert_eq!(says(web, "cat /proc/net/dev | grep -c :"), "2", "loopback and one link");
     let own_network = fs::read_link("/proc/self/ns/net").unwrap();
@@ -39,7 +39,7 @@ fn hosts_know_each_other_by_name_and_see_only_themselves() {
 fn shared_memory_and_files_of_run_are_each_hosts_own() {
     let Some(stage) = Stage::new() else { return };
     let lab = stage.up(vec![idle("web", Capacity::default()), idle("api", Capacity::default())]).unwrap();
-    let [web, api] = lab.hosts() else { panic!("two hosts") };
+    let [web, api] = lab.hosts.as_slice() else { panic!("two hosts") };
     // POSIX shared memory of a name is a file here, shm_overview(7).
     let name = format!("plimsoll-test-{}", std::process::id());
     for folder in ["/dev/shm", "/run"] {
@@ -73,7 +73,7 @@ fn commands_get_their_variables_and_ready_waits_for_a_page() {
     let api = plimsoll_plan::LabHostSpec { ready, ..host("api", &[&server, writer]) };
     let lab = stage.up(vec![api]).unwrap();
     let own = lab.folder().join("0-api");
-    let address = lab.hosts()[0].address().to_string();
+    let address = lab.hosts[0].address.to_string();
     assert_eq!(fs::read_to_string(own.join("address")).unwrap().trim(), address);
     let asked = fs::read_to_string(own.join("access")).unwrap();
     let [first, last] = [asked.lines().next().unwrap(), asked.lines().last().unwrap()];

@@ -26,7 +26,7 @@ pub(super) fn up(args: &UpArgs, privileges: Privileges) -> anyhow::Result<Exit> 
         anyhow!("{} has no variant `{}`", args.file, args.variant.clone().unwrap_or_default())
     })?;
     let mut lab = raise_lab(&case, privileges, &interrupted).map_err(|error| error.of_case(&case.name))?;
-    for text in lab.remarks().iter().filter(|_| !args.quiet) {
+    for text in lab.remarks.iter().filter(|_| !args.quiet) {
         remark(&format!("plimsoll: {text}"));
     }
     result(&shown(&lab, &case.file.spec.url, privileges))?;
@@ -41,10 +41,10 @@ pub(super) fn up(args: &UpArgs, privileges: Privileges) -> anyhow::Result<Exit> 
 }
 
 fn shown(lab: &Lab, url: &str, privileges: Privileges) -> String {
-    let hosts: Vec<&LabHost> = lab.hosts().iter().chain(lab.generators()).collect();
+    let hosts: Vec<&LabHost> = lab.hosts.iter().chain(&lab.generators).collect();
     let rows: Vec<[String; 3]> = hosts
         .iter()
-        .map(|host| [host.name().to_owned(), host.address().to_string(), capacity(host.capacity())])
+        .map(|host| [host.name.clone(), host.address.to_string(), capacity(&host.capacity)])
         .collect();
     let table = aligned(&rows, &[]);
     let ways = hosts.iter().map(|host| format!("    {}\n", host.shell_command(privileges)));
