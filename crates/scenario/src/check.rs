@@ -11,9 +11,6 @@ mod pattern;
 #[cfg(test)]
 mod tests;
 
-/// The most bytes of a body that a caller keeps for checks.
-pub const MAX_KEPT_BODY_BYTES: usize = 1 << 20;
-
 /// How much of a response a check reads; more includes less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Needs {
@@ -39,22 +36,6 @@ pub struct CheckedResponse<'a> {
 impl CheckedResponse<'_> {
     fn is_cut(&self) -> bool {
         self.body_bytes > self.body.len() as u64
-    }
-}
-
-/// The outcome of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CheckOutcome {
-    Passed,
-    Failed,
-    /// The check needs the whole body, and only its beginning was kept. It counts as failed.
-    BodyTooLong,
-}
-
-impl CheckOutcome {
-    /// Whether the response meets the condition.
-    pub fn passed(self) -> bool {
-        self == Self::Passed
     }
 }
 
@@ -117,13 +98,14 @@ impl Check {
         matches!(self.kind, Kind::Status(_))
     }
 
-    /// Checks a response. Only regular expressions allocate, on their first use, and `json:` a little: for the
-    /// value at its pointer, and for the depth of the values it skips.
-    pub fn evaluate(&self, response: &CheckedResponse<'_>) -> CheckOutcome {
+    /// Whether a response meets the condition; false if that takes the whole body and only its beginning was kept. Only
+    /// regular expressions allocate, on their first use, and `json:` a little: for the value at its pointer, and for the
+    /// depth of the values it skips.
+    pub fn holds(&self, response: &CheckedResponse<'_>) -> bool {
         if self.needs() == Needs::Body && response.is_cut() {
-            return CheckOutcome::BodyTooLong;
+            return false;
         }
-        let passed = match &self.kind {
+        match &self.kind {
             Kind::Status(patterns) => patterns.iter().any(|pattern| pattern.holds(response.status)),
             Kind::Size(range) => range.holds(response.body_bytes),
             Kind::Header { name, value } => {
@@ -131,8 +113,7 @@ impl Check {
             }
             Kind::Body(text) => text.holds(response.body),
             Kind::Json(json) => json.holds(response.body),
-        };
-        if passed { CheckOutcome::Passed } else { CheckOutcome::Failed }
+        }
     }
 }
 

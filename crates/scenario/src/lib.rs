@@ -14,7 +14,7 @@ mod suggestion;
 mod template;
 mod values;
 
-pub use check::{Check, CheckError, CheckOutcome, CheckedResponse, MAX_KEPT_BODY_BYTES, Needs};
+pub use check::{Check, CheckError, CheckedResponse, Needs};
 pub use feeder::{Feeder, FeederError, Order};
 pub use mix::{Mix, MixError, MixPosition};
 pub use requests::{Body, Fault, RequestText, RequestsError, parse_requests};

@@ -39,7 +39,7 @@ impl Judge {
         }
         let ResponseView { status, body, body_bytes, .. } = *answer;
         let seen = CheckedResponse { status, body_bytes, head: &self.head, body };
-        let failed = self.checks.iter().zip(0..).filter(|(check, _)| !check.evaluate(&seen).passed());
+        let failed = self.checks.iter().zip(0..).filter(|(check, _)| !check.holds(&seen));
         match failed.fold(0_u32, |bits, (_, index)| bits | 1 << index) {
             0 if self.decides_status => CheckResult::Passed,
             0 => CheckResult::ByStatus,

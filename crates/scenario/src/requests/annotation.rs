@@ -4,7 +4,7 @@ use super::error::{Fault, Line, RequestsError, at};
 use crate::suggestion::{did_you_mean, quoted};
 
 /// Beyond this no cycle of requests could be laid out.
-const MAX_WEIGHT: u64 = 1_000_000;
+const MAX_WEIGHT: u32 = 1_000_000;
 
 /// What a comment line `# plimsoll: weight=3 name=checkout` says of the request after it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -60,8 +60,8 @@ fn split_setting(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 pub(super) fn check_weight(weight: u64) -> Result<u32, Fault> {
-    let known = Some(weight).filter(|weight| (1..=MAX_WEIGHT).contains(weight));
-    known.and_then(|weight| u32::try_from(weight).ok()).ok_or_else(|| Fault::Weight(weight.to_string()))
+    let known = u32::try_from(weight).ok().filter(|weight| (1..=MAX_WEIGHT).contains(weight));
+    known.ok_or_else(|| Fault::Weight(weight.to_string()))
 }
 
 pub(super) fn check_name(name: &str) -> Result<String, Fault> {

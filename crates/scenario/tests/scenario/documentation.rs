@@ -77,6 +77,6 @@ fn every_check_of_the_page_parses_and_its_examples_hold_for_one_answer() {
     let head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
     let answer = CheckedResponse { status: 200, body_bytes: body.len() as u64, head, body };
     for text in examples("checks").concat().lines() {
-        assert!(Check::parse(text).unwrap().evaluate(&answer).passed(), "{text}");
+        assert!(Check::parse(text).unwrap().holds(&answer), "{text}");
     }
 }
