@@ -41,28 +41,32 @@ pub fn fit(points: &[(f64, f64)]) -> Option<Line> {
     if points.len() < 3 {
         return None;
     }
-    let mut fit = theil_sen(points)?;
+    let (mut fit, mut spread) = (theil_sen(points)?, 0.0);
     let mut weights = vec![1.0; points.len()];
     for _ in 0..ROUNDS {
         weights = huber_weights(points, fit);
-        fit = weighted(points, &weights)?;
+        (fit, spread) = weighted(points, &weights)?;
     }
-    Some(with_intervals(points, &weights, fit))
+    let degrees = points.len() as f64 - 2.0;
+    let squares: f64 =
+        points.iter().zip(&weights).map(|(point, weight)| weight * residual(*point, fit).powi(2)).sum();
+    let scatter_half = t_quantile(degrees) * (squares / degrees).sqrt();
+    Some(Line { slope: fit.0, intercept: fit.1, slope_half: scatter_half / spread.sqrt(), scatter_half })
 }
 
 fn theil_sen(points: &[(f64, f64)]) -> Option<Fit> {
-    let mut slopes = Vec::new();
-    for (index, a) in points.iter().enumerate() {
-        for b in &points[index + 1..] {
-            let dx = b.0 - a.0;
-            if dx != 0.0 {
-                slopes.push((b.1 - a.1) / dx);
-            }
-        }
-    }
-    let slope = median(slopes)?;
+    let slope = median(slopes(points))?;
     let intercept = median(points.iter().map(|(x, y)| y - slope * x).collect())?;
     Some((slope, intercept))
+}
+
+/// The slopes between all pairs of points that do not lie above each other.
+pub(crate) fn slopes(points: &[(f64, f64)]) -> Vec<f64> {
+    let mut slopes = Vec::with_capacity(points.len() * points.len().saturating_sub(1) / 2);
+    for (index, a) in points.iter().enumerate() {
+        slopes.extend(points[index + 1..].iter().filter(|b| b.0 != a.0).map(|b| (b.1 - a.1) / (b.0 - a.0)));
+    }
+    slopes
 }
 
 fn residual((x, y): (f64, f64), (slope, intercept): Fit) -> f64 {
@@ -76,32 +80,16 @@ fn huber_weights(points: &[(f64, f64)], fit: Fit) -> Vec<f64> {
     sizes.iter().map(|size| if most > 0.0 && *size > most { most / size } else { 1.0 }).collect()
 }
 
-fn weighted(points: &[(f64, f64)], weights: &[f64]) -> Option<Fit> {
+/// The fit by least squares, and Σw(x − x̄)².
+fn weighted(points: &[(f64, f64)], weights: &[f64]) -> Option<(Fit, f64)> {
+    let pairs = || points.iter().zip(weights);
     let total: f64 = weights.iter().sum();
-    let mean = |of: fn(&(f64, f64)) -> f64| {
-        points.iter().zip(weights).map(|(point, weight)| weight * of(point)).sum::<f64>() / total
-    };
+    let mean =
+        |of: fn(&(f64, f64)) -> f64| pairs().map(|(point, weight)| weight * of(point)).sum::<f64>() / total;
     let (x, y) = (mean(|point| point.0), mean(|point| point.1));
-    let spread = squares_about(points, weights, x);
-    let together: f64 =
-        points.iter().zip(weights).map(|(point, weight)| weight * (point.0 - x) * (point.1 - y)).sum();
-    (spread > 0.0).then(|| (together / spread, y - together / spread * x))
-}
-
-fn squares_about(points: &[(f64, f64)], weights: &[f64], center: f64) -> f64 {
-    points.iter().zip(weights).map(|(point, weight)| weight * (point.0 - center).powi(2)).sum()
-}
-
-fn with_intervals(points: &[(f64, f64)], weights: &[f64], fit: Fit) -> Line {
-    let degrees = points.len() as f64 - 2.0;
-    let squares: f64 =
-        points.iter().zip(weights).map(|(point, weight)| weight * residual(*point, fit).powi(2)).sum();
-    let deviation = (squares / degrees).sqrt();
-    let total: f64 = weights.iter().sum();
-    let x = points.iter().zip(weights).map(|(point, weight)| weight * point.0).sum::<f64>();
-    let spread = squares_about(points, weights, x / total).sqrt();
-    let t = t_quantile(degrees);
-    Line { slope: fit.0, intercept: fit.1, slope_half: t * deviation / spread, scatter_half: t * deviation }
+    let spread: f64 = pairs().map(|(point, weight)| weight * (point.0 - x).powi(2)).sum();
+    let together: f64 = pairs().map(|(point, weight)| weight * (point.0 - x) * (point.1 - y)).sum();
+    (spread > 0.0).then(|| ((together / spread, y - together / spread * x), spread))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Whether a series rises or falls: the Mann–Kendall test with Theil and Sen's slope.
 
+use crate::line::slopes;
 use crate::median;
 
 /// |z| beyond this is a trend at the 1 % level. The test is repeated while a measurement runs, so the usual 5 % would find
@@ -42,15 +43,9 @@ pub fn mann_kendall(values: &[f64]) -> Option<Trend> {
     if values.len() < MIN_VALUES {
         return None;
     }
-    let mut s = 0.0;
-    let mut slopes = Vec::with_capacity(values.len() * (values.len() - 1) / 2);
-    for (i, earlier) in values.iter().enumerate() {
-        for (gap, later) in values[i + 1..].iter().enumerate() {
-            let difference = later - earlier;
-            s += if difference == 0.0 { 0.0 } else { difference.signum() };
-            slopes.push(difference / (gap + 1) as f64);
-        }
-    }
+    let points: Vec<(f64, f64)> = (0..).map(f64::from).zip(values.iter().copied()).collect();
+    let slopes = slopes(&points);
+    let s: f64 = slopes.iter().filter(|slope| **slope != 0.0).map(|slope| slope.signum()).sum();
     let variance = s_variance(values);
     let toward_zero = if s.abs() < 1.0 { 0.0 } else { s - s.signum() };
     let z = if variance > 0.0 { toward_zero / variance.sqrt() } else { 0.0 };
