@@ -4,7 +4,9 @@ use plimsoll_plan::{Load, Plan, UnreadablePlan};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
 use plimsoll_stats::usl;
 
-use crate::hosts::{Hosts, topology, usage};
+use crate::hosts::step_samples::{self, StepSamples};
+use crate::hosts::tracks::Hosts;
+use crate::hosts::{topology, usage};
 use crate::intervention::Intervention;
 use crate::load::knee::{knee, usable};
 use crate::load::slo::Reach;
@@ -74,11 +76,11 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
 /// What requests pass, what was used of the hosts, and what limits.
 fn judged(run: &Run, case: &verdict::Case<'_>) -> (Topology, Vec<Resource>, Verdict) {
     let hosts = Hosts::new(&run.hosts);
-    let spans = usage::spans(run, case.steps);
+    let spans = step_samples::spans(run, case.steps);
     let machine_cores = f64::from(run.manifest.machine.limits.cores);
-    let samples = usage::StepSamples { hosts: &hosts, spans: &spans, machine_cores };
+    let samples = StepSamples { hosts: &hosts, spans: &spans, machine_cores };
     let resources = usage::resources(&samples, case.steps);
-    let flow = topology::flow(run, case.plan, &samples);
+    let flow = topology::walk::flow(run, case.plan, &samples);
     let watched = verdict::Watched { samples: &samples, resources: &resources, flow: &flow };
     let verdict = verdict::verdict(case, &watched);
     (flow.topology(), resources, verdict)

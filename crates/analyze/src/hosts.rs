@@ -13,6 +13,3 @@ pub(crate) mod track;
 pub(crate) mod tracks;
 pub(crate) mod usage;
 pub(crate) mod utilisation;
-
-pub(crate) use track::{Span, Track};
-pub(crate) use tracks::{GENERATOR, Hosts};

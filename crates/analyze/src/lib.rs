@@ -30,10 +30,6 @@ mod remedy;
 mod table;
 mod verdict;
 
-use capacity::tiers;
-use hosts::{demand, topology, usage};
-use load::knee;
-
 pub use ablation::*;
 pub use analysis::{AnalyzeError, analyze};
 pub use capacity::compare::{BestComparison, Comparison, ComparisonRow, StepOutcome, compare, step_outcomes};
@@ -51,7 +47,7 @@ pub use hosts::topology::{Door, TierEdge, TierNode, Topology};
 pub use load::profiled::level_to_profile;
 pub use load::requests::wants_status;
 pub use load::summary::measured_to_the_last_answer;
-pub use load::{ladder, steady, warm_up as warm};
+pub use load::{ladder, steady, warm_up};
 pub use prediction::{UntriedVerdict, experiment};
 pub use remedy::failure_advice;
 pub use table::{

@@ -8,7 +8,7 @@ use plimsoll_units::{grouped, share_text};
 use crate::findings::{Bound, Findings, Limit, Part, Place, Raise, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::FREE;
-use crate::knee::{TOLERANCE, counts_for_capacity, whole};
+use crate::load::knee::{TOLERANCE, counts_for_capacity, whole};
 
 /// An experiment that predicts less than this ratio is not worth making: twice the tolerance that a plateau is known by.
 const MIN_RATIO: f64 = 1.0 + 2.0 * TOLERANCE;

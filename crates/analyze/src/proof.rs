@@ -6,7 +6,7 @@ use crate::findings::{
     Advice, At, Confidence, Estimate, Evidence, Excluded, Experiment, Findings, Flaw, Limit, Observation,
     Proof, ProofOutcome, Raise, Verdict,
 };
-use crate::knee::{TOLERANCE, counts_for_capacity, whole};
+use crate::load::knee::{TOLERANCE, counts_for_capacity, whole};
 use crate::prediction::{cap_of, predict, repeated};
 use crate::verdict::may_be_the_targets;
 

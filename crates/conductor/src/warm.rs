@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::warm::{Speed, WarmUp};
+use plimsoll_analyze::warm_up::{Speed, WarmUp};
 use plimsoll_plan::Level;
 use plimsoll_record::{EventKind, Frame, Phase};
 use plimsoll_units::{Instant, count_text, duration_text, grouped, percent_text};

@@ -2,7 +2,7 @@
 
 use plimsoll_stats::ratio;
 
-use crate::hosts::GENERATOR;
+use crate::hosts::tracks::GENERATOR;
 use crate::{Confidence, Estimate, Findings, Limit, Resource, ResourceKind, StepSummary};
 
 /// What a tier used in one run, at the step of the highest throughput.

@@ -4,7 +4,7 @@ use plimsoll_record::metric::{cpu, descriptors, ports, pressure, tcp};
 use plimsoll_record::{HostSample, Metric, Reading, Step, Subject};
 
 use crate::MachineLoad;
-use crate::hosts::GENERATOR;
+use crate::hosts::tracks::GENERATOR;
 
 /// One source of the generator's machine over one step: its samples from the last before the step to the first after it.
 #[derive(Debug)]

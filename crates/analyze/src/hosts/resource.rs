@@ -33,79 +33,46 @@ pub enum ResourceKind {
 }
 
 impl ResourceKind {
+    /// Its word in JSON, its unit, the limit that it is when it stops growth, and what of a host it is of.
+    fn facts(self) -> (&'static str, &'static str, Limit, fn(String) -> Part) {
+        match self {
+            Self::Cpu => ("cpu", "cores", Limit::Cpu, |_| Part::Whole),
+            Self::Core => ("core", "cores", Limit::Cpu, Part::Core),
+            Self::Thread => ("thread", "cores", Limit::Thread, Part::Thread),
+            Self::Quota => ("quota", "cores", Limit::Quota, Part::Group),
+            Self::BandwidthOut => ("bandwidth_out", "bits_per_sec", Limit::Bandwidth, Part::Interface),
+            Self::BandwidthIn => ("bandwidth_in", "bits_per_sec", Limit::Bandwidth, Part::Interface),
+            Self::PacketsOut => ("packets_out", "packets_per_sec", Limit::Packets, Part::Interface),
+            Self::PacketsIn => ("packets_in", "packets_per_sec", Limit::Packets, Part::Interface),
+            Self::Disk => ("disk", "ratio", Limit::Disk, Part::Device),
+            Self::DiskRead => ("disk_read", "bytes_per_sec", Limit::Disk, Part::Group),
+            Self::DiskWrite => ("disk_write", "bytes_per_sec", Limit::Disk, Part::Group),
+            Self::Memory => ("memory", "bytes", Limit::Memory, |_| Part::Whole),
+            Self::Descriptors => ("descriptors", "descriptors", Limit::Connections, Part::Process),
+            Self::AcceptQueue => ("accept_queue", "connections", Limit::Connections, Part::Listener),
+            Self::Connections => ("connections", "connections", Limit::Connections, Part::Component),
+        }
+    }
+
     /// The word for it in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Core => "core",
-            Self::Thread => "thread",
-            Self::Quota => "quota",
-            Self::BandwidthOut => "bandwidth_out",
-            Self::BandwidthIn => "bandwidth_in",
-            Self::PacketsOut => "packets_out",
-            Self::PacketsIn => "packets_in",
-            Self::Disk => "disk",
-            Self::DiskRead => "disk_read",
-            Self::DiskWrite => "disk_write",
-            Self::Memory => "memory",
-            Self::Descriptors => "descriptors",
-            Self::AcceptQueue => "accept_queue",
-            Self::Connections => "connections",
-        }
+        self.facts().0
     }
 
     /// The unit of what is used, and of the capacity.
     pub fn unit(self) -> &'static str {
-        match self {
-            Self::Cpu | Self::Core | Self::Thread | Self::Quota => "cores",
-            Self::BandwidthOut | Self::BandwidthIn => "bits_per_sec",
-            Self::PacketsOut | Self::PacketsIn => "packets_per_sec",
-            Self::Disk => "ratio",
-            Self::DiskRead | Self::DiskWrite => "bytes_per_sec",
-            Self::Memory => "bytes",
-            Self::Descriptors => "descriptors",
-            Self::AcceptQueue | Self::Connections => "connections",
-        }
+        self.facts().1
     }
 
     /// What it is called when it stops growth.
     pub fn limit(self) -> Limit {
-        match self {
-            Self::Cpu | Self::Core => Limit::Cpu,
-            Self::Thread => Limit::Thread,
-            Self::Quota => Limit::Quota,
-            Self::BandwidthOut | Self::BandwidthIn => Limit::Bandwidth,
-            Self::PacketsOut | Self::PacketsIn => Limit::Packets,
-            Self::Disk | Self::DiskRead | Self::DiskWrite => Limit::Disk,
-            Self::Memory => Limit::Memory,
-            Self::Descriptors | Self::AcceptQueue | Self::Connections => Limit::Connections,
-        }
-    }
-
-    /// What of a host it is of.
-    fn part(self) -> fn(String) -> Part {
-        match self {
-            Self::Cpu | Self::Memory => |_| Part::Whole,
-            Self::Core => Part::Core,
-            Self::Thread => Part::Thread,
-            Self::Quota | Self::DiskRead | Self::DiskWrite => Part::Group,
-            Self::BandwidthOut | Self::BandwidthIn | Self::PacketsOut | Self::PacketsIn => Part::Interface,
-            Self::Disk => Part::Device,
-            Self::Descriptors => Part::Process,
-            Self::AcceptQueue => Part::Listener,
-            Self::Connections => Part::Component,
-        }
+        self.facts().2
     }
 
     /// True if each request uses a part of a second's worth of it, so that the utilisation law gives its limit. A
     /// device's time is no such thing: many of them serve several requests at once.
     pub(crate) fn is_spent(self) -> bool {
-        match self {
-            Self::Cpu | Self::Core | Self::Thread | Self::Quota => true,
-            Self::BandwidthOut | Self::BandwidthIn | Self::PacketsOut | Self::PacketsIn => true,
-            Self::DiskRead | Self::DiskWrite => true,
-            Self::Disk | Self::Memory | Self::Descriptors | Self::AcceptQueue | Self::Connections => false,
-        }
+        !matches!(self, Self::Disk | Self::Memory | Self::Descriptors | Self::AcceptQueue | Self::Connections)
     }
 }
 
@@ -156,10 +123,14 @@ impl Resource {
         self.detail.split_once(' ').map_or("", |(_, name)| name)
     }
 
-    /// A resource whose use and demand are not known yet.
-    pub(crate) fn new(kind: ResourceKind, host: &str, detail: &str, capacity: Option<f64>) -> Self {
-        let (host, detail) = (host.to_owned(), detail.to_owned());
-        Self { kind, host, detail, capacity, used: Vec::new(), demand: None }
+    /// A resource of which so much was used in each step, and whose demand is not known yet.
+    pub(crate) fn new(
+        kind: ResourceKind,
+        (host, detail): (&str, &str),
+        capacity: Option<f64>,
+        used: Vec<Option<f64>>,
+    ) -> Self {
+        Self { kind, host: host.to_owned(), detail: detail.to_owned(), capacity, used, demand: None }
     }
 
     /// The share of the capacity that was used in one step.
@@ -170,7 +141,7 @@ impl Resource {
 
     /// Where it is.
     pub fn place(&self) -> Place {
-        Place::part(&self.host, self.kind.part(), &self.detail)
+        Place::part(&self.host, self.kind.facts().3, &self.detail)
     }
 
     /// What it is called, with its capacity.
@@ -192,7 +163,7 @@ pub struct ResourceId {
 impl ResourceId {
     /// Where it is.
     pub fn place(&self) -> Place {
-        Place::part(&self.host, self.kind.part(), &self.detail)
+        Place::part(&self.host, self.kind.facts().3, &self.detail)
     }
 }
 

@@ -7,13 +7,10 @@
 //! One walk gives both: the tiers as reports draw them, and how many connections lead through each of them step by step,
 //! from which the verdict concludes where requests wait.
 
-mod flow;
+pub(crate) mod flow;
 mod places;
 mod sockets;
-mod walk;
-
-pub(crate) use flow::{Flow, Tier};
-pub(crate) use walk::flow;
+pub(crate) mod walk;
 
 /// The processes that requests pass, the target first and each before those that it uses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,17 +1,42 @@
 //! What was used of each resource of each host, step by step.
 
-mod compute;
-mod disk;
-mod held;
-mod network;
+pub(crate) mod compute;
 
-pub(crate) use compute::cpu_of;
+use plimsoll_record::metric::{
+    cgroup, declared, disk, interface, listener, mariadb, memcached, memory, process,
+};
+use plimsoll_record::{Metric, Source, Subject};
 
 use super::demand::{Demand, Load, demand};
-pub(crate) use super::step_samples::{StepSamples, spans};
+use super::resource::{Resource, ResourceKind};
+use super::step_samples::StepSamples;
+use super::track::Track;
 use super::tracks::GENERATOR;
+use crate::StepSummary;
 use crate::load::knee::{counts_for_capacity, whole};
-use crate::{Resource, StepSummary};
+
+/// The ways of a link: the counter, how much of the resource one of it is, and what the plan calls its capacity.
+const LINKS: [(ResourceKind, Metric, f64, Metric); 4] = [
+    (ResourceKind::BandwidthOut, interface::SENT_BYTES, 8.0, declared::LINK_OUT_BITS_PER_SEC),
+    (ResourceKind::BandwidthIn, interface::RECEIVED_BYTES, 8.0, declared::LINK_IN_BITS_PER_SEC),
+    (ResourceKind::PacketsOut, interface::SENT_PACKETS, 1.0, declared::PACKETS_PER_SEC),
+    (ResourceKind::PacketsIn, interface::RECEIVED_PACKETS, 1.0, declared::PACKETS_PER_SEC),
+];
+
+/// The ways of a disk that a control group is held to, and the group's limit, as the kernel has it. The device itself is
+/// idle then, so that the group's bytes show what the device's time does not.
+const CAPPED_DISKS: [(ResourceKind, Metric, Metric); 2] = [
+    (ResourceKind::DiskRead, cgroup::DISK_READ_BYTES, cgroup::DISK_READ_LIMIT_BYTES_PER_SEC),
+    (ResourceKind::DiskWrite, cgroup::DISK_WRITTEN_BYTES, cgroup::DISK_WRITE_LIMIT_BYTES_PER_SEC),
+];
+
+/// What is held rather than spent, and the limit of it.
+const HELD: [(ResourceKind, Metric, Metric); 4] = [
+    (ResourceKind::Descriptors, process::DESCRIPTORS, process::DESCRIPTORS_LIMIT),
+    (ResourceKind::AcceptQueue, listener::QUEUE, listener::QUEUE_LIMIT),
+    (ResourceKind::Connections, memcached::CURR_CONNECTIONS, memcached::MAX_CONNECTIONS),
+    (ResourceKind::Connections, mariadb::THREADS_CONNECTED, mariadb::MAX_CONNECTIONS),
+];
 
 /// All resources of all sampled hosts, with the demands that the steps show.
 pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary]) -> Vec<Resource> {
@@ -26,10 +51,66 @@ pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary]) -> Vec
 
 fn of_host(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let mut resources = compute::resources(samples, host);
-    resources.extend(network::resources(samples, host));
-    resources.extend(disk::resources(samples, host));
-    resources.extend(held::resources(samples, host));
+    for (subject, track) in samples.hosts.of(host, Source::Interface) {
+        resources.extend(link(samples, host, &subject.to_string(), track));
+    }
+    for (device, track) in samples.hosts.of(host, Source::Disk) {
+        let used = samples.each(|span| Some(track.per_sec(disk::BUSY_MS, span)? / 1e3));
+        resources.push(Resource::new(ResourceKind::Disk, (host, &device.to_string()), Some(1.0), used));
+    }
+    for (group, track) in samples.hosts.of(host, Source::Cgroup) {
+        resources.extend(capped_disk(samples, host, &group.to_string(), track));
+    }
+    resources.extend(memory(samples, host));
+    for (kind, gauge, limit) in HELD {
+        for (subject, track) in samples.hosts.of(host, gauge.source) {
+            let used = samples.each(|span| track.most(gauge, span));
+            resources.push(Resource::new(kind, (host, &subject.to_string()), track.last(limit), used));
+        }
+    }
     resources
+}
+
+fn link(samples: &StepSamples<'_>, host: &str, name: &str, track: &Track<'_>) -> [Resource; 4] {
+    LINKS.map(|(kind, counter, factor, planned)| {
+        let used = samples.each(|span| Some(track.per_sec(counter, span)? * factor));
+        Resource::new(kind, (host, name), link_capacity(samples, (host, name), track, (kind, planned)), used)
+    })
+}
+
+/// What the plan says, or for bits the speed of the interface. The loopback has no limit of its own.
+fn link_capacity(
+    samples: &StepSamples<'_>,
+    (host, name): (&str, &str),
+    track: &Track<'_>,
+    (kind, planned): (ResourceKind, Metric),
+) -> Option<f64> {
+    let declared = || samples.hosts.track(host, Source::Declared, Subject::Host)?.last(planned);
+    let bits = matches!(kind, ResourceKind::BandwidthOut | ResourceKind::BandwidthIn);
+    let speed = || track.last(interface::SPEED_BITS_PER_SEC).filter(|_| bits);
+    declared().or_else(speed).filter(|_| name != "lo")
+}
+
+fn capped_disk(samples: &StepSamples<'_>, host: &str, group: &str, track: &Track<'_>) -> Vec<Resource> {
+    let way = |(kind, counter, limit): (ResourceKind, Metric, Metric)| {
+        let limit = track.last(limit)?;
+        let used = samples.each(|span| track.per_sec(counter, span));
+        Some(Resource::new(kind, (host, group), Some(limit), used))
+    };
+    CAPPED_DISKS.into_iter().filter_map(way).collect()
+}
+
+fn memory(samples: &StepSamples<'_>, host: &str) -> Option<Resource> {
+    if let Some(own) = samples.hosts.track(host, Source::Cgroup, Subject::Host)
+        && let Some(limit) = own.last(cgroup::MEMORY_LIMIT_BYTES)
+    {
+        let used = samples.each(|span| own.most(cgroup::MEMORY_BYTES, span));
+        return Some(Resource::new(ResourceKind::Memory, (host, ""), Some(limit), used));
+    }
+    let track = samples.hosts.track(host, Source::Memory, Subject::Host)?;
+    let total = track.last(memory::TOTAL_BYTES)?;
+    let used = samples.each(|span| Some(total - track.mean(memory::AVAILABLE_BYTES, span)?));
+    Some(Resource::new(ResourceKind::Memory, (host, ""), Some(total), used))
 }
 
 /// Over the steps whose throughput is that of successful answers: others mix two kinds of requests.

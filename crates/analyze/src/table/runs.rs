@@ -7,7 +7,7 @@ use plimsoll_plan::RowSpec;
 
 use super::explain::{TableFindings, concluded};
 use super::row::{RowFinding, TableRow, TableTier};
-use crate::tiers::{self, TierRow, TierUse};
+use crate::capacity::tiers::{self, TierRow, TierUse};
 use crate::{Findings, Limit, StepSummary, Verdict};
 
 /// One run of a plan file, as far as rows are made of it.

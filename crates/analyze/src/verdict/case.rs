@@ -6,7 +6,7 @@ use crate::findings::{At, Confidence, Evidence, Knee, Limit, Observation, Place,
 use crate::generator::health::GeneratorHealth;
 use crate::hosts::resource::Resource;
 use crate::hosts::step_samples::StepSamples;
-use crate::topology::Flow;
+use crate::hosts::topology::flow::Flow;
 
 /// The load of a run.
 pub(crate) struct Case<'a> {

@@ -9,10 +9,11 @@ use super::case::{Case, Watched, at};
 use crate::findings::{At, Evidence, Observation, StepSummary, Used};
 use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
 use crate::hosts::step_samples::StepSamples;
+use crate::hosts::topology::flow::Flow;
+use crate::hosts::track::Span;
+use crate::hosts::tracks::GENERATOR;
+use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::{BUSY, FREE};
-use crate::hosts::{GENERATOR, Span};
-use crate::topology::Flow;
-use crate::usage::cpu_of;
 
 /// One run, as the rules see it.
 #[derive(Clone, Copy)]

@@ -7,11 +7,11 @@ use super::case::{Case, at, row};
 use super::context::RuleContext;
 use super::facts::spent::runs_code;
 use super::next::nearly;
-use crate::demand::Law;
 use crate::findings::{Advice, At, Claim, Confidence, Evidence, Limit, Observation, Place, Verdict};
 use crate::generator::health::GeneratorReason;
-use crate::hosts::GENERATOR;
+use crate::hosts::demand::Law;
 use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::tracks::GENERATOR;
 use crate::hosts::utilisation::{BUSY, TIE};
 
 /// True for what a target can cause as well: segments are lost on its link too, and a client waits where a server lets go

@@ -12,7 +12,7 @@ use super::load::{gain_row, grew};
 use super::next;
 use crate::findings::{Advice, Confidence, Knee, Limit, StepSummary, Verdict};
 use crate::hosts::utilisation::TIE;
-use crate::knee::usable;
+use crate::load::knee::usable;
 
 /// The most load over the least, from which on throughput that hardly differs does not follow it: three doublings, each of which
 /// would have to gain 5 % to go on growing.

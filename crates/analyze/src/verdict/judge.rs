@@ -14,7 +14,7 @@ use super::growing::{self, still_growing};
 use super::load::{nothing_ran, one_level, open_loop, plateau};
 use crate::findings::answered_late;
 use crate::findings::{Advice, Confidence, Knee, Limit, Observation, StepSummary, Verdict};
-use crate::knee::{counts_for_capacity, whole};
+use crate::load::knee::{counts_for_capacity, whole};
 
 /// The verdict on a run. In this order: nothing answered, the target lost, answers too late; the generator's own limit; what
 /// the load and the hosts show.

@@ -5,7 +5,7 @@ use super::failures::{failing, failures};
 use crate::findings::{
     Advice, At, Confidence, Evidence, Knee, Limit, Observation, RampWindow, Steadiness, StepSummary, Verdict,
 };
-use crate::knee::{counts_for_capacity, usable};
+use crate::load::knee::{counts_for_capacity, usable};
 use plimsoll_stats::ratio;
 
 /// An open loop that is answered at less than this ratio of its rate is not kept up with.

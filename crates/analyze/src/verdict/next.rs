@@ -7,7 +7,7 @@ use super::facts::spent::Named;
 use crate::findings::{NextLimit, Observation, Suspect};
 use crate::hosts::resource::Resource;
 use crate::hosts::utilisation::{BUSY, TIE};
-use crate::knee::counts_for_capacity;
+use crate::load::knee::counts_for_capacity;
 
 /// No limit is predicted beyond so many times the throughput that was measured.
 const MAX_EXTRAPOLATION: f64 = 2.0;

@@ -8,8 +8,8 @@ use super::growth::{Growth, Stop};
 use super::observed::{Observed, ObservedTier};
 use super::scaling::Scaling;
 use super::terms::{DemandUnit, Origin, TierResource};
-use crate::hosts::GENERATOR;
-use crate::tiers::{TierRow, best_step, scalings, tier_rows};
+use crate::capacity::tiers::{TierRow, best_step, scalings, tier_rows};
+use crate::hosts::tracks::GENERATOR;
 use crate::{Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, StepSummary};
 
 /// A run with what it is called.

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use plimsoll_record::metric::{cgroup, cpu, declared, process};
 use plimsoll_record::{Source, Subject};
 
+use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::step_samples::StepSamples;
 use crate::hosts::track::{Span, Track};
-use crate::hosts::tracks::Hosts;
 use crate::hosts::utilisation::TIE;
-use crate::{Resource, ResourceKind};
 
 /// A thread that was never busier than this is not worth a row of its own.
 const MIN_THREAD_CORES: f64 = 0.2;
@@ -17,7 +16,10 @@ const MIN_THREAD_CORES: f64 = 0.2;
 /// Everything of a host that runs code.
 pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let mut resources: Vec<Resource> = cpu(samples, host).into_iter().collect();
-    resources.extend(cores(samples, host));
+    for (number, track) in samples.hosts.of(host, Source::Core) {
+        let used = samples.each(|span| busy_ratio(track, span));
+        resources.push(Resource::new(ResourceKind::Core, (host, &format!("core {number}")), Some(1.0), used));
+    }
     resources.extend(quotas(samples, host));
     resources.extend(threads(samples, host));
     resources
@@ -42,15 +44,15 @@ fn quota_of(track: &Track<'_>) -> Option<f64> {
 }
 
 fn cpu(samples: &StepSamples<'_>, host: &str) -> Option<Resource> {
+    let cores = cores_of(samples, host);
     let used = match samples.hosts.track(host, Source::Cgroup, Subject::Host) {
-        Some(own) => samples.each(|span| own.per_sec(cgroup::USAGE_US, span).map(|us| us / 1e6)),
+        Some(own) => samples.each(|span| group_cores(own, span)),
         None => {
             let all = samples.hosts.track(host, Source::Cpu, Subject::Host)?;
-            let cores = cores_of(samples, host);
             samples.each(|span| Some(busy_ratio(all, span)? * cores?))
         }
     };
-    Some(Resource { used, ..Resource::new(ResourceKind::Cpu, host, "", cores_of(samples, host)) })
+    Some(Resource::new(ResourceKind::Cpu, (host, ""), cores, used))
 }
 
 /// Time that processors, all or one, did not idle, over all their time. Time stolen by other guests of the machine is busy: it is
@@ -60,13 +62,6 @@ fn busy_ratio(track: &Track<'_>, span: Span) -> Option<f64> {
     let total_ms = per_sec(cpu::TOTAL_MS).filter(|total_ms| *total_ms > 0.0)?;
     let idle_ms = per_sec(cpu::IDLE_MS)? + per_sec(cpu::IOWAIT_MS).unwrap_or(0.0);
     Some((1.0 - idle_ms / total_ms).max(0.0))
-}
-
-fn cores<'s>(samples: &'s StepSamples<'_>, host: &'s str) -> impl Iterator<Item = Resource> + 's {
-    samples.hosts.of(host, Source::Core).map(move |(number, track)| {
-        let used = samples.each(|span| busy_ratio(track, span));
-        Resource { used, ..Resource::new(ResourceKind::Core, host, &format!("core {number}"), Some(1.0)) }
-    })
 }
 
 /// Quotas that are less than what the host has. A process of a lab's host is in the host's own group and reports its quota.
@@ -79,21 +74,21 @@ fn quotas(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
 
 /// Groups below the host's own that have a quota. A process reports its group's quota too, for where groups are not read.
 fn all_quotas(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
-    let group = |(group, track): (Subject<'_>, &Track<'_>)| {
-        let quota = quota_of(track).filter(|_| group != Subject::Host)?;
-        let used = samples.each(|span| track.per_sec(cgroup::USAGE_US, span).map(|us| us / 1e6));
-        Some(Resource { used, ..Resource::new(ResourceKind::Quota, host, &group.to_string(), Some(quota)) })
+    let of = |source, cores: fn(&Track<'_>, Span) -> Option<f64>| -> Vec<Resource> {
+        let quota = |(subject, track): (Subject<'_>, &Track<'_>)| {
+            let quota = quota_of(track).filter(|_| subject != Subject::Host)?;
+            let used = samples.each(|span| cores(track, span));
+            Some(Resource::new(ResourceKind::Quota, (host, &subject.to_string()), Some(quota), used))
+        };
+        samples.hosts.of(host, source).filter_map(quota).collect()
     };
-    let groups: Vec<Resource> = samples.hosts.of(host, Source::Cgroup).filter_map(group).collect();
-    if !groups.is_empty() {
-        return groups;
-    }
-    let process = |(subject, track): (Subject<'_>, &Track<'_>)| {
-        let quota = quota_of(track)?;
-        let used = samples.each(|span| cpu_of(track, span));
-        Some(Resource { used, ..Resource::new(ResourceKind::Quota, host, &subject.to_string(), Some(quota)) })
-    };
-    samples.hosts.of(host, Source::Process).filter_map(process).collect()
+    let groups = of(Source::Cgroup, group_cores);
+    if groups.is_empty() { of(Source::Process, cpu_of) } else { groups }
+}
+
+/// Cores that a control group used.
+fn group_cores(track: &Track<'_>, span: Span) -> Option<f64> {
+    track.per_sec(cgroup::USAGE_US, span).map(|us| us / 1e6)
 }
 
 /// Cores that a thread, a process or a component used.
@@ -103,23 +98,21 @@ pub(crate) fn cpu_of(track: &Track<'_>, span: Span) -> Option<f64> {
 
 /// Threads that were ever busy, and processes of one thread whose threads were not sampled.
 fn threads(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
-    let sampled: BTreeSet<u32> = pids(samples.hosts, host);
+    let threads = samples.hosts.of(host, Source::Thread);
+    let sampled: BTreeSet<u32> = threads.filter_map(|(subject, _)| subject.pid()).collect();
     let single = |(subject, track): &(Subject<'_>, &Track<'_>)| {
         let unsampled = subject.pid().is_some_and(|pid| !sampled.contains(&pid));
         unsampled && track.last(process::THREADS) == Some(1.0)
     };
+    let processes = samples.hosts.of(host, Source::Process).filter(single);
+    let tracks = samples.hosts.of(host, Source::Thread).chain(processes);
     let components = samples.hosts.of(host, Source::Redis).filter(|_| sampled.is_empty());
-    let tracks =
-        samples.hosts.of(host, Source::Thread).chain(samples.hosts.of(host, Source::Process).filter(single));
-    let one = |detail: String, track: &Track<'_>| {
+    let components = components.map(|(address, track)| (format!("redis {address}"), track));
+    let one = |(detail, track): (String, &Track<'_>)| {
         let used = samples.each(|span| cpu_of(track, span));
-        Resource { used, ..Resource::new(ResourceKind::Thread, host, &detail, Some(1.0)) }
+        Resource::new(ResourceKind::Thread, (host, &detail), Some(1.0), used)
     };
     let busy = |resource: &Resource| resource.used.iter().flatten().any(|used| *used >= MIN_THREAD_CORES);
-    let components = components.map(|(address, track)| one(format!("redis {address}"), track));
-    tracks.map(|(subject, track)| one(subject.to_string(), track)).chain(components).filter(busy).collect()
-}
-
-fn pids(hosts: &Hosts<'_>, host: &str) -> BTreeSet<u32> {
-    hosts.of(host, Source::Thread).filter_map(|(subject, _)| subject.pid()).collect()
+    let named = tracks.map(|(subject, track)| (subject.to_string(), track));
+    named.chain(components).map(one).filter(busy).collect()
 }

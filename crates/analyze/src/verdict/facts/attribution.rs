@@ -3,11 +3,11 @@
 use plimsoll_record::Source;
 use plimsoll_record::metric::process;
 
-use crate::demand::{Demand, Law, MAX_BATCHING};
+use crate::hosts::demand::{Demand, Law, MAX_BATCHING};
 use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::track::{Span, Track};
+use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::FREE;
-use crate::hosts::{Span, Track};
-use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 

@@ -3,8 +3,8 @@
 use plimsoll_record::metric::{core, cpu, process};
 use plimsoll_record::{Source, Subject};
 
-use crate::hosts::Track;
 use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::track::Track;
 use crate::hosts::utilisation::BUSY;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;

@@ -3,7 +3,7 @@
 use plimsoll_record::metric::waiting;
 use plimsoll_record::{Source, Subject};
 
-use crate::hosts::Track;
+use crate::hosts::track::Track;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 

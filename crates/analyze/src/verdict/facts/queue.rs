@@ -6,8 +6,8 @@
 
 use plimsoll_plan::Level;
 
+use crate::hosts::topology::flow::Tier;
 use crate::hosts::utilisation::TIE;
-use crate::topology::Tier;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 

@@ -4,7 +4,7 @@ use plimsoll_record::FailureKind;
 
 use crate::findings::StepSummary;
 use crate::hosts::utilisation::TIE;
-use crate::knee::counts_for_capacity;
+use crate::load::knee::counts_for_capacity;
 
 /// The statuses by which servers refuse what is too much: RFC 6585 section 4, RFC 9110 section 15.6.4.
 const STATUSES: [u16; 2] = [429, 503];

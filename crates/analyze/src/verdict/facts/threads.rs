@@ -5,10 +5,10 @@ use plimsoll_record::{Source, Subject};
 
 use super::concurrency::Concurrency;
 use super::cpu::{self, ThreadTime};
-use crate::hosts::Track;
 use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::track::Track;
+use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::{BUSY, TIE};
-use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 

@@ -10,9 +10,9 @@ use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, At, Claim, Evidence, Limit, Observation, Place, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::topology::flow::Tier;
+use crate::hosts::track::{Span, Track};
 use crate::hosts::utilisation::{BUSY, TIE};
-use crate::hosts::{Span, Track};
-use crate::topology::Tier;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::case::{at, row};
@@ -41,7 +41,7 @@ fn stopped<'s>(ctx: &'s RuleContext<'_>) -> impl Iterator<Item = (usize, &'s Ste
     let knee = ctx.case.knee.filter(|knee| knee.reached).map(|knee| knee.connections);
     let stops = move |index: usize, step: &StepSummary| match knee {
         Some(connections) => step.connections == connections,
-        None => index == ctx.step || !crate::knee::counts_for_capacity(step),
+        None => index == ctx.step || !crate::load::knee::counts_for_capacity(step),
     };
     let steps = ctx.case.steps.iter().zip(ctx.samples.spans).enumerate();
     let steps = steps.filter(move |(index, (step, _))| stops(*index, step));

@@ -7,8 +7,8 @@
 //! Condition for a core: it is busy, its host is not, and half of its time or more goes to interrupts of the network. A core
 //! that is busy with anything else is known by its thread.
 
-use crate::demand::Law;
 use crate::findings::{Advice, BusiestProcess, Claim, Limit, Observation};
+use crate::hosts::demand::Law;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::BUSY;
 use crate::verdict::bounds;

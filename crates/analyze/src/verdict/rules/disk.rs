@@ -10,8 +10,8 @@
 use plimsoll_record::metric::pressure;
 use plimsoll_record::{Source, Subject};
 
-use crate::demand::{Law, Load, demand};
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place};
+use crate::hosts::demand::{Law, Load, demand};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::BUSY;
 use crate::verdict::bounds;

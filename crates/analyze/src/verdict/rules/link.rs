@@ -3,8 +3,8 @@
 //! Condition: nine tenths or more of a known capacity are used, in bits or in packets. It is observed where the utilisation
 //! law holds, or, where throughput hardly differed, where the bytes that the load received account for the use.
 
-use crate::demand::Law;
 use crate::findings::{Advice, Claim, Limit, Observation};
+use crate::hosts::demand::Law;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::BUSY;
 use crate::verdict::bounds;

@@ -9,9 +9,9 @@ use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place};
 use crate::hosts::resource::Resource;
+use crate::hosts::track::{Span, Track};
+use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::TIE;
-use crate::hosts::{Span, Track};
-use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::candidate::Candidate;
 use crate::verdict::context::RuleContext;

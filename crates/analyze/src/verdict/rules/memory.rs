@@ -11,9 +11,9 @@ use plimsoll_record::metric::{cgroup, jvm, memory, pressure, process};
 use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, Claim, Limit, Observation, Place};
-use crate::hosts::Track;
+use crate::hosts::track::Track;
+use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::FULL;
-use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;

@@ -12,10 +12,10 @@
 use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, Claim, Limit, Observation, Part, Place};
-use crate::hosts::Track;
 use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::track::Track;
+use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::{BUSY, FREE, TIE};
-use crate::usage::cpu_of;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;

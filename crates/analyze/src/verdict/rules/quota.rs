@@ -3,8 +3,8 @@
 //! Condition: nine tenths or more of the quota are used, or eight tenths where the group is throttled in most periods. It is
 //! observed where requests are what uses it.
 
-use crate::demand::Law;
 use crate::findings::{Advice, Claim, Limit, Observation};
+use crate::hosts::demand::Law;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;

@@ -8,8 +8,8 @@
 //! It is observed where what is served is the same within 10 % at two loads or more and the host is watched. Where as much
 //! was served before there were refusals, something else had stopped growth, and a pool is an alternative.
 
-use crate::demand::{Law, Load, demand};
 use crate::findings::{Advice, Claim, Limit, Observation, Place, StepSummary};
+use crate::hosts::demand::{Law, Load, demand};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::{BUSY, FREE};
 use crate::verdict::candidate::{Basis, Candidate};

@@ -8,8 +8,8 @@
 //! it from the CPU a tenth of the time or more is an alternative; so is a lock where other threads of its name did more than
 //! what it has left.
 
-use crate::demand::Law;
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place, Used};
+use crate::hosts::demand::Law;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::BUSY;
 use crate::verdict::candidate::{Basis, Candidate};
