@@ -5,7 +5,6 @@
 //! work). In a closed loop of N connections a request stays N/X by Little's law, so that the same model holds of residence, N times
 //! as large.
 
-mod contrast;
 mod design;
 mod fixing;
 mod ledger;

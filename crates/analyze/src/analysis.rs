@@ -7,10 +7,10 @@ use plimsoll_stats::usl;
 use crate::hosts::step_samples::{self, StepSamples};
 use crate::hosts::tracks::Hosts;
 use crate::hosts::{topology, usage};
-use crate::intervention::Intervention;
 use crate::load::knee::{knee, usable};
 use crate::load::slo::Reach;
-use crate::load::{profiled, slo, summary};
+use crate::load::{slo, summary};
+use crate::parts::{self, Intervention};
 use crate::{
     Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, Topology, UslFit, Verdict, proof, verdict,
 };
@@ -29,7 +29,7 @@ pub enum AnalyzeError {
 /// # Errors
 /// When the stored plan or a histogram cannot be read.
 pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
-    let load = profiled::load(run);
+    let load = parts::without_held(run);
     let mut findings = match Intervention::find(&load) {
         None => analyze_load(&load)?,
         Some(intervention) => {
@@ -39,7 +39,7 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
             findings
         }
     };
-    let held = profiled::held(run).map(|step| summarize(run, &findings.plan, step));
+    let held = parts::held(run).map(|step| summarize(run, &findings.plan, step));
     findings.profiled = held.collect::<Result<_, _>>()?;
     Ok(findings)
 }

@@ -9,16 +9,14 @@ use std::collections::BTreeMap;
 use plimsoll_record::FrameHead;
 
 use crate::load::frames::per_second;
-use crate::{CeilingUse, GeneratorHealth, WorkerLoad};
+use evidence::Evidence;
+use health::{CeilingUse, GeneratorHealth, WorkerLoad};
 
-pub(crate) mod bounds;
-mod evidence;
+pub(crate) mod evidence;
 pub(crate) mod health;
 mod law;
 mod machine;
 mod rules;
-
-pub(crate) use evidence::Evidence;
 
 /// What one worker's thread spent in the measured window, in nanoseconds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -63,7 +61,7 @@ pub(crate) fn self_check(evidence: &Evidence<'_>) -> GeneratorHealth {
         if evidence.send_lag.is_empty() { 0.0 } else { evidence.send_lag.value_at_quantile(quantile) as f64 }
     };
     let mut health = GeneratorHealth {
-        too_short: evidence.summary.measured_sec < bounds::WINDOW_LEAST_SEC,
+        too_short: evidence.summary.measured_sec < health::MIN_WINDOW_SEC,
         reasons: Vec::new(),
         cpu_sec: cpu_sec(|head| head.time.user_ns + head.time.system_ns),
         kernel_sec: cpu_sec(|head| head.time.system_ns),
@@ -72,12 +70,12 @@ pub(crate) fn self_check(evidence: &Evidence<'_>) -> GeneratorHealth {
         send_lag_p50_ns: lag_ns(0.5),
         backlog: rules::last_heads(evidence).iter().map(|head| head.backlog).sum(),
         send_lag_p99_ns: lag_ns(0.99),
-        send_lag_bound_ns: evidence.summary.service.p50.ns.map(bounds::send_lag_ns),
+        send_lag_bound_ns: evidence.summary.service.p50.ns.map(health::send_lag_ns),
         littles_law_error: law::law(evidence).map(law::Law::error),
         open_ratio: law::open_ratio(evidence),
         workers: load_by_worker(evidence.all).len() as u32,
         by_worker,
-        machine: machine::load(evidence.hosts, evidence.step),
+        machine: machine::load(&evidence.run.hosts, evidence.step),
         ceiling: None,
     };
     health.ceiling = ceiling(evidence, health.workers);
@@ -90,10 +88,11 @@ pub(crate) fn self_check(evidence: &Evidence<'_>) -> GeneratorHealth {
 /// How near the workers came to the ceiling. It was measured with one request under way on each connection, so it
 /// says nothing of several.
 fn ceiling(evidence: &Evidence<'_>, workers: u32) -> Option<CeilingUse> {
-    let calibration = evidence.machine.calibration.as_ref()?;
+    let manifest = &evidence.run.manifest;
+    let calibration = manifest.machine.calibration.as_ref()?;
     let ceiling = calibration.ceiling().filter(|_| evidence.step.depth <= 1)?;
     let per_sec = per_second(evidence.measured.iter().copied(), |head| head.counts.completed);
-    let age_ms = evidence.started_unix_ms.saturating_sub(calibration.measured_unix_ms);
+    let age_ms = manifest.started_unix_ms.saturating_sub(calibration.measured_unix_ms);
     Some(CeilingUse {
         per_worker_per_sec: per_sec / f64::from(workers.max(1)),
         ceiling_per_sec: ceiling.per_sec(),

@@ -9,7 +9,7 @@
 //! | `load` | what did each step come to, is it steady, where is the knee, was the SLO met |
 //! | `generator` | was the load generator itself the limit |
 //! | `hosts` | how much of which resource was used, by which process, per request |
-//! | `verdict` | what limits the target; `proof` and `intervention` try it by an experiment |
+//! | `verdict` | what limits the target; `proof` tries it by an experiment |
 //! | `table` | the same from rows of figures instead of a run |
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
 //! | `ablation` | what each of several switches costs |
@@ -22,8 +22,8 @@ mod capacity;
 mod findings;
 mod generator;
 mod hosts;
-mod intervention;
 mod load;
+mod parts;
 mod prediction;
 mod proof;
 mod remedy;
@@ -44,10 +44,10 @@ pub use hosts::host_view::{
 };
 pub use hosts::resource::{Resource, ResourceId, ResourceKind, ResourceUse};
 pub use hosts::topology::{Door, TierEdge, TierNode, Topology};
-pub use load::profiled::level_to_profile;
 pub use load::requests::wants_status;
 pub use load::summary::measured_to_the_last_answer;
 pub use load::{ladder, steady, warm_up};
+pub use parts::level_to_profile;
 pub use prediction::{UntriedVerdict, experiment};
 pub use remedy::failure_advice;
 pub use table::{

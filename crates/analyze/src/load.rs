@@ -2,13 +2,12 @@
 //!
 //! `series` and `frames` add frames up; `steady`, `warm_up` and `ladder` decide while a run goes on whether a step or the
 //! warm-up may end and which step follows; `summary` says what a step came to, with `percentile`, `requests` and
-//! `ramp_windows`; `knee` and `slo` judge all steps together; `profiled` keeps steps made for CPU profiles apart.
+//! `ramp_windows`; `knee` and `slo` judge all steps together.
 
 pub(crate) mod frames;
 pub(crate) mod knee;
 pub mod ladder;
 pub(crate) mod percentile;
-pub(crate) mod profiled;
 mod ramp_windows;
 pub(crate) mod requests;
 pub(crate) mod series;

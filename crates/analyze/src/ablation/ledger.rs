@@ -1,6 +1,7 @@
 //! The ledger: what each switch costs, which of them interact, and what a later state of the code changed.
 
-use super::contrast::{self, Contrast};
+use plimsoll_stats::t_quantile;
+
 use super::design::{self, Design};
 use super::fixing::{self, FixStep};
 use super::noise::Noise;
@@ -59,6 +60,40 @@ impl Ledger {
     }
 }
 
+/// What contrasts are made of.
+#[derive(Debug, Clone, Copy)]
+struct Contrast<'a> {
+    cells: &'a [Cell],
+    noise: &'a Noise,
+}
+
+impl Contrast<'_> {
+    /// Σ w·y over combinations, and its 95 % interval: each y is known to within a part of itself that is the same for all,
+    /// so that the variance is cv²·Σ w²y²/r with r runs of each, times Student's t of the degrees of cv.
+    fn sum(&self, terms: &[(&Cell, f64)]) -> Estimate {
+        let value = terms.iter().map(|(cell, weight)| weight * cell.time_sec.value).sum();
+        let interval = self.noise.known().map(|(cv, degrees)| {
+            let square = |(cell, weight): &(&Cell, f64)| {
+                (weight * cell.time_sec.value).powi(2) / f64::from(cell.count.max(1))
+            };
+            let half = t_quantile(degrees) * cv * terms.iter().map(square).sum::<f64>().sqrt();
+            (value - half, value + half)
+        });
+        Estimate { value, interval }
+    }
+}
+
+/// The same sums of the other figures; `None` where one of them was not seen.
+fn per_request(terms: &[(&Cell, f64)]) -> Vec<Option<f64>> {
+    let count = terms.first().map_or(0, |(cell, _)| cell.per_request.len());
+    let sum = |index: usize| {
+        let figure =
+            |(cell, weight): &(&Cell, f64)| Some(weight * cell.per_request.get(index).copied().flatten()?);
+        terms.iter().map(figure).sum::<Option<f64>>()
+    };
+    (0..count).map(sum).collect()
+}
+
 /// The ledger of the runs of one state.
 pub fn ledger(trials: &Trials) -> Ledger {
     let noise = Noise::new(&trials.trials);
@@ -104,14 +139,14 @@ fn cost(known: &Contrast<'_>, switch: usize, name: &str) -> Option<SwitchCost> {
     let terms: Vec<(&Cell, f64)> = pairs.iter().flat_map(|(off, on)| [(*off, -part), (*on, part)]).collect();
     let contexts = pairs.iter().map(|(off, on)| Context {
         others_on: (0..off.settings.len()).filter(|index| off.settings[*index]).collect(),
-        cost_sec: known.of(&[(off, -1.0), (on, 1.0)]),
+        cost_sec: known.sum(&[(off, -1.0), (on, 1.0)]),
     });
     Some(SwitchCost {
         switch,
         name: name.to_owned(),
-        cost_sec: known.of(&terms),
+        cost_sec: known.sum(&terms),
         contexts: contexts.collect(),
-        per_request: contrast::per_request(&terms),
+        per_request: per_request(&terms),
     })
 }
 
@@ -152,7 +187,7 @@ fn of_two(known: &Contrast<'_>, a: usize, b: usize) -> Option<Estimate> {
     }
     let part = 1.0 / fours.len() as f64;
     let terms: Vec<(&Cell, f64)> = fours.iter().flatten().map(|(cell, sign)| (*cell, part * sign)).collect();
-    (!terms.is_empty()).then(|| known.of(&terms))
+    (!terms.is_empty()).then(|| known.sum(&terms))
 }
 
 fn with_the_rest(known: &Contrast<'_>, cost: &SwitchCost) -> Option<Interaction> {
@@ -161,7 +196,7 @@ fn with_the_rest(known: &Contrast<'_>, cost: &SwitchCost) -> Option<Interaction>
     let alone = pairs.iter().find(|(off, _)| on(off) == 0)?;
     let last = pairs.iter().find(|(off, _)| on(off) > 0 && on(off) + 1 == off.settings.len())?;
     let terms = [(last.1, 1.0), (last.0, -1.0), (alone.1, -1.0), (alone.0, 1.0)];
-    Some(Interaction { switch: cost.name.clone(), with: None, extra_sec: known.of(&terms) })
+    Some(Interaction { switch: cost.name.clone(), with: None, extra_sec: known.sum(&terms) })
 }
 
 /// Each combination that an earlier state was measured with as well: what the step between them came to.

@@ -1,12 +1,13 @@
 //! What the self-check is made from.
 
 use plimsoll_plan::Plan;
-use plimsoll_record::{FrameHead, Histogram, HostSample, Machine, Step};
+use plimsoll_record::{FrameHead, Histogram, Run, Step};
 
 use crate::StepSummary;
 
 /// The records of one step that the self-check reads.
 pub(crate) struct Evidence<'a> {
+    pub(crate) run: &'a Run,
     pub(crate) plan: &'a Plan,
     pub(crate) step: &'a Step,
     /// What it came to; its own `generator` is not read.
@@ -20,7 +21,4 @@ pub(crate) struct Evidence<'a> {
     pub(crate) measured_service_mean_ns: f64,
     /// How long the generator held requests back.
     pub(crate) send_lag: &'a Histogram,
-    pub(crate) hosts: &'a [HostSample],
-    pub(crate) machine: &'a Machine,
-    pub(crate) started_unix_ms: u64,
 }

@@ -2,13 +2,13 @@
 
 use plimsoll_record::FailureKind;
 
-use super::bounds::{
-    BUSY_RATIO, CEILING_RATIO, LITTLE_ERROR, RETRANSMITTED_RATIO, SENT_RATIO, STARVED_RATIO, STOLEN_RATIO,
-};
 use super::evidence::Evidence;
+use super::health::{
+    BUSY_RATIO, CEILING_RATIO, GeneratorHealth, GeneratorReason, LITTLE_ERROR, RETRANSMITTED_RATIO,
+    SENT_RATIO, STARVED_RATIO, STOLEN_RATIO, WorkerLoad,
+};
 use super::law;
 use crate::load::frames::per_second;
-use crate::{GeneratorHealth, GeneratorReason, WorkerLoad};
 
 /// Workers that used, or waited for, less of a core than this would not have used the stolen time.
 const MIN_USE_RATIO: f64 = 0.50;
@@ -84,7 +84,7 @@ fn out_of_resources(evidence: &Evidence<'_>) -> impl Iterator<Item = GeneratorRe
 /// it would have sent more. Where the plan asked for fewer, the wait is the plan's.
 fn out_of_connections(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
     evidence.step.rate_per_sec?;
-    let limits = &evidence.machine.limits;
+    let limits = &evidence.run.manifest.machine.limits;
     let (due_per_sec, sent_per_sec) = due_and_sent_per_sec(evidence);
     let allowed = limits.connections();
     let capped = u64::from(evidence.plan.generator.connections_max) >= allowed;

@@ -7,8 +7,9 @@ use plimsoll_record::{HostSample, Metric, MetricKind, Reading, Run, Source, Subj
 
 use super::step_samples::spans;
 use super::track::{Span, Track};
-use super::tracks::{GENERATOR, Hosts};
+use super::tracks::Hosts;
 use crate::StepSummary;
+use Form::{Always, Growing, Waiters};
 
 /// A sampled host.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -72,14 +73,6 @@ pub struct Unread {
     pub why: String,
 }
 
-/// A metric of a component that is worth reading. A counter is shown by its growth each second, a counter of time as a part
-/// of the time, a gauge by its mean.
-struct Known {
-    metric: Metric,
-    name: &'static str,
-    form: Form,
-}
-
 /// How a metric is shown, apart from what its kind and unit say.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
@@ -90,70 +83,53 @@ enum Form {
     Waiters,
 }
 
-const fn known(metric: Metric, name: &'static str) -> Known {
-    Known { metric, name, form: Form::Always }
-}
-
-const fn growing(metric: Metric, name: &'static str) -> Known {
-    Known { metric, name, form: Form::Growing }
-}
-
-const fn waiters(metric: Metric, name: &'static str) -> Known {
-    Known { metric, name, form: Form::Waiters }
-}
-
-const KNOWN: [Known; 28] = [
-    known(nginx::REQUESTS, "requests"),
-    growing(nginx::ACCEPTS, "connections accepted"),
-    known(nginx::ACTIVE, "connections"),
-    known(nginx::WRITING, "of them being answered"),
-    known(redis::COMMANDS, "commands"),
-    known(redis::MAIN_THREAD_CPU_US, "of a core in its main thread"),
-    known(redis::CONNECTED_CLIENTS, "clients"),
-    known(redis::BLOCKED_CLIENTS, "clients blocked"),
-    known(redis::USED_MEMORY_BYTES, "in use"),
-    growing(redis::REJECTED_CONNECTIONS, "connections rejected"),
-    growing(redis::EVICTED_KEYS, "keys evicted"),
-    known(memcached::COMMANDS_GET, "gets"),
-    known(memcached::COMMANDS_SET, "sets"),
-    known(memcached::CURR_CONNECTIONS, "connections"),
-    growing(memcached::LISTEN_DISABLED, "times it stopped accepting"),
-    known(mariadb::QUESTIONS, "questions"),
-    known(mariadb::THREADS_RUNNING, "threads running"),
-    known(mariadb::THREADS_CONNECTED, "connections"),
-    waiters(mariadb::INNODB_ROW_LOCK_TIME_MS, "threads waiting for row locks"),
-    known(mariadb::INNODB_OS_LOG_FSYNCS, "fsyncs of the log"),
-    growing(mariadb::CONNECTION_ERRORS_MAX_CONNECTIONS, "connections refused"),
-    known(go::GOROUTINES, "goroutines"),
-    known(go::GC_CYCLES, "collections"),
-    known(go::GC_PAUSE_US, "of the time paused to collect"),
-    known(go::HEAP_BYTES, "of heap"),
-    known(jvm::GC_TIME_MS, "of the time collecting"),
-    known(jvm::HEAP_USED_BYTES, "of heap"),
-    known(jvm::THREADS, "threads"),
+/// The metrics of components that are worth reading, and what they count, fit to follow the value. A counter is shown by its
+/// growth each second, a counter of time as a part of the time, a gauge by its mean.
+const KNOWN: [(Metric, &str, Form); 28] = [
+    (nginx::REQUESTS, "requests", Always),
+    (nginx::ACCEPTS, "connections accepted", Growing),
+    (nginx::ACTIVE, "connections", Always),
+    (nginx::WRITING, "of them being answered", Always),
+    (redis::COMMANDS, "commands", Always),
+    (redis::MAIN_THREAD_CPU_US, "of a core in its main thread", Always),
+    (redis::CONNECTED_CLIENTS, "clients", Always),
+    (redis::BLOCKED_CLIENTS, "clients blocked", Always),
+    (redis::USED_MEMORY_BYTES, "in use", Always),
+    (redis::REJECTED_CONNECTIONS, "connections rejected", Growing),
+    (redis::EVICTED_KEYS, "keys evicted", Growing),
+    (memcached::COMMANDS_GET, "gets", Always),
+    (memcached::COMMANDS_SET, "sets", Always),
+    (memcached::CURR_CONNECTIONS, "connections", Always),
+    (memcached::LISTEN_DISABLED, "times it stopped accepting", Growing),
+    (mariadb::QUESTIONS, "questions", Always),
+    (mariadb::THREADS_RUNNING, "threads running", Always),
+    (mariadb::THREADS_CONNECTED, "connections", Always),
+    (mariadb::INNODB_ROW_LOCK_TIME_MS, "threads waiting for row locks", Waiters),
+    (mariadb::INNODB_OS_LOG_FSYNCS, "fsyncs of the log", Always),
+    (mariadb::CONNECTION_ERRORS_MAX_CONNECTIONS, "connections refused", Growing),
+    (go::GOROUTINES, "goroutines", Always),
+    (go::GC_CYCLES, "collections", Always),
+    (go::GC_PAUSE_US, "of the time paused to collect", Always),
+    (go::HEAP_BYTES, "of heap", Always),
+    (jvm::GC_TIME_MS, "of the time collecting", Always),
+    (jvm::HEAP_USED_BYTES, "of heap", Always),
+    (jvm::THREADS, "threads", Always),
 ];
 
-impl Known {
-    fn figure(&self, track: &Track<'_>, span: Span) -> Option<ComponentFigure> {
-        let (unit, value) = match self.metric.kind {
-            MetricKind::Counter => self.rate(track.per_sec(self.metric, span)?),
-            MetricKind::Gauge if self.metric.unit == Unit::Bytes => {
-                (FigureUnit::Bytes, track.mean(self.metric, span)?)
-            }
-            MetricKind::Gauge => (FigureUnit::Count, track.mean(self.metric, span)?),
-        };
-        let shown = self.form != Form::Growing || value > 0.0;
-        shown.then_some(ComponentFigure { name: self.name, unit, value })
-    }
-
-    fn rate(&self, per_sec: f64) -> (FigureUnit, f64) {
-        let of_time = if self.form == Form::Waiters { FigureUnit::Count } else { FigureUnit::Ratio };
-        match self.metric.unit {
-            Unit::Ms => (of_time, per_sec / 1e3),
-            Unit::Us => (of_time, per_sec / 1e6),
-            _ => (FigureUnit::PerSec, per_sec),
-        }
-    }
+fn figure(
+    (metric, name, form): (Metric, &'static str, Form),
+    track: &Track<'_>,
+    span: Span,
+) -> Option<ComponentFigure> {
+    let of_time = if form == Waiters { FigureUnit::Count } else { FigureUnit::Ratio };
+    let (unit, value) = match (metric.kind, metric.unit) {
+        (MetricKind::Counter, Unit::Ms) => (of_time, track.per_sec(metric, span)? / 1e3),
+        (MetricKind::Counter, Unit::Us) => (of_time, track.per_sec(metric, span)? / 1e6),
+        (MetricKind::Counter, _) => (FigureUnit::PerSec, track.per_sec(metric, span)?),
+        (MetricKind::Gauge, Unit::Bytes) => (FigureUnit::Bytes, track.mean(metric, span)?),
+        (MetricKind::Gauge, _) => (FigureUnit::Count, track.mean(metric, span)?),
+    };
+    (form != Growing || value > 0.0).then_some(ComponentFigure { name, unit, value })
 }
 
 /// The hosts other than the generator that anything was heard or should have been heard of, by name. Figures are those of the
@@ -168,22 +144,24 @@ pub fn watched_hosts(run: &Run, steps: &[StepSummary], position: usize) -> Vec<W
         unread: unread(&run.hosts, name),
         probe_cores: probe_cores(&run.hosts, name),
     };
-    hosts.names().into_iter().filter(|name| *name != GENERATOR).map(of).collect()
+    hosts.names().into_iter().map(of).collect()
 }
 
 fn components(hosts: &Hosts<'_>, name: &str, span: Span) -> Vec<ComponentLoad> {
-    let mut sources: Vec<Source> = KNOWN.iter().map(|known| known.metric.source).collect();
-    sources.dedup();
-    let of_source = |source: Source| {
-        let known = move || KNOWN.iter().filter(move |known| known.metric.source == source);
-        hosts.of(name, source).map(move |(address, track)| ComponentLoad {
-            source: source.to_string(),
-            address: address.to_string(),
-            figures: known().filter_map(|known| known.figure(track, span)).collect(),
-        })
-    };
-    let all = sources.into_iter().flat_map(of_source);
-    all.filter(|component| !component.figures.is_empty()).collect()
+    let mut components = Vec::new();
+    for known in KNOWN.chunk_by(|a, b| a.0.source == b.0.source) {
+        let source = known[0].0.source;
+        for (address, track) in hosts.of(name, source) {
+            let figures = known.iter().filter_map(|known| figure(*known, track, span)).collect();
+            components.push(ComponentLoad {
+                source: source.to_string(),
+                address: address.to_string(),
+                figures,
+            });
+        }
+    }
+    components.retain(|component| !component.figures.is_empty());
+    components
 }
 
 fn throttled(hosts: &Hosts<'_>, name: &str, span: Span) -> Vec<Throttled> {
@@ -196,20 +174,21 @@ fn throttled(hosts: &Hosts<'_>, name: &str, span: Span) -> Vec<Throttled> {
 
 fn unread(samples: &[HostSample], name: &str) -> Vec<Unread> {
     let mut sources: BTreeMap<&str, Unread> = BTreeMap::new();
-    let mut read: BTreeMap<&str, u64> = BTreeMap::new();
     for sample in samples.iter().filter(|sample| sample.host == name) {
+        let new = || Unread { source: sample.source.to_string(), times: 0, read: 0, why: String::new() };
+        let source = sources.entry(sample.source.as_str()).or_insert_with(new);
         match &sample.reading {
             Reading::Failed(why) => {
-                let first =
-                    || Unread { source: sample.source.to_string(), times: 0, read: 0, why: why.clone() };
-                sources.entry(sample.source.as_str()).or_insert_with(first).times += 1;
+                if source.times == 0 {
+                    source.why.clone_from(why);
+                }
+                source.times += 1;
             }
-            Reading::Ok(_) => *read.entry(sample.source.as_str()).or_default() += 1,
+            Reading::Ok(_) => source.read += 1,
             Reading::Absent => {}
         }
     }
-    sources.iter_mut().for_each(|(source, unread)| unread.read = read.get(source).copied().unwrap_or(0));
-    sources.into_values().collect()
+    sources.into_values().filter(|source| source.times > 0).collect()
 }
 
 /// All threads that sampled a host, from their first sample to their last.
@@ -243,5 +222,5 @@ pub fn io_calls_per_sec(run: &Run, steps: &[StepSummary], position: usize) -> Ve
         });
         Some((name.to_owned(), calls.reduce(|a, b| a + b)?))
     };
-    hosts.names().into_iter().filter(|name| *name != GENERATOR).filter_map(of).collect()
+    hosts.names().into_iter().filter_map(of).collect()
 }

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use plimsoll_record::metric::cgroup;
 use plimsoll_record::{Counters, Metric, Source};
+use plimsoll_stats::mean;
 
 /// Two reads farther apart than this do not show what was between them: hosts are read once a second, so more than one
 /// read is missing there.
-const GAP_MOST_NS: u64 = 2_500_000_000;
+const MAX_GAP_NS: u64 = 2_500_000_000;
 /// A rate is known only if reads cover this part of the time it is for.
 const MIN_COVERED: f64 = 0.5;
 /// A gauge that was not read within a span was that of a read so near to it.
@@ -36,16 +37,6 @@ impl Span {
 struct Read<'a> {
     at_ns: u64,
     counters: &'a Counters,
-}
-
-/// The name of a counter that was made when it was read, such as an address among peers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct MadeName<'a>(&'a str);
-
-impl<'a> MadeName<'a> {
-    pub(crate) fn as_str(self) -> &'a str {
-        self.0
-    }
 }
 
 /// The reads of one subject, in order of time.
@@ -97,7 +88,7 @@ impl<'a> Track<'a> {
         for pair in values.windows(2) {
             let (before, after) = (pair[0], pair[1]);
             let between = Span { from_ns: before.0, to_ns: after.0 };
-            if after.0 - before.0 > GAP_MOST_NS {
+            if after.0 - before.0 > MAX_GAP_NS {
                 continue;
             }
             if let Some(shared) = between.shared(span) {
@@ -142,19 +133,19 @@ impl<'a> Track<'a> {
     /// The mean of a gauge within a span.
     pub(crate) fn mean(&self, metric: Metric, span: Span) -> Option<f64> {
         let values = self.gauges(metric, span);
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        (!values.is_empty()).then(|| mean(&values))
     }
 
     /// The mean within a span of one entry of a list that was read whole, so that an entry that is not on it is none; or else
     /// the value of the read nearest to the span.
-    pub(crate) fn mean_made(&self, name: MadeName<'_>, span: Span) -> Option<f64> {
-        let value = |read: &Read<'_>| read.counters.named(name.0).map(|value| value as f64);
+    pub(crate) fn mean_made(&self, name: &str, span: Span) -> Option<f64> {
+        let value = |read: &Read<'_>| read.counters.named(name).map(|value| value as f64);
         let inside = self.reads.iter().filter(|read| (span.from_ns..=span.to_ns).contains(&read.at_ns));
         let listed: Vec<f64> = inside.map(|read| value(read).unwrap_or(0.0)).collect();
         if listed.is_empty() {
             return nearest(self.reads.iter().filter_map(|read| Some((read.at_ns, value(read)?))), span);
         }
-        Some(listed.iter().sum::<f64>() / listed.len() as f64)
+        Some(mean(&listed))
     }
 
     /// The highest reading of a gauge within a span.
@@ -163,8 +154,8 @@ impl<'a> Track<'a> {
     }
 
     /// The highest value in the whole run of a counter whose name was made when it was read.
-    pub(crate) fn most_made(&self, name: MadeName<'_>) -> Option<f64> {
-        let values = self.reads.iter().filter_map(|read| read.counters.named(name.0));
+    pub(crate) fn most_made(&self, name: &str) -> Option<f64> {
+        let values = self.reads.iter().filter_map(|read| read.counters.named(name));
         values.max().map(|value| value as f64)
     }
 
@@ -174,8 +165,8 @@ impl<'a> Track<'a> {
     }
 
     /// The names that were ever read, each once; for a source whose names are made when they are read.
-    pub(crate) fn made_names(&self) -> BTreeSet<MadeName<'a>> {
-        self.reads.iter().flat_map(|read| read.counters.names()).map(MadeName).collect()
+    pub(crate) fn made_names(&self) -> BTreeSet<&'a str> {
+        self.reads.iter().flat_map(|read| read.counters.names()).collect()
     }
 }
 

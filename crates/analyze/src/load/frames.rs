@@ -28,9 +28,9 @@ pub(crate) fn per_second<'a>(
 }
 
 /// All counts of these frames together.
-pub(crate) fn counts_of(frames: &[&Frame]) -> Counts {
+pub(crate) fn counts_of<'a>(heads: impl IntoIterator<Item = &'a FrameHead>) -> Counts {
     let mut sum = Counts::default();
-    frames.iter().for_each(|frame| sum.merge(&frame.head.counts));
+    heads.into_iter().for_each(|head| sum.merge(&head.counts));
     sum
 }
 

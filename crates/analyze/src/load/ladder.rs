@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use plimsoll_plan::LadderSteps;
-use plimsoll_record::{Counts, FrameHead, Phase};
+use plimsoll_record::{FrameHead, Phase};
 use plimsoll_stats::mean;
 
-use super::frames::per_second;
+use super::frames::{counts_of, per_second};
 use super::series::series;
 use super::steady::settle_closed;
 
@@ -31,9 +31,8 @@ impl StepResult {
     /// What the frames of one step make, with the warm-up cut as in the final analysis.
     pub fn observe<'a>(connections: u32, heads: impl IntoIterator<Item = &'a FrameHead>) -> Self {
         let heads: Vec<&FrameHead> = heads.into_iter().collect();
-        let mut counts = Counts::default();
-        heads.iter().for_each(|head| counts.merge(&head.counts));
-        Self { connections, throughput_per_sec: throughput(&heads), success_ratio: counts.success_ratio() }
+        let success_ratio = counts_of(heads.iter().copied()).success_ratio();
+        Self { connections, throughput_per_sec: throughput(&heads), success_ratio }
     }
 }
 
@@ -119,6 +118,8 @@ fn plateau(done: &[StepResult]) -> Option<StopReason> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_record::Counts;
+
     use super::*;
 
     const DOUBLING: LadderSteps = LadderSteps::Doubling { connections_max: 100 };

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use plimsoll_plan::RateProfile;
-use plimsoll_record::{CorruptHistogram, Counts, Frame, Phase, Step};
+use plimsoll_record::{CorruptHistogram, Frame, Phase, Step};
 
-use super::frames::{merged, per_second};
+use super::frames::{counts_of, merged, per_second};
 use super::percentile::summary;
 use crate::RampWindow;
 
@@ -72,8 +72,6 @@ fn window(
     frames: &[&Frame],
 ) -> Result<RampWindow, CorruptHistogram> {
     let heads = || frames.iter().map(|frame| &frame.head);
-    let mut counts = Counts::default();
-    heads().for_each(|head| counts.merge(&head.counts));
     let last = heads().map(|head| head.interval).max().unwrap_or(0);
     let at_the_end = || heads().filter(|head| head.interval == last);
     Ok(RampWindow {
@@ -82,7 +80,7 @@ fn window(
         rate_per_sec,
         due_per_sec: per_second(heads(), |head| head.counts.intended),
         throughput_per_sec: per_second(heads(), |head| head.counts.completed),
-        success_ratio: counts.success_ratio(),
+        success_ratio: counts_of(heads()).success_ratio(),
         in_flight: at_the_end().map(|head| head.in_flight).sum(),
         backlog: at_the_end().map(|head| head.backlog).sum(),
         latency: summary(&merged(frames.iter().copied(), |frame| &frame.latency)?),

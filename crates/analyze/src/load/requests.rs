@@ -1,11 +1,11 @@
 //! What each request of the plan came to in one step, and which statuses are its successes.
 
 use plimsoll_plan::{Plan, RequestGroup};
-use plimsoll_record::{CorruptHistogram, Counts, Frame};
+use plimsoll_record::{CorruptHistogram, Frame};
 use plimsoll_scenario::{Check, CheckedResponse};
 use plimsoll_stats::wilson;
 
-use super::frames::{merged, per_second};
+use super::frames::{counts_of, merged, per_second};
 use super::percentile::summary;
 use crate::RequestSummary;
 
@@ -33,8 +33,7 @@ pub(crate) fn by_request(
 
 fn of_request(request: u16, name: &str, frames: &Divided<'_>) -> Result<RequestSummary, CorruptHistogram> {
     let own = |frame: &&&Frame| frame.head.request == request;
-    let mut counts = Counts::default();
-    frames.all.iter().filter(own).for_each(|frame| counts.merge(&frame.head.counts));
+    let counts = counts_of(frames.all.iter().filter(own).map(|frame| &frame.head));
     let ended: Vec<&Frame> = frames.ended.iter().filter(own).copied().collect();
     let measured = frames.measured.iter().map(|frame| &frame.head);
     Ok(RequestSummary {

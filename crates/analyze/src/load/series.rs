@@ -6,7 +6,7 @@ use plimsoll_record::{FrameHead, Phase};
 use plimsoll_stats::{Weighted, batch_means, median};
 
 /// One interval of a step, over all workers.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct Point {
     /// Number of the interval within the step.
     pub(crate) interval: u32,
@@ -31,38 +31,16 @@ impl Weighted for Point {
     }
 }
 
-/// The sums of one interval's frames.
-#[derive(Default)]
-struct Sums {
-    frames: usize,
-    began_ns: u64,
-    span_sec: f64,
-    rate_per_sec: f64,
-    completed: u64,
-    queue: u64,
-}
-
-impl Sums {
+impl Point {
+    /// Adds a frame; the lengths of the workers' frames are added up.
     fn add(&mut self, head: &FrameHead) {
         if head.of_worker() {
-            self.began_ns = if self.frames == 0 { head.began_ns } else { self.began_ns.min(head.began_ns) };
-            self.frames += 1;
+            self.began_ns = self.began_ns.min(head.began_ns);
             self.span_sec += head.span_sec();
         }
         self.rate_per_sec += head.counts.completed as f64 / head.span_sec();
         self.completed += head.counts.completed;
         self.queue += head.in_flight + head.backlog;
-    }
-
-    fn point(&self, interval: u32) -> Point {
-        Point {
-            interval,
-            began_ns: self.began_ns,
-            span_sec: self.span_sec / self.frames as f64,
-            rate_per_sec: self.rate_per_sec,
-            completed: self.completed,
-            queue: self.queue,
-        }
     }
 }
 
@@ -72,13 +50,17 @@ impl Sums {
 /// hand-over makes one frame of two intervals. A last frame that the end of the step cut to less than
 /// half the usual length is left out: its few requests would scatter more than all others.
 pub(crate) fn series<'a>(heads: impl IntoIterator<Item = &'a FrameHead>, workers: usize) -> Vec<Point> {
-    let mut intervals: BTreeMap<u32, Sums> = BTreeMap::new();
+    let mut intervals: BTreeMap<u32, (usize, Point)> = BTreeMap::new();
     for head in heads.into_iter().filter(|head| head.phase == Phase::Measure && head.ended_ns > head.began_ns)
     {
-        intervals.entry(head.interval).or_default().add(head);
+        let new = || (0, Point { interval: head.interval, began_ns: u64::MAX, ..Point::default() });
+        let (frames, point) = intervals.entry(head.interval).or_insert_with(new);
+        *frames += usize::from(head.of_worker());
+        point.add(head);
     }
-    let complete = intervals.iter().filter(|(_, sums)| sums.frames == workers);
-    let mut points: Vec<Point> = complete.map(|(interval, sums)| sums.point(*interval)).collect();
+    let complete = intervals.into_values().filter(|(frames, _)| *frames == workers);
+    let mean = |(frames, point): (usize, Point)| Point { span_sec: point.span_sec / frames as f64, ..point };
+    let mut points: Vec<Point> = complete.map(mean).collect();
     let usual_sec = median(points.iter().map(|point| point.span_sec).collect()).unwrap_or(0.0);
     if points.last().is_some_and(|last| last.span_sec < usual_sec / 2.0) {
         points.pop();

@@ -108,11 +108,6 @@ pub(crate) fn settle_open(points: &[Point], offered_per_sec: f64) -> Settled {
     Settled { cut: 0, half_width, steadiness }
 }
 
-/// Judges an open loop whose rate changes: all of it is kept, and nothing is said of an interval that supposes a level.
-pub(crate) fn settle_ramp() -> Settled {
-    Settled { cut: 0, half_width: None, steadiness: Steadiness::Ramp }
-}
-
 /// Whether a running closed-loop step may end, because its throughput is steady and known to ±2 %.
 ///
 /// `heads` are the frames of this step so far, of all its `workers`. Looks fall on every fifth complete

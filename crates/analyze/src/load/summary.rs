@@ -11,9 +11,10 @@ use super::percentile::summary;
 use super::ramp_windows::over_time;
 use super::requests::{Divided, by_request};
 use super::series::{Point, series};
-use super::steady::{Settled, settle_closed, settle_open, settle_ramp};
-use crate::generator::{Evidence, self_check};
-use crate::{Estimate, StepSummary};
+use super::steady::{Settled, settle_closed, settle_open};
+use crate::generator::evidence::Evidence;
+use crate::generator::self_check;
+use crate::{Estimate, Steadiness, StepSummary};
 
 /// The frames of a step, divided by the cut.
 struct Window<'a> {
@@ -37,7 +38,8 @@ impl<'a> Window<'a> {
 fn settle(step: &Step, varies: bool, points: &[Point]) -> Settled {
     match step.rate_per_sec {
         None => settle_closed(points),
-        Some(_) if varies => settle_ramp(),
+        // All of it is kept, and nothing is said of an interval that supposes a level.
+        Some(_) if varies => Settled { cut: 0, half_width: None, steadiness: Steadiness::Ramp },
         Some(rate) => settle_open(points, rate),
     }
 }
@@ -130,7 +132,7 @@ pub(crate) fn summarize(
     let measured: Vec<&FrameHead> = window.measured.iter().map(|frame| &frame.head).collect();
     let (began_ns, ended_ns) = bounds_ns(&window.measured).unwrap_or((step.began_ns, step.began_ns));
     let load_began_ns = bounds_ns(frames).map_or(step.began_ns, |(began, _)| began);
-    let counts = counts_of(frames);
+    let counts = counts_of(frames.iter().map(|frame| &frame.head));
     let ended: Vec<&Frame> = window.ended().collect();
     let divided = Divided { all: frames, measured: &window.measured, ended: &ended };
     let mut summary = StepSummary {
@@ -159,6 +161,7 @@ pub(crate) fn summarize(
     };
     let all: Vec<&FrameHead> = frames.iter().map(|frame| &frame.head).collect();
     summary.generator = self_check(&Evidence {
+        run,
         plan,
         step,
         summary: &summary,
@@ -167,9 +170,6 @@ pub(crate) fn summarize(
         measured_mean_ns,
         measured_service_mean_ns,
         send_lag: &send_lag,
-        hosts: &run.hosts,
-        machine: &run.manifest.machine,
-        started_unix_ms: run.manifest.started_unix_ms,
     });
     Ok(summary)
 }

@@ -4,7 +4,7 @@ use super::row::TableRow;
 use crate::findings::{
     Advice, At, Claim, Confidence, Evidence, LawBreach, Limit, Observation, Place, Verdict,
 };
-use crate::generator::bounds::LITTLE_ERROR;
+use crate::generator::health::LITTLE_ERROR;
 
 /// The breach of a row, if what is under way by the law differs from its connections by more than 5 %. Rows without
 /// connections or response time cannot be checked.

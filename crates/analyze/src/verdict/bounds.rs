@@ -35,4 +35,4 @@ pub(crate) const OVERFLOWN: f64 = 0.01;
 /// A window shorter than this reports nothing of hosts, in seconds. The kernel counts the time of CPUs in ticks of 10 ms, of
 /// which one more or less may lie between two reads: that must stay within what two limits are distinguished by. It also is
 /// two periods of a quota by default.
-pub(crate) const WINDOW_LEAST_SEC: f64 = 0.010 / TIE;
+pub(crate) const MIN_WINDOW_SEC: f64 = 0.010 / TIE;

@@ -89,7 +89,7 @@ fn too_short(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
     }
     let measured_sec = ctx.decisive().measured_sec;
     let mut evidence = base.evidence;
-    evidence.insert(0, ctx.row(Observation::MeasuredTime, measured_sec, Some(bounds::WINDOW_LEAST_SEC)));
+    evidence.insert(0, ctx.row(Observation::MeasuredTime, measured_sec, Some(bounds::MIN_WINDOW_SEC)));
     let advice = vec![Advice::TooShort];
     Verdict { evidence, advice, ..ctx.case.verdict(Limit::Unknown, Confidence::Unknown) }
 }

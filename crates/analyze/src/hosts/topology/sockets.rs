@@ -7,7 +7,7 @@ use plimsoll_record::metric::listener;
 use plimsoll_record::{Address, Source, Subject};
 
 use super::Door;
-use crate::hosts::track::{MadeName, Span, Track};
+use crate::hosts::track::{Span, Track};
 use crate::hosts::tracks::Hosts;
 
 /// Where an address leads to.
@@ -52,7 +52,7 @@ struct Listening<'a> {
 struct Peer<'a> {
     track: &'a Track<'a>,
     /// The address as the host wrote it.
-    written: MadeName<'a>,
+    written: &'a str,
     most: u64,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Sockets<'a> {
         for written in track.made_names() {
             let most = track.most_made(written).unwrap_or(0.0) as u64;
             // A name that is no address is of another version.
-            if let Some(address) = Address::parse(written.as_str()).filter(|_| most > 0) {
+            if let Some(address) = Address::parse(written).filter(|_| most > 0) {
                 peers.insert(address, Peer { track, written, most });
             }
         }

@@ -25,7 +25,7 @@ fn sleeps_per_sec(track: &Track<'_>, span: Span) -> Option<f64> {
 impl RuleContext<'_> {
     /// True if the deciding step was measured for long enough that reads of hosts say something of it.
     pub(crate) fn is_long_enough(&self) -> bool {
-        self.decisive().measured_sec >= bounds::WINDOW_LEAST_SEC
+        self.decisive().measured_sec >= bounds::MIN_WINDOW_SEC
     }
 
     /// The step of the lowest throughput: its index, and its throughput.

@@ -1,0 +1,96 @@
+//! The parts of a run that are judged by themselves: the load before an experiment on the verdict and the load after it, and
+//! steps that were held for CPU profiles.
+
+use std::borrow::Cow;
+
+use plimsoll_plan::{Level, Load, Plan, RateProfile};
+use plimsoll_record::{Frame, Reading, Run, Source, Step};
+
+use crate::findings::{Findings, Raise};
+
+/// A change that was asked for during a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Intervention {
+    /// What was raised, or why it was not, as it was recorded.
+    pub(crate) outcome: Result<Raise, String>,
+    began_ns: u64,
+    ended_ns: u64,
+}
+
+impl Intervention {
+    /// The first one of a run, if there is one.
+    pub(crate) fn find(run: &Run) -> Option<Self> {
+        let sample = run.hosts.iter().find(|sample| sample.source == Source::Intervention)?;
+        let outcome = match &sample.reading {
+            Reading::Ok(counters) => Ok(Raise::from_sample(sample, counters)?),
+            Reading::Failed(why) => Err(why.clone()),
+            Reading::Absent => return None,
+        };
+        Some(Self { outcome, began_ns: sample.began_ns, ended_ns: sample.ended_ns })
+    }
+
+    /// The run as it was up to then, as if it had ended there.
+    pub(crate) fn before(&self, run: &Run) -> Run {
+        let mut first = with_steps(run, |step| step.began_ns < self.began_ns);
+        first.hosts.retain(|sample| sample.began_ns < self.began_ns);
+        first
+    }
+
+    /// The load that was made after it, by itself.
+    pub(crate) fn after(&self, run: &Run) -> Run {
+        let mut second = with_steps(run, |step| step.began_ns >= self.ended_ns);
+        second.hosts.retain(|sample| sample.source != Source::Intervention);
+        second
+    }
+}
+
+/// Whether a step was held for a profile.
+fn is_held(run: &Run, step: &Step) -> bool {
+    run.profiles.iter().any(|profile| profile.step == step.index)
+}
+
+/// The run without these steps: a profile changes neither its figures nor its verdict.
+pub(crate) fn without_held(run: &Run) -> Cow<'_, Run> {
+    if run.profiles.is_empty() {
+        return Cow::Borrowed(run);
+    }
+    Cow::Owned(with_steps(run, |step| !is_held(run, step)))
+}
+
+/// These steps alone.
+pub(crate) fn held(run: &Run) -> impl Iterator<Item = &Step> {
+    run.steps.iter().filter(|step| is_held(run, step))
+}
+
+/// The level that is held for a profile: that of the plateau, or else of the last step; of a rate that changes, its
+/// highest. `None` if no step was made.
+pub fn level_to_profile(plan: &Plan, findings: &Findings) -> Option<Level> {
+    let last = findings.steps.last()?;
+    Some(match &plan.load {
+        Load::Ladder { depth, .. } => {
+            let connections = findings.knee.map_or(last.connections, |knee| knee.plateau_connections);
+            Level::Closed { connections, depth: *depth }
+        }
+        Load::Single { level: Level::Open { profile, arrivals, connections, depth }, .. } => Level::Open {
+            profile: RateProfile::Constant(profile.peak_per_sec()),
+            arrivals: *arrivals,
+            connections: *connections,
+            depth: *depth,
+        },
+        Load::Single { level, .. } => level.clone(),
+    })
+}
+
+/// A run with only such steps, and their frames.
+fn with_steps(run: &Run, keeps: impl Fn(&Step) -> bool) -> Run {
+    let steps: Vec<_> = run.steps.iter().filter(|step| keeps(step)).cloned().collect();
+    let of_steps = |frame: &&Frame| steps.iter().any(|step| step.index == frame.head.step);
+    Run {
+        manifest: run.manifest.clone(),
+        frames: run.frames.iter().filter(of_steps).cloned().collect(),
+        hosts: run.hosts.clone(),
+        events: run.events.clone(),
+        profiles: run.profiles.clone(),
+        steps,
+    }
+}
