@@ -157,10 +157,7 @@ fn raised(amount: u64) -> u64 {
     amount + amount / 2
 }
 
-/// What to raise in order to try the verdict, and the index of the step to be loaded again.
-///
-/// # Errors
-/// When it cannot be tried, and why.
+/// What to raise in order to try the verdict, and the index of the step to be loaded again; or why it cannot be tried.
 pub fn experiment(findings: &Findings) -> Result<(Raise, u32), UntriedVerdict> {
     let verdict = &findings.verdict;
     let step = repeated(findings).ok_or(UntriedVerdict::NoLevel)?;

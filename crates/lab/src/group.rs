@@ -230,10 +230,7 @@ fn quota_us(cores: f64) -> (u64, u64) {
     (quota.round() as u64, period.round() as u64)
 }
 
-/// Removes a group with all below it, once the processes in it have ended.
-///
-/// # Errors
-/// When it is not there, or does not become empty in time.
+/// Removes a group with all below it, once the processes in it have ended; fails if it does not become empty in time.
 pub(crate) fn remove_tree(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)?.filter_map(Result::ok) {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

@@ -58,9 +58,6 @@ impl LabHost {
     }
 
     /// Starts a program in it, in this folder. It is killed when the handle is dropped.
-    ///
-    /// # Errors
-    /// When it cannot be started.
     pub fn spawn(&self, mut command: Command, folder: &Path) -> Result<LabProcess<'_>, LabError> {
         let program = command.get_program().to_string_lossy().into_owned();
         Ok(LabProcess { child: self.start(&mut command, &program, folder)?, _host: self })
@@ -86,10 +83,8 @@ impl LabHost {
         child.map_err(|reason| LabError::Start { host: self.name.clone(), command: text.to_owned(), reason })
     }
 
-    /// Changes its caps while everything runs. Caps that the new capacity does not name stay.
-    ///
-    /// # Errors
-    /// When a cap cannot be set; those before it are changed then.
+    /// Changes its caps while everything runs. Caps that the new capacity does not name stay; if one cannot be set, those
+    /// before it are changed.
     pub fn change_caps(&mut self, capacity: &Capacity) -> Result<(), LabError> {
         let granted = self.groups.cap(capacity)?;
         let now = &mut self.capacity;
@@ -108,18 +103,12 @@ impl LabHost {
     }
 
     /// Gives a host that starts uncapped all processors, until [`Self::apply_caps`].
-    ///
-    /// # Errors
-    /// When its cap cannot be changed.
     pub fn uncap(&mut self) -> Result<(), LabError> {
         let all = Cores::allowed().map_or(1, |cores| cores.numbers().len()) as f64;
         self.change_cores(self.cores_later.map(|_| all))
     }
 
     /// Caps the cores of a host that starts uncapped.
-    ///
-    /// # Errors
-    /// When its cap cannot be changed.
     pub fn apply_caps(&mut self) -> Result<(), LabError> {
         self.change_cores(self.cores_later)
     }
@@ -141,20 +130,14 @@ impl LabHost {
         link::batch("tc", &link::cap_lines(&self.port, packets, link_in_bits_per_sec), &self.hub, &self.name)
     }
 
-    /// Its network, as long as the host is there.
-    ///
-    /// # Errors
-    /// When its first process has ended.
+    /// Its network; fails if its first process has ended.
     pub fn network(&self) -> Result<NetworkNamespace, LabError> {
         let gone =
             |reason: io::Error| LabError::Namespaces { host: self.name.clone(), reason: reason.to_string() };
         self.sandbox.network().map_err(gone)
     }
 
-    /// The first of its services that failed.
-    ///
-    /// # Errors
-    /// When there is one.
+    /// Fails with the first of its services that failed.
     pub fn alive(&mut self) -> Result<(), LabError> {
         for service in &mut self.services {
             if let Some(status) = service.failure() {
@@ -189,10 +172,7 @@ pub struct LabProcess<'a> {
 }
 
 impl LabProcess<'_> {
-    /// Asks it to end as Ctrl-C does.
-    ///
-    /// # Errors
-    /// When it has ended.
+    /// Asks it to end as Ctrl-C does; fails if it has ended.
     pub fn interrupt(&mut self) -> io::Result<()> {
         match self.child.try_wait()? {
             Some(_) => Err(io::Error::from(io::ErrorKind::NotFound)),

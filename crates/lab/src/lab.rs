@@ -68,10 +68,8 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Makes the hosts, starts what runs on them and waits until all are ready.
-    ///
-    /// # Errors
-    /// When that fails; then nothing is left. The error holds the last lines of what failed.
+    /// Makes the hosts, starts what runs on them and waits until all are ready. After an error nothing is left; it holds the last
+    /// lines of what failed.
     pub fn up(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
         let count = spec.hosts.len() + spec.generator.count as usize;
         if count > naming::MAX_HOSTS {
@@ -112,10 +110,7 @@ impl Lab {
         self.lease.number
     }
 
-    /// Whether all services still run.
-    ///
-    /// # Errors
-    /// When one failed.
+    /// Fails if a service failed.
     pub fn alive(&mut self) -> Result<(), LabError> {
         self.hosts.iter_mut().try_for_each(LabHost::alive)
     }

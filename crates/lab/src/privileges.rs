@@ -18,10 +18,7 @@ pub enum Privileges {
 
 impl Privileges {
     /// Acquires the privileges: without the capabilities, this process becomes root of a user namespace of its own. Call it
-    /// before the process has a second thread.
-    ///
-    /// # Errors
-    /// When neither is possible; the error names the missing capability.
+    /// before the process has a second thread. If neither is possible, the error names the missing capability.
     pub fn acquire() -> Result<Self, LabError> {
         let Some(capability) = missing_capability() else { return Ok(Self::Root) };
         // Within the namespace this number is zero.

@@ -26,10 +26,7 @@ impl NotReady {
     }
 }
 
-/// Checks once, from a network in which the lab's hosts can be reached.
-///
-/// # Errors
-/// When the host is not ready yet.
+/// Checks once, from a network in which the lab's hosts can be reached; fails while the host is not ready.
 pub(crate) fn check(sign: &Ready, address: Ipv4Addr, name: &str) -> Result<(), NotReady> {
     let (Ready::Tcp(port) | Ready::Page { port, .. }) = sign;
     let silent = |what: &str, error: io::Error| NotReady::Silent(format!("{what}: {error}"));

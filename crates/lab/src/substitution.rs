@@ -20,10 +20,7 @@ pub struct Variables<'a> {
 }
 
 impl Variables<'_> {
-    /// The text with values in place of its variables.
-    ///
-    /// # Errors
-    /// When one names a host that is not there, or the folder of services and there is none.
+    /// The text with values in place of its variables; fails if one names a host or a folder of services that is not there.
     pub fn substitute(&self, text: &str) -> Result<String, LabError> {
         replace(text, |name| match name {
             "dir" => Ok(Some(self.folder.display().to_string())),
@@ -36,10 +33,7 @@ impl Variables<'_> {
     }
 }
 
-/// A URL with addresses in place of its `${host:NAME}`.
-///
-/// # Errors
-/// When one names a host that is not there.
+/// A URL with addresses in place of its `${host:NAME}`; fails if one names a host that is not there.
 pub fn substitute_hosts(text: &str, hosts: &[(String, Ipv4Addr)]) -> Result<String, LabError> {
     replace(text, |name| host(name, hosts))
 }

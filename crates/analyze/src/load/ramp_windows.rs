@@ -36,9 +36,6 @@ fn ends_sec(profile: &RateProfile) -> Vec<f64> {
 ///
 /// A frame belongs to the window that its middle falls into. A response counts when it came, so at a rising rate what is
 /// answered stays behind what is due by about the latency.
-///
-/// # Errors
-/// When a stored histogram cannot be decoded.
 pub(crate) fn over_time(
     profile: Option<&RateProfile>,
     step: &Step,

@@ -18,9 +18,6 @@ pub(crate) struct Divided<'a> {
 }
 
 /// The requests of a plan of several, in its order; none for a plan of one, whose figures are those of its step.
-///
-/// # Errors
-/// When a stored histogram cannot be decoded.
 pub(crate) fn by_request(
     names: &[RequestGroup],
     frames: &Divided<'_>,

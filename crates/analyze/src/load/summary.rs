@@ -111,9 +111,6 @@ fn throughput(window: &Window<'_>) -> Estimate {
 }
 
 /// What one step of a run came to, from its frames and what is known of the generator's host.
-///
-/// # Errors
-/// When a stored histogram cannot be decoded.
 pub(crate) fn summarize(
     run: &Run,
     plan: &Plan,

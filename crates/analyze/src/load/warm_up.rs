@@ -55,10 +55,7 @@ impl WarmUp {
         self.taken.clear();
     }
 
-    /// Takes in a frame.
-    ///
-    /// # Errors
-    /// When its times cannot be read.
+    /// Takes in a frame; fails if its times cannot be decoded.
     pub fn add(&mut self, frame: &Frame) -> Result<(), CorruptHistogram> {
         if self.by == Speed::ServiceTime {
             let mut times = latency_histogram();

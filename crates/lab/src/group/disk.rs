@@ -14,10 +14,7 @@ pub(super) const LIMITS_V1: [&str; 2] = ["blkio.throttle.read_bps_device", "blki
 pub(super) const NO_GROUP: &str = "it takes a control group that may be written (controller io of version 2, or blkio of \
                                    version 1) and a kernel with CONFIG_BLK_DEV_THROTTLING";
 
-/// The numbers of the device that a folder is on, in the form `254:0` in which control groups take them.
-///
-/// # Errors
-/// Why it is on none, in words.
+/// The numbers of the device that a folder is on, in the form `254:0` in which control groups take them; or why it is on none.
 pub(super) fn device_of(folder: &Path) -> Result<String, &'static str> {
     let number = fs::metadata(folder).map_err(|_| "the lab's own folder cannot be read")?.dev();
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
