@@ -1,7 +1,6 @@
 //! Files that list requests: vegeta's two target formats, and plain lists of URLs.
 
-use annotation::Waiting;
-use error::{Line, at};
+use error::at;
 use text::is_url;
 
 use crate::suggestion::quoted;
@@ -29,28 +28,10 @@ pub fn parse_requests(text: &str) -> Result<Vec<RequestText>, RequestsError> {
     if first.starts_with('{') {
         json_lines::parse(lines())
     } else if http_format::split_target(first).is_some() {
-        http_format::parse(lines())
+        http_format::parse(lines(), false)
     } else if is_url(first) || !first.contains(char::is_whitespace) && first.contains("://") {
-        parse_urls(lines())
+        http_format::parse(lines(), true)
     } else {
         Err(at(number)(Fault::Format(quoted(first))))
     }
-}
-
-/// Reads one URL or path per line, each a GET.
-fn parse_urls<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Vec<RequestText>, RequestsError> {
-    let mut requests = Vec::new();
-    let mut waiting = Waiting::default();
-    for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
-        if line.starts_with('#') {
-            waiting.read((number, line))?;
-            continue;
-        }
-        if !is_url(line) {
-            return Err(at(number)(Fault::Url(quoted(line))));
-        }
-        requests.push(RequestText::begin("GET", line, number, &mut waiting));
-    }
-    waiting.finish()?;
-    Ok(requests)
 }

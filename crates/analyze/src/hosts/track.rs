@@ -54,7 +54,7 @@ impl<'a> Track<'a> {
 
     /// The metric of this track's source that counts the same as this one.
     pub(crate) fn own(&self, metric: Metric) -> Option<Metric> {
-        metric.of(self.source)
+        metric.in_source(self.source)
     }
 
     pub(super) fn push(&mut self, at_ns: u64, counters: &'a Counters) {

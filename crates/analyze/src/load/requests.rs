@@ -32,6 +32,7 @@ fn of_request(request: u16, name: &str, frames: &Divided<'_>) -> Result<RequestS
     let own = |frame: &&&Frame| frame.head.request == request;
     let counts = counts_of(frames.all.iter().filter(own).map(|frame| &frame.head));
     let ended: Vec<&Frame> = frames.ended.iter().filter(own).copied().collect();
+    let latency = summary(&merged(ended.iter().copied(), |frame| &frame.latency)?);
     let measured = frames.measured.iter().map(|frame| &frame.head);
     Ok(RequestSummary {
         name: name.to_owned(),
@@ -41,8 +42,11 @@ fn of_request(request: u16, name: &str, frames: &Divided<'_>) -> Result<RequestS
         success_ratio: counts.success_ratio(),
         success_interval: wilson(counts.ok, counts.ended()),
         counts,
-        latency: summary(&merged(ended.iter().copied(), |frame| &frame.latency)?),
-        service: summary(&merged(ended.iter().copied(), Frame::service_times)?),
+        latency,
+        service: match ended.iter().any(|frame| frame.service.is_some()) {
+            true => summary(&merged(ended.iter().copied(), Frame::service_times)?),
+            false => latency,
+        },
     })
 }
 
@@ -52,7 +56,7 @@ pub fn wants_status(plan: &Plan, status: u16) -> bool {
     let answer = CheckedResponse { status, body_bytes: 0, head: &[], body: &[] };
     let checks = plan.checks.iter().filter_map(|typed| Check::parse(typed).ok());
     let mut verdicts =
-        checks.filter(Check::is_of_status).map(|check| check.evaluate(&answer).passed()).peekable();
+        checks.filter(Check::is_of_status).map(|check| check.holds(&answer)).peekable();
     match verdicts.peek() {
         None => (200..400).contains(&status),
         Some(_) => verdicts.all(|held| held),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use plimsoll_plan::{Level, Plan, RateProfile};
-use plimsoll_record::{CorruptHistogram, Frame, FrameHead, Phase, Run, Step, StepEnd};
+use plimsoll_record::{CorruptHistogram, EncodedHistogram, Frame, FrameHead, Phase, Run, Step, StepEnd};
 use plimsoll_stats::wilson;
 
 use super::frames::{counts_of, merged, per_second};
@@ -14,7 +14,7 @@ use super::series::{Point, series};
 use super::steady::{Settled, settle_closed, settle_open};
 use crate::generator::evidence::Evidence;
 use crate::generator::self_check;
-use crate::{Estimate, Steadiness, StepSummary};
+use crate::{Estimate, Steadiness, StepSummary, TimeSummary};
 
 /// The frames of a step, divided by the cut.
 struct Window<'a> {
@@ -110,6 +110,17 @@ fn throughput(window: &Window<'_>) -> Estimate {
     Estimate { value, interval }
 }
 
+/// The times of the requests of the measured window, and the mean of those that ended within it.
+fn times(
+    window: &Window<'_>,
+    which: impl Fn(&Frame) -> &EncodedHistogram,
+) -> Result<(TimeSummary, f64), CorruptHistogram> {
+    let mut times = merged(window.measured.iter().copied(), &which)?;
+    let mean_ns = times.mean();
+    window.after.iter().try_for_each(|frame| which(frame).add_to(&mut times))?;
+    Ok((summary(&times), mean_ns))
+}
+
 /// What one step of a run came to, from its frames and what is known of the generator's host.
 pub(crate) fn summarize(
     run: &Run,
@@ -119,12 +130,11 @@ pub(crate) fn summarize(
 ) -> Result<StepSummary, CorruptHistogram> {
     let profile = plan.level().and_then(Level::profile);
     let window = window(step, profile.is_some_and(RateProfile::varies), frames);
-    let mut latency = merged(window.measured.iter().copied(), |frame| &frame.latency)?;
-    let measured_mean_ns = latency.mean();
-    window.after.iter().try_for_each(|frame| frame.latency.add_to(&mut latency))?;
-    let mut service = merged(window.measured.iter().copied(), Frame::service_times)?;
-    let measured_service_mean_ns = service.mean();
-    window.after.iter().try_for_each(|frame| frame.service_times().add_to(&mut service))?;
+    let (latency, measured_mean_ns) = times(&window, |frame| &frame.latency)?;
+    let (service, measured_service_mean_ns) = match window.ended().any(|frame| frame.service.is_some()) {
+        true => times(&window, Frame::service_times)?,
+        false => (latency, measured_mean_ns),
+    };
     let send_lag = merged(window.ended(), |frame| &frame.send_lag)?;
     let measured: Vec<&FrameHead> = window.measured.iter().map(|frame| &frame.head).collect();
     let (began_ns, ended_ns) = bounds_ns(&window.measured).unwrap_or((step.began_ns, step.began_ns));
@@ -148,8 +158,8 @@ pub(crate) fn summarize(
         steadiness: window.settled.steadiness,
         end: step.end,
         lost_at_sec: (step.end == StepEnd::TargetLost).then(|| lost_at_ns(step, &window) as f64 / 1e9),
-        latency: summary(&latency),
-        service: summary(&service),
+        latency,
+        service,
         connect: summary(&merged(window.measured.iter().copied(), |frame| &frame.connect)?),
         handshake: summary(&merged(window.measured.iter().copied(), |frame| &frame.handshake)?),
         requests: by_request(&plan.requests, &divided)?,

@@ -1,13 +1,17 @@
-//! vegeta's `http` format: `METHOD URL`, header lines, `@/path/to/body`, an empty line between requests.
+//! vegeta's `http` format: `METHOD URL`, header lines, `@/path/to/body`, an empty line between requests; and plain lists of
+//! URLs or paths, each a GET.
 
 use super::annotation::Waiting;
 use super::error::{Fault, Line, RequestsError, at};
 use super::text::{Body, RequestText, is_url};
 use crate::suggestion::quoted;
 
-/// Reads the whole file.
-pub(super) fn parse<'a>(lines: impl Iterator<Item = Line<'a>>) -> Result<Vec<RequestText>, RequestsError> {
-    let mut reading = Reading::default();
+/// Reads the whole file; `urls` if it is a plain list of them.
+pub(super) fn parse<'a>(
+    lines: impl Iterator<Item = Line<'a>>,
+    urls: bool,
+) -> Result<Vec<RequestText>, RequestsError> {
+    let mut reading = Reading { urls, ..Reading::default() };
     for (number, line) in lines {
         reading.line((number, line))?;
     }
@@ -23,6 +27,7 @@ pub(super) fn split_target(line: &str) -> Option<(&str, &str)> {
 
 #[derive(Default)]
 struct Reading {
+    urls: bool,
     requests: Vec<RequestText>,
     /// Whether the last request may still get headers or a body.
     open: bool,
@@ -39,10 +44,11 @@ impl Reading {
             return self.waiting.read((number, line));
         }
         let within = self.requests.last_mut().filter(|_| self.open);
-        match (split_target(line), within) {
+        let target = if self.urls { Some(("GET", line)) } else { split_target(line) };
+        match (target, within) {
             (Some((method, target)), _) if is_url(target) => {
                 self.requests.push(RequestText::begin(method, target, number, &mut self.waiting));
-                self.open = true;
+                self.open = !self.urls;
                 Ok(())
             }
             (Some((_, target)), None) => Err(at(number)(Fault::Url(quoted(target)))),
