@@ -4,8 +4,7 @@ use plimsoll_plan::{Load, Plan, UnreadablePlan};
 use plimsoll_record::{CorruptHistogram, Frame, Run, Step};
 use plimsoll_stats::usl;
 
-use crate::hosts::step_samples::{self, StepSamples};
-use crate::hosts::tracks::Hosts;
+use crate::hosts::tracks::{self, Hosts, StepSamples};
 use crate::hosts::{topology, usage};
 use crate::load::knee::{knee, usable};
 use crate::load::slo::Reach;
@@ -76,7 +75,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
 /// What requests pass, what was used of the hosts, and what limits.
 fn judged(run: &Run, case: &verdict::Case<'_>) -> (Topology, Vec<Resource>, Verdict) {
     let hosts = Hosts::new(&run.hosts);
-    let spans = step_samples::spans(run, case.steps);
+    let spans = tracks::spans(run, case.steps);
     let machine_cores = f64::from(run.manifest.machine.limits.cores);
     let samples = StepSamples { hosts: &hosts, spans: &spans, machine_cores };
     let resources = usage::resources(&samples, case.steps);

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_record::FrameHead;
+use plimsoll_record::{FrameHead, WorkerTime};
 
 use crate::load::frames::per_second;
 use evidence::Evidence;
@@ -18,37 +18,26 @@ mod law;
 mod machine;
 mod rules;
 
-/// What one worker's thread spent in the measured window, in nanoseconds.
-#[derive(Debug, Clone, Copy, Default)]
-struct Spent {
-    span_ns: u64,
-    user_ns: u64,
-    system_ns: u64,
-    starved_ns: u64,
-}
-
-impl Spent {
-    fn load(&self, worker: u32) -> WorkerLoad {
-        let ratio = |part_ns| if self.span_ns == 0 { 0.0 } else { part_ns as f64 / self.span_ns as f64 };
-        WorkerLoad {
-            worker,
-            cpu_ratio: ratio(self.user_ns + self.system_ns),
-            kernel_ratio: ratio(self.system_ns),
-            starved_ratio: ratio(self.starved_ns),
-        }
-    }
-}
-
+/// What each worker's thread spent of the time of these frames.
 fn load_by_worker(heads: &[&FrameHead]) -> Vec<WorkerLoad> {
-    let mut workers: BTreeMap<u32, Spent> = BTreeMap::new();
+    let mut workers: BTreeMap<u32, (u64, WorkerTime)> = BTreeMap::new();
     for head in heads.iter().filter(|head| head.of_worker()) {
-        let spent = workers.entry(head.worker).or_default();
-        spent.span_ns += head.ended_ns.saturating_sub(head.began_ns);
+        let (span_ns, spent) = workers.entry(head.worker).or_default();
+        *span_ns += head.ended_ns.saturating_sub(head.began_ns);
         spent.user_ns += head.time.user_ns;
         spent.system_ns += head.time.system_ns;
         spent.starved_ns += head.time.starved_ns;
     }
-    workers.iter().map(|(worker, spent)| spent.load(*worker)).collect()
+    let load = |(worker, (span_ns, spent)): (u32, (u64, WorkerTime))| {
+        let ratio = |part_ns| if span_ns == 0 { 0.0 } else { part_ns as f64 / span_ns as f64 };
+        WorkerLoad {
+            worker,
+            cpu_ratio: ratio(spent.user_ns + spent.system_ns),
+            kernel_ratio: ratio(spent.system_ns),
+            starved_ratio: ratio(spent.starved_ns),
+        }
+    };
+    workers.into_iter().map(load).collect()
 }
 
 /// The generator's health over one step.

@@ -1,13 +1,12 @@
 //! What hosts reported: their samples by subject, and what is made of them.
 //!
-//! `tracks` sorts the samples; `track` reads one of them over time, and `step_samples` next to the steps; `usage` says how
+//! `tracks` sorts the samples next to the steps; `track` reads one of them over time; `usage` says how
 //! much of each `resource` a step used, and `demand` how much of it a request uses; `topology` follows connections
 //! from process to process; `host_view` lists what else is known of a host.
 
 pub(crate) mod demand;
 pub(crate) mod host_view;
 pub(crate) mod resource;
-pub(crate) mod step_samples;
 pub(crate) mod topology;
 pub(crate) mod track;
 pub(crate) mod tracks;

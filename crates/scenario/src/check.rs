@@ -1,9 +1,10 @@
 //! Checks: the conditions that a response must meet to count as a success.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use json::JsonMatch;
-use pattern::{SizeRange, StatusPattern, TextMatch};
+use pattern::{StatusPattern, TextMatch};
 
 mod json;
 mod parse;
@@ -68,7 +69,7 @@ pub enum CheckError {
 #[derive(Debug, Clone)]
 enum Kind {
     Status(Vec<StatusPattern>),
-    Size(SizeRange),
+    Size(RangeInclusive<u64>),
     Header { name: String, value: TextMatch },
     Body(TextMatch),
     Json(JsonMatch),
@@ -107,7 +108,7 @@ impl Check {
         }
         match &self.kind {
             Kind::Status(patterns) => patterns.iter().any(|pattern| pattern.holds(response.status)),
-            Kind::Size(range) => range.holds(response.body_bytes),
+            Kind::Size(range) => range.contains(&response.body_bytes),
             Kind::Header { name, value } => {
                 header_values(response.head, name).any(|found| value.holds(found.trim_ascii()))
             }

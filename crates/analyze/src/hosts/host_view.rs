@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use plimsoll_record::metric::{go, jvm, mariadb, memcached, nginx, probe, process, redis};
 use plimsoll_record::{HostSample, Metric, MetricKind, Reading, Run, Source, Subject, Unit};
 
-use super::step_samples::spans;
 use super::track::{Span, Track};
-use super::tracks::Hosts;
+use super::tracks::{Hosts, spans};
 use crate::StepSummary;
 use Form::{Always, Growing, Waiters};
 

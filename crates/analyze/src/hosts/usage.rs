@@ -9,9 +9,8 @@ use plimsoll_record::{Metric, Source, Subject};
 
 use super::demand::{Demand, Load, demand};
 use super::resource::{Resource, ResourceKind};
-use super::step_samples::StepSamples;
 use super::track::Track;
-use super::tracks::GENERATOR;
+use super::tracks::{GENERATOR, StepSamples};
 use crate::StepSummary;
 use crate::load::knee::{counts_for_capacity, whole};
 

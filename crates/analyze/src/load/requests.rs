@@ -55,8 +55,7 @@ fn of_request(request: u16, name: &str, frames: &Divided<'_>) -> Result<RequestS
 pub fn wants_status(plan: &Plan, status: u16) -> bool {
     let answer = CheckedResponse { status, body_bytes: 0, head: &[], body: &[] };
     let checks = plan.checks.iter().filter_map(|typed| Check::parse(typed).ok());
-    let mut verdicts =
-        checks.filter(Check::is_of_status).map(|check| check.holds(&answer)).peekable();
+    let mut verdicts = checks.filter(Check::is_of_status).map(|check| check.holds(&answer)).peekable();
     match verdicts.peek() {
         None => (200..400).contains(&status),
         Some(_) => verdicts.all(|held| held),

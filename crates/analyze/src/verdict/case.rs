@@ -5,8 +5,8 @@ use plimsoll_plan::Plan;
 use crate::findings::{At, Confidence, Evidence, Knee, Limit, Observation, Place, StepSummary, Verdict};
 use crate::generator::health::GeneratorHealth;
 use crate::hosts::resource::Resource;
-use crate::hosts::step_samples::StepSamples;
 use crate::hosts::topology::flow::Flow;
+use crate::hosts::tracks::StepSamples;
 
 /// The load of a run.
 pub(crate) struct Case<'a> {

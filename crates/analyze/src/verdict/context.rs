@@ -8,10 +8,9 @@ use super::bounds;
 use super::case::{Case, Watched, at};
 use crate::findings::{At, Evidence, Observation, StepSummary, Used};
 use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
-use crate::hosts::step_samples::StepSamples;
 use crate::hosts::topology::flow::Flow;
 use crate::hosts::track::Span;
-use crate::hosts::tracks::GENERATOR;
+use crate::hosts::tracks::{GENERATOR, StepSamples};
 use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::{BUSY, FREE};
 

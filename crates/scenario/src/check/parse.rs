@@ -3,7 +3,7 @@
 use regex::bytes::Regex;
 
 use super::json::JsonMatch;
-use super::pattern::{SizeRange, StatusPattern, TextMatch};
+use super::pattern::{StatusPattern, TextMatch, parse_sizes};
 use super::{Check, CheckError, Kind};
 use crate::suggestion::quoted;
 
@@ -26,7 +26,7 @@ impl Check {
             Kind::Body(parse_match(rest).ok_or_else(form)??)
         } else if let Some(rest) = text.strip_prefix("size").filter(|rest| rest.starts_with(['<', '>', '=']))
         {
-            Kind::Size(SizeRange::parse(rest).ok_or_else(|| CheckError::Size(quoted(rest)))?)
+            Kind::Size(parse_sizes(rest).ok_or_else(|| CheckError::Size(quoted(rest)))?)
         } else {
             return Err(form());
         };

@@ -4,8 +4,8 @@ use plimsoll_record::Metric;
 
 use super::{TierEdge, TierNode, Topology};
 use crate::findings::Place;
-use crate::hosts::step_samples::StepSamples;
 use crate::hosts::track::Track;
+use crate::hosts::tracks::StepSamples;
 
 /// A figure of each step; `None` where it was not sampled.
 pub(crate) type Figures = Vec<Option<f64>>;

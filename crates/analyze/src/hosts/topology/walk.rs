@@ -10,7 +10,7 @@ use super::flow::{Flow, Outflow, Tier, at_the_door};
 use super::places::Places;
 use super::sockets::{Listener, Sockets, door};
 use super::{Door, TierNode};
-use crate::hosts::step_samples::StepSamples;
+use crate::hosts::tracks::StepSamples;
 
 /// The most tiers that are followed: a process that is connected to half the world is not worth more.
 const MAX_TIERS: usize = 64;

@@ -6,8 +6,8 @@ use plimsoll_record::metric::{cgroup, cpu, declared, process};
 use plimsoll_record::{Source, Subject};
 
 use crate::hosts::resource::{Resource, ResourceKind};
-use crate::hosts::step_samples::StepSamples;
 use crate::hosts::track::{Span, Track};
+use crate::hosts::tracks::StepSamples;
 use crate::hosts::utilisation::TIE;
 
 /// A thread that was never busier than this is not worth a row of its own.
