@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::ladder::{self, Next, StepResult};
+use plimsoll_analyze::ladder::{self, StepResult};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{LadderSteps, Level, Load, Slo};
 use plimsoll_record::{EventKind, StepEnd};
@@ -43,7 +43,7 @@ impl Session<'_> {
     fn climb_ladder(&mut self, ladder: &Ladder) -> Result<(), EngineError> {
         let mut done: Vec<StepResult> = Vec::new();
         let mut watch = Watch::default();
-        while let Next::Climb(connections) = ladder::next(&ladder.steps, ladder.success, &done) {
+        while let Some(connections) = ladder::next(&ladder.steps, ladder.success, &done) {
             let Some(limit) = self.budget.step(self.recorder.now(), ladder.step_limit) else {
                 self.note_budget(connections);
                 return Ok(());

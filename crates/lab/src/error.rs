@@ -75,6 +75,11 @@ impl LabError {
         move |reason| Self::File { what, path, reason }
     }
 
+    /// For an operation on the namespaces of a host.
+    pub(crate) fn namespaces(host: &str) -> impl FnOnce(io::Error) -> Self {
+        move |reason| Self::Namespaces { host: host.to_owned(), reason: reason.to_string() }
+    }
+
     /// True if the user ended it.
     pub fn interrupted(&self) -> bool {
         matches!(self, Self::Interrupted)

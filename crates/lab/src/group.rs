@@ -159,12 +159,8 @@ impl HostGroups {
 
     /// Whole processors, as many as the cap needs.
     fn bind(&mut self, cores: f64) -> Result<f64, LabError> {
-        let no_means = |_| LabError::NoMeans {
-            host: self.host.clone(),
-            what: "number of cores",
-            why: "no control group may be written, and the kernel does not say which processors there are",
-        };
-        let allowed = Cores::allowed().map_err(no_means)?.numbers();
+        let why = "no control group may be written, and the kernel does not say which processors there are";
+        let allowed = Cores::allowed().map_err(|_| self.no_means("number of cores", why))?.numbers();
         let count = (cores.ceil() as usize).clamp(1, allowed.len().max(1));
         let own: Vec<u32> = allowed.iter().cycle().skip(self.first_core).take(count).copied().collect();
         self.cores = Some(Cores::new(&own));
@@ -173,8 +169,7 @@ impl HostGroups {
 
     fn cap_memory(&self, bytes: u64) -> Result<(), LabError> {
         let Some(folder) = self.paths.unified.as_ref().or(self.paths.memory.as_ref()) else {
-            let why = "no control group of memory may be written";
-            return Err(LabError::NoMeans { host: self.host.clone(), what: "memory", why });
+            return Err(self.no_means("memory", "no control group of memory may be written"));
         };
         // With room for hardly any swap: by version 1 it is memory alone whose limit is to be met, for that is counted.
         let with_swap = (bytes + SWAP_BYTES).to_string();
@@ -194,8 +189,7 @@ impl HostGroups {
 
     /// As many bytes a second may be read from the disk of the host's own folder, and as many written.
     fn cap_disk(&self, bytes_per_sec: u64) -> Result<(), LabError> {
-        let no_means = |why| LabError::NoMeans { host: self.host.clone(), what: "disk", why };
-        let device = disk::device_of(&self.own).map_err(no_means)?;
+        let device = disk::device_of(&self.own).map_err(|why| self.no_means("disk", why))?;
         match (&self.paths.unified, &self.paths.blkio) {
             (Some(folder), _) if folder.join(disk::LIMIT_V2).exists() => {
                 let line = format!("{device} rbps={bytes_per_sec} wbps={bytes_per_sec}");
@@ -205,8 +199,12 @@ impl HostGroups {
                 let line = format!("{device} {bytes_per_sec}");
                 disk::LIMITS_V1.iter().try_for_each(|file| self.write(&folder.join(file), &line))
             }
-            _ => Err(no_means(disk::NO_GROUP)),
+            _ => Err(self.no_means("disk", disk::NO_GROUP)),
         }
+    }
+
+    fn no_means(&self, what: &'static str, why: &'static str) -> LabError {
+        LabError::NoMeans { host: self.host.clone(), what, why }
     }
 
     fn write(&self, path: &Path, value: &str) -> Result<(), LabError> {

@@ -132,9 +132,7 @@ impl LabHost {
 
     /// Its network; fails if its first process has ended.
     pub fn network(&self) -> Result<NetworkNamespace, LabError> {
-        let gone =
-            |reason: io::Error| LabError::Namespaces { host: self.name.clone(), reason: reason.to_string() };
-        self.sandbox.network().map_err(gone)
+        self.sandbox.network().map_err(LabError::namespaces(&self.name))
     }
 
     /// Fails with the first of its services that failed.

@@ -216,11 +216,7 @@ impl LabBuilder {
             hosts_text(named.enumerate().map(|(index, name)| (name, naming::host(lease.number, index))));
         let path = folder.path().join("hosts");
         fs::write(&path, hosts).map_err(LabError::file("write", &path))?;
-        let failed = |reason: std::io::Error| LabError::Namespaces {
-            host: "bridge".to_owned(),
-            reason: reason.to_string(),
-        };
-        let hub = NetworkNamespace::create().map_err(failed)?;
+        let hub = NetworkNamespace::create().map_err(LabError::namespaces("bridge"))?;
         link::batch("ip", &link::bridge_lines(naming::bridge(lease.number)), &hub, "the bridge")?;
         Ok(Self { hub, groups, folder, lease })
     }
@@ -262,14 +258,13 @@ impl LabBuilder {
             own_runtime: !PlanHost::is_generator(name),
             last_pid: (index as u32 + 1) * NUMBERS_APART,
         };
-        let failed = |reason: String| LabError::Namespaces { host: name.to_owned(), reason };
-        let sandbox = Sandbox::create(&setup).map_err(|error| failed(error.to_string()))?;
+        let sandbox = Sandbox::create(&setup).map_err(LabError::namespaces(name))?;
         let (groups, granted) = self.groups.host(name, &folder, capacity)?;
         Ok(LabHost {
             name: name.to_owned(),
             address: naming::host(self.lease.number, index),
             port: link::port(index),
-            hub: self.hub.try_clone().map_err(|error| failed(error.to_string()))?,
+            hub: self.hub.try_clone().map_err(LabError::namespaces(name))?,
             capacity: granted,
             cores_later: None,
             services: Vec::new(),

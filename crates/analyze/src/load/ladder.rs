@@ -48,72 +48,37 @@ fn throughput(heads: &[&FrameHead]) -> f64 {
     }
 }
 
-/// Why a ladder ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StopReason {
-    /// Two steps in a row gained less than 5 %.
-    Plateau,
-    /// Too many requests failed.
-    Failing,
-    AllFailing,
-    /// The last step was climbed.
-    Exhausted,
-}
-
-/// What to do after a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    Climb(u32),
-    Stop(StopReason),
-}
-
-/// Decides from the steps so far, in the order they were made. `success_budget` is the success ratio that
-/// the run is judged by.
+/// The connections of the next step, by the steps so far in the order they were made; `None` ends the ladder.
+/// `success_budget` is the success ratio that the run is judged by.
 ///
 /// A ladder of given steps climbs them all: they were asked for. One that doubles ends at the plateau, when
 /// requests fail beyond the budget, or at its highest step, which is climbed even where it is no power of two.
-pub fn next(steps: &LadderSteps, success_budget: f64, done: &[StepResult]) -> Next {
-    match steps {
-        LadderSteps::Fixed(fixed) => {
-            fixed.get(done.len()).map_or(Next::Stop(StopReason::Exhausted), |next| Next::Climb(*next))
+pub fn next(steps: &LadderSteps, success_budget: f64, done: &[StepResult]) -> Option<u32> {
+    match (steps, done.last()) {
+        (LadderSteps::Fixed(fixed), _) => fixed.get(done.len()).copied(),
+        (LadderSteps::Doubling { .. }, None) => Some(1),
+        (LadderSteps::Doubling { connections_max }, Some(last)) => {
+            let ends = fails(success_budget, done) || is_plateau(done);
+            (!ends && last.connections < *connections_max)
+                .then(|| last.connections.saturating_mul(2).min(*connections_max))
         }
-        LadderSteps::Doubling { connections_max } => next_doubling(*connections_max, success_budget, done),
     }
 }
 
-fn next_doubling(connections_max: u32, success_budget: f64, done: &[StepResult]) -> Next {
-    let Some(last) = done.last() else { return Next::Climb(1) };
-    let reason = failing(success_budget, done).or_else(|| plateau(done));
-    if let Some(reason) = reason {
-        return Next::Stop(reason);
-    }
-    if last.connections >= connections_max {
-        return Next::Stop(StopReason::Exhausted);
-    }
-    Next::Climb(last.connections.saturating_mul(2).min(connections_max))
-}
-
-/// A step in which nothing ended at all has failed too: its requests wait for an answer.
-fn failing(success_budget: f64, done: &[StepResult]) -> Option<StopReason> {
+/// True if no request succeeds, hardly any does, or too many fail in several steps in a row. A step in which nothing ended at
+/// all has failed too: its requests wait for an answer.
+fn fails(success_budget: f64, done: &[StepResult]) -> bool {
     let success = |step: &StepResult| step.success_ratio.unwrap_or(0.0);
-    let last = success(done.last()?);
     let below = done.iter().rev().take_while(|step| success(step) < success_budget).count();
-    if last == 0.0 {
-        Some(StopReason::AllFailing)
-    } else if last < SUCCESS_HOPELESS || below >= STEPS_IN_A_ROW {
-        Some(StopReason::Failing)
-    } else {
-        None
-    }
+    done.last().is_some_and(|last| success(last) < SUCCESS_HOPELESS) || below >= STEPS_IN_A_ROW
 }
 
-fn plateau(done: &[StepResult]) -> Option<StopReason> {
+fn is_plateau(done: &[StepResult]) -> bool {
     let gains = |index: usize| {
         let before = done[..index].iter().map(|step| step.throughput_per_sec).fold(0.0, f64::max);
         done[index].throughput_per_sec >= (1.0 + MIN_GAIN) * before
     };
-    let flat = (1..done.len()).rev().take_while(|index| !gains(*index)).count();
-    (flat >= STEPS_IN_A_ROW).then_some(StopReason::Plateau)
+    (1..done.len()).rev().take_while(|index| !gains(*index)).count() >= STEPS_IN_A_ROW
 }
 
 #[cfg(test)]
@@ -136,23 +101,23 @@ mod tests {
 
     #[test]
     fn a_ladder_doubles_from_one_to_its_last_step() {
-        assert_eq!(next(&DOUBLING, BUDGET, &[]), Next::Climb(1));
-        assert_eq!(next(&DOUBLING, BUDGET, &steps(&[10.0, 20.0])), Next::Climb(4));
+        assert_eq!(next(&DOUBLING, BUDGET, &[]), Some(1));
+        assert_eq!(next(&DOUBLING, BUDGET, &steps(&[10.0, 20.0])), Some(4));
         let seven: Vec<f64> = (0..7).map(|index| f64::from(1 << index)).collect();
         let mut done = steps(&seven);
-        assert_eq!(next(&DOUBLING, BUDGET, &done), Next::Climb(100));
+        assert_eq!(next(&DOUBLING, BUDGET, &done), Some(100));
         done.push(StepResult { connections: 100, throughput_per_sec: 100.0, success_ratio: Some(1.0) });
-        assert_eq!(next(&DOUBLING, BUDGET, &done), Next::Stop(StopReason::Exhausted));
+        assert_eq!(next(&DOUBLING, BUDGET, &done), None);
     }
 
     #[test]
     fn two_steps_in_a_row_without_gain_are_a_plateau_and_one_is_not() {
-        assert_eq!(next(&DOUBLING, BUDGET, &steps(&[10.0, 20.0, 20.5])), Next::Climb(8));
-        assert_eq!(next(&DOUBLING, BUDGET, &steps(&[10.0, 20.0, 18.0, 30.0])), Next::Climb(16));
-        let flat = steps(&[10.0, 20.0, 20.5, 20.9]);
-        assert_eq!(next(&DOUBLING, BUDGET, &flat), Next::Stop(StopReason::Plateau));
-        let falling = steps(&[10.0, 20.0, 15.0, 12.0]);
-        assert_eq!(next(&DOUBLING, BUDGET, &falling), Next::Stop(StopReason::Plateau));
+        assert_eq!(next(&DOUBLING, BUDGET, &steps(&[10.0, 20.0, 20.5])), Some(8));
+        assert_eq!(next(&DOUBLING, BUDGET, &steps(&[10.0, 20.0, 18.0, 30.0])), Some(16));
+        for flat in [[10.0, 20.0, 20.5, 20.9], [10.0, 20.0, 15.0, 12.0]] {
+            assert!(is_plateau(&steps(&flat)));
+            assert_eq!(next(&DOUBLING, BUDGET, &steps(&flat)), None);
+        }
     }
 
     #[test]
@@ -162,11 +127,11 @@ mod tests {
             done.iter_mut().zip(ratios).for_each(|(step, ratio)| step.success_ratio = *ratio);
             next(&DOUBLING, BUDGET, &done)
         };
-        assert_eq!(with(&[Some(1.0), Some(0.99)]), Next::Climb(4));
-        assert_eq!(with(&[Some(0.99), Some(0.99)]), Next::Stop(StopReason::Failing));
-        assert_eq!(with(&[Some(1.0), Some(0.4)]), Next::Stop(StopReason::Failing));
-        assert_eq!(with(&[Some(0.0)]), Next::Stop(StopReason::AllFailing));
-        assert_eq!(with(&[None]), Next::Stop(StopReason::AllFailing));
+        assert_eq!(with(&[Some(1.0), Some(0.99)]), Some(4));
+        assert_eq!(with(&[Some(0.99), Some(0.99)]), None);
+        assert_eq!(with(&[Some(1.0), Some(0.4)]), None);
+        assert_eq!(with(&[Some(0.0)]), None);
+        assert_eq!(with(&[None]), None);
     }
 
     #[test]
@@ -203,7 +168,7 @@ mod tests {
     fn given_steps_are_climbed_whatever_happens() {
         let fixed = LadderSteps::Fixed(vec![200, 500]);
         let failing = [StepResult { connections: 200, throughput_per_sec: 0.0, success_ratio: Some(0.0) }];
-        assert_eq!(next(&fixed, BUDGET, &failing), Next::Climb(500));
-        assert_eq!(next(&fixed, BUDGET, &[failing[0]; 2]), Next::Stop(StopReason::Exhausted));
+        assert_eq!(next(&fixed, BUDGET, &failing), Some(500));
+        assert_eq!(next(&fixed, BUDGET, &[failing[0]; 2]), None);
     }
 }

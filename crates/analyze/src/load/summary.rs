@@ -10,7 +10,7 @@ use super::frames::{counts_of, merged, per_second};
 use super::percentile::summary;
 use super::ramp_windows::over_time;
 use super::requests::{Divided, by_request};
-use super::series::{Point, series};
+use super::series::series;
 use super::steady::{Settled, settle_closed, settle_open};
 use crate::generator::evidence::Evidence;
 use crate::generator::self_check;
@@ -34,22 +34,17 @@ impl<'a> Window<'a> {
     }
 }
 
-/// Settles a step: the intervals of an open loop are never cut.
-fn settle(step: &Step, varies: bool, points: &[Point]) -> Settled {
-    match step.rate_per_sec {
-        None => settle_closed(points),
-        // All of it is kept, and nothing is said of an interval that supposes a level.
-        Some(_) if varies => Settled { cut: 0, half_width: None, steadiness: Steadiness::Ramp },
-        Some(rate) => settle_open(points, rate),
-    }
-}
-
 fn window<'a>(step: &Step, varies: bool, frames: &[&'a Frame]) -> Window<'a> {
     let last = last_interval(step, frames);
     let under_load = |frame: &&Frame| frame.head.phase == Phase::Measure && frame.head.interval <= last;
     let loaded = frames.iter().copied().filter(under_load);
     let points = series(loaded.map(|frame| &frame.head), workers(frames));
-    let settled = settle(step, varies, &points);
+    let settled = match step.rate_per_sec {
+        None => settle_closed(&points),
+        // All of it is kept, and nothing is said of an interval that supposes a level.
+        Some(_) if varies => Settled { cut: 0, half_width: None, steadiness: Steadiness::Ramp },
+        Some(rate) => settle_open(&points, rate),
+    };
     let first = if settled.cut == 0 { 0 } else { points.get(settled.cut).map_or(0, |point| point.interval) };
     let ended = |frame: &&Frame| frame.head.phase == Phase::Drain || frame.head.interval >= first;
     let (measured, after): (Vec<_>, Vec<_>) = frames.iter().copied().filter(ended).partition(under_load);
