@@ -1,5 +1,6 @@
 //! Why there is no lab.
 
+use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
@@ -76,7 +77,7 @@ impl LabError {
     }
 
     /// For an operation on the namespaces of a host.
-    pub(crate) fn namespaces(host: &str) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn namespaces<E: Display>(host: &str) -> impl FnOnce(E) -> Self {
         move |reason| Self::Namespaces { host: host.to_owned(), reason: reason.to_string() }
     }
 
