@@ -152,12 +152,7 @@ fn other_way<'a>(findings: &'a Findings, cap: Cap, raised: &Resource) -> Option<
     Some((other.demand?.at_per_sec?.value, other))
 }
 
-/// A cap is raised by half.
-fn raised(amount: u64) -> u64 {
-    amount + amount / 2
-}
-
-/// What to raise in order to try the verdict, and the index of the step to be loaded again; or why it cannot be tried.
+/// What to raise, by half, in order to try the verdict, and the index of the step to be loaded again; or why it cannot be tried.
 pub fn experiment(findings: &Findings) -> Result<(Raise, u32), UntriedVerdict> {
     let verdict = &findings.verdict;
     let step = repeated(findings).ok_or(UntriedVerdict::NoLevel)?;
@@ -170,7 +165,7 @@ pub fn experiment(findings: &Findings) -> Result<(Raise, u32), UntriedVerdict> {
     let capacity = findings.plan.hosts.iter().find(|known| known.name == host).map(|known| known.capacity);
     let before = capacity.and_then(|capacity| cap.of(&capacity)).filter(|amount| *amount > 1);
     let Some(before) = before else { return Err(UntriedVerdict::NotCapped { host, cap }) };
-    let raise = Raise { host, cap, before, after: raised(before) };
+    let raise = Raise { host, cap, before, after: before + before / 2 };
     match predict(findings, step, &raise, resource) {
         Prediction { ratio, bound: Some(bound) } if ratio < MIN_RATIO => {
             Err(UntriedVerdict::Bounded { host: raise.host, cap, bound, ratio })

@@ -76,8 +76,8 @@ impl Lab {
             return Err(LabError::TooManyHosts { most: naming::MAX_HOSTS, count });
         }
         [options.folder, &std::env::temp_dir()].into_iter().try_for_each(seen_by_hosts)?;
-        let builder = LabBuilder::new(spec, options)?;
-        let mut lab = builder.build(spec, options)?;
+        let mut lab = Self::without_hosts(spec, options)?;
+        lab.make_hosts(spec, options)?;
         lab.mark_uncapped(spec);
         lab.hosts.iter_mut().try_for_each(LabHost::uncap)?;
         lab.start(spec, options)?;
@@ -125,6 +125,84 @@ impl Lab {
         }
     }
 
+    /// Its network, control groups and folder.
+    fn without_hosts(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
+        let mut lease = Lease::take(&options.runtime)?;
+        let groups = LabGroups::new(&lease.name());
+        for folder in groups.folders() {
+            lease.note(&Made::Group(folder))?;
+        }
+        let folder = own_folder(&mut lease)?;
+        groups.make()?;
+        let named = spec.hosts.iter().map(|host| host.name.clone()).chain(spec.generator.names());
+        let hosts =
+            hosts_text(named.enumerate().map(|(index, name)| (name, naming::host(lease.number, index))));
+        let path = folder.path().join("hosts");
+        fs::write(&path, hosts).map_err(LabError::file("write", &path))?;
+        let network = NetworkNamespace::create().map_err(LabError::namespaces("bridge"))?;
+        link::batch("ip", &link::bridge_lines(naming::bridge(lease.number)), &network, "the bridge")?;
+        let (hosts, generators, remarks) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { hosts, generators, network, groups, folder, lease, remarks })
+    }
+
+    fn make_hosts(&mut self, spec: &LabSpec, options: &LabOptions<'_>) -> Result<(), LabError> {
+        let own = spec.hosts.iter().map(|host| (host.name.clone(), &host.capacity));
+        let all: Vec<(String, &Capacity)> =
+            own.chain(spec.generator.names().map(|name| (name, &spec.generator.capacity))).collect();
+        let single_packets = all.iter().any(|(_, capacity)| link::is_capped(capacity));
+        for (index, (name, capacity)) in all.into_iter().enumerate() {
+            let host = self.host(index, &name, capacity, options)?;
+            self.connect(index, &host, single_packets)?;
+            self.remarks.extend(remark(&host, capacity));
+            self.hosts.push(host);
+        }
+        self.generators = self.hosts.split_off(spec.hosts.len());
+        if let Some(ports) = spec.generator.ports {
+            self.generators.iter().try_for_each(|host| link::limit_ports(&host.network()?, ports))?;
+        }
+        Ok(())
+    }
+
+    fn host(
+        &self,
+        index: usize,
+        name: &str,
+        capacity: &Capacity,
+        options: &LabOptions<'_>,
+    ) -> Result<LabHost, LabError> {
+        let folder = self.folder.path().join(format!("{index}-{name}"));
+        open_folder(&folder, 0o1777)?;
+        let setup = SandboxSetup {
+            name: name.to_owned(),
+            files: vec![(self.folder.path().join("hosts"), PathBuf::from("/etc/hosts"))],
+            // The generator's files go where the user wants them, which may be below these.
+            own_runtime: !PlanHost::is_generator(name),
+            last_pid: (index as u32 + 1) * NUMBERS_APART,
+        };
+        let sandbox = Sandbox::create(&setup).map_err(LabError::namespaces(name))?;
+        let (groups, granted) = self.groups.host(name, &folder, capacity)?;
+        Ok(LabHost {
+            name: name.to_owned(),
+            address: naming::host(self.lease.number, index),
+            port: link::port(index),
+            hub: self.network.try_clone().map_err(LabError::namespaces(name))?,
+            capacity: granted,
+            cores_later: None,
+            services: Vec::new(),
+            sandbox,
+            groups,
+            folder,
+            programs: options.programs.clone(),
+        })
+    }
+
+    fn connect(&self, index: usize, host: &LabHost, single_packets: bool) -> Result<(), LabError> {
+        link::batch("ip", &link::cable_lines(index, host.pid()), &self.network, &host.name)?;
+        let own = host.network()?;
+        link::batch("ip", &link::host_lines(host.address, single_packets), &own, &host.name)?;
+        host.cap_link()
+    }
+
     fn start(&mut self, spec: &LabSpec, options: &LabOptions<'_>) -> Result<(), LabError> {
         let addresses = self.addresses();
         for (index, host) in spec.hosts.iter().enumerate() {
@@ -163,7 +241,7 @@ impl Lab {
             let checked = self.network.run(|| readiness::check(sign, host.address, &host.name));
             let lost = |error| Err(NotReady::Silent(format!("could not be checked: {error}")));
             let Err(last) = checked.unwrap_or_else(lost) else { return Ok(()) };
-            let within = timeouts.of(&last);
+            let within = within(&last);
             self.alive()?;
             if options.interrupted.load(Ordering::Relaxed) {
                 return Err(LabError::Interrupted);
@@ -191,95 +269,6 @@ impl Drop for Lab {
     fn drop(&mut self) {
         // All at once: each host's own end waits for its processes.
         self.hosts.iter().chain(&self.generators).for_each(|host| host.sandbox.kill());
-    }
-}
-
-/// Makes hosts, from a network and control groups of their own.
-struct LabBuilder {
-    hub: NetworkNamespace,
-    groups: LabGroups,
-    folder: TempDir,
-    lease: Lease,
-}
-
-impl LabBuilder {
-    fn new(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
-        let mut lease = Lease::take(&options.runtime)?;
-        let groups = LabGroups::new(&lease.name());
-        for folder in groups.folders() {
-            lease.note(&Made::Group(folder))?;
-        }
-        let folder = own_folder(&mut lease)?;
-        groups.make()?;
-        let named = spec.hosts.iter().map(|host| host.name.clone()).chain(spec.generator.names());
-        let hosts =
-            hosts_text(named.enumerate().map(|(index, name)| (name, naming::host(lease.number, index))));
-        let path = folder.path().join("hosts");
-        fs::write(&path, hosts).map_err(LabError::file("write", &path))?;
-        let hub = NetworkNamespace::create().map_err(LabError::namespaces("bridge"))?;
-        link::batch("ip", &link::bridge_lines(naming::bridge(lease.number)), &hub, "the bridge")?;
-        Ok(Self { hub, groups, folder, lease })
-    }
-
-    fn build(self, spec: &LabSpec, options: &LabOptions<'_>) -> Result<Lab, LabError> {
-        let own = spec.hosts.iter().map(|host| (host.name.clone(), &host.capacity));
-        let all: Vec<(String, &Capacity)> =
-            own.chain(spec.generator.names().map(|name| (name, &spec.generator.capacity))).collect();
-        let single_packets = all.iter().any(|(_, capacity)| link::is_capped(capacity));
-        let mut remarks = Vec::new();
-        let mut hosts = Vec::new();
-        for (index, (name, capacity)) in all.into_iter().enumerate() {
-            let host = self.host(index, &name, capacity, options)?;
-            self.connect(index, &host, single_packets)?;
-            remarks.extend(remark(&host, capacity));
-            hosts.push(host);
-        }
-        let generators = hosts.split_off(spec.hosts.len());
-        if let Some(ports) = spec.generator.ports {
-            generators.iter().try_for_each(|host| link::limit_ports(&host.network()?, ports))?;
-        }
-        let Self { hub, groups, folder, lease } = self;
-        Ok(Lab { hosts, generators, network: hub, groups, folder, lease, remarks })
-    }
-
-    fn host(
-        &self,
-        index: usize,
-        name: &str,
-        capacity: &Capacity,
-        options: &LabOptions<'_>,
-    ) -> Result<LabHost, LabError> {
-        let folder = self.folder.path().join(format!("{index}-{name}"));
-        open_folder(&folder, 0o1777)?;
-        let setup = SandboxSetup {
-            name: name.to_owned(),
-            files: vec![(self.folder.path().join("hosts"), PathBuf::from("/etc/hosts"))],
-            // The generator's files go where the user wants them, which may be below these.
-            own_runtime: !PlanHost::is_generator(name),
-            last_pid: (index as u32 + 1) * NUMBERS_APART,
-        };
-        let sandbox = Sandbox::create(&setup).map_err(LabError::namespaces(name))?;
-        let (groups, granted) = self.groups.host(name, &folder, capacity)?;
-        Ok(LabHost {
-            name: name.to_owned(),
-            address: naming::host(self.lease.number, index),
-            port: link::port(index),
-            hub: self.hub.try_clone().map_err(LabError::namespaces(name))?,
-            capacity: granted,
-            cores_later: None,
-            services: Vec::new(),
-            sandbox,
-            groups,
-            folder,
-            programs: options.programs.clone(),
-        })
-    }
-
-    fn connect(&self, index: usize, host: &LabHost, single_packets: bool) -> Result<(), LabError> {
-        link::batch("ip", &link::cable_lines(index, host.pid()), &self.hub, &host.name)?;
-        let own = host.network()?;
-        link::batch("ip", &link::host_lines(host.address, single_packets), &own, &host.name)?;
-        host.cap_link()
     }
 }
 

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use regex::bytes::Regex;
+
 use json::JsonMatch;
-use pattern::{StatusPattern, TextMatch};
 
 mod json;
 mod parse;
-mod pattern;
 #[cfg(test)]
 mod tests;
 
@@ -66,9 +66,26 @@ pub enum CheckError {
     Regex { pattern: String, reason: String },
 }
 
+/// How a text is compared.
+#[derive(Debug, Clone)]
+enum TextMatch {
+    Is(String),
+    /// The expression matches somewhere in the text.
+    Finds(Regex),
+}
+
+impl TextMatch {
+    fn holds(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Is(expected) => text == expected.as_bytes(),
+            Self::Finds(regex) => regex.is_match(text),
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 enum Kind {
-    Status(Vec<StatusPattern>),
+    Status(Vec<RangeInclusive<u16>>),
     Size(RangeInclusive<u64>),
     Header { name: String, value: TextMatch },
     Body(TextMatch),
@@ -107,7 +124,7 @@ impl Check {
             return false;
         }
         match &self.kind {
-            Kind::Status(patterns) => patterns.iter().any(|pattern| pattern.holds(response.status)),
+            Kind::Status(ranges) => ranges.iter().any(|range| range.contains(&response.status)),
             Kind::Size(range) => range.contains(&response.body_bytes),
             Kind::Header { name, value } => {
                 header_values(response.head, name).any(|found| value.holds(found.trim_ascii()))

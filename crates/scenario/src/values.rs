@@ -109,16 +109,14 @@ impl Values {
         }
         let rows = self.feed.as_ref().map_or(1, |feed| feed.feeder.rows() as u64);
         let row = match self.feed.as_ref().map_or(Order::Sequential, |feed| feed.order) {
-            Order::Sequential => self.next_row(rows),
+            Order::Sequential => {
+                let row = self.unused.row % rows;
+                self.unused.row += self.stride;
+                row
+            }
             Order::Random => self.random_below(rows),
         } as usize;
         self.row = Some(row);
-        row
-    }
-
-    fn next_row(&mut self, rows: u64) -> u64 {
-        let row = self.unused.row % rows;
-        self.unused.row += self.stride;
         row
     }
 

@@ -1,10 +1,11 @@
 //! Reads checks as they are typed.
 
+use std::ops::RangeInclusive;
+
 use regex::bytes::Regex;
 
 use super::json::JsonMatch;
-use super::pattern::{StatusPattern, TextMatch, parse_sizes};
-use super::{Check, CheckError, Kind};
+use super::{Check, CheckError, Kind, TextMatch};
 use crate::suggestion::quoted;
 
 impl Check {
@@ -34,9 +35,43 @@ impl Check {
     }
 }
 
-fn parse_statuses(text: &str) -> Result<Vec<StatusPattern>, CheckError> {
+fn parse_statuses(text: &str) -> Result<Vec<RangeInclusive<u16>>, CheckError> {
     let error = |part: &str| CheckError::Status(quoted(part));
-    text.split(',').map(|part| StatusPattern::parse(part.trim()).ok_or_else(|| error(part))).collect()
+    text.split(',').map(|part| parse_status(part.trim()).ok_or_else(|| error(part))).collect()
+}
+
+/// Reads one status, or a class such as `2xx`.
+fn parse_status(text: &str) -> Option<RangeInclusive<u16>> {
+    let class = text.strip_suffix("xx").or_else(|| text.strip_suffix("XX"));
+    let range = match class {
+        Some(class) => {
+            let class: u16 = class.parse().ok().filter(|class| (1..=5).contains(class))?;
+            100 * class..=100 * class + 99
+        }
+        None => {
+            let code = text.parse().ok().filter(|code| (100..=599).contains(code))?;
+            code..=code
+        }
+    };
+    (text.len() == 3).then_some(range)
+}
+
+/// Reads the lengths of a body that pass, in bytes: `<10k`, `<=10k`, `>0`, `>=1.5M` or `=512`; none when there is no comparison
+/// or no size.
+fn parse_sizes(text: &str) -> Option<RangeInclusive<u64>> {
+    let sign_len = text.find(|c| !matches!(c, '<' | '>' | '='))?;
+    let (sign, size) = text.split_at(sign_len);
+    let size = size.trim();
+    let size = plimsoll_units::parse_count(size.strip_suffix('B').unwrap_or(size)).ok()?;
+    Some(match sign {
+        // Nothing is shorter than no bytes, so `<0` is refused.
+        "<" => 0..=size.checked_sub(1)?,
+        "<=" => 0..=size,
+        ">" => size + 1..=u64::MAX,
+        ">=" => size..=u64::MAX,
+        "=" => size..=size,
+        _ => return None,
+    })
 }
 
 /// Reads `=TEXT` or `~REGEX`; none when it begins with neither.
