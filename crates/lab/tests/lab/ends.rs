@@ -45,9 +45,9 @@ fn two_labs_at_once_have_names_and_addresses_of_their_own() {
     let one = || stage.up(vec![host("web", &["sleep 1000"])]).unwrap();
     let (first, second) = (one(), one());
     assert_ne!(first.number(), second.number());
-    assert_ne!(first.hosts()[0].address, second.hosts()[0].address);
-    assert_ne!(first.hosts()[0].groups(), second.hosts()[0].groups());
-    let kept = second.hosts()[0].pid();
+    assert_ne!(first.hosts[0].address, second.hosts[0].address);
+    assert_ne!(first.hosts[0].groups(), second.hosts[0].groups());
+    let kept = second.hosts[0].pid();
     drop(first);
     assert!(is_there(kept), "the end of one lab is not that of another");
 }
