@@ -75,7 +75,7 @@ impl Place {
     /// The name of the host, or what stands for it: the target's authority, the address; empty for no place.
     pub fn host_name(&self) -> &str {
         match self {
-            Self::Generator => crate::hosts::tracks::GENERATOR,
+            Self::Generator => plimsoll_plan::PlanHost::GENERATOR,
             Self::Target(name) | Self::Unwatched(name) | Self::Host { name, .. } => name,
             Self::Nowhere => "",
         }
