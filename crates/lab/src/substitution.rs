@@ -51,7 +51,7 @@ fn host(name: &str, hosts: &[(String, Ipv4Addr)]) -> Result<Option<String>, LabE
     let Some(host) = name.strip_prefix("host:") else { return Ok(None) };
     let found = hosts.iter().find(|(known, _)| known == host);
     found.map(|(_, address)| Some(address.to_string())).ok_or_else(|| {
-        let near = plimsoll_units::nearest(host, hosts.iter().map(|(known, _)| known.as_str()));
+        let near = plimsoll_units::most_alike(host, hosts.iter().map(|(known, _)| known.as_str()));
         let instead = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         LabError::Variable {
             variable: name.to_owned(),

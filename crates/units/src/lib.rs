@@ -13,8 +13,8 @@ pub use quantity::{
     ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate,
 };
 pub use text::{
-    bytes_text, count_text, duration_text, escape_control, grouped, nearest, percent_text, share_text,
-    significant,
+    bytes_text, count_text, duration_text, escape_control, grouped, most_alike, nearest, percent_text,
+    share_text, significant,
 };
 
 /// Drops the outcome of an operation whose failure changes nothing, for the reason given: `best_effort(child.kill(), "it may

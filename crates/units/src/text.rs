@@ -90,9 +90,13 @@ pub fn escape_control(text: &str) -> String {
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// From 0, nothing in common, to 1, the same.
     const MIN_LIKENESS: f64 = 0.75;
+    most_alike(name, known).filter(|one| strsim::jaro_winkler(name, one) >= MIN_LIKENESS)
+}
+
+/// The known name that is most like another, however little that is; `None` if there is no name.
+pub fn most_alike<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let scored = known.into_iter().map(|one| (strsim::jaro_winkler(name, one), one));
-    let likely = scored.filter(|(likeness, _)| *likeness >= MIN_LIKENESS);
-    likely.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one)
+    scored.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, one)| one)
 }
 
 #[cfg(test)]
