@@ -1,6 +1,8 @@
 //! How the load generator itself fared.
 
 use plimsoll_record::FailureKind;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 /// A measured window shorter than this cannot be judged, in seconds. The kernel counts the time of CPUs in ticks, of 10 ms
 /// where they are longest (HZ = 100); one of them is a tenth of this window, which is as much as lies between a worker
@@ -113,50 +115,57 @@ impl GeneratorReason {
     }
 }
 
-/// What one worker's thread spent of the measured time.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How one worker's thread spent the measured time; ratios from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "WorkerDocument")]
 pub struct WorkerLoad {
+    /// The worker's number.
     pub worker: u32,
-    /// CPU time over time, 0 to 1.
+    /// CPU time over time.
     pub cpu_ratio: f64,
-    /// CPU time in the kernel over time, 0 to 1; a part of `cpu_ratio`.
+    /// CPU time in the kernel over time, a part of `cpu_ratio`.
     pub kernel_ratio: f64,
-    /// Time ready to run and without a CPU over time, 0 to 1.
+    /// Time ready to run but without a CPU over time.
     pub starved_ratio: f64,
 }
 
-/// What the generator's machine reported during the step; `None` is not known, and never zero.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// What the generator's machine reported while a step ran; null is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, JsonSchema)]
+#[schemars(rename = "MachineLoadDocument")]
 pub struct MachineLoad {
     /// CPU time taken by the hypervisor over all CPU time, 0 to 1.
     pub stolen_ratio: Option<f64>,
-    /// Time in which some task of the machine was ready and had no CPU over time (PSI `some`), 0 to 1.
+    /// Time in which some task was ready but had no CPU over time (PSI), 0 to 1.
     pub pressure_ratio: Option<f64>,
+    /// TCP segments sent.
     pub segments_sent: Option<u64>,
-    /// TCP segments sent again, but for those that open connections.
+    /// TCP segments retransmitted, without those that open connections.
     pub segments_retransmitted: Option<u64>,
-    /// TCP segments that open connections and were sent again.
+    /// TCP segments retransmitted that open connections.
     pub syn_retransmitted: Option<u64>,
-    /// The most TCP sockets open at a time, of all processes.
+    /// The maximum number of open TCP sockets, of all processes.
     pub sockets_open: Option<u64>,
-    /// The most TCP sockets in the state TIME-WAIT at a time, which hold a port for a minute.
+    /// The maximum number of TCP sockets in TIME-WAIT.
     pub sockets_time_wait: Option<u64>,
     /// Local ports from one source address to one target address.
     pub ports: Option<u64>,
-    /// The most descriptors this process had open at a time, as far as it was sampled.
+    /// The maximum number of descriptors that the generator had open, as sampled.
     pub descriptors_open: Option<u64>,
+    /// Descriptors that it may have open.
     pub descriptors_limit: Option<u64>,
 }
 
-/// How near each worker came to what one can do on this machine.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How close each worker came to the maximum of one worker on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "CeilingDocument")]
 pub struct CeilingUse {
+    /// Requests per second and worker.
     pub per_worker_per_sec: f64,
-    /// What one worker made at most when this machine was calibrated, requests per second.
+    /// The maximum of one worker when the machine was calibrated, requests per second.
     pub ceiling_per_sec: f64,
-    /// True if that was the worker's own limit, and not that of the server or of a machine that was not quiet.
+    /// False if the worker itself was not the limit of the calibration: it can do at least as much.
     pub known: bool,
-    /// How old the calibration was when the run began, in seconds.
+    /// Age of the calibration when the run began.
     pub age_sec: f64,
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use plimsoll_record::metric::{go, jvm, mariadb, memcached, nginx, probe, process, redis};
 use plimsoll_record::{HostSample, Metric, MetricKind, Reading, Run, Source, Subject, Unit};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::track::{Span, Track};
 use super::tracks::{Hosts, spans};
@@ -22,31 +24,40 @@ pub struct WatchedHost {
     pub probe_cores: Option<f64>,
 }
 
-/// A component over one step.
-#[derive(Debug, Clone, PartialEq)]
+/// A component on a host.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "ComponentDocument")]
 pub struct ComponentLoad {
-    /// What it is: `nginx`, `redis`.
+    /// Its kind: `nginx`, `redis`.
+    #[serde(rename = "component")]
     pub source: String,
-    /// Where it was asked.
+    /// The address it was queried at.
     pub address: String,
-    /// What it reported, in the order in which it is worth reading.
+    /// What it reported.
     pub figures: Vec<ComponentFigure>,
 }
 
 /// One figure of a component.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "FigureDocument")]
 pub struct ComponentFigure {
-    /// What it counts, fit to follow its value: `requests`.
+    /// What it counts.
+    #[serde(rename = "what")]
     pub name: &'static str,
-    pub unit: FigureUnit,
-    /// Its value: the mean over the step.
+    /// Its mean over the step.
     pub value: f64,
+    /// `per_sec`, `count`, `bytes`, or `ratio` for a part of the time.
+    #[schemars(with = "String")]
+    pub unit: FigureUnit,
 }
 
 /// How a figure is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FigureUnit {
+    /// So many each second.
     PerSec,
+    /// So many at a time.
     Count,
     Bytes,
     /// A part of the time, from 0.
@@ -56,19 +67,23 @@ pub enum FigureUnit {
 /// A control group that was held back by its quota.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Throttled {
+    /// The group's path; empty for the host itself.
     pub group: String,
     /// The part of its periods in which it was held back, from 0 to 1.
     pub ratio: f64,
 }
 
 /// A source that could not be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "UnreadDocument")]
 pub struct Unread {
+    /// The source.
     pub source: String,
+    /// How often it could not be read.
     pub times: u64,
-    /// How often it was.
+    /// How often it was read.
     pub read: u64,
-    /// Why, the first time.
+    /// The reason of the first failure.
     pub why: String,
 }
 
