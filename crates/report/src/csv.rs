@@ -43,9 +43,12 @@ struct Row<'a> {
     request: Option<&'a str>,
 }
 
+/// A column: its name, and the cell that a row has in it.
+type Column = (&'static str, fn(&Row<'_>) -> String);
+
 /// Due requests are counted for a whole step: which request of the mix is sent is decided later. Connections belong to a step as
 /// a whole too.
-const COLUMNS: [(&str, fn(&Row<'_>) -> String); 35] = [
+const COLUMNS: [Column; 35] = [
     ("connections", |row| row.step.connections.to_string()),
     ("rate_per_sec", |row| maybe(row.step.rate_per_sec)),
     ("measured_sec", |row| number(row.step.measured_sec)),
