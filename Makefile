@@ -36,8 +36,9 @@ fmt:
 clippy:
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
+# Of the whole workspace, as every command here: one package alone has other features, and its dependencies are compiled again.
 tidy:
-	$(CARGO) test --locked --package plimsoll-testkit --test tidy
+	$(CARGO) test --locked --workspace --test tidy
 
 fuzz-targets:
 	$(CARGO) check --locked --manifest-path fuzz/Cargo.toml --target-dir target
