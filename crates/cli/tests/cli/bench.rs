@@ -78,6 +78,11 @@ impl Called {
     }
 }
 
+/// Whether a run's document has an event of this kind.
+pub(crate) fn happened(run: &Value, kind: &str) -> bool {
+    run["events"].as_array().unwrap().iter().any(|event| event["kind"] == kind)
+}
+
 /// `plimsoll target`, ended when dropped.
 pub(crate) struct Target {
     child: Child,
