@@ -1,42 +1,34 @@
 //! The command line.
 
-use std::path::PathBuf;
-
-use clap::{CommandFactory, Parser, Subcommand};
-use values::RUNS_FOLDER;
-
-mod ablate;
-mod calibrate;
-mod explain;
 mod foreign;
-mod lab;
 mod load;
-mod misplaced;
 mod network;
-mod plan;
-mod probe;
-mod profile;
 mod request;
 mod scenario;
-mod tiers;
 mod transport;
-mod values;
+pub(crate) mod values;
 mod watch;
 
-pub(crate) use ablate::AblateArgs;
-pub(crate) use calibrate::CalibrateArgs;
-pub(crate) use explain::ExplainArgs;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::command::ablate::AblateArgs;
+use crate::command::calibrate::CalibrateArgs;
+use crate::command::diff::DiffArgs;
+use crate::command::explain::ExplainArgs;
+use crate::command::lab::LabArgs;
+use crate::command::plan::PlanArgs;
+use crate::command::probe::ProbeArgs;
+use crate::command::profile::ProfileArgs;
+use crate::command::recorded::{ExportArgs, ReportArgs, RunsArgs};
+use crate::command::target::TargetArgs;
+use crate::command::tiers::TiersArgs;
+use crate::exit::UsageError;
 use foreign::Translated;
-pub(crate) use lab::{
-    CaseArgs, DiagnoseArgs, GeneratorArgs, LabArgs, LabCommand, LabRunArgs, ListArgs, UpArgs,
-};
 pub(crate) use load::{AnswerArgs, Asked, RunArgs, SweepArgs};
-pub(crate) use plan::PlanArgs;
-pub(crate) use probe::ProbeArgs;
-pub(crate) use profile::ProfileArgs;
-pub(crate) use request::{KeepArgs, RequestArgs, SloArgs};
-pub(crate) use tiers::TiersArgs;
-pub(crate) use watch::WatchArgs;
+pub(crate) use request::KeepArgs;
+use request::{RequestArgs, SloArgs};
+use watch::WatchArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -120,7 +112,7 @@ impl Args {
         let Translated { line, remarks } = foreign::translate(&root, line)?;
         let args = match Self::try_parse_from(&line) {
             Ok(args) => args,
-            Err(error) => match misplaced::misplaced(&error, &line) {
+            Err(error) => match misplaced(&error, &line) {
                 Some(misplaced) => return Err(misplaced.into()),
                 None => error.exit(),
             },
@@ -137,96 +129,33 @@ impl Args {
     }
 }
 
-#[derive(Debug, clap::Args)]
-#[command(before_help = "\
-Examples:
-  plimsoll diff api.dat http.dat                     figures and ratios, A against B
-  plimsoll diff new.plimsoll old.plimsoll --margin 5%    exit code 3 if A is worse by more than 5 %")]
-pub(crate) struct DiffArgs {
-    /// What is judged: a run file or a .dat file
-    pub(crate) a: PathBuf,
-    /// What it is judged by: a run file or a .dat file
-    pub(crate) b: PathBuf,
-    /// How much worse than B the best QPS or the success ratio of A may be
-    #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
-    pub(crate) margin: Option<f64>,
-    /// Name of the figures' files; by default the names of A and B
-    #[arg(short, long, value_parser = values::name)]
-    pub(crate) name: Option<String>,
-    /// Folder for the figures
-    #[arg(short = 'o', long, value_name = "DIR", default_value = RUNS_FOLDER)]
-    pub(crate) out: PathBuf,
-    /// Write no figures
-    #[arg(long, conflicts_with_all = ["name", "out", "force"])]
-    pub(crate) no_files: bool,
-    /// Overwrite figures that are there
-    #[arg(long)]
-    pub(crate) force: bool,
-}
+const LADDER: &str = "is about a ladder of loads: write plimsoll sweep URL --ladder N,N,… --step TIME";
+const RATE: &str =
+    "is about one load: write plimsoll run URL -R RATE; a sweep climbs in connections, --ladder N,N,…";
+const STEP: &str = "is about one load; in a sweep --step TIME is how long one step lasts at most";
+const ONE_LOAD: &str = "is about one load: write plimsoll run URL; a sweep's connections are --ladder N,N,…";
+const BUDGET: &str = "is about the whole answer: write plimsoll URL --budget TIME; one load lasts -d TIME";
+const VERSION: &str = "has no meaning here: write plimsoll --version";
 
-#[derive(Debug, clap::Args)]
-pub(crate) struct RunsArgs {
-    /// The folder of run files
-    #[arg(default_value = RUNS_FOLDER)]
-    pub(crate) folder: PathBuf,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ReportArgs {
-    /// A run file
-    pub(crate) file: PathBuf,
-    /// One JSON document instead of text
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Draw the figures again, and write the .dat, into this folder
-    #[arg(short = 'o', long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Name of these files; by default that of the run file
-    #[arg(short, long, requires = "out", value_parser = values::name)]
-    pub(crate) name: Option<String>,
-    /// Overwrite files that are there
-    #[arg(long, requires = "out")]
-    pub(crate) force: bool,
-}
-
-/// The forms a run can be exported to.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// One row a step: concurrency, QPS, mean response time in ms, success in per cent
-    Dat,
-    /// One row a step with all figures, and a header
-    Csv,
-    /// The JSON document that --json prints
-    Json,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ExportArgs {
-    /// A run file
-    pub(crate) file: PathBuf,
-    /// The form
-    #[arg(short, long, value_enum)]
-    pub(crate) format: ExportFormat,
-}
-
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Paths:
-  /healthz                      {\"status\":\"ok\"}
-  /payload?number=N             N records of JSON, from memory
-  /sleep?ms=N&workers=K         answers after N ms, at most K at a time, the rest wait in line
-  /cpu?us=N                     burns N µs of CPU
-  /status/CODE                  that status
-  /chunked                      a chunked body
-  /close                        closes the connection after the answer
-  /stall?every=5s&for=500ms     holds all answers during the last 500 ms of every 5 s")]
-pub(crate) struct TargetArgs {
-    /// Address to listen on
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
-    pub(crate) listen: std::net::IpAddr,
-    /// Port to listen on; 0 takes a free one
-    #[arg(long, default_value_t = 0)]
-    pub(crate) port: u16,
+/// What is wrong with a line that the parser refuses, if it is an option of another command.
+fn misplaced(error: &clap::Error, line: &[String]) -> Option<UsageError> {
+    let (ErrorKind::UnknownArgument, Some(ContextValue::String(typed))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+    else {
+        return None;
+    };
+    let command = line.get(1).map(String::as_str).unwrap_or_default();
+    let words = match (command, typed.as_str()) {
+        (_, "-V" | "--version") => VERSION,
+        ("run", "--budget") => BUDGET,
+        ("sweep", "-R" | "--rate" | "--arrivals" | "--max-connections") => RATE,
+        ("sweep", "-d" | "--duration") => STEP,
+        ("sweep", "-c" | "--connections" | "--requests-count" | "--pipeline") => ONE_LOAD,
+        ("sweep", "--ladder" | "--step") => return None,
+        (_, "--ladder" | "--step") => LADDER,
+        _ => return None,
+    };
+    Some(UsageError(format!("{typed} {words}")))
 }
 
 #[cfg(test)]

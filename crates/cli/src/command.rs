@@ -4,21 +4,20 @@ use crate::args::{Args, Command};
 use crate::exit::Exit;
 use crate::terminal::remark;
 
-mod ablate;
-mod calibrate;
-mod diff;
-mod explain;
-mod lab;
+pub(crate) mod ablate;
+pub(crate) mod calibrate;
+pub(crate) mod diff;
+pub(crate) mod explain;
+pub(crate) mod lab;
 mod measure;
-mod plan;
-mod probe;
-mod profile;
-mod recorded;
-mod target;
-mod tiers;
+pub(crate) mod plan;
+pub(crate) mod probe;
+pub(crate) mod profile;
+pub(crate) mod recorded;
+pub(crate) mod target;
+pub(crate) mod tiers;
 pub(crate) mod wrk;
 
-/// Runs the command that the line asks for.
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     match args.command {
         Some(Command::Run(run)) => measure::run(&run),
@@ -31,7 +30,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
         Some(Command::Plan(args)) => plan::plan(&args),
         Some(Command::Tiers(args)) => tiers::tiers(&args),
         Some(Command::Ablate(args)) => ablate::ablate(&args),
-        Some(Command::Calibrate(calibrate)) => calibrate::calibrate_machine(&calibrate),
+        Some(Command::Calibrate(calibrate)) => calibrate::calibrate(&calibrate),
         Some(Command::Profile(args)) => profile::profile(&args),
         Some(Command::Lab(lab)) => lab::lab(&lab),
         Some(Command::Probe(args)) => probe::probe(&args),

@@ -13,21 +13,22 @@ use plimsoll_plan::PlanError;
 #[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
-/// How a command ended.
+/// How a command ended, by the code that a shell sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Exit {
     /// Measured, and every condition was met.
-    Success,
+    Success = 0,
     /// Could not run, or not to the end: unreachable, unreadable, no permission.
-    CouldNotRun,
+    CouldNotRun = 1,
     /// What the user typed is wrong.
-    Usage,
+    Usage = 2,
     /// An SLO or a margin was not met.
-    Broken,
-    /// Measured, but refused as evidence under `--strict`.
-    Refused,
+    Broken = 3,
+    /// Measured, but not accepted as evidence under `--strict`.
+    Refused = 4,
     /// The user ended the run; its results are kept.
-    Interrupted,
+    Interrupted = 130,
 }
 
 impl Exit {
@@ -59,23 +60,11 @@ impl Exit {
             Self::CouldNotRun
         }
     }
-
-    /// The code that a shell sees.
-    pub(crate) fn code(self) -> u8 {
-        match self {
-            Self::Success => 0,
-            Self::CouldNotRun => 1,
-            Self::Usage => 2,
-            Self::Broken => 3,
-            Self::Refused => 4,
-            Self::Interrupted => 130,
-        }
-    }
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit.code())
+        Self::from(exit as u8)
     }
 }
 

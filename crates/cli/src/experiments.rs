@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Context;
-use plimsoll_experiment::{CaseOutcome, Observer, Progress, RunContext, RunSettings, TrialDesign};
+use plimsoll_experiment::{CaseOutcome, LabFile, Observer, Progress, RunContext, RunSettings, TrialDesign};
+use plimsoll_lab::Privileges;
 use plimsoll_record::Calibration;
 use plimsoll_units::count_text;
 
@@ -24,9 +24,20 @@ pub(crate) struct ExperimentSetup {
 impl ExperimentSetup {
     /// Watches for Ctrl-C from here on.
     pub(crate) fn new(settings: RunSettings) -> anyhow::Result<Self> {
-        let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
         let display = ExperimentDisplay { quiet: settings.quiet };
+        let interrupted = signals::interrupted()?;
         Ok(Self { settings, calibrations: calibrations::known(), interrupted, display })
+    }
+
+    /// For a file of this path, or of this name below `lab`. Privileges for the hosts that it makes are acquired before anything
+    /// starts a second thread.
+    pub(crate) fn for_file(
+        named: &str,
+        settings: RunSettings,
+    ) -> anyhow::Result<(LabFile, Option<Privileges>, Self)> {
+        let file = LabFile::named(named)?;
+        let privileges = file.makes_hosts().then(Privileges::acquire).transpose()?;
+        Ok((file, privileges, Self::new(settings)?))
     }
 
     pub(crate) fn context(&self) -> RunContext<'_> {
@@ -47,10 +58,15 @@ struct ExperimentDisplay {
 
 impl Observer for ExperimentDisplay {
     fn observe(&self, progress: &Progress<'_>) {
+        let inform = |text: &str| {
+            if !self.quiet {
+                remark(text);
+            }
+        };
         match progress {
             Progress::RunFailed(error) => report_error(*error),
             Progress::ServiceEnded(error) => {
-                remark(&format!("plimsoll: a service ended during the run: {}", with_causes(*error)))
+                remark(&format!("plimsoll: a service ended during the run: {}", with_causes(*error)));
             }
             Progress::SamplingFailed(Some(error)) => {
                 remark(&format!("plimsoll: the lab's hosts could not be sampled: {error}"));
@@ -61,48 +77,37 @@ impl Observer for ExperimentDisplay {
             Progress::GaveUp { failed_in_a_row } => {
                 remark(&format!("plimsoll: {failed_in_a_row} runs in a row failed; the rest is left out"));
             }
-            _ if self.quiet => {}
-            progress => line(progress),
+            Progress::LabRemark(text) => inform(&format!("plimsoll: {text}")),
+            Progress::RunBegins { name, number, count, same_lab } => {
+                let same = if *same_lab { ", in the lab of the run before" } else { "" };
+                inform(&format!("{name} ({number} of {count}){same}"));
+            }
+            Progress::RunRecorded(path) | Progress::TableWritten(path) => {
+                inform(&format!("wrote {}", path.display()));
+            }
+            Progress::CaseEnded(outcome) => inform(&case_line(outcome)),
+            Progress::AblationBegins { name, design, states, runs, rounds } => {
+                let what = design.map_or_else(
+                    || format!("{states} states of it, {runs} combinations"),
+                    |design| format!("{}, {runs}", design_text(design)),
+                );
+                inform(&format!("{name}: {what} in each of {rounds} rounds, in turn"));
+            }
+            Progress::TrialEnded { trial, done, count, throughput_per_sec, lower_bound } => {
+                let at_least = if *lower_bound { "≥ " } else { "" };
+                let throughput = count_text(*throughput_per_sec);
+                inform(&format!("{done} of {count}: {trial}: {at_least}{throughput} requests/s"));
+                if *lower_bound {
+                    inform(
+                        "plimsoll: the load generator was the limit: that combination needs less time than this shows",
+                    );
+                }
+            }
         }
     }
 
     fn run_observer(&self) -> Box<dyn plimsoll_conductor::Observer> {
         Box::new(Display::new(self.quiet))
-    }
-}
-
-fn line(progress: &Progress<'_>) {
-    match progress {
-        Progress::LabRemark(text) => remark(&format!("plimsoll: {text}")),
-        Progress::RunBegins { name, number, count, same_lab } => {
-            let same = if *same_lab { ", in the lab of the run before" } else { "" };
-            remark(&format!("{name} ({number} of {count}){same}"));
-        }
-        Progress::RunRecorded(path) | Progress::TableWritten(path) => {
-            remark(&format!("wrote {}", path.display()));
-        }
-        Progress::CaseEnded(outcome) => remark(&case_line(outcome)),
-        Progress::AblationBegins { name, design, states, runs, rounds } => {
-            let what = design.map_or_else(
-                || format!("{states} states of it, {runs} combinations"),
-                |design| format!("{}, {runs}", design_text(design)),
-            );
-            remark(&format!("{name}: {what} in each of {rounds} rounds, in turn"));
-        }
-        Progress::TrialEnded { trial, done, count, throughput_per_sec, lower_bound } => {
-            let at_least = if *lower_bound { "≥ " } else { "" };
-            let throughput = count_text(*throughput_per_sec);
-            remark(&format!("{done} of {count}: {trial}: {at_least}{throughput} requests/s"));
-            if *lower_bound {
-                remark(
-                    "plimsoll: the load generator was the limit: that combination needs less time than this shows",
-                );
-            }
-        }
-        Progress::RunFailed(_)
-        | Progress::ServiceEnded(_)
-        | Progress::SamplingFailed(_)
-        | Progress::GaveUp { .. } => {}
     }
 }
 
@@ -115,18 +120,16 @@ fn design_text(design: TrialDesign) -> &'static str {
 }
 
 fn case_line(outcome: &CaseOutcome) -> String {
+    let name = &outcome.name;
     let mark = match outcome.as_expected() {
         Some(true) => "right",
         Some(false) => "WRONG",
         None => "done",
     };
-    match outcome {
-        CaseOutcome::Judged(judged) => {
-            let found = &judged.found;
-            format!("{mark}: {}: {} ({})", judged.name, found.named, found.confidence.name())
+    match &outcome.result {
+        Ok(judged) => {
+            format!("{mark}: {name}: {} ({})", judged.limit_text(), judged.verdict.confidence.name())
         }
-        CaseOutcome::Failed { name, error, .. } => {
-            format!("{mark}: {name}: could not be run: {}", with_causes(error))
-        }
+        Err(error) => format!("{mark}: {name}: could not be run: {}", with_causes(error)),
     }
 }

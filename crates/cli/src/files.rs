@@ -13,7 +13,6 @@ use plimsoll_units::unix_time;
 
 use crate::terminal::{remark, report_error, with_causes};
 
-/// A file to be written.
 #[derive(Debug)]
 pub(crate) struct Output {
     name: String,
@@ -21,7 +20,6 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// A file of this name with this content.
     pub(crate) fn new(name: String, content: impl Into<Vec<u8>>) -> Self {
         Self { name, content: content.into() }
     }

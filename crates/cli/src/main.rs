@@ -18,8 +18,8 @@ mod terminal;
 
 fn main() -> ExitCode {
     // wrk's command line has rules of its own, which are not those of the others.
-    if let Some(called) = command::wrk::called() {
-        return called.run();
+    if let Some(code) = command::wrk::run() {
+        return code;
     }
     let exit = read_and_run().unwrap_or_else(|error| {
         terminal::report_error(error.as_ref());

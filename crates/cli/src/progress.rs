@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll_conductor::{Observer, Progress};
+use indicatif::ProgressBar;
+use plimsoll_conductor::{Moment, Observer, Progress, StepPlan};
 use plimsoll_record::{EventKind, Manifest};
 use plimsoll_report::words;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped};
@@ -14,7 +14,6 @@ use crate::terminal::remark;
 /// A longer limit of a step is not shown.
 const MAX_SHOWN_LIMIT: Duration = Duration::from_secs(30 * 86_400);
 
-/// Shows a run's progress.
 pub(crate) struct Display {
     quiet: bool,
     line: Option<ProgressBar>,
@@ -25,13 +24,7 @@ impl Display {
     /// A display for this process's standard error; quiet, only troubles are shown.
     pub(crate) fn new(quiet: bool) -> Self {
         let on_terminal = std::io::stderr().is_terminal();
-        let line = (on_terminal && !quiet).then(|| {
-            let style = ProgressStyle::with_template("{spinner} {msg}");
-            style.map_or_else(
-                |_| ProgressBar::new_spinner(),
-                |style| ProgressBar::new_spinner().with_style(style),
-            )
-        });
+        let line = (on_terminal && !quiet).then(ProgressBar::new_spinner);
         Self { quiet, line, step: Shown::default() }
     }
 
@@ -49,28 +42,29 @@ impl Display {
         }
     }
 
+    fn begin(&mut self, level: String, step: &StepPlan) {
+        self.step = Shown { level, limit: step.limit, requests_max: step.requests_max };
+        self.moment(&Moment::default());
+    }
+
     fn moment(&self, moment: &Moment) {
-        let Some(line) = &self.line else { return };
-        line.set_message(self.step.moment_text(moment));
-        line.tick();
+        self.move_line(|| self.step.moment_text(moment));
+    }
+
+    /// Changes the moving line, where there is one.
+    fn move_line(&self, text: impl FnOnce() -> String) {
+        if let Some(line) = &self.line {
+            line.set_message(text());
+            line.tick();
+        }
     }
 }
 
-/// What is shown of a step all the time.
 #[derive(Debug, Default)]
 struct Shown {
     level: String,
     limit: Duration,
     requests_max: Option<u64>,
-}
-
-/// How far a step is.
-#[derive(Debug, Clone, Copy, Default)]
-struct Moment {
-    elapsed: Duration,
-    throughput_per_sec: f64,
-    ended: u64,
-    failed: u64,
 }
 
 impl Shown {
@@ -93,10 +87,10 @@ impl Shown {
     }
 }
 
-fn level_text(connections: u32, rate_per_sec: Option<f64>) -> String {
-    match rate_per_sec {
-        None if connections == 1 => "1 connection".to_owned(),
-        None => format!("{} connections", grouped(connections.into())),
+fn level_text(step: &StepPlan) -> String {
+    match step.rate_per_sec() {
+        None if step.connections() == 1 => "1 connection".to_owned(),
+        None => format!("{} connections", grouped(step.connections().into())),
         Some(rate) => format!("{} requests/s offered", count_text(rate)),
     }
 }
@@ -104,8 +98,9 @@ fn level_text(connections: u32, rate_per_sec: Option<f64>) -> String {
 /// The target and its addresses, shown before the load begins.
 fn target_text(manifest: &Manifest) -> String {
     let preflight = &manifest.preflight;
-    let target = format!("target {} ({})", preflight.addresses.join(", "), locality(preflight.local));
-    let target = target + &protocol_text(manifest);
+    let locality = if preflight.local { "this machine" } else { "remote" };
+    let addresses = preflight.addresses.join(", ");
+    let target = format!("target {addresses} ({locality}){}", protocol_text(manifest));
     match &preflight.first {
         None => format!("{target} · connected in {}", duration_text(preflight.connect_ns as f64)),
         Some(first) => format!(
@@ -127,36 +122,18 @@ fn protocol_text(manifest: &Manifest) -> String {
     }
 }
 
-fn locality(local: bool) -> &'static str {
-    if local { "this machine" } else { "remote" }
-}
-
 impl Observer for Display {
     fn observe(&mut self, progress: &Progress<'_>) {
         match progress {
-            Progress::Prepared { manifest, .. } => self.inform(&target_text(manifest)),
+            Progress::Prepared(manifest) => self.inform(&target_text(manifest)),
             Progress::NotKept(error) => self.say(&format!("plimsoll: the run is not kept: {error}")),
-            Progress::WarmUpBegan { connections, rate_per_sec, limit } => {
-                let level = format!("warming up at {}", level_text(*connections, *rate_per_sec));
-                self.step = Shown { level, limit: *limit, requests_max: None };
-                self.moment(&Moment::default());
-            }
-            Progress::StepBegan { connections, rate_per_sec, limit, requests_max, .. } => {
-                let level = level_text(*connections, *rate_per_sec);
-                self.step = Shown { level, limit: *limit, requests_max: *requests_max };
-                self.moment(&Moment::default());
-            }
-            Progress::Moment { elapsed, throughput_per_sec, ended, failed } => {
-                let (elapsed, throughput_per_sec) = (*elapsed, *throughput_per_sec);
-                self.moment(&Moment { elapsed, throughput_per_sec, ended: *ended, failed: *failed });
-            }
+            Progress::WarmUpBegan(step) => self.begin(format!("warming up at {}", level_text(step)), step),
+            Progress::StepBegan(step) => self.begin(level_text(step), step),
+            Progress::Moment(moment) => self.moment(moment),
             Progress::Draining => {
-                if let Some(line) = &self.line {
-                    line.set_message(format!("{} · waiting for the last answers", self.step.level));
-                    line.tick();
-                }
+                self.move_line(|| format!("{} · waiting for the last answers", self.step.level));
             }
-            Progress::StepEnded { throughput_per_sec, failed, .. } => {
+            Progress::StepEnded { throughput_per_sec, failed } => {
                 let failed =
                     if *failed > 0 { format!(", {} failed", grouped(*failed)) } else { String::new() };
                 self.inform(&format!(
@@ -199,7 +176,7 @@ mod tests {
     #[test]
     fn a_number_of_requests_is_shown_with_how_many_of_them_have_ended() {
         let mut shown = Shown {
-            level: level_text(10, None),
+            level: "10 connections".to_owned(),
             limit: Duration::from_secs(366 * 86_400),
             requests_max: Some(10_000),
         };

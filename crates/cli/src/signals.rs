@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::{process, thread};
 
+use anyhow::Context;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
@@ -16,15 +17,15 @@ use crate::terminal::remark;
 
 /// The flag that the first SIGINT or SIGTERM sets. A second one leaves at once; what was committed to the
 /// run file until then is kept.
-pub(crate) fn interrupted() -> io::Result<Arc<AtomicBool>> {
+pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
+    watched().context("could not watch for Ctrl-C")
+}
+
+fn watched() -> io::Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         // In this order: the first signal finds the flag unset and passes the shutdown by.
-        flag::register_conditional_shutdown(
-            signal,
-            Exit::Interrupted.code().into(),
-            Arc::clone(&interrupted),
-        )?;
+        flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, Arc::clone(&interrupted))?;
         flag::register(signal, Arc::clone(&interrupted))?;
     }
     Ok(interrupted)
@@ -33,7 +34,7 @@ pub(crate) fn interrupted() -> io::Result<Arc<AtomicBool>> {
 /// As [`interrupted`], for a process that runs scripts: a script that does not return is ended `longest` after the first
 /// signal. The results are printed by then.
 pub(crate) fn interrupted_for(longest: Duration) -> io::Result<Arc<AtomicBool>> {
-    let interrupted = interrupted()?;
+    let interrupted = watched()?;
     let (mut receiver, sender) = UnixStream::pair()?;
     for signal in [SIGINT, SIGTERM] {
         pipe::register(signal, sender.try_clone()?)?;
@@ -42,7 +43,7 @@ pub(crate) fn interrupted_for(longest: Duration) -> io::Result<Arc<AtomicBool>> 
         if receiver.read_exact(&mut [0]).is_ok() {
             thread::sleep(longest);
             remark("plimsoll: the script did not return after the signal, and was ended");
-            process::exit(Exit::Interrupted.code().into());
+            process::exit(Exit::Interrupted as i32);
         }
     };
     thread::Builder::new().name("deadline".to_owned()).spawn(wait)?;

@@ -16,6 +16,15 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Writes a result to standard output, as one JSON document or as text.
+pub(crate) fn print(
+    as_json: bool,
+    document: impl FnOnce() -> serde_json::Result<String>,
+    text: impl FnOnce() -> String,
+) -> anyhow::Result<()> {
+    result(&if as_json { document()? } else { text() })
+}
+
 /// Writes one line to standard error.
 pub(crate) fn remark(text: &str) {
     best_effort(writeln!(io::stderr().lock(), "{text}"), "there is no other place to write to");

@@ -10,10 +10,10 @@ use std::time::Duration;
 use plimsoll_engine::available_driver;
 use plimsoll_plan::DriverKind;
 use plimsoll_record::{CalibratedLevel, CalibratedRate, Calibration, CalibrationKey, Limits};
-use plimsoll_units::{Clock, Instant, RealClock, unix_time};
+use plimsoll_units::{Clock, RealClock, unix_ms};
 
 pub use error::CalibrateError;
-use measurement::{Bench, ClosedLoop};
+use measurement::Bench;
 
 mod error;
 mod measurement;
@@ -21,7 +21,6 @@ mod measurement;
 /// With less time than this, a measurement would be shorter than a scheduler's turn.
 pub const MIN_CALIBRATION: Duration = Duration::from_secs(2);
 
-/// Connections of the closed loops.
 const CONNECTIONS: [u32; 3] = [1, 100, 1000];
 /// The part of the time that one closed loop gets, that the open loop at a tenth gets, and that each rate of the
 /// search gets. With five of the first and eight of the last there is a tenth left for starting and ending them.
@@ -38,21 +37,16 @@ const NEAR_RATIO: f64 = 1.03;
 pub struct CalibrationOptions<'a> {
     /// How long it takes, about; at least [`MIN_CALIBRATION`].
     pub budget: Duration,
-    /// The driver, if one is forced.
     pub driver: Option<DriverKind>,
-    /// The version of the tool, for the record.
     pub tool_version: &'a str,
-    /// Set when the user wants it to end.
     pub interrupted: &'a AtomicBool,
 }
 
 /// What was measured just now.
 #[derive(Debug)]
 pub enum CalibrationProgress<'a> {
-    /// A closed loop.
-    Level(&'a CalibratedLevel),
-    /// An open loop.
-    Rate(&'a CalibratedRate),
+    ClosedLoop(&'a CalibratedLevel),
+    OpenLoop(&'a CalibratedRate),
 }
 
 /// The machine, driver and version that a calibration made here is valid for.
@@ -80,7 +74,7 @@ pub fn calibrate(
     let driver = available_driver(options.driver)?;
     let bench = Bench::new(driver, options.interrupted);
     let key = calibration_key(driver, options.tool_version);
-    let closed = levels(&bench, options, key.cores, show)?;
+    let closed = closed_loops(&bench, options.budget.mul_f64(LEVEL_SHARE), key.cores, show)?;
     let mut calibration = Calibration {
         key,
         measured_unix_ms: unix_ms(),
@@ -93,31 +87,32 @@ pub fn calibrate(
     if ceiling_per_sec < 10.0 {
         return Err(CalibrateError::Unanswered(options.budget));
     }
-    let tenth = bench.rate(ceiling_per_sec / 10.0, options.budget.mul_f64(TENTH_SHARE))?;
-    show(&CalibrationProgress::Rate(&tenth));
-    calibration.rates = search(&bench, options, (&tenth, ceiling_per_sec), ends, show)?;
+    let mut measure = |rate_per_sec, length| {
+        let rate = bench.rate(rate_per_sec, length)?;
+        show(&CalibrationProgress::OpenLoop(&rate));
+        Ok(rate)
+    };
+    let tenth = measure(ceiling_per_sec / 10.0, options.budget.mul_f64(TENTH_SHARE))?;
+    let length = options.budget.mul_f64(RATE_SHARE);
+    let in_time = || RealClock.now() + length <= ends;
+    calibration.rates = search(&tenth, ceiling_per_sec, in_time, |rate| measure(rate, length))?;
     calibration.tenth = Some(tenth);
     Ok(calibration)
 }
 
-fn unix_ms() -> u64 {
-    u64::try_from(unix_time().as_millis()).unwrap_or(u64::MAX)
-}
-
-/// The closed loops: of one worker, and of one per core as far as there are connections for them.
-fn levels(
+/// The closed loops, so long each: of one worker, and of one per core as far as there are connections for them.
+fn closed_loops(
     bench: &Bench<'_>,
-    options: &CalibrationOptions<'_>,
+    length: Duration,
     cores: u32,
     show: &mut dyn FnMut(&CalibrationProgress<'_>),
 ) -> Result<Vec<CalibratedLevel>, CalibrateError> {
-    let length = options.budget.mul_f64(LEVEL_SHARE);
     let mut levels = Vec::new();
     for workers in if cores > 1 { vec![1, cores] } else { vec![1] } {
         let possible = |connections: &u32| *connections >= workers && within_descriptors(*connections);
         for connections in CONNECTIONS.into_iter().filter(possible) {
-            let level = bench.level(ClosedLoop { workers, connections }, length)?;
-            show(&CalibrationProgress::Level(&level));
+            let level = bench.level(workers, connections, length)?;
+            show(&CalibrationProgress::ClosedLoop(&level));
             levels.push(level);
         }
     }
@@ -134,22 +129,19 @@ fn within_descriptors(connections: u32) -> bool {
 /// halving the distance of their logarithms. On a machine that does not even keep up with the tenth it searches below, as far
 /// as there are enough requests to decide.
 fn search(
-    bench: &Bench<'_>,
-    options: &CalibrationOptions<'_>,
-    (tenth, ceiling_per_sec): (&CalibratedRate, f64),
-    ends: Instant,
-    show: &mut dyn FnMut(&CalibrationProgress<'_>),
+    tenth: &CalibratedRate,
+    ceiling_per_sec: f64,
+    in_time: impl Fn() -> bool,
+    mut measure: impl FnMut(f64) -> Result<CalibratedRate, CalibrateError>,
 ) -> Result<Vec<CalibratedRate>, CalibrateError> {
-    let length = options.budget.mul_f64(RATE_SHARE);
     let tenth_per_sec = tenth.rate_per_sec as f64;
     let (mut kept, mut missed) = match tenth.kept_up() {
         true => (tenth_per_sec, ceiling_per_sec * 1.2),
         false => ((tenth_per_sec / 10.0).max(1.0), tenth_per_sec),
     };
     let mut rates = Vec::new();
-    while rates.len() < MAX_RATES && missed / kept > NEAR_RATIO && RealClock.now() + length <= ends {
-        let rate = bench.rate((kept * missed).sqrt(), length)?;
-        show(&CalibrationProgress::Rate(&rate));
+    while rates.len() < MAX_RATES && missed / kept > NEAR_RATIO && in_time() {
+        let rate = measure((kept * missed).sqrt())?;
         let bound = if rate.kept_up() { &mut kept } else { &mut missed };
         *bound = rate.rate_per_sec as f64;
         rates.push(rate);

@@ -10,50 +10,39 @@ use plimsoll_record::{EventKind, StepEnd};
 use crate::context::StepPlan;
 use crate::session::Session;
 use crate::step::EndsWhen;
-use crate::watch::Watch;
-
-/// The steps of a ladder.
-struct Ladder {
-    steps: LadderSteps,
-    depth: u16,
-    step_limit: Duration,
-    /// The share of requests that must succeed for the ladder to go on.
-    success: f64,
-}
 
 impl Session<'_> {
-    /// Makes all steps of the plan, until something ends the run.
     pub(crate) fn climb(&mut self) -> Result<(), EngineError> {
         let plan = &self.context.plan;
         match plan.load.clone() {
-            Load::Single { level, duration: limit, requests_max } => {
-                let interval = self.context.interval;
-                let spec = StepPlan { index: 0, level, limit, interval, requests_max };
-                let end = self.step(spec, EndsWhen::TimeLimit, &mut Watch::default())?;
-                self.note_interruption(end);
-                Ok(())
+            Load::Single { level, duration, requests_max } => {
+                let spec = StepPlan { requests_max, ..self.context.step(0, level, duration) };
+                self.step(spec, EndsWhen::TimeLimit).map(drop)
             }
             Load::Ladder { steps, depth, step_limit, .. } => {
+                // The share of requests that must succeed for the ladder to go on.
                 let success = plan.slo.or(Slo::REFERENCE).success_ratio.unwrap_or_default();
-                self.climb_ladder(&Ladder { steps, depth, step_limit, success })
+                self.climb_ladder(&steps, success, depth, step_limit)
             }
         }
     }
 
-    fn climb_ladder(&mut self, ladder: &Ladder) -> Result<(), EngineError> {
+    fn climb_ladder(
+        &mut self,
+        steps: &LadderSteps,
+        success: f64,
+        depth: u16,
+        step_limit: Duration,
+    ) -> Result<(), EngineError> {
         let mut done: Vec<StepResult> = Vec::new();
-        let mut watch = Watch::default();
-        while let Some(connections) = ladder::next(&ladder.steps, ladder.success, &done) {
-            let Some(limit) = self.budget.step(self.recorder.now(), ladder.step_limit) else {
+        while let Some(connections) = ladder::next(steps, success, &done) {
+            let Some(limit) = self.budget.step(self.recorder.now(), step_limit) else {
                 self.note_budget(connections);
                 return Ok(());
             };
             let index = done.len() as u32;
-            let level = Level::Closed { connections, depth: ladder.depth };
-            let interval = self.context.interval;
-            let spec = StepPlan { index, level, limit, interval, requests_max: None };
-            let end = self.step(spec, EndsWhen::Known, &mut watch)?;
-            self.note_interruption(end);
+            let spec = self.context.step(index, Level::Closed { connections, depth }, limit);
+            let end = self.step(spec, EndsWhen::Known)?;
             if matches!(end, StepEnd::Cut | StepEnd::TargetLost) || self.interrupted() {
                 return Ok(());
             }

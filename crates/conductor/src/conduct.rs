@@ -1,27 +1,27 @@
 //! A run from its plan to its seal: the order of the phases.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use plimsoll_engine::{Traffic, available_driver};
+use plimsoll_engine::Traffic;
 use plimsoll_host::SampleSource;
-use plimsoll_plan::{DriverKind, Plan};
-use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, Run};
-use plimsoll_store::StoreError;
+use plimsoll_plan::Plan;
+use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest};
 use plimsoll_sys::Destination;
-use plimsoll_units::{Clock, RealClock, unix_time};
+use plimsoll_units::{Clock, RealClock, unix_ms};
 
 use crate::budget::Budget;
 use crate::error::ConductError;
-use crate::hosts::{Hosts, Place, Watcher, watchers};
+use crate::hosts::{Hosts, TargetPlace, Watcher, watchers};
 use crate::peers::PeerGroup;
 use crate::prepare::{Prepared, prepare};
 use crate::profile::{Profiling, budget_of_load};
 use crate::progress::Observer;
-use crate::recorder::RunRecorder;
+use crate::recorder::{Outcome, RunRecorder};
 use crate::session::{CapController, Session};
 use crate::traffic::Requests;
+use crate::watch::Watch;
 
 /// How a run is made, apart from its plan.
 #[derive(Debug)]
@@ -34,25 +34,19 @@ pub struct RunOptions<'a> {
     pub csv: Option<&'a [u8]>,
     /// The folder for the run file; `None` keeps no file.
     pub folder: Option<&'a Path>,
-    /// Set when the user wants the run to end.
     pub interrupted: &'a AtomicBool,
-    /// The version of the tool, for the record.
     pub tool_version: &'a str,
-    /// What the caller sends in place of the plan's requests.
     pub workload: Option<WorkloadOverride>,
     /// What this machine's generator can do at most, as far as it was measured; that of the run's driver is recorded.
     pub calibrations: &'a [Calibration],
-    /// Samples of hosts that come from elsewhere.
     pub feeds: Vec<SampleSource>,
     /// Sample the plan's hosts, and a target on this machine.
     pub probing: bool,
-    /// Changes the caps of hosts; `None` if they have none that can be changed.
     pub caps: Option<&'a mut dyn CapController>,
     /// Hosts have no caps until the warm-up applies them.
     pub starts_uncapped: bool,
     /// Test the verdict after the load: raise the cap that limits, and load again.
     pub prove: bool,
-    /// Other generators, which make the load together with this process.
     pub peers: Option<PeerGroup>,
 }
 
@@ -81,23 +75,11 @@ impl<'a> RunOptions<'a> {
 /// Requests that a caller makes itself, and its way of measuring them.
 #[derive(Debug, Clone)]
 pub struct WorkloadOverride {
-    /// The requests, in place of the plan's.
     pub traffic: Traffic,
     /// The longest interval of one frame, in place of the one that follows from the plan's time.
     pub interval: Duration,
     /// Keep the load up to its end although the target refuses every connection.
     pub outlasts_target: bool,
-}
-
-/// The outcome of a run.
-#[derive(Debug)]
-pub struct Outcome {
-    /// Everything recorded.
-    pub run: Run,
-    /// The run file, if there is one.
-    pub file: Option<PathBuf>,
-    /// Why the run file is missing or incomplete although it should not be.
-    pub trouble: Option<StoreError>,
 }
 
 /// Makes a run.
@@ -127,11 +109,9 @@ pub fn conduct<'a>(
         }
         session.recorder.event(EventKind::StepFailed, error.to_string());
     }
-    let (run, file, trouble) = session.recorder.seal();
-    Ok(Outcome { run, file, trouble })
+    Ok(session.recorder.seal())
 }
 
-/// Prepares a run and announces it.
 fn begin<'a>(
     plan: Plan,
     options: &mut RunOptions<'a>,
@@ -143,16 +123,15 @@ fn begin<'a>(
         Some(workload) => Requests::Settled(workload.traffic.clone()),
         None => Requests::new(&plan, options.csv)?,
     };
-    let first = if options.ask_first { requests.first() } else { None };
-    let prepared = prepare(plan, first.as_ref(), options.interrupted)?;
-    let driver = available_driver(prepared.plan.generator.driver)?;
+    let mut prepared = prepare(plan, requests, options.ask_first, options.interrupted)?;
     let profiling = Profiling::prepare(&prepared)?;
-    let budget = Budget::new(began, budget_of_load(&prepared.plan, profiling.as_ref()));
-    let mut recorder = recorder(&prepared, driver, options, observer);
-    recorder.announce(prepared.remarks());
+    let budget = Budget::new(began, budget_of_load(&prepared.context.plan, profiling.as_ref()));
+    let mut recorder = recorder(&prepared, options, observer);
+    recorder.announce(std::mem::take(&mut prepared.remarks));
     let mut hosts = open_hosts(&prepared, options, &mut recorder);
     hosts.await_first(&mut recorder);
-    let mut context = prepared.into_context(requests, driver, recorder.origin());
+    let mut context = prepared.context;
+    context.origin = recorder.origin;
     context.interval = workload.as_ref().map_or(context.interval, |workload| workload.interval);
     let session = Session {
         context,
@@ -161,6 +140,7 @@ fn begin<'a>(
         peers: options.peers.take(),
         caps: options.caps.take(),
         budget,
+        watch: Watch::default(),
         interrupt: options.interrupted,
         outlasts_target: workload.is_some_and(|workload| workload.outlasts_target),
     };
@@ -169,41 +149,40 @@ fn begin<'a>(
 
 fn recorder<'a>(
     prepared: &Prepared,
-    driver: DriverKind,
     options: &RunOptions<'_>,
     observer: &'a mut dyn Observer,
 ) -> RunRecorder<'a> {
-    let started_unix_ms = u64::try_from(unix_time().as_millis()).unwrap_or(u64::MAX);
+    let (plan, driver) = (&prepared.context.plan, prepared.context.driver.name());
     let mut machine = prepared.machine.clone();
-    machine.calibration =
-        options.calibrations.iter().find(|known| known.key.driver == driver.name()).cloned();
+    machine.calibration = options.calibrations.iter().find(|known| known.key.driver == driver).cloned();
     let manifest = Manifest {
         format: FormatVersion::CURRENT,
-        name: prepared.plan.name.clone(),
+        name: plan.name.clone(),
         command: options.command.to_owned(),
-        plan: prepared.plan.to_json(),
-        plan_hash: prepared.plan.hash(),
+        plan: plan.to_json(),
+        plan_hash: plan.hash(),
         tool_version: options.tool_version.to_owned(),
         machine,
         preflight: prepared.preflight.clone(),
-        driver: driver.name().to_owned(),
-        protocol: if prepared.plan.http2 { "HTTP/2" } else { "HTTP/1.1" }.to_owned(),
+        driver: driver.to_owned(),
+        protocol: if plan.http2 { "HTTP/2" } else { "HTTP/1.1" }.to_owned(),
         tls: prepared.tls.clone(),
-        started_unix_ms,
+        started_unix_ms: unix_ms(),
         sealed: false,
     };
-    let file =
-        options.folder.map(|folder| plimsoll_store::free_path(folder, &prepared.plan.name, started_unix_ms));
+    let path = |folder| plimsoll_store::free_path(folder, &plan.name, manifest.started_unix_ms);
+    let file = options.folder.map(path);
     RunRecorder::begin(manifest, file.as_deref(), observer)
 }
 
 /// The feeds of the caller, and those of the plan's probes and of a target on this machine.
 fn open_hosts(prepared: &Prepared, options: &mut RunOptions<'_>, recorder: &mut RunRecorder<'_>) -> Hosts {
+    let Prepared { context, preflight, .. } = prepared;
     let plain = |feed| Watcher { feed, is_component: false };
     let mut all: Vec<Watcher> = std::mem::take(&mut options.feeds).into_iter().map(plain).collect();
     if options.probing {
-        let address = prepared.peers.first().and_then(Destination::tcp);
-        all.extend(watchers(&prepared.plan, Place { local: prepared.preflight.local, address }));
+        let address = context.destinations.first().and_then(Destination::tcp);
+        all.extend(watchers(&context.plan, TargetPlace { local: preflight.local, address }));
     }
-    Hosts::open(all, &prepared.plan, recorder)
+    Hosts::open(all, &context.plan, recorder)
 }

@@ -13,25 +13,23 @@ use crate::traffic::Requests;
 /// One load level for a limited time. It is the same in every process that makes a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StepPlan {
-    /// Index of the step, which its frames carry.
     pub index: u32,
-    /// The load level.
     pub level: Level,
-    /// The longest time the level is kept up.
     pub limit: Duration,
     /// The longest interval of one frame.
     pub interval: Duration,
-    /// The number of requests after which the load ends, if it is limited.
+    /// The load ends after so many requests, if their number is limited.
     pub requests_max: Option<u64>,
 }
 
 impl StepPlan {
-    pub(crate) fn connections(&self) -> u32 {
+    /// Connections of all processes; of an open loop those at its start.
+    pub fn connections(&self) -> u32 {
         self.level.connections()
     }
 
     /// The mean offered rate of an open loop.
-    pub(crate) fn rate_per_sec(&self) -> Option<f64> {
+    pub fn rate_per_sec(&self) -> Option<f64> {
         self.level.profile().map(RateProfile::mean_per_sec)
     }
 }
@@ -39,15 +37,14 @@ impl StepPlan {
 /// What a process makes the load of every step of a run with.
 #[derive(Debug)]
 pub(crate) struct RunContext {
+    /// The plan, with an open end of the ladder brought within the limits of this machine.
     pub(crate) plan: Plan,
-    /// Where connections go.
+    /// Where the load goes: every address that takes connections, at least one.
     pub(crate) destinations: Vec<Destination>,
     pub(crate) requests: Requests,
-    /// How connections are encrypted; `None` for plain ones.
     pub(crate) tls: Option<TlsConfig>,
     /// The longest interval of one frame of a measured step.
     pub(crate) interval: Duration,
-    /// Worker threads of this process.
     pub(crate) workers: u32,
     pub(crate) driver: DriverKind,
     /// The instant from which all times of the run count.
@@ -55,6 +52,11 @@ pub(crate) struct RunContext {
 }
 
 impl RunContext {
+    /// A step whose number of requests is not limited.
+    pub(crate) fn step(&self, index: u32, level: Level, limit: Duration) -> StepPlan {
+        StepPlan { index, level, limit, interval: self.interval, requests_max: None }
+    }
+
     /// The engine's order for a step with so many workers of this process.
     pub(crate) fn order(&self, spec: &StepPlan, workers: u32, group: Option<PeerGroup>) -> StepSpec {
         StepSpec {

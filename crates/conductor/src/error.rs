@@ -4,7 +4,6 @@ use std::io;
 use std::time::Duration;
 
 use plimsoll_engine::EngineError;
-use plimsoll_units::duration_text;
 
 use crate::peers::PeerError;
 use crate::prepare::PrepareError;
@@ -14,22 +13,16 @@ use crate::traffic::ScenarioError;
 /// Why a run has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ConductError {
-    /// The run could not begin.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// The plan's requests cannot be sent as they were typed.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// The CPU profile that the plan asks for cannot be taken.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// The warm-up broke off.
     #[error(transparent)]
     WarmUp(#[from] WarmUpError),
-    /// The engine failed.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The other generators of the run failed.
     #[error(transparent)]
     Peers(#[from] PeerError),
 }
@@ -52,26 +45,17 @@ impl ConductError {
 /// A warm-up that no step follows.
 #[derive(Debug, thiserror::Error)]
 pub enum WarmUpError {
-    /// The user ended it.
-    #[error("interrupted after {} of warm-up: no step was measured, and nothing is kept", text(.after))]
-    Interrupted {
-        /// How long it had taken.
-        after: Duration,
-    },
-    /// The target is gone.
+    #[error("interrupted after {} of warm-up: no step was measured, and nothing is kept", duration_text(*.after))]
+    Interrupted { after: Duration },
     #[error(
         "from {} of the warm-up on the target refused every connection: no step was measured; look why it ended under \
-         load", text(.since)
+         load", duration_text(*.since)
     )]
-    TargetLost {
-        /// The time since the warm-up began.
-        since: Duration,
-    },
-    /// Hosts have more than their caps.
+    TargetLost { since: Duration },
     #[error("the hosts could not be held to their caps after the first part of the warm-up: {0}")]
     NotCapped(#[source] io::Error),
 }
 
-fn text(duration: &Duration) -> String {
-    duration_text(duration.as_secs_f64() * 1e9)
+pub(crate) fn duration_text(duration: Duration) -> String {
+    plimsoll_units::duration_text(duration.as_secs_f64() * 1e9)
 }

@@ -11,7 +11,7 @@ use plimsoll_units::Instant;
 
 use crate::recorder::RunRecorder;
 
-pub(crate) use probes::{Place, Watcher, watchers};
+pub(crate) use probes::{TargetPlace, Watcher, watchers};
 
 mod probes;
 
@@ -30,7 +30,6 @@ pub(crate) struct Hosts {
     origin: Instant,
 }
 
-/// A feed as the run knows it.
 #[derive(Debug)]
 struct Watched {
     name: String,
@@ -42,7 +41,7 @@ struct Watched {
 impl Hosts {
     /// Starts all feeds, and records what the plan declares about its hosts.
     pub(crate) fn open(watchers: Vec<Watcher>, plan: &Plan, recorder: &mut RunRecorder<'_>) -> Self {
-        let origin = recorder.origin();
+        let origin = recorder.origin;
         let now_ns = recorder.now().nanos_since(origin);
         let of_plan = plan.hosts.iter().map(|host| (host.name.as_str(), &host.capacity));
         let of_lab = plan.generator.lab_capacity.iter().map(|capacity| (PlanHost::GENERATOR, capacity));
@@ -65,12 +64,10 @@ impl Hosts {
         Self { generator, feeds: SampleSources::start(feeds, origin), watched, origin }
     }
 
-    /// Samples the machine that makes the load.
     pub(crate) fn sample_generator(&mut self, recorder: &mut RunRecorder<'_>) {
         self.generator.samples(self.origin).into_iter().for_each(|sample| recorder.host_sample(sample));
     }
 
-    /// Asks the other hosts for a sample now.
     pub(crate) fn ask(&mut self) {
         self.feeds.ask(ANSWERS_WITHIN);
     }
@@ -81,7 +78,6 @@ impl Hosts {
         self.keep(received, recorder);
     }
 
-    /// Records the samples that have come.
     pub(crate) fn take_in(&mut self, recorder: &mut RunRecorder<'_>) {
         let received = self.feeds.take();
         self.keep(received, recorder);

@@ -16,7 +16,6 @@ mod follow;
 mod hosts;
 mod limit;
 mod load;
-mod outage;
 pub mod peers;
 mod prepare;
 mod profile;
@@ -32,13 +31,14 @@ mod watch;
 pub use calibration::{
     CalibrateError, CalibrationOptions, CalibrationProgress, MIN_CALIBRATION, calibrate, calibration_key,
 };
-pub use conduct::{Outcome, RunOptions, WorkloadOverride, conduct};
+pub use conduct::{RunOptions, WorkloadOverride, conduct};
 pub use context::StepPlan;
 pub use error::{ConductError, WarmUpError};
 pub use follow::follow;
 pub use limit::{Effect, Limit, LimitedResource};
 pub use prepare::{PrepareError, SecurityError};
 pub use profile::ProfileError;
-pub use progress::{Observer, Progress};
+pub use progress::{Moment, Observer, Progress};
+pub use recorder::Outcome;
 pub use session::CapController;
 pub use traffic::ScenarioError;

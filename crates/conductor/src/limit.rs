@@ -18,7 +18,6 @@ pub enum LimitedResource {
 /// What a limit does to the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// The plan cannot be run.
     Refused,
     /// The plan's open end is lowered to the limit.
     Lowered,
@@ -29,13 +28,9 @@ pub enum Effect {
 /// A limit that a plan meets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limit {
-    /// What is short.
     pub resource: LimitedResource,
-    /// How much the plan may need.
     pub needed: u64,
-    /// How much there is.
     pub available: u64,
-    /// Its effect on the plan.
     pub effect: Effect,
     /// The command that lifts it.
     pub remedy: String,

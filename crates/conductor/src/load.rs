@@ -4,22 +4,21 @@ use std::time::Duration;
 
 use plimsoll_engine::{EngineError, FirstConnection, RunningStep, StepEvent, StepSpec};
 use plimsoll_record::Frame;
-use plimsoll_units::{Clock, Instant};
+use plimsoll_units::{Clock, Instant, RealClock};
 
 use crate::context::{RunContext, StepPlan};
-use crate::peers::{PeerEvent, PeerGroup, StepShare};
+use crate::peers::{Command, PeerEvent, PeerGroup, StepShare};
 
 /// With peers the load begins this long after their command: they start their workers meanwhile.
 const HEAD_START: Duration = Duration::from_millis(40);
 
 /// The load of a step while it is on, by this process alone or together with its peers. Dropping it ends the load here.
 #[derive(Debug)]
-pub(crate) struct Load<'p> {
+pub(crate) struct Load {
     running: RunningStep,
-    peers: Option<&'p mut PeerGroup>,
-    /// Workers of all processes.
-    workers: u32,
-    /// The workers of this process have ended.
+    peers: Option<PeerGroup>,
+    /// Workers of all processes that take part.
+    pub(crate) workers: u32,
     own_ended: bool,
     /// Faults of peers that were not reported yet.
     faults: Vec<String>,
@@ -27,18 +26,18 @@ pub(crate) struct Load<'p> {
     late: Vec<String>,
 }
 
-impl<'p> Load<'p> {
+impl Load {
     /// Starts the workers of this process and of all peers.
     pub(crate) fn start(
         context: &RunContext,
-        peers: Option<&'p mut PeerGroup>,
+        peers: Option<PeerGroup>,
         spec: &StepPlan,
         now: Instant,
     ) -> Result<Self, EngineError> {
-        let all = context.workers + peers.as_ref().map_or(0, |peers| peers.workers());
+        let all = context.workers + peers.as_ref().map_or(0, PeerGroup::workers);
         let workers = all.min(spec.connections());
         let own = context.workers.min(workers);
-        let Some(peers) = peers else { return Self::alone(&context.order(spec, own, None)) };
+        let Some(mut peers) = peers else { return Self::alone(&context.order(spec, own, None)) };
         let share = StepShare {
             step: spec.clone(),
             workers_before: 0,
@@ -67,14 +66,14 @@ impl<'p> Load<'p> {
         Ok(Self { running, peers: None, workers: order.workers, own_ended: false, faults, late })
     }
 
+    /// The peers, for the next load.
+    pub(crate) fn into_peers(self) -> Option<PeerGroup> {
+        self.peers
+    }
+
     /// How the first connection of this process went, as far as that is known.
     pub(crate) fn first_connection(&self) -> &FirstConnection {
         self.running.first_connection()
-    }
-
-    /// Workers of all processes that take part.
-    pub(crate) fn workers(&self) -> u32 {
-        self.workers
     }
 
     pub(crate) fn began(&self) -> Instant {
@@ -101,25 +100,25 @@ impl<'p> Load<'p> {
     /// Ends the load; requests under way are still waited for.
     pub(crate) fn end(&mut self) {
         self.running.end_load();
-        if let Some(peers) = &mut self.peers {
-            peers.end_load();
-        }
+        self.command_peers(&Command::EndLoad);
     }
 
     /// Ends the load and waits for nothing.
     pub(crate) fn abandon(&mut self) {
         self.running.abandon();
-        if let Some(peers) = &mut self.peers {
-            peers.abandon();
-        }
+        self.command_peers(&Command::Abandon);
     }
 
     /// Leaves workers of this process that do not end to themselves; gives their number.
     pub(crate) fn leave(&mut self) -> usize {
-        if let Some(peers) = &mut self.peers {
-            peers.abandon();
-        }
+        self.command_peers(&Command::Abandon);
         self.running.leave()
+    }
+
+    fn command_peers(&mut self, command: &Command) {
+        if let Some(peers) = &mut self.peers {
+            peers.command_all(command);
+        }
     }
 
     /// The next frame of any process, waited for about this long at most.
@@ -156,22 +155,17 @@ pub(crate) trait Policy {
     /// The longest wait for a frame between two looks at signals and deadlines.
     const WAIT: Duration = Duration::from_millis(50);
 
-    /// Takes one frame in.
-    fn frame(&mut self, load: &mut Load<'_>, frame: Box<Frame>, now: Instant) -> Result<(), Self::Error>;
+    fn frame(&mut self, load: &mut Load, frame: Box<Frame>, now: Instant) -> Result<(), Self::Error>;
 
     /// Looks at signals and deadlines, after each frame and after each wait without one.
-    fn turn(&mut self, load: &mut Load<'_>, now: Instant) -> Result<(), Self::Error>;
+    fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), Self::Error>;
 }
 
 /// Measures a load until all of its workers have ended.
-pub(crate) fn measure<P: Policy>(
-    load: &mut Load<'_>,
-    policy: &mut P,
-    clock: &impl Clock,
-) -> Result<(), P::Error> {
+pub(crate) fn measure<P: Policy>(load: &mut Load, policy: &mut P) -> Result<(), P::Error> {
     loop {
         let turn = load.next(P::WAIT)?;
-        let now = clock.now();
+        let now = RealClock.now();
         match turn {
             StepEvent::Frame(frame) => policy.frame(load, frame, now)?,
             StepEvent::Timeout => {}

@@ -4,17 +4,17 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_engine::FixedRequest;
-use plimsoll_plan::{DriverKind, Plan};
+use plimsoll_engine::available_driver;
+use plimsoll_plan::Plan;
 use plimsoll_record::{EventKind, Limits, Machine, TlsUsed};
 use plimsoll_sys::Destination;
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, RealClock};
 
 use crate::connect::connect;
 use crate::context::RunContext;
-use crate::limit::Limit;
+use crate::error::ConductError;
 use crate::traffic::Requests;
-use limits::{Place, within_limits, workers};
+use limits::Bounds;
 use preflight::Preflight;
 use security::Security;
 
@@ -30,74 +30,62 @@ mod security;
 /// Addresses that are tried at the same time.
 const MAX_CONNECTING: usize = 64;
 
-/// What is known before the load.
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// Where the load goes: every address that takes connections.
-    pub(crate) peers: Vec<Destination>,
+    pub(crate) context: RunContext,
     pub(crate) preflight: plimsoll_record::Preflight,
-    /// What encrypts the load's connections.
-    pub(crate) security: Option<Security>,
     /// How the first connection was encrypted.
     pub(crate) tls: Option<TlsUsed>,
     pub(crate) machine: Machine,
-    /// The plan, with an open end of the ladder brought within the limits.
-    pub(crate) plan: Plan,
-    /// Worker threads.
-    pub(crate) workers: u32,
-    /// The limits that the plan meets.
-    pub(crate) limits: Vec<Limit>,
-    /// Addresses that take no connection and so get no load, in words.
-    pub(crate) dropped: Vec<String>,
+    /// The events to record before the load: addresses without load, and limits that the plan meets.
+    pub(crate) remarks: Vec<(EventKind, String)>,
 }
 
-impl Prepared {
-    /// What the steps of the run are made with.
-    pub(crate) fn into_context(self, requests: Requests, driver: DriverKind, origin: Instant) -> RunContext {
-        let interval = self.plan.interval();
-        let tls = self.security.map(|security| security.order);
-        let (plan, destinations, workers) = (self.plan, self.peers, self.workers);
-        RunContext { plan, destinations, requests, tls, interval, workers, driver, origin }
-    }
-
-    /// The events to record before the load.
-    pub(crate) fn remarks(&self) -> impl Iterator<Item = (EventKind, String)> {
-        let dropped = self.dropped.iter().map(|text| (EventKind::AddressDropped, text.clone()));
-        dropped.chain(self.limits.iter().map(|limit| (EventKind::LimitMet, limit.to_string())))
-    }
-}
-
-/// Examines this machine and the target. The request `ask` is sent if it is given; otherwise only connections are made.
+/// Examines this machine and the target. Connections are made, and if `ask_first` says so one request is sent.
 pub(crate) fn prepare(
     plan: Plan,
-    ask: Option<&FixedRequest>,
+    requests: Requests,
+    ask_first: bool,
     interrupted: &AtomicBool,
-) -> Result<Prepared, PrepareError> {
+) -> Result<Prepared, ConductError> {
+    let request = if ask_first { requests.first() } else { None };
     let machine = machine();
     names::check_sources(&plan.network.source_ips)?;
-    let security = Security::load(&plan)?;
+    let security = Security::load(&plan).map_err(PrepareError::from)?;
     let began = RealClock.now();
     let peers = names::peers(&plan)?;
     let resolve_ns = RealClock.now().nanos_since(began);
     let Reachable { open, dropped } = reachable(&plan, peers, interrupted)?;
     let connect_ns = open.first().map_or(0, |(_, took)| took.as_nanos() as u64);
-    let peers: Vec<Destination> = open.into_iter().map(|(peer, _)| peer).collect();
-    let local = peers.iter().all(is_local);
-    let place = Place { peers: &peers, local };
-    let (plan, limits) = within_limits(plan, &machine.limits, place)?;
-    let workers = workers(&plan, &machine.limits, place);
-    let peer = &peers[0];
-    let seen =
-        Preflight { plan: &plan, peer, security: security.as_ref(), request: ask, interrupted }.run()?;
+    let destinations: Vec<Destination> = open.into_iter().map(|(peer, _)| peer).collect();
+    let local = destinations.iter().all(is_local);
+    let bounds = Bounds { limits: &machine.limits, peers: &destinations, local };
+    let (plan, limits) = bounds.fit(plan)?;
+    let workers = bounds.workers(&plan);
+    let (peer, request) = (&destinations[0], request.as_ref());
+    let seen = Preflight { plan: &plan, peer, security: security.as_ref(), request, interrupted }.run()?;
     let preflight = plimsoll_record::Preflight {
-        addresses: peers.iter().map(ToString::to_string).collect(),
+        addresses: destinations.iter().map(ToString::to_string).collect(),
         address: peer.to_string(),
         local,
         resolve_ns,
         connect_ns,
         first: seen.first,
     };
-    Ok(Prepared { peers, preflight, security, tls: seen.tls, machine, plan, workers, limits, dropped })
+    let dropped = dropped.into_iter().map(|text| (EventKind::AddressDropped, text));
+    let remarks =
+        dropped.chain(limits.iter().map(|limit| (EventKind::LimitMet, limit.to_string()))).collect();
+    let context = RunContext {
+        tls: security.map(|security| security.order),
+        interval: plan.interval(),
+        driver: available_driver(plan.generator.driver)?,
+        plan,
+        destinations,
+        requests,
+        workers,
+        origin: RealClock.now(),
+    };
+    Ok(Prepared { context, preflight, tls: seen.tls, machine, remarks })
 }
 
 fn machine() -> Machine {
@@ -112,12 +100,10 @@ fn is_local(peer: &Destination) -> bool {
     peer.tcp().is_none_or(|address| plimsoll_sys::is_local(address.ip()))
 }
 
-/// Which addresses take connections.
 #[derive(Debug, Default)]
 struct Reachable {
     /// Those that do, at least one, with the time each took.
     open: Vec<(Destination, Duration)>,
-    /// The others, in words.
     dropped: Vec<String>,
 }
 
@@ -134,9 +120,11 @@ fn reachable(
         match result {
             Ok(took) => reachable.open.push((peer, took)),
             Err(source) => {
-                let kind = plimsoll_engine::connect_failure(&source).name();
-                reachable.dropped.push(format!("{peer} takes no connection ({kind}), so it gets no load"));
-                refusal = Some((peer, source));
+                let row = plimsoll_engine::connect_failure(&source).row();
+                let text = format!("{peer} takes no connection ({}), so it gets no load", row.name);
+                reachable.dropped.push(text);
+                let remedy = row.remedy_over(peer.tcp().is_none());
+                refusal = Some(PrepareError::Connect { kind: row.name, peer, source, remedy });
             }
         }
     }
@@ -144,11 +132,7 @@ fn reachable(
         return Err(PrepareError::Interrupted);
     }
     match refusal {
-        Some((peer, source)) if reachable.open.is_empty() => {
-            let row = plimsoll_engine::connect_failure(&source).row();
-            let remedy = row.remedy_over(peer.tcp().is_none());
-            Err(PrepareError::Connect { kind: row.name, peer, source, remedy })
-        }
+        Some(error) if reachable.open.is_empty() => Err(error),
         _ => Ok(reachable),
     }
 }

@@ -26,7 +26,6 @@ use crate::watch::Watch;
 use capture::{Capture, Source, WARM_UP};
 use error::GRACE;
 pub use error::ProfileError;
-use page::Page;
 use perf::Perf;
 
 /// The time that such a step takes besides the profile.
@@ -38,7 +37,6 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// The profile gets at most this part of a whole answer's budget.
 const BUDGET_PART: u32 = 6;
 
-/// A profile that can be taken.
 #[derive(Debug)]
 pub(crate) struct Profiling {
     source: Source,
@@ -49,19 +47,15 @@ impl Profiling {
     /// The profile that the plan asks for. It is tried out before the load: that a page gives no profile, or that `perf` is not
     /// permitted, must not come up after a long ladder.
     pub(crate) fn prepare(prepared: &Prepared) -> Result<Option<Self>, ProfileError> {
-        let Some(order) = &prepared.plan.profile else { return Ok(None) };
+        let Some(order) = &prepared.context.plan.profile else { return Ok(None) };
         let source = match &order.profiler {
-            Profiler::Page(url) => Source::Page(Page::new(url)),
+            Profiler::Page(url) => Source::Page(url.clone()),
             Profiler::Perf(profiled) => Source::Perf(Perf::find(*profiled, target_port(prepared))?),
         };
         source.try_out()?;
-        let part = budget(&prepared.plan).map(|budget| (budget / BUDGET_PART).max(Duration::from_secs(1)));
+        let part =
+            budget(&prepared.context.plan).map(|budget| (budget / BUDGET_PART).max(Duration::from_secs(1)));
         Ok(Some(Self { source, time: part.map_or(order.time, |part| part.min(order.time)) }))
-    }
-
-    /// What is left of a budget for the load.
-    fn left_of(&self, budget: Duration) -> Duration {
-        budget.saturating_sub(WARM_UP + self.time + CLOSING).max(budget / 2)
     }
 }
 
@@ -72,14 +66,17 @@ fn budget(plan: &Plan) -> Option<Duration> {
     }
 }
 
-/// The longest time of the whole load, if there is one.
+/// The longest time of the whole load, if there is one: what a profile leaves of the budget.
 pub(crate) fn budget_of_load(plan: &Plan, profiling: Option<&Profiling>) -> Option<Duration> {
-    budget(plan).map(|budget| profiling.map_or(budget, |profiling| profiling.left_of(budget)))
+    let budget = budget(plan)?;
+    let left =
+        |profiling: &Profiling| budget.saturating_sub(WARM_UP + profiling.time + CLOSING).max(budget / 2);
+    Some(profiling.map_or(budget, left))
 }
 
 /// The port of a target that is on this machine.
 fn target_port(prepared: &Prepared) -> Option<u16> {
-    let address = prepared.peers.first().and_then(plimsoll_sys::Destination::tcp)?;
+    let address = prepared.context.destinations.first().and_then(plimsoll_sys::Destination::tcp)?;
     prepared.preflight.local.then_some(address.port())
 }
 
@@ -101,18 +98,24 @@ impl Session<'_> {
         };
         self.recorder.profile(profile.clone());
         let capture = Capture::begin(profiling.source.clone(), profiling.time);
-        let (limit, interval) = (WARM_UP + profiling.time + GRACE, self.context.interval.min(INTERVAL));
-        let spec = StepPlan { index: step, level, limit, interval, requests_max: None };
+        let spec = self.context.step(step, level, WARM_UP + profiling.time + GRACE);
+        let spec = StepPlan { interval: spec.interval.min(INTERVAL), ..spec };
         let budget = std::mem::replace(&mut self.budget, Budget::new(began, None));
-        let end = self.step(spec, EndsWhen::Set(capture.done()), &mut Watch::default());
+        self.watch = Watch::default();
+        let end = self.step(spec, EndsWhen::Set(capture.done()));
         self.budget = budget;
         let taken = capture.end();
         profile.began_ns = taken.began.nanos_since(origin);
         profile.ended_ns = taken.ended.nanos_since(origin);
-        profile.outcome = self.outcome(taken.content);
+        profile.outcome = match taken.content {
+            Ok(content) => ProfileOutcome::Taken(content),
+            Err(why) => {
+                self.note_no_profile(&why);
+                ProfileOutcome::Failed(why.to_string())
+            }
+        };
         self.recorder.profile(profile);
-        self.note_interruption(end?);
-        Ok(())
+        end.map(drop)
     }
 
     /// The level to load again; `None` after a run that did not end by itself.
@@ -126,19 +129,13 @@ impl Session<'_> {
         match analyze(run) {
             Ok(findings) => level_to_profile(&self.context.plan, &findings),
             Err(error) => {
-                self.recorder.event(EventKind::ProbeFailed, format!("no CPU profile: {error}"));
+                self.note_no_profile(&error);
                 None
             }
         }
     }
 
-    fn outcome(&mut self, content: Result<Vec<u8>, ProfileError>) -> ProfileOutcome {
-        match content {
-            Ok(content) => ProfileOutcome::Taken(content),
-            Err(why) => {
-                self.recorder.event(EventKind::ProbeFailed, format!("no CPU profile: {why}"));
-                ProfileOutcome::Failed(why.to_string())
-            }
-        }
+    fn note_no_profile(&mut self, why: &dyn std::error::Error) {
+        self.recorder.event(EventKind::ProbeFailed, format!("no CPU profile: {why}"));
     }
 }

@@ -64,7 +64,7 @@ impl Session<'_> {
 
     /// Makes a step's level once more. The run's budget was that of its ladder.
     fn load_again(&mut self, step: u32) -> Result<(), EngineError> {
-        self.budget = Budget::new(self.recorder.now(), None);
+        (self.budget, self.watch) = (Budget::new(self.recorder.now(), None), Watch::default());
         let steps = &self.recorder.run().steps;
         let index = steps.len() as u32;
         let Some(known) = steps.iter().find(|known| known.index == step) else { return Ok(()) };
@@ -77,9 +77,7 @@ impl Session<'_> {
                 (level, *step_limit, EndsWhen::Known, None)
             }
         };
-        let spec = StepPlan { index, level, limit, interval: self.context.interval, requests_max };
-        let end = self.step(spec, ends_when, &mut Watch::default())?;
-        self.note_interruption(end);
-        Ok(())
+        let spec = StepPlan { requests_max, ..self.context.step(index, level, limit) };
+        self.step(spec, ends_when).map(drop)
     }
 }

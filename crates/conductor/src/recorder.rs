@@ -12,6 +12,15 @@ use crate::progress::{Observer, Progress};
 /// A run that is killed loses at most this much of its file.
 const COMMIT_EVERY: Duration = Duration::from_secs(1);
 
+/// The outcome of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    pub run: Run,
+    pub file: Option<PathBuf>,
+    /// Why the run file is missing or incomplete although it should not be.
+    pub trouble: Option<StoreError>,
+}
+
 /// The run so far, its file and its observer. A disk that fails ends the file, never the run.
 pub(crate) struct RunRecorder<'a> {
     run: Run,
@@ -20,8 +29,8 @@ pub(crate) struct RunRecorder<'a> {
     file: Option<(PathBuf, RunWriter)>,
     trouble: Option<StoreError>,
     observer: &'a mut dyn Observer,
-    clock: RealClock,
-    origin: Instant,
+    /// The instant from which all times of the run count.
+    pub(crate) origin: Instant,
     committed: Instant,
 }
 
@@ -33,23 +42,21 @@ impl<'a> RunRecorder<'a> {
             Some((path, Ok(writer))) => (Some((path.to_owned(), writer)), None),
             Some((_, Err(error))) => (None, Some(error)),
         };
-        let (clock, sharing) = (RealClock, Sharing::default());
-        let origin = clock.now();
-        let run = empty_run(manifest);
-        Self { run, sharing, file: writer, trouble, observer, clock, origin, committed: origin }
-    }
-
-    pub(crate) fn clock(&self) -> RealClock {
-        self.clock
+        let origin = RealClock.now();
+        let run = Run {
+            manifest,
+            steps: Vec::new(),
+            frames: Vec::new(),
+            hosts: Vec::new(),
+            events: Vec::new(),
+            profiles: Vec::new(),
+        };
+        let sharing = Sharing::default();
+        Self { run, sharing, file: writer, trouble, observer, origin, committed: origin }
     }
 
     pub(crate) fn now(&self) -> Instant {
-        self.clock.now()
-    }
-
-    /// The instant from which all times of the run count.
-    pub(crate) fn origin(&self) -> Instant {
-        self.origin
+        RealClock.now()
     }
 
     pub(crate) fn run(&self) -> &Run {
@@ -62,10 +69,9 @@ impl<'a> RunRecorder<'a> {
     }
 
     /// Shows that the load is about to begin, and records what is worth knowing before it.
-    pub(crate) fn announce(&mut self, remarks: impl Iterator<Item = (EventKind, String)>) {
-        let file = self.file.as_ref().map(|(path, _)| path.as_path());
-        self.observer.observe(&Progress::Prepared { manifest: &self.run.manifest, file });
-        remarks.for_each(|(kind, text)| self.event(kind, text));
+    pub(crate) fn announce(&mut self, remarks: Vec<(EventKind, String)>) {
+        self.observer.observe(&Progress::Prepared(&self.run.manifest));
+        remarks.into_iter().for_each(|(kind, text)| self.event(kind, text));
         if let Some(error) = &self.trouble {
             self.observer.observe(&Progress::NotKept(error));
         }
@@ -104,7 +110,6 @@ impl<'a> RunRecorder<'a> {
         }
     }
 
-    /// Records an event and shows it.
     pub(crate) fn event(&mut self, kind: EventKind, text: String) {
         let event = Event { at_ns: self.now().nanos_since(self.origin), kind, text };
         self.write(|writer| writer.event(&event));
@@ -113,16 +118,16 @@ impl<'a> RunRecorder<'a> {
     }
 
     /// Ends the run: its file is sealed and complete.
-    pub(crate) fn seal(mut self) -> (Run, Option<PathBuf>, Option<StoreError>) {
+    pub(crate) fn seal(mut self) -> Outcome {
         self.run.manifest.sealed = true;
-        let path = self.file.take().and_then(|(path, writer)| match writer.seal() {
+        let file = self.file.take().and_then(|(path, writer)| match writer.seal() {
             Ok(()) => Some(path),
             Err(error) => {
                 self.trouble = Some(error);
                 None
             }
         });
-        (self.run, path, self.trouble)
+        Outcome { run: self.run, file, trouble: self.trouble }
     }
 
     /// Ends a run of which nothing is kept: its file goes.
@@ -141,16 +146,5 @@ impl<'a> RunRecorder<'a> {
             self.file = None;
             self.trouble = Some(error);
         }
-    }
-}
-
-fn empty_run(manifest: Manifest) -> Run {
-    Run {
-        manifest,
-        steps: Vec::new(),
-        frames: Vec::new(),
-        hosts: Vec::new(),
-        events: Vec::new(),
-        profiles: Vec::new(),
     }
 }

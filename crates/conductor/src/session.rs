@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_analyze::Raise;
-use plimsoll_record::{EventKind, HostSample, Reading, StepEnd};
+use plimsoll_record::{HostSample, Reading};
 
 use crate::budget::Budget;
 use crate::context::RunContext;
 use crate::hosts::Hosts;
 use crate::peers::PeerGroup;
 use crate::recorder::RunRecorder;
+use crate::watch::Watch;
 
 /// How often the interrupt flag is read while samples are awaited.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
@@ -38,11 +39,10 @@ pub(crate) struct Session<'a> {
     pub(crate) context: RunContext,
     pub(crate) recorder: RunRecorder<'a>,
     pub(crate) hosts: Hosts,
-    /// The other generators; `None` for a run of one process.
     pub(crate) peers: Option<PeerGroup>,
     pub(crate) caps: Option<&'a mut dyn CapController>,
     pub(crate) budget: Budget,
-    /// Set when the user wants the run to end.
+    pub(crate) watch: Watch,
     pub(crate) interrupt: &'a AtomicBool,
     /// The load goes on although the target refuses every connection.
     pub(crate) outlasts_target: bool,
@@ -51,14 +51,6 @@ pub(crate) struct Session<'a> {
 impl Session<'_> {
     pub(crate) fn interrupted(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
-    }
-
-    /// Makes a load together with the peers, which the session lends to it.
-    pub(crate) fn with_peers<T>(&mut self, load: impl FnOnce(&mut Self, Option<&mut PeerGroup>) -> T) -> T {
-        let mut peers = self.peers.take();
-        let outcome = load(self, peers.as_mut());
-        self.peers = peers;
-        outcome
     }
 
     /// Records how the counters of all hosts stand, and waits for them a little.
@@ -89,20 +81,10 @@ impl Session<'_> {
             }
             seen = samples.len();
             let left = deadline.since(self.recorder.now());
-            if left.is_zero() || self.interrupted() {
+            let over = left.is_zero() || self.interrupted();
+            if over || !self.hosts.await_more(left.min(POLL_INTERVAL), &mut self.recorder) {
                 return None;
             }
-            if !self.hosts.await_more(left.min(POLL_INTERVAL), &mut self.recorder) {
-                return None;
-            }
-        }
-    }
-
-    /// Records that the user ended the run within a step, if so.
-    pub(crate) fn note_interruption(&mut self, end: StepEnd) {
-        if end == StepEnd::Cut {
-            let text = "interrupted: the last step is incomplete, what was measured is kept".to_owned();
-            self.recorder.event(EventKind::Interrupted, text);
         }
     }
 }

@@ -13,10 +13,8 @@ use plimsoll_units::Instant;
 use crate::connect::connect;
 use crate::context::StepPlan;
 use crate::load::{Load, Policy, measure};
-use crate::peers::PeerGroup;
-use crate::progress::Progress;
+use crate::progress::{Moment, Progress};
 use crate::session::Session;
-use crate::watch::{Watch, first_seen};
 
 /// After the user has ended the run, answers under way are waited for at most this long.
 const DRAIN_INTERRUPTED: Duration = Duration::from_secs(1);
@@ -30,63 +28,33 @@ const TARGET_RETURN: Duration = Duration::from_secs(1);
 /// How often the machine that makes the load is sampled, apart from both ends of a step.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);
 
-/// How often progress is shown.
 const SHOW_EVERY: Duration = Duration::from_millis(500);
 
 /// What ends the load of a step before its time.
 #[derive(Debug)]
 pub(crate) enum EndsWhen {
-    /// Nothing.
     TimeLimit,
-    /// Its throughput is known.
     Known,
-    /// This flag is set.
     Set(Arc<AtomicBool>),
 }
 
 impl Session<'_> {
     /// Makes one step, from its first request to its last answer.
-    pub(crate) fn step(
-        &mut self,
-        spec: StepPlan,
-        ends_when: EndsWhen,
-        watch: &mut Watch,
-    ) -> Result<StepEnd, EngineError> {
+    pub(crate) fn step(&mut self, spec: StepPlan, ends_when: EndsWhen) -> Result<StepEnd, EngineError> {
         self.sample_hosts();
-        self.with_peers(|session, peers| session.measured_step(spec, ends_when, watch, peers))
-    }
-
-    fn measured_step(
-        &mut self,
-        spec: StepPlan,
-        ends_when: EndsWhen,
-        watch: &mut Watch,
-        peers: Option<&mut PeerGroup>,
-    ) -> Result<StepEnd, EngineError> {
-        let clock = self.recorder.clock();
-        let mut load = Load::start(&self.context, peers, &spec, self.recorder.now())?;
-        let mut step = MeasuredStep::begin(self, spec, ends_when, watch, &load);
-        measure(&mut load, &mut step, &clock)?;
-        Ok(step.close(&mut load))
+        let mut load = Load::start(&self.context, self.peers.take(), &spec, self.recorder.now())?;
+        let mut step = MeasuredStep::begin(self, spec, ends_when, &load);
+        measure(&mut load, &mut step)?;
+        let end = step.close(&mut load);
+        self.peers = load.into_peers();
+        Ok(end)
     }
 }
 
-/// Where a step stands.
-#[derive(Debug, Clone, Copy)]
-struct Times {
-    began: Instant,
-    /// When its load ends, or ended.
-    ended: Instant,
-    /// When its last answer came.
-    drained: Instant,
-}
-
-/// A step while it is measured.
 struct MeasuredStep<'s, 'a> {
     session: &'s mut Session<'a>,
     spec: StepPlan,
     ends_when: EndsWhen,
-    watch: &'s mut Watch,
     /// Where this step's frames begin among the run's.
     first_frame: usize,
     began: Instant,
@@ -110,13 +78,7 @@ struct MeasuredStep<'s, 'a> {
 
 impl<'s, 'a> MeasuredStep<'s, 'a> {
     /// Records and shows that the step has begun.
-    fn begin(
-        session: &'s mut Session<'a>,
-        spec: StepPlan,
-        ends_when: EndsWhen,
-        watch: &'s mut Watch,
-        load: &Load<'_>,
-    ) -> Self {
+    fn begin(session: &'s mut Session<'a>, spec: StepPlan, ends_when: EndsWhen, load: &Load) -> Self {
         let began = load.began();
         // Not the end of the load, which may be over by now if it is short.
         let ends_on_time = began + spec.limit;
@@ -125,7 +87,6 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             session,
             spec,
             ends_when,
-            watch,
             first_frame,
             began,
             ends_on_time,
@@ -140,40 +101,31 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             answered: 0,
             failed: 0,
         };
-        step.record(Times { began, ended: ends_on_time, drained: ends_on_time }, StepEnd::Cut);
-        step.show_begin();
+        step.record(ends_on_time, ends_on_time, StepEnd::Cut);
+        step.session.recorder.show(&Progress::StepBegan(&step.spec));
         step
     }
 
-    fn record(&mut self, times: Times, end: StepEnd) {
+    /// Records the step, whose load ended at the first of these instants and whose last answer came at the second.
+    fn record(&mut self, ended: Instant, drained: Instant, end: StepEnd) {
         let origin = self.session.context.origin;
         self.session.recorder.step(Step {
             index: self.spec.index,
             connections: self.spec.connections(),
             depth: self.spec.level.depth(),
             rate_per_sec: self.spec.rate_per_sec(),
-            began_ns: times.began.nanos_since(origin),
-            ended_ns: times.ended.nanos_since(origin),
-            drained_ns: times.drained.max(times.ended).nanos_since(origin),
+            began_ns: self.began.nanos_since(origin),
+            ended_ns: ended.nanos_since(origin),
+            drained_ns: drained.max(ended).nanos_since(origin),
             end,
-        });
-    }
-
-    fn show_begin(&mut self) {
-        self.session.recorder.show(&Progress::StepBegan {
-            index: self.spec.index,
-            connections: self.spec.connections(),
-            rate_per_sec: self.spec.rate_per_sec(),
-            limit: self.spec.limit,
-            requests_max: self.spec.requests_max,
         });
     }
 
     /// Records failures that are seen for the first time, with their remedies.
     fn note_failures(&mut self, failed: &FailureCounts) {
-        for row in self.watch.hints.first_seen(failed) {
-            let unix_socket = self.session.context.plan.network.unix.is_some();
-            self.session.recorder.event(EventKind::FailureSeen, first_seen(row, unix_socket));
+        let unix_socket = self.session.context.plan.network.unix.is_some();
+        for text in self.session.watch.first_seen(failed, unix_socket) {
+            self.session.recorder.event(EventKind::FailureSeen, text);
         }
     }
 
@@ -184,7 +136,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
 
     /// Records since when the target is gone, and what became of the load.
     fn note_loss(&mut self, load: &str) {
-        let since_sec = self.watch.outage.refused_since_ns().unwrap_or_default() as f64 / 1e9;
+        let since_sec = self.session.watch.refused_since_ns().unwrap_or_default() as f64 / 1e9;
         let text = format!("from {since_sec:.1} s on the target refused every connection; {load}");
         self.session.recorder.event(EventKind::TargetLost, text);
     }
@@ -193,14 +145,14 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
     /// is back.
     fn look_for_target(&mut self) {
         let settled = self.session.outlasts_target || self.end == Some(StepEnd::TargetLost);
-        if settled || self.watch.outage.refused_since_ns().is_none() {
+        if settled || self.session.watch.refused_since_ns().is_none() {
             return;
         }
         let Session { context, interrupt, .. } = &*self.session;
         let sources = &context.plan.network.source_ips;
         let takes_one = |peer| connect(peer, sources, TARGET_RETURN, interrupt).is_ok();
         if context.destinations.iter().any(takes_one) {
-            self.watch.outage.is_back();
+            self.session.watch.is_back();
         } else {
             self.note_loss("the load went on to its end");
             self.end = Some(StepEnd::TargetLost);
@@ -208,21 +160,18 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
     }
 
     /// Why a load ended by itself: its requests were all sent, or its time was over.
-    fn own_end(&self, load: &Load<'_>) -> StepEnd {
+    fn own_end(&self, load: &Load) -> StepEnd {
         let early = load.ends() < self.ends_on_time;
-        match self.spec.requests_max {
-            Some(_) if early => StepEnd::RequestLimit,
-            _ => StepEnd::TimeLimit,
-        }
+        if early && self.spec.requests_max.is_some() { StepEnd::RequestLimit } else { StepEnd::TimeLimit }
     }
 
-    fn end_load(&mut self, load: &mut Load<'_>, end: StepEnd) {
+    fn end_load(&mut self, load: &mut Load, end: StepEnd) {
         load.end();
         self.load_ended(load, end);
     }
 
     /// The load has ended. Samples of the hosts are asked for now and awaited after the last answer.
-    fn load_ended(&mut self, load: &Load<'_>, end: StepEnd) {
+    fn load_ended(&mut self, load: &Load, end: StepEnd) {
         self.ended_at = load.ends();
         self.end = Some(end);
         self.session.hosts.ask();
@@ -230,7 +179,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
     }
 
     /// Ends the load if it is time for that.
-    fn check_end(&mut self, load: &mut Load<'_>, now: Instant) {
+    fn check_end(&mut self, load: &mut Load, now: Instant) {
         if self.end.is_none() && now >= load.ends() {
             self.load_ended(load, self.own_end(load));
         }
@@ -241,7 +190,7 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
     }
 
     /// The user ends the load at once, and the wait for answers soon after.
-    fn interrupt(&mut self, load: &mut Load<'_>, now: Instant) {
+    fn interrupt(&mut self, load: &mut Load, now: Instant) {
         match self.abandoned_at {
             _ if self.end != Some(StepEnd::Cut) => self.end_load(load, StepEnd::Cut),
             None if now.since(self.ended_at) >= DRAIN_INTERRUPTED => {
@@ -254,12 +203,12 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
     }
 
     /// A worker that calls a script cannot end before the script comes back, and that may be never.
-    fn leave(&mut self, load: &mut Load<'_>) {
+    fn leave(&mut self, load: &mut Load) {
         let left = load.leave();
         if left > 0 {
             let text = format!(
                 "the script did not come back in {left} of {} threads; what these measured last is not counted",
-                load.workers()
+                load.workers
             );
             self.session.recorder.event(EventKind::StepFailed, text);
         }
@@ -273,12 +222,13 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         if self.end.is_none() {
             let elapsed = now.since(self.began);
             let (ended, failed) = (self.answered + self.failed, self.failed);
-            self.session.recorder.show(&Progress::Moment { elapsed, throughput_per_sec, ended, failed });
+            let moment = Moment { elapsed, throughput_per_sec, ended, failed };
+            self.session.recorder.show(&Progress::Moment(moment));
         }
     }
 
     /// All workers have ended: records the step.
-    fn close(mut self, load: &mut Load<'_>) -> StepEnd {
+    fn close(mut self, load: &mut Load) -> StepEnd {
         for trouble in load.troubles() {
             self.session.recorder.event(EventKind::StepFailed, trouble);
         }
@@ -293,28 +243,30 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
             self.session.hosts.ask();
         }
         self.session.collect_samples();
-        let times = Times { began: self.began, ended, drained };
-        self.record(times, end);
-        let throughput_per_sec = self.throughput_per_sec(times, end);
-        let (connections, failed) = (self.spec.connections(), self.failed);
-        self.session.recorder.show(&Progress::StepEnded { connections, throughput_per_sec, failed });
+        self.record(ended, drained, end);
+        let throughput_per_sec = self.throughput_per_sec(ended, drained, end);
+        self.session.recorder.show(&Progress::StepEnded { throughput_per_sec, failed: self.failed });
+        if end == StepEnd::Cut {
+            let text = "interrupted: the last step is incomplete, what was measured is kept".to_owned();
+            self.session.recorder.event(EventKind::Interrupted, text);
+        }
         end
     }
 
     /// A first impression of the throughput, over the same time as the analysis takes.
-    fn throughput_per_sec(&self, times: Times, end: StepEnd) -> f64 {
+    fn throughput_per_sec(&self, ended: Instant, drained: Instant, end: StepEnd) -> f64 {
         let (count, until) = match measured_to_the_last_answer(end, self.completed, self.answered) {
-            true => (self.answered, times.drained),
-            false => (self.completed, times.ended),
+            true => (self.answered, drained),
+            false => (self.completed, ended),
         };
-        count as f64 / until.since(times.began).as_secs_f64().max(1e-9)
+        count as f64 / until.since(self.began).as_secs_f64().max(1e-9)
     }
 }
 
 impl Policy for MeasuredStep<'_, '_> {
     type Error = EngineError;
 
-    fn frame(&mut self, load: &mut Load<'_>, frame: Box<Frame>, _now: Instant) -> Result<(), EngineError> {
+    fn frame(&mut self, load: &mut Load, frame: Box<Frame>, _now: Instant) -> Result<(), EngineError> {
         let head = &frame.head;
         let (counts, measured) = (&head.counts, head.phase == Phase::Measure);
         self.completed += if measured { counts.completed } else { 0 };
@@ -322,19 +274,19 @@ impl Policy for MeasuredStep<'_, '_> {
         self.failed += counts.failed.total();
         self.last_ns = self.last_ns.max(head.ended_ns);
         let under_load = self.end.is_none() && measured;
-        let gone = under_load && self.watch.outage.gone(head) && !self.session.outlasts_target;
+        let gone = under_load && self.session.watch.gone(head) && !self.session.outlasts_target;
         self.note_failures(&counts.failed);
         self.session.recorder.frame(*frame);
         if gone {
             self.note_loss("the run ended there");
             self.end_load(load, StepEnd::TargetLost);
-        } else if under_load && matches!(self.ends_when, EndsWhen::Known) && self.known(load.workers()) {
+        } else if under_load && matches!(self.ends_when, EndsWhen::Known) && self.known(load.workers) {
             self.end_load(load, StepEnd::Steady);
         }
         Ok(())
     }
 
-    fn turn(&mut self, load: &mut Load<'_>, now: Instant) -> Result<(), EngineError> {
+    fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), EngineError> {
         self.check_end(load, now);
         self.session.hosts.take_in(&mut self.session.recorder);
         if self.session.interrupted() {

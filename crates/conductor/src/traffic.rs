@@ -22,7 +22,6 @@ pub use error::ScenarioError;
 use scenario::Scenario;
 use wire::WireRequest;
 
-/// The requests of a run.
 #[derive(Debug)]
 pub(crate) enum Requests {
     /// The same for every step: one request, or requests that the caller generates.
@@ -33,9 +32,6 @@ pub(crate) enum Requests {
 
 impl Requests {
     /// The requests of a plan; `csv` is the text of its CSV file.
-    ///
-    /// # Errors
-    /// When a template, a check, a row or a weight cannot be used.
     pub(crate) fn new(plan: &Plan, csv: Option<&[u8]>) -> Result<Self, ScenarioError> {
         let feed = plan.csv.as_ref().zip(csv).map(|(file, text)| feed(file, text)).transpose()?;
         let checks =
@@ -44,7 +40,7 @@ impl Requests {
         let scope = TemplateScope { feeder: feed.as_ref().map(|feed| &feed.feeder), env: &env };
         let version = if plan.http2 { Version::Http2 } else { Version::Http1 };
         let mixed = plan.mixed();
-        let wire = |request| WireRequest::new((&plan.target, version), request, &scope);
+        let wire = |request| WireRequest::new(&plan.target, version, request, &scope);
         let requests = mixed.iter().map(wire).collect::<Result<Vec<_>, _>>()?;
         if let ([request], []) = (requests.as_slice(), checks.as_slice())
             && let Some(fixed) = request.fixed()
@@ -56,7 +52,6 @@ impl Requests {
         Ok(Self::Varied(Arc::new(Scenario::new(requests, mix, checks, feed, plan.generator.seed))))
     }
 
-    /// The requests of the step with this index.
     pub(crate) fn of_step(&self, step: u32) -> Traffic {
         match self {
             Self::Settled(traffic) => traffic.clone(),

@@ -6,20 +6,18 @@ use std::time::Duration;
 use plimsoll_analyze::warm_up::{Speed, WarmUp};
 use plimsoll_plan::Level;
 use plimsoll_record::{EventKind, Frame, Phase};
-use plimsoll_units::{Instant, count_text, duration_text, grouped, percent_text};
+use plimsoll_units::{Instant, count_text, grouped, percent_text};
 
 use crate::context::StepPlan;
-use crate::error::{ConductError, WarmUpError};
+use crate::error::{ConductError, WarmUpError, duration_text};
 use crate::load::{Load, Policy, measure};
-use crate::outage::OutageDetector;
-use crate::peers::PeerGroup;
-use crate::progress::Progress;
+use crate::progress::{Moment, Progress};
 use crate::session::Session;
+use crate::watch::Watch;
 
 /// The index of this load among the steps, so that no step repeats a value that a template wrote into one of its requests.
 const STEP: u32 = u32::MAX;
 
-/// The longest interval of one frame.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// How often the target is judged, and progress shown.
@@ -34,7 +32,6 @@ const UNCAPPED_PART: u32 = 2;
 /// The share of failed requests from which a warm-up reports it.
 const FAILED_REPORTED: f64 = 0.01;
 
-/// How a warm-up ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Steady,
@@ -49,31 +46,22 @@ impl Session<'_> {
     pub(crate) fn warm_up(&mut self, starts_uncapped: bool) -> Result<(), ConductError> {
         let Some(limit) = self.context.plan.warm else { return Ok(()) };
         let began = self.recorder.now();
-        let level = self.context.plan.load.warming();
-        let interval = self.context.interval.min(INTERVAL);
-        let spec = StepPlan { index: STEP, level, limit, interval, requests_max: None };
-        let (connections, rate_per_sec) = (spec.connections(), spec.rate_per_sec());
-        self.recorder.show(&Progress::WarmUpBegan { connections, rate_per_sec, limit });
-        let outcome = self.with_peers(|session, peers| session.warm(&spec, starts_uncapped, peers));
-        let (kind, text) = outcome?;
+        let spec = self.context.step(STEP, self.context.plan.load.warming(), limit);
+        let spec = StepPlan { interval: spec.interval.min(INTERVAL), ..spec };
+        self.recorder.show(&Progress::WarmUpBegan(&spec));
+        let (kind, text) = self.warm(&spec, starts_uncapped)?;
         self.budget = self.budget.later_by(self.recorder.now().since(began));
         self.recorder.event(kind, text);
         Ok(())
     }
 
     /// Makes the load, and gives the event that says how it ended.
-    fn warm(
-        &mut self,
-        spec: &StepPlan,
-        starts_uncapped: bool,
-        peers: Option<&mut PeerGroup>,
-    ) -> Result<(EventKind, String), ConductError> {
-        let clock = self.recorder.clock();
-        let mut load = Load::start(&self.context, peers, spec, self.recorder.now())?;
+    fn warm(&mut self, spec: &StepPlan, starts_uncapped: bool) -> Result<(EventKind, String), ConductError> {
+        let mut load = Load::start(&self.context, self.peers.take(), spec, self.recorder.now())?;
         let speed = if spec.level.profile().is_some() { Speed::ServiceTime } else { Speed::Throughput };
         let mut warming = Warming {
-            warmth: WarmUp::new(load.workers(), speed),
-            outage: OutageDetector::default(),
+            warmth: WarmUp::new(load.workers, speed),
+            watch: Watch::default(),
             began: load.began(),
             end: None,
             judged_at: load.began(),
@@ -84,24 +72,26 @@ impl Session<'_> {
             uncapped_for: None,
             session: self,
         };
-        measure(&mut load, &mut warming, &clock)?;
+        measure(&mut load, &mut warming)?;
         warming.apply_caps()?;
-        warming.note_faults(&mut load);
-        warming.outcome(&load, &spec.level)
+        for fault in load.faults() {
+            warming.session.recorder.event(EventKind::StepFailed, fault);
+        }
+        let outcome = warming.outcome(&load, &spec.level)?;
+        self.peers = load.into_peers();
+        Ok(outcome)
     }
 }
 
-/// A warm-up while it goes on.
 struct Warming<'s, 'a> {
     session: &'s mut Session<'a>,
     warmth: WarmUp,
-    outage: OutageDetector,
+    watch: Watch,
     began: Instant,
     end: Option<(End, Instant)>,
     judged_at: Instant,
     completed: u64,
     shown_completed: u64,
-    /// Hosts have no caps yet.
     uncapped: bool,
     uncapped_at_most: Duration,
     /// How long hosts had no caps.
@@ -110,7 +100,7 @@ struct Warming<'s, 'a> {
 
 impl Warming<'_, '_> {
     /// Judges whether the target is warm, and shows how far it is.
-    fn judge(&mut self, load: &mut Load<'_>, now: Instant) -> Result<(), WarmUpError> {
+    fn judge(&mut self, load: &mut Load, now: Instant) -> Result<(), WarmUpError> {
         let span_sec = now.since(self.judged_at).as_secs_f64();
         let throughput_per_sec = (self.completed - self.shown_completed) as f64 / span_sec;
         (self.judged_at, self.shown_completed) = (now, self.completed);
@@ -123,7 +113,8 @@ impl Warming<'_, '_> {
             self.load_ended(load, End::Steady);
             return Ok(());
         }
-        self.session.recorder.show(&Progress::Moment { elapsed, throughput_per_sec, ended, failed });
+        let moment = Moment { elapsed, throughput_per_sec, ended, failed };
+        self.session.recorder.show(&Progress::Moment(moment));
         Ok(())
     }
 
@@ -141,32 +132,26 @@ impl Warming<'_, '_> {
     }
 
     /// The load has ended; the last answers are waited for.
-    fn load_ended(&mut self, load: &Load<'_>, end: End) {
+    fn load_ended(&mut self, load: &Load, end: End) {
         self.end = Some((end, load.ends()));
         self.session.recorder.show(&Progress::Draining);
     }
 
-    fn note_faults(&mut self, load: &mut Load<'_>) {
-        for fault in load.faults() {
-            self.session.recorder.event(EventKind::StepFailed, fault);
-        }
-    }
-
     /// How the warm-up ended, once it is over.
-    fn outcome(&self, load: &Load<'_>, level: &Level) -> Result<(EventKind, String), ConductError> {
+    fn outcome(&self, load: &Load, level: &Level) -> Result<(EventKind, String), ConductError> {
         // Nothing ended the load early: its time was over, or its workers have made all that they could.
         let by_itself = (End::TimeLimit, load.ends().min(self.session.recorder.now()));
         let (end, at) = self.end.unwrap_or(by_itself);
         let took = at.since(self.began);
         let rest = format!("{}: {}{}", self.uncapped_text(), self.level_text(level), self.failures());
         match end {
-            End::Steady => Ok((EventKind::WarmedUp, format!("warmed up for {}{rest}", text(took)))),
+            End::Steady => Ok((EventKind::WarmedUp, format!("warmed up for {}{rest}", duration_text(took)))),
             End::TimeLimit => {
-                Ok((EventKind::NotWarm, format!("not steady after {} of warm-up{rest}", text(took))))
+                Ok((EventKind::NotWarm, format!("not steady after {} of warm-up{rest}", duration_text(took))))
             }
             End::Interrupted => Err(WarmUpError::Interrupted { after: took }.into()),
             End::TargetLost => {
-                let since_ns = self.outage.refused_since_ns().unwrap_or_default();
+                let since_ns = self.watch.refused_since_ns().unwrap_or_default();
                 let began_ns = self.began.nanos_since(self.session.context.origin);
                 let since = Duration::from_nanos(since_ns.saturating_sub(began_ns));
                 Err(WarmUpError::TargetLost { since }.into())
@@ -175,7 +160,7 @@ impl Warming<'_, '_> {
     }
 
     fn uncapped_text(&self) -> String {
-        let without = |uncapped| format!(", the first {} without caps", text(uncapped));
+        let without = |uncapped| format!(", the first {} without caps", duration_text(uncapped));
         self.uncapped_for.map(without).unwrap_or_default()
     }
 
@@ -203,7 +188,7 @@ impl Warming<'_, '_> {
 impl Policy for Warming<'_, '_> {
     type Error = ConductError;
 
-    fn frame(&mut self, load: &mut Load<'_>, frame: Box<Frame>, now: Instant) -> Result<(), ConductError> {
+    fn frame(&mut self, load: &mut Load, frame: Box<Frame>, now: Instant) -> Result<(), ConductError> {
         if frame.head.phase == Phase::Measure {
             self.completed += frame.head.counts.completed;
         }
@@ -211,14 +196,14 @@ impl Policy for Warming<'_, '_> {
             let text = format!("a frame of worker {} is not part of the warm-up: {error}", frame.head.worker);
             self.session.recorder.event(EventKind::StepFailed, text);
         }
-        if self.end.is_none() && self.outage.gone(&frame.head) {
+        if self.end.is_none() && self.watch.gone(&frame.head) {
             load.abandon();
             self.end = Some((End::TargetLost, now));
         }
         Ok(())
     }
 
-    fn turn(&mut self, load: &mut Load<'_>, now: Instant) -> Result<(), ConductError> {
+    fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), ConductError> {
         self.session.hosts.take_in(&mut self.session.recorder);
         match self.end {
             Some((End::Interrupted, at)) if now.since(at) >= LEAVE_INTERRUPTED => {
@@ -235,8 +220,4 @@ impl Policy for Warming<'_, '_> {
         }
         Ok(())
     }
-}
-
-fn text(duration: Duration) -> String {
-    duration_text(duration.as_secs_f64() * 1e9)
 }

@@ -1,44 +1,112 @@
-//! What is watched for over several steps.
+//! What is watched for over several steps: failures that were not seen before, and the end of the target.
 
-use plimsoll_record::{FailureCounts, FailureKind, FailureRow};
+use std::time::Duration;
 
-use crate::outage::OutageDetector;
+use plimsoll_record::{FailureCounts, FailureKind, FrameHead};
 
-/// What has been seen in the steps so far.
+/// A target that answers nothing and refuses every connection for this long is gone. Shorter absences,
+/// such as a restart, are failures of the requests they hit, and the run goes on.
+const GONE_AFTER: Duration = Duration::from_secs(3);
+
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    pub(crate) outage: OutageDetector,
-    pub(crate) hints: FailureHints,
-}
-
-/// Selects each kind of failure once, when it is first seen.
-#[derive(Debug, Default)]
-pub(crate) struct FailureHints {
     seen: Vec<FailureKind>,
+    refused_since_ns: Option<u64>,
+    alive_at_ns: u64,
 }
 
-impl FailureHints {
-    /// The kinds among `failed` that were not seen before.
+impl Watch {
+    /// The kinds among `failed` that were not seen before, each in words: its name, its meaning, and after an arrow the remedy.
     ///
     /// A request that was still unanswered when the run ended is none of them: there is nothing to be done about
     /// it any more, and its run says why it ended.
-    pub(crate) fn first_seen(&mut self, failed: &FailureCounts) -> Vec<&'static FailureRow> {
+    pub(crate) fn first_seen(&mut self, failed: &FailureCounts, unix_socket: bool) -> Vec<String> {
         let kinds = failed.iter().map(|(kind, _)| kind);
         let new: Vec<FailureKind> =
             kinds.filter(|kind| *kind != FailureKind::Unanswered && !self.seen.contains(kind)).collect();
         self.seen.extend(&new);
-        new.into_iter().map(FailureKind::row).collect()
+        let text = |kind: FailureKind| {
+            let row = kind.row();
+            format!("{}: {} → {}", row.name, row.meaning, row.remedy_over(unix_socket))
+        };
+        new.into_iter().map(text).collect()
     }
-}
 
-/// A failure in words: its name, its meaning, and after an arrow the remedy.
-pub(crate) fn first_seen(row: &FailureRow, unix_socket: bool) -> String {
-    format!("{}: {} → {}", row.name, row.meaning, row.remedy_over(unix_socket))
+    /// Takes in one frame; true once the target counts as gone.
+    pub(crate) fn gone(&mut self, head: &FrameHead) -> bool {
+        let failed = |kind| head.counts.failed.of(kind);
+        let refused = failed(FailureKind::ConnectRefused)
+            + failed(FailureKind::ConnectReset)
+            + failed(FailureKind::ConnectUnreachable);
+        if head.counts.completed > 0 {
+            self.alive_at_ns = self.alive_at_ns.max(head.ended_ns);
+            self.refused_since_ns = None;
+        } else if refused > 0 && head.began_ns >= self.alive_at_ns {
+            self.refused_since_ns.get_or_insert(head.began_ns);
+        }
+        self.refused_since_ns
+            .is_some_and(|since| Duration::from_nanos(head.ended_ns.saturating_sub(since)) >= GONE_AFTER)
+    }
+
+    /// Since when every connection is refused, in nanoseconds since the run began; `None` while some are not.
+    pub(crate) fn refused_since_ns(&self) -> Option<u64> {
+        self.refused_since_ns
+    }
+
+    /// The target was seen to take connections again.
+    pub(crate) fn is_back(&mut self) {
+        self.refused_since_ns = None;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use plimsoll_record::{Counts, Phase, WorkerTime};
+
+    const SEC: u64 = 1_000_000_000;
+
+    fn frame(second: u64, completed: u64, refused: u64) -> FrameHead {
+        let mut counts = Counts { completed, ..Counts::default() };
+        counts.failed.add(FailureKind::ConnectRefused, refused);
+        FrameHead {
+            step: 0,
+            worker: 0,
+            request: 0,
+            interval: second as u32,
+            phase: Phase::Measure,
+            began_ns: second * SEC,
+            ended_ns: (second + 1) * SEC,
+            counts,
+            in_flight: 0,
+            backlog: 0,
+            connections: 0,
+            time: WorkerTime::default(),
+        }
+    }
+
+    fn gone_at(frames: &[(u64, u64)]) -> Option<usize> {
+        let mut outage = Watch::default();
+        let mut frames = frames.iter().enumerate();
+        frames.position(|(second, (completed, refused))| {
+            outage.gone(&frame(second as u64, *completed, *refused))
+        })
+    }
+
+    #[test]
+    fn three_seconds_of_refusals_are_the_end() {
+        assert_eq!(gone_at(&[(100, 0), (0, 5), (0, 5), (0, 5), (0, 5)]), Some(3));
+    }
+
+    #[test]
+    fn a_restart_is_not_the_end() {
+        assert_eq!(gone_at(&[(100, 0), (0, 5), (0, 5), (80, 2), (100, 0), (0, 9), (0, 9)]), None);
+    }
+
+    #[test]
+    fn a_target_that_is_only_silent_is_not_gone() {
+        assert_eq!(gone_at(&[(100, 0), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)]), None);
+    }
 
     fn failed(kinds: &[FailureKind]) -> FailureCounts {
         let mut counts = FailureCounts::default();
@@ -48,9 +116,10 @@ mod tests {
 
     #[test]
     fn each_kind_is_selected_once_and_unanswered_never() {
-        let mut hints = FailureHints::default();
-        let mut seen = |kinds: &[FailureKind]| -> Vec<&str> {
-            hints.first_seen(&failed(kinds)).into_iter().map(|row| row.name).collect()
+        let mut watch = Watch::default();
+        let mut seen = |kinds: &[FailureKind]| -> Vec<String> {
+            let texts = watch.first_seen(&failed(kinds), false).into_iter();
+            texts.map(|text| text.split(':').next().unwrap().to_owned()).collect()
         };
         assert_eq!(seen(&[FailureKind::TimedOut]), ["timed_out"]);
         assert_eq!(seen(&[FailureKind::TimedOut, FailureKind::ConnectRefused]), ["connect_refused"]);
@@ -59,9 +128,12 @@ mod tests {
 
     #[test]
     fn the_remedy_stands_after_the_arrow() {
-        let over_unix = first_seen(FailureKind::ConnectRefused.row(), true);
+        let first_seen = |unix_socket| {
+            Watch::default().first_seen(&failed(&[FailureKind::ConnectRefused]), unix_socket).remove(0)
+        };
+        let over_unix = first_seen(true);
         assert!(over_unix.contains("this socket") && !over_unix.contains("port"), "{over_unix}");
-        let over_tcp = first_seen(FailureKind::ConnectRefused.row(), false);
+        let over_tcp = first_seen(false);
         let (what, remedy) = over_tcp.split_once(" → ").unwrap();
         assert_eq!(what, "connect_refused: the target refused the connection");
         assert!(remedy.contains("is the server up"), "{remedy}");

@@ -2,7 +2,6 @@
 
 mod columns;
 mod measured;
-mod order;
 mod run;
 mod states;
 mod switches;
@@ -11,6 +10,6 @@ mod trials_file;
 
 pub(crate) use columns::ColumnError;
 pub use measured::{MeasuredStates, read_trials};
-pub use run::{AblationOptions, AblationRuns, ablate, check_ablation};
+pub use run::{AblationRuns, ablate, check_ablation};
 pub use states::{TrialDesign, UnfitPlan};
 pub use trial::TrialId;

@@ -1,46 +1,35 @@
-//! The outcome of one plan of a lab file.
+//! The outcome of one plan of a lab file: its run, and whether the verdict is the one that the file expects.
 
 use std::path::PathBuf;
 
-use plimsoll_analyze::{Findings, RowRun, StepSummary, Verdict};
-use plimsoll_plan::Expect;
+use plimsoll_analyze::{Estimate, Findings, Limit, RowRun, StepSummary, Verdict};
+use plimsoll_plan::{Expect, Expected};
 
 use crate::ExperimentError;
-use crate::diagnosis::Diagnosis;
 use crate::lab_file::Case;
 use crate::recorded::{RecordedRun, RunStatus};
 
+/// How far the size of a pool may be from the expected one, as a ratio of that.
+const SIZE_TOLERANCE: f64 = 0.1;
+
 /// The outcome of one plan.
 #[derive(Debug)]
-pub enum CaseOutcome {
-    /// It was run.
-    Judged(Box<JudgedRun>),
-    /// It could not be run.
-    Failed {
-        name: String,
-        /// What its file expects.
-        expected: Option<Expect>,
-        /// Why.
-        error: ExperimentError,
-    },
+pub struct CaseOutcome {
+    pub name: String,
+    /// What its file expects.
+    pub expected: Option<Expect>,
+    /// The run, or why it could not be made.
+    pub result: Result<JudgedRun, ExperimentError>,
 }
 
 /// A run with its diagnosis.
 #[derive(Debug)]
 pub struct JudgedRun {
-    /// The name of the plan.
-    pub name: String,
-    /// What its file expects.
-    pub expected: Option<Expect>,
-    /// The limit that was found.
-    pub found: Diagnosis,
-    /// The verdict that names it.
     pub verdict: Verdict,
     /// The step with the highest throughput; `None` for a run without steps.
     pub peak: Option<PeakStep>,
     /// Its row in the table of its file, if the file makes one.
     pub row: Option<RowRun>,
-    /// How the run ended.
     pub status: RunStatus,
     pub file: PathBuf,
 }
@@ -48,7 +37,6 @@ pub struct JudgedRun {
 /// The step with the highest throughput.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeakStep {
-    /// Requests per second.
     pub throughput_per_sec: f64,
     pub connections: u32,
     /// The 99th percentile of latency; `None` if nothing was answered.
@@ -73,69 +61,138 @@ impl PeakStep {
 impl JudgedRun {
     pub(crate) fn new(case: &Case<'_>, recorded: &RecordedRun) -> Self {
         let RecordedRun { path, run, findings } = recorded;
+        let row = case.file.row.as_ref();
         Self {
-            name: case.name.clone(),
-            expected: case.file.expect.clone(),
-            found: Diagnosis::new(&findings.verdict),
             verdict: findings.verdict.clone(),
             peak: PeakStep::from_findings(findings),
-            row: case
-                .file
-                .row
-                .as_ref()
-                .and_then(|spec| RowRun::from_findings(case.own_name(), spec, findings)),
+            row: row.and_then(|spec| RowRun::from_findings(case.own_name(), spec, findings)),
             status: RunStatus::new(run, findings, false),
             file: path.clone(),
         }
     }
 
-    /// Whether the diagnosis is what the file expects; `None` if it expects nothing.
-    pub fn as_expected(&self) -> Option<bool> {
-        self.expected.as_ref().map(|expected| self.found.meets(expected))
+    /// The limit that was found, in the form of an expectation: `cpu@web`, and without a host `cpu`.
+    pub fn limit_text(&self) -> String {
+        let (limit, host) = (self.verdict.limit.name(), self.verdict.host());
+        if host.is_empty() { limit.to_owned() } else { format!("{limit}@{host}") }
     }
 
-    /// The status of the case: an expectation takes the place of the plan's conditions.
-    pub fn case_status(&self) -> RunStatus {
-        match (self.status, self.as_expected()) {
-            (RunStatus::Interrupted, _) => RunStatus::Interrupted,
-            (_, Some(true)) => RunStatus::Met,
-            (_, Some(false)) => RunStatus::Broken,
-            (status, None) => status,
-        }
+    /// How many there are of what is used up, such as the workers of a pool.
+    pub fn size(&self) -> Option<f64> {
+        self.verdict.size.map(|size| size.value).filter(|size| size.is_finite())
     }
 }
 
-impl CaseOutcome {
-    pub(crate) fn failed(case: &Case<'_>, error: ExperimentError) -> Self {
-        Self::Failed { name: case.name.clone(), expected: case.file.expect.clone(), error }
-    }
+/// True if a verdict is what a file expects. An expectation of several limits, which are too close to be distinguished, is met
+/// if the verdict names all of them, in any order.
+fn meets(verdict: &Verdict, expected: &Expect) -> bool {
+    let is = |limit: Limit, host: &str, expected: &Expected| {
+        limit.name() == expected.limit && expected.host.as_ref().is_none_or(|known| known == host)
+    };
+    let first = |one: &Expected| is(verdict.limit, verdict.host(), one);
+    let named = |one: &Expected| {
+        first(one) || verdict.also.iter().any(|suspect| is(suspect.limit, suspect.host(), one))
+    };
+    let limit = match expected.limits.as_slice() {
+        [only] => first(only),
+        all => all.iter().any(first) && all.iter().all(named),
+    };
+    let size = expected.size.is_none_or(|expected| {
+        let off = |size: Estimate| (size.value - expected as f64).abs();
+        verdict.size.is_some_and(|size| off(size) <= expected as f64 * SIZE_TOLERANCE)
+    });
+    limit && size
+}
 
-    /// The name of the plan.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Judged(judged) => &judged.name,
-            Self::Failed { name, .. } => name,
-        }
+impl CaseOutcome {
+    pub(crate) fn new(case: &Case<'_>, result: Result<JudgedRun, ExperimentError>) -> Self {
+        Self { name: case.name.clone(), expected: case.file.expect.clone(), result }
     }
 
     /// The run, if there is one.
     pub fn judged(&self) -> Option<&JudgedRun> {
-        match self {
-            Self::Judged(judged) => Some(judged),
-            Self::Failed { .. } => None,
-        }
-    }
-
-    /// What the file expects.
-    pub fn expected(&self) -> Option<&Expect> {
-        match self {
-            Self::Judged(judged) => judged.expected.as_ref(),
-            Self::Failed { expected, .. } => expected.as_ref(),
-        }
+        self.result.as_ref().ok()
     }
 
     /// Whether the diagnosis is what the file expects; `None` if it expects nothing. One that could not be run is not.
     pub fn as_expected(&self) -> Option<bool> {
-        self.judged().map_or(Some(false), JudgedRun::as_expected)
+        let Ok(judged) = &self.result else { return Some(false) };
+        self.expected.as_ref().map(|expected| meets(&judged.verdict, expected))
+    }
+
+    /// The status of the run: an expectation takes the place of the plan's conditions. `None` if it could not be made.
+    pub fn status(&self) -> Option<RunStatus> {
+        Some(match (self.judged()?.status, self.as_expected()) {
+            (RunStatus::Interrupted, _) => RunStatus::Interrupted,
+            (_, Some(true)) => RunStatus::Met,
+            (_, Some(false)) => RunStatus::Broken,
+            (status, None) => status,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_analyze::{Confidence, Part, Place, Suspect};
+
+    use super::*;
+
+    fn verdict(limit: Limit, place: Place) -> Verdict {
+        Verdict::new(limit, place, Confidence::Measured)
+    }
+
+    fn expect(limits: &[(&str, Option<&str>)], size: Option<u64>) -> Expect {
+        let one = |(limit, host): &(&str, Option<&str>)| Expected {
+            limit: (*limit).to_owned(),
+            host: host.map(ToOwned::to_owned),
+        };
+        Expect { limits: limits.iter().map(one).collect(), size }
+    }
+
+    #[test]
+    fn a_place_within_a_host_is_on_that_host() {
+        let found = verdict(Limit::Thread, Place::process("web", "nginx"));
+        assert!(meets(&found, &expect(&[("thread", Some("web"))], None)));
+        assert!(meets(&found, &expect(&[("thread", None)], None)), "the file leaves the host open");
+        assert!(!meets(&found, &expect(&[("thread", Some("api"))], None)));
+        assert!(!meets(&found, &expect(&[("cpu", Some("web"))], None)));
+    }
+
+    #[test]
+    fn two_ports_of_one_address_are_two_hosts() {
+        let found = verdict(Limit::Pool, Place::Target("10.0.0.5:3306".to_owned()));
+        assert!(meets(&found, &expect(&[("pool", Some("10.0.0.5:3306"))], None)));
+        assert!(!meets(&found, &expect(&[("pool", Some("10.0.0.5:6379"))], None)));
+        assert!(!meets(&found, &expect(&[("pool", Some("10.0.0.5"))], None)));
+    }
+
+    #[test]
+    fn of_a_tie_all_must_be_named_whichever_comes_first() {
+        let tie = expect(&[("cpu", Some("web")), ("bandwidth", Some("web"))], None);
+        let with_also = |also: &[(Limit, &str)]| {
+            let suspect = |(limit, place): &(Limit, &str)| Suspect {
+                limit: *limit,
+                place: Place::host(*place),
+                at_per_sec: None,
+            };
+            let also = also.iter().map(suspect).collect();
+            Verdict { also, ..verdict(Limit::Bandwidth, Place::part("web", Part::Interface, "eth0")) }
+        };
+        assert!(meets(&with_also(&[(Limit::Cpu, "web")]), &tie));
+        assert!(!meets(&with_also(&[]), &tie));
+        assert!(!meets(&with_also(&[(Limit::Cpu, "api")]), &tie));
+        let only = expect(&[("cpu", Some("web"))], None);
+        assert!(!meets(&with_also(&[(Limit::Cpu, "web")]), &only), "a second suspect is not the limit");
+    }
+
+    #[test]
+    fn the_size_of_a_pool_may_be_a_tenth_off() {
+        let of_size = |size: Option<f64>| {
+            let size = size.map(|value| Estimate { value, interval: None });
+            Verdict { size, ..verdict(Limit::Pool, Place::host("api")) }
+        };
+        let pool = expect(&[("pool", Some("api"))], Some(32));
+        assert!(meets(&of_size(Some(31.0)), &pool) && meets(&of_size(Some(35.0)), &pool));
+        assert!(!meets(&of_size(Some(36.0)), &pool) && !meets(&of_size(None), &pool));
     }
 }

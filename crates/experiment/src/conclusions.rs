@@ -13,7 +13,6 @@ use crate::lab_run::{LabRuns, MadeRun};
 pub struct Conclusions<'a> {
     /// The rows of the file, if it makes any.
     pub rows: Option<RunRows>,
-    /// The runs compared with each reference of the file.
     pub comparisons: Vec<Comparisons<'a>>,
     /// The tiers of which runs differ in the number of machines; `None` if there are none.
     pub tiers: Option<TierScalings>,
@@ -24,7 +23,6 @@ pub struct Conclusions<'a> {
 /// Runs compared with one of them.
 #[derive(Debug)]
 pub struct Comparisons<'a> {
-    /// The name of the reference.
     pub against: String,
     /// The reference; `None` if it was not run, or none of its requests ended.
     pub reference: Option<Side<'a>>,
@@ -36,14 +34,12 @@ pub struct Comparisons<'a> {
 #[derive(Debug, Clone)]
 pub struct Side<'a> {
     pub run: &'a MadeRun<'a>,
-    /// The results of its steps.
     pub steps: Vec<StepOutcome>,
 }
 
 /// Tiers side by side.
 #[derive(Debug, Clone)]
 pub struct TierScalings {
-    /// One row a run.
     pub rows: Vec<TierRow>,
     /// One scaling for each tier whose number of machines differs.
     pub scalings: Vec<TierScaling>,
@@ -66,9 +62,10 @@ pub fn conclude<'a>(file: &PlanFile, name: &str, runs: &'a LabRuns<'a>) -> Concl
         return Conclusions { rows, ..Conclusions::default() };
     }
     let references = file.compare.as_ref().map_or(&[][..], |compare| &compare.against);
-    let comparisons = references.iter().enumerate().map(|(index, against)| {
-        Comparisons::new((against.as_deref(), &references[..index]), name, &runs.made)
-    });
+    let comparisons = references
+        .iter()
+        .enumerate()
+        .map(|(index, against)| Comparisons::new(against.as_deref(), &references[..index], name, &runs.made));
     Conclusions {
         rows,
         comparisons: comparisons.collect(),
@@ -83,7 +80,7 @@ pub fn conclude<'a>(file: &PlanFile, name: &str, runs: &'a LabRuns<'a>) -> Concl
 impl<'a> Comparisons<'a> {
     /// Every other run compared with that of the variant, or of the file's own plan. References in `before` were compared
     /// with it already.
-    fn new((against, before): (Option<&str>, &[Option<String>]), own: &str, runs: &'a [MadeRun<'a>]) -> Self {
+    fn new(against: Option<&str>, before: &[Option<String>], own: &str, runs: &'a [MadeRun<'a>]) -> Self {
         let is_new = |run: &&MadeRun<'_>| !before.iter().any(|known| known.as_deref() == run.variant);
         let sides = runs.iter().filter(is_new).map(|run| Side { run, steps: step_outcomes(run.findings()) });
         let (references, others): (Vec<_>, Vec<_>) = sides.partition(|side| side.run.variant == against);
@@ -116,7 +113,6 @@ fn machines(goal: Goal, runs: &[MadeRun<'_>]) -> MachineNeed {
     MachineNeed::Plan(Box::new(plan_machines(&observed, goal)))
 }
 
-/// The findings of a run under its name.
 type NamedRun<'a> = (&'a str, &'a Findings);
 
 /// Runs of the same requests together, in the order of the first of each.

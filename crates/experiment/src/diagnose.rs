@@ -8,17 +8,15 @@ use crate::ExperimentError;
 use crate::case_outcome::{CaseOutcome, JudgedRun};
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile, files_in};
-use crate::recorded::read_run;
+use crate::recorded::file_stem;
 use crate::runner::PlanRunner;
 
 /// Which scenarios are run.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenarios<'a> {
-    /// The folder of their files.
     pub folder: &'a Path,
     /// Texts of which the name of a scenario holds one; empty takes all.
     pub only: &'a [String],
-    /// How often each is run.
     pub repeat: u64,
 }
 
@@ -69,35 +67,20 @@ fn outcomes_of(
             included.filter_map(|case| outcome(case, privileges, context)).map(report).collect()
         }
         Err(error) => {
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = file_stem(path);
             let included = scenarios.includes(&name);
-            let failed = included.then_some(CaseOutcome::Failed { name, expected: None, error });
+            let failed = included.then_some(CaseOutcome { name, expected: None, result: Err(error) });
             failed.map(report).into_iter().collect()
         }
     }
 }
 
-/// The outcome of a scenario; `None` if the user ended it, for half a run is no evidence.
+/// The outcome of a scenario, run in a lab of its own; `None` if the user ended it, for half a run is no evidence.
 fn outcome(case: &Case<'_>, privileges: Privileges, context: RunContext<'_>) -> Option<CaseOutcome> {
     if context.is_interrupted() {
         return None;
     }
-    let outcome = match judge(case, privileges, context) {
-        Ok(judged) => CaseOutcome::Judged(Box::new(judged)),
-        Err(error) => CaseOutcome::failed(case, error),
-    };
-    (!context.is_interrupted()).then_some(outcome)
-}
-
-/// Runs a case in a lab of its own, which is gone before the run is judged.
-fn judge(
-    case: &Case<'_>,
-    privileges: Privileges,
-    context: RunContext<'_>,
-) -> Result<JudgedRun, ExperimentError> {
-    let end = PlanRunner::in_labs(privileges, context).run(case)?;
-    if let Some(error) = &end.ended {
-        context.report(&Progress::ServiceEnded(error));
-    }
-    Ok(JudgedRun::new(case, &read_run(&end.path)?))
+    let recorded = PlanRunner::in_labs(privileges, context).run_and_read(case);
+    let judged = recorded.map(|recorded| JudgedRun::new(case, &recorded));
+    (!context.is_interrupted()).then_some(CaseOutcome::new(case, judged))
 }

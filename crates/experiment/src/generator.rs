@@ -10,7 +10,7 @@ mod sampling;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SendError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ use plimsoll_record::HostSample;
 use plimsoll_units::best_effort;
 
 use crate::ExperimentError;
-use crate::context::{Progress, RunContext};
+use crate::context::{Progress, RunContext, RunSettings};
 use caps::LabCaps;
 
 pub use process::{GeneratorOptions, generate};
@@ -43,13 +43,24 @@ pub(crate) fn run(lab: &mut Lab, plan: &Plan, context: RunContext<'_>) -> Result
     let [leader, others @ ..] = generators.as_slice() else {
         return Err(ExperimentError::NoHosts("the generator".to_owned()));
     };
-    let socket = (!others.is_empty()).then_some(&socket);
-    let commands = GeneratorCommands { plan: &path, socket, starts_uncapped, context };
-    let mut process = leader.spawn(commands.leader(others.len())?, &here)?;
+    let socket = (!others.is_empty()).then_some(socket.as_path());
+    let mut leading = command(&path, socket, context)?;
+    if !others.is_empty() {
+        leading.arg("--peers").arg(others.len().to_string());
+    }
+    let RunSettings { quiet, prove, .. } = *context.settings;
+    let flags = [(quiet, "--quiet"), (prove, "--prove"), (starts_uncapped, "--free")];
+    leading.args(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag));
+    leading.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut process = leader.spawn(leading, &here)?;
     // They end with the leader; dropped, they are killed.
-    let _others = commands.start_others(others, &here)?;
-    let caps = LabCaps { hosts, capping };
-    let ended = watch((sampled, &*network), caps, &mut process, context);
+    let mut followers = Vec::new();
+    for host in others {
+        let mut following = command(&path, socket, context)?;
+        following.stdin(Stdio::null()).stdout(Stdio::null());
+        followers.push(host.spawn(following, &here)?);
+    }
+    let ended = watch(sampled, network, LabCaps { hosts, capping }, &mut process, context);
     // A generator that ended during the warm-up did not ask for the caps.
     hosts.iter_mut().try_for_each(LabHost::apply_caps)?;
     let (status, file) = ended?;
@@ -73,85 +84,45 @@ fn remove_socket(socket: &Path) -> Result<(), ExperimentError> {
 /// Lifts the caps of cores of the hosts that start free and take part in a run that warms up; true if there are any.
 fn uncap(lab: &mut Lab, plan: &Plan) -> Result<bool, LabError> {
     let takes_part = |host: &LabHost| plan.hosts.iter().any(|known| known.name == host.name);
-    let hosts = lab.hosts.iter_mut();
-    let mut free =
-        hosts.filter(|host| plan.warm.is_some() && host.starts_uncapped() && takes_part(host)).peekable();
-    let any = free.peek().is_some();
-    free.try_for_each(LabHost::uncap)?;
+    let hosts = lab.hosts.iter_mut().filter(|_| plan.warm.is_some());
+    let free: Vec<_> = hosts.filter(|host| host.starts_uncapped() && takes_part(host)).collect();
+    let any = !free.is_empty();
+    free.into_iter().try_for_each(LabHost::uncap)?;
     Ok(any)
 }
 
-/// The commands of the processes on the generators' hosts.
-struct GeneratorCommands<'a> {
-    plan: &'a Path,
-    /// Where they meet, if there are several.
-    socket: Option<&'a PathBuf>,
-    /// Hosts have no caps until they are warm.
-    starts_uncapped: bool,
-    context: RunContext<'a>,
-}
-
-impl GeneratorCommands<'_> {
-    fn command(&self) -> Result<Command, ExperimentError> {
-        let program = std::env::current_exe().map_err(ExperimentError::system("find this program"))?;
-        let out = &self.context.settings.out;
-        let out = std::path::absolute(out).map_err(ExperimentError::file("find the folder", out))?;
-        let mut command = Command::new(program);
-        command.args(["lab", "generator", "--plan"]).arg(self.plan).arg("--out").arg(out);
-        if let Some(socket) = self.socket {
-            command.arg("--meet").arg(socket);
-        }
-        Ok(command)
+/// The command of a process on a generator's host. `socket` is where they meet, if there are several.
+fn command(plan: &Path, socket: Option<&Path>, context: RunContext<'_>) -> Result<Command, ExperimentError> {
+    let program = std::env::current_exe().map_err(ExperimentError::system("find this program"))?;
+    let out = &context.settings.out;
+    let out = std::path::absolute(out).map_err(ExperimentError::file("find the folder", out))?;
+    let mut command = Command::new(program);
+    command.args(["lab", "generator", "--plan"]).arg(plan).arg("--out").arg(out);
+    if let Some(socket) = socket {
+        command.arg("--meet").arg(socket);
     }
-
-    fn leader(&self, others: usize) -> Result<Command, ExperimentError> {
-        let mut command = self.command()?;
-        if others > 0 {
-            command.arg("--peers").arg(others.to_string());
-        }
-        let settings = self.context.settings;
-        let flags =
-            [(settings.quiet, "--quiet"), (settings.prove, "--prove"), (self.starts_uncapped, "--free")];
-        command.args(flags.iter().filter(|(set, _)| *set).map(|(_, flag)| flag));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        Ok(command)
-    }
-
-    /// Starts a process on each of the hosts.
-    fn start_others<'a>(
-        &self,
-        hosts: &'a [LabHost],
-        folder: &Path,
-    ) -> Result<Vec<LabProcess<'a>>, ExperimentError> {
-        let mut processes = Vec::new();
-        for host in hosts {
-            let mut command = self.command()?;
-            command.stdin(Stdio::null()).stdout(Stdio::null());
-            processes.push(host.spawn(command, folder)?);
-        }
-        Ok(processes)
-    }
+    Ok(command)
 }
 
 /// Samples the hosts of the lab until the generator ends; gives the run file that it named. A failure of sampling costs
 /// the samples, not the run.
 fn watch(
-    (hosts, network): (Vec<Host>, &NetworkNamespace),
+    hosts: Vec<Host>,
+    network: &NetworkNamespace,
     caps: LabCaps<'_>,
     process: &mut LabProcess<'_>,
     context: RunContext<'_>,
 ) -> Result<(ExitStatus, Option<PathBuf>), ExperimentError> {
     let (Some(input), Some(output)) = (process.child.stdin.take(), process.child.stdout.take()) else {
-        return Err(ExperimentError::system("open the generator's input and output")(
-            std::io::ErrorKind::BrokenPipe.into(),
-        ));
+        let closed = io::ErrorKind::BrokenPipe.into();
+        return Err(ExperimentError::system("open the generator's input and output")(closed));
     };
     thread::scope(|scope| {
         let (answers, samples) = mpsc::channel();
         let (sender, received) = mpsc::channel();
         let sampling = scope.spawn(move || sampling::write_samples(hosts, network, input, samples));
         scope.spawn(move || pass_on(&mut BufReader::new(output), &sender));
-        let ended = wait(process, Conversation { received, answers, caps, file: None }, context);
+        let ended = Conversation { received, answers, caps, file: None }.hold(process, context);
         match sampling.join() {
             Ok(Ok(())) => {}
             Ok(Err(error)) => context.report(&Progress::SamplingFailed(Some(&error))),
@@ -161,16 +132,12 @@ fn watch(
     })
 }
 
-/// Passes on what the generator reports, until it ends. Fails only if nothing takes messages any more.
-fn pass_on(
-    from: &mut impl BufRead,
-    to: &Sender<io::Result<Message>>,
-) -> Result<(), SendError<io::Result<Message>>> {
-    loop {
-        match receive_line(from) {
-            Ok(Some(message)) => to.send(Ok(message))?,
-            Ok(None) => return Ok(()),
-            Err(error) => return to.send(Err(error)),
+/// Passes on what the generator reports, until it ends or nothing takes messages any more.
+fn pass_on(from: &mut impl BufRead, to: &Sender<io::Result<Message>>) {
+    while let Some(message) = receive_line(from).transpose() {
+        let unreadable = message.is_err();
+        if to.send(message).is_err() || unreadable {
+            return;
         }
     }
 }
@@ -185,17 +152,40 @@ struct Conversation<'a> {
 }
 
 impl Conversation<'_> {
-    /// Does what a message asks for.
+    /// Does what the generator asks for, until its end. It leads a session of its own, so that Ctrl-C does not reach it by
+    /// itself.
+    fn hold(
+        mut self,
+        process: &mut LabProcess<'_>,
+        context: RunContext<'_>,
+    ) -> Result<(ExitStatus, Option<PathBuf>), ExperimentError> {
+        let mut interrupted = false;
+        loop {
+            let ended =
+                process.child.try_wait().map_err(ExperimentError::system("wait for the generator"))?;
+            if let Some(status) = ended {
+                return Ok((status, self.last()));
+            }
+            if context.is_interrupted() && !interrupted {
+                interrupted = true;
+                best_effort(process.interrupt(), "it has ended, which the next poll shows");
+            }
+            match self.received.recv_timeout(POLL) {
+                Ok(message) => self.take(message)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                // It closed its output, and is about to end.
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),
+            }
+        }
+    }
+
     fn take(&mut self, message: io::Result<Message>) -> Result<(), ExperimentError> {
         match message.map_err(ExperimentError::system("read what the generator reports"))? {
             Message::Caps(CapChange::Apply) => self.caps.apply()?,
-            Message::Caps(CapChange::Raise(raise)) => {
-                let answer = self.caps.raise(&raise);
-                best_effort(
-                    self.answers.send(answer),
-                    "without the thread that samples the hosts the generator gets no answer, and reports that",
-                );
-            }
+            Message::Caps(CapChange::Raise(raise)) => best_effort(
+                self.answers.send(self.caps.raise(&raise)),
+                "without the thread that samples the hosts the generator gets no answer, and reports that",
+            ),
             Message::Recorded { file } => self.file = Some(file),
             // Those of a generator that is coordinated are not for the lab.
             _ => {}
@@ -204,37 +194,11 @@ impl Conversation<'_> {
     }
 
     /// The run file that the generator has named by its end. It needs no caps any more.
-    fn last(&mut self) -> Option<PathBuf> {
+    fn last(self) -> Option<PathBuf> {
         let named = self.received.iter().filter_map(|message| match message {
             Ok(Message::Recorded { file }) => Some(file),
             _ => None,
         });
-        named.last().or(self.file.take())
-    }
-}
-
-/// Waits for the end of the generator and does what it asks for. It leads a session of its own, so that Ctrl-C does not
-/// reach it by itself.
-fn wait(
-    process: &mut LabProcess<'_>,
-    mut conversation: Conversation<'_>,
-    context: RunContext<'_>,
-) -> Result<(ExitStatus, Option<PathBuf>), ExperimentError> {
-    let mut interrupted = false;
-    loop {
-        let ended = process.child.try_wait().map_err(ExperimentError::system("wait for the generator"))?;
-        if let Some(status) = ended {
-            return Ok((status, conversation.last()));
-        }
-        if context.is_interrupted() && !interrupted {
-            interrupted = true;
-            best_effort(process.interrupt(), "it has ended, which the next poll shows");
-        }
-        match conversation.received.recv_timeout(POLL) {
-            Ok(message) => conversation.take(message)?,
-            Err(RecvTimeoutError::Timeout) => {}
-            // It closed its output, and is about to end.
-            Err(RecvTimeoutError::Disconnected) => thread::sleep(POLL),
-        }
+        named.last().or(self.file)
     }
 }

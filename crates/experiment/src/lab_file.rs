@@ -6,7 +6,7 @@ use plimsoll_lab::LabSpec;
 use plimsoll_plan::PlanFile;
 
 use crate::ExperimentError;
-use crate::plan_file::read_plan_file;
+use crate::input::read_plan_file;
 
 /// Folders that are searched for a lab file by its name alone, below the current folder and each above it.
 const PLACES: [&str; 3] = ["lab/experiments", "lab/scenarios", "lab"];
@@ -19,7 +19,6 @@ const SERVICES: &str = "PLIMSOLL_SERVICES";
 pub struct LabFile {
     /// Its folder, which `${dir}` stands for.
     pub folder: PathBuf,
-    /// What it says.
     pub content: PlanFile,
 }
 
@@ -30,9 +29,7 @@ pub struct Case<'a> {
     pub name: String,
     /// The variant; `None` for the file's own plan.
     pub variant: Option<&'a str>,
-    /// The file's folder.
     pub folder: &'a Path,
-    /// The plan.
     pub file: &'a PlanFile,
 }
 
@@ -72,13 +69,12 @@ impl LabFile {
 
     /// The file's own plan and its variants, in a quick pass without those that say `quick = false`.
     pub fn cases(&self, quick: bool) -> Vec<Case<'_>> {
-        self.content.of_pass(quick).map(|(variant, file)| self.case(variant, file)).collect()
-    }
-
-    fn case<'a>(&'a self, variant: Option<&'a str>, file: &'a PlanFile) -> Case<'a> {
         let own = self.name();
-        let name = variant.map_or_else(|| own.to_owned(), |variant| format!("{own}/{variant}"));
-        Case { name, variant, folder: &self.folder, file }
+        let passed = self.content.of_pass(quick).map(|(variant, file)| {
+            let name = variant.map_or_else(|| own.to_owned(), |variant| format!("{own}/{variant}"));
+            Case { name, variant, folder: &self.folder, file }
+        });
+        passed.collect()
     }
 
     /// The file's own plan, or a variant by its name; `None` if there is no such variant.
@@ -126,12 +122,11 @@ impl Case<'_> {
 /// # Errors
 /// When the folder cannot be listed.
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ExperimentError> {
-    let entries = std::fs::read_dir(folder).map_err(ExperimentError::file("list the folder", folder))?;
-    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-    let paths =
-        paths.collect::<Result<Vec<_>, _>>().map_err(ExperimentError::file("list the folder", folder))?;
-    let is_toml = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "toml");
-    let mut files: Vec<PathBuf> = paths.into_iter().filter(is_toml).collect();
+    let listed = std::fs::read_dir(folder).and_then(|entries| {
+        entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>()
+    });
+    let mut files = listed.map_err(ExperimentError::file("list the folder", folder))?;
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     files.sort();
     Ok(files)
 }

@@ -8,7 +8,7 @@ use crate::ExperimentError;
 use crate::case_outcome::{CaseOutcome, JudgedRun};
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile};
-use crate::recorded::{RecordedRun, RunStatus, read_run};
+use crate::recorded::{RecordedRun, RunStatus};
 use crate::runner::PlanRunner;
 
 /// A run that is evidence together with others.
@@ -18,7 +18,6 @@ pub struct MadeRun<'a> {
     pub variant: Option<&'a str>,
     /// The variant's name, or the file's.
     pub name: &'a str,
-    /// The plan.
     pub file: &'a PlanFile,
     pub recorded: RecordedRun,
 }
@@ -60,12 +59,12 @@ pub fn run_lab_file<'a>(
         }
         match run_case(&case, &mut runner, context) {
             Ok(recorded) => runs.keep(&case, file.name(), recorded, count == 1),
-            Err(error) if count == 1 => return Err(error.of_case(&case.name)),
+            Err(error) if count == 1 => return Err(error.in_part(&case.name)),
             Err(_) if context.is_interrupted() => {}
             Err(error) => {
-                let error = error.of_case(&case.name);
+                let error = error.in_part(&case.name);
                 context.report(&Progress::RunFailed(&error));
-                runs.outcomes.push(CaseOutcome::failed(&case, error));
+                runs.outcomes.push(CaseOutcome::new(&case, Err(error)));
             }
         }
         if context.is_interrupted() {
@@ -80,11 +79,7 @@ fn run_case(
     runner: &mut PlanRunner<'_>,
     context: RunContext<'_>,
 ) -> Result<RecordedRun, ExperimentError> {
-    let end = runner.run(case)?;
-    if let Some(error) = &end.ended {
-        context.report(&Progress::ServiceEnded(error));
-    }
-    let recorded = read_run(&end.path)?;
+    let recorded = runner.run_and_read(case)?;
     context.report(&Progress::RunRecorded(&recorded.path));
     Ok(recorded)
 }
@@ -99,6 +94,6 @@ impl<'a> LabRuns<'a> {
         } else {
             judged.row = None;
         }
-        self.outcomes.push(CaseOutcome::Judged(Box::new(judged)));
+        self.outcomes.push(CaseOutcome::new(case, Ok(judged)));
     }
 }

@@ -11,39 +11,35 @@ mod ablation;
 mod case_outcome;
 mod conclusions;
 mod context;
+mod csv_rows;
 mod diagnose;
-mod diagnosis;
 mod error;
 mod generator;
+mod input;
 mod lab_file;
 mod lab_plan;
 mod lab_run;
 mod machines;
-mod plan_file;
 mod recorded;
-mod requests;
 mod runner;
 mod session;
 mod table;
 mod tiers;
 
 pub use ablation::{
-    AblationOptions, AblationRuns, MeasuredStates, TrialDesign, TrialId, UnfitPlan, ablate, check_ablation,
-    read_trials,
+    AblationRuns, MeasuredStates, TrialDesign, TrialId, UnfitPlan, ablate, check_ablation, read_trials,
 };
 pub use case_outcome::{CaseOutcome, JudgedRun, PeakStep};
 pub use conclusions::{Comparisons, Conclusions, MachineNeed, Side, TierScalings, conclude};
 pub use context::{Observer, Progress, RunContext, RunSettings};
 pub use diagnose::{Scenarios, diagnose};
-pub use diagnosis::{Diagnosis, NamedLimit};
 pub use error::{ErrorKind, ExperimentError};
 pub use generator::{GeneratorOptions, generate};
+pub use input::{read_input, read_plan_file, read_requests, with_plain_host};
 pub use lab_file::{Case, LabFile, files_in, is_made};
 pub use lab_run::{LabRuns, MadeRun, run_lab_file};
 pub use machines::{TableRows, observe_run_files, observe_table_file};
-pub use plan_file::read_plan_file;
-pub use recorded::{RecordedRun, RunStatus, read_run};
-pub use requests::{read_input, read_requests, with_plain_host};
+pub use recorded::{RecordedRun, RunStatus, file_stem, read_run};
 pub use runner::PlanRunner;
 pub use session::raise_lab;
 pub use table::{Mapping, MappingError, read_table};

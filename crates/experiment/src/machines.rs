@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analyze::{Findings, Observed, TableRow, explain_table, observe_runs, observe_table};
+use plimsoll_analyze::{Observed, TableRow, explain_table, observe_runs, observe_table};
 
 use crate::ExperimentError;
 use crate::table::{Mapping, read_table};
-use crate::tiers::read_named_runs;
+use crate::tiers::{by_name, read_named_runs};
 
 /// Which rows of a table count.
 #[derive(Debug, Clone, Copy)]
@@ -30,10 +30,7 @@ impl TableRows<'_> {
 /// # Errors
 /// When a run cannot be read, or no host was sampled.
 pub fn observe_run_files(paths: &[PathBuf]) -> Result<Observed, ExperimentError> {
-    let runs = read_named_runs(paths)?;
-    let named: Vec<(&str, &Findings)> =
-        runs.iter().map(|(name, findings)| (name.as_str(), findings)).collect();
-    let observed = observe_runs(&[named]);
+    let observed = observe_runs(&[by_name(&read_named_runs(paths)?)]);
     if observed.tiers.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         return Err(ExperimentError::NoHostSampled(names.join(", ")));

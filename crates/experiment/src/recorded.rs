@@ -10,12 +10,14 @@ use crate::ExperimentError;
 /// A run and its findings.
 #[derive(Debug)]
 pub struct RecordedRun {
-    /// The run file.
     pub path: PathBuf,
-    /// What was recorded.
     pub run: Run,
-    /// What it means.
     pub findings: Findings,
+}
+
+/// The name of a file without its ending.
+pub fn file_stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// Reads a run file and analyses it.

@@ -51,7 +51,6 @@ pub(crate) struct LabSession {
 }
 
 impl LabSession {
-    /// Makes the hosts of a case.
     pub(crate) fn start(
         case: &Case<'_>,
         privileges: Privileges,
@@ -77,9 +76,7 @@ impl LabSession {
     }
 }
 
-/// Where the runs of one plan are made.
 pub(crate) enum Session {
-    /// In this lab.
     Lab(Box<LabSession>),
     /// On hosts that exist already.
     Existing,

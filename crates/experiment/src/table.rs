@@ -8,59 +8,54 @@ use csv::StringRecord;
 use plimsoll_analyze::TableRow;
 
 use crate::ExperimentError;
+use crate::csv_rows::{joined, read_rows};
 use mapping::{Entry, Origin, Target};
 pub use mapping::{Mapping, MappingError};
+
+/// The columns of a mapping in a table.
+struct Columns {
+    labels: Vec<usize>,
+    groups: Vec<usize>,
+    /// One for each entry; `None` where that is a number.
+    entries: Vec<Option<usize>>,
+}
 
 /// The rows of a table. A row without a throughput was not measured, and is left out; an empty cell is unknown.
 ///
 /// # Errors
 /// When the file cannot be read, a mapped column is missing, or a cell that should be a number is none.
 pub fn read_table(path: &Path, mapping: &Mapping) -> Result<Vec<TableRow>, ExperimentError> {
-    let unreadable = |source| ExperimentError::Csv { path: path.to_owned(), source };
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
-    let header = reader.headers().map_err(unreadable)?.clone();
-    let columns = columns(mapping, &header)?;
-    let labels = positions(&mapping.labels, "label", &header)?;
-    let groups = positions(&mapping.groups, "group", &header)?;
-    let mut rows = Vec::new();
-    for (index, record) in reader.records().enumerate() {
-        let record = record.map_err(unreadable)?;
-        if !is_measured(mapping, &columns, &record) {
-            continue;
-        }
-        let wrong = |why| ExperimentError::Row { path: path.to_owned(), row: index + 1, why };
-        let row = row(mapping, &columns, &record).map_err(wrong)?;
-        let label = joined(&labels, &record).unwrap_or_else(|| format!("row {}", index + 1));
-        let (group, front) = (joined(&groups, &record), mapping.front.clone());
-        rows.push(TableRow { label, group, front, ..row });
-    }
-    if rows.is_empty() {
-        let why = "no row has a throughput in the column mapped to `qps`".to_owned();
-        return Err(ExperimentError::NoRows { path: path.to_owned(), why });
-    }
-    Ok(rows)
-}
-
-fn position(header: &StringRecord, meaning: &str, column: &str) -> Result<usize, MappingError> {
-    let known = || header.iter().collect::<Vec<_>>().join(", ");
-    header.iter().position(|name| name == column).ok_or_else(|| MappingError::Column {
-        meaning: meaning.to_owned(),
-        column: column.to_owned(),
-        known: known(),
-    })
-}
-
-/// The column of each entry; `None` where it is a number.
-fn columns(mapping: &Mapping, header: &StringRecord) -> Result<Vec<Option<usize>>, MappingError> {
-    let column = |entry: &Entry| match &entry.origin {
-        Origin::Column(name) => position(header, &entry.meaning, name).map(Some),
-        Origin::Number(_) => Ok(None),
+    let nothing = "no row has a throughput in the column mapped to `qps`";
+    let columns = |header: &StringRecord| Columns::new(mapping, header).map_err(ExperimentError::from);
+    let row = |columns: &Columns, record: &StringRecord, number| {
+        let measured = is_measured(mapping, &columns.entries, record);
+        measured.then(|| row(mapping, columns, record, number)).transpose()
     };
-    mapping.entries.iter().map(column).collect()
+    Ok(read_rows(path, nothing, columns, row)?.1)
 }
 
-fn positions(names: &[String], meaning: &str, header: &StringRecord) -> Result<Vec<usize>, MappingError> {
-    names.iter().map(|name| position(header, meaning, name)).collect()
+impl Columns {
+    fn new(mapping: &Mapping, header: &StringRecord) -> Result<Self, MappingError> {
+        let position = |meaning: &str, column: &str| {
+            header.iter().position(|name| name == column).ok_or_else(|| MappingError::Column {
+                meaning: meaning.to_owned(),
+                column: column.to_owned(),
+                known: header.iter().collect::<Vec<_>>().join(", "),
+            })
+        };
+        let positions = |meaning: &str, names: &[String]| -> Result<Vec<usize>, MappingError> {
+            names.iter().map(|name| position(meaning, name)).collect()
+        };
+        let of_entry = |entry: &Entry| match &entry.origin {
+            Origin::Column(name) => position(&entry.meaning, name).map(Some),
+            Origin::Number(_) => Ok(None),
+        };
+        Ok(Self {
+            entries: mapping.entries.iter().map(of_entry).collect::<Result<_, _>>()?,
+            labels: positions("label", &mapping.labels)?,
+            groups: positions("group", &mapping.groups)?,
+        })
+    }
 }
 
 /// True for a row with something in the column of the throughput.
@@ -70,22 +65,26 @@ fn is_measured(mapping: &Mapping, columns: &[Option<usize>], record: &StringReco
         .all(|(_, column)| column.is_none_or(|column| !matches!(record.get(column), None | Some("" | "0"))))
 }
 
-/// These cells of a row together; `None` if all are empty.
-fn joined(columns: &[usize], record: &StringRecord) -> Option<String> {
-    let cells: Vec<&str> =
-        columns.iter().filter_map(|column| record.get(*column)).filter(|cell| !cell.is_empty()).collect();
-    (!cells.is_empty()).then(|| cells.join(", "))
-}
-
-fn row(mapping: &Mapping, columns: &[Option<usize>], record: &StringRecord) -> Result<TableRow, String> {
-    let mut row = TableRow { tiers: mapping.tiers(), ..TableRow::default() };
-    for (entry, column) in mapping.entries.iter().zip(columns) {
-        let value = match (&entry.origin, column) {
-            (Origin::Number(number), _) => Some(*number),
-            (Origin::Column(_), Some(column)) => {
-                number(record.get(*column).unwrap_or_default(), &entry.meaning)?
+fn row(
+    mapping: &Mapping,
+    columns: &Columns,
+    record: &StringRecord,
+    number: usize,
+) -> Result<TableRow, String> {
+    let mut row = TableRow {
+        label: joined(&columns.labels, record).unwrap_or_else(|| format!("row {number}")),
+        group: joined(&columns.groups, record),
+        front: mapping.front.clone(),
+        tiers: mapping.tiers(),
+        ..TableRow::default()
+    };
+    for (entry, column) in mapping.entries.iter().zip(&columns.entries) {
+        let value = match &entry.origin {
+            Origin::Number(number) => Some(*number),
+            Origin::Column(_) => {
+                let cell = column.and_then(|column| record.get(column));
+                figure(cell.unwrap_or_default(), &entry.meaning)?
             }
-            (Origin::Column(_), None) => None,
         };
         match (&entry.target, value) {
             (Target::Row(set), Some(value)) => set(&mut row, value),
@@ -98,14 +97,16 @@ fn row(mapping: &Mapping, columns: &[Option<usize>], record: &StringRecord) -> R
     Ok(row)
 }
 
-fn number(cell: &str, meaning: &str) -> Result<Option<f64>, String> {
-    match cell {
-        "" => Ok(None),
-        cell => match cell.parse::<f64>() {
-            Ok(value) if value.is_finite() && value >= 0.0 => Ok(Some(value)),
-            _ => Err(format!(
-                "`{cell}` in the column mapped to `{meaning}` is not a number of 0 or more; leave it empty if it is unknown"
-            )),
-        },
+/// A cell as a number of 0 or more; `None` if it is empty.
+fn figure(cell: &str, meaning: &str) -> Result<Option<f64>, String> {
+    if cell.is_empty() {
+        return Ok(None);
     }
+    let number = cell.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
+    let wrong = || {
+        format!(
+            "`{cell}` in the column mapped to `{meaning}` is not a number of 0 or more; leave it empty if it is unknown"
+        )
+    };
+    number.ok_or_else(wrong).map(Some)
 }

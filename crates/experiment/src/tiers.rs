@@ -1,6 +1,6 @@
 //! Runs of the same tiers with other numbers of machines.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use plimsoll_analyze::{Findings, scalings, tier_rows};
 
@@ -8,7 +8,7 @@ use crate::ExperimentError;
 use crate::conclusions::TierScalings;
 use crate::context::{Progress, RunContext};
 use crate::lab_file::{Case, LabFile};
-use crate::recorded::read_run;
+use crate::recorded::{file_stem, read_run};
 use crate::runner::PlanRunner;
 
 /// Findings with the name of their run.
@@ -17,9 +17,7 @@ pub type NamedFindings = (String, Findings);
 impl TierScalings {
     /// The tiers of these runs; without scalings if no tier differs in its machines.
     pub fn of_runs(runs: &[NamedFindings]) -> Self {
-        let named: Vec<(&str, &Findings)> =
-            runs.iter().map(|(name, findings)| (name.as_str(), findings)).collect();
-        let rows = tier_rows(&named);
+        let rows = tier_rows(&by_name(runs));
         let scalings = scalings(&rows);
         Self { rows, scalings }
     }
@@ -30,8 +28,12 @@ impl TierScalings {
 /// # Errors
 /// When one cannot be read.
 pub fn read_named_runs(paths: &[PathBuf]) -> Result<Vec<NamedFindings>, ExperimentError> {
-    let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    paths.iter().map(|path| Ok((stem(path), read_run(path)?.findings))).collect()
+    paths.iter().map(|path| Ok((file_stem(path), read_run(path)?.findings))).collect()
+}
+
+/// Runs as the analysis takes them.
+pub(crate) fn by_name(runs: &[NamedFindings]) -> Vec<(&str, &Findings)> {
+    runs.iter().map(|(name, findings)| (name.as_str(), findings)).collect()
 }
 
 /// Runs the file's own plan and its variants. One that fails is reported and does not end the others; the flag is true if any
@@ -53,7 +55,7 @@ pub fn run_tiers(
             Ok(findings) => runs.push((case.own_name().to_owned(), findings)),
             Err(error) if !context.is_interrupted() => {
                 failed = true;
-                context.report(&Progress::RunFailed(&error.of_case(&case.name)));
+                context.report(&Progress::RunFailed(&error.in_part(&case.name)));
             }
             Err(_) => {}
         }
@@ -65,6 +67,8 @@ pub fn run_tiers(
 }
 
 fn run_case(case: &Case<'_>, runner: &mut PlanRunner<'_>) -> Result<Findings, ExperimentError> {
-    let path = runner.run(case)?.whole()?;
-    Ok(read_run(&path)?.findings)
+    match runner.run(case)? {
+        (path, None) => Ok(read_run(&path)?.findings),
+        (path, Some(source)) => Err(ExperimentError::ServiceEnded { path, source: source.into() }),
+    }
 }

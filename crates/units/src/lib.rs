@@ -8,7 +8,7 @@ mod clock;
 mod quantity;
 mod text;
 
-pub use clock::{Clock, Instant, RealClock, unix_time};
+pub use clock::{Clock, Instant, RealClock, unix_ms, unix_time};
 pub use quantity::{
     ParseQuantityError, parse_bandwidth, parse_bytes, parse_count, parse_duration, parse_rate,
 };

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::anyhow;
 use plimsoll_experiment::{read_plan_file, with_plain_host};
-use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, RateProfile, Slo};
+use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanFile, PlanSpec, ProfileSpec, RateProfile, Slo};
+use plimsoll_units::{parse_count, parse_duration};
 
 use super::foreign::refuse_idle_threads;
-use super::values;
 use super::{KeepArgs, RequestArgs, SloArgs, WatchArgs};
 use crate::exit::UsageError;
 
@@ -22,11 +22,11 @@ pub(crate) struct AnswerArgs {
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// The longest time for the whole answer
-    #[arg(long, value_name = "TIME", default_value = "90s", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", default_value = "90s", value_parser = parse_duration)]
     pub(crate) budget: Duration,
     /// Load the target before the first step until its throughput is steady, at most so long; that time is not of the
     /// budget, and nothing of it is counted
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warm: Option<Duration>,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
@@ -54,13 +54,13 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Numbers of connections; by default 1, 2, 4 … until throughput stops growing
-    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = values::ladder_step)]
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = parse_count)]
     pub(crate) ladder: Option<Vec<u64>>,
     /// The longest time of one step; it ends sooner once throughput is known to ±2 %
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub(crate) step: Duration,
     /// Load the target before the first step until its throughput is steady, at most so long; nothing of it is counted
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warm: Option<Duration>,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
@@ -111,30 +111,30 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) request: RequestArgs,
     /// Connections; with -R, those opened at the start [default: 10]
-    #[arg(short, long, value_name = "N", value_parser = values::count)]
+    #[arg(short, long, value_name = "N", value_parser = parse_count)]
     pub(crate) connections: Option<u64>,
     /// Requests under way on each connection: sent without waiting for the answers before them. A closed loop sends so
     /// many together, and the next ones when all are answered
-    #[arg(long, value_name = "N", value_parser = values::count)]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) pipeline: Option<u64>,
     /// How long the load lasts [default: 10s, the time of the stages of -R, or until N requests are made]
-    #[arg(short, long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(short, long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Duration>,
     /// End after so many requests, over all connections; with -d, at whichever comes first
-    #[arg(short = 'n', long, value_name = "N", value_parser = values::count)]
+    #[arg(short = 'n', long, value_name = "N", value_parser = parse_count)]
     pub(crate) requests_count: Option<u64>,
     /// Offer this rate, whatever comes back; latency then counts from the instant a request was due. Stages
     /// one after another: const(RATE,TIME), ramp(FROM,TO,TIME), step(FROM,TO,BY,TIME)
-    #[arg(short = 'R', long, value_name = "RATE", value_parser = values::profile)]
+    #[arg(short = 'R', long, value_name = "RATE")]
     pub(crate) rate: Option<RateProfile>,
     /// How the requests of -R are spread over time
     #[arg(long, value_enum, default_value = "constant", requires = "rate")]
     pub(crate) arrivals: Spread,
     /// The most connections that -R may open; what finds none free waits, and that is counted [default: 10k]
-    #[arg(long, value_name = "N", requires = "rate", value_parser = values::count)]
+    #[arg(long, value_name = "N", requires = "rate", value_parser = parse_count)]
     pub(crate) max_connections: Option<u64>,
     /// Load the target before the first step until its throughput is steady, at most so long; nothing of it is counted
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) warm: Option<Duration>,
     #[command(flatten)]
     pub(crate) watch: WatchArgs,
@@ -158,12 +158,9 @@ impl AnswerArgs {
     /// The plan of the whole answer.
     pub(crate) fn plan(&self) -> anyhow::Result<Asked> {
         let load = LoadSpec::Ladder { steps: None, step_limit: None, budget: Some(self.budget) };
+        let (spec, csv) = spec(self.url.as_deref(), &self.request, load)?;
         let slo = self.slo.slo().or(Slo::REFERENCE);
-        let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
-        spec.warm = self.warm;
-        spec.hosts = self.watch.hosts();
-        let plan = self.watch.profiled(spec.freeze()?, None)?;
-        Ok(Asked { plan, csv, probing: !self.watch.no_probe })
+        Asked::new(PlanSpec { slo, warm: self.warm, ..spec }, csv, &self.keep, &self.watch, None)
     }
 }
 
@@ -174,12 +171,9 @@ impl SweepArgs {
             return plan_of_file(file, &self.keep, &self.watch);
         }
         let load = LoadSpec::Ladder { steps: self.ladder.clone(), step_limit: Some(self.step), budget: None };
-        let slo = self.slo.slo();
-        let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
-        spec.warm = self.warm;
-        spec.hosts = self.watch.hosts();
-        let plan = self.watch.profiled(spec.freeze()?, None)?;
-        Ok(Asked { plan, csv, probing: !self.watch.no_probe })
+        let (spec, csv) = spec(self.url.as_deref(), &self.request, load)?;
+        let spec = PlanSpec { slo: self.slo.slo(), warm: self.warm, ..spec };
+        Asked::new(spec, csv, &self.keep, &self.watch, None)
     }
 }
 
@@ -189,61 +183,71 @@ impl RunArgs {
         if let Some(file) = &self.file {
             return plan_of_file(file, &self.keep, &self.watch);
         }
-        let arrivals = match self.arrivals {
-            Spread::Constant => ArrivalProcess::Constant,
-            Spread::Poisson => ArrivalProcess::Poisson,
-        };
         let load = LoadSpec::Single {
             connections: self.connections,
             profile: self.rate.clone(),
-            arrivals,
+            arrivals: match self.arrivals {
+                Spread::Constant => ArrivalProcess::Constant,
+                Spread::Poisson => ArrivalProcess::Poisson,
+            },
             duration: self.duration,
             requests_max: self.requests_count,
         };
-        let slo = self.slo.slo();
-        let (mut spec, csv) = spec(self.url.as_deref(), &self.request, &self.keep, load, slo)?;
-        spec.connections_max = self.max_connections;
-        spec.depth = self.pipeline;
-        spec.warm = self.warm;
-        spec.hosts = self.watch.hosts();
-        let plan = self.watch.profiled(spec.freeze()?, None)?;
-        if let Some(level) = plan.level() {
+        let (spec, csv) = spec(self.url.as_deref(), &self.request, load)?;
+        let spec = PlanSpec {
+            slo: self.slo.slo(),
+            warm: self.warm,
+            connections_max: self.max_connections,
+            depth: self.pipeline,
+            ..spec
+        };
+        let asked = Asked::new(spec, csv, &self.keep, &self.watch, None)?;
+        if let Some(level) = asked.plan.level() {
             refuse_idle_threads(self.request.threads, level.connections())?;
         }
-        Ok(Asked { plan, csv, probing: !self.watch.no_probe })
+        Ok(asked)
+    }
+}
+
+impl Asked {
+    /// Freezes the plan, with the name, the hosts and the profile of the command line; `profile` is that of a plan file.
+    fn new(
+        mut spec: PlanSpec,
+        csv: Option<Vec<u8>>,
+        keep: &KeepArgs,
+        watch: &WatchArgs,
+        profile: Option<&ProfileSpec>,
+    ) -> anyhow::Result<Self> {
+        spec.name = keep.name.clone().or(spec.name);
+        spec.hosts.extend(watch.hosts());
+        let plan = watch.profiled(spec.freeze()?, profile)?;
+        Ok(Self { plan, csv, probing: !watch.no_probe })
     }
 }
 
 /// The plan of a file whose hosts all exist already.
 fn plan_of_file(path: &Path, keep: &KeepArgs, watch: &WatchArgs) -> anyhow::Result<Asked> {
-    let PlanFile { mut spec, lab_hosts, profile, .. } = read_plan_file(path)?;
+    let PlanFile { spec, lab_hosts, profile, .. } = read_plan_file(path)?;
     if let Some(host) = lab_hosts.into_iter().find(|host| !host.run.is_empty()) {
-        return Err(made_in_lab(&host.name, path).into());
+        return Err(UsageError(format!(
+            "host `{}` is made in a lab; call `plimsoll lab run {}`, or give the host a `probe` if it exists",
+            host.name,
+            path.display()
+        ))
+        .into());
     }
-    spec.name = keep.name.clone().or(spec.name);
-    spec.hosts.extend(watch.hosts());
-    let plan = watch.profiled(spec.freeze()?, profile.as_ref())?;
-    Ok(Asked { plan, csv: None, probing: !watch.no_probe })
+    Asked::new(spec, None, keep, watch, profile.as_ref())
 }
 
-fn made_in_lab(host: &str, path: &Path) -> UsageError {
-    UsageError(format!(
-        "host `{host}` is made in a lab; call `plimsoll lab run {}`, or give the host a `probe` if it exists",
-        path.display()
-    ))
-}
-
-/// The plan as typed, and the text of its CSV file.
+/// The plan as typed but for its conditions, and the text of its CSV file.
 fn spec(
     url: Option<&str>,
     request: &RequestArgs,
-    keep: &KeepArgs,
     load: LoadSpec,
-    slo: Slo,
 ) -> anyhow::Result<(PlanSpec, Option<Vec<u8>>)> {
     let (scenario, csv) = request.scenario.read()?;
     let spec = PlanSpec {
-        name: keep.name.clone(),
+        name: None,
         url: with_plain_host(url.unwrap_or_default())?,
         method: request.method.clone(),
         headers: request.headers.clone(),
@@ -259,7 +263,7 @@ fn spec(
         depth: None,
         seed: request.scenario.seed.unwrap_or_else(fresh_seed),
         driver: request.driver,
-        slo,
+        slo: Slo::default(),
         hosts: Vec::new(),
     };
     Ok((spec, csv))

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_plan::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
+use plimsoll_plan::{HostPort, IpRange, Network, ResolveEntry};
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Way to the target")]
@@ -14,31 +14,19 @@ pub(crate) struct NetworkArgs {
     ///
     /// Each has local ports of its own, so several allow more connections to one address. Without it a target on
     /// 127.0.0.1 gets its connections from all of 127.0.0.0/8 once there are many.
-    #[arg(long = "source-ip", value_name = "IP,IP-IP,…", value_delimiter = ',', value_parser = source_ip)]
+    #[arg(long = "source-ip", value_name = "IP,IP-IP,…", value_delimiter = ',')]
     pub(crate) source_ips: Vec<IpRange>,
     /// Connect to this host instead of the URL's, which stays in the request
-    #[arg(long, value_name = "HOST:PORT", value_parser = host_port)]
+    #[arg(long, value_name = "HOST:PORT")]
     pub(crate) connect_to: Option<HostPort>,
     /// Take these addresses for a host, as in api.test:80:10.0.0.1,10.0.0.2; may be given several times
     ///
     /// Connections are dealt out equally over all addresses of a host that take them.
-    #[arg(long, value_name = "HOST:PORT:IP,…", value_parser = resolve_entry)]
+    #[arg(long, value_name = "HOST:PORT:IP,…")]
     pub(crate) resolve: Vec<ResolveEntry>,
     /// Open a new connection for each request, and ask the server to close it
     #[arg(long)]
     pub(crate) no_keepalive: bool,
-}
-
-fn source_ip(text: &str) -> Result<IpRange, NetworkError> {
-    text.parse()
-}
-
-fn host_port(text: &str) -> Result<HostPort, NetworkError> {
-    text.parse()
-}
-
-fn resolve_entry(text: &str) -> Result<ResolveEntry, NetworkError> {
-    text.parse()
 }
 
 impl NetworkArgs {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use plimsoll_plan::{DriverKind, Slo};
+use plimsoll_units::{parse_count, parse_duration, parse_rate};
 
 use super::network::NetworkArgs;
 use super::scenario::ScenarioArgs;
@@ -23,10 +24,10 @@ pub(crate) struct RequestArgs {
     #[arg(short, long, value_name = "TEXT|@FILE", conflicts_with = "requests")]
     pub(crate) body: Option<String>,
     /// Give up a connection attempt, or a request, after this time
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration)]
     pub(crate) timeout: Duration,
     /// Worker threads; by default one per core, or one per two cores for a target on this machine
-    #[arg(short, long, value_name = "N", value_parser = values::count)]
+    #[arg(short, long, value_name = "N", value_parser = parse_count)]
     pub(crate) threads: Option<u64>,
     /// Move bytes by `epoll` or by `io_uring` [default: io_uring where the kernel offers it]
     #[arg(long, value_name = "NAME")]
@@ -43,13 +44,13 @@ pub(crate) struct RequestArgs {
 #[command(next_help_heading = "Conditions")]
 pub(crate) struct SloArgs {
     /// The 99th percentile of latency must not exceed this
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) p99: Option<Duration>,
     /// At least this part of the requests must succeed, such as 99.95%
     #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
     pub(crate) success: Option<f64>,
     /// At least this many requests a second must be served
-    #[arg(long, value_name = "RATE", value_parser = values::rate)]
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
     pub(crate) qps: Option<f64>,
     /// Exit with code 4 if the result is no evidence: the generator was the limit, or it was not steady
     #[arg(long)]

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use plimsoll_plan::{TlsSpec, TransportSpec};
-
-use super::values;
+use plimsoll_units::parse_count;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "TLS and HTTP/2")]
@@ -28,7 +27,7 @@ pub(crate) struct TransportArgs {
     #[arg(long)]
     pub(crate) http2: bool,
     /// Requests under way on each connection over HTTP/2, for which this asks too [default: 1]
-    #[arg(long, value_name = "N", value_parser = values::count)]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub(crate) streams: Option<u64>,
 }
 

@@ -1,37 +1,17 @@
 //! Values as they are typed.
 
-use std::time::Duration;
-
-use plimsoll_plan::{PlanError, ProfileError, RateProfile, checked_name};
-use plimsoll_units::{ParseQuantityError, parse_count, parse_duration, parse_rate};
+use plimsoll_plan::{PlanError, checked_name};
 
 /// The folder in which runs are kept by default.
-pub(super) const RUNS_FOLDER: &str = "plimsoll-runs";
-
-pub(super) fn duration(text: &str) -> Result<Duration, ParseQuantityError> {
-    parse_duration(text)
-}
-
-pub(super) fn count(text: &str) -> Result<u64, ParseQuantityError> {
-    parse_count(text)
-}
-
-pub(super) fn rate(text: &str) -> Result<f64, ParseQuantityError> {
-    parse_rate(text)
-}
-
-/// A rate that stays, or stages of rates.
-pub(super) fn profile(text: &str) -> Result<RateProfile, ProfileError> {
-    text.parse()
-}
+pub(crate) const RUNS_FOLDER: &str = "plimsoll-runs";
 
 /// A name that files can carry.
-pub(super) fn name(text: &str) -> Result<String, PlanError> {
+pub(crate) fn name(text: &str) -> Result<String, PlanError> {
     checked_name(text.to_owned())
 }
 
 /// A ratio: `0.9995`, or `99.95%`.
-pub(super) fn ratio(text: &str) -> Result<f64, String> {
+pub(crate) fn ratio(text: &str) -> Result<f64, String> {
     let (number, scale) =
         text.trim().strip_suffix('%').map_or((text.trim(), 1.0), |number| (number.trim(), 100.0));
     let value: f64 =
@@ -41,11 +21,6 @@ pub(super) fn ratio(text: &str) -> Result<f64, String> {
         return Ok(ratio);
     }
     Err(format!("`{text}` is not between 0 and 1; for per cent write {text}%"))
-}
-
-/// The numbers of connections of a ladder, separated by commas.
-pub(super) fn ladder_step(text: &str) -> Result<u64, ParseQuantityError> {
-    parse_count(text)
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use plimsoll_plan::{NamedProbe, Plan, PlanHost, PlanHostError, ProfileSpec, Profiler, ProfilerError};
-
-use super::values;
+use plimsoll_plan::{NamedProbe, Plan, PlanHost, ProfileSpec, Profiler, ProfilerError};
+use plimsoll_units::parse_duration;
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Hosts")]
@@ -17,7 +16,7 @@ pub(crate) struct WatchArgs {
     /// mariadb://user:password@host:3306 and jvm:1234 for components. With NAME= in front it belongs to the host
     /// of that name. A target on this machine is found by its port and sampled without this option, together
     /// with what it is connected to here, as the host `local`.
-    #[arg(long = "probe", value_name = "[NAME=]PROBE", value_parser = probe)]
+    #[arg(long = "probe", value_name = "[NAME=]PROBE")]
     pub(crate) probes: Vec<NamedProbe>,
     /// Sample no host but the load generator itself
     #[arg(long, conflicts_with = "probes")]
@@ -27,19 +26,11 @@ pub(crate) struct WatchArgs {
     /// http://HOST:PORT/debug/pprof/profile for a page of pprof, as Go programs have; perf for the processes that serve
     /// the target's port on this machine, perf:PID or perf::PORT for others. The level of the plateau is loaded once
     /// more meanwhile, so that no figure comes from a target under a profiler. `plimsoll profile` shows all of it.
-    #[arg(long, value_name = "SOURCE", value_parser = profiler)]
+    #[arg(long, value_name = "SOURCE")]
     pub(crate) profile: Option<Profiler>,
     /// How long the profile takes, at most a sixth of --budget
-    #[arg(long, value_name = "TIME", default_value = "10s", requires = "profile", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", default_value = "10s", requires = "profile", value_parser = parse_duration)]
     pub(crate) profile_time: Duration,
-}
-
-fn profiler(text: &str) -> Result<Profiler, ProfilerError> {
-    text.parse()
-}
-
-fn probe(text: &str) -> Result<NamedProbe, PlanHostError> {
-    text.parse()
 }
 
 impl WatchArgs {

@@ -1,45 +1,81 @@
 //! `plimsoll ablate`: what each of several switches costs a request.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
-use plimsoll_analyze::{Ledger, Replay, ledger, replays};
-use plimsoll_experiment::{
-    AblationOptions, LabFile, MeasuredStates, PlanRunner, RunSettings, ablate as run_ablation, read_trials,
-};
-use plimsoll_lab::Privileges;
+use plimsoll_analyze::{Ledger, Replay, SwitchCost, ledger, replays};
+use plimsoll_experiment::{MeasuredStates, PlanRunner, RunSettings, ablate as run_ablation, read_trials};
 use plimsoll_report::figure::{self, Bar, Caption};
 use plimsoll_report::json::{self, AblationDocument};
 use plimsoll_report::text;
-use plimsoll_units::count_text;
+use plimsoll_units::{count_text, parse_count};
 
-use crate::args::AblateArgs;
+use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::{Output, Written};
-use crate::terminal::result;
+use crate::terminal::print;
 
-pub(crate) fn ablate(args: &AblateArgs) -> anyhow::Result<Exit> {
-    match (&args.csv, &args.file) {
-        (Some(csv), _) => {
-            let measured = read_trials(csv, &args.map)?;
-            let drawn = print(&measured, args.name.as_deref(), args)?;
-            Ok(if drawn { Exit::Success } else { Exit::CouldNotRun })
-        }
-        (None, Some(file)) => from_file(file, args),
-        // The command line requires one of them.
-        (None, None) => Ok(Exit::Usage),
-    }
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll ablate -f shop.toml                    every [[switch]] of the file on and off, in turn, three times
+  plimsoll ablate --csv plimsoll-runs/shop-20260101-120000.ablation.csv       what came of that, again
+  plimsoll ablate --csv table.csv --map switch=cache,log --map qps=qps --map group=step")]
+#[command(after_help = "\
+Meanings of columns (MEANING=COLUMN; `switch` and `beside` take several, separated by commas):
+  switch        1 or 0, on or off, yes or no, true or false
+  qps           requests per second
+  connections   connections, the same in all rows
+  round         rows of one round were measured one after another
+  group         states of the service, one after another; several columns are joined
+  beside        other figures of a request: CPU, calls, packets
+Without --map columns are found by the names that `ablate -f` gives them. docs/ablate.md says how costs are found.")]
+pub(crate) struct AblateArgs {
+    /// A plan file with [[switch]] tables, or its name below lab/
+    #[arg(short, long, value_name = "PLAN", required_unless_present = "csv", conflicts_with = "csv")]
+    file: Option<String>,
+    /// A table of measurements instead: comma-separated, with a header
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// What a column of the table means
+    #[arg(long, value_name = "MEANING=COLUMN", requires = "csv")]
+    map: Vec<String>,
+    /// Measure every combination so many times
+    #[arg(long, value_name = "N", default_value = "3", conflicts_with = "csv", value_parser = parse_count)]
+    rounds: u64,
+    /// Seed of the order in which combinations are measured; drawn if it is left out
+    #[arg(long, value_name = "N", conflicts_with = "csv")]
+    seed: Option<u64>,
+    /// Short steps: a preview, not a measurement
+    #[arg(long, conflicts_with = "csv")]
+    quick: bool,
+    /// Folder for run files, the table and the figure
+    #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
+    out: PathBuf,
+    /// Draw the figure of a table as well, under this name
+    #[arg(short, long, requires = "csv", value_parser = values::name)]
+    name: Option<String>,
+    /// One JSON document on standard output instead of text
+    #[arg(long)]
+    json: bool,
+    /// No progress on standard error
+    #[arg(short, long)]
+    quiet: bool,
 }
 
-fn from_file(file: &str, args: &AblateArgs) -> anyhow::Result<Exit> {
-    let file = LabFile::named(file)?;
-    // Before anything starts a second thread.
-    let privileges = file.makes_hosts().then(Privileges::acquire).transpose()?;
+pub(crate) fn ablate(args: &AblateArgs) -> anyhow::Result<Exit> {
+    if let Some(csv) = &args.csv {
+        let drawn = print_costs(&read_trials(csv, &args.map)?, args.name.as_deref(), args)?;
+        return Ok(Exit::of_all(drawn, false));
+    }
     let settings = RunSettings { quick: args.quick, prove: false, out: args.out.clone(), quiet: args.quiet };
-    let setup = ExperimentSetup::new(settings)?;
+    let (file, privileges, setup) =
+        ExperimentSetup::for_file(args.file.as_deref().unwrap_or_default(), settings)?;
     let context = setup.context();
-    let options = AblationOptions { rounds: args.rounds, seed: args.seed };
-    let runs = run_ablation(&file, &PlanRunner::new(privileges, context), options, context)?;
-    let drawn = print(&runs.measured, Some(&runs.stem), args)?;
+    let runner = PlanRunner::new(privileges, context);
+    let runs = run_ablation(&file, &runner, args.rounds, args.seed, context)?;
+    let drawn = print_costs(&runs.measured, Some(&runs.stem), args)?;
     Ok(Exit::of_all(drawn && !runs.failed, context.is_interrupted()))
 }
 
@@ -52,7 +88,6 @@ pub(super) struct Ledgers {
 }
 
 impl Ledgers {
-    /// The costs from these trials.
     pub(super) fn new(measured: &MeasuredStates) -> Self {
         let ledgers: Vec<Ledger> = measured.states.iter().map(ledger).collect();
         let steps = replays(&ledgers, &measured.switches);
@@ -77,13 +112,10 @@ impl Ledgers {
 }
 
 /// Prints the ledgers and draws them; true if the figure was written, or none was asked for.
-fn print(measured: &MeasuredStates, stem: Option<&str>, args: &AblateArgs) -> anyhow::Result<bool> {
+fn print_costs(measured: &MeasuredStates, stem: Option<&str>, args: &AblateArgs) -> anyhow::Result<bool> {
     let ledgers = Ledgers::new(measured);
-    result(&if args.json { json::render(&ledgers.document())? } else { ledgers.text() })?;
-    match stem.map(|stem| ledgers.figures(stem)) {
-        Some(figures) => Ok(Written::to(&args.out, figures, false).report(args.quiet)),
-        None => Ok(true),
-    }
+    print(args.json, || json::render(&ledgers.document()), || ledgers.text())?;
+    Ok(stem.is_none_or(|stem| Written::to(&args.out, ledgers.figures(stem), false).report(args.quiet)))
 }
 
 fn figure(stem: &str, ledger: &Ledger, connections: Option<f64>) -> anyhow::Result<Vec<Output>> {
@@ -99,7 +131,7 @@ fn figure(stem: &str, ledger: &Ledger, connections: Option<f64>) -> anyhow::Resu
     Ok(Output::figure(stem, drawn.context("the ledger could not be drawn")?).into())
 }
 
-fn bar(cost: &plimsoll_analyze::SwitchCost) -> Bar {
+fn bar(cost: &SwitchCost) -> Bar {
     let us = |sec: f64| sec * 1e6;
     let value = us(cost.cost_sec.value);
     // The font of figures has no minus sign but the hyphen.

@@ -1,37 +1,67 @@
 //! `plimsoll calibrate`: what this machine's generator can do at most.
 
-use anyhow::Context;
-use plimsoll_conductor::{CalibrateError, CalibrationOptions, CalibrationProgress, calibrate};
-use plimsoll_report::{json, text};
-use plimsoll_units::{count_text, duration_text};
+use std::time::Duration;
 
-use crate::args::CalibrateArgs;
+use plimsoll_conductor::{CalibrateError, CalibrationOptions, CalibrationProgress, MIN_CALIBRATION};
+use plimsoll_plan::DriverKind;
+use plimsoll_report::{json, text};
+use plimsoll_units::{count_text, duration_text, parse_duration};
+
 use crate::calibrations;
 use crate::exit::Exit;
 use crate::signals;
-use crate::terminal::{remark, report_error, result};
+use crate::terminal::{print, remark, report_error};
 
-/// Measures, remembers and prints.
-pub(crate) fn calibrate_machine(args: &CalibrateArgs) -> anyhow::Result<Exit> {
-    let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+#[derive(Debug, Clone, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll calibrate                      what one worker can do here, and with all cores
+  plimsoll calibrate --budget 10s --json  in less time, as one JSON document")]
+pub(crate) struct CalibrateArgs {
+    /// How long it takes, about
+    #[arg(long, value_name = "TIME", default_value = "25s", value_parser = budget)]
+    budget: Duration,
+    /// Move bytes by `epoll` or by `io_uring` [default: io_uring where the kernel offers it]
+    #[arg(long, value_name = "NAME")]
+    driver: Option<DriverKind>,
+    /// One JSON document on standard output instead of text
+    #[arg(long)]
+    json: bool,
+    /// No progress on standard error
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+fn budget(text: &str) -> Result<Duration, String> {
+    let budget = parse_duration(text).map_err(|error| error.to_string())?;
+    match budget >= MIN_CALIBRATION {
+        true => Ok(budget),
+        false => Err(format!("a calibration takes {} s at least", MIN_CALIBRATION.as_secs())),
+    }
+}
+
+pub(crate) fn calibrate(args: &CalibrateArgs) -> anyhow::Result<Exit> {
+    let interrupted = signals::interrupted()?;
     let options = CalibrationOptions {
         budget: args.budget,
         driver: args.driver,
         tool_version: env!("CARGO_PKG_VERSION"),
         interrupted: &interrupted,
     };
-    let made = match calibrate(&options, &mut |progress| report(progress, args.quiet)) {
+    let mut show = |progress: &CalibrationProgress<'_>| {
+        if !args.quiet {
+            remark(&line(progress));
+        }
+    };
+    let made = match plimsoll_conductor::calibrate(&options, &mut show) {
         Err(CalibrateError::Interrupted) => {
             report_error(&CalibrateError::Interrupted);
             return Ok(Exit::Interrupted);
         }
         made => made?,
     };
-    result(&if args.json {
-        json::render(&json::CalibrationDocument::new(&made))?
-    } else {
-        text::calibration(&made)
-    })?;
+    let document = || json::render(&json::CalibrationDocument::new(&made));
+    print(args.json, document, || text::calibration(&made))?;
     let path = calibrations::remember(&made)?;
     if !args.quiet {
         remark(&format!("wrote {}", path.display()));
@@ -39,22 +69,19 @@ pub(crate) fn calibrate_machine(args: &CalibrateArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-fn report(progress: &CalibrationProgress<'_>, quiet: bool) {
-    if quiet {
-        return;
-    }
-    remark(&match progress {
-        CalibrationProgress::Level(level) => format!(
+fn line(progress: &CalibrationProgress<'_>) -> String {
+    match progress {
+        CalibrationProgress::ClosedLoop(level) => format!(
             "closed loop, -t {} -c {}: {} requests/s",
             level.workers,
             level.connections,
             count_text(level.per_sec())
         ),
-        CalibrationProgress::Rate(rate) => format!(
+        CalibrationProgress::OpenLoop(rate) => format!(
             "open loop, -R {}: send lag p99 {}, {}",
             rate.rate_per_sec,
             duration_text(rate.send_lag_p99_ns as f64),
             if rate.kept_up() { "kept up with" } else { "too much" }
         ),
-    });
+    }
 }

@@ -1,20 +1,46 @@
 //! Two runs, or two .dat files, side by side.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use plimsoll_analyze::{Findings, StepOutcome, compare, step_outcomes};
-use plimsoll_experiment::read_run;
+use plimsoll_experiment::{file_stem, read_run};
 use plimsoll_report::figure::{self, Caption, Series};
 use plimsoll_report::{dat, text};
 use plimsoll_units::percent_text;
 
-use crate::args::DiffArgs;
+use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::files::{Output, Written};
 use crate::terminal::result;
 
-/// One side of a comparison.
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll diff api.dat http.dat                     figures and ratios, A against B
+  plimsoll diff new.plimsoll old.plimsoll --margin 5%    exit code 3 if A is worse by more than 5 %")]
+pub(crate) struct DiffArgs {
+    /// What is judged: a run file or a .dat file
+    a: PathBuf,
+    /// What it is judged by: a run file or a .dat file
+    b: PathBuf,
+    /// How much worse than B the best QPS or the success ratio of A may be
+    #[arg(long, value_name = "RATIO", value_parser = values::ratio)]
+    margin: Option<f64>,
+    /// Name of the figures' files; by default the names of A and B
+    #[arg(short, long, value_parser = values::name)]
+    name: Option<String>,
+    /// Folder for the figures
+    #[arg(short = 'o', long, value_name = "DIR", default_value = RUNS_FOLDER)]
+    out: PathBuf,
+    /// Write no figures
+    #[arg(long, conflicts_with_all = ["name", "out", "force"])]
+    no_files: bool,
+    /// Overwrite figures that are there
+    #[arg(long)]
+    force: bool,
+}
+
 pub(super) struct Side {
     name: String,
     steps: Vec<StepOutcome>,
@@ -22,18 +48,10 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// The side of a run, called by the name of its plan.
-    fn from_findings(findings: &Findings) -> Self {
-        Self {
-            series: Series::new(findings),
-            steps: step_outcomes(findings),
-            name: findings.plan.name.clone(),
-        }
-    }
-
-    /// The same under another name.
-    pub(super) fn named(name: &str, findings: &Findings) -> Self {
-        let mut side = Self::from_findings(findings);
+    /// The side of a run, under this name.
+    pub(super) fn new(name: &str, findings: &Findings) -> Self {
+        let mut side =
+            Self { series: Series::new(findings), steps: step_outcomes(findings), name: String::new() };
         side.rename(name.to_owned());
         side
     }
@@ -44,10 +62,6 @@ impl Side {
     }
 }
 
-fn file_stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
-}
-
 pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
     let (mut a, mut b) = (read_side(&args.a)?, read_side(&args.b)?);
     if a.name == b.name {
@@ -56,15 +70,15 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
         b.rename(name_b);
     }
     let comparison = compare(&a.steps, &b.steps);
-    let beyond = args.margin.map(|margin| (margin, comparison.beyond_margin(margin)));
+    let beyond = |margin| comparison.beyond_margin(margin);
     let text = text::comparison(&comparison, &a.name, &b.name);
-    result(&format!("{text}{}", beyond.map(margin_line).unwrap_or_default()))?;
+    let margin_line = |margin| match beyond(margin) {
+        true => format!("A is worse than B by more than the margin of {}.\n", percent_text(margin)),
+        false => format!("A is within the margin of {}.\n", percent_text(margin)),
+    };
+    result(&format!("{text}{}", args.margin.map(margin_line).unwrap_or_default()))?;
     let drawn = args.no_files || draw(args, &a, &b);
-    Ok(match (beyond, drawn) {
-        (Some((_, true)), _) => Exit::Broken,
-        (_, true) => Exit::Success,
-        (_, false) => Exit::CouldNotRun,
-    })
+    Ok(if args.margin.is_some_and(beyond) { Exit::Broken } else { Exit::of_all(drawn, false) })
 }
 
 /// Draws the figures; true if they were written. The comparison is printed either way.
@@ -91,15 +105,6 @@ fn names(path: &Path) -> Vec<String> {
     names
 }
 
-fn margin_line((margin, beyond): (f64, bool)) -> String {
-    let margin = percent_text(margin);
-    match beyond {
-        true => format!("A is worse than B by more than the margin of {margin}.\n"),
-        false => format!("A is within the margin of {margin}.\n"),
-    }
-}
-
-/// The two figures of a comparison.
 pub(super) fn figures(stem: &str, a: &Side, b: &Side) -> anyhow::Result<Vec<Output>> {
     let caption = Caption { title: format!("{} against {}", a.name, b.name), detail: String::new() };
     let speeds = figure::throughput(&caption, &[&a.series, &b.series])?;
@@ -118,7 +123,8 @@ fn read_side(path: &Path) -> anyhow::Result<Side> {
         let name = file_stem(path);
         Side { series: Series::from_steps(&name, &steps), name, steps }
     } else {
-        Side::from_findings(&read_run(path)?.findings)
+        let findings = read_run(path)?.findings;
+        Side::new(&findings.plan.name, &findings)
     };
     if side.steps.is_empty() {
         bail!("{} holds no step in which a request ended: there is nothing to compare", path.display());

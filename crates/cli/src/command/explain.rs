@@ -1,36 +1,68 @@
 //! `plimsoll explain`: what limits, from a run or from a table of measurements.
 
+use std::path::PathBuf;
+
 use plimsoll_analyze::explain_table;
-use plimsoll_experiment::{Mapping, read_run, read_table};
+use plimsoll_experiment::{Mapping, RecordedRun, read_run, read_table};
 use plimsoll_report::{json, text};
 
-use crate::args::ExplainArgs;
 use crate::exit::Exit;
-use crate::terminal::result;
+use crate::terminal::print;
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll        the verdict again, with everything it rests on
+  plimsoll explain --csv table.csv --map qps=qps --map connections=c --map rt_ms=mean
+  plimsoll explain --csv tiers.csv --map qps=qps --map tomcat.instances=tomcats --map tomcat.cpu_percent=cpu \\
+      --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_mbit=1000")]
+#[command(after_help = "\
+Meanings of columns (MEANING=COLUMN; a number in place of a column stands for itself in all rows):
+  label                names of rows; several columns are joined: label=phase,note
+  group                rows of the same requests; what a request costs is not carried from one group to another
+  qps                  requests per second
+  connections          connections, or requests under way; with rt_ms each row is checked by Little's law
+  rt_ms                mean response time
+  sleep_ms             how long the target delays each request on purpose
+  load_machines        machines that made the load
+  response_bytes       bytes of a response
+  cores                cores of the machines under test
+  front                (a name, no column) the tier that passes requests on to those measured alone
+  TIER.instances       machines or processes of a tier; 0 where it takes no part
+  TIER.cpu_percent     CPU used of each machine, of all its cores
+  TIER.core_percent    CPU used by each process that can use one core at most
+  TIER.in_mbit, TIER.out_mbit     Mbit/s into and out of each machine
+  TIER.link_mbit       what its link carries each way
+  TIER.link_both_mbit  what its link carries both ways together
+  TIER.in_packets, TIER.out_packets   packets per second into and out of each machine
+  TIER.link_packets    what its link carries of them each way
+  TIER.qps             requests per second of one of them, measured alone
+
+docs/verdict.md says what follows from which.")]
+pub(crate) struct ExplainArgs {
+    /// A run file
+    #[arg(required_unless_present = "csv", conflicts_with = "csv")]
+    file: Option<PathBuf>,
+    /// A table of measurements instead of a run: comma-separated, with a header
+    #[arg(long, value_name = "FILE", requires = "map")]
+    csv: Option<PathBuf>,
+    /// What a column of the table means
+    #[arg(long, value_name = "MEANING=COLUMN", requires = "csv")]
+    map: Vec<String>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+}
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
-    let explained = match (&args.file, &args.csv) {
-        (_, Some(csv)) => {
-            let mapping = Mapping::parse(&args.map)?;
-            let rows = read_table(csv, &mapping)?;
-            let found = explain_table(&rows);
-            if args.json {
-                json::render(&json::TableDocument::new(&found))?
-            } else {
-                text::table_explanation(&found)
-            }
-        }
-        (Some(file), None) => {
-            let recorded = read_run(file)?;
-            if args.json {
-                json::render(&json::ExplanationDocument::new(&recorded.findings))?
-            } else {
-                text::explanation(&recorded.run, &recorded.findings)
-            }
-        }
-        // The command line requires one of them.
-        (None, None) => return Ok(Exit::Usage),
-    };
-    result(&explained)?;
+    if let Some(csv) = &args.csv {
+        let found = explain_table(&read_table(csv, &Mapping::parse(&args.map)?)?);
+        let document = || json::render(&json::TableDocument::new(&found));
+        print(args.json, document, || text::table_explanation(&found))?;
+    } else if let Some(file) = &args.file {
+        let RecordedRun { run, findings, .. } = read_run(file)?;
+        let document = || json::render(&json::ExplanationDocument::new(&findings));
+        print(args.json, document, || text::explanation(&run, &findings))?;
+    }
     Ok(Exit::Success)
 }

@@ -7,20 +7,96 @@ mod sections;
 mod table;
 mod up;
 
-use anyhow::Context;
-use plimsoll_experiment::{GeneratorOptions, RunSettings, Scenarios, diagnose, generate};
+use std::path::PathBuf;
+
+use plimsoll_experiment::{GeneratorOptions, Scenarios, diagnose, generate};
 use plimsoll_lab::Privileges;
+use plimsoll_report::json;
+use plimsoll_units::parse_count;
 use serde_json::json;
 
-use crate::args::{CaseArgs, DiagnoseArgs, GeneratorArgs, LabArgs, LabCommand};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::run_file_is_whole;
 use crate::progress::Display;
 use crate::signals;
-use crate::terminal::result;
+use crate::terminal::print;
 use documents::case_document;
+use list::ListArgs;
+use run::{CaseArgs, LabRunArgs};
 use table::{render, score};
+use up::UpArgs;
+
+/// The folder of the scenarios that are diagnosed by themselves.
+const SCENARIOS: &str = "lab/scenarios";
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll lab run two-apis.toml             make the hosts of a file, load them, name what limits them
+  plimsoll lab up two-apis.toml              make them and keep them; says how to enter one
+  plimsoll lab diagnose lab/scenarios        what is found in each scenario, against what is expected
+  plimsoll lab list                          the experiments and scenarios there are")]
+pub(crate) struct LabArgs {
+    #[command(subcommand)]
+    command: LabCommand,
+}
+
+/// What to do with a lab.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum LabCommand {
+    /// Make the hosts of a file and keep them until Ctrl-C
+    Up(UpArgs),
+    /// Make the hosts of a file, load them, and name what limits them; with [expect], exit code 3 if it is something else
+    Run(LabRunArgs),
+    /// Run all scenarios of a folder and compare what is found with what they expect
+    Diagnose(DiagnoseArgs),
+    /// The experiments, scenarios and other lab files of a folder
+    List(ListArgs),
+    /// The generator of a lab, on its own host
+    #[command(hide = true)]
+    Generator(GeneratorArgs),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DiagnoseArgs {
+    /// The folder of the scenarios
+    #[arg(default_value = SCENARIOS)]
+    folder: PathBuf,
+    /// Only scenarios whose name contains this; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    only: Vec<String>,
+    /// Run each so many times
+    #[arg(long, value_name = "N", default_value = "1", value_parser = parse_count)]
+    repeat: u64,
+    #[command(flatten)]
+    how: CaseArgs,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct GeneratorArgs {
+    /// A frozen plan as JSON
+    #[arg(long)]
+    plan: PathBuf,
+    /// Folder for the run file
+    #[arg(long)]
+    out: PathBuf,
+    /// Test the verdict: ask on standard output for a cap to be raised
+    #[arg(long)]
+    prove: bool,
+    /// Hosts have no caps of cores during the first part of the warm-up: ask on standard output for them
+    #[arg(long)]
+    free: bool,
+    /// Socket on which the generators of the run meet
+    #[arg(long, value_name = "SOCKET")]
+    meet: Option<PathBuf>,
+    /// Coordinate so many other generators, which connect to the socket
+    #[arg(long, requires = "meet", default_value_t = 0)]
+    peers: usize,
+    /// No progress on standard error
+    #[arg(long)]
+    quiet: bool,
+}
 
 pub(crate) fn lab(args: &LabArgs) -> anyhow::Result<Exit> {
     // Privileges must be acquired before a second thread starts; signals and clocks start none.
@@ -30,13 +106,6 @@ pub(crate) fn lab(args: &LabArgs) -> anyhow::Result<Exit> {
         LabCommand::Up(args) => up::up(args, Privileges::acquire()?),
         LabCommand::Run(args) => run::run(args, Privileges::acquire()?),
         LabCommand::Diagnose(args) => diagnose_folder(args, Privileges::acquire()?),
-    }
-}
-
-impl CaseArgs {
-    /// The settings of the runs.
-    pub(crate) fn settings(&self) -> RunSettings {
-        RunSettings { quick: self.quick, prove: self.prove, out: self.out.clone(), quiet: self.quiet }
     }
 }
 
@@ -50,7 +119,7 @@ fn generator(args: &GeneratorArgs) -> anyhow::Result<Exit> {
         socket: args.meet.clone(),
         others: args.peers,
     };
-    let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let interrupted = signals::interrupted()?;
     let trouble = generate(&options, &mut Display::new(args.quiet), &interrupted)?;
     Ok(if run_file_is_whole(trouble) { Exit::Success } else { Exit::CouldNotRun })
 }
@@ -60,12 +129,11 @@ fn diagnose_folder(args: &DiagnoseArgs, privileges: Privileges) -> anyhow::Resul
     let context = setup.context();
     let scenarios = Scenarios { folder: &args.folder, only: &args.only, repeat: args.repeat };
     let outcomes = diagnose(scenarios, privileges, context)?;
-    result(&if args.how.json {
+    let document = || {
         let scenarios: Vec<_> = outcomes.iter().map(case_document).collect();
-        serde_json::to_string_pretty(&json!({ "scenarios": scenarios }))? + "\n"
-    } else {
-        render(&outcomes) + &score(outcomes.iter())
-    })?;
+        json::render(&json!({ "scenarios": scenarios }))
+    };
+    print(args.how.json, document, || render(&outcomes) + &score(outcomes.iter()))?;
     let all_right = outcomes.iter().all(|outcome| outcome.as_expected() != Some(false));
     Ok(match (context.is_interrupted(), all_right) {
         (true, _) => Exit::Interrupted,

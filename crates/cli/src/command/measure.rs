@@ -1,21 +1,18 @@
 //! The commands that make load: the whole answer, a sweep, one run.
 
-use std::sync::atomic::AtomicBool;
-
-use anyhow::Context;
 use plimsoll_analyze::{Findings, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
 use plimsoll_experiment::RunStatus;
 use plimsoll_plan::{Load, Plan};
 
-use super::recorded::rendered;
+use super::recorded::print_run;
 use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SweepArgs};
 use crate::calibrations;
 use crate::exit::Exit;
 use crate::files::{self, Output, Written, run_file_is_whole};
 use crate::progress::Display;
 use crate::signals;
-use crate::terminal::{remark, result};
+use crate::terminal::remark;
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
     measure(args.plan()?, "answer", &args.keep, args.slo.strict)
@@ -32,10 +29,19 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, keep)?;
     warn_of_lengths(&asked.plan);
-    let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
-    let outcome = make_run(asked, command, keep, &interrupted)?;
+    let interrupted = signals::interrupted()?;
+    let calibrations = calibrations::known();
+    let options = RunOptions {
+        ask_first: command == "answer",
+        csv: asked.csv.as_deref(),
+        folder: (!keep.no_files).then_some(keep.out.as_path()),
+        calibrations: &calibrations,
+        probing: asked.probing,
+        ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), &interrupted)
+    };
+    let outcome = conduct(asked.plan, options, &mut Display::new(keep.quiet))?;
     let findings = analyze(&outcome.run)?;
-    result(&rendered(&outcome.run, &findings, keep.json)?)?;
+    print_run(&outcome.run, &findings, keep.json)?;
     // Where everything is goes to standard error: the report itself must not depend on where it is kept.
     if let Some(path) = outcome.file.as_ref().filter(|_| !keep.quiet) {
         remark(&format!("wrote {}", path.display()));
@@ -45,49 +51,28 @@ fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow
     Ok(if all_is_kept { RunStatus::new(&outcome.run, &findings, strict).into() } else { Exit::CouldNotRun })
 }
 
-/// Makes one run and keeps it.
-fn make_run(
-    asked: Asked,
-    command: &str,
-    keep: &KeepArgs,
-    interrupted: &AtomicBool,
-) -> anyhow::Result<Outcome> {
-    let calibrations = calibrations::known();
-    let options = RunOptions {
-        ask_first: command == "answer",
-        csv: asked.csv.as_deref(),
-        folder: (!keep.no_files).then_some(keep.out.as_path()),
-        calibrations: &calibrations,
-        probing: asked.probing,
-        ..RunOptions::new(command, env!("CARGO_PKG_VERSION"), interrupted)
-    };
-    Ok(conduct(asked.plan, options, &mut Display::new(keep.quiet))?)
-}
-
 /// A length that is wrong may be what is to be tested, so it is sent as typed; but that is said before the load.
 fn warn_of_lengths(plan: &Plan) {
     for request in plan.mixed().iter() {
-        if let Some((stated, own)) = request.misstated_length() {
-            let of = if request.line > 0 {
-                format!(" of the request in line {}", request.line)
-            } else {
-                String::new()
-            };
-            remark(&format!(
-                "plimsoll: the header Content-Length{of} says {stated} bytes and the body has {own}: leave the header out, \
-                 unless the wrong length is what you test"
-            ));
-        }
+        let Some((stated, own)) = request.misstated_length() else { continue };
+        let of = match request.line {
+            0 => String::new(),
+            line => format!(" of the request in line {line}"),
+        };
+        remark(&format!(
+            "plimsoll: the header Content-Length{of} says {stated} bytes and the body has {own}: leave the header out, \
+             unless the wrong length is what you test"
+        ));
     }
 }
 
 /// Files that carry a name of the user's choosing are not silently replaced; that is said before the load.
 fn refuse_existing(plan: &Plan, keep: &KeepArgs) -> anyhow::Result<()> {
     let Some(name) = keep.name.as_ref().filter(|_| !keep.force && !keep.no_files) else { return Ok(()) };
-    match plan.load {
-        Load::Single { .. } => Ok(()),
-        Load::Ladder { .. } => files::refuse_existing(&keep.out, &files::ladder_names(name)),
+    if !matches!(plan.load, Load::Ladder { .. }) {
+        return Ok(());
     }
+    files::refuse_existing(&keep.out, &files::ladder_names(name))
 }
 
 /// The name that figures and tables carry: the user's own, or else that of the run file, which is unique.

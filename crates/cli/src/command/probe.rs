@@ -6,20 +6,74 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context;
+use end::End;
 use plimsoll_host::{Component, CpuTimes, Host, Ran, Watched, opening_line, sample_line};
+use plimsoll_plan::Probe;
 use plimsoll_record::{Address, HostSample, Source, Subject};
 use plimsoll_report::host_view::{self, ProcessUse, Window};
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock, parse_duration};
 
-use crate::args::ProbeArgs;
 use crate::exit::Exit;
 use crate::terminal::{remark, result};
 
-use end::End;
+/// A host's counters are not read more often than this: many of them are kept in hundredths of a second.
+const MIN_EVERY: Duration = Duration::from_millis(100);
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll probe                      what this host is doing, over one second
+  plimsoll probe --port 8080          and the server on that port, by process and thread
+  plimsoll probe --pid 1234 --component redis://127.0.0.1:6379 --every 10s
+  plimsoll probe --stream --port 8080     for a program: a line of JSON for each sample, each second")]
+pub(crate) struct ProbeArgs {
+    /// Sample the processes that listen on this port, and those they are connected to here; may be given several times
+    #[arg(long = "port", value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    ports: Vec<u16>,
+    /// Sample this process; may be given several times
+    #[arg(long = "pid", value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    pids: Vec<u32>,
+    /// Sample the processes of this name; may be given several times
+    #[arg(long = "name", value_name = "NAME")]
+    names: Vec<String>,
+    /// Sample the processes that other machines are connected to, except those that started this probe
+    #[arg(long)]
+    serving: bool,
+    /// Ask a component about itself; may be given several times
+    ///
+    /// nginx+http://host/stub_status, redis://[:password@]host:6379, memcached://host:11211,
+    /// mariadb://user[:password]@host:3306, expvar+http://host:6060/debug/vars for a Go program, jvm:PID, or the URL
+    /// of a page in Prometheus' form.
+    #[arg(long = "component", value_name = "PROBE", value_parser = component)]
+    components: Vec<Probe>,
+    /// Time from one sample to the next
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = every)]
+    every: Duration,
+    /// Write samples as lines of JSON until standard input is closed, or on Ctrl-C
+    #[arg(long)]
+    stream: bool,
+}
+
+fn component(text: &str) -> Result<Probe, String> {
+    let probe: Probe = text.parse().map_err(|error: plimsoll_plan::PlanHostError| error.to_string())?;
+    match Component::from_probe(&probe, Path::new("/")) {
+        Some(_) => Ok(probe),
+        None => Err(format!(
+            "`{text}` is no component but a host; use --port, --pid or --name for processes of this one"
+        )),
+    }
+}
+
+fn every(text: &str) -> Result<Duration, String> {
+    let every = parse_duration(text).map_err(|error| error.to_string())?;
+    match every >= MIN_EVERY {
+        true => Ok(every),
+        false => Err(format!("samples are {} ms apart at least", MIN_EVERY.as_millis())),
+    }
+}
 
 mod end;
 
-/// The file tree of this machine.
 const ROOT: &str = "/";
 
 /// How long the busiest processes are searched for.
@@ -28,7 +82,6 @@ const SEARCH: Duration = Duration::from_millis(300);
 /// How many processes are sampled where none is named.
 const BUSIEST: usize = 5;
 
-/// Samples this host.
 pub(crate) fn probe(args: &ProbeArgs) -> anyhow::Result<Exit> {
     let end = End::watch(args.stream).context("could not watch for Ctrl-C")?;
     if args.stream { stream(args, &end) } else { show(args, &end) }

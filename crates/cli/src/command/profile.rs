@@ -1,28 +1,54 @@
 //! `plimsoll profile`: where the CPU time of a recorded run went.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use plimsoll_experiment::read_run;
+use plimsoll_experiment::{file_stem, read_run};
 use plimsoll_report::{Order, ProfiledRun, figure, text};
 
-use crate::args::ProfileArgs;
 use crate::exit::Exit;
 use crate::files::{Output, Written};
 use crate::terminal::result;
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll sweep http://127.0.0.1:8080/api -n api --profile http://127.0.0.1:8080/debug/pprof/profile
+  plimsoll profile plimsoll-runs/api-20260101-120000.plimsoll                    the functions with the most CPU time
+  plimsoll profile plimsoll-runs/api-20260101-120000.plimsoll --svg api.svg      the same as a flame graph
+  plimsoll profile with.plimsoll --diff without.plimsoll         what the difference is made of, function by function")]
+pub(crate) struct ProfileArgs {
+    /// A run file
+    file: PathBuf,
+    /// Another run file: the difference in CPU time per request, of each function
+    #[arg(long, value_name = "FILE", conflicts_with = "svg")]
+    diff: Option<PathBuf>,
+    /// Write the flame graph into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Overwrite the file if it is there
+    #[arg(long, requires = "svg")]
+    force: bool,
+    /// Functions to show
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    top: usize,
+    /// Sort by the time in which a function ran itself, not by that of all it called too
+    #[arg(long)]
+    flat: bool,
+}
 
 pub(crate) fn profile(args: &ProfileArgs) -> anyhow::Result<Exit> {
     let order = if args.flat { Order::Flat } else { Order::Cumulative };
     let profiled = read(&args.file)?;
     if let Some(other) = &args.diff {
         let other_run = read(other)?;
-        let names = [name(&args.file), name(other)];
+        let names = [file_stem(&args.file), file_stem(other)];
         result(&text::profile_difference(&profiled, &other_run, (&names[0], &names[1]), (order, args.top)))?;
         return Ok(Exit::Success);
     }
     result(&text::profile(&profiled, order, args.top))?;
     let Some(path) = &args.svg else { return Ok(Exit::Success) };
-    Ok(if draw(&profiled, path, args.force)? { Exit::Success } else { Exit::CouldNotRun })
+    Ok(Exit::of_all(draw(&profiled, path, args.force)?, false))
 }
 
 /// Draws the flame graph; true if it was written.
@@ -38,8 +64,4 @@ fn draw(profiled: &ProfiledRun, path: &Path, force: bool) -> anyhow::Result<bool
 fn read(path: &Path) -> anyhow::Result<ProfiledRun> {
     let recorded = read_run(path)?;
     ProfiledRun::from_run(&recorded.run, &recorded.findings).with_context(|| path.display().to_string())
-}
-
-fn name(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,27 +1,70 @@
 //! The commands on recorded runs: listing, reporting again, exporting.
 
+use std::path::PathBuf;
+
 use anyhow::bail;
 use jiff::Timestamp;
 use plimsoll_analyze::Findings;
-use plimsoll_experiment::{RecordedRun, read_run};
+use plimsoll_experiment::{RecordedRun, file_stem, read_run};
 use plimsoll_plan::Load;
 use plimsoll_record::Run;
 use plimsoll_report::{csv, dat, json, text};
 use plimsoll_store::{RunRow, StoreError};
 use plimsoll_units::escape_control;
 
-use crate::args::{ExportArgs, ExportFormat, ReportArgs, RunsArgs};
+use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::files::{Output, Written};
-use crate::terminal::{remark, result};
+use crate::terminal::{print, remark, result};
 
-/// The text or the JSON of a run, the same for a live and for a recorded one.
-pub(super) fn rendered(run: &Run, findings: &Findings, as_json: bool) -> anyhow::Result<String> {
-    if as_json {
-        Ok(json::render(&json::Document::new(run, findings))?)
-    } else {
-        Ok(text::render(run, findings))
-    }
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsArgs {
+    /// The folder of run files
+    #[arg(default_value = RUNS_FOLDER)]
+    folder: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// A run file
+    file: PathBuf,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// Draw the figures again, and write the .dat, into this folder
+    #[arg(short = 'o', long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Name of these files; by default that of the run file
+    #[arg(short, long, requires = "out", value_parser = values::name)]
+    name: Option<String>,
+    /// Overwrite files that are there
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+/// The forms a run can be exported to.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ExportFormat {
+    /// One row a step: concurrency, QPS, mean response time in ms, success in per cent
+    Dat,
+    /// One row a step with all figures, and a header
+    Csv,
+    /// The JSON document that --json prints
+    Json,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// A run file
+    file: PathBuf,
+    /// The form
+    #[arg(short, long, value_enum)]
+    format: ExportFormat,
+}
+
+/// Prints the report of a run, the same for a live and for a recorded one.
+pub(super) fn print_run(run: &Run, findings: &Findings, as_json: bool) -> anyhow::Result<()> {
+    print(as_json, || json::render(&json::Document::new(run, findings)), || text::render(run, findings))
 }
 
 pub(crate) fn runs(args: &RunsArgs) -> anyhow::Result<Exit> {
@@ -67,13 +110,11 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
             args.file.display()
         );
     }
-    result(&rendered(&run, &findings, args.json)?)?;
+    print_run(&run, &findings, args.json)?;
     if let Some(folder) = &args.out {
-        let of_file = || args.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let stem = args.name.clone().unwrap_or_else(of_file);
-        if !Written::to(folder, Output::ladder(&stem, &findings), args.force).report(false) {
-            return Ok(Exit::CouldNotRun);
-        }
+        let stem = args.name.clone().unwrap_or_else(|| file_stem(&args.file));
+        let written = Written::to(folder, Output::ladder(&stem, &findings), args.force);
+        return Ok(Exit::of_all(written.report(false), false));
     }
     Ok(Exit::Success)
 }
@@ -83,7 +124,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     result(&match args.format {
         ExportFormat::Dat => dat::render(&findings)?,
         ExportFormat::Csv => csv::render(&findings),
-        ExportFormat::Json => rendered(&run, &findings, true)?,
+        ExportFormat::Json => json::render(&json::Document::new(&run, &findings))?,
     })?;
     Ok(Exit::Success)
 }

@@ -1,48 +1,68 @@
 //! `plimsoll tiers`: runs of the same tiers with other numbers of machines, side by side.
 
+use std::path::PathBuf;
+
 use plimsoll_analyze::TierScaling;
-use plimsoll_experiment::{
-    LabFile, NamedFindings, PlanRunner, RunSettings, TierScalings, read_named_runs, run_tiers,
-};
-use plimsoll_lab::Privileges;
+use plimsoll_experiment::{NamedFindings, PlanRunner, RunSettings, TierScalings, read_named_runs, run_tiers};
 use plimsoll_report::{figure, json, text};
 
-use crate::args::TiersArgs;
+use crate::args::values::{self, RUNS_FOLDER};
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::{Output, Written, stamp};
-use crate::terminal::result;
+use crate::terminal::print;
+
+#[derive(Debug, clap::Args)]
+#[command(before_help = "\
+Examples:
+  plimsoll tiers -f shop.toml                     run the file and its variants, then the table and a figure of each tier
+  plimsoll tiers plimsoll-runs/shop-*.plimsoll    the same of runs that were made already")]
+pub(crate) struct TiersArgs {
+    /// Run files, instead of making runs
+    #[arg(required_unless_present = "file", conflicts_with_all = ["file", "quick"])]
+    runs: Vec<PathBuf>,
+    /// A plan file whose variants give a tier other numbers of machines, or its name below lab/
+    #[arg(short, long, value_name = "PLAN")]
+    file: Option<String>,
+    /// Short steps: a preview, not a measurement
+    #[arg(long)]
+    quick: bool,
+    /// Folder for run files and figures
+    #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
+    out: PathBuf,
+    /// Name of the figures' files; by default that of the plan file or the first run, and the time
+    #[arg(short, long, value_parser = values::name)]
+    name: Option<String>,
+    /// Write no figures
+    #[arg(long)]
+    no_figures: bool,
+    /// One JSON document on standard output instead of text
+    #[arg(long)]
+    json: bool,
+    /// No progress on standard error
+    #[arg(short, long)]
+    quiet: bool,
+}
 
 pub(crate) fn tiers(args: &TiersArgs) -> anyhow::Result<Exit> {
     let Some(file) = &args.file else {
         let runs = read_named_runs(&args.runs)?;
         let first = runs.first().map_or("tiers", |(name, _)| name);
-        let drawn = print(&runs, first, args)?;
-        return Ok(if drawn { Exit::Success } else { Exit::CouldNotRun });
+        return Ok(Exit::of_all(print_tiers(&runs, first, args)?, false));
     };
-    from_file(file, args)
-}
-
-fn from_file(file: &str, args: &TiersArgs) -> anyhow::Result<Exit> {
-    let file = LabFile::named(file)?;
-    // Before anything starts a second thread.
-    let privileges = file.makes_hosts().then(Privileges::acquire).transpose()?;
     let settings = RunSettings { quick: args.quick, prove: false, out: args.out.clone(), quiet: args.quiet };
-    let setup = ExperimentSetup::new(settings)?;
+    let (file, privileges, setup) = ExperimentSetup::for_file(file, settings)?;
     let context = setup.context();
     let (runs, failed) = run_tiers(&file, PlanRunner::new(privileges, context), context)?;
-    let drawn = print(&runs, file.name(), args)?;
+    let drawn = print_tiers(&runs, file.name(), args)?;
     Ok(Exit::of_all(drawn && !failed, context.is_interrupted()))
 }
 
 /// Prints the table and draws the figures; true if these are there.
-fn print(runs: &[NamedFindings], name: &str, args: &TiersArgs) -> anyhow::Result<bool> {
+fn print_tiers(runs: &[NamedFindings], name: &str, args: &TiersArgs) -> anyhow::Result<bool> {
     let TierScalings { rows, scalings } = TierScalings::of_runs(runs);
-    result(&if args.json {
-        json::render(&json::TiersDocument::new(&rows, &scalings))?
-    } else {
-        text::tier_rows(&rows)
-    })?;
+    let document = || json::render(&json::TiersDocument::new(&rows, &scalings));
+    print(args.json, document, || text::tier_rows(&rows))?;
     if args.no_figures || scalings.is_empty() {
         return Ok(true);
     }
@@ -50,18 +70,14 @@ fn print(runs: &[NamedFindings], name: &str, args: &TiersArgs) -> anyhow::Result
     Ok(Written::to(&args.out, figures(&stem, name, &scalings), false).report(args.quiet))
 }
 
-/// A figure of each scaling.
 pub(super) fn figures(stem: &str, name: &str, scalings: &[TierScaling]) -> anyhow::Result<Vec<Output>> {
     let mut outputs = Vec::new();
     for (index, scaling) in scalings.iter().enumerate() {
         // A tier may have been scaled with several numbers of another.
         let again = scalings[..index].iter().filter(|other| other.tier == scaling.tier).count();
         let number = if again == 0 { String::new() } else { format!("_{}", again + 1) };
-        let drawn = figure::tier_scaling(name, scaling)?;
-        outputs.extend(Output::figure(
-            &format!("{stem}_scaling_{}{number}", scaling.tier.replace('/', "-")),
-            drawn,
-        ));
+        let stem = format!("{stem}_scaling_{}{number}", scaling.tier.replace('/', "-"));
+        outputs.extend(Output::figure(&stem, figure::tier_scaling(name, scaling)?));
     }
     Ok(outputs)
 }

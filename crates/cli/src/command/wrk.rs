@@ -8,62 +8,38 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use plimsoll_units::best_effort;
+use plimsoll_wrk::Streams;
 use plimsoll_wrk::options::{self, Exit, Options};
-use plimsoll_wrk::{Streams, run};
 
 use crate::signals;
-
-/// wrk's own exit code where nothing can be run.
-const COULD_NOT_RUN: u8 = 1;
 
 /// How long after a signal a script may still run: long enough to drain the load, to print it, and to sum it up.
 const INTERRUPTED_LONGEST: Duration = Duration::from_secs(5);
 
-/// A call of wrk's command line.
-pub(crate) struct Called {
-    /// What to call the program in messages; wrk2's options are known by it.
-    program: String,
-    args: Vec<OsString>,
-}
-
-/// The call of wrk that this process is, if it is one: by its own name, or as the command `wrk`.
-pub(crate) fn called() -> Option<Called> {
+/// Makes the run of wrk's command line, if this process is called for that: by wrk's own name, or as the command `wrk`.
+pub(crate) fn run() -> Option<ExitCode> {
     let mut args = env::args_os();
-    let program = args.next()?;
-    let name = Path::new(&program).file_name()?.to_string_lossy().into_owned();
-    match name.as_str() {
-        "wrk" | "wrk2" => {
-            Some(Called { program: program.to_string_lossy().into_owned(), args: args.collect() })
-        }
-        _ => (args.next()? == "wrk").then(|| Called { program: format!("{name} wrk"), args: args.collect() }),
-    }
-}
-
-impl Called {
-    /// Makes the run.
-    pub(crate) fn run(self) -> ExitCode {
-        self.options().map_or_else(|exit| leave(&exit), |options| make(&options)).into()
-    }
-
-    fn options(self) -> Result<Options, Exit> {
-        let Self { program, args } = self;
-        let text = |arg: OsString| {
-            arg.into_string().map_err(|arg| refusal(&format!("{program}: the argument {arg:?} is not UTF-8")))
-        };
-        let args = args.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
-        options::parse(&program, &args)
-    }
+    let path = args.next()?;
+    let name = Path::new(&path).file_name()?.to_string_lossy().into_owned();
+    // What messages call the program; wrk2's options are known by it.
+    let program = match name.as_str() {
+        "wrk" | "wrk2" => path.to_string_lossy().into_owned(),
+        _ => (args.next()? == "wrk").then(|| format!("{name} wrk"))?,
+    };
+    let text = |arg: OsString| {
+        let refusal = |arg| format!("{program}: the argument {arg:?} is not UTF-8\n");
+        arg.into_string().map_err(|arg| Exit { code: 1, stdout: String::new(), stderr: refusal(arg) })
+    };
+    let args = args.map(text).collect::<Result<Vec<_>, _>>();
+    let options = args.and_then(|args| options::parse(&program, &args));
+    Some(options.map_or_else(|exit| leave(&exit), |options| make(&options)).into())
 }
 
 fn make(options: &Options) -> u8 {
     let (mut out, mut err) = (io::stdout(), io::stderr());
     let mut streams = Streams { out: &mut out, err: &mut err };
     let watch = || signals::interrupted_for(INTERRUPTED_LONGEST);
-    run(options, env!("CARGO_PKG_VERSION"), &watch, &mut streams)
-}
-
-fn refusal(words: &str) -> Exit {
-    Exit { code: COULD_NOT_RUN, stdout: String::new(), stderr: format!("{words}\n") }
+    plimsoll_wrk::run(options, env!("CARGO_PKG_VERSION"), &watch, &mut streams)
 }
 
 fn leave(exit: &Exit) -> u8 {

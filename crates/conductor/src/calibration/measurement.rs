@@ -23,13 +23,6 @@ const OPEN_CONNECTIONS: u32 = 100;
 /// The null server answers at once or never.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A closed loop to measure.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ClosedLoop {
-    pub(super) workers: u32,
-    pub(super) connections: u32,
-}
-
 /// Where measurements are made.
 #[derive(Debug)]
 pub(super) struct Bench<'a> {
@@ -54,13 +47,14 @@ impl<'a> Bench<'a> {
     /// Measures a closed loop. One worker and its server have a core each; more share all cores with as many servers.
     pub(super) fn level(
         &self,
-        load: ClosedLoop,
+        workers: u32,
+        connections: u32,
         length: Duration,
     ) -> Result<CalibratedLevel, CalibrateError> {
-        let level = Level::Closed { connections: load.connections, depth: 1 };
+        let level = Level::Closed { connections, depth: 1 };
         let mut sum = CalibratedLevel {
-            workers: load.workers,
-            connections: load.connections,
+            workers,
+            connections,
             completed: 0,
             span_ns: 0,
             user_ns: 0,
@@ -68,7 +62,7 @@ impl<'a> Bench<'a> {
             starved_ns: 0,
         };
         let mut spans_ns = 0;
-        self.measure(load.workers, level, length, &mut |frame| {
+        self.measure(workers, level, length, &mut |frame| {
             let head = &frame.head;
             sum.completed += head.counts.completed;
             sum.user_ns += head.time.user_ns;
@@ -77,7 +71,7 @@ impl<'a> Bench<'a> {
             spans_ns += head.ended_ns.saturating_sub(head.began_ns);
             Ok(())
         })?;
-        sum.span_ns = spans_ns / u64::from(load.workers);
+        sum.span_ns = spans_ns / u64::from(workers);
         Ok(sum)
     }
 
@@ -115,7 +109,7 @@ impl<'a> Bench<'a> {
     ) -> Result<(), CalibrateError> {
         let servers = self.servers(workers)?;
         let mut load = self.start(&self.order(&servers, workers, level, length)?)?;
-        measure(&mut load, &mut Counting { interrupted: self.interrupted, count }, &RealClock)
+        measure(&mut load, &mut Counting { interrupted: self.interrupted, count })
     }
 
     fn order(
@@ -155,7 +149,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Starts the workers. They inherit the core of the thread that starts them, which may run on all cores again afterwards.
-    fn start(&self, order: &StepSpec) -> Result<Load<'static>, CalibrateError> {
+    fn start(&self, order: &StepSpec) -> Result<Load, CalibrateError> {
         if let Some(pinning) = self.pinning().filter(|_| order.workers == 1) {
             Cores::only(pinning.worker_core).bind().map_err(CalibrateError::Pinning)?;
         }
@@ -167,7 +161,6 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// A load of a calibration: frames are counted, and its end is final.
 struct Counting<'a> {
     interrupted: &'a AtomicBool,
     count: &'a mut dyn FnMut(&Frame) -> Result<(), CorruptHistogram>,
@@ -178,19 +171,15 @@ impl Policy for Counting<'_> {
 
     const WAIT: Duration = Duration::from_millis(20);
 
-    fn frame(
-        &mut self,
-        _load: &mut Load<'_>,
-        frame: Box<Frame>,
-        _now: Instant,
-    ) -> Result<(), CalibrateError> {
-        if is_measured(&frame) {
+    fn frame(&mut self, _load: &mut Load, frame: Box<Frame>, _now: Instant) -> Result<(), CalibrateError> {
+        let in_time = (FRAMES_SKIPPED..FRAMES).contains(&frame.head.interval);
+        if frame.head.phase == Phase::Measure && in_time {
             (self.count)(&frame)?;
         }
         Ok(())
     }
 
-    fn turn(&mut self, load: &mut Load<'_>, now: Instant) -> Result<(), CalibrateError> {
+    fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), CalibrateError> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Err(CalibrateError::Interrupted);
         }
@@ -199,10 +188,6 @@ impl Policy for Counting<'_> {
         }
         Ok(())
     }
-}
-
-fn is_measured(frame: &Frame) -> bool {
-    frame.head.phase == Phase::Measure && (FRAMES_SKIPPED..FRAMES).contains(&frame.head.interval)
 }
 
 fn quantile_ns(lags: &Histogram, quantile: f64) -> u64 {

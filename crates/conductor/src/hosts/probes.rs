@@ -6,21 +6,16 @@ use std::path::Path;
 use plimsoll_host::{Component, Host, SampleSource, Ssh, Watched};
 use plimsoll_plan::{Plan, PlanHost, Probe};
 
-/// The file tree of this machine.
 const ROOT: &str = "/";
 
-/// A feed, and what it is of.
 #[derive(Debug)]
 pub(crate) struct Watcher {
     pub(crate) feed: SampleSource,
-    /// It is one component that the user named.
     pub(crate) is_component: bool,
 }
 
-/// Where the target listens.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
-    /// It is on this machine.
+pub(crate) struct TargetPlace {
     pub(crate) local: bool,
     /// Its address; `None` for a unix socket.
     pub(crate) address: Option<SocketAddr>,
@@ -28,7 +23,7 @@ pub(crate) struct Place {
 
 /// The feeds of all hosts that the plan samples. A target on this machine is always sampled: as the host that the plan
 /// samples here, or that has its address, or else as [`PlanHost::LOCAL`].
-pub(crate) fn watchers(plan: &Plan, target: Place) -> Vec<Watcher> {
+pub(crate) fn watchers(plan: &Plan, target: TargetPlace) -> Vec<Watcher> {
     let mut hosts = plan.hosts.clone();
     let is_here = |host: &PlanHost| host.probes.iter().any(Probe::is_here);
     if target.local && !hosts.iter().any(is_here) {
@@ -44,7 +39,7 @@ pub(crate) fn watchers(plan: &Plan, target: Place) -> Vec<Watcher> {
 }
 
 /// One feed for this machine itself, and one for each other probe: a late answer delays no other.
-fn of_host(host: &PlanHost, target: Place) -> Vec<Watcher> {
+fn of_host(host: &PlanHost, target: TargetPlace) -> Vec<Watcher> {
     let port = target.address.map(|address| address.port());
     let here = host.probes.iter().any(Probe::is_here).then(|| Watcher {
         feed: SampleSource::local(&host.name, vec![local(host, port.filter(|_| target.local))]),
@@ -70,7 +65,7 @@ fn local(host: &PlanHost, target_port: Option<u16>) -> Host {
 
 /// What another machine is to look into. If the target listens there, its process, and what that is connected to there;
 /// if not, or as long as that is not known, whatever serves other machines there, for one of them is of the target's.
-fn asked_of(host: &PlanHost, name: &str, target: Place) -> Vec<String> {
+fn asked_of(host: &PlanHost, name: &str, target: TargetPlace) -> Vec<String> {
     let address = target.address.filter(|_| !target.local);
     let is = |ip: IpAddr| host.address == Some(ip) || name.parse() == Ok(ip);
     let port = address.map(|address| vec!["--port".to_owned(), address.port().to_string()]);
@@ -79,7 +74,7 @@ fn asked_of(host: &PlanHost, name: &str, target: Place) -> Vec<String> {
 }
 
 /// The feed of a probe that does not sample this machine as a whole.
-fn elsewhere(host: &PlanHost, probe: &Probe, target: Place) -> Option<Watcher> {
+fn elsewhere(host: &PlanHost, probe: &Probe, target: TargetPlace) -> Option<Watcher> {
     if let Probe::Ssh { user, host: name, port } = probe {
         let asked = asked_of(host, name, target);
         let ssh = Ssh::new(user.as_deref(), name, *port).asking(&asked);
@@ -98,8 +93,8 @@ mod tests {
 
     #[test]
     fn the_targets_machine_is_asked_for_its_port_and_others_for_what_serves() {
-        let elsewhere = Place { local: false, address: "192.0.2.1:80".parse().ok() };
-        let here = Place { local: true, address: "127.0.0.1:80".parse().ok() };
+        let elsewhere = TargetPlace { local: false, address: "192.0.2.1:80".parse().ok() };
+        let here = TargetPlace { local: true, address: "127.0.0.1:80".parse().ok() };
         let asked = |name: &str, address: Option<&str>, target| {
             let host = PlanHost { address: address.and_then(|ip| ip.parse().ok()), ..PlanHost::named("web") };
             asked_of(&host, name, target).join(" ")

@@ -36,9 +36,7 @@ pub trait ReceiveFrom<T>: Send {
 
 /// Both directions between two processes.
 pub struct Channel<Out, In> {
-    /// To the other side.
     pub sender: Box<dyn SendTo<Out>>,
-    /// From the other side.
     pub receiver: Box<dyn ReceiveFrom<In>>,
 }
 

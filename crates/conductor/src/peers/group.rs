@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SendError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
@@ -25,48 +25,24 @@ const MAX_APART: Duration = Duration::from_millis(10);
 /// Why the generators of a run do not come together.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
-    /// The channel between them cannot be used.
     #[error("the generators of the run could not speak with each other ({0})")]
     Channel(#[from] io::Error),
-    /// One of them could not begin.
     #[error("generator {number} could not begin: {why}")]
     Failed {
         /// Its number, from 2: the coordinator is the first.
         number: usize,
-        /// What it reported.
         why: String,
     },
-    /// One of them is another version.
     #[error("generator {number} is plimsoll {theirs}, and this one {ours}; start the same on all")]
-    Version {
-        number: usize,
-        /// Its version.
-        theirs: String,
-        /// The coordinator's version.
-        ours: String,
-    },
-    /// Not all of them came.
+    Version { number: usize, theirs: String, ours: String },
     #[error("{came} of {expected} other generators were ready within {} s", READY_WITHIN.as_secs())]
-    Missing {
-        /// How many were ready.
-        came: usize,
-        /// How many there were to be.
-        expected: usize,
-    },
-    /// A peer failed, and the coordinator is gone.
+    Missing { came: usize, expected: usize },
     #[error("{why}; the generator that coordinates the run could not be reached either ({source})")]
-    Unreported {
-        /// Why the peer failed.
-        why: String,
-        /// What the channel gave.
-        source: io::Error,
-    },
-    /// The user ended the run.
+    Unreported { why: String, source: io::Error },
     #[error("interrupted while the generators came together")]
     Interrupted,
 }
 
-/// One of the other generators.
 #[derive(Debug)]
 struct Peer {
     commands: Box<dyn SendTo<Command>>,
@@ -77,21 +53,14 @@ struct Peer {
     at_work: bool,
 }
 
-/// What a peer's channel gave.
-#[derive(Debug)]
-enum Received {
-    Message(Message),
-    /// The channel is closed, or broken for this reason. Nothing comes after it.
-    Closed(Option<io::Error>),
-}
+/// What came from the peer of this index; `None` once it has closed its channel. Nothing comes after that or an error.
+type Received = (usize, io::Result<Option<Message>>);
 
 /// Something that the coordinator has to know of a peer's share.
 #[derive(Debug)]
 pub(crate) enum PeerEvent {
     Frame(Box<Frame>),
-    /// What went wrong.
     Fault(String),
-    /// One began later than the others, in words.
     Late(String),
 }
 
@@ -99,7 +68,7 @@ pub(crate) enum PeerEvent {
 #[derive(Debug)]
 pub struct PeerGroup {
     peers: Vec<Peer>,
-    received: Receiver<(usize, Received)>,
+    received: Receiver<Received>,
 }
 
 impl PeerGroup {
@@ -138,7 +107,7 @@ impl PeerGroup {
         &mut self,
         rendezvous: &mut dyn Rendezvous,
         count: usize,
-        sender: &Sender<(usize, Received)>,
+        sender: &Sender<Received>,
     ) -> io::Result<()> {
         while self.peers.len() < count
             && let Some(Channel { sender: commands, receiver }) = rendezvous.arrived()?
@@ -151,25 +120,29 @@ impl PeerGroup {
         Ok(())
     }
 
-    fn introduce(&mut self, index: usize, first: Received, ours: &str) -> Result<(), PeerError> {
+    fn introduce(
+        &mut self,
+        index: usize,
+        first: io::Result<Option<Message>>,
+        ours: &str,
+    ) -> Result<(), PeerError> {
         let number = index + 2;
-        let failed = |why: &str| PeerError::Failed { number, why: why.to_owned() };
-        match first {
-            Received::Message(Message::Ready { version, .. }) if version != ours => {
-                Err(PeerError::Version { number, theirs: version, ours: ours.to_owned() })
+        let why = match first {
+            Ok(Some(Message::Ready { version, .. })) if version != ours => {
+                return Err(PeerError::Version { number, theirs: version, ours: ours.to_owned() });
             }
-            Received::Message(Message::Ready { workers, .. }) => {
+            Ok(Some(Message::Ready { workers, .. })) => {
                 self.peers[index].workers = workers;
-                Ok(())
+                return Ok(());
             }
-            Received::Message(Message::Failed { why }) => Err(failed(&why)),
-            Received::Message(_) => Err(failed("it reports something else than that it is ready")),
-            Received::Closed(Some(error)) => Err(failed(&error.to_string())),
-            Received::Closed(None) => Err(failed("it ended; what it says stands above")),
-        }
+            Ok(Some(Message::Failed { why })) => why,
+            Ok(Some(_)) => "it reports something else than that it is ready".to_owned(),
+            Ok(None) => "it ended; what it says stands above".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        Err(PeerError::Failed { number, why })
     }
 
-    /// Workers of all peers.
     pub(crate) fn workers(&self) -> u32 {
         self.peers.iter().map(|peer| peer.workers).sum()
     }
@@ -187,23 +160,12 @@ impl PeerGroup {
         }
     }
 
-    /// Ends the load of all.
-    pub(crate) fn end_load(&mut self) {
-        self.command_all(&Command::EndLoad);
-    }
-
-    /// Ends the load of all, and their waiting.
-    pub(crate) fn abandon(&mut self) {
-        self.command_all(&Command::Abandon);
-    }
-
-    fn command_all(&mut self, command: &Command) {
+    pub(crate) fn command_all(&mut self, command: &Command) {
         for peer in self.peers.iter_mut().filter(|peer| peer.at_work) {
             peer.command(command);
         }
     }
 
-    /// True until all have made their shares.
     pub(crate) fn at_work(&self) -> bool {
         self.peers.iter().any(|peer| peer.at_work)
     }
@@ -214,29 +176,24 @@ impl PeerGroup {
             true => self.received.try_recv().ok()?,
             false => self.received.recv_timeout(longest).ok()?,
         };
-        self.take(index, received)
-    }
-
-    fn take(&mut self, index: usize, received: Received) -> Option<PeerEvent> {
         let number = index + 2;
         match received {
-            Received::Message(Message::Frame(frame)) => Some(PeerEvent::Frame(frame)),
-            Received::Message(Message::Began { late_ns }) if late_ns > MAX_APART.as_nanos() as u64 => {
+            Ok(Some(Message::Frame(frame))) => Some(PeerEvent::Frame(frame)),
+            Ok(Some(Message::Began { late_ns })) if late_ns > MAX_APART.as_nanos() as u64 => {
                 let late_ms = late_ns as f64 / 1e6;
-                let text = format!("generator {number} began {late_ms:.0} ms after the others");
-                Some(PeerEvent::Late(text))
+                Some(PeerEvent::Late(format!("generator {number} began {late_ms:.0} ms after the others")))
             }
-            Received::Message(Message::Ended { fault }) => {
+            Ok(Some(Message::Ended { fault })) => {
                 self.peers[index].at_work = false;
                 fault.map(|fault| PeerEvent::Fault(format!("generator {number} {fault}")))
             }
-            Received::Message(Message::Failed { why }) => self.lose(index, &format!("failed: {why}")),
-            Received::Closed(Some(error)) => {
+            Ok(Some(Message::Failed { why })) => self.lose(index, &format!("failed: {why}")),
+            // In time, or nothing that concerns the step.
+            Ok(Some(_)) => None,
+            Ok(None) => self.lose(index, "is gone; what it measured last is not counted"),
+            Err(error) => {
                 self.lose(index, &format!("is gone ({error}); what it measured last is not counted"))
             }
-            Received::Closed(None) => self.lose(index, "is gone; what it measured last is not counted"),
-            // In time, or nothing that concerns the step.
-            Received::Message(_) => None,
         }
     }
 
@@ -265,23 +222,17 @@ impl Drop for PeerGroup {
     }
 }
 
-/// Passes on what one peer reports until it is gone. Fails only if the group is.
-fn pass_on(
-    index: usize,
-    mut messages: Box<dyn ReceiveFrom<Message>>,
-    to: &Sender<(usize, Received)>,
-) -> Result<(), SendError<(usize, Received)>> {
+/// Passes on what one peer reports, until that or the group is gone.
+fn pass_on(index: usize, mut messages: Box<dyn ReceiveFrom<Message>>, to: &Sender<Received>) {
     loop {
-        // What cannot be read is as good as an end: nothing after it could be trusted.
-        let end = match messages.receive() {
-            Ok(Some(message)) => {
-                to.send((index, Received::Message(message)))?;
-                continue;
-            }
-            Ok(None) => None,
-            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => None,
-            Err(error) => Some(error),
+        let received = match messages.receive() {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(None),
+            received => received,
         };
-        return to.send((index, Received::Closed(end)));
+        // What cannot be read is as good as an end: nothing after it could be trusted.
+        let goes_on = matches!(received, Ok(Some(_)));
+        if to.send((index, received)).is_err() || !goes_on {
+            return;
+        }
     }
 }

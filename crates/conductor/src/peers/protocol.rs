@@ -47,7 +47,6 @@ pub enum Message {
     Ready {
         /// The version of the tool, which must be the coordinator's.
         version: String,
-        /// Its worker threads.
         workers: u32,
     },
     /// Its workers have begun a step.
@@ -55,20 +54,15 @@ pub enum Message {
         /// Nanoseconds from the step's begin until they were ready; 0 if they were in time.
         late_ns: u64,
     },
-    /// A frame of the step.
     Frame(Box<Frame>),
-    /// Its share of the step is over.
     Ended {
-        /// What went wrong in it; `None` if nothing did.
         fault: Option<String>,
     },
-    /// It cannot go on.
-    Failed { why: String },
-    /// It asks for caps of hosts to be changed.
+    Failed {
+        why: String,
+    },
     Caps(CapChange),
-    /// The run is over.
     Recorded {
-        /// The run file.
         file: PathBuf,
     },
 }
@@ -79,6 +73,5 @@ pub enum Message {
 pub enum CapChange {
     /// Cap the hosts that started without caps.
     Apply,
-    /// Raise one cap.
     Raise(Raise),
 }

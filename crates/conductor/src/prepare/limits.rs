@@ -3,47 +3,105 @@
 use std::net::IpAddr;
 
 use plimsoll_engine::MAX_CONNECTING;
-use plimsoll_plan::{IpRange, LadderSteps, Level, Load, Network, Plan};
+use plimsoll_plan::{IpRange, LadderSteps, Level, Load, Plan};
 use plimsoll_record::Limits;
 use plimsoll_sys::{Destination, TcpTable};
 
 use super::error::PrepareError;
 use crate::limit::{Effect, Limit, LimitedResource};
 
-/// The target as far as limits depend on it.
+/// What bounds the connections and threads of a plan.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct Bounds<'a> {
+    pub(super) limits: &'a Limits,
+    /// The addresses of the target.
     pub(super) peers: &'a [Destination],
-    /// Whether all of it is on this machine.
+    /// Whether all of the target is on this machine.
     pub(super) local: bool,
 }
 
-/// One worker per core; half of the cores if the target needs the other half.
-pub(super) fn workers(plan: &Plan, limits: &Limits, place: Place<'_>) -> u32 {
-    let share = if place.local { (limits.cores / 2).max(1) } else { limits.cores };
-    plan.generator.workers.unwrap_or(share)
-}
+impl Bounds<'_> {
+    /// One worker per core; half of the cores if the target needs the other half.
+    pub(super) fn workers(self, plan: &Plan) -> u32 {
+        let cores = self.limits.cores;
+        plan.generator.workers.unwrap_or(if self.local { (cores / 2).max(1) } else { cores })
+    }
 
-/// Refuses what cannot be opened; an open end (the doubling ladder, the growth of an open loop) is only brought
-/// within the limit. Gives the plan with the limits that it meets.
-pub(super) fn within_limits(
-    plan: Plan,
-    limits: &Limits,
-    place: Place<'_>,
-) -> Result<(Plan, Vec<Limit>), PrepareError> {
-    let workers = workers(&plan, limits, place);
-    let (plan, mut met) = within_connections(plan, limits, place)?;
-    met.extend(backlog(&plan, workers, place));
-    met.extend(cores(workers, limits, place));
-    Ok((plan, met))
+    /// Refuses what cannot be opened; an open end (the doubling ladder, the growth of an open loop) is only brought
+    /// within the limit. Gives the plan with the limits that it meets.
+    pub(super) fn fit(self, plan: Plan) -> Result<(Plan, Vec<Limit>), PrepareError> {
+        let workers = self.workers(&plan);
+        let (plan, mut met) = self.fit_connections(plan)?;
+        met.extend(self.backlog(&plan, workers));
+        met.extend(self.cores(workers));
+        Ok((plan, met))
+    }
+
+    fn fit_connections(self, mut plan: Plan) -> Result<(Plan, Vec<Limit>), PrepareError> {
+        let waiting = in_time_wait(self.peers);
+        let available = [
+            (LimitedResource::Descriptors, self.limits.connections()),
+            (LimitedResource::Ports, self.ports(&waiting, &plan.network.source_ips)),
+        ];
+        let met = |needed, effect| -> Vec<Limit> {
+            let short = available.into_iter().filter(|(_, available)| needed > *available);
+            let limit = |(resource, available)| {
+                let remedy = remedy(resource, needed, waiting.iter().sum());
+                Limit { resource, needed, available, effect, remedy }
+            };
+            short.map(limit).collect()
+        };
+        let refused = met(connections_asked(&plan.load), Effect::Refused);
+        if !refused.is_empty() {
+            return Err(PrepareError::Limits(refused));
+        }
+        let Some(end) = open_end(&mut plan) else { return Ok((plan, Vec::new())) };
+        let lowered = met((*end).into(), Effect::Lowered);
+        let most = lowered.iter().map(|limit| limit.available).min().unwrap_or(u64::MAX);
+        *end = u32::try_from(most).unwrap_or(u32::MAX).min(*end);
+        Ok((plan, lowered))
+    }
+
+    /// Connections that the local ports suffice for: each destination and each source has all of them anew, but for those
+    /// that `waiting` says are still held to each.
+    fn ports(self, waiting: &[u64], source_ips: &[IpRange]) -> u64 {
+        let to = |(peer, waiting): (&Destination, &u64)| match peer.tcp().map(|address| address.ip()) {
+            None => u64::MAX,
+            Some(IpAddr::V4(ip)) if ip.is_loopback() && source_ips.is_empty() => u64::MAX,
+            Some(ip) => self.limits.ports.saturating_mul(sources(source_ips, ip)).saturating_sub(*waiting),
+        };
+        // Destinations get equal shares, so the one with the fewest ways bounds them all.
+        let least = self.peers.iter().zip(waiting).map(to).min();
+        least.unwrap_or(u64::MAX).saturating_mul(self.peers.len() as u64)
+    }
+
+    /// The target's accept queue, where it is on this machine and can be asked.
+    fn backlog(self, plan: &Plan, workers: u32) -> Option<Limit> {
+        let (resource, effect) = (LimitedResource::Backlog, Effect::Risked);
+        let available = self.peers.iter().filter_map(backlog_of).min()?;
+        let needed = opened_at_once(plan, workers);
+        let remedy = backlog_remedy(available, needed);
+        (needed > available).then_some(Limit { resource, needed, available, effect, remedy })
+    }
+
+    /// A target on this machine needs a core of its own.
+    fn cores(self, workers: u32) -> Option<Limit> {
+        let (resource, effect) = (LimitedResource::Cores, Effect::Risked);
+        let (own, available) = (u64::from(self.local), u64::from(self.limits.cores));
+        let needed = u64::from(workers) + own;
+        let remedy = if self.local && available < 2 {
+            "allow another core (taskset -c 0,1), or press from another machine".to_owned()
+        } else {
+            format!("use -t {}", available.saturating_sub(own).max(1))
+        };
+        (needed > available).then_some(Limit { resource, needed, available, effect, remedy })
+    }
 }
 
 /// The connections that are asked for by number; an open end asks for one.
 fn connections_asked(load: &Load) -> u64 {
     u64::from(match load {
-        Load::Single {
-            level: Level::Closed { connections, .. } | Level::Open { connections, .. }, ..
-        } => *connections,
+        Load::Single { level, .. } => level.connections(),
         Load::Ladder { steps: LadderSteps::Fixed(steps), .. } => steps.iter().copied().max().unwrap_or(1),
         Load::Ladder { steps: LadderSteps::Doubling { .. }, .. } => 1,
     })
@@ -58,52 +116,21 @@ fn open_end(plan: &mut Plan) -> Option<&mut u32> {
     }
 }
 
-fn within_connections(
-    mut plan: Plan,
-    limits: &Limits,
-    place: Place<'_>,
-) -> Result<(Plan, Vec<Limit>), PrepareError> {
-    let waiting = in_time_wait(place.peers);
-    let ports = ports(limits, (place.peers, &waiting), &plan.network);
-    let available = [(LimitedResource::Descriptors, limits.connections()), (LimitedResource::Ports, ports)];
-    let met = |needed, effect| -> Vec<Limit> {
-        let short = available.into_iter().filter(|(_, available)| needed > *available);
-        let limit = |(resource, available)| {
-            let remedy = remedy(resource, needed, waiting.iter().sum());
-            Limit { resource, needed, available, effect, remedy }
-        };
-        short.map(limit).collect()
-    };
-    let refused = met(connections_asked(&plan.load), Effect::Refused);
-    if !refused.is_empty() {
-        return Err(PrepareError::Limits(refused));
-    }
-    let Some(end) = open_end(&mut plan) else { return Ok((plan, Vec::new())) };
-    let lowered = met((*end).into(), Effect::Lowered);
-    let most = lowered.iter().map(|limit| limit.available).min().unwrap_or(u64::MAX);
-    *end = u32::try_from(most).unwrap_or(u32::MAX).min(*end);
-    Ok((plan, lowered))
-}
-
 fn remedy(resource: LimitedResource, connections: u64, waiting: u64) -> String {
-    match resource {
-        LimitedResource::Ports => {
-            let again = match waiting {
-                0 => String::new(),
-                count => format!("wait a minute for the ports in TIME-WAIT ({count}), "),
-            };
-            format!(
-                "{again}use more source addresses with --source-ip, or widen the range with sysctl -w \
-                 net.ipv4.ip_local_port_range='1024 65535'"
-            )
-        }
-        _ => {
-            let descriptors = connections + Limits::DESCRIPTORS_OWN;
-            format!(
-                "raise the limit as root with ulimit -n {descriptors}, or nofile in /etc/security/limits.conf"
-            )
-        }
+    if resource != LimitedResource::Ports {
+        let descriptors = connections + Limits::DESCRIPTORS_OWN;
+        return format!(
+            "raise the limit as root with ulimit -n {descriptors}, or nofile in /etc/security/limits.conf"
+        );
     }
+    let again = match waiting {
+        0 => String::new(),
+        count => format!("wait a minute for the ports in TIME-WAIT ({count}), "),
+    };
+    format!(
+        "{again}use more source addresses with --source-ip, or widen the range with sysctl -w \
+         net.ipv4.ip_local_port_range='1024 65535'"
+    )
 }
 
 /// For each peer the local ports that connections closed from here still hold to it. Where the kernel does not report them,
@@ -115,39 +142,9 @@ fn in_time_wait(peers: &[Destination]) -> Vec<u64> {
     peers.iter().map(to).collect()
 }
 
-/// Connections that the local ports suffice for: each destination and each source has all of them anew, but for those
-/// that `waiting` says are still held.
-fn ports(limits: &Limits, (peers, waiting): (&[Destination], &[u64]), network: &Network) -> u64 {
-    let of = |(peer, waiting): (&Destination, &u64)| match peer.tcp().map(|address| address.ip()) {
-        None => u64::MAX,
-        Some(IpAddr::V4(ip)) if ip.is_loopback() && network.source_ips.is_empty() => u64::MAX,
-        Some(ip) => {
-            let all = limits.ports.saturating_mul(sources(&network.source_ips, ip));
-            all.saturating_sub(*waiting)
-        }
-    };
-    // Destinations get equal shares, so the one with the fewest ways bounds them all.
-    let least = peers.iter().zip(waiting).map(of).min();
-    least.unwrap_or(u64::MAX).saturating_mul(peers.len() as u64)
-}
-
 fn sources(ranges: &[IpRange], destination: IpAddr) -> u64 {
     let same_family = ranges.iter().filter(|range| range.first().is_ipv4() == destination.is_ipv4());
     same_family.fold(0_u64, |sum, range| sum.saturating_add(range.count())).max(1)
-}
-
-/// The target's accept queue, where it is on this machine and can be asked.
-fn backlog(plan: &Plan, workers: u32, place: Place<'_>) -> Option<Limit> {
-    let most = place.peers.iter().filter_map(backlog_of).min()?;
-    let needed = opened_at_once(plan, workers);
-    let remedy = backlog_remedy(most, needed);
-    (needed > most).then_some(Limit {
-        resource: LimitedResource::Backlog,
-        needed,
-        available: most,
-        effect: Effect::Risked,
-        remedy,
-    })
 }
 
 /// Connections that may be on their way to the target at the same time.
@@ -182,24 +179,4 @@ fn backlog_remedy(backlog: u64, needed: u64) -> String {
         }
         _ => server,
     }
-}
-
-/// A target on this machine needs a core of its own.
-fn cores(workers: u32, limits: &Limits, place: Place<'_>) -> Option<Limit> {
-    let needed = u64::from(workers) + u64::from(place.local);
-    let available = u64::from(limits.cores);
-    let remedy = match place.local {
-        true if limits.cores < 2 => {
-            "allow another core (taskset -c 0,1), or press from another machine".to_owned()
-        }
-        _ => format!("use -t {}", available.saturating_sub(u64::from(place.local)).max(1)),
-    };
-    let effect = Effect::Risked;
-    (needed > available).then_some(Limit {
-        resource: LimitedResource::Cores,
-        needed,
-        available,
-        effect,
-        remedy,
-    })
 }

@@ -59,12 +59,8 @@ fn reachable_from(
 
 /// Checks that connections can come from the sources: of each range both ends, as a range may be long.
 pub(super) fn check_sources(sources: &[IpRange]) -> Result<(), PrepareError> {
-    let ends = sources.iter().flat_map(|range| [range.first(), range.last()]);
-    match ends.into_iter().find(|address| !plimsoll_sys::is_local(*address)) {
-        None => Ok(()),
-        Some(address) => {
-            let remedy = "see `ip address`, and add it with `ip address add ADDRESS dev INTERFACE`";
-            Err(PrepareError::Source { address, remedy })
-        }
-    }
+    let mut ends = sources.iter().flat_map(|range| [range.first(), range.last()]);
+    let remedy = "see `ip address`, and add it with `ip address add ADDRESS dev INTERFACE`";
+    let foreign = ends.find(|address| !plimsoll_sys::is_local(*address));
+    foreign.map_or(Ok(()), |address| Err(PrepareError::Source { address, remedy }))
 }

@@ -13,7 +13,7 @@ use plimsoll_engine::{
 use plimsoll_plan::{ArrivalProcess, DriverKind, Level, Plan, RateProfile, Shard, Stage, TlsSpec};
 use plimsoll_record::{FailureKind, FirstAnswer, Frame, TlsUsed};
 use plimsoll_sys::Destination;
-use plimsoll_tls::{Established, TlsFailure};
+use plimsoll_tls::TlsFailure;
 use plimsoll_units::{Clock, Instant, RealClock};
 
 use super::error::PrepareError;
@@ -29,9 +29,7 @@ const INTERVAL: Duration = Duration::from_millis(10);
 /// What the first connection showed.
 #[derive(Debug, Default)]
 pub(super) struct Examined {
-    /// How it is encrypted.
     pub(super) tls: Option<TlsUsed>,
-    /// The response to the request.
     pub(super) first: Option<FirstAnswer>,
 }
 
@@ -41,7 +39,6 @@ pub(super) struct Preflight<'a> {
     pub(super) plan: &'a Plan,
     pub(super) peer: &'a Destination,
     pub(super) security: Option<&'a Security>,
-    /// The request to send on it.
     pub(super) request: Option<&'a FixedRequest>,
     pub(super) interrupted: &'a AtomicBool,
 }
@@ -52,8 +49,7 @@ impl Preflight<'_> {
         if self.security.is_none() && !self.plan.http2 && self.request.is_none() {
             return Ok(Examined::default());
         }
-        let clock = RealClock;
-        let began = clock.now();
+        let began = RealClock.now();
         let answer = Arc::new(OnceLock::new());
         let mut load = Load::alone(&self.step(&answer, began))?;
         let mut examining = Examining {
@@ -63,7 +59,7 @@ impl Preflight<'_> {
             failed: None,
             over: false,
         };
-        measure(&mut load, &mut examining, &clock)?;
+        measure(&mut load, &mut examining)?;
         let failed = examining.failed.unwrap_or(FailureKind::TimedOut);
         self.outcome(load.first_connection(), failed, answer.get())
     }
@@ -81,7 +77,7 @@ impl Preflight<'_> {
             None => RateProfile::Stages(vec![Stage { from_per_sec: 0.0, to_per_sec: 0.0, duration }]),
         };
         let request = self.request.cloned().unwrap_or_else(|| FixedRequest::new(Vec::new(), "GET"));
-        let once = Once { request, answer: Arc::clone(answer) };
+        let once = Once { request, answer: Arc::clone(answer), sent: origin };
         StepSpec {
             step: 0,
             level: Level::Open { profile, arrivals: ArrivalProcess::Constant, connections: 1, depth: 1 },
@@ -144,27 +140,19 @@ impl Preflight<'_> {
             };
             return Err(PrepareError::Handshake { peer: self.peer.clone(), reason });
         };
-        match established.alpn.as_deref() {
-            Some(b"h2") => {}
-            _ if !self.plan.http2 => {}
-            Some(chosen) => {
-                let chosen = String::from_utf8_lossy(chosen);
-                return Err(self.without_http2(&format!("in the TLS handshake it chose {chosen}")));
-            }
-            None => return Err(self.without_http2("in the TLS handshake it chose no protocol")),
+        let alpn = established.alpn.as_deref();
+        if self.plan.http2 && alpn != Some(b"h2") {
+            let chosen = alpn.map_or("no protocol".into(), String::from_utf8_lossy);
+            return Err(self.without_http2(&format!("in the TLS handshake it chose {chosen}")));
         }
-        Ok(self.used(established, spec))
-    }
-
-    fn used(&self, established: &Established, spec: &TlsSpec) -> TlsUsed {
-        TlsUsed {
+        Ok(TlsUsed {
             version: established.version.to_owned(),
             cipher: established.cipher.to_owned(),
             resumption: spec.resumption,
             verified: !spec.insecure,
             // A certificate that was verified is for the name that was asked for; of others nothing is known.
             peer: (!spec.insecure).then(|| self.plan.target.host.clone()),
-        }
+        })
     }
 
     fn tls_refusal(&self, failure: TlsFailure) -> PrepareError {
@@ -217,7 +205,7 @@ impl Policy for Examining<'_> {
 
     const WAIT: Duration = Duration::from_millis(2);
 
-    fn frame(&mut self, _load: &mut Load<'_>, frame: Box<Frame>, _now: Instant) -> Result<(), PrepareError> {
+    fn frame(&mut self, _load: &mut Load, frame: Box<Frame>, _now: Instant) -> Result<(), PrepareError> {
         // What fails after the end fails by that.
         if !self.over {
             let kind = frame.head.counts.failed.iter().next().map(|(kind, _)| kind);
@@ -226,7 +214,7 @@ impl Policy for Examining<'_> {
         Ok(())
     }
 
-    fn turn(&mut self, load: &mut Load<'_>, now: Instant) -> Result<(), PrepareError> {
+    fn turn(&mut self, load: &mut Load, now: Instant) -> Result<(), PrepareError> {
         if self.preflight.interrupted.load(Ordering::Relaxed) {
             return Err(PrepareError::Interrupted);
         }
@@ -245,26 +233,20 @@ impl Policy for Examining<'_> {
 struct Once {
     request: FixedRequest,
     answer: Arc<OnceLock<FirstAnswer>>,
+    sent: Instant,
 }
 
 impl SourceFactory for Once {
     fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
-        Ok(Box::new(Asking { once: self.clone(), sent: Instant::default() }))
+        Ok(Box::new(self.clone()))
     }
 }
 
-/// The request once it is sent.
-#[derive(Debug)]
-struct Asking {
-    once: Once,
-    sent: Instant,
-}
-
-impl RequestSource for Asking {
+impl RequestSource for Once {
     fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
-        out.extend_from_slice(&self.once.request.bytes);
+        out.extend_from_slice(&self.request.bytes);
         self.sent = RealClock.now();
-        Ok(self.once.request.meta)
+        Ok(self.request.meta)
     }
 
     fn interest(&self) -> ResponseInterest {
@@ -272,7 +254,7 @@ impl RequestSource for Asking {
     }
 
     fn inspect(&mut self, _request: u16, response: &ResponseView<'_>) -> Result<CheckResult, SourceFault> {
-        self.once.answer.get_or_init(|| FirstAnswer {
+        self.answer.get_or_init(|| FirstAnswer {
             status: response.status,
             body_bytes: response.body_bytes,
             service_ns: RealClock.now().nanos_since(self.sent),

@@ -10,31 +10,17 @@ use plimsoll_tls::{Client, Identity, Roots, ServerName, TlsError, TlsSettings};
 /// Why connections cannot be encrypted as the plan wants it.
 #[derive(Debug, thiserror::Error)]
 pub enum SecurityError {
-    /// A file that is not there, or that this user may not read.
     #[error(
         "could not read `{path}`, given with {option} ({source}); name a PEM file that this user can read"
     )]
-    File {
-        /// The option that names the file.
-        option: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A certificate without its key.
+    File { option: &'static str, path: PathBuf, source: io::Error },
     #[error(
         "`{path}`, given with --cert, holds no private key; name the file that does with --key, or put the key \
          into the same file"
     )]
-    NoKey {
-        /// The file of the certificate.
-        path: PathBuf,
-    },
-    /// What the files hold cannot be used.
+    NoKey { path: PathBuf },
     #[error("{source}{files}")]
     Settings {
-        /// What is wrong.
         source: TlsError,
         /// The files that were read, after a space and in brackets, or nothing.
         files: String,
@@ -44,7 +30,6 @@ pub enum SecurityError {
 /// How the connections of a run are encrypted.
 #[derive(Debug)]
 pub(crate) struct Security {
-    /// For the load.
     pub(crate) order: TlsConfig,
     /// For the connection before the load: nothing of it may be resumed under the load, whose first handshakes
     /// would be cheaper for it.

@@ -4,7 +4,7 @@ use plimsoll_plan::{
     TransportSpec,
 };
 
-use crate::limit::{Effect, LimitedResource};
+use crate::limit::{Effect, Limit, LimitedResource};
 
 const LIMITS: Limits = Limits { descriptors: 1000, ports: 28_232, cores: 2 };
 
@@ -43,7 +43,7 @@ fn peers(addresses: &[&str]) -> Vec<Destination> {
 /// What becomes of a plan against targets elsewhere: the plan as it is run, and the limits it meets.
 fn limited(plan: Plan, limits: &Limits, addresses: &[&str]) -> Result<(Plan, Vec<Limit>), Vec<Limit>> {
     let peers = peers(addresses);
-    within_limits(plan, limits, Place { peers: &peers, local: false }).map_err(|error| match error {
+    Bounds { limits, peers: &peers, local: false }.fit(plan).map_err(|error| match error {
         PrepareError::Limits(limits) => limits,
         other => panic!("{other}"),
     })
@@ -181,8 +181,8 @@ fn more_busy_threads_than_cores_are_reported() {
     let cores = |workers, local| {
         let mut plan = ladder(Some(vec![10]));
         plan.generator.workers = workers;
-        let place = Place { peers: &peers(&["192.0.2.1:80"]), local };
-        let (_, limits) = within_limits(plan, &LIMITS, place).unwrap();
+        let bounds = Bounds { limits: &LIMITS, peers: &peers(&["192.0.2.1:80"]), local };
+        let (_, limits) = bounds.fit(plan).unwrap();
         limits.into_iter().find(|limit| limit.resource == LimitedResource::Cores)
     };
     assert_eq!(cores(None, true), None);

@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use plimsoll_record::ProfileForm;
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 
 use super::error::ProfileError;
-use super::page::Page;
+use super::page;
 use super::perf::Perf;
 
 /// The load is on for so long before the profile begins.
@@ -19,10 +19,10 @@ pub(super) const WARM_UP: Duration = Duration::from_secs(1);
 /// A thread that is asked to end does so within this time, unless it waits for a server. Then it is left to itself.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// A profiler.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    Page(Page),
+    /// The page of this URL.
+    Page(String),
     Perf(Perf),
 }
 
@@ -36,20 +36,19 @@ impl Source {
 
     pub(super) fn name(&self) -> String {
         match self {
-            Self::Page(page) => page.url().to_owned(),
+            Self::Page(url) => url.clone(),
             Self::Perf(perf) => perf.name(),
         }
     }
 
     pub(super) fn try_out(&self) -> Result<(), ProfileError> {
         match self {
-            Self::Page(page) => page.take(Duration::from_secs(1)).map(drop),
+            Self::Page(url) => page::take(url, Duration::from_secs(1)).map(drop),
             Self::Perf(perf) => perf.try_out(),
         }
     }
 }
 
-/// A profile, or why there is none.
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) began: Instant,
@@ -57,7 +56,6 @@ pub(super) struct Taken {
     pub(super) content: Result<Vec<u8>, ProfileError>,
 }
 
-/// A profile that is being taken.
 #[derive(Debug)]
 pub(super) struct Capture {
     began: Instant,
@@ -75,11 +73,8 @@ impl Capture {
         let done = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&done);
         thread::spawn(move || {
-            let one = take(&source, time, &cancelled);
-            // Fails only if the run was given up.
-            let sent = outcome.send(one);
+            best_effort(outcome.send(take(&source, time, &cancelled)), "the run was given up");
             ended.store(true, Ordering::Relaxed);
-            sent
         });
         Self { began: RealClock.now(), done, taken, go_on }
     }
@@ -105,7 +100,7 @@ fn take(source: &Source, time: Duration, cancelled: &Receiver<()>) -> Taken {
     let began = RealClock.now();
     let content = match source {
         _ if !warm => Err(ProfileError::Cancelled),
-        Source::Page(page) => page.take(time),
+        Source::Page(url) => page::take(url, time),
         Source::Perf(perf) => perf.take(time, cancelled),
     };
     let ended = RealClock.now();

@@ -19,7 +19,6 @@ const TRIAL: Duration = Duration::from_millis(100);
 /// How often the end of perf is checked: one wait cannot cover both that and the end of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// The longest message of perf that is shown.
 const SAID_CHARS: usize = 160;
 
 /// The processes that perf profiles.

@@ -10,36 +10,14 @@ use plimsoll_scenario::{CheckError, FeederError, MixError, TemplateError, UnfitE
 /// A `line` is that of the file of requests in which the request begins; 0 for the command's own request.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
-    /// A text is no template.
     #[error("{part}{}: {source}", line_suffix(*.line))]
-    Template {
-        /// The path, a header or the body.
-        part: String,
-        /// Where its request begins.
-        line: usize,
-        /// What is wrong with it.
-        source: Box<TemplateError>,
-    },
-    /// A request cannot be encoded.
+    Template { part: String, line: usize, source: Box<TemplateError> },
     #[error("{}{source}", line_prefix(*.line))]
-    Encode {
-        /// Where it begins.
-        line: usize,
-        /// What is wrong with it.
-        source: Box<EncodeError<UnfitError>>,
-    },
-    /// The CSV file cannot be used.
+    Encode { line: usize, source: Box<EncodeError<UnfitError>> },
     #[error("{}: {source}", .path.display())]
-    Csv {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Box<FeederError>,
-    },
-    /// A check is none.
+    Csv { path: PathBuf, source: Box<FeederError> },
     #[error(transparent)]
     Check(#[from] CheckError),
-    /// The weights make no mix.
     #[error(transparent)]
     Mix(#[from] MixError),
 }

@@ -3,7 +3,6 @@
 use plimsoll_engine::{CheckResult, ResponseInterest, ResponseView};
 use plimsoll_scenario::{Check, CheckedResponse, Needs};
 
-/// The checks of a plan, for one worker.
 #[derive(Debug)]
 pub(super) struct Judge {
     checks: Vec<Check>,

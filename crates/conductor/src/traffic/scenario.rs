@@ -73,7 +73,6 @@ impl Scenario {
     }
 }
 
-/// The requests of one step.
 #[derive(Debug)]
 pub(crate) struct StepRequests {
     scenario: Arc<Scenario>,

@@ -19,7 +19,8 @@ pub(super) struct WireRequest {
 impl WireRequest {
     /// The request to the host of `target`.
     pub(super) fn new<'r>(
-        (target, version): (&Target, Version),
+        target: &Target,
+        version: Version,
         request: &'r MixedRequest,
         scope: &TemplateScope<'_>,
     ) -> Result<Self, ScenarioError> {

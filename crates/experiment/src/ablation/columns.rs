@@ -17,19 +17,12 @@ pub(super) const AT_LEAST: &str = "qps_at_least";
 /// Why the columns of a table are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ColumnError {
-    /// Not a meaning and a column.
     #[error(
         "--map `{0}` is no MEANING=COLUMN with a meaning of switch, qps, connections, round, group or beside"
     )]
     Form(String),
-    /// Not a column of the table.
     #[error("the table has no column `{column}`; it has {known}")]
-    Missing {
-        column: String,
-        /// The columns of the table.
-        known: String,
-    },
-    /// No switches.
+    Missing { column: String, known: String },
     #[error("no column is a switch; add --map switch=COLUMN,COLUMN")]
     NoSwitch,
 }

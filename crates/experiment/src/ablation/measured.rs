@@ -7,11 +7,11 @@ use plimsoll_analyze::{Trial, Trials};
 
 use super::columns::{Columns, PER_REQUEST, SWITCH};
 use crate::ExperimentError;
+use crate::csv_rows::{joined, read_rows};
 
 /// The trials of each state of a service.
 #[derive(Debug, Default)]
 pub struct MeasuredStates {
-    /// The names of the switches.
     pub switches: Vec<String>,
     /// The states of the service, in their order.
     pub states: Vec<Trials>,
@@ -44,41 +44,30 @@ impl MeasuredStates {
 /// # Errors
 /// When the table cannot be read, a column is missing, or a cell is wrong.
 pub fn read_trials(path: &Path, maps: &[String]) -> Result<MeasuredStates, ExperimentError> {
-    let unreadable = |source| ExperimentError::Csv { path: path.to_owned(), source };
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
-    let header = reader.headers().map_err(unreadable)?.clone();
-    let columns = Columns::new(&header, maps)?;
-    let named = |places: &[usize], prefix: &str| {
-        let name = |place: &usize| header.get(*place).unwrap_or_default();
-        places.iter().map(|place| name(place).trim_start_matches(prefix).to_owned()).collect::<Vec<String>>()
+    let columns = |header: &StringRecord| -> Result<_, ExperimentError> {
+        let named = |places: &[usize], prefix: &str| -> Vec<String> {
+            let name = |place: &usize| header.get(*place).unwrap_or_default();
+            places.iter().map(|place| name(place).trim_start_matches(prefix).to_owned()).collect()
+        };
+        let columns = Columns::new(header, maps)?;
+        let (switches, per_request) =
+            (named(&columns.switches, SWITCH), named(&columns.per_request, PER_REQUEST));
+        Ok((columns, switches, per_request))
     };
-    let mut measured = MeasuredStates::new(named(&columns.switches, SWITCH));
-    let per_request = named(&columns.per_request, PER_REQUEST);
-    let mut connections = Vec::new();
-    for (index, record) in reader.records().enumerate() {
-        let record = record.map_err(unreadable)?;
-        let wrong = |why| ExperimentError::Row { path: path.to_owned(), row: index + 1, why };
-        let Some(trial) = trial(&columns, &record).map_err(wrong)? else { continue };
-        connections.extend(columns.connections.and_then(|column| record.get(column)?.parse::<f64>().ok()));
-        measured.add(group(&columns, &record), trial, &per_request);
-    }
-    if measured.states.is_empty() {
-        let why = "no row has a throughput".to_owned();
-        return Err(ExperimentError::NoRows { path: path.to_owned(), why });
-    }
+    let row = |(columns, ..): &(Columns, Vec<String>, Vec<String>), record: &StringRecord, _| {
+        let connections = || columns.connections.and_then(|column| record.get(column)?.parse::<f64>().ok());
+        let trial = trial(columns, record)?;
+        Ok(trial.map(|trial| (trial, joined(&columns.groups, record), connections())))
+    };
+    let ((_, switches, per_request), rows) = read_rows(path, "no row has a throughput", columns, row)?;
+    let mut measured = MeasuredStates::new(switches);
+    let connections: Vec<f64> = rows.iter().filter_map(|(.., connections)| *connections).collect();
     let first = connections.first().copied();
     measured.connections = first.filter(|first| connections.iter().all(|other| other == first));
+    for (trial, group, _) in rows {
+        measured.add(group, trial, &per_request);
+    }
     Ok(measured)
-}
-
-fn group(columns: &Columns, record: &StringRecord) -> Option<String> {
-    let cells: Vec<&str> = columns
-        .groups
-        .iter()
-        .filter_map(|place| record.get(*place))
-        .filter(|cell| !cell.is_empty())
-        .collect();
-    (!cells.is_empty()).then(|| cells.join(", "))
 }
 
 fn trial(columns: &Columns, record: &StringRecord) -> Result<Option<Trial>, String> {
@@ -110,11 +99,9 @@ fn position(cell: &str) -> Result<bool, String> {
 }
 
 fn number(cell: &str) -> Result<Option<f64>, String> {
-    match cell {
-        "" => Ok(None),
-        cell => match cell.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(Some(value)),
-            _ => Err(format!("`{cell}` is no number; leave it empty if it is unknown")),
-        },
+    if cell.is_empty() {
+        return Ok(None);
     }
+    let number = cell.parse().ok().filter(|value: &f64| value.is_finite());
+    number.ok_or_else(|| format!("`{cell}` is no number; leave it empty if it is unknown")).map(Some)
 }

@@ -5,37 +5,28 @@ use std::path::{Path, PathBuf};
 use plimsoll_analyze::Trial;
 use plimsoll_plan::checked_name;
 use plimsoll_store::file_date;
-use plimsoll_units::unix_time;
+use plimsoll_units::{unix_ms, unix_time};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::measured::MeasuredStates;
-use super::order::Order;
 use super::states::{Combination, State};
 use super::switches::{commands, footing};
 use super::trial::{TrialId, TrialResult};
 use super::trials_file::TrialsFile;
 use crate::ExperimentError;
 use crate::context::{Progress, RunContext};
-use crate::lab_file::LabFile;
+use crate::lab_file::{Case, LabFile};
 use crate::recorded::read_run;
-use crate::runner::{PlanRunner, renamed};
+use crate::runner::PlanRunner;
 use crate::session::Session;
 
 /// After so many failures in a row the rest is left out.
 const MAX_FAILED_IN_A_ROW: u32 = 3;
 
-/// How an ablation is made.
-#[derive(Debug, Clone, Copy)]
-pub struct AblationOptions {
-    /// How often each combination is measured.
-    pub rounds: u64,
-    /// The seed of the order of trials; without one it is drawn.
-    pub seed: Option<u64>,
-}
-
 /// The trials of an ablation, as far as they succeeded.
 #[derive(Debug)]
 pub struct AblationRuns {
-    /// The results.
     pub measured: MeasuredStates,
     /// The name of the table without its ending, for figures.
     pub stem: String,
@@ -61,25 +52,26 @@ pub fn check_ablation(file: &LabFile, quick: bool) -> Result<(), ExperimentError
     Ok(())
 }
 
-/// Makes the trials of a file.
+/// Makes the trials of a file: each combination `rounds` times, in an order from this seed; `None` draws one.
 ///
 /// # Errors
 /// When the file is not fit for an ablation, or no trial succeeded.
 pub fn ablate(
     file: &LabFile,
     runner: &PlanRunner<'_>,
-    options: AblationOptions,
+    rounds: u64,
+    seed: Option<u64>,
     context: RunContext<'_>,
 ) -> Result<AblationRuns, ExperimentError> {
     let states = State::all(&file.content, file.name(), context.settings.quick)?;
-    let stem = format!("{}-{}", file.name(), file_date(unix_time().as_millis() as u64));
+    let stem = format!("{}-{}", file.name(), file_date(unix_ms()));
     let switches: Vec<String> = file.content.switches.iter().map(|switch| switch.name.clone()).collect();
     let table = TrialsFile::new(&context.settings.out, &stem, &switches, states.len() > 1);
     let measured = MeasuredStates::new(switches);
     let mut ablation = Ablation {
         file,
         runner,
-        options,
+        rounds: u32::try_from(rounds).unwrap_or(u32::MAX),
         context,
         states: &states,
         table,
@@ -87,16 +79,38 @@ pub fn ablate(
         failed: 0,
         failed_in_a_row: 0,
     };
-    ablation.run_all();
+    ablation.run_all(Order::new(seed));
     let Ablation { mut measured, failed, table, .. } = ablation;
     // A state's first trial may have succeeded after those of the next state.
     measured.states.sort_by_key(|known| states.iter().position(|state| state.name == known.group));
     if measured.states.is_empty() {
         return Err(ExperimentError::NoRuns(file.name().to_owned()));
     }
-    context.report(&Progress::TableWritten(table.path()));
-    let (stem, table) = (format!("{stem}.ablation"), table.path().to_owned());
-    Ok(AblationRuns { measured, stem, failed: failed > 0, table })
+    context.report(&Progress::TableWritten(&table.path));
+    Ok(AblationRuns { measured, stem: format!("{stem}.ablation"), failed: failed > 0, table: table.path })
+}
+
+/// Orders drawn from a seed, by the Fisher–Yates shuffle.
+#[derive(Debug)]
+struct Order(SplitMix64);
+
+impl Order {
+    /// Orders of this seed; `None` draws the seed from the clock.
+    fn new(seed: Option<u64>) -> Self {
+        let clock = || unix_time().as_nanos() as u64;
+        Self(SplitMix64::seed_from_u64(seed.unwrap_or_else(clock)))
+    }
+
+    /// The indices 0 to `count` − 1 in a random order, those of one lab one after another.
+    fn draw(&mut self, count: usize, same_lab: impl Fn(usize, usize) -> bool) -> Vec<usize> {
+        let mut shuffled: Vec<usize> = (0..count).collect();
+        for last in (1..count).rev() {
+            shuffled.swap(last, (self.0.next_u64() % (last as u64 + 1)) as usize);
+        }
+        let first_alike = shuffled.clone();
+        shuffled.sort_by_key(|place| first_alike.iter().position(|other| same_lab(*other, *place)));
+        shuffled
+    }
 }
 
 /// True if two trials can be made in one lab.
@@ -105,27 +119,23 @@ fn in_one_lab(states: &[State], a: &Task, b: &Task) -> bool {
     footing(file(a)) == footing(file(b))
 }
 
-/// An ablation in progress.
 struct Ablation<'a> {
     file: &'a LabFile,
     runner: &'a PlanRunner<'a>,
-    options: AblationOptions,
+    rounds: u32,
     context: RunContext<'a>,
     states: &'a [State],
     table: TrialsFile,
     measured: MeasuredStates,
-    /// Trials that failed.
     failed: u32,
     /// Failures since the last success; hosts that could not be started count once.
     failed_in_a_row: u32,
 }
 
 impl<'a> Ablation<'a> {
-    fn run_all(&mut self) {
-        let mut order = Order::new(self.options.seed);
-        let rounds = u32::try_from(self.options.rounds).unwrap_or(u32::MAX);
+    fn run_all(&mut self, mut order: Order) {
         self.announce();
-        for round in 0..rounds {
+        for round in 0..self.rounds {
             let tasks = self.round(round, &mut order);
             let states = self.states;
             for group in tasks.chunk_by(|a, b| in_one_lab(states, a, b)) {
@@ -163,6 +173,12 @@ impl<'a> Ablation<'a> {
         of_states.concat()
     }
 
+    /// The plan of a trial under a name of its own.
+    fn case(&self, task: &Task, name: &str) -> Case<'a> {
+        let file = &self.combination(task).file;
+        Case { name: name.to_owned(), variant: None, folder: &self.file.folder, file }
+    }
+
     fn combination(&self, task: &Task) -> &'a Combination {
         &self.states[task.state].combinations[task.combination]
     }
@@ -182,7 +198,7 @@ impl<'a> Ablation<'a> {
             design,
             states: self.states.len(),
             runs: self.runs(),
-            rounds: self.options.rounds,
+            rounds: self.rounds,
         });
     }
 
@@ -207,11 +223,10 @@ impl<'a> Ablation<'a> {
                     self.report(task, &result);
                 }
                 Err(_) if self.context.is_interrupted() => return,
-                Err(source) => {
+                Err(error) => {
                     self.failed += 1;
                     self.failed_in_a_row += 1;
-                    let (trial, source) = (self.id(task), Box::new(source));
-                    self.context.report(&Progress::RunFailed(&ExperimentError::Trial { trial, source }));
+                    self.context.report(&Progress::RunFailed(&error.in_part(self.id(task))));
                 }
             }
             if self.context.is_interrupted() || self.gives_up() {
@@ -226,25 +241,22 @@ impl<'a> Ablation<'a> {
     /// The hosts of a trial; `None` if they could not be started, which is reported.
     fn start(&mut self, task: &Task) -> Option<Session> {
         let name = self.file.name();
-        let case = renamed(name, &self.file.folder, &self.combination(task).file);
-        match self.runner.start(&case) {
-            Ok(session) => Some(session),
-            Err(source) => {
-                self.failed_in_a_row += 1;
-                if !self.context.is_interrupted() {
-                    let (name, source) = (name.to_owned(), Box::new(source));
-                    self.context.report(&Progress::RunFailed(&ExperimentError::Start { name, source }));
-                }
-                None
+        let started = self.runner.start(&self.case(task, name));
+        let failed = |error: ExperimentError| {
+            self.failed_in_a_row += 1;
+            if !self.context.is_interrupted() {
+                let error = error.in_part(format!("{name} could not be started"));
+                self.context.report(&Progress::RunFailed(&error));
             }
-        }
+        };
+        started.map_err(failed).ok()
     }
 
     fn report(&self, task: &Task, result: &TrialResult) {
         self.context.report(&Progress::TrialEnded {
             trial: &self.id(task),
             done: self.measured.states.iter().map(|state| state.trials.len()).sum(),
-            count: self.runs() as u64 * self.options.rounds,
+            count: self.runs() as u64 * u64::from(self.rounds),
             throughput_per_sec: result.throughput_per_sec,
             lower_bound: result.at_most,
         });
@@ -261,16 +273,13 @@ impl<'a> Ablation<'a> {
     /// Makes one trial, and keeps its result before anything else happens.
     fn run(&mut self, session: &mut Session, task: &Task) -> Result<TrialResult, ExperimentError> {
         let combination = self.combination(task);
-        let name = self.name(task);
-        let case = renamed(&name, &self.file.folder, &combination.file);
         for (host, command) in commands(&combination.file.switches, &combination.settings) {
             session.call(host, command, &self.file.folder)?;
         }
-        let path = session.run(&case, self.context)?;
-        session.alive().map_err(|source| ExperimentError::ServiceEnded {
-            path: path.clone(),
-            source: Box::new(source),
-        })?;
+        let path = session.run(&self.case(task, &self.name(task)), self.context)?;
+        if let Err(source) = session.alive() {
+            return Err(ExperimentError::ServiceEnded { path, source: source.into() });
+        }
         if self.context.is_interrupted() {
             return Err(ExperimentError::Interrupted);
         }
@@ -299,5 +308,24 @@ impl<'a> Ablation<'a> {
         self.table.add(group, &trial, &result, path)?;
         self.measured.add(group.map(ToOwned::to_owned), trial, &self.table.per_request);
         Ok(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_order_has_every_place_once_and_keeps_those_of_one_lab_together() {
+        let mut order = Order::new(Some(7));
+        let (first, second) = (order.draw(8, |_, _| true), order.draw(8, |_, _| true));
+        assert_ne!(first, second, "each round has an order of its own");
+        let mut sorted = first.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, (0..8).collect::<Vec<_>>());
+        let grouped = order.draw(8, |a, b| a % 2 == b % 2);
+        assert_eq!(grouped.chunk_by(|a, b| a % 2 == b % 2).count(), 2, "{grouped:?}");
+        // A seed repeats its orders, and does so in every version.
+        assert_eq!(first, [1, 4, 5, 2, 6, 0, 3, 7]);
     }
 }

@@ -8,21 +8,17 @@ use super::switches::turned;
 /// Why no ablation can be made of a plan file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UnfitPlan {
-    /// No switches.
     #[error(
         "{0} has no switches; add [[switch]] tables, each with a name and a header, query, env or command"
     )]
     NoSwitch(String),
-    /// No state for a quick pass.
     #[error("all of {0} says `quick = false`, which leaves nothing for --quick")]
     NothingQuick(String),
-    /// Not one number of connections.
     #[error(
         "an ablation compares runs of one number of connections: write `ladder = [64]` into [load], of several the highest is \
          taken; a rate or a search has none"
     )]
     Load,
-    /// A switch of a host that is not made.
     #[error(
         "switch `{switch}` is of the host `{host}`, which {file} does not make; its environment can only be set there"
     )]
@@ -32,7 +28,6 @@ pub enum UnfitPlan {
 /// How the combinations of an ablation are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TrialDesign {
-    /// All combinations of the switches.
     Full,
     /// None, all, each switch by itself and each left out.
     OneAtATime,
@@ -83,7 +78,6 @@ impl State {
         Ok(Self { name, plan, combinations })
     }
 
-    /// How the combinations are chosen.
     pub(super) fn design(&self) -> TrialDesign {
         match &self.plan.combinations {
             Combinations::Given(_) => TrialDesign::Named,
@@ -94,7 +88,6 @@ impl State {
         }
     }
 
-    /// The names of the switches that are on.
     pub(super) fn on(&self, settings: &[bool]) -> Vec<String> {
         let on = self.plan.switches.iter().zip(settings).filter(|(_, on)| **on);
         on.map(|(switch, _)| switch.name.clone()).collect()

@@ -16,7 +16,6 @@ pub struct TrialId {
     pub round: u32,
     /// The state of the service; `None` where there is one.
     pub state: Option<String>,
-    /// The switches that are on.
     pub on: Vec<String>,
 }
 

@@ -12,9 +12,8 @@ use crate::ExperimentError;
 /// The table of an ablation.
 #[derive(Debug)]
 pub(super) struct TrialsFile {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     switches: Vec<String>,
-    /// True if the trials are of several states.
     grouped: bool,
     /// The names of what a request takes, as the first trial has them.
     pub(super) per_request: Vec<String>,
@@ -24,10 +23,6 @@ impl TrialsFile {
     pub(super) fn new(folder: &Path, stem: &str, switches: &[String], grouped: bool) -> Self {
         let path = folder.join(format!("{stem}.ablation.csv"));
         Self { path, switches: switches.to_vec(), grouped, per_request: Vec::new() }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Adds a trial of a state; it is on the disk when this returns.

@@ -37,7 +37,6 @@ pub(super) struct LabCaps<'a> {
 }
 
 impl LabCaps<'_> {
-    /// Applies the caps of the hosts that start without.
     pub(super) fn apply(&mut self) -> Result<(), LabError> {
         self.hosts.iter_mut().try_for_each(LabHost::apply_caps)
     }
@@ -50,11 +49,10 @@ impl LabCaps<'_> {
             Ok(after) => Raise { after, ..raise.clone() }.reading(),
             Err(why) => Reading::Failed(why),
         };
-        let (host, subject) = (raise.host.as_str().into(), raise.cap.name().into());
         HostSample {
-            host,
+            host: raise.host.as_str().into(),
             source: Source::Intervention.into(),
-            subject,
+            subject: raise.cap.name().into(),
             began_ns,
             ended_ns: now_ns(),
             reading,

@@ -28,9 +28,7 @@ const LEADER_WITHIN: Duration = Duration::from_secs(10);
 pub struct GeneratorOptions {
     /// The frozen plan as JSON.
     pub plan: PathBuf,
-    /// The folder of the run file.
     pub out: PathBuf,
-    /// Test the verdict: ask for a cap to be raised.
     pub prove: bool,
     /// Hosts have no caps of cores during the first part of the warm-up: ask for them.
     pub starts_uncapped: bool,

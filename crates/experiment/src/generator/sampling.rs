@@ -14,17 +14,14 @@ use plimsoll_plan::{Plan, Probe};
 use plimsoll_record::HostSample;
 use plimsoll_units::Instant;
 
-/// The file tree of this machine, of which lab hosts are a part.
 const ROOT: &str = "/";
 
 /// The interval of samples. No step asks for one at its ends here, so they come more often than elsewhere: counters between
 /// two samples are interpolated.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Writes samples of the hosts, and those that it receives, until their sender is dropped or the reader is gone.
-///
-/// # Errors
-/// When the lab's network cannot be entered, from within which components are asked.
+/// Writes samples of the hosts, and those that it receives, until their sender is dropped or the reader is gone. Components are
+/// asked from within the lab's network; the error is that this cannot be entered.
 pub(super) fn write_samples(
     mut hosts: Vec<Host>,
     network: &NetworkNamespace,

@@ -5,24 +5,14 @@ use plimsoll_analyze::{TableRow, TableTier};
 /// Why a `--map` is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MappingError {
-    /// Not a meaning and a column.
     #[error("--map `{0}` has no `=`; write MEANING=COLUMN, such as qps=throughput")]
     Form(String),
-    /// Not a known meaning.
     #[error("--map `{0}`: no such meaning; plimsoll explain --help lists them")]
     Meaning(String),
-    /// No column is the throughput, without which there is nothing to explain.
     #[error("no column is mapped to `qps`; add --map qps=COLUMN")]
     NoThroughput,
-    /// Not a column of the table.
     #[error("--map {meaning}={column}: the table has no column `{column}`; it has {known}")]
-    Column {
-        meaning: String,
-        /// The column as typed.
-        column: String,
-        /// The columns that are there.
-        known: String,
-    },
+    Column { meaning: String, column: String, known: String },
 }
 
 /// The source of a figure: a column, or one number for all rows.

@@ -32,8 +32,10 @@ const RETIRED: &[(&str, &str)] = &[
 const QUOTES: [char; 2] = ['\u{ab}', '\u{bb}'];
 
 /// Words that an interface has: a meaning of `--map` and the prefix of columns in tables of ablations.
-const INTERFACE: &[(&str, &str)] =
-    &[("crates/cli/src/args/ablate.rs", "beside"), ("crates/experiment/src/ablation/columns.rs", "beside")];
+const INTERFACE: &[(&str, &str)] = &[
+    ("crates/cli/src/command/ablate.rs", "beside"),
+    ("crates/experiment/src/ablation/columns.rs", "beside"),
+];
 
 /// The files that are written by us, and not data or generated text.
 const WRITTEN: [&str; 6] = [".rs", ".md", ".toml", ".sh", ".py", "Makefile"];

@@ -22,36 +22,23 @@ impl Conflict {
     /// Why this value is not one of Plimsoll's; `None` if it is.
     pub(super) fn refuse(self, value: &str, connections: Option<u64>) -> Option<String> {
         match self {
-            Self::Rate => rate(value, connections),
-            Self::Threads => threads(value),
+            Self::Rate => {
+                let each: f64 = value.parse().ok()?;
+                let workers = connections.unwrap_or(HEY_WORKERS);
+                let sum = each * workers as f64;
+                Some(format!(
+                    "`{value}` is hey's rate for each of {workers} workers, which late answers lower; -R {sum} offers \
+                     the sum of them, whatever comes back"
+                ))
+            }
+            Self::Threads => {
+                let is_time = parse_count(value).is_err() && parse_duration(value).is_ok();
+                is_time.then(|| format!("`{value}` is a time: write -d {value} or --timeout {value}"))
+            }
             Self::Duration => parse_duration(value).err().map(|error| error.to_string()),
             Self::Folder => {
                 (value == "csv").then(|| "`csv` is hey's format (a folder of that name is ./csv)".to_owned())
             }
         }
     }
-}
-
-fn rate(value: &str, connections: Option<u64>) -> Option<String> {
-    let each: f64 = value.parse().ok()?;
-    let workers = connections.unwrap_or(HEY_WORKERS);
-    let sum = each * workers as f64;
-    Some(format!(
-        "`{value}` is hey's rate for each of {workers} workers, which late answers lower; -R {sum} offers the sum of \
-         them, whatever comes back"
-    ))
-}
-
-fn threads(value: &str) -> Option<String> {
-    parse_duration(value).ok().filter(|_| parse_count(value).is_err())?;
-    Some(format!("`{value}` is a time: write -d {value} or --timeout {value}"))
-}
-
-/// Why so many threads are a mistake: each has at least one connection.
-pub(super) fn more_threads_than(connections: u32, threads: u64) -> String {
-    let noun = if connections == 1 { "connection" } else { "connections" };
-    format!(
-        "`{threads}` is more than the {connections} {noun} that threads share: write -d {threads}s or --timeout \
-         {threads}s for a time, or raise -c"
-    )
 }

@@ -8,7 +8,6 @@ use base64::prelude::BASE64_STANDARD;
 use clap::{Arg, ArgAction, Command};
 use plimsoll_units::parse_count;
 
-use super::conflict;
 use super::flags::{FOREIGN_FLAGS, ForeignFlag, Here, THREADS, flag};
 use crate::exit::UsageError;
 
@@ -26,7 +25,7 @@ pub(crate) struct Translated {
 ///
 /// # Errors
 /// When an option, or its value, means something else here or nothing at all.
-pub(crate) fn translate(root: &Command, line: Vec<String>) -> Result<Translated, UsageError> {
+pub(crate) fn translate(root: &Command, mut line: Vec<String>) -> Result<Translated, UsageError> {
     let first = line.get(1).map(String::as_str).unwrap_or_default();
     let run = root.find_subcommand("run").unwrap_or(root);
     let (command, words) = match first {
@@ -36,20 +35,13 @@ pub(crate) fn translate(root: &Command, line: Vec<String>) -> Result<Translated,
         }
         _ => (root, 1.min(line.len())),
     };
-    let mut given = line;
-    let args = given.split_off(words);
+    let args = line.split_off(words);
     let connections = connections(&args);
-    let mut reading = Reading {
-        command,
-        run,
-        connections,
-        args: args.into_iter().peekable(),
-        line: given,
-        remarks: Vec::new(),
-        said: Vec::new(),
-    };
+    let args = args.into_iter().peekable();
+    let translated = Translated { line, remarks: Vec::new() };
+    let mut reading = Reading { command, run, connections, args, translated, said: Vec::new() };
     reading.all()?;
-    Ok(Translated { line: reading.line, remarks: reading.remarks })
+    Ok(reading.translated)
 }
 
 /// The value of `-c`, wherever it stands.
@@ -62,9 +54,7 @@ fn connections(args: &[String]) -> Option<u64> {
 
 /// An option of Plimsoll's that the line holds.
 struct Said {
-    /// Which one.
     id: String,
-    /// As it was typed.
     typed: String,
     /// It was typed as ab's or hey's.
     borrowed: bool,
@@ -76,27 +66,23 @@ struct Reading<'a> {
     /// The number of connections, if it is given.
     connections: Option<u64>,
     args: Peekable<IntoIter<String>>,
-    line: Vec<String>,
-    remarks: Vec<String>,
+    translated: Translated,
     said: Vec<Said>,
 }
 
 fn option<'a>(command: &'a Command, typed: &str) -> Option<&'a Arg> {
-    let is_it = |arg: &&Arg| match typed.strip_prefix("--") {
+    command.get_arguments().find(|arg| match typed.strip_prefix("--") {
         Some(long) => arg.get_long() == Some(long),
-        None => {
-            arg.get_short().is_some_and(|short| typed.strip_prefix('-') == Some(short.to_string().as_str()))
-        }
-    };
-    command.get_arguments().find(is_it)
+        None => arg.get_short().is_some_and(|short| typed == format!("-{short}")),
+    })
 }
 
 impl Reading<'_> {
     fn all(&mut self) -> Result<(), UsageError> {
         while let Some(arg) = self.args.next() {
             if arg == "--" {
-                self.line.push(arg);
-                self.line.extend(self.args.by_ref());
+                self.translated.line.push(arg);
+                self.translated.line.extend(self.args.by_ref());
             } else if let Some((row, value)) = long(&arg) {
                 self.borrowed(row, value)?;
             } else if arg.starts_with("--") {
@@ -104,7 +90,7 @@ impl Reading<'_> {
             } else if arg.starts_with('-') && arg.len() > 1 {
                 self.letters(&arg)?;
             } else {
-                self.line.push(arg);
+                self.translated.line.push(arg);
             }
         }
         self.check_number_with_time()
@@ -125,14 +111,11 @@ impl Reading<'_> {
 
     fn long_option(&mut self, arg: String) -> Result<(), UsageError> {
         let (name, attached) = arg.split_once('=').map_or((arg.as_str(), false), |(name, _)| (name, true));
-        if let Some(native) = option(self.command, name) {
-            let wants_value = native.get_action().takes_values() && !attached;
-            self.say(native, name, false)?;
-            self.line.push(arg);
-            self.line.extend(self.args.next_if(|_| wants_value));
-        } else {
-            self.line.push(arg);
-        }
+        let native = option(self.command, name);
+        let wants_value = !attached && native.is_some_and(|native| native.get_action().takes_values());
+        native.map_or(Ok(()), |native| self.say(native, name, false))?;
+        self.translated.line.push(arg);
+        self.translated.line.extend(self.args.next_if(|_| wants_value));
         Ok(())
     }
 
@@ -151,7 +134,7 @@ impl Reading<'_> {
                 }
                 // Unknown: the parser of the command line says so.
                 (None, None) => {
-                    self.line.push(format!("-{letter}{rest}"));
+                    self.translated.line.push(format!("-{letter}{rest}"));
                     true
                 }
             };
@@ -173,21 +156,22 @@ impl Reading<'_> {
         let wants_value = native.get_action().takes_values();
         let attached = rest.strip_prefix('=').unwrap_or(rest);
         let next = if rest.is_empty() { self.args.peek().cloned() } else { None };
-        self.check_value(row, (native, typed), next.as_deref().unwrap_or(attached))?;
+        self.check_value(row, native, typed, next.as_deref().unwrap_or(attached))?;
         self.say(native, typed, false)?;
         if wants_value && !rest.is_empty() {
-            self.line.push(format!("{typed}{rest}"));
+            self.translated.line.push(format!("{typed}{rest}"));
             return Ok(true);
         }
-        self.line.push(typed.to_owned());
-        self.line.extend(self.args.next_if(|_| wants_value));
+        self.translated.line.push(typed.to_owned());
+        self.translated.line.extend(self.args.next_if(|_| wants_value));
         Ok(false)
     }
 
     fn check_value(
         &self,
         row: Option<&ForeignFlag>,
-        (native, typed): (&Arg, &str),
+        native: &Arg,
+        typed: &str,
         value: &str,
     ) -> Result<(), UsageError> {
         let wrong = match row.map(|row| row.here) {
@@ -214,15 +198,12 @@ impl Reading<'_> {
         };
         match row.here {
             Here::Means(args) => self.mean(typed, args, &value),
-            Here::Credentials => self.header(typed, &credentials(typed, &value)?),
-            Here::CredentialsOrAccept if value.contains(':') => {
-                self.header(typed, &credentials(typed, &value)?)
-            }
-            Here::CredentialsOrAccept => self.header(typed, &accept(&value)?),
+            Here::CredentialsOrAccept if !value.contains(':') => self.header(typed, &accept(&value)?),
+            Here::Credentials | Here::CredentialsOrAccept => self.header(typed, &credentials(typed, &value)?),
             Here::NoEffect(words) => {
                 let remark = format!("{typed} ({}) has no effect: {words}", there(row));
-                if !self.remarks.contains(&remark) {
-                    self.remarks.push(remark);
+                if !self.translated.remarks.contains(&remark) {
+                    self.translated.remarks.push(remark);
                 }
                 Ok(())
             }
@@ -240,13 +221,13 @@ impl Reading<'_> {
         while let Some(target) = args.next() {
             let of_target = args.next_if(|arg| !arg.starts_with('-')).map(|arg| arg.replace("{}", value));
             if let Some(native) = option(self.command, target) {
-                self.check_value(flag(target), (native, target), of_target.as_deref().unwrap_or_default())?;
+                self.check_value(flag(target), native, target, of_target.as_deref().unwrap_or_default())?;
                 self.say(native, typed, true)?;
             } else if option(self.run, target).is_some() {
                 return Err(one_load(typed));
             }
-            self.line.push((*target).to_owned());
-            self.line.extend(of_target);
+            self.translated.line.push((*target).to_owned());
+            self.translated.line.extend(of_target);
         }
         Ok(())
     }
@@ -277,13 +258,17 @@ fn long(arg: &str) -> Option<(&'static ForeignFlag, Option<String>)> {
     Some((row, value.map(ToOwned::to_owned)))
 }
 
-/// Refuses more threads than connections: ab and hey mean seconds by this letter.
+/// Refuses more threads than connections, each of which has at least one: ab and hey mean seconds by this letter.
 ///
 /// # Errors
 /// When there are more.
 pub(crate) fn refuse_idle_threads(threads: Option<u64>, connections: u32) -> Result<(), UsageError> {
     let Some(threads) = threads.filter(|threads| *threads > u64::from(connections)) else { return Ok(()) };
-    let why = conflict::more_threads_than(connections, threads);
+    let noun = if connections == 1 { "connection" } else { "connections" };
+    let why = format!(
+        "`{threads}` is more than the {connections} {noun} that threads share: write -d {threads}s or --timeout \
+         {threads}s for a time, or raise -c"
+    );
     Err(refusal(conflicting("-t", &why, THREADS)))
 }
 

@@ -1,51 +1,41 @@
 //! The outcome of a lab's run as JSON.
 
-use plimsoll_experiment::{CaseOutcome, JudgedRun, NamedLimit};
+use plimsoll_analyze::{Limit, Verdict};
+use plimsoll_experiment::CaseOutcome;
 use plimsoll_plan::{Expect, Expected};
 use plimsoll_report::json::{CaseDocument, ExpectedDocument, FoundDocument, NamedLimitDocument};
 use plimsoll_report::words;
 
 use crate::terminal::with_causes;
 
-/// The document of an outcome.
 pub(super) fn case_document(outcome: &CaseOutcome) -> CaseDocument {
-    match outcome {
-        CaseOutcome::Judged(judged) => judged_document(judged),
-        CaseOutcome::Failed { name, expected, error } => CaseDocument {
-            name: name.clone(),
-            expected: expected.as_ref().map(expected_document),
-            found: None,
-            also: Vec::new(),
-            confidence: None,
-            right: Some(false),
-            text: with_causes(error),
-            throughput_per_sec: None,
-            connections: None,
-            p99_ms: None,
-            file: None,
-        },
-    }
-}
-
-fn judged_document(judged: &JudgedRun) -> CaseDocument {
-    let found = &judged.found;
+    let judged = outcome.judged();
+    let (verdict, peak) = (judged.map(|judged| &judged.verdict), judged.and_then(|judged| judged.peak));
+    let named = |limit: Limit, host: &str| NamedLimitDocument {
+        limit: limit.name().to_owned(),
+        host: Some(host.to_owned()),
+    };
+    let also =
+        |verdict: &Verdict| verdict.also.iter().map(|suspect| named(suspect.limit, suspect.host())).collect();
     CaseDocument {
-        name: judged.name.clone(),
-        expected: judged.expected.as_ref().map(expected_document),
-        found: Some(FoundDocument { named: named_document(&found.named), size: found.size }),
-        also: found.also.iter().map(named_document).collect(),
-        confidence: Some(found.confidence.name().to_owned()),
-        right: judged.as_expected(),
-        text: words::summary(&judged.verdict),
-        throughput_per_sec: judged.peak.map(|peak| peak.throughput_per_sec),
-        connections: judged.peak.map(|peak| peak.connections),
-        p99_ms: judged.peak.and_then(|peak| peak.p99_ns).map(|ns| ns / 1e6),
-        file: Some(judged.file.to_string_lossy().into_owned()),
+        name: outcome.name.clone(),
+        expected: outcome.expected.as_ref().map(expected_document),
+        found: judged.map(|judged| FoundDocument {
+            named: named(judged.verdict.limit, judged.verdict.host()),
+            size: judged.size(),
+        }),
+        also: verdict.map(also).unwrap_or_default(),
+        confidence: verdict.map(|verdict| verdict.confidence.name().to_owned()),
+        right: outcome.as_expected(),
+        text: match &outcome.result {
+            Ok(judged) => words::summary(&judged.verdict),
+            Err(error) => with_causes(error),
+        },
+        throughput_per_sec: peak.map(|peak| peak.throughput_per_sec),
+        connections: peak.map(|peak| peak.connections),
+        p99_ms: peak.and_then(|peak| peak.p99_ns).map(|ns| ns / 1e6),
+        file: judged.map(|judged| judged.file.to_string_lossy().into_owned()),
     }
-}
-
-fn named_document(named: &NamedLimit) -> NamedLimitDocument {
-    NamedLimitDocument { limit: named.limit.name().to_owned(), host: Some(named.host.clone()) }
 }
 
 /// An expectation: the first of its limits, and all of them if there are several.
@@ -55,10 +45,9 @@ fn expected_document(expected: &Expect) -> ExpectedDocument {
         host: expected.host.clone(),
     };
     let all: Vec<NamedLimitDocument> = expected.limits.iter().map(one).collect();
-    let first =
-        all.first().cloned().unwrap_or_else(|| NamedLimitDocument { limit: String::new(), host: None });
+    let none = NamedLimitDocument { limit: String::new(), host: None };
     ExpectedDocument {
-        named: first,
+        named: all.first().cloned().unwrap_or(none),
         size: expected.size,
         either: if all.len() > 1 { all } else { Vec::new() },
     }

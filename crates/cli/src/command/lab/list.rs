@@ -7,9 +7,14 @@ use plimsoll_experiment::{LabFile, files_in};
 use plimsoll_plan::PlanFile;
 
 use super::table::{aligned, words};
-use crate::args::ListArgs;
 use crate::exit::Exit;
 use crate::terminal::{remark, result, with_causes};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// The folder of lab files, with its folders `experiments` and `scenarios` [default: `lab`, here or in a folder above]
+    folder: Option<PathBuf>,
+}
 
 /// The default folder of lab files, in the current folder or in one above.
 const FOLDER: &str = "lab";
@@ -89,7 +94,6 @@ fn counts(file: &PlanFile) -> String {
     parts.join(", ")
 }
 
-/// A number with its noun, for one and for several.
 fn counted(count: usize, [one, several]: [&str; 2]) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }

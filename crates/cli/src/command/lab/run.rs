@@ -1,20 +1,55 @@
 //! `plimsoll lab run`: a file's plan and its variants, and what they say together.
 
+use std::path::PathBuf;
+
 use plimsoll_experiment::{
-    AblationOptions, CaseOutcome, LabFile, LabRuns, PlanRunner, RunContext, RunSettings, ablate,
-    check_ablation, conclude, read_run, run_lab_file,
+    CaseOutcome, LabFile, LabRuns, PlanRunner, RunContext, RunSettings, ablate, check_ablation, conclude,
+    read_run, run_lab_file,
 };
 use plimsoll_lab::Privileges;
-use plimsoll_report::json;
+use plimsoll_report::{json, text};
 
 use super::sections::Sections;
 use super::table::{render, score, words};
-use crate::args::{CaseArgs, LabRunArgs};
-use crate::command::recorded;
+use crate::args::values::RUNS_FOLDER;
 use crate::exit::Exit;
 use crate::experiments::ExperimentSetup;
 use crate::files::{Written, stamp};
 use crate::terminal::{report_error, result};
+
+/// How labs are run.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct CaseArgs {
+    /// Short steps: a preview, not a measurement
+    #[arg(long)]
+    quick: bool,
+    /// Test the verdict: raise what limits by half, where that is a cap of the lab, and load the plateau's level again
+    #[arg(long)]
+    prove: bool,
+    /// Folder for the run files
+    #[arg(short, long, value_name = "DIR", default_value = RUNS_FOLDER)]
+    out: PathBuf,
+    /// One JSON document on standard output instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+    /// No progress on standard error
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct LabRunArgs {
+    /// A plan file with hosts to make, or its name below lab/
+    file: String,
+    #[command(flatten)]
+    how: CaseArgs,
+}
+
+impl CaseArgs {
+    pub(super) fn settings(&self) -> RunSettings {
+        RunSettings { quick: self.quick, prove: self.prove, out: self.out.clone(), quiet: self.quiet }
+    }
+}
 
 /// How often each combination of switches is measured, and how often in a quick pass.
 const ROUNDS: u64 = 3;
@@ -32,9 +67,9 @@ pub(super) fn run(args: &LabRunArgs, privileges: Privileges) -> anyhow::Result<E
     let runs = run_lab_file(&file, privileges, context)?;
     let conclusions = conclude(&file.content, file.name(), &runs);
     let stem = format!("{}-{}", file.name(), stamp());
-    let mut sections = Sections::new(file.name(), stem, (&runs.outcomes, &runs.made), &conclusions);
+    let mut sections = Sections::new(file.name(), stem, &runs, &conclusions);
     if !how.json {
-        result(&(text(&runs)? + &sections.texts.concat()))?;
+        result(&(report(&runs)? + &sections.texts.concat()))?;
         sections.texts.clear();
     }
     let ablated = if has_switches && !context.is_interrupted() {
@@ -57,7 +92,7 @@ fn switches(
     let context = RunContext { settings: &settings, ..context };
     let rounds = if settings.quick { QUICK_ROUNDS } else { ROUNDS };
     let runner = PlanRunner::new(Some(privileges), context);
-    match ablate(file, &runner, AblationOptions { rounds, seed: None }, context) {
+    match ablate(file, &runner, rounds, None, context) {
         Ok(runs) => {
             sections.switches(&runs);
             Ok(!runs.failed)
@@ -85,19 +120,19 @@ fn written(sections: &mut Sections, how: &CaseArgs, ablated: anyhow::Result<bool
 }
 
 /// The whole report of one run, or the table of several.
-fn text(runs: &LabRuns<'_>) -> anyhow::Result<String> {
+fn report(runs: &LabRuns<'_>) -> anyhow::Result<String> {
     if runs.outcomes.is_empty() {
         return Ok(String::new());
     }
-    let [CaseOutcome::Judged(only)] = runs.outcomes.as_slice() else {
-        let expecting = runs.outcomes.iter().any(|outcome| outcome.expected().is_some());
+    let [only @ CaseOutcome { expected, result: Ok(judged), .. }] = runs.outcomes.as_slice() else {
+        let expecting = runs.outcomes.iter().any(|outcome| outcome.expected.is_some());
         return Ok(render(&runs.outcomes) + &score(runs.outcomes.iter().filter(|_| expecting)));
     };
-    let recorded = read_run(&only.file)?;
-    let report = recorded::rendered(&recorded.run, &recorded.findings, false)?;
-    let expected = only.expected.as_ref().map_or_else(String::new, |expected| match only.as_expected() {
+    let recorded = read_run(&judged.file)?;
+    let report = text::render(&recorded.run, &recorded.findings);
+    let expected = expected.as_ref().map_or_else(String::new, |expected| match only.as_expected() {
         Some(true) => format!("\nas expected: {}\n", words(expected)),
-        _ => format!("\nNOT as expected: {} instead of {}\n", only.found.named, words(expected)),
+        _ => format!("\nNOT as expected: {} instead of {}\n", judged.limit_text(), words(expected)),
     });
     Ok(report + &expected)
 }
@@ -105,13 +140,10 @@ fn text(runs: &LabRuns<'_>) -> anyhow::Result<String> {
 /// The first code that is not that of success.
 fn exit(outcomes: &[CaseOutcome], all_there: bool, interrupted: bool) -> Exit {
     let whole = Exit::of_all(all_there, interrupted);
-    let failed = outcomes.iter().find_map(|outcome| match outcome {
-        CaseOutcome::Failed { error, .. } => Some(Exit::from(error.kind())),
-        CaseOutcome::Judged(_) => None,
-    });
-    let codes = outcomes.iter().filter_map(|outcome| Some(outcome.judged()?.case_status().into()));
-    match failed.filter(|_| !interrupted) {
-        Some(exit) => exit,
-        None => std::iter::once(whole).chain(codes).find(|exit| *exit != Exit::Success).unwrap_or(whole),
+    let failed = outcomes.iter().find_map(|outcome| Some(Exit::from(outcome.result.as_ref().err()?.kind())));
+    if let Some(exit) = failed.filter(|_| !interrupted) {
+        return exit;
     }
+    let codes = outcomes.iter().filter_map(|outcome| outcome.status().map(Exit::from));
+    std::iter::once(whole).chain(codes).find(|exit| *exit != Exit::Success).unwrap_or(whole)
 }

@@ -1,7 +1,7 @@
 //! What the runs of a lab file say together: the sections after the table, their JSON and their figures.
 
 use plimsoll_experiment::{
-    AblationRuns, CaseOutcome, Comparisons, Conclusions, MachineNeed, MadeRun, Side, TierScalings,
+    AblationRuns, Comparisons, Conclusions, LabRuns, MachineNeed, MadeRun, Side, TierScalings,
 };
 use plimsoll_report::json::{
     ComparedDocument, ComparisonDocument, LabRunDocument, PlanDocument, ProfileDocument, RunRowsDocument,
@@ -18,12 +18,10 @@ use crate::files::Output;
 /// Functions that are shown of each profile; `plimsoll profile` shows as many as one likes.
 const TOP: usize = 20;
 
-/// The sections after the table.
 #[derive(Debug)]
 pub(super) struct Sections {
     /// What the names of figures begin with.
     stem: String,
-    /// All of it as JSON.
     pub(super) document: LabRunDocument,
     /// The sections as text, each with its heading.
     pub(super) texts: Vec<String>,
@@ -39,7 +37,7 @@ impl Sections {
     pub(super) fn new(
         name: &str,
         stem: String,
-        (outcomes, made): (&[CaseOutcome], &[MadeRun<'_>]),
+        LabRuns { outcomes, made }: &LabRuns<'_>,
         conclusions: &Conclusions<'_>,
     ) -> Self {
         let runs = outcomes.iter().map(case_document).collect();
@@ -106,7 +104,7 @@ impl Sections {
                 continue;
             };
             let profiles = profile_of(a).zip(profile_of(b));
-            texts.push(comparison_text(comparison, (a, b), profiles));
+            texts.push(comparison_text(comparison, a, b, profiles));
             compared.push(ComparedDocument::new(a.name, a.findings().lower_bound, comparison, profiles));
             let stem = format!("{}_{}_{name}", self.stem, a.name);
             self.figures.push(diff::figures(&stem, &diff_side(side), &diff_side(reference)));
@@ -160,7 +158,7 @@ fn profiled(run: &MadeRun<'_>) -> Profiled {
 }
 
 fn diff_side(side: &Side<'_>) -> diff::Side {
-    diff::Side::named(side.run.name, side.run.findings())
+    diff::Side::new(side.run.name, side.run.findings())
 }
 
 fn row_figures(stem: &str, name: &str, rows: &plimsoll_analyze::RunRows) -> anyhow::Result<Vec<Output>> {
@@ -177,7 +175,8 @@ fn row_figures(stem: &str, name: &str, rows: &plimsoll_analyze::RunRows) -> anyh
 /// A run compared with another, and their CPU times if both have a profile.
 fn comparison_text(
     comparison: &plimsoll_analyze::Comparison,
-    (a, b): (&MadeRun<'_>, &MadeRun<'_>),
+    a: &MadeRun<'_>,
+    b: &MadeRun<'_>,
     profiles: Option<(&ProfiledRun, &ProfiledRun)>,
 ) -> String {
     let mut said = text::comparison(comparison, a.name, b.name);

@@ -1,7 +1,7 @@
 //! The outcomes of a lab's runs as a table.
 
 use plimsoll_analyze::{RowRun, TierUse};
-use plimsoll_experiment::{CaseOutcome, JudgedRun};
+use plimsoll_experiment::{CaseOutcome, PeakStep};
 use plimsoll_plan::{Expect, Expected};
 use plimsoll_units::{count_text, duration_text, share_text, significant};
 
@@ -10,26 +10,21 @@ use crate::terminal::with_causes;
 /// The columns, of which the last is not padded.
 const HEADER: [&str; 8] = ["name", "QPS", "conns", "p99", "limit", "where", "confidence", "expected"];
 
-/// The columns of numbers, aligned to the right.
-const NUMBERS: [usize; 3] = [1, 2, 3];
-
 /// The columns of a table of rows, with bytes moved and CPU used.
 const ROW_HEADER: [&str; 11] =
     ["name", "QPS", "conns", "p99", "mean", "MB/s", "CPU", "limit", "where", "confidence", "expected"];
 
-const ROW_NUMBERS: [usize; 5] = [1, 2, 3, 4, 5];
-
-/// The table of these outcomes.
+/// The table of these outcomes, numbers aligned to the right.
 pub(super) fn render(outcomes: &[CaseOutcome]) -> String {
     let has_row = |outcome: &CaseOutcome| outcome.judged().is_some_and(|judged| judged.row.is_some());
     if outcomes.iter().any(has_row) {
         let mut lines = vec![ROW_HEADER.map(ToOwned::to_owned)];
         lines.extend(outcomes.iter().map(row_cells));
-        return aligned(&lines, &ROW_NUMBERS);
+        return aligned(&lines, &[1, 2, 3, 4, 5]);
     }
     let mut lines = vec![HEADER.map(ToOwned::to_owned)];
     lines.extend(outcomes.iter().map(cells));
-    aligned(&lines, &NUMBERS)
+    aligned(&lines, &[1, 2, 3])
 }
 
 /// Aligned columns; those of `numbers` to the right.
@@ -54,15 +49,36 @@ pub(super) fn score<'a>(outcomes: impl Iterator<Item = &'a CaseOutcome>) -> Stri
 }
 
 fn cells(outcome: &CaseOutcome) -> [String; 8] {
-    match outcome {
-        CaseOutcome::Judged(judged) => judged_cells(judged),
-        CaseOutcome::Failed { name, error, .. } => {
-            let why = with_causes(error);
-            let first = why.lines().next().unwrap_or_default().to_owned();
+    let name = outcome.name.clone();
+    let judged = match &outcome.result {
+        Ok(judged) => judged,
+        Err(error) => {
+            let why = with_causes(error).lines().next().unwrap_or_default().to_owned();
             let none = String::new;
-            [name.clone(), none(), none(), none(), "failed".to_owned(), none(), none(), first]
+            return [name, none(), none(), none(), "failed".to_owned(), none(), none(), why];
         }
-    }
+    };
+    let (verdict, limit) = (&judged.verdict, judged.verdict.limit.name());
+    let of_peak =
+        |text: fn(&PeakStep) -> Option<String>| judged.peak.as_ref().and_then(text).unwrap_or_default();
+    let throughput = |peak: &PeakStep| {
+        let bound = if peak.lower_bound { "≥" } else { "" };
+        Some(format!("{bound}{}", count_text(peak.throughput_per_sec)))
+    };
+    [
+        name,
+        of_peak(throughput),
+        of_peak(|peak| Some(peak.connections.to_string())),
+        of_peak(|peak| peak.p99_ns.map(duration_text)),
+        judged.size().map_or_else(|| limit.to_owned(), |size| format!("{limit} of {size:.0}")),
+        verdict.host().to_owned(),
+        verdict.confidence.name().to_owned(),
+        match (outcome.as_expected(), &outcome.expected) {
+            (Some(true), _) => "right".to_owned(),
+            (Some(false), Some(expected)) => format!("WRONG, expected {}", words(expected)),
+            _ => String::new(),
+        },
+    ]
 }
 
 fn row_cells(outcome: &CaseOutcome) -> [String; 11] {
@@ -80,34 +96,6 @@ fn busiest(run: &RowRun) -> String {
     let tier = run.measured.tiers.iter().max_by(|a, b| share(a).total_cmp(&share(b)));
     let text = |tier: &TierUse| Some(format!("{} {}", share_text(tier.cpu_ratio?), tier.tier));
     tier.and_then(text).unwrap_or_default()
-}
-
-fn judged_cells(judged: &JudgedRun) -> [String; 8] {
-    let found = &judged.found;
-    let peak = judged.peak.as_ref();
-    let per_sec = peak.map(|peak| {
-        format!("{}{}", if peak.lower_bound { "≥" } else { "" }, count_text(peak.throughput_per_sec))
-    });
-    let limit = found.named.limit.name();
-    [
-        judged.name.clone(),
-        per_sec.unwrap_or_default(),
-        peak.map(|peak| peak.connections.to_string()).unwrap_or_default(),
-        peak.and_then(|peak| peak.p99_ns).map(duration_text).unwrap_or_default(),
-        found.size.map_or_else(|| limit.to_owned(), |size| format!("{limit} of {size:.0}")),
-        found.named.host.clone(),
-        found.confidence.name().to_owned(),
-        expected_text(judged),
-    ]
-}
-
-/// Whether the diagnosis is as expected, and the expectation if not.
-fn expected_text(judged: &JudgedRun) -> String {
-    match (judged.as_expected(), &judged.expected) {
-        (Some(true), _) => "right".to_owned(),
-        (Some(false), Some(expected)) => format!("WRONG, expected {}", words(expected)),
-        _ => String::new(),
-    }
 }
 
 /// An expectation as it could be typed.

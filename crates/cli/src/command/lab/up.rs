@@ -4,28 +4,39 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use plimsoll_experiment::{LabFile, raise_lab};
 use plimsoll_lab::{Lab, LabHost, Privileges};
 use plimsoll_plan::Capacity;
 use plimsoll_units::{bytes_text, count_text};
 
 use super::table::aligned;
-use crate::args::UpArgs;
 use crate::exit::Exit;
 use crate::signals;
 use crate::terminal::{remark, result};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct UpArgs {
+    /// A plan file with hosts to make, or its name below lab/
+    file: String,
+    /// The variant of the file whose hosts to make
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+    /// No progress on standard error
+    #[arg(short, long)]
+    quiet: bool,
+}
 
 /// How often Ctrl-C and the services are polled.
 const POLL: Duration = Duration::from_millis(100);
 
 pub(super) fn up(args: &UpArgs, privileges: Privileges) -> anyhow::Result<Exit> {
     let file = LabFile::named(&args.file)?;
-    let interrupted = signals::interrupted().context("could not watch for Ctrl-C")?;
+    let interrupted = signals::interrupted()?;
     let case = file.find_case(args.variant.as_deref()).ok_or_else(|| {
         anyhow!("{} has no variant `{}`", args.file, args.variant.clone().unwrap_or_default())
     })?;
-    let mut lab = raise_lab(&case, privileges, &interrupted).map_err(|error| error.of_case(&case.name))?;
+    let mut lab = raise_lab(&case, privileges, &interrupted).map_err(|error| error.in_part(&case.name))?;
     for text in lab.remarks.iter().filter(|_| !args.quiet) {
         remark(&format!("plimsoll: {text}"));
     }

@@ -13,7 +13,6 @@ use signal_hook::iterator::Signals;
 /// How often a waiting probe checks that its parent is alive.
 const PARENT_CHECK: Duration = Duration::from_secs(1);
 
-/// What ends a probe.
 pub(super) struct End {
     ends: Receiver<()>,
     parent: Option<Pid>,

@@ -1,22 +1,64 @@
-//! Files of requests, as a command line or a plan file names them.
+//! Plan files and files of requests, with the files that they name.
 
 use std::io::Read;
 use std::path::Path;
 
-use plimsoll_plan::RequestSpec;
+use plimsoll_plan::{PlanFile, RequestSpec};
 use plimsoll_scenario::{Body, RequestText, Template, TemplateError, TemplateScope, parse_requests};
 
 use crate::ExperimentError;
 
-/// Stands for standard input where a file is named.
-const STANDARD_INPUT: &str = "-";
+/// Reads a plan file, with the bodies and requests that it names. A file without a name takes that of its path.
+///
+/// # Errors
+/// When the file, or one that it names, cannot be read or is wrong.
+pub fn read_plan_file(path: &Path) -> Result<PlanFile, ExperimentError> {
+    let input =
+        |source| ExperimentError::Input { what: "the plan file".into(), path: path.to_owned(), source };
+    let text = std::fs::read_to_string(path).map_err(input)?;
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    let wrong = |source| ExperimentError::PlanFile { path: path.to_owned(), source };
+    let mut file = PlanFile::named(&text, stem).map_err(wrong)?;
+    // A bare name's folder is empty. A path joined to `.` is never taken for standard input, `-`.
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    complete(&mut file, folder)?;
+    for variant in &mut file.variants {
+        complete(&mut variant.file, folder)?;
+    }
+    Ok(file)
+}
+
+/// Reads what a plan file names; paths are relative to its folder.
+fn complete(file: &mut PlanFile, folder: &Path) -> Result<(), ExperimentError> {
+    let spec = &mut file.spec;
+    let requests = &mut spec.scenario.requests;
+    let bodies = requests.iter_mut().map(|request| &mut request.body).chain(&mut spec.body);
+    bodies.into_iter().try_for_each(|body| read_body(body, folder))?;
+    if let Some(name) = &file.requests {
+        *requests = read_requests(&folder.join(name), folder)?;
+    }
+    if let Some(path) = &mut spec.transport.tls.cacert {
+        *path = folder.join(&*path);
+    }
+    Ok(())
+}
+
+/// Puts the content of the file that a body names in its place.
+fn read_body(body: &mut Vec<u8>, folder: &Path) -> Result<(), ExperimentError> {
+    let Some(name) = std::str::from_utf8(body).ok().and_then(|text| text.strip_prefix('@')) else {
+        return Ok(());
+    };
+    let path = folder.join(name);
+    *body = std::fs::read(&path).map_err(|source| ExperimentError::Body { path, source })?;
+    Ok(())
+}
 
 /// The content of a file, or of standard input for `-`. `what` names the content in errors.
 ///
 /// # Errors
 /// When it cannot be read.
 pub fn read_input(path: &Path, what: &str) -> Result<Vec<u8>, ExperimentError> {
-    let content = if path == Path::new(STANDARD_INPUT) {
+    let content = if path == Path::new("-") {
         let mut content = Vec::new();
         std::io::stdin().read_to_end(&mut content).map(|_| content)
     } else {
