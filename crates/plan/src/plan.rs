@@ -66,7 +66,13 @@ pub enum Load {
         requests_max: Option<u64>,
     },
     /// One closed-loop level after another, each until it is known well enough.
-    Ladder { steps: LadderSteps, depth: u16, step_limit: Duration, budget: Option<Duration> },
+    Ladder {
+        #[serde(rename = "rungs")]
+        steps: LadderSteps,
+        depth: u16,
+        step_limit: Duration,
+        budget: Option<Duration>,
+    },
 }
 
 /// A search warms up at this many connections: enough to keep every core of a usual target busy, and no flood.
