@@ -5,8 +5,8 @@ use super::sources::Source;
 
 /// Each forbidden word with the rule it breaks and what to do.
 const FORBIDDEN: &[(&str, &str, &str)] = &[
-    (concat!("FIX", "ME"), "no notes of unfinished work", "fix it now"),
-    (concat!("TO", "DO"), "no notes of unfinished work", "do it now or leave it out"),
+    (concat!("FIX", "ME"), UNFINISHED, "fix it now"),
+    (concat!("TO", "DO"), UNFINISHED, "do it now or leave it out"),
     (concat!("../", "shared"), "the repository speaks of itself alone", "state the fact here instead"),
     (concat!("/wo", "rk/"), "no paths of one machine", "use a path from the root of the repository"),
     (concat!("static.crates", ".io"), HOSTS, "name the crate instead"),
@@ -19,12 +19,17 @@ const FORBIDDEN: &[(&str, &str, &str)] = &[
 ];
 
 const HOSTS: &str = "no hosts of package registries";
+const UNFINISHED: &str = "no notes of unfinished work";
 
 /// Each line that holds a forbidden word as a whole word.
 pub(crate) fn forbidden_words(source: &Source) -> Vec<Breach> {
     let mut breaches = Vec::new();
     for (index, line) in source.text.lines().enumerate() {
         for (word, rule, advice) in FORBIDDEN.iter().filter(|(word, ..)| holds(line, word)) {
+            // A flame graph carries the script of the library that draws it.
+            if *rule == UNFINISHED && source.path.ends_with(".svg") {
+                continue;
+            }
             breaches.push(Breach {
                 file: source.path.clone(),
                 line: index + 1,
