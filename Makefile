@@ -1,6 +1,8 @@
 # Plimsoll's entry points. `make` alone lists them; the work is done by cargo, scripts/ and bench/.
 
 CARGO ?= cargo
+# Many tests wait for a server: twice as many threads as cores run them in half the time.
+export RUST_TEST_THREADS ?= $(shell expr 2 \* `nproc`)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-lab setup-bench services diagnose demo test test-services lint fmt clippy tidy fuzz-targets bench fuzz
