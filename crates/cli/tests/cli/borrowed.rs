@@ -34,8 +34,8 @@ fn one_request_on_each_connection_is_measured_to_the_last_answer() {
     let run = bench.expect(0, &["run", &url, "-n", "10", "-c", "10", "--json"]).json();
     let throughput = run["steps"][0]["throughput_per_sec"].as_f64().unwrap();
     assert!(throughput > 0.0 && throughput < 10.0 / 0.3 * 1.5, "{throughput}");
-    let text = bench.expect(0, &["run", &url, "-n", "40", "-c", "4"]).out;
-    assert!(text.contains("ended after the requested number"), "{text}");
+    let run = bench.expect(0, &["run", &url, "-n", "40", "-c", "4", "--json"]).json();
+    assert_eq!(run["steps"][0]["end"], "request_limit", "{}", run["steps"][0]);
 }
 
 #[test]
