@@ -13,6 +13,24 @@ pub struct Estimate {
     pub interval: Option<(f64, f64)>,
 }
 
+impl Estimate {
+    /// A value without an interval.
+    pub fn exact(value: f64) -> Self {
+        Self { value, interval: None }
+    }
+
+    /// The same times a factor above zero.
+    pub fn times(self, factor: f64) -> Self {
+        let interval = self.interval.map(|(low, high)| (low * factor, high * factor));
+        Self { value: self.value * factor, interval }
+    }
+
+    /// Half of the interval over the value.
+    pub fn relative_half(self) -> Option<f64> {
+        self.interval.map(|(low, high)| (high - low) / 2.0 / self.value)
+    }
+}
+
 /// Quantile of Student's t distribution for a two-sided 95 % interval, with so many degrees of freedom; infinite below
 /// any degree.
 ///

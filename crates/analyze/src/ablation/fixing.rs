@@ -25,10 +25,9 @@ struct After {
 impl After {
     /// True if the two differ by less than both half intervals together, as independent errors add up.
     fn is_tied(self, other: Self) -> bool {
-        let half =
-            |one: Self| one.time_sec.interval.map(|(low, high)| (high - low) / 2.0 / one.time_sec.value);
         let apart = (self.time_sec.value / other.time_sec.value).ln().abs();
-        half(self).zip(half(other)).is_some_and(|(a, b)| apart <= a.hypot(b))
+        let halves = self.time_sec.relative_half().zip(other.time_sec.relative_half());
+        halves.is_some_and(|(a, b)| apart <= a.hypot(b))
     }
 }
 
@@ -46,7 +45,7 @@ pub(super) fn order(cells: &[Cell], costs: &[SwitchCost], names: &[String]) -> V
     while !left.is_empty() {
         let after = |cost: &SwitchCost| {
             let off = with(&settings, cost.switch, false);
-            let predicted = Estimate { value: time_sec - cost.cost_sec.value, interval: None };
+            let predicted = Estimate::exact(time_sec - cost.cost_sec.value);
             let measured = cells.iter().find(|cell| cell.settings == off).map(|cell| cell.time_sec);
             After { time_sec: measured.unwrap_or(predicted), measured: measured.is_some() }
         };

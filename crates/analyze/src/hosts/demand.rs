@@ -64,12 +64,8 @@ pub(crate) fn demand(loads: &[Load], plateau: Load, capacity: Option<f64>) -> Op
 /// Without a line: everything that was used was used for requests. That makes D too large rather than too small.
 fn through_origin(plateau: Load, capacity: Option<f64>) -> Demand {
     let value = plateau.used / plateau.throughput_per_sec;
-    let at_per_sec = capacity.filter(|_| value > 0.0).map(|capacity| exact(capacity / value));
-    Demand { per_request: exact(value), idle: 0.0, at_per_sec, law: Law::Untested }
-}
-
-fn exact(value: f64) -> Estimate {
-    Estimate { value, interval: None }
+    let at_per_sec = capacity.filter(|_| value > 0.0).map(|capacity| Estimate::exact(capacity / value));
+    Demand { per_request: Estimate::exact(value), idle: 0.0, at_per_sec, law: Law::Untested }
 }
 
 fn by_line(line: &Line, plateau: Load, capacity: Option<f64>) -> Demand {
