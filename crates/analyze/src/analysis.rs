@@ -9,6 +9,7 @@ use crate::hosts::{topology, usage};
 use crate::load::knee::{knee, usable};
 use crate::load::slo::Reach;
 use crate::load::{slo, summary};
+use crate::observations::{Case, Observations};
 use crate::parts::{self, Intervention};
 use crate::{
     Findings, GeneratorHealth, Knee, Limit, Resource, StepSummary, Topology, UslFit, Verdict, proof, verdict,
@@ -54,7 +55,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
         decisive(&steps, knee.as_ref()).map_or_else(GeneratorHealth::default, |step| step.generator.clone());
     let growing = ladder && !knee.is_some_and(|knee| knee.reached);
     let slo = slo::check(plan.slo, &steps, Reach { healthy: generator.healthy(), growing });
-    let case = verdict::Case { plan: &plan, steps: &steps, knee: knee.as_ref(), generator: &generator };
+    let case = Case { plan: &plan, steps: &steps, knee: knee.as_ref(), generator: &generator };
     let (topology, resources, verdict) = judged(run, &case);
     let lower_bound = !generator.healthy() || verdict.limit == Limit::Generator;
     Ok(Findings {
@@ -73,15 +74,14 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
 }
 
 /// What requests pass, what was used of the hosts, and what limits.
-fn judged(run: &Run, case: &verdict::Case<'_>) -> (Topology, Vec<Resource>, Verdict) {
+fn judged(run: &Run, case: &Case<'_>) -> (Topology, Vec<Resource>, Verdict) {
     let hosts = Hosts::new(&run.hosts);
     let spans = tracks::spans(run, case.steps);
     let machine_cores = f64::from(run.manifest.machine.limits.cores);
     let samples = StepSamples { hosts: &hosts, spans: &spans, machine_cores };
     let resources = usage::resources(&samples, case.steps);
     let flow = topology::walk::flow(run, case.plan, &samples);
-    let watched = verdict::Watched { samples: &samples, resources: &resources, flow: &flow };
-    let verdict = verdict::verdict(case, &watched);
+    let verdict = verdict::of_run(case, &Observations::from_run(case, &samples, &resources, &flow));
     (flow.topology(), resources, verdict)
 }
 

@@ -14,8 +14,8 @@ use plimsoll_plan::Slo;
 use crate::GeneratorHealth;
 
 pub use advice::{Advice, FailureAdvice};
-pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, TierUsed, Used};
-pub use evidence::{At, Evidence, FigureKind, Observation, PlaceCount, TierFigure};
+pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, Used};
+pub use evidence::{At, Evidence, Observation, PlaceCount};
 pub use limit::{Confidence, Limit};
 pub use place::{Part, Place};
 pub use plimsoll_stats::Estimate;
@@ -27,7 +27,6 @@ pub use verdict::{Excluded, NextLimit, Suspect, Verdict};
 /// A percentile with its interval; the value is `None` where there are too few samples to know it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Percentile {
-    /// The value in nanoseconds.
     pub ns: Option<f64>,
     /// Its 95 % interval in nanoseconds, by order statistics.
     pub interval_ns: Option<(f64, f64)>,
@@ -36,27 +35,16 @@ pub struct Percentile {
 /// The distribution of one kind of time over a step, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct TimeSummary {
-    /// How many times are in it.
     pub count: u64,
-    /// Arithmetic mean.
     pub mean_ns: f64,
-    /// Standard deviation.
     pub stdev_ns: f64,
-    /// The shortest.
     pub min_ns: f64,
-    /// The longest.
     pub max_ns: f64,
-    /// 50th percentile.
     pub p50: Percentile,
-    /// 75th percentile.
     pub p75: Percentile,
-    /// 90th percentile.
     pub p90: Percentile,
-    /// 95th percentile.
     pub p95: Percentile,
-    /// 99th percentile.
     pub p99: Percentile,
-    /// 99.9th percentile.
     pub p999: Percentile,
 }
 
@@ -70,7 +58,6 @@ pub enum Steadiness {
     Wide,
     /// Throughput changed within the step, and not by a warm-up that could be cut; in an open loop, the queue grew.
     Moving,
-    /// Too short to tell.
     TooShort,
     /// The offered rate was to change, so throughput was not to settle.
     Ramp,
@@ -79,7 +66,6 @@ pub enum Steadiness {
 /// What one request of a plan of several came to in a step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestSummary {
-    /// Its name in the plan.
     pub name: String,
     /// Everything counted over the whole step, warm-up and drain included.
     pub counts: plimsoll_record::Counts,
@@ -87,7 +73,6 @@ pub struct RequestSummary {
     pub success_ratio: Option<f64>,
     /// Its 95 % interval; `None` if nothing ended.
     pub success_interval: Option<(f64, f64)>,
-    /// Completed requests per second over the measured window.
     pub throughput_per_sec: f64,
     /// done − intended.
     pub latency: TimeSummary,
@@ -104,9 +89,7 @@ pub struct RampWindow {
     pub end_sec: f64,
     /// The offered rate in its middle, requests per second.
     pub rate_per_sec: f64,
-    /// Requests that fell due, per second.
     pub due_per_sec: f64,
-    /// Completed requests per second.
     pub throughput_per_sec: f64,
     /// Successes over everything that ended within it; `None` if nothing did.
     pub success_ratio: Option<f64>,
@@ -121,7 +104,6 @@ pub struct RampWindow {
 /// What one step came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepSummary {
-    /// Index of the step in the run.
     pub index: u32,
     pub connections: u32,
     /// The most requests under way on one connection.
@@ -139,15 +121,11 @@ pub struct StepSummary {
     pub warmup_sec: f64,
     /// Seconds that were measured: after the warm-up and before the drain, or until the target was lost.
     pub measured_sec: f64,
-    /// Seconds the drain took.
     pub drain_sec: f64,
     /// Completed requests per second over the measured window.
     pub throughput: Estimate,
-    /// Bytes received per second over the measured window.
     pub bytes_in_per_sec: f64,
-    /// Whether throughput settled.
     pub steadiness: Steadiness,
-    /// Why the load of the step ended.
     pub end: plimsoll_record::StepEnd,
     /// When the target was lost in this step, in seconds since the run began: the end of the last frame
     /// with an answer, or the step's begin if there was none.
@@ -164,8 +142,14 @@ pub struct StepSummary {
     pub requests: Vec<RequestSummary>,
     /// The step over time where the offered rate changes; else empty.
     pub ramp_windows: Vec<RampWindow>,
-    /// The generator's own health during this step.
     pub generator: GeneratorHealth,
+}
+
+impl StepSummary {
+    /// Where it stands: by its connections, or by the rate of an open loop.
+    pub(crate) fn at(&self) -> At {
+        self.rate_per_sec.map_or(At::Connections(self.connections), At::Rate)
+    }
 }
 
 /// Where throughput stops growing.
@@ -188,18 +172,14 @@ pub struct Knee {
 /// Whether one part of the SLO held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
-    /// It held.
     Yes,
-    /// It did not.
     No,
-    /// Too little is known.
     Unknown,
 }
 
 /// What the SLO came to.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SloCheck {
-    /// What was asked for.
     pub slo: Slo,
     /// Index of the step with the highest throughput within the p99 and success limits, if any.
     pub best_step: Option<u32>,
@@ -223,9 +203,7 @@ impl SloCheck {
 /// Everything found in one run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Findings {
-    /// The plan the run was made from.
     pub plan: plimsoll_plan::Plan,
-    /// What each step came to.
     pub steps: Vec<StepSummary>,
     /// The generator's health over the run: the worst of its steps that count for the answer.
     pub generator: GeneratorHealth,
@@ -239,7 +217,6 @@ pub struct Findings {
     pub topology: crate::Topology,
     /// What was used of each resource of the hosts that were watched, the generator's included.
     pub resources: Vec<crate::Resource>,
-    /// What limits.
     pub verdict: Verdict,
     /// The steps that were held for CPU profiles; no other finding rests on them.
     pub profiled: Vec<StepSummary>,

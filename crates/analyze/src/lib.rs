@@ -9,8 +9,9 @@
 //! | `load` | what did each step come to, is it steady, where is the knee, was the SLO met |
 //! | `generator` | was the load generator itself the limit |
 //! | `hosts` | how much of which resource was used, by which process, per request |
+//! | `observations` | what a run or a table shows of one load after another: what the next folder reads |
 //! | `verdict` | what limits the target; `proof` tries it by an experiment |
-//! | `table` | the same from rows of figures instead of a run |
+//! | `table` | rows of figures, and what several of them say together |
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
 //! | `ablation` | what each of several switches costs |
 //!
@@ -21,8 +22,10 @@ mod analysis;
 mod capacity;
 mod findings;
 mod generator;
+mod groups;
 mod hosts;
 mod load;
+mod observations;
 mod parts;
 mod prediction;
 mod proof;

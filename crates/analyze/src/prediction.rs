@@ -31,16 +31,11 @@ pub enum UntriedVerdict {
     NoLimit,
     #[error("{} of {place} is nothing that a lab can raise", limit.name())]
     NoCap { limit: Limit, place: Place },
+    /// The host was given no such cap.
     #[error("{host} has no cap of {} in this lab", cap.name())]
     NotCapped { host: String, cap: Cap },
     #[error("more {} for {host} would show nothing: {bound} allows only {} more", cap.name(), share_text((ratio - 1.0).max(0.0)))]
-    Bounded {
-        host: String,
-        cap: Cap,
-        bound: Bound,
-        /// Throughput over that of now, at the most.
-        ratio: f64,
-    },
+    Bounded { host: String, cap: Cap, bound: Bound, ratio: f64 },
 }
 
 impl fmt::Display for Bound {

@@ -136,6 +136,6 @@ mod tests {
     #[test]
     fn a_ratio_that_is_hardly_known_decides_nothing() {
         assert_eq!(judged(1.5, seen(1.3, 0.5)), ProofOutcome::Undecided);
-        assert_eq!(judged(1.5, Estimate { value: 1.5, interval: None }), ProofOutcome::Undecided);
+        assert_eq!(judged(1.5, Estimate::exact(1.5)), ProofOutcome::Undecided);
     }
 }

@@ -5,21 +5,18 @@
 
 mod break_even;
 mod conclusion;
-mod conclusions;
 mod explain;
 mod front;
 mod growth;
-mod law;
 mod lines;
 mod row;
-mod rules;
 mod runs;
-mod shares;
 
 pub use break_even::{BreakEven, PooledTier, TriedRow};
 pub use conclusion::{Ceiling, Conclusion, Multiplied, MultipliedRow, RowEnds, RowName, RowPoint, RowsPool};
 pub use explain::{TableFindings, explain_table};
+pub(crate) use front::{UNNAMED, alone, together_per_sec};
 pub use lines::{HeldLines, LinePoint, SizeLine};
-pub(crate) use row::Pair;
+pub(crate) use row::apart;
 pub use row::{RowFinding, TableRow, TableTier};
 pub use runs::{RowRun, RunRows, run_rows};

@@ -7,10 +7,8 @@
 
 mod bounds;
 mod candidate;
-mod case;
 mod context;
 mod decide;
-mod excluded;
 mod facts;
 mod failures;
 mod generator;
@@ -20,6 +18,5 @@ mod load;
 mod next;
 mod rules;
 
-pub(crate) use case::{Case, Watched};
 pub(crate) use generator::may_be_the_targets;
-pub(crate) use judge::verdict;
+pub(crate) use judge::{of_row, of_run};

@@ -29,7 +29,6 @@ pub struct ComparisonRow {
     pub connections: u32,
     /// The first run's outcome, if it has this concurrency.
     pub a: Option<StepOutcome>,
-    /// The second run's.
     pub b: Option<StepOutcome>,
     /// Throughput of the first over that of the second.
     pub throughput_ratio: Option<Estimate>,
@@ -42,9 +41,7 @@ pub struct ComparisonRow {
 /// The best of each run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BestComparison {
-    /// The first run's step of highest throughput.
     pub a: StepOutcome,
-    /// The second run's.
     pub b: StepOutcome,
     /// Throughput of the first over that of the second.
     pub throughput_ratio: Estimate,
@@ -149,7 +146,7 @@ mod tests {
         let rows: Vec<_> =
             comparison.rows.iter().map(|row| (row.connections, row.a.is_some(), row.b.is_some())).collect();
         assert_eq!(rows, [(1, true, false), (2, true, true), (4, false, true)]);
-        assert_eq!(comparison.rows[1].throughput_ratio, Some(Estimate { value: 0.5, interval: None }));
+        assert_eq!(comparison.rows[1].throughput_ratio, Some(Estimate::exact(0.5)));
         assert_eq!(comparison.rows[1].latency_ratio, Some(1.0));
         assert_eq!(comparison.best.unwrap().throughput_ratio.value, 0.4);
     }

@@ -7,21 +7,19 @@
 mod demand;
 mod doubt;
 mod growth;
+mod observe;
 mod observed;
 mod plan;
-mod runs;
 mod scaling;
-mod table;
 mod terms;
 mod what_if;
 
 pub use demand::TierDemand;
 pub use doubt::{Doubt, Remark, Taken};
 pub use growth::{Growth, Stop};
+pub use observe::{observe_runs, observe_table};
 pub use observed::{Carried, Observed, ObservedTier};
 pub use plan::{MachinePlan, Machines, Need, TierPlan, plan_machines};
-pub use runs::observe_runs;
 pub use scaling::Scaling;
-pub use table::observe_table;
 pub use terms::{DemandUnit, Goal, Origin, TierResource};
 pub use what_if::{Change, ChangedPart, WhatIf, WhatIfError};

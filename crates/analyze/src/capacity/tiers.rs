@@ -2,13 +2,13 @@
 
 use plimsoll_stats::ratio;
 
+use crate::groups::{firsts, grouped};
 use crate::hosts::tracks::GENERATOR;
 use crate::{Confidence, Estimate, Findings, Limit, Resource, ResourceKind, StepSummary};
 
 /// What a tier used in one run, at the step of the highest throughput.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TierUse {
-    /// Its name.
     pub tier: String,
     pub machines: u32,
     /// The share of their CPU that was used, the mean over the machines; `None` where it was not seen.
@@ -27,7 +27,6 @@ pub struct TierUse {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Efficiency {
     pub tier: String,
-    /// The fewest machines of it.
     pub from: u32,
     /// (X_n/X_1)·(n_1/n): 1 for growth in proportion.
     pub ratio: Estimate,
@@ -36,20 +35,16 @@ pub struct Efficiency {
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierRow {
-    /// What it is called.
     pub name: String,
     pub tiers: Vec<TierUse>,
     /// The highest throughput, requests per second.
     pub throughput: Estimate,
-    /// Connections of that step.
     pub connections: u32,
     /// The mean response time of that step in nanoseconds.
     pub mean_latency_ns: f64,
-    /// What limits.
     pub limit: Limit,
     /// The tier that limits, or the place where that is of no tier.
     pub limiting_tier: String,
-    /// How well that is founded.
     pub confidence: Confidence,
     /// True if the generator was the limit, so that the throughput is a lower bound.
     pub lower_bound: bool,
@@ -67,7 +62,6 @@ pub struct TierCount {
 /// Throughput over the machines of one tier, all else equal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierScaling {
-    /// The tier that differs.
     pub tier: String,
     /// The others with their machines; empty where there are none.
     pub others: Vec<TierCount>,
@@ -92,10 +86,7 @@ pub fn tier_rows(runs: &[(&str, &Findings)]) -> Vec<TierRow> {
         for row in rows.iter_mut().filter(|row| others(row, &scaling.tier) == scaling.others) {
             let machines = machines_of(row, &scaling.tier);
             let per = f64::from(few) / f64::from(machines.max(1));
-            let scaled = ratio(row.throughput, base).map(|ratio| Estimate {
-                value: ratio.value * per,
-                interval: ratio.interval.map(|(low, high)| (low * per, high * per)),
-            });
+            let scaled = ratio(row.throughput, base).map(|ratio| ratio.times(per));
             if let Some(ratio) = scaled.filter(|_| machines > few) {
                 row.efficiency = Some(Efficiency { tier: scaling.tier.clone(), from: few, ratio });
             }
@@ -106,32 +97,20 @@ pub fn tier_rows(runs: &[(&str, &Findings)]) -> Vec<TierRow> {
 
 /// Where rows differ in the machines of one tier alone. Of several rows of one count the fastest is taken.
 pub fn scalings(rows: &[TierRow]) -> Vec<TierScaling> {
-    let mut names: Vec<&str> = Vec::new();
-    for tier in rows.iter().flat_map(|row| &row.tiers) {
-        if !names.contains(&tier.tier.as_str()) {
-            names.push(&tier.tier);
-        }
-    }
-    let mut found: Vec<TierScaling> = Vec::new();
-    for (name, row) in names.iter().flat_map(|name| rows.iter().map(move |row| (*name, row))) {
-        let machines = machines_of(row, name);
-        if machines == 0 {
-            continue;
-        }
-        let others = others(row, name);
-        let known = found.iter_mut().find(|scaling| scaling.tier == name && scaling.others == others);
-        let point = (machines, row.throughput, row.lower_bound);
-        match known {
-            Some(scaling) => scaling.points.push(point),
-            None => found.push(TierScaling { tier: name.to_owned(), others, points: vec![point] }),
-        }
-    }
-    for scaling in &mut found {
-        scaling.points.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.value.total_cmp(&a.1.value)));
-        scaling.points.dedup_by_key(|point| point.0);
-    }
-    found.retain(|scaling| scaling.points.len() > 1);
-    found
+    let names = firsts(rows.iter().flat_map(|row| &row.tiers).map(|tier| tier.tier.as_str()), |a, b| a == b);
+    let loaded = names.iter().flat_map(|name| rows.iter().map(move |row| (*name, row)));
+    let loaded = loaded.filter(|(name, row)| machines_of(row, name) > 0);
+    let alike = grouped(loaded, |a, b| a.0 == b.0 && others(a.1, a.0) == others(b.1, b.0));
+    alike.iter().map(|alike| scaling(alike)).filter(|scaling| scaling.points.len() > 1).collect()
+}
+
+fn scaling(alike: &[(&str, &TierRow)]) -> TierScaling {
+    let (tier, first) = alike[0];
+    let point = |(_, row): &(&str, &TierRow)| (machines_of(row, tier), row.throughput, row.lower_bound);
+    let mut points: Vec<_> = alike.iter().map(point).collect();
+    points.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.value.total_cmp(&a.1.value)));
+    points.dedup_by_key(|point| point.0);
+    TierScaling { tier: tier.to_owned(), others: others(first, tier), points }
 }
 
 fn machines_of(row: &TierRow, tier: &str) -> u32 {
@@ -156,7 +135,10 @@ pub(crate) fn row(name: &str, findings: &Findings) -> Option<TierRow> {
     let tier_of_host = |host: &str| tier_of(findings, host).to_owned();
     Some(TierRow {
         name: name.to_owned(),
-        tiers: uses(findings, position),
+        tiers: hosts_by_tier(findings)
+            .into_iter()
+            .map(|(tier, hosts)| used(findings, position, tier, &hosts))
+            .collect(),
         throughput: step.throughput,
         connections: step.connections,
         mean_latency_ns: step.latency.mean_ns,
@@ -173,22 +155,16 @@ fn tier_of<'a>(findings: &'a Findings, host: &'a str) -> &'a str {
     named.and_then(|known| known.tier.as_deref()).unwrap_or(host)
 }
 
-fn uses(findings: &Findings, position: usize) -> Vec<TierUse> {
+/// The tiers of a run with their hosts, those of the plan in its order.
+pub(crate) fn hosts_by_tier(findings: &Findings) -> Vec<(&str, Vec<&str>)> {
     let planned = findings.plan.hosts.iter().map(|host| host.name.as_str());
     let seen = findings.resources.iter().map(|resource| resource.host.as_str());
-    let mut tiers: Vec<(TierUse, Vec<&str>)> = Vec::new();
-    for host in planned.chain(seen).filter(|host| *host != GENERATOR) {
-        let tier = tier_of(findings, host);
-        match tiers.iter_mut().find(|(known, _)| known.tier == tier) {
-            Some((_, hosts)) if hosts.contains(&host) => {}
-            Some((_, hosts)) => hosts.push(host),
-            None => tiers.push((TierUse { tier: tier.to_owned(), ..TierUse::default() }, vec![host])),
-        }
-    }
-    tiers.into_iter().map(|(tier, hosts)| used(findings, position, tier, &hosts)).collect()
+    let hosts = firsts(planned.chain(seen).filter(|host| *host != GENERATOR), |a, b| a == b);
+    let tiers = grouped(hosts, |a, b| tier_of(findings, a) == tier_of(findings, b));
+    tiers.into_iter().map(|hosts| (tier_of(findings, hosts[0]), hosts)).collect()
 }
 
-fn used(findings: &Findings, position: usize, tier: TierUse, hosts: &[&str]) -> TierUse {
+fn used(findings: &Findings, position: usize, tier: &str, hosts: &[&str]) -> TierUse {
     let of = |kinds: &'static [ResourceKind]| {
         let own = findings.resources.iter().filter(|resource| hosts.contains(&resource.host.as_str()));
         own.filter(move |resource| kinds.contains(&resource.kind) && resource.detail != "lo")
@@ -200,13 +176,13 @@ fn used(findings: &Findings, position: usize, tier: TierUse, hosts: &[&str]) -> 
         .filter_map(|resource| Some((resource.utilisation(position)?, resource.capacity)));
     let fullest = links.max_by(|a, b| a.0.total_cmp(&b.0));
     TierUse {
+        tier: tier.to_owned(),
         machines: hosts.len() as u32,
         cpu_ratio: (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64),
         in_bits_per_sec: of(&[ResourceKind::BandwidthIn]).filter_map(amount).reduce(f64::max),
         out_bits_per_sec: of(&[ResourceKind::BandwidthOut]).filter_map(amount).reduce(f64::max),
         link_ratio: fullest.map(|(ratio, _)| ratio),
         link_bits_per_sec: fullest.and_then(|(_, capacity)| capacity),
-        ..tier
     }
 }
 

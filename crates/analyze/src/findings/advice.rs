@@ -8,20 +8,16 @@ use super::PlaceCount;
 use crate::generator::health::GeneratorReason;
 use crate::hosts::resource::ResourceId;
 
-/// What to try next.
+/// What to try next. Connections are those of the load to repeat, `None` for a row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Advice {
-    /// The run ended before its first step.
     NothingRan,
-    /// No request ended.
     NothingEnded,
     /// One level shows no limit: run a ladder.
     Sweep,
     /// The rate is kept up with: raise it.
     HigherRate,
-    /// What was measured is too short.
     TooShort,
-    /// An answer takes longer than the load was on.
     LongerRun,
     /// An answer takes longer than a step: `--step`.
     LongerSteps,
@@ -29,15 +25,12 @@ pub enum Advice {
     LongerBudget,
     /// The target was lost so many seconds after the run began.
     TargetLost(f64),
-    /// Failures of one kind, and what helps in this run.
     Failure(FailureAdvice),
     /// Responses of a status that is no success.
     Status(u16),
-    /// Answers that fail a check.
     Check(String),
     /// What held the generator back.
     Generator(GeneratorReason),
-    /// More of a resource of the generator's host.
     MoreForGenerator(ResourceId),
     /// Watch the target at so many connections.
     WatchAtConnections(u32),
@@ -49,51 +42,39 @@ pub enum Advice {
     Climb(u32),
     /// Half as many cores again, at so many connections; with another worker where one thread has a whole core.
     MoreCores {
-        /// Connections of the load.
-        connections: u32,
-        /// True if a thread of the host has a whole core.
+        connections: Option<u32>,
         another_worker: bool,
     },
-    /// Spread packets over cores.
     SpreadPackets,
-    /// Move others away from a host.
     MoveOthers,
     /// Find what else runs on the machine below.
     FindOthers,
     /// Let the target use more of its host's cores.
     MoreOfItsCores,
     /// Another worker, thread or instance, at so many connections.
-    AnotherWorker(u32),
-    /// Half as much CPU quota again.
+    AnotherWorker(Option<u32>),
+    /// Half as much CPU quota again: so many cores.
     MoreQuota {
-        /// Cores then.
         cores: f64,
-        /// Connections of the load.
-        connections: u32,
+        connections: Option<u32>,
     },
     /// Fewer packets, or more of them allowed.
     FewerPackets(ResourceId),
-    /// Smaller messages, or a wider link.
     SmallerMessages,
-    /// Fewer bytes of a disk, or a higher cap.
     FewerDiskBytes,
-    /// Batched writes, or a faster disk.
     BatchWrites,
+    /// Twice the heap, by which throughput should grow by this share.
     TwiceHeap {
-        /// How much throughput should grow, a share.
         gain: f64,
     },
-    /// Half as much memory again.
     MoreMemory,
     /// A profile of waits at so many connections.
-    ProfileWaits(u32),
+    ProfileWaits(Option<u32>),
     /// What else holds throughput at this rate without being busy.
     HeldBack(f64),
-    /// Half as many workers again.
+    /// Half as many workers again; there are `size` of each owner.
     LargerPool {
-        /// Whose.
         owners: Vec<PlaceCount>,
-        /// How many there are of each.
         size: f64,
     },
     /// Answers in one piece, or no delay.
@@ -103,9 +84,7 @@ pub enum Advice {
     MoreDescriptors,
     /// More connections allowed by a component that turned some away.
     RaiseSetting,
-    /// Half as many connections again.
     MoreConnections,
-    /// A longer accept queue.
     LongerBacklog,
     /// Half as many accepted connections again; so many there are.
     AcceptMore(f64),
@@ -117,29 +96,16 @@ pub enum Advice {
     BeginLower,
     /// Look for what else holds requests back, after a trial withdrew the verdict.
     SomethingElse,
-    /// Measure a row that breaks Little's law again.
     MeasureRowAgain,
-    /// More machines, or a wider link, for a tier.
-    MoreLink,
-    /// Another instance of a tier.
-    MoreInstances,
-    /// More machines or cores for a tier.
-    MoreMachines,
-    /// Look at the resources of a tier in front.
     LookAtFront,
-    /// Look at the hosts of tiers.
     LookAtHosts(Vec<String>),
-    /// A larger pool of tiers in a table.
+    /// A larger pool of tiers in a table; there are so many workers in each.
     LargerTierPool {
         tiers: Vec<String>,
-        /// Workers of each.
         workers: f64,
     },
-    /// The row again with more load.
     MoreLoad,
-    /// More figures of the machines.
     AddFigures,
-    /// Look into a tier or behind it.
     LookInto,
 }
 

@@ -9,12 +9,10 @@ use crate::hosts::resource::ResourceId;
 /// One line of evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
-    /// What was observed.
     pub observed: Observation,
     pub value: f64,
     /// Of what capacity, or against what, if there is such.
     pub of: Option<f64>,
-    /// Where.
     pub at: At,
 }
 
@@ -27,21 +25,23 @@ pub enum At {
     Rate(f64),
     /// A part of a step, in seconds since the load began.
     Seconds {
-        /// Its begin.
         from: f64,
-        /// Its end.
         to: f64,
     },
     /// A row of a table.
     Row(String),
-    /// The step that was loaded again after something was raised.
+    /// The step that was loaded again after something was raised, with its throughput over that before.
     Again {
         connections: u32,
-        /// Its throughput over that before.
         ratio: f64,
     },
-    /// In no step.
     Nowhere,
+}
+
+impl Evidence {
+    pub(crate) fn new(observed: Observation, value: f64, of: Option<f64>, at: At) -> Self {
+        Self { observed, value, of, at }
+    }
 }
 
 /// What a line of evidence is of. The unit stands with each; a share is of 1.
@@ -65,9 +65,9 @@ pub enum Observation {
     Status(u16),
     /// Responses that failed a check, of those that ended.
     FailedCheck(String),
-    /// Mean latency in seconds.
+    /// In seconds.
     MeanLatency,
-    /// Seconds under load.
+    /// In seconds.
     TimeUnderLoad,
     /// What held the generator back.
     Generator(GeneratorReason),
@@ -126,11 +126,7 @@ pub enum Observation {
     /// Connections out of these tiers at the highest step, against requests served at once.
     ConnectionsOut(Vec<PlaceCount>),
     /// Connections of a tier to what is not watched, against requests served at once.
-    ConnectionsTo {
-        tier: Place,
-        /// What they lead to.
-        to: Place,
-    },
+    ConnectionsTo { tier: Place, to: Place },
     /// Descriptors of a process that were open, of those it may have.
     Descriptors(Place),
     /// Connections per second that a component turned away.
@@ -151,20 +147,10 @@ pub enum Observation {
     ServedWhileRefusing,
     /// Requests per second after something was raised, against those predicted.
     Raised(Raise),
-    /// The share of a tier's resource that a row of a table has.
-    Tier(TierFigure),
     /// Requests per second through a tier, against those of tiers measured alone.
-    Through {
-        /// The tier; `None` where the table does not name it.
-        front: Option<String>,
-        /// Those that were measured alone.
-        alone: Vec<String>,
-    },
+    Through { front: String, alone: Vec<String> },
     /// Requests per second, against those of tiers measured alone.
-    Together {
-        /// Those that were measured alone.
-        alone: Vec<String>,
-    },
+    Together { alone: Vec<String> },
     /// Requests that each of these tiers holds at once.
     HeldAtOnce { tiers: Vec<String> },
     /// Requests under way by Little's law, against connections.
@@ -175,29 +161,5 @@ pub enum Observation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceCount {
     pub place: Place,
-    /// How many there are.
     pub count: usize,
-}
-
-/// A resource of a tier in a table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TierFigure {
-    /// What of it.
-    pub resource: FigureKind,
-    pub tier: String,
-}
-
-/// A kind of figure that tables have of tiers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FigureKind {
-    /// All cores of a machine.
-    Cpu,
-    /// The one core that a process can use.
-    Core,
-    /// The link into a machine.
-    LinkIn,
-    /// The link out of a machine.
-    LinkOut,
-    /// The link both ways together.
-    LinkBoth,
 }

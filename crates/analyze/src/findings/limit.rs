@@ -13,7 +13,6 @@ pub enum Limit {
     Bandwidth,
     /// Packets per second of a link.
     Packets,
-    /// Requests wait for a disk.
     Disk,
     /// Too little memory: swapping, reclaim at a limit, or garbage collection.
     Memory,
@@ -27,7 +26,6 @@ pub enum Limit {
     Dependency,
     /// The target refuses by policy what is more than it allows.
     Refused,
-    /// The load generator itself.
     Generator,
     /// The target was not pushed to its limit.
     None,

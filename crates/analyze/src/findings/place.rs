@@ -12,11 +12,7 @@ pub enum Place {
     /// What requests go to and no probe watches: its address, or the name that the plan gives it.
     Unwatched(String),
     /// A watched host or a tier of a table, or a part of it.
-    Host {
-        name: String,
-        /// What of it.
-        part: Part,
-    },
+    Host { name: String, part: Part },
     /// No place: nothing limits, or a row of a table is not used.
     Nowhere,
 }
@@ -24,23 +20,18 @@ pub enum Place {
 /// What of a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// All of it.
     Whole,
     /// A process, or all processes of one name.
     Process(String),
     /// A thread, by its number and name as the probe reports them.
     Thread(String),
-    /// A network interface.
     Interface(String),
-    /// A control group.
     Group(String),
-    /// A block device.
     Device(String),
     /// One core, such as `core 3`.
     Core(String),
     /// A component whose own counters are read, such as `redis`.
     Component(String),
-    /// A listening address.
     Listener(String),
     /// A process that serves no requests of the load.
     OtherProcess(String),

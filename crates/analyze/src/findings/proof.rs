@@ -5,11 +5,8 @@ use super::{Estimate, Limit, Place, Raise};
 /// Whether throughput moved as predicted when what limits was raised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofOutcome {
-    /// It did.
     Proven,
-    /// It did not.
     Withdrawn,
-    /// That is not known.
     Undecided,
 }
 
@@ -27,7 +24,6 @@ impl ProofOutcome {
 /// An experiment that was to be made.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Experiment {
-    /// It was made.
     Made(Box<Proof>),
     /// It was not, and why: as the run file has it.
     NotMade(String),
@@ -36,9 +32,7 @@ pub enum Experiment {
 /// An experiment on the verdict: what was raised, and what the same load came to then.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proof {
-    /// What was raised.
     pub raise: Raise,
-    /// Connections of the level that was loaded again.
     pub connections: u32,
     /// Its throughput before, in requests per second.
     pub before_per_sec: Estimate,
@@ -50,7 +44,6 @@ pub struct Proof {
     pub predicted_ratio: f64,
     /// What else bounds the predicted ratio, if something does.
     pub bound: Option<Bound>,
-    /// What that says of the verdict.
     pub outcome: ProofOutcome,
     /// Why it decides nothing, if it does not.
     pub flaw: Option<Flaw>,
@@ -66,21 +59,15 @@ impl Proof {
 /// What bounds throughput once a cap is raised.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Bound {
-    /// The next limit.
     Next {
-        /// What it is.
         limit: Limit,
-        /// Where.
         place: Place,
     },
     /// The other way of the same link.
     OtherWay {
-        /// The name of the resource.
         resource: crate::hosts::resource::ResourceKind,
-        /// Where.
         place: Place,
     },
-    /// The rate that is offered.
     OfferedRate,
     /// What so many connections can ask for.
     Connections(u32),
@@ -89,13 +76,9 @@ pub enum Bound {
 /// Why the load that was made again says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
-    /// It was not made.
     NotMade,
-    /// It was cut short.
     CutShort,
-    /// Too many of its requests failed.
     Failed,
-    /// The generator was the limit.
     Generator,
     /// Its throughput is not known well enough.
     Vague,

@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A cap of a host, to be raised while a run goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raise {
-    /// The host's name.
     pub host: String,
-    /// What of it.
     pub cap: Cap,
     /// How much there was, in the cap's unit.
     pub before: u64,

@@ -6,9 +6,7 @@ use crate::hosts::resource::{ResourceId, ResourceUse};
 /// Something that may be the limit as well.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suspect {
-    /// What it would be.
     pub limit: Limit,
-    /// Where.
     pub place: Place,
     /// At which throughput it stops growth, in requests per second, if that is known.
     pub at_per_sec: Option<f64>,
@@ -17,12 +15,9 @@ pub struct Suspect {
 /// The limit that comes when this one is gone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NextLimit {
-    /// What it is.
     pub limit: Limit,
-    /// Where.
     pub place: Place,
-    /// The resource; `None` in a table.
-    pub resource: Option<ResourceId>,
+    pub resource: ResourceId,
     /// At which throughput, in requests per second.
     pub at_per_sec: Estimate,
 }
@@ -32,31 +27,19 @@ pub struct NextLimit {
 pub enum Excluded {
     /// Of a host, the resource that was used most among those that are not named.
     MostUsed(ResourceUse),
-    /// A host whose CPU was not observed, which rules nothing out.
-    Unobserved {
-        host: String,
-        /// Why, if it could not be read.
-        why: Option<String>,
-    },
+    /// A host whose CPU was not observed, which rules nothing out, and why, if it could not be read.
+    Unobserved { host: String, why: Option<String> },
     /// The generator, by the share of a core that its busiest worker used.
     Generator(f64),
     /// What an experiment did not raise, and which let so many requests per second through.
-    NotRaised {
-        /// What it was.
-        suspect: Suspect,
-        /// Requests per second.
-        per_sec: f64,
-    },
+    NotRaised { suspect: Suspect, per_sec: f64 },
 }
 
 /// What limits the target, with evidence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// What limits.
     pub limit: Limit,
-    /// Where.
     pub place: Place,
-    /// How well that is founded.
     pub confidence: Confidence,
     /// How many there are of what is used up, where it is something that can be counted: the workers of a pool.
     pub size: Option<Estimate>,
@@ -69,9 +52,7 @@ pub struct Verdict {
     pub also: Vec<Suspect>,
     /// The limit that comes next, if it is known.
     pub next_limit: Option<NextLimit>,
-    /// What is not the limit, and why.
     pub excluded: Vec<Excluded>,
-    /// What to try next.
     pub advice: Vec<Advice>,
     /// What became of the experiment on it, if one was to be made.
     pub experiment: Option<Experiment>,

@@ -9,6 +9,8 @@ use crate::findings::{Limit, Part, Place};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResourceKind {
     Cpu,
+    /// All processors of a machine of which it is not known how many there are.
+    Machine,
     Core,
     /// One thread: it can use one processor at most.
     Thread,
@@ -16,6 +18,8 @@ pub enum ResourceKind {
     Quota,
     BandwidthOut,
     BandwidthIn,
+    /// Bits both ways, where a link is sold so.
+    BandwidthBoth,
     PacketsOut,
     PacketsIn,
     /// The time of a block device.
@@ -37,11 +41,13 @@ impl ResourceKind {
     fn facts(self) -> (&'static str, &'static str, Limit, fn(String) -> Part) {
         match self {
             Self::Cpu => ("cpu", "cores", Limit::Cpu, |_| Part::Whole),
+            Self::Machine => ("cpu", "machines", Limit::Cpu, |_| Part::Whole),
             Self::Core => ("core", "cores", Limit::Cpu, Part::Core),
             Self::Thread => ("thread", "cores", Limit::Thread, Part::Thread),
             Self::Quota => ("quota", "cores", Limit::Quota, Part::Group),
             Self::BandwidthOut => ("bandwidth_out", "bits_per_sec", Limit::Bandwidth, Part::Interface),
             Self::BandwidthIn => ("bandwidth_in", "bits_per_sec", Limit::Bandwidth, Part::Interface),
+            Self::BandwidthBoth => ("bandwidth_both", "bits_per_sec", Limit::Bandwidth, Part::Interface),
             Self::PacketsOut => ("packets_out", "packets_per_sec", Limit::Packets, Part::Interface),
             Self::PacketsIn => ("packets_in", "packets_per_sec", Limit::Packets, Part::Interface),
             Self::Disk => ("disk", "ratio", Limit::Disk, Part::Device),
@@ -67,6 +73,11 @@ impl ResourceKind {
     /// What it is called when it stops growth.
     pub fn limit(self) -> Limit {
         self.facts().2
+    }
+
+    /// True for bits and packets.
+    pub(crate) fn is_of_link(self) -> bool {
+        matches!(self.limit(), Limit::Bandwidth | Limit::Packets)
     }
 
     /// True if each request uses a part of a second's worth of it, so that the utilisation law gives its limit. A
@@ -102,7 +113,7 @@ impl Resource {
             known => known,
         };
         match self.kind {
-            ResourceKind::Cpu | ResourceKind::Memory => Subject::Host,
+            ResourceKind::Cpu | ResourceKind::Machine | ResourceKind::Memory => Subject::Host,
             ResourceKind::Core => Subject::parse(Source::Core, word.trim_start_matches("core ")),
             ResourceKind::Thread => either(Source::Thread, Source::Process),
             ResourceKind::Quota => either(Source::Process, Source::Cgroup),
@@ -113,6 +124,7 @@ impl Resource {
             | ResourceKind::Connections
             | ResourceKind::BandwidthOut
             | ResourceKind::BandwidthIn
+            | ResourceKind::BandwidthBoth
             | ResourceKind::PacketsOut
             | ResourceKind::PacketsIn => Subject::Named(word),
         }

@@ -15,7 +15,7 @@ const MIN_COVERED: f64 = 0.5;
 const NEAR_NS: u64 = 1_000_000_000;
 
 /// A stretch of the run, in nanoseconds since it began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) from_ns: u64,
     pub(crate) to_ns: u64,

@@ -22,6 +22,9 @@ pub(crate) struct Hosts<'a> {
     failed: BTreeMap<(&'a str, Source), &'a str>,
 }
 
+/// What is known of hosts where none was sampled.
+pub(crate) static NOT_SAMPLED: Hosts<'static> = Hosts { tracks: BTreeMap::new(), failed: BTreeMap::new() };
+
 impl<'a> Hosts<'a> {
     /// The samples, sorted out.
     pub(crate) fn new(samples: &'a [HostSample]) -> Self {

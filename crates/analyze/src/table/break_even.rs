@@ -30,7 +30,6 @@ pub struct PooledTier {
 /// A row near the break-even, which was not used to predict it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TriedRow {
-    /// What the row is called.
     pub name: RowName,
     /// How long its requests are held, in seconds.
     pub held_sec: f64,
@@ -43,19 +42,16 @@ pub struct TriedRow {
 /// Where a tier in front begins to stop those behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BreakEven {
-    /// The tier in front.
     pub front: String,
     /// What it carries, requests per second: the mean of the rows that it stops. The interval holds all of them, and ± 5 % at
     /// least, which is what limits are distinguished by.
     pub front_per_sec: Estimate,
-    /// Those behind it.
     pub behind: Vec<PooledTier>,
     /// Held for less than this, in seconds, requests are stopped by the front. Within the interval those behind carry what the
     /// front may carry, and the two cannot be distinguished.
     pub held_sec: Estimate,
     /// What each of those behind carries there, requests per second.
     pub each_per_sec: f64,
-    /// The rows near it.
     pub trials: Vec<TriedRow>,
 }
 
@@ -83,7 +79,7 @@ impl PooledTier {
     /// limit, and carry less than the pool would let through; so are those at which a resource was full, and those that carry
     /// as much as the fastest one, if that stands not alone. `None` for fewer than two times, and where the pool is as large
     /// as the load, which then is what it is.
-    fn fit(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
+    fn new(tier: &TableTier, mut points: Vec<Point>) -> Option<Self> {
         points.sort_by(|a, b| b.held_sec.total_cmp(&a.held_sec));
         let fastest = points.iter().map(|point| point.per_sec).fold(0.0, f64::max);
         let slower = points.iter().take_while(|point| !alike(point.per_sec, fastest)).count();
@@ -136,7 +132,7 @@ fn fit(points: &[Point]) -> Option<(f64, f64)> {
 }
 
 /// The break-evens of all rows that were measured through the same front, with the same tiers behind it.
-pub(super) fn of(pairs: &[Pair<'_>]) -> Vec<BreakEven> {
+pub(super) fn break_evens(pairs: &[Pair<'_>]) -> Vec<BreakEven> {
     let usable =
         |pair: &Pair<'_>| pair.0.held_sec.is_some() && alone(pair.0).next().is_some() && is_whole(pair);
     let kinds = kinds(pairs.iter().copied().filter(usable));
@@ -207,7 +203,7 @@ fn predicted(rows: &[Pair<'_>]) -> Option<BreakEven> {
     let front_per_sec = tied(front.iter().sum::<f64>() / front.len() as f64, slowest, fastest);
     let (first, _) = rows.first()?;
     let behind = alone(first)
-        .map(|tier| PooledTier::fit(tier, points_of(rows, &tier.name)))
+        .map(|tier| PooledTier::new(tier, points_of(rows, &tier.name)))
         .collect::<Option<Vec<_>>>()?;
     let times: Vec<f64> = rows.iter().filter_map(|(row, _)| row.held_sec).collect();
     let range = (times.iter().copied().reduce(f64::min)?, times.iter().copied().reduce(f64::max)?);

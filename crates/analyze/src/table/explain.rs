@@ -1,17 +1,21 @@
 //! What limits each row of a table, and what the rows say together.
 
 use super::break_even::{self, BreakEven};
-use super::conclusion::Conclusion;
-use super::row::{Pair, RowFinding, TableRow};
-use super::{conclusions, law, rules};
-use crate::findings::LawBreach;
+use super::conclusion::{Conclusion, RowsPool};
+use super::row::{Pair, RowFinding, TableRow, alike, apart};
+use super::{front, growth};
+use crate::findings::{
+    Advice, At, Claim, Confidence, Evidence, LawBreach, Limit, Observation, Place, Verdict,
+};
+use crate::generator::health::LITTLE_ERROR;
+use crate::groups::grouped;
+use crate::observations::Observations;
+use crate::verdict;
 
 /// What was found in a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableFindings {
-    /// The rows, in their order.
     pub rows: Vec<RowFinding>,
-    /// What rows say together.
     pub conclusions: Vec<Conclusion>,
     /// Where a tier in front begins to stop those behind it.
     pub break_evens: Vec<BreakEven>,
@@ -21,29 +25,71 @@ pub struct TableFindings {
 
 /// What limits each row of a table, and what the rows say together.
 pub fn explain_table(rows: &[TableRow]) -> TableFindings {
-    let breaches: Vec<Option<LawBreach>> = rows.iter().map(law::breach).collect();
-    let lawful: Vec<&TableRow> =
-        rows.iter().zip(&breaches).filter(|(_, breach)| breach.is_none()).map(|(row, _)| row).collect();
-    let table = rules::Table { rows: &lawful };
-    let found: Vec<RowFinding> = rows
-        .iter()
-        .zip(breaches)
-        .map(|(row, breach)| RowFinding {
-            label: row.label.clone(),
-            verdict: breach
-                .as_ref()
-                .map_or_else(|| rules::verdict(&table, row), |breach| law::verdict(row, breach)),
-            breach,
-        })
-        .collect();
-    concluded(rows, found)
+    let lawful: Vec<&TableRow> = rows.iter().filter(|row| breach(row).is_none()).collect();
+    let mut judged =
+        (0..lawful.len()).map(|row| verdict::of_row(&Observations::from_table(&lawful, row), row));
+    let finding = |row: &TableRow| {
+        let breach = breach(row);
+        let broken = breach.as_ref().map(|breach| unlawful(row, breach));
+        Some(RowFinding { label: row.label.clone(), verdict: broken.or_else(|| judged.next())?, breach })
+    };
+    concluded(rows, rows.iter().filter_map(finding).collect())
 }
 
 /// What rows say together of which each is judged.
 pub(super) fn concluded(rows: &[TableRow], found: Vec<RowFinding>) -> TableFindings {
     let pairs: Vec<Pair<'_>> =
         rows.iter().zip(&found).filter(|(_, finding)| finding.breach.is_none()).collect();
-    let break_evens = break_even::of(&pairs);
-    let conclusions = conclusions::of(&pairs);
+    let break_evens = break_even::break_evens(&pairs);
+    let mut conclusions = growth::growth(&pairs);
+    conclusions.extend(front::ceilings(&pairs).into_iter().map(Conclusion::Ceiling));
+    conclusions.extend(front::doublings(&pairs).into_iter().map(Conclusion::Multiplied));
+    conclusions.extend(pools(&pairs).into_iter().map(Conclusion::Pool));
     TableFindings { rows: found, conclusions, break_evens, uncompared: Vec::new() }
+}
+
+/// How a row breaks Little's law N = X·R, if what is under way by the law differs from its connections by more than 5 %. Rows without
+/// connections or response time cannot be checked.
+fn breach(row: &TableRow) -> Option<LawBreach> {
+    let connections = row.connections.filter(|connections| *connections > 0.0)?;
+    let under_way = row.throughput_per_sec * row.response_sec?;
+    let is_kept = (under_way / connections - 1.0).abs() <= LITTLE_ERROR;
+    (!is_kept).then_some(LawBreach { under_way, connections })
+}
+
+/// Nothing is concluded from such a row.
+fn unlawful(row: &TableRow, breach: &LawBreach) -> Verdict {
+    let at = At::Row(row.label.clone());
+    Verdict {
+        evidence: vec![Evidence::new(Observation::UnderWay, breach.under_way, Some(breach.connections), at)],
+        advice: vec![Advice::MeasureRowAgain],
+        claim: Some(Claim::Unlawful(*breach, row.throughput_per_sec)),
+        ..Verdict::new(Limit::Unknown, Place::Nowhere, Confidence::Unknown)
+    }
+}
+
+/// Whose pool it is that limits a row: that of each tier that was measured alone, if it is one of these.
+fn owners((row, finding): &Pair<'_>) -> Vec<String> {
+    let alone: Vec<String> = front::alone(row).map(|tier| tier.name.clone()).collect();
+    let place = finding.verdict.host();
+    if alone.len() > 1 && alone.iter().any(|name| name == place) { alone } else { vec![place.to_owned()] }
+}
+
+/// Pools that were found in several rows.
+fn pools(pairs: &[Pair<'_>]) -> Vec<RowsPool> {
+    let limited = pairs.iter().copied().filter(|(_, finding)| finding.verdict.limit == Limit::Pool);
+    let found = grouped(limited, |a, b| owners(a) == owners(b));
+    found.iter().filter_map(|rows| pool(owners(&rows[0]), rows)).collect()
+}
+
+/// The pool of some rows: one that several times agree on, or that limits more than one row.
+fn pool(owners: Vec<String>, rows: &[Pair<'_>]) -> Option<RowsPool> {
+    let size = |(_, finding): &Pair<'_>| finding.verdict.size.map(|size| size.value);
+    let sizes: Vec<f64> = rows.iter().filter_map(size).collect();
+    let (least, most) = (sizes.iter().copied().reduce(f64::min)?, sizes.iter().copied().reduce(f64::max)?);
+    let held: Vec<f64> = rows.iter().filter_map(|(row, _)| row.held_sec).collect();
+    let differ = held.iter().any(|held_sec| apart(*held_sec, held[0]));
+    let at_all_times = differ && alike(least, most);
+    let rows = rows.len();
+    (at_all_times || rows > 1).then_some(RowsPool { owners, least, most, rows, at_all_times })
 }

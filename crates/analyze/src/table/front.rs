@@ -3,18 +3,19 @@
 use super::conclusion::{Ceiling, Multiplied, MultipliedRow, RowName};
 use super::row::{Pair, RowFinding, TableRow, TableTier};
 use crate::findings::Limit;
+use crate::groups::grouped;
 use crate::hosts::utilisation::TIE;
 
 /// What a row is behind when the table does not name it.
-pub(super) const UNNAMED: &str = "what stands in front";
+pub(crate) const UNNAMED: &str = "what stands in front";
 
 /// The tiers of a row that were measured alone.
-pub(super) fn alone(row: &TableRow) -> impl Iterator<Item = &TableTier> {
+pub(crate) fn alone(row: &TableRow) -> impl Iterator<Item = &TableTier> {
     row.present().filter(|tier| tier.alone_per_sec.is_some())
 }
 
 /// What these carry together; 0 where none was measured alone.
-pub(super) fn together_per_sec(row: &TableRow) -> f64 {
+pub(crate) fn together_per_sec(row: &TableRow) -> f64 {
     alone(row).filter_map(|tier| Some(tier.alone_per_sec? * tier.count())).sum()
 }
 
@@ -37,17 +38,7 @@ pub(super) fn is_whole((_, found): &Pair<'_>) -> bool {
 pub(super) fn kinds<'a>(pairs: impl Iterator<Item = Pair<'a>>) -> Vec<Vec<Pair<'a>>> {
     let names =
         |row: &TableRow| alone(row).map(|tier| (tier.name.clone(), tier.instances)).collect::<Vec<_>>();
-    let mut kinds: Vec<Vec<Pair<'a>>> = Vec::new();
-    for pair in pairs {
-        let same = |first: &TableRow| {
-            (&first.group, &first.front, names(first)) == (&pair.0.group, &pair.0.front, names(pair.0))
-        };
-        match kinds.iter_mut().find(|kind| same(kind[0].0)) {
-            Some(kind) => kind.push(pair),
-            None => kinds.push(vec![pair]),
-        }
-    }
-    kinds
+    grouped(pairs, |(a, _), (b, _)| (&a.group, &a.front, names(a)) == (&b.group, &b.front, names(b)))
 }
 
 /// Rows that one tier in front stops at the same throughput, however fast what is behind it is: one for each kind.

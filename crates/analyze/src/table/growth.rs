@@ -4,6 +4,7 @@ use super::conclusion::{Conclusion, RowEnds, RowPoint};
 use super::front::is_stopped;
 use super::row::{Pair, TableRow, TableTier, alike, apart};
 use crate::findings::Limit;
+use crate::groups::grouped;
 
 /// Throughput that follows something by this exponent or more follows it in proportion, nearly.
 const PROPORTIONAL: f64 = 0.8;
@@ -19,7 +20,7 @@ const CORES: Figure = |row| row.cores;
 const BYTES: Figure = |row| row.response_bytes;
 
 /// What throughput follows.
-pub(super) fn of(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
+pub(super) fn growth(pairs: &[Pair<'_>]) -> Vec<Conclusion> {
     let mut all = with_full_cpu(pairs);
     all.extend(with_full_link(pairs));
     all.extend(with_neither(pairs));
@@ -49,14 +50,8 @@ fn ends<'a>(
     of: Figure,
     other: Figure,
 ) -> Vec<(Pair<'a>, Pair<'a>)> {
-    let mut groups: Vec<Vec<Pair<'a>>> = Vec::new();
-    for pair in pairs.iter().filter(|pair| limited(pair) && of(pair.0).is_some()) {
-        let of_group = |first: &TableRow| first.group == pair.0.group && same(other(first), other(pair.0));
-        match groups.iter_mut().find(|group| of_group(group[0].0)) {
-            Some(group) => group.push(*pair),
-            None => groups.push(vec![*pair]),
-        }
-    }
+    let limited = pairs.iter().copied().filter(|pair| limited(pair) && of(pair.0).is_some());
+    let groups = grouped(limited, |(a, _), (b, _)| a.group == b.group && same(other(a), other(b)));
     let by = |a: &&Pair<'a>, b: &&Pair<'a>| of(a.0).unwrap_or(0.0).total_cmp(&of(b.0).unwrap_or(0.0));
     let end = |group: &Vec<Pair<'a>>| Some((*group.iter().min_by(by)?, *group.iter().max_by(by)?));
     let differ = |(a, b): &(Pair<'a>, Pair<'a>)| of(a.0).zip(of(b.0)).is_some_and(|(a, b)| apart(a, b));

@@ -4,15 +4,14 @@ use super::front::{alone, together_per_sec};
 use super::row::{TableRow, alike};
 use super::runs::RunRows;
 use crate::Estimate;
+use crate::groups::grouped;
 
 /// One point of a line.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LinePoint {
     /// Where along the axis it stands: bytes, or seconds.
     pub at: f64,
-    /// Requests per second.
     pub throughput: Estimate,
-    /// True if the generator was the limit.
     pub lower_bound: bool,
 }
 
@@ -29,7 +28,6 @@ pub struct SizeLine {
 /// Throughput over the time that requests are held.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeldLines {
-    /// What is in front.
     pub front: Option<String>,
     /// Through the front, by rising time.
     pub through: Vec<LinePoint>,
@@ -46,16 +44,20 @@ impl RunRows {
     /// Lines of throughput by size of response, the fewest cores first; none unless rows differ in both.
     pub fn size_lines(&self) -> Vec<SizeLine> {
         let sizes = sizes(&self.rows);
-        let mut lines: Vec<SizeLine> = Vec::new();
-        for (index, row) in self.rows.iter().enumerate() {
-            let (Some(cores), Some(bytes)) = (row.cores, row.response_bytes) else { continue };
+        let point = |(index, row): (usize, &TableRow)| {
+            let (cores, bytes) = (row.cores?, row.response_bytes?);
             let at = sizes.iter().copied().find(|size| alike(*size, bytes)).unwrap_or(bytes);
-            let point = self.point(index, at);
-            match lines.iter_mut().find(|line| line.cores == cores && line.group == row.group) {
-                Some(line) => line.points.push(point),
-                None => lines.push(SizeLine { group: row.group.clone(), cores, points: vec![point] }),
-            }
-        }
+            Some((row.group.clone(), cores, self.point(index, at)))
+        };
+        let points = self.rows.iter().enumerate().filter_map(point);
+        let lines = grouped(points, |a, b| (&a.0, a.1) == (&b.0, b.1)).into_iter();
+        let mut lines: Vec<SizeLine> = lines
+            .map(|points| SizeLine {
+                group: points[0].0.clone(),
+                cores: points[0].1,
+                points: points.into_iter().map(|(_, _, point)| point).collect(),
+            })
+            .collect();
         lines.sort_by(|a, b| a.group.cmp(&b.group).then(a.cores.total_cmp(&b.cores)));
         lines.iter_mut().for_each(|line| sort(&mut line.points));
         // A group in which no machine has two sizes reports nothing of them.
@@ -70,7 +72,7 @@ impl RunRows {
         let mut lines = HeldLines { front: None, through: Vec::new(), alone: Vec::new() };
         for (index, row) in self.rows.iter().enumerate() {
             let Some(held_sec) = row.held_sec.filter(|_| alone(row).next().is_some()) else { continue };
-            let sum = Estimate { value: together_per_sec(row), interval: None };
+            let sum = Estimate::exact(together_per_sec(row));
             lines.front = lines.front.or_else(|| row.front.clone());
             lines.through.push(self.point(index, held_sec));
             lines.alone.push(LinePoint { at: held_sec, throughput: sum, lower_bound: false });

@@ -10,7 +10,7 @@ const APART: f64 = 1.25;
 /// A row that is used for others, with what was found in it.
 pub(crate) type Pair<'a> = (&'a TableRow, &'a RowFinding);
 
-/// One tier in one row.
+/// One tier in one row, by what each of its machines uses.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TableTier {
     pub name: String,
@@ -21,17 +21,13 @@ pub struct TableTier {
     pub cpu_ratio: Option<f64>,
     /// CPU used by each process that can use one core at most, 1 being that core.
     pub core_ratio: Option<f64>,
-    /// Bits per second that reach each machine.
     pub in_bits_per_sec: Option<f64>,
-    /// Bits per second that leave each machine.
     pub out_bits_per_sec: Option<f64>,
     /// What the link of each machine carries each way.
     pub link_bits_per_sec: Option<f64>,
     /// What the link of each machine carries both ways together, where it is sold so.
     pub link_both_bits_per_sec: Option<f64>,
-    /// Packets per second that reach each machine.
     pub in_packets_per_sec: Option<f64>,
-    /// Packets per second that leave each machine.
     pub out_packets_per_sec: Option<f64>,
     /// Packets per second that the link of each machine carries each way.
     pub link_packets_per_sec: Option<f64>,
@@ -47,15 +43,12 @@ pub struct TableTier {
 /// One row of a table; what the table does not say is `None`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TableRow {
-    /// What the row is called.
     pub label: String,
     /// Which rows are of the same requests; those of another group cost something else.
     pub group: Option<String>,
-    /// Requests per second.
     pub throughput_per_sec: f64,
     /// Connections, or requests under way.
     pub connections: Option<f64>,
-    /// Mean response time in seconds.
     pub response_sec: Option<f64>,
     /// How long the target holds a request by order of the test, in seconds.
     pub held_sec: Option<f64>,
@@ -73,7 +66,6 @@ pub struct TableRow {
 /// What was found for one row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowFinding {
-    /// What the row is called.
     pub label: String,
     /// What limits it.
     pub verdict: Verdict,
@@ -82,12 +74,12 @@ pub struct RowFinding {
 }
 
 /// True for two figures that cannot be distinguished.
-pub(super) fn alike(a: f64, b: f64) -> bool {
+pub(crate) fn alike(a: f64, b: f64) -> bool {
     a.max(b) <= (1.0 + TIE) * a.min(b)
 }
 
 /// True for two figures that differ enough to tell a law.
-pub(super) fn apart(a: f64, b: f64) -> bool {
+pub(crate) fn apart(a: f64, b: f64) -> bool {
     a.max(b) > 0.0 && a.max(b) >= APART * a.min(b)
 }
 
@@ -108,8 +100,19 @@ impl TableRow {
         self.tiers.iter().filter(|tier| tier.is_there())
     }
 
+    /// A tier that takes part.
+    pub(crate) fn tier(&self, name: &str) -> Option<&TableTier> {
+        self.present().find(|tier| tier.name == name)
+    }
+
+    /// True for a row of requests that cost the same.
+    pub(crate) fn is_of_same_requests(&self, other: &Self) -> bool {
+        (&self.group, self.held_sec, self.response_bytes)
+            == (&other.group, other.held_sec, other.response_bytes)
+    }
+
     /// True for the same arrangement under another load.
-    pub(super) fn is_same_target(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_target(&self, other: &Self) -> bool {
         let arranged =
             |row: &Self| row.tiers.iter().map(|tier| (tier.name.clone(), tier.instances)).collect::<Vec<_>>();
         let fixed = |row: &Self| (row.held_sec, row.response_bytes, row.cores);
@@ -117,7 +120,7 @@ impl TableRow {
     }
 
     /// True if it was made with more load than another row.
-    pub(super) fn is_loaded_more_than(&self, other: &Self) -> bool {
+    pub(crate) fn is_loaded_more_than(&self, other: &Self) -> bool {
         let more = |of: fn(&Self) -> Option<f64>| of(self).zip(of(other)).is_some_and(|(a, b)| a > b);
         more(|row| row.load_machines) || more(|row| row.connections)
     }

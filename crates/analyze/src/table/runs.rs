@@ -8,12 +8,12 @@ use plimsoll_plan::RowSpec;
 use super::explain::{TableFindings, concluded};
 use super::row::{RowFinding, TableRow, TableTier};
 use crate::capacity::tiers::{self, TierRow, TierUse};
+use crate::groups::grouped;
 use crate::{Findings, Limit, StepSummary, Verdict};
 
 /// One run of a plan file, as far as rows are made of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RowRun {
-    /// What the run is in the table.
     pub spec: RowSpec,
     /// What was measured, at the step of the highest throughput.
     pub measured: TierRow,
@@ -25,16 +25,13 @@ pub struct RowRun {
     pub under_way_most: u32,
     /// The processors of the target's host, if it is capped.
     pub target_cores: Option<f64>,
-    /// What limits.
     pub verdict: Verdict,
 }
 
 /// The rows of a file's runs, and what they say together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRows {
-    /// The rows, in the order of the runs.
     pub rows: Vec<TableRow>,
-    /// The run of each row.
     pub runs: Vec<RowRun>,
     /// What was found: the verdicts of the runs, and conclusions.
     pub found: TableFindings,
@@ -157,16 +154,10 @@ fn alone<'a>(row: &RowRun, runs: &'a [RowRun]) -> Vec<(&'a str, &'a RowRun)> {
         return Vec::new();
     }
     let per_sec = |run: &RowRun| run.measured.throughput.value;
-    let mut fastest: Vec<(&str, &RowRun)> = Vec::new();
-    for run in of_case {
-        let name = run.spec.alone.as_deref().unwrap_or_default();
-        match fastest.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, best)) if per_sec(best) >= per_sec(run) => {}
-            Some((_, best)) => *best = run,
-            None => fastest.push((name, run)),
-        }
-    }
-    fastest
+    let of_hosts = grouped(of_case, |a, b| a.spec.alone == b.spec.alone).into_iter();
+    let fastest =
+        of_hosts.filter_map(|runs| runs.into_iter().rev().max_by(|a, b| per_sec(a).total_cmp(&per_sec(b))));
+    fastest.map(|run| (run.spec.alone.as_deref().unwrap_or_default(), run)).collect()
 }
 
 /// The rows that cannot be compared with what their hosts carry alone: there the generator was the limit, or throughput was

@@ -2,6 +2,7 @@
 
 use super::context::RuleContext;
 use crate::findings::{Advice, Claim, Estimate, Evidence, Limit, Place, Suspect};
+use crate::groups::firsts;
 
 /// How well a candidate is founded, the weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,12 +112,5 @@ fn by_rank(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
 /// The best candidate for each limit of a host, by rank.
 pub(super) fn once_each(mut all: Vec<Candidate>) -> Vec<Candidate> {
     all.sort_by(by_rank);
-    let mut kept: Vec<Candidate> = Vec::new();
-    for candidate in all {
-        let is_same = |known: &Candidate| known.limit == candidate.limit && known.host() == candidate.host();
-        if !kept.iter().any(is_same) {
-            kept.push(candidate);
-        }
-    }
-    kept
+    firsts(all, |a, b| a.limit == b.limit && a.host() == b.host())
 }

@@ -1,102 +1,131 @@
-//! One run as the rules see it: what was measured and observed, at the step that decides.
+//! What was observed as the rules see it: at the load that is judged.
 
 use std::collections::BTreeSet;
 
-use plimsoll_record::{Source, Subject};
+use plimsoll_record::{Metric, Source, Subject};
 
 use super::bounds;
-use super::case::{Case, Watched, at};
-use crate::findings::{At, Evidence, Observation, StepSummary, Used};
+use crate::TableRow;
+use crate::findings::{At, Estimate, Evidence, Observation, Place, StepSummary, Used};
 use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
-use crate::hosts::topology::flow::Flow;
 use crate::hosts::track::Span;
-use crate::hosts::tracks::{GENERATOR, StepSamples};
+use crate::hosts::tracks::GENERATOR;
 use crate::hosts::usage::compute::cpu_of;
 use crate::hosts::utilisation::{BUSY, FREE};
+use crate::observations::Observations;
 
-/// One run, as the rules see it.
+/// What was observed, and the load that is judged.
 #[derive(Clone, Copy)]
 pub(crate) struct RuleContext<'a> {
-    pub(crate) case: &'a Case<'a>,
-    pub(crate) samples: &'a StepSamples<'a>,
-    pub(crate) resources: &'a [Resource],
-    pub(crate) flow: &'a Flow,
-    /// Index of the step that decides.
-    pub(crate) step: usize,
+    pub(crate) obs: &'a Observations<'a>,
+    /// Index of the load that is judged.
+    pub(crate) load: usize,
 }
 
 impl<'a> RuleContext<'a> {
-    /// The run at one of its steps.
-    pub(crate) fn new(case: &'a Case<'a>, watched: &Watched<'a>, step: usize) -> Self {
-        Self { case, samples: watched.samples, resources: watched.resources, flow: watched.flow, step }
+    /// All steps of a run; none of a table.
+    pub(crate) fn steps(&self) -> &'a [StepSummary] {
+        self.obs.steps()
     }
 
-    /// The step that decides.
-    pub(crate) fn decisive(&self) -> &'a StepSummary {
-        &self.case.steps[self.step]
+    /// What was counted in the load that is judged; `None` for a row of a table.
+    pub(crate) fn step(&self) -> Option<&'a StepSummary> {
+        self.steps().get(self.load)
     }
 
-    /// When it was measured.
+    /// The row that is judged; `None` for a step of a run.
+    pub(crate) fn row_of_table(&self) -> Option<&'a TableRow> {
+        self.obs.rows.get(self.load).copied()
+    }
+
+    /// Connections of the step, by which its load can be repeated.
+    pub(crate) fn connections(&self) -> Option<u32> {
+        self.step().map(|step| step.connections)
+    }
+
+    /// The target by its URL's authority.
+    pub(crate) fn target(&self) -> Place {
+        self.obs.target()
+    }
+
+    /// When the load was measured, by the clock of the samples.
     pub(crate) fn span(&self) -> Span {
-        self.samples.spans[self.step]
+        self.obs.spans.get(self.load).copied().unwrap_or_default()
     }
 
-    /// Its throughput in requests per second.
+    /// Requests per second.
     pub(crate) fn throughput(&self) -> f64 {
-        self.decisive().throughput.value
+        self.throughput_estimate().value
     }
 
-    /// Where evidence of the deciding step stands.
+    /// The same with its interval.
+    pub(crate) fn throughput_estimate(&self) -> Estimate {
+        self.obs.loads[self.load].throughput
+    }
+
+    /// Where evidence of the load stands.
     pub(crate) fn at(&self) -> At {
-        at(self.decisive())
+        self.obs.loads[self.load].at.clone()
     }
 
-    /// Evidence from the deciding step.
+    /// Evidence from the load.
     pub(crate) fn row(&self, observed: Observation, value: f64, of: Option<f64>) -> Evidence {
         Evidence { observed, value, of, at: self.at() }
     }
 
-    /// The share of something that was used in the deciding step, as evidence.
+    /// The load of the generator itself, as evidence.
+    pub(crate) fn generator_row(&self) -> Option<Evidence> {
+        Some(self.obs.run?.generator_row(self.step()?))
+    }
+
+    /// The share of something that was used, as evidence.
     pub(crate) fn share_row(&self, observed: Observation, share: f64) -> Evidence {
         self.row(observed, share, Some(1.0))
     }
 
     /// The use of a host's CPU, as evidence.
     pub(crate) fn cpu_row(&self, host: &str) -> Option<Evidence> {
-        let used = self.cpu_share(host)?;
+        let used = self.utilisation(self.cpu(host)?)?;
         Some(self.share_row(Observation::Cpu { host: host.to_owned() }, used))
     }
 
     /// A resource with the share of it that was used.
-    pub(crate) fn use_of(&self, resource: &Resource, share: f64) -> ResourceUse {
-        ResourceUse { resource: resource.id(), share }
+    pub(crate) fn use_of(&self, resource: &Resource) -> ResourceUse {
+        ResourceUse { resource: resource.id(), share: self.utilisation(resource).unwrap_or_default() }
     }
 
-    /// How much of a resource was used, with what that is for each request.
+    /// How much of a resource was used, with what that is for each request. What one machine of a tier uses is no cost of a request:
+    /// it serves only a part of them.
     pub(crate) fn used(&self, resource: &Resource) -> Used {
         let per_sec = self.throughput();
-        let spent = resource.used[self.step].filter(|_| per_sec > 0.0);
+        let spent = resource.used[self.load].filter(|_| per_sec > 0.0 && self.obs.rows.is_empty());
         Used { per_request: spent.map(|spent| spent / per_sec), ..self.used_by_law(resource) }
     }
 
     /// The same, with what a request uses by the utilisation law.
     pub(crate) fn used_by_law(&self, resource: &Resource) -> Used {
+        let demand = resource.demand.filter(|_| self.obs.rows.is_empty());
         Used {
-            share: self.share(resource).unwrap_or_default(),
+            share: self.utilisation(resource).unwrap_or_default(),
             capacity: resource.capacity.unwrap_or_default(),
             per_sec: self.throughput(),
-            per_request: resource.demand.map(|demand| demand.per_request.value),
+            per_request: demand.map(|demand| demand.per_request.value),
         }
     }
 
-    /// The share of a resource that was used in the deciding step.
+    /// The share of its capacity that was used, as it is shown.
+    fn utilisation(&self, resource: &Resource) -> Option<f64> {
+        resource.utilisation(self.load)
+    }
+
+    /// The share that was used of what can be used, by which a resource is judged.
     pub(crate) fn share(&self, resource: &Resource) -> Option<f64> {
-        resource.utilisation(self.step)
+        Some(resource.used[self.load]? / self.obs.usable(resource)?)
     }
 
     /// The resources of all hosts but the generator's.
     pub(crate) fn of_target(&self) -> impl Iterator<Item = &'a Resource> {
-        let resources = self.resources;
+        let resources = &self.obs.resources;
         resources.iter().filter(|resource| resource.host != GENERATOR)
     }
 
@@ -105,9 +134,14 @@ impl<'a> RuleContext<'a> {
         self.of_target().filter(move |resource| resource.kind == kind)
     }
 
+    /// The CPUs of all hosts.
+    pub(crate) fn cpus(&self) -> impl Iterator<Item = &'a Resource> {
+        self.of_kind(ResourceKind::Cpu).chain(self.of_kind(ResourceKind::Machine))
+    }
+
     /// The CPU of a host.
     pub(crate) fn cpu(&self, host: &str) -> Option<&'a Resource> {
-        self.of_kind(ResourceKind::Cpu).find(|resource| resource.host == host)
+        self.cpus().find(|resource| resource.host == host)
     }
 
     /// The share of a host's CPU that was used.
@@ -115,17 +149,27 @@ impl<'a> RuleContext<'a> {
         self.cpu(host).and_then(|resource| self.share(resource))
     }
 
+    /// True if the CPU of a host was observed.
+    pub(crate) fn is_cpu_known(&self) -> bool {
+        self.hosts().iter().any(|host| self.cpu_share(host).is_some())
+    }
+
+    /// How fast a counter of a host itself grew, per second.
+    pub(crate) fn rate(&self, host: &str, metric: Metric) -> Option<f64> {
+        self.obs.hosts.track(host, metric.source, Subject::Host)?.per_sec(metric, self.span())
+    }
+
     /// Cores used by all watched processes of one name on a host, or of all names.
     pub(crate) fn cores_of_processes(&self, host: &str, name: Option<&str>, span: Span) -> Option<f64> {
         let ours = |subject: &Subject<'_>| name.is_none_or(|name| subject.name() == name);
-        let tracks = self.samples.hosts.of(host, Source::Process).filter(|(subject, _)| ours(subject));
+        let tracks = self.obs.hosts.of(host, Source::Process).filter(|(subject, _)| ours(subject));
         tracks.filter_map(|(_, track)| cpu_of(track, span)).reduce(|a, b| a + b)
     }
 
     /// Watched processes of a host by name, with the cores that all of one name used, the busiest first.
     pub(crate) fn processes(&self, host: &str) -> Vec<(&'a str, f64)> {
         let names: BTreeSet<&str> =
-            self.samples.hosts.of(host, Source::Process).map(|(subject, _)| subject.name()).collect();
+            self.obs.hosts.of(host, Source::Process).map(|(subject, _)| subject.name()).collect();
         let cores = |name: &'a str| Some((name, self.cores_of_processes(host, Some(name), self.span())?));
         let mut all: Vec<(&str, f64)> = names.into_iter().filter_map(cores).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -135,25 +179,26 @@ impl<'a> RuleContext<'a> {
     /// The share of its periods in which the control group of a resource was out of quota.
     pub(crate) fn throttled(&self, resource: &Resource) -> Option<f64> {
         let runs_code = matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota);
-        let group = self
-            .samples
-            .hosts
-            .track(&resource.host, Source::Cgroup, resource.subject())
-            .filter(|_| runs_code)?;
+        let group =
+            self.obs.hosts.track(&resource.host, Source::Cgroup, resource.subject()).filter(|_| runs_code)?;
         group.throttled(self.span())
     }
 
-    /// The names of the watched hosts.
+    /// True if the control group of a resource was out of quota in most periods.
+    pub(crate) fn is_throttled(&self, resource: &Resource) -> bool {
+        self.throttled(resource).is_some_and(|part| part >= bounds::THROTTLED)
+    }
+
+    /// The names of the watched hosts, or of the tiers of a row.
     pub(crate) fn hosts(&self) -> Vec<&'a str> {
-        self.samples.hosts.names().into_iter().collect()
+        self.obs.hosts_of(self.load)
     }
 
     /// What is between free and busy, or free on average and held up in most periods, and so cannot be ruled out.
     pub(crate) fn nearly_full(&self) -> Vec<&'a Resource> {
         let near = |resource: &&Resource| {
             let share = self.share(resource);
-            let throttled = || self.throttled(resource).is_some_and(|ratio| ratio >= bounds::THROTTLED);
-            share.is_some_and(|share| share < BUSY && (share >= FREE || throttled()))
+            share.is_some_and(|share| share < BUSY && (share >= FREE || self.is_throttled(resource)))
         };
         self.of_target().filter(|resource| resource.kind.is_spent()).filter(near).collect()
     }

@@ -2,29 +2,29 @@
 //!
 //! Rules are asked in stages, and the first stage with an answer gives the verdict:
 //!
-//! | stage | asks | plateau | failing | one level |
-//! | --- | --- | --- | --- | --- |
-//! | used up | cpu, thread, quota, memory, link, disk cap | first | second | first |
-//! | turned away | refusals, connections, closed connections | second | first | second |
-//! | waiting | memory, disk, lock, thread, pool, dependency | third | – | – |
+//! | stage | asks | plateau | failing | one level | row of a table |
+//! | --- | --- | --- | --- | --- | --- |
+//! | used up | cpu, thread, quota, memory, link, disk cap | first | second | first | first |
+//! | turned away | refusals, connections, closed connections | second | first | second | – |
+//! | waiting | memory, disk, lock, thread, pool, dependency | third | – | – | – |
+//! | other rows | tiers alone, more load, held requests | – | – | – | second |
 //!
 //! Within the stage "used up" one candidate displaces another that shows the same thing less exactly ([`displaces`]); of
 //! the rest the best founded and then the fullest is the verdict, and those that limit at about the same throughput are
 //! alternatives. On a plateau, two things come before what is used up: anything, where that is used whatever the load
 //! ([`Basis::Polled`]), and observed refusals, where it is not known to be used by requests.
 
-use super::bounds;
 use super::candidate::{Basis, Candidate, once_each};
 use super::context::RuleContext;
-use super::excluded::{excluded, unobserved};
 use super::facts::concurrency::{Concurrency, concurrency};
 use super::facts::queue::{self, Queue};
+use super::facts::rows::Alone;
 use super::facts::spent::{Named, runs_code};
 use super::facts::threads::{self, MAX_TURNS};
 use super::next::next;
 use super::rules::{
     closed, connections, cpu, dependency, disk, link, lock, memory, other_processes, pool, quota, refused,
-    thread,
+    rows, thread,
 };
 use crate::findings::{Advice, Confidence, Limit, Verdict};
 use crate::hosts::utilisation::{FULL, TIE};
@@ -38,6 +38,8 @@ pub(super) enum Ground {
     Failing,
     /// One level only, so that it is not known whether more load would give more.
     OneLevel,
+    /// A row of a table: one load, next to rows of other loads and arrangements.
+    Row,
 }
 
 /// What was decided, with what could not be distinguished from it.
@@ -55,13 +57,40 @@ pub(super) fn limit(ctx: &RuleContext<'_>, ground: Ground) -> Option<Verdict> {
         Ground::Plateau => on_plateau(ctx),
         Ground::Failing => turned_away(ctx).or_else(|| used_up(ctx)),
         Ground::OneLevel => used_up(ctx).or_else(|| turned_away(ctx)),
+        Ground::Row => used_up(ctx).or_else(|| among_rows(ctx)),
     }?;
     let mut verdict = found.verdict(ctx);
-    if ground == Ground::OneLevel {
+    if matches!(ground, Ground::OneLevel | Ground::Row) {
         verdict.confidence = Confidence::Inferred;
+    }
+    if ground == Ground::OneLevel {
         verdict.advice.push(Advice::Sweep);
     }
     Some(verdict)
+}
+
+/// What other rows of a table show of a row. Tiers that carry what they carry alone do so by a pool where another time tells
+/// its size.
+fn among_rows(ctx: &RuleContext<'_>) -> Option<Decided> {
+    let row = ctx.row_of_table()?;
+    let found = match Alone::new(row) {
+        Some(alone) if ctx.throughput() < (1.0 - TIE) * alone.together_per_sec => {
+            Some(rows::front(ctx, row, alone))
+        }
+        Some(alone) => {
+            let pool = rows::pool(ctx, row, alone.tiers.clone(), true);
+            let all = rows::all_of_alone(ctx, alone);
+            Some(match pool {
+                Some(pool) => Candidate { evidence: [all.evidence, pool.evidence].concat(), ..pool },
+                None => all,
+            })
+        }
+        None => rows::not_pushed(ctx, row).or_else(|| {
+            let first = row.present().map(|tier| tier.name.clone()).take(1).collect();
+            rows::pool(ctx, row, first, false)
+        }),
+    };
+    found.map(Decided::alone)
 }
 
 fn on_plateau(ctx: &RuleContext<'_>) -> Option<Decided> {
@@ -103,12 +132,12 @@ impl Decided {
     fn verdict(self, ctx: &RuleContext<'_>) -> Verdict {
         let named = self.named();
         let (next_limit, busiest_other) = (next(ctx, &named), ctx.busiest_but(&named));
-        let excluded = excluded(ctx, &named);
+        let excluded = ctx.excluded(&named);
         let is_measured = self.main.is_observed() && self.also.is_empty();
         let also = self.also.iter().map(|candidate| candidate.suspect(ctx)).collect();
         let mut evidence = self.main.evidence;
         evidence.extend(self.also.into_iter().flat_map(|candidate| candidate.evidence));
-        evidence.push(ctx.case.generator_row(ctx.decisive()));
+        evidence.extend(ctx.generator_row());
         let confidence = if is_measured { Confidence::Measured } else { Confidence::Inferred };
         Verdict {
             size: self.main.size,
@@ -228,7 +257,7 @@ fn turned_away(ctx: &RuleContext<'_>) -> Option<Decided> {
 /// that threads share, threads that compute all the time, a lock by the requests that were read; then connections that were
 /// not accepted, what is passed on to and slower under load; and a pool where nothing else explains it.
 fn waiting(ctx: &RuleContext<'_>) -> Option<Decided> {
-    if !ctx.hosts().iter().any(|host| ctx.cpu_share(host).is_some()) {
+    if !ctx.is_cpu_known() {
         return None;
     }
     let at_once = concurrency(ctx)?;
@@ -239,7 +268,7 @@ fn waiting(ctx: &RuleContext<'_>) -> Option<Decided> {
     };
     found.also.extend(ctx.nearly_full().into_iter().map(|resource| super::next::nearly(ctx, resource)));
     found.also.append(&mut found.main.alternatives);
-    if !unobserved(ctx).is_empty() {
+    if ctx.is_a_cpu_unknown() {
         found.main.basis = found.main.basis.min(Basis::Inferred);
     }
     Some(found)
@@ -262,7 +291,7 @@ fn waited_for(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Opt
     let mut also = Vec::new();
     if at_once.flat {
         also.push(Candidate::named(Limit::Pool, main.place.clone()));
-        also.push(Candidate::named(Limit::Bandwidth, ctx.case.target()));
+        also.push(Candidate::named(Limit::Bandwidth, ctx.target()));
         main.advice.push(Advice::BeginLower);
     }
     Some(Decided { main, also })
@@ -312,7 +341,7 @@ fn is_empty(ctx: &RuleContext<'_>, full: &Candidate) -> bool {
     let held_up = || {
         let groups = ctx.of_target().filter(|resource| resource.kind.limit() == full.limit);
         let mut ours = groups.filter(|resource| resource.host == full.host());
-        ours.any(|group| ctx.throttled(group).is_some_and(|part| part >= bounds::THROTTLED))
+        ours.any(|group| ctx.is_throttled(group))
     };
     full.share() * (1.0 + TIE) >= 1.0 || held_up()
 }

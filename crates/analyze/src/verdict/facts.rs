@@ -4,8 +4,8 @@
 pub(super) mod attribution;
 pub(super) mod concurrency;
 pub(super) mod cpu;
-pub(super) mod disk;
 pub(super) mod queue;
+pub(super) mod rows;
 pub(super) mod served;
 pub(super) mod spent;
 pub(super) mod threads;

@@ -3,9 +3,9 @@
 use plimsoll_plan::{Load, Plan};
 use plimsoll_record::FailureKind;
 
-use super::case::{Case, at, row};
 use crate::findings::{Advice, Confidence, Evidence, Limit, Observation, StepSummary, Verdict};
 use crate::load::requests::wants_status;
+use crate::observations::Case;
 use crate::remedy::failure_advice;
 
 /// The first of those that came most often, so that the same counts always name the same.
@@ -35,7 +35,7 @@ pub(super) fn failures(case: &Case<'_>, step: &StepSummary) -> (Vec<Evidence>, V
     let mut advice = Vec::new();
     let ended = step.counts.ended() as f64;
     let mut add = |observed, count: u64, what| {
-        rows.push(row(observed, count as f64, Some(ended), at(step)));
+        rows.push(Evidence::new(observed, count as f64, Some(ended), step.at()));
         advice.push(what);
     };
     if let Some((kind, count)) = main_failure(step) {
@@ -71,8 +71,8 @@ pub(super) fn lost(case: &Case<'_>, step: &StepSummary) -> Verdict {
 /// Answers took longer than the steps, so nothing is known of throughput.
 pub(super) fn all_late(case: &Case<'_>, last: &StepSummary) -> Verdict {
     let evidence = vec![
-        row(Observation::MeanLatency, last.latency.mean_ns / 1e9, None, at(last)),
-        row(Observation::TimeUnderLoad, last.measured_sec, None, at(last)),
+        Evidence::new(Observation::MeanLatency, last.latency.mean_ns / 1e9, None, last.at()),
+        Evidence::new(Observation::TimeUnderLoad, last.measured_sec, None, last.at()),
     ];
     let advice = match &case.plan.load {
         Load::Single { .. } => Advice::LongerRun,

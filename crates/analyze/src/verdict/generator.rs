@@ -3,16 +3,18 @@
 use plimsoll_record::{Source, Subject};
 
 use super::candidate::Candidate;
-use super::case::{Case, at, row};
 use super::context::RuleContext;
 use super::facts::spent::runs_code;
 use super::next::nearly;
-use crate::findings::{Advice, At, Claim, Confidence, Evidence, Limit, Observation, Place, Verdict};
+use crate::findings::{
+    Advice, At, Claim, Confidence, Evidence, Limit, Observation, Place, StepSummary, Verdict,
+};
 use crate::generator::health::GeneratorReason;
 use crate::hosts::demand::Law;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::tracks::GENERATOR;
 use crate::hosts::utilisation::{BUSY, TIE};
+use crate::observations::Case;
 
 /// True for what a target can cause as well: segments are lost on its link too, and a client waits where a server lets go
 /// of connections. Where a host is at its end, that comes first.
@@ -42,12 +44,12 @@ pub(super) fn host_limited(ctx: &RuleContext<'_>) -> Option<Verdict> {
     if !ctx.is_long_enough() {
         return None;
     }
-    let own_group = ctx.samples.hosts.track(GENERATOR, Source::Cgroup, Subject::Host).is_some();
+    let own_group = ctx.obs.hosts.track(GENERATOR, Source::Cgroup, Subject::Host).is_some();
     let is_judged = |resource: &&Resource| match resource.kind {
         ResourceKind::Cpu => own_group,
-        kind => matches!(kind.limit(), Limit::Bandwidth | Limit::Packets),
+        kind => kind.is_of_link(),
     };
-    let mut ours = ctx.resources.iter().filter(|resource| resource.host == GENERATOR).filter(is_judged);
+    let mut ours = ctx.obs.resources.iter().filter(|resource| resource.host == GENERATOR).filter(is_judged);
     let (resource, share) = ours.find_map(|resource| Some((resource, full(ctx, resource)?)))?;
     let is_as_full = |other: &&Resource| full(ctx, other).is_some_and(|other| other >= (1.0 - TIE) * share);
     let rivals: Vec<&Resource> = ctx.of_target().filter(is_as_full).collect();
@@ -59,17 +61,12 @@ pub(super) fn host_limited(ctx: &RuleContext<'_>) -> Option<Verdict> {
 }
 
 fn full_host(ctx: &RuleContext<'_>, (resource, share): (&Resource, f64), rivals: &[&Resource]) -> Verdict {
+    let rival = rivals.first().map(|rival| ctx.use_of(rival));
     let rivals: Vec<Candidate> = rivals.iter().map(|rival| nearly(ctx, rival)).collect();
-    let rival = rivals.first().and_then(|rival| match &rival.evidence.first()?.observed {
-        Observation::Resource(resource) => {
-            Some(crate::hosts::resource::ResourceUse { resource: resource.clone(), share: rival.share() })
-        }
-        _ => None,
-    });
     let own = ctx.share_row(Observation::Resource(resource.id()), share);
     let confidence = if rivals.is_empty() { Confidence::Measured } else { Confidence::Inferred };
     Verdict {
-        claim: Some(Claim::GeneratorFull { used: ctx.use_of(resource, share), rival }),
+        claim: Some(Claim::GeneratorFull { used: ctx.use_of(resource), rival }),
         also: rivals.iter().map(|rival| rival.suspect(ctx)).collect(),
         evidence: std::iter::once(own).chain(rivals.into_iter().flat_map(|rival| rival.evidence)).collect(),
         advice: vec![Advice::MoreForGenerator(resource.id())],
@@ -90,7 +87,7 @@ pub(super) fn generator_limited(case: &Case<'_>) -> Verdict {
     let reasons = &case.generator.reasons;
     let is_own = |reason: &GeneratorReason| !may_be_the_targets(reason);
     let confidence = if reasons.iter().any(is_own) { Confidence::Measured } else { Confidence::Inferred };
-    let place = case.steps.get(case.deciding()).map_or(At::Nowhere, at);
+    let place = case.steps.get(case.deciding()).map_or(At::Nowhere, StepSummary::at);
     Verdict {
         evidence: reasons.iter().map(|reason| reason_row(reason, &place)).collect(),
         advice: reasons.iter().copied().map(Advice::Generator).collect(),
@@ -117,5 +114,5 @@ fn reason_row(reason: &GeneratorReason, at: &At) -> Evidence {
             (per_worker_per_sec, Some(ceiling_per_sec))
         }
     };
-    row(Observation::Generator(*reason), value, of, at.clone())
+    Evidence::new(Observation::Generator(*reason), value, of, at.clone())
 }

@@ -4,15 +4,14 @@
 //! holds it is looked for as on a plateau. Else nothing limits yet, and what is busy or comes next is named.
 
 use super::bounds;
-use super::case::Case;
 use super::context::RuleContext;
 use super::decide::{self, Ground};
-use super::excluded::all_excluded;
 use super::load::{gain_row, grew};
 use super::next;
 use crate::findings::{Advice, Confidence, Knee, Limit, StepSummary, Verdict};
 use crate::hosts::utilisation::TIE;
 use crate::load::knee::usable;
+use crate::observations::Case;
 
 /// The most load over the least, from which on throughput that hardly differs does not follow it: three doublings, each of which
 /// would have to gain 5 % to go on growing.
@@ -44,13 +43,13 @@ pub(super) fn with_hosts(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
         Confidence::Measured if !also.is_empty() => Confidence::Inferred,
         other => other,
     };
-    Verdict { next_limit, also, confidence, excluded: all_excluded(ctx), ..base }
+    Verdict { next_limit, also, confidence, excluded: ctx.excluded(&[]), ..base }
 }
 
 /// Throughput that did not follow the load, though the last step was a little higher. Nothing is certain, for there was no
 /// plateau.
 fn level(ctx: &RuleContext<'_>) -> Option<Verdict> {
-    let is_level = hardly_differs(&usable(ctx.case.steps), ctx.throughput()) || !grew(ctx.case.steps);
+    let is_level = hardly_differs(&usable(ctx.steps()), ctx.throughput()) || !grew(ctx.steps());
     let found = if is_level { decide::limit(ctx, Ground::Plateau) } else { None };
     let found = found.filter(|found| !is_the_load(ctx, found))?;
     Some(Verdict { confidence: Confidence::Inferred, ..found })
@@ -58,9 +57,9 @@ fn level(ctx: &RuleContext<'_>) -> Option<Verdict> {
 
 /// A pool as large as what is under way: X·S₀ is the load, where S₀ is of the step itself.
 fn is_the_load(ctx: &RuleContext<'_>, found: &Verdict) -> bool {
-    let step = ctx.decisive();
-    let under_way = f64::from(step.connections) * f64::from(step.depth);
-    found.limit == Limit::Pool && found.size.is_some_and(|size| size.value >= (1.0 - TIE) * under_way)
+    let under_way = ctx.step().map(|step| f64::from(step.connections) * f64::from(step.depth));
+    let is_load = |under_way| found.size.is_some_and(|size| size.value >= (1.0 - TIE) * under_way);
+    found.limit == Limit::Pool && under_way.is_some_and(is_load)
 }
 
 /// True if throughput was nearly as high with a small part of the load.

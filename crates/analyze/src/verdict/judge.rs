@@ -4,21 +4,20 @@ use plimsoll_plan::Load;
 use plimsoll_record::StepEnd;
 
 use super::bounds;
-use super::case::{Case, Watched};
 use super::context::RuleContext;
 use super::decide::{self, Ground};
-use super::excluded::all_excluded;
 use super::failures::{all_failed, all_late, failing, lost};
 use super::generator::{self, generator_limited};
 use super::growing::{self, still_growing};
-use super::load::{nothing_ran, one_level, open_loop, plateau};
+use super::load::{nothing_ran, one_level, open_loop, plateau, unexplained};
 use crate::findings::answered_late;
 use crate::findings::{Advice, Confidence, Knee, Limit, Observation, StepSummary, Verdict};
 use crate::load::knee::{counts_for_capacity, whole};
+use crate::observations::{Case, Observations};
 
 /// The verdict on a run. In this order: nothing answered, the target lost, answers too late; the generator's own limit; what
 /// the load and the hosts show.
-pub(crate) fn verdict(case: &Case<'_>, watched: &Watched<'_>) -> Verdict {
+pub(crate) fn of_run(case: &Case<'_>, obs: &Observations<'_>) -> Verdict {
     let Some(last) = case.steps.last() else { return nothing_ran(case) };
     if case.steps.iter().all(|step| step.counts.ok == 0) {
         return all_failed(case, last);
@@ -29,10 +28,15 @@ pub(crate) fn verdict(case: &Case<'_>, watched: &Watched<'_>) -> Verdict {
     if answered_late(case.steps) {
         return all_late(case, last);
     }
-    let deciding = RuleContext::new(case, watched, case.deciding());
-    own_limit(&deciding).unwrap_or_else(|| {
-        of_target(case, last, &deciding, &RuleContext { step: case.steps.len() - 1, ..deciding })
-    })
+    let deciding = RuleContext { obs, load: case.deciding() };
+    let at_last = RuleContext { obs, load: case.steps.len() - 1 };
+    own_limit(case, &deciding).unwrap_or_else(|| of_target(case, last, &deciding, &at_last))
+}
+
+/// The verdict on a row of a table, which has one load and no run.
+pub(crate) fn of_row(obs: &Observations<'_>, row: usize) -> Verdict {
+    let ctx = RuleContext { obs, load: row };
+    with_hosts(unexplained(&ctx), &ctx, Ground::Row)
 }
 
 fn of_target(
@@ -67,8 +71,8 @@ fn growing(case: &Case<'_>, (last, knee): (&StepSummary, Option<&Knee>), ctx: &R
 
 /// The generator's own limit, which comes before all others: what it reports of itself, and what was observed of its host.
 /// A reason that a target can give it too, or that only delays, stands back where a host of the target's is at its end.
-fn own_limit(ctx: &RuleContext<'_>) -> Option<Verdict> {
-    let reasons = &ctx.case.generator.reasons;
+fn own_limit(case: &Case<'_>, ctx: &RuleContext<'_>) -> Option<Verdict> {
+    let reasons = &case.generator.reasons;
     if reasons.is_empty() {
         return generator::host_limited(ctx);
     }
@@ -79,7 +83,7 @@ fn own_limit(ctx: &RuleContext<'_>) -> Option<Verdict> {
             && (is_shared || only_delays && found.limit.is_whatever_the_pace())
     };
     let found = if only_delays { decide::limit(ctx, Ground::Plateau).filter(counts) } else { None };
-    Some(found.unwrap_or_else(|| generator_limited(ctx.case)))
+    Some(found.unwrap_or_else(|| generator_limited(case)))
 }
 
 /// A window too short to show anything of hosts: what they seem to show may be one tick of their clocks.
@@ -87,11 +91,14 @@ fn too_short(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
     if ctx.hosts().is_empty() && base.limit == Limit::Unknown {
         return base;
     }
-    let measured_sec = ctx.decisive().measured_sec;
-    let mut evidence = base.evidence;
-    evidence.insert(0, ctx.row(Observation::MeasuredTime, measured_sec, Some(bounds::MIN_WINDOW_SEC)));
-    let advice = vec![Advice::TooShort];
-    Verdict { evidence, advice, ..ctx.case.verdict(Limit::Unknown, Confidence::Unknown) }
+    let time = ctx
+        .step()
+        .map(|step| ctx.row(Observation::MeasuredTime, step.measured_sec, Some(bounds::MIN_WINDOW_SEC)));
+    Verdict {
+        evidence: time.into_iter().chain(base.evidence).collect(),
+        advice: vec![Advice::TooShort],
+        ..Verdict::new(Limit::Unknown, ctx.target(), Confidence::Unknown)
+    }
 }
 
 /// What the hosts show of a target that was pushed to its limit, followed by what the load shows.
@@ -103,7 +110,7 @@ fn with_hosts(base: Verdict, ctx: &RuleContext<'_>, ground: Ground) -> Verdict {
         return base;
     }
     let Some(mut found) = decide::limit(ctx, ground) else {
-        return Verdict { excluded: all_excluded(ctx), ..base };
+        return Verdict { excluded: ctx.excluded(&[]), ..base };
     };
     // The verdict has a row on the generator of its own.
     let of_load = base.evidence.into_iter().filter(|row| row.observed != Observation::BusiestWorker);

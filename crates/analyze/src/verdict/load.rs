@@ -1,11 +1,14 @@
 //! What the load alone shows: whether the target was pushed to its limit.
 
-use super::case::{Case, at, row};
+use super::context::RuleContext;
 use super::failures::{failing, failures};
 use crate::findings::{
-    Advice, At, Confidence, Evidence, Knee, Limit, Observation, RampWindow, Steadiness, StepSummary, Verdict,
+    Advice, At, Claim, Confidence, Evidence, Knee, Limit, Observation, Place, RampWindow, Steadiness,
+    StepSummary, Verdict,
 };
+use crate::hosts::resource::Resource;
 use crate::load::knee::{counts_for_capacity, usable};
+use crate::observations::Case;
 use plimsoll_stats::ratio;
 
 /// An open loop that is answered at less than this ratio of its rate is not kept up with.
@@ -47,7 +50,7 @@ pub(super) fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
         || achieved_per_sec < ACHIEVED_RATIO * offered_per_sec
         || short.is_some();
     let mut evidence: Vec<Evidence> = short.into_iter().map(short_row).collect();
-    evidence.push(row(Observation::Answered, achieved_per_sec, Some(offered_per_sec), at(step)));
+    evidence.push(Evidence::new(Observation::Answered, achieved_per_sec, Some(offered_per_sec), step.at()));
     evidence.push(case.generator_row(step));
     if is_behind {
         let short_per_sec = short.map_or(offered_per_sec, |window| window.rate_per_sec);
@@ -61,7 +64,7 @@ pub(super) fn open_loop(case: &Case<'_>, step: &StepSummary) -> Verdict {
 
 fn short_row(window: &RampWindow) -> Evidence {
     let at = At::Seconds { from: window.began_sec, to: window.end_sec };
-    row(Observation::Answered, window.throughput_per_sec, Some(window.due_per_sec), at)
+    Evidence::new(Observation::Answered, window.throughput_per_sec, Some(window.due_per_sec), at)
 }
 
 /// One closed-loop level does not show whether more connections would give more.
@@ -97,17 +100,22 @@ pub(super) fn grew(steps: &[StepSummary]) -> bool {
 /// The gain of the last step, where there are two.
 pub(super) fn gain_row(case: &Case<'_>) -> Option<Evidence> {
     let (gain, step) = last_gain(case.steps)?;
-    Some(row(Observation::LastGain, gain, Some(MIN_GAIN), at(step)))
+    Some(Evidence::new(Observation::LastGain, gain, Some(MIN_GAIN), step.at()))
 }
 
 /// The target is at its limit and the generator is not: the target, or something behind it or between,
 /// is the limit. Which, only the hosts show.
 pub(super) fn plateau(case: &Case<'_>, knee: &Knee) -> Verdict {
     let plateau_at = At::Connections(knee.plateau_connections);
-    let mut evidence = vec![row(Observation::Plateau, knee.plateau.value, None, plateau_at)];
+    let mut evidence = vec![Evidence::new(Observation::Plateau, knee.plateau.value, None, plateau_at)];
     evidence.extend(gain_row(case));
     let (connections, predicted) = (f64::from(knee.connections), knee.connections_predicted);
-    evidence.push(row(Observation::Knee, connections, Some(predicted), At::Connections(knee.connections)));
+    evidence.push(Evidence::new(
+        Observation::Knee,
+        connections,
+        Some(predicted),
+        At::Connections(knee.connections),
+    ));
     let step = case.steps.iter().find(|step| step.connections == knee.plateau_connections);
     evidence.extend(step.map(|step| case.generator_row(step)));
     let depth = case.steps.first().map_or(1.0, |step| f64::from(step.depth));
@@ -116,4 +124,27 @@ pub(super) fn plateau(case: &Case<'_>, knee: &Knee) -> Verdict {
         Advice::CompareAtOnce(knee.connections_predicted * depth),
     ];
     Verdict { evidence, advice, ..case.verdict(Limit::Unknown, Confidence::Inferred) }
+}
+
+/// A row of a table in which nothing was found.
+pub(super) fn unexplained(ctx: &RuleContext<'_>) -> Verdict {
+    let shares = ctx.spent_by_share();
+    let place = ctx.hosts().pop().map_or(Place::Nowhere, Place::host);
+    let (claim, advice, confidence) = match shares.first() {
+        None => (Claim::NoFigures, Advice::AddFigures, Confidence::Unknown),
+        Some((fullest, _)) => {
+            let (fullest, per_sec) = (ctx.use_of(fullest), ctx.throughput());
+            (Claim::Elsewhere { fullest, per_sec }, Advice::LookInto, Confidence::Inferred)
+        }
+    };
+    let of_resource = |(resource, _): &(&Resource, f64)| {
+        let used = ctx.use_of(resource);
+        ctx.share_row(Observation::Resource(used.resource), used.share)
+    };
+    Verdict {
+        evidence: shares.iter().map(of_resource).collect(),
+        advice: vec![advice],
+        claim: Some(claim),
+        ..Verdict::new(Limit::Unknown, place, confidence)
+    }
 }

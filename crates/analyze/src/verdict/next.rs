@@ -31,20 +31,21 @@ pub(super) fn busy(ctx: &RuleContext<'_>) -> Vec<Suspect> {
     candidates.iter().map(|candidate| candidate.suspect(ctx)).collect()
 }
 
-/// The resource that is used up next, when those that are named limit no more.
+/// The resource that is used up next, when those that are named limit no more; in a table also one that other rows predict.
 pub(super) fn next(ctx: &RuleContext<'_>, named: &[Named<'_>]) -> Option<NextLimit> {
     let most = MAX_EXTRAPOLATION * (1.0 + TIE) * served(ctx);
-    let left = ctx.spent_by_share().into_iter().map(|(resource, _)| resource);
+    let is_known = |resource: &&Resource| ctx.row_of_table().is_some() || ctx.share(resource).is_some();
+    let left = ctx.spent().filter(is_known);
     let left = left.filter(|resource| !named.contains(&(resource.kind.limit(), resource.host.as_str())));
     let met = left.filter_map(|resource| Some((resource.demand?.at_per_sec?, resource)));
     let (at_per_sec, resource) =
         met.filter(|(at, _)| at.value <= most).min_by(|a, b| a.0.value.total_cmp(&b.0.value))?;
     let limit = resource.kind.limit();
-    Some(NextLimit { limit, place: resource.place(), resource: Some(resource.id()), at_per_sec })
+    Some(NextLimit { limit, place: resource.place(), resource: resource.id(), at_per_sec })
 }
 
 /// Requests per second that were served. Refusals are no throughput of which there could be more.
 fn served(ctx: &RuleContext<'_>) -> f64 {
-    let step = ctx.decisive();
-    if counts_for_capacity(step) { ctx.throughput() } else { served_per_sec(step) }
+    let refusing = ctx.step().filter(|step| !counts_for_capacity(step));
+    refusing.map_or(ctx.throughput(), served_per_sec)
 }

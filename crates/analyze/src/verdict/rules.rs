@@ -15,4 +15,5 @@ pub(super) mod other_processes;
 pub(super) mod pool;
 pub(super) mod quota;
 pub(super) mod refused;
+pub(super) mod rows;
 pub(super) mod thread;

@@ -32,7 +32,7 @@ fn the_cpu_of_a_proxy_before_an_idle_api_is_named_with_what_comes_next() {
     let verdict = proxy_and_api(152e-6, 180e-6).verdict();
     assert_eq!(found(&verdict), (Limit::Cpu, "web", Confidence::Measured));
     assert!(
-        matches!(&verdict.claim, Some(Claim::Cpu { used, busiest: Some(busiest) })
+        matches!(&verdict.claim, Some(Claim::Cpu { used, busiest: Some(busiest), .. })
             if busiest.name == "nginx" && used.per_request.is_some()),
         "{:?}",
         verdict.claim

@@ -7,7 +7,7 @@ use plimsoll_units::{count_text, duration_text, grouped, share_text, significant
 
 use super::generator::{failure_advice, remedy};
 use super::phrase::{each_of, joined, part_name, places, resource_name, way, whole};
-use crate::amount::{connections, counted};
+use crate::amount::{connections, counted, if_known};
 
 /// The advice of a verdict, each sentence once.
 pub fn advice(verdict: &Verdict) -> Vec<String> {
@@ -91,8 +91,9 @@ fn of_hosts(verdict: &Verdict, advice: &Advice) -> String {
         Advice::MoreCores { connections, another_worker } => {
             let with = if *another_worker { " and its busiest process another worker" } else { "" };
             format!(
-                "give {host} half as many cores again{with}, or take a third of its CPU cost a request away, and repeat the load \
-                 with -c {connections}: throughput should grow by half, or up to the next limit"
+                "give {host} half as many cores again{with}, or take a third of its CPU cost a request away, and {}: throughput \
+                 should grow by half, or up to the next limit",
+                repeat(*connections)
             )
         }
         Advice::SpreadPackets => format!(
@@ -107,12 +108,13 @@ fn of_hosts(verdict: &Verdict, advice: &Advice) -> String {
              repeat the load"
         ),
         Advice::AnotherWorker(connections) => format!(
-            "give {name} on {host} another worker, thread or instance and repeat the load with -c {connections}: more cores \
-             alone will not help"
+            "give {name} on {host} another worker, thread or instance and {}: more cores alone will not help",
+            repeat(*connections)
         ),
         Advice::MoreQuota { cores, connections } => format!(
-            "raise the CPU quota of {name} by half, to {} cores, and repeat the load with -c {connections}",
-            significant(*cores)
+            "raise the CPU quota of {name} by half, to {} cores, and {}",
+            significant(*cores),
+            repeat(*connections)
         ),
         Advice::FewerPackets(link) => format!(
             "send fewer and larger packets {} {} (keep-alive, fewer round trips), or raise its packet limit by half, and repeat \
@@ -140,10 +142,19 @@ fn of_hosts(verdict: &Verdict, advice: &Advice) -> String {
             "give {host} half as much memory again, or its processes less to hold, and repeat the load"
         ),
         Advice::ProfileWaits(connections) => format!(
-            "take a profile of where {name} on {host} waits during -c {connections} (off-CPU, mutex profile), shorten what is \
-             done under the lock, and repeat the load; a second process would show it too"
+            "take a profile of where {name} on {host} waits{} (off-CPU, mutex profile), shorten what is \
+             done under the lock, and repeat the load; a second process would show it too",
+            if_known(*connections, |connections| format!(" during -c {connections}"))
         ),
         _ => of_queues(verdict, advice),
+    }
+}
+
+/// The load of a run is repeated by its connections, that of a row of a table as it was made.
+fn repeat(connections: Option<u32>) -> String {
+    match connections {
+        Some(connections) => format!("repeat the load with -c {connections}"),
+        None => "repeat the row".to_owned(),
     }
 }
 
@@ -216,11 +227,6 @@ fn of_tables(verdict: &Verdict, advice: &Advice) -> String {
         Advice::MeasureRowAgain => {
             "measure it again with a client that reports the mean of all requests and keeps its connections busy".to_owned()
         }
-        Advice::MoreLink => format!(
-            "add a machine to {place}, widen its link or make responses smaller; more cores will not help"
-        ),
-        Advice::MoreInstances => format!("add an instance of {place}: another core alone will not help"),
-        Advice::MoreMachines => format!("add a machine or cores to {place}"),
         Advice::LookAtFront => {
             format!("look at the CPU of {place}, per worker, and at its link, and repeat the row")
         }

@@ -63,8 +63,8 @@ fn rivals(also: &[Suspect]) -> String {
 
 fn next(verdict: &Verdict) -> String {
     let Some(next) = &verdict.next_limit else { return String::new() };
-    let NextLimit { limit, place, resource, at_per_sec } = next;
-    let what = resource.as_ref().map_or_else(|| format!("{} of {place}", limit.name()), resource_name);
+    let NextLimit { resource, at_per_sec, .. } = next;
+    let what = resource_name(resource);
     let more = match verdict.limit {
         Limit::Thread => "With another thread at that work",
         Limit::Bandwidth | Limit::Packets => "With a wider link",
@@ -85,10 +85,10 @@ fn cost(used: &Used) -> String {
 fn compute(verdict: &Verdict, claim: &Claim) -> String {
     let (host, name) = (verdict.host(), part_name(verdict));
     match claim {
-        Claim::Cpu { used, busiest } => format!(
-            "the CPU of {host} is the limit: {} of its {} was used at {} requests/s{}{}",
+        Claim::Cpu { cores: count, used, busiest } => format!(
+            "the CPU of {host} is the limit: {} of {} was used at {} requests/s{}{}",
             share_text(used.share),
-            cores(used.capacity),
+            count.map_or_else(|| "it".to_owned(), |count| format!("its {}", cores(count))),
             count_text(used.per_sec),
             cost(used),
             if_known(busiest.as_ref(), busiest_text)
@@ -164,8 +164,9 @@ fn thread(
         format!(" and was ready for one for another {} of the time", share_text(part))
     });
     let idle = if_known(idle, |part| format!(", while {} of the CPU of {host} was idle", share_text(part)));
+    let server = if name == host { host.to_owned() } else { format!("{name} on {host}") };
     format!(
-        "{name} on {host} is the limit: {whose} used {} of a core{ready} at {} requests/s{}{idle}",
+        "{server} is the limit: {whose} used {} of a core{ready} at {} requests/s{}{idle}",
         share_text(used.share),
         count_text(used.per_sec),
         cost(used),
@@ -243,14 +244,14 @@ fn link_text(link: &ResourceId, used: &Used) -> String {
         true => format!(" ({} packets a request)", significant(each)),
         false => format!(" ({} a request)", bytes_text(each / 8.0)),
     });
+    let interface = if link.detail.is_empty() { String::new() } else { format!(" of {}", link.detail) };
     format!(
-        "the {} {} {} is the limit: {} of the {} of {} was used at {} requests/s{each}",
+        "the {} {} {} is the limit: {} of the {}{interface} was used at {} requests/s{each}",
         link_word(link),
         way(link),
         link.host,
         share_text(used.share),
         link_capacity(link, used.capacity),
-        link.detail,
         count_text(used.per_sec),
     )
 }

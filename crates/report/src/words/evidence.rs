@@ -1,8 +1,6 @@
 //! What a line of evidence is of and where it was observed; and what the evidence excludes.
 
-use plimsoll_analyze::{
-    At, Excluded, FigureKind, Observation, Place, ResourceId, ResourceKind, TierFigure, Verdict,
-};
+use plimsoll_analyze::{At, Excluded, Observation, Place, ResourceId, ResourceKind, Verdict};
 use plimsoll_units::{count_text, share_text, significant};
 
 use super::experiment;
@@ -59,6 +57,7 @@ fn of_hosts(observed: &Observation) -> String {
     match observed {
         Observation::Resource(resource) => resource_name(resource),
         Observation::Cpu { host } => format!("CPU of {host}"),
+        Observation::Thread(thread) if thread.detail.is_empty() => resource_name(thread),
         Observation::Thread(ResourceId { host, detail, .. }) => format!("thread {detail} of {host}"),
         Observation::ThreadWait(ResourceId { host, detail, .. }) => {
             format!("time that thread {detail} of {host} was ready and had no CPU")
@@ -122,27 +121,13 @@ fn of_queues(observed: &Observation) -> String {
         Observation::NotAccepted(place) => {
             format!("connections to {place} that were not accepted, at the most")
         }
-        Observation::Tier(figure) => tier_figure(figure),
         Observation::Through { front, alone } => {
-            let front = front.as_deref().unwrap_or("what stands in front");
             format!("requests/s through {front}, against those of {} alone", joined(alone))
         }
         Observation::Together { alone } => format!("requests/s, against those of {} alone", joined(alone)),
         Observation::HeldAtOnce { tiers } => format!("requests held at once by {}", each_of(tiers)),
         _ => UNDER_WAY.to_owned(),
     }
-}
-
-/// What a figure of a table is of: `CPU of tomcat`.
-pub(super) fn tier_figure(figure: &TierFigure) -> String {
-    let what = match figure.resource {
-        FigureKind::Cpu => "CPU of",
-        FigureKind::Core => "core of",
-        FigureKind::LinkIn => "bandwidth into",
-        FigureKind::LinkOut => "bandwidth out of",
-        FigureKind::LinkBoth => "bandwidth into and out of",
-    };
-    format!("{what} {}", figure.tier)
 }
 
 /// What of a host a place is.

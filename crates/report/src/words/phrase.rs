@@ -3,7 +3,7 @@
 use plimsoll_analyze::{PlaceCount, ResourceId, ResourceKind, ResourceUse, Verdict};
 use plimsoll_units::{count_text, grouped, share_text, significant};
 
-use crate::amount::{bits, if_known};
+use crate::amount::bits;
 
 /// Names joined as in a sentence.
 pub(super) fn joined(names: &[String]) -> String {
@@ -50,12 +50,16 @@ pub(super) fn part_name(verdict: &Verdict) -> &str {
 pub(super) fn resource_name(id: &ResourceId) -> String {
     let ResourceId { host, detail, .. } = id;
     match id.kind {
-        ResourceKind::Cpu => format!("the CPU of {host}"),
+        ResourceKind::Cpu | ResourceKind::Machine => format!("the CPU of {host}"),
         ResourceKind::Core => format!("{detail} of {host}"),
+        ResourceKind::Thread if detail.is_empty() => {
+            format!("the one core that a process of {host} can use")
+        }
         ResourceKind::Thread => format!("the thread {detail} on {host}"),
         ResourceKind::Quota => format!("the CPU quota of {detail} on {host}"),
         ResourceKind::BandwidthOut
         | ResourceKind::BandwidthIn
+        | ResourceKind::BandwidthBoth
         | ResourceKind::PacketsOut
         | ResourceKind::PacketsIn => link(id),
         ResourceKind::Disk => format!("the disk {detail} of {host}"),
@@ -69,8 +73,10 @@ pub(super) fn resource_name(id: &ResourceId) -> String {
 }
 
 fn link(resource: &ResourceId) -> String {
-    let whole = if_known(resource.capacity, |capacity| format!(", {}", link_capacity(resource, capacity)));
-    format!("the {} {} {} ({}{whole})", link_word(resource), way(resource), resource.host, resource.detail)
+    let interface = Some(resource.detail.clone()).filter(|detail| !detail.is_empty());
+    let capacity = resource.capacity.map(|capacity| link_capacity(resource, capacity));
+    let which: Vec<String> = interface.into_iter().chain(capacity).collect();
+    format!("the {} {} {} ({})", link_word(resource), way(resource), resource.host, which.join(", "))
 }
 
 /// What is used up of a link: bandwidth or packets.
@@ -87,6 +93,7 @@ pub(super) fn is_of_packets(resource: &ResourceId) -> bool {
 pub(super) fn way(resource: &ResourceId) -> &'static str {
     match resource.kind {
         ResourceKind::BandwidthOut | ResourceKind::PacketsOut => "out of",
+        ResourceKind::BandwidthBoth => "into and out of",
         _ => "into",
     }
 }

@@ -1,20 +1,15 @@
 //! What was found in a row of a table, in a paragraph.
 
-use plimsoll_analyze::{Claim, LawBreach, TierUsed, Verdict};
+use plimsoll_analyze::{Claim, LawBreach, Verdict};
 use plimsoll_units::{count_text, grouped, share_text, significant};
 
-use super::evidence::tier_figure;
-use super::phrase::{each_of, joined};
-use crate::amount::if_known;
+use super::phrase::{each_of, joined, resource_name};
 
 /// The paragraph of a claim about a row of a table; `None` for other claims.
 pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
     let place = verdict.host();
     Some(match claim {
         Claim::Unlawful(breach, per_sec) => unlawful(breach, *per_sec),
-        Claim::TierFull { used, per_sec, rival, next } => {
-            tier_full((used, *per_sec), rival.as_ref(), next.as_ref())
-        }
         Claim::Front { per_sec, behind, together_per_sec } => format!(
             "{place} is the limit, near {} requests/s: {} alone carry {} together, and through it only {} of that. Which of \
              its resources it is, the table does not say.",
@@ -35,13 +30,13 @@ pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
         }
         Claim::MoreLoadNotTried { fullest } => format!(
             "nothing in the table: {} was the fullest with {}, and more load was not tried.",
-            tier_figure(&fullest.figure),
+            resource_name(&fullest.resource),
             share_text(fullest.share)
         ),
         Claim::NoFigures => "not known: the table has no resource that this row could use up.".to_owned(),
         Claim::Elsewhere { fullest, per_sec } => format!(
             "not the CPU and not the link: {} is the fullest with {}. What stops {} requests/s is within {place} or behind it.",
-            tier_figure(&fullest.figure),
+            resource_name(&fullest.resource),
             share_text(fullest.share),
             count_text(*per_sec)
         ),
@@ -69,23 +64,6 @@ pub(crate) fn breach_meaning(breach: &LawBreach) -> &'static str {
         "more requests would have been under way than connections were open, which cannot be: the response time is no \
          mean of these requests, or throughput and time are of different stretches"
     }
-}
-
-fn tier_full((full, per_sec): (&TierUsed, f64), rival: Option<&TierUsed>, next: Option<&TierUsed>) -> String {
-    let rival = if_known(rival, |rival| {
-        format!(", and {} is about as full ({})", tier_figure(&rival.figure), share_text(rival.share))
-    });
-    let next = if_known(next, |next| {
-        let how = if next.observed { "" } else { ", by what a request costs in other rows" };
-        let (what, share) = (tier_figure(&next.figure), share_text(next.share));
-        format!("; of the rest the fullest is {what} with {share}{how}")
-    });
-    format!(
-        "{} is the limit: {} was used at {} requests/s{rival}{next}.",
-        tier_figure(&full.figure),
-        share_text(full.share),
-        count_text(per_sec),
-    )
 }
 
 fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> String {

@@ -55,11 +55,11 @@ fn watched() -> Sample {
         next_limit: Some(NextLimit {
             limit: Limit::Bandwidth,
             place: link.place(),
-            resource: Some(link.id()),
+            resource: link.id(),
             at_per_sec: Estimate { value: 6060.0, interval: Some((5900.0, 6200.0)) },
         }),
         excluded: vec![Excluded::MostUsed(ResourceUse { resource: api.id(), share: 0.32 })],
-        advice: vec![Advice::AnotherWorker(32)],
+        advice: vec![Advice::AnotherWorker(Some(32))],
         ..Verdict::new(Limit::Thread, Place::process("web", "nginx\u{1b}[2J"), Confidence::Measured)
     };
     sample

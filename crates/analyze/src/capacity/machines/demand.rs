@@ -3,6 +3,7 @@
 use super::doubt::{Doubt, Taken};
 use super::terms::{DemandUnit, Goal, Origin, TierResource};
 use crate::findings::Estimate;
+use crate::groups::grouped;
 
 /// What a request uses of one resource, in all machines of a tier together.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,13 +21,12 @@ pub struct TierDemand {
     pub capacity: Option<f64>,
     /// The largest share of a machine's capacity that was ever seen used; 0 where the capacity is not known.
     pub used_most: f64,
-    /// What it was found from.
     pub origin: Origin,
 }
 
 impl TierDemand {
-    /// Machines that one request per second takes up, by which demands from different sources are held against each other.
-    /// Without a capacity it is the amount itself.
+    /// Machines that one request per second takes up, by which demands from different sources are compared. Without a capacity
+    /// it is the amount itself.
     pub(super) fn weight(&self) -> f64 {
         self.per_request.value / self.capacity.unwrap_or(1.0)
     }
@@ -50,22 +50,17 @@ impl TierDemand {
         (!taken.is_empty()).then_some(Doubt::NoCapacity(taken))
     }
 
-    /// The dearest of several of one resource: what else there was may be of cheaper requests, and how they mix is not known. How
+    /// The dearest of several of one resource, of those whose capacity is known if there are such: what else there was may be of cheaper requests, and how they mix is not known. How
     /// full it was seen is that of all of them.
     pub(super) fn dearest(demands: Vec<Self>) -> Vec<Self> {
-        let mut kept: Vec<Self> = Vec::new();
-        for demand in demands {
-            match kept.iter_mut().find(|other| other.resource == demand.resource) {
-                Some(other) => {
-                    let used_most = other.used_most.max(demand.used_most);
-                    if demand.weight() > other.weight() {
-                        *other = demand;
-                    }
-                    other.used_most = used_most;
-                }
-                None => kept.push(demand),
-            }
-        }
-        kept
+        // An empty cell does not outweigh a capacity that another row has.
+        let is_weighed = |demand: &Self| demand.capacity.is_some() || matches!(demand.origin, Origin::Run(_));
+        let rank = |demand: &Self| (is_weighed(demand), demand.weight());
+        let dearer = |a: Self, b: Self| {
+            let used_most = a.used_most.max(b.used_most);
+            Self { used_most, ..if rank(&b) > rank(&a) { b } else { a } }
+        };
+        let alike = grouped(demands, |a, b| a.resource == b.resource);
+        alike.into_iter().filter_map(|demands| demands.into_iter().reduce(dearer)).collect()
     }
 }

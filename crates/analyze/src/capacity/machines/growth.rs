@@ -2,6 +2,7 @@
 
 use super::terms::{DemandUnit, TierResource};
 use crate::Estimate;
+use crate::groups::firsts;
 
 /// A resource of a tier on its way to its end.
 #[derive(Debug, Clone, PartialEq)]
@@ -10,13 +11,11 @@ pub struct Stop {
     pub resource: TierResource,
     /// What of it: an interface, a thread; empty for the machine itself.
     pub detail: String,
-    /// Machines of the tier.
     pub machines: f64,
     /// The unit of `used` and `capacity`.
     pub unit: DemandUnit,
     /// What one machine used at the throughput that growth starts from.
     pub used: f64,
-    /// What one machine has.
     pub capacity: f64,
     /// What one more request per second uses of one machine.
     pub per_request: Estimate,
@@ -33,7 +32,6 @@ pub struct Growth {
     pub from_per_sec: f64,
     /// Where that was: a row, a run.
     pub at: String,
-    /// What stops it, the first first.
     pub stops: Vec<Stop>,
 }
 
@@ -56,13 +54,7 @@ impl Growth {
         stops.retain(|stop| stop.per_request.value > 0.0 && stop.capacity > 0.0);
         stops.sort_by(|a, b| a.at_per_sec(from_per_sec).value.total_cmp(&b.at_per_sec(from_per_sec).value));
         // Of several machines of a tier the one that is full first stands for it.
-        let mut kept: Vec<Stop> = Vec::new();
-        for stop in stops {
-            if !kept.iter().any(|other| other.tier == stop.tier && other.resource == stop.resource) {
-                kept.push(stop);
-            }
-        }
-        let stops = kept;
+        let stops = firsts(stops, |a, b| (&a.tier, a.resource) == (&b.tier, b.resource));
         (!stops.is_empty()).then(|| Self { from_per_sec, at: at.to_owned(), stops })
     }
 }

@@ -8,9 +8,7 @@ use super::scaling::Scaling;
 /// The most that a tier was seen to carry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Carried {
-    /// Requests per second.
     pub throughput_per_sec: f64,
-    /// The machines that did.
     pub machines: f64,
     /// Where that was: a row, a run.
     pub at: String,
@@ -24,11 +22,9 @@ pub struct ObservedTier {
     pub demands: Vec<TierDemand>,
     /// The most it was seen to carry.
     pub carried: Option<Carried>,
-    /// How it scaled.
     pub scaling: Option<Scaling>,
     /// True where it was stopped by something that no demand is of: a lock, a dependency.
     pub stopped_otherwise: bool,
-    /// What is not known of it.
     pub doubts: Vec<Doubt>,
 }
 
@@ -37,9 +33,7 @@ pub struct ObservedTier {
 pub struct Observed {
     /// The tiers, in the order in which they were named.
     pub tiers: Vec<ObservedTier>,
-    /// Where growth stops with the machines that were measured.
     pub growth: Option<Growth>,
-    /// What holds for all of it.
     pub remarks: Vec<Remark>,
 }
 

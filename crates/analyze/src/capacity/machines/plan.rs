@@ -10,7 +10,6 @@ use super::terms::Goal;
 /// A number of machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machines {
-    /// How many.
     pub count: u64,
     /// The number at both ends of the interval of what a request uses, where that is known.
     pub range: Option<(u64, u64)>,
@@ -33,30 +32,22 @@ pub struct Need {
 /// One tier of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierPlan {
-    /// Its name.
     pub tier: String,
     /// How many machines it needs; `None` where nothing tells.
     pub machines: Option<Machines>,
-    /// What each of its resources asks for, the one that decides first.
     pub needs: Vec<Need>,
-    /// What it was seen to carry, at most.
     pub carried: Option<Carried>,
-    /// How it scaled where several counts were measured.
     pub scaling: Option<Scaling>,
-    /// What is not known, or to be taken with care.
     pub doubts: Vec<Doubt>,
 }
 
 /// The machines for a target rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MachinePlan {
-    /// What was asked for.
     pub goal: Goal,
     /// The tiers, in the order in which requests meet them as far as that is known.
     pub tiers: Vec<TierPlan>,
-    /// Where growth stops with the machines that were measured.
     pub growth: Option<Growth>,
-    /// What holds for all of it.
     pub remarks: Vec<Remark>,
 }
 

@@ -5,7 +5,6 @@ use crate::findings::Limit;
 /// What is to be carried, and how full machines may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
-    /// Requests per second.
     pub target_per_sec: f64,
     /// The share of a machine's capacity that may be used, above 0 and at most 1.
     pub utilisation: f64,
@@ -14,7 +13,6 @@ pub struct Goal {
 /// One kind of thing that a tier can run out of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TierResource {
-    /// All processors of a machine.
     Cpu,
     /// The one core that each process can use.
     OneCore,
@@ -22,15 +20,11 @@ pub enum TierResource {
     Thread,
     /// The processor quota of a control group.
     Quota,
-    /// Bits received.
     BandwidthIn,
-    /// Bits sent.
     BandwidthOut,
     /// Bits both ways, where a link is sold so.
     BandwidthBoth,
-    /// Packets received.
     PacketsIn,
-    /// Packets sent.
     PacketsOut,
     /// Workers, each held for the whole of a request.
     Pool,
@@ -59,9 +53,7 @@ pub enum Origin {
     Run(String),
     /// Rows of a table.
     Rows {
-        /// How many.
         count: usize,
-        /// Which requests they are of.
         group: Option<String>,
     },
 }

@@ -14,13 +14,11 @@ use super::terms::{DemandUnit, TierResource};
 /// What of a machine is changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangedPart {
-    /// Its processors.
     Cores,
     /// Its link, each way.
     Link,
     /// The packets its link carries, each way.
     Packets,
-    /// The workers of its pool.
     Pool,
 }
 
@@ -31,7 +29,6 @@ pub enum Change {
     Times(ChangedPart, f64),
     /// So much, in the part's unit.
     Amount(ChangedPart, f64),
-    /// The tier is left out.
     Drop,
 }
 
@@ -39,7 +36,6 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WhatIf {
     pub tier: String,
-    /// What is changed.
     pub change: Change,
     text: String,
 }
@@ -54,13 +50,7 @@ pub enum WhatIfError {
     Form(String),
     /// No such tier.
     #[error("`{text}`: there is no tier `{tier}`; there are {known}")]
-    Tier {
-        /// As typed.
-        text: String,
-        tier: String,
-        /// Those that are there.
-        known: String,
-    },
+    Tier { text: String, tier: String, known: String },
     /// Nothing is known of what would change.
     #[error("`{0}`: nothing was observed of that, so more of it cannot be predicted")]
     Unseen(String),

@@ -70,6 +70,9 @@ pub(crate) struct Flow {
     pub(crate) tiers: Vec<Tier>,
 }
 
+/// What is known of connections where no host was sampled.
+pub(crate) static NO_FLOW: Flow = Flow { tiers: Vec::new() };
+
 impl Flow {
     /// The tiers that the target's address leads to, as far as their hosts are sampled.
     pub(crate) fn front(&self) -> Vec<usize> {

@@ -23,14 +23,14 @@ fn sleeps_per_sec(track: &Track<'_>, span: Span) -> Option<f64> {
 }
 
 impl RuleContext<'_> {
-    /// True if the deciding step was measured for long enough that reads of hosts say something of it.
+    /// True if the load was measured for long enough that reads of hosts say something of it; a table is taken at its word.
     pub(crate) fn is_long_enough(&self) -> bool {
-        self.decisive().measured_sec >= bounds::MIN_WINDOW_SEC
+        self.step().is_none_or(|step| step.measured_sec >= bounds::MIN_WINDOW_SEC)
     }
 
     /// The step of the lowest throughput: its index, and its throughput.
     fn lowest(&self) -> Option<(usize, f64)> {
-        let steps = self.case.steps.iter().map(|step| step.throughput.value).enumerate();
+        let steps = self.steps().iter().map(|step| step.throughput.value).enumerate();
         steps.filter(|(_, throughput)| *throughput > 0.0).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -40,7 +40,7 @@ impl RuleContext<'_> {
     pub(crate) fn follows_load(&self, track: &Track<'_>) -> Option<bool> {
         let (lowest, throughput) = self.lowest()?;
         let now = cpu_of(track, self.span())?;
-        let then = cpu_of(track, self.samples.spans[lowest])?;
+        let then = cpu_of(track, self.obs.spans[lowest])?;
         if then < bounds::STEADY * now {
             return Some(true);
         }
@@ -50,10 +50,10 @@ impl RuleContext<'_> {
 
     /// Where fewest requests are under way: when, and the throughput.
     fn fewest(&self) -> Option<(usize, Span, f64)> {
-        let steps = self.case.steps.iter().enumerate();
+        let steps = self.steps().iter().enumerate();
         let (index, step) =
             steps.min_by_key(|(_, step)| u64::from(step.connections) * u64::from(step.depth))?;
-        Some((index, self.samples.spans[index], step.throughput.value))
+        Some((index, self.obs.spans[index], step.throughput.value))
     }
 
     /// Whether a process slept while it waited for requests, where fewest are under way; `None` if that was not counted.
@@ -64,7 +64,7 @@ impl RuleContext<'_> {
 
     /// The threads that use a resource, and processes of one thread whose threads were not sampled.
     fn threads_of(&self, resource: &Resource) -> Vec<&Track<'_>> {
-        let hosts = self.samples.hosts;
+        let hosts = self.obs.hosts;
         let host = resource.host.as_str();
         let sampled = |pid| hosts.of(host, Source::Thread).any(|(subject, _)| subject.pid() == pid);
         let alone = hosts.of(host, Source::Process).filter(move |(subject, track)| {
@@ -93,10 +93,10 @@ impl RuleContext<'_> {
     /// left at a lower load, or its threads sleep between requests. Threads that poll without pause fill a core at any
     /// load, and give it up for work.
     pub(crate) fn is_used_by_requests(&self, resource: &Resource) -> bool {
-        let shares = (0..self.case.steps.len()).filter_map(|step| resource.utilisation(step));
+        let shares = (0..self.obs.loads.len()).filter_map(|load| resource.utilisation(load));
         let least = shares.reduce(f64::min).unwrap_or(1.0);
         let by_requests = |demand: Demand| {
-            let (used, capacity) = (resource.used[self.step]?, resource.capacity?);
+            let (used, capacity) = (resource.used[self.load]?, resource.capacity?);
             Some((used - demand.idle) / capacity)
         };
         let grew = |demand: Demand| match demand.law {

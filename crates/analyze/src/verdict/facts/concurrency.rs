@@ -20,23 +20,23 @@ const STEADY: f64 = 0.02;
 
 /// How many requests the target works on at once, all tiers together: by Little's law (Little 1961), X·S₀.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::verdict) struct Concurrency {
+pub(crate) struct Concurrency {
     /// X·S₀ with its interval.
-    pub(in crate::verdict) count: Estimate,
+    pub(crate) count: Estimate,
     /// S₀ in seconds.
-    pub(in crate::verdict) unqueued_sec: f64,
+    pub(crate) unqueued_sec: f64,
     /// Whether throughput grew in proportion to the load until near the plateau, as it does up to a fixed number of
     /// workers; one thing that requests take turns at slows them down before. `None` if no step lies there.
-    pub(in crate::verdict) straight: Option<bool>,
+    pub(crate) straight: Option<bool>,
     /// The fastest answer in seconds, where the others wait for a delayed acknowledgement: for that a worker is not held.
-    pub(in crate::verdict) without_ack_sec: Option<f64>,
+    pub(crate) without_ack_sec: Option<f64>,
     /// Whether throughput was at its plateau from the lowest load on. X·S₀ is that load then, whatever limits.
-    pub(in crate::verdict) flat: bool,
+    pub(crate) flat: bool,
 }
 
 impl Concurrency {
     /// Little's law as it was applied.
-    pub(in crate::verdict) fn law(self, ctx: &RuleContext<'_>) -> AtOnceLaw {
+    pub(crate) fn law(self, ctx: &RuleContext<'_>) -> AtOnceLaw {
         let (unqueued_sec, at_once) = (self.unqueued_sec, self.count.value);
         AtOnceLaw { per_sec: ctx.throughput(), unqueued_sec, at_once }
     }
@@ -44,22 +44,22 @@ impl Concurrency {
 
 /// Usable steps of a closed loop, lowest load first.
 fn climbing<'s>(ctx: &RuleContext<'s>) -> Vec<&'s StepSummary> {
-    let mut steps = crate::load::knee::usable(ctx.case.steps);
+    let mut steps = crate::load::knee::usable(ctx.steps());
     steps.retain(|step| step.rate_per_sec.is_none() && step.latency.count > 0);
     steps
 }
 
 /// Counts the requests that are worked on at once, from a ladder that reached its plateau.
-pub(in crate::verdict) fn concurrency(ctx: &RuleContext<'_>) -> Option<Concurrency> {
+pub(crate) fn concurrency(ctx: &RuleContext<'_>) -> Option<Concurrency> {
     let steps = climbing(ctx);
     let lowest = *steps.first()?;
     let low_sec = lowest.latency.mean_ns / 1e9;
     // The highest step whose requests took no longer than the lowest step's: its time has what load alone adds in it.
     let unqueued = steps.iter().rev().find(|step| step.latency.mean_ns / 1e9 <= UNQUEUED * low_sec)?;
     let unqueued_sec = unqueued.latency.mean_ns / 1e9;
-    let plateau = ctx.decisive().throughput;
+    let plateau = ctx.throughput_estimate();
     let value = plateau.value * unqueued_sec;
-    let relative = relative_half(plateau).hypot(mean_half(unqueued)).max(STEADY);
+    let relative = plateau.relative_half().unwrap_or(TIE).hypot(mean_half(unqueued)).max(STEADY);
     let without_ack_sec = without_ack(lowest);
     let least_sec = low_sec.min(unqueued_sec).min(without_ack_sec.unwrap_or(f64::INFINITY));
     let low = plateau.value * least_sec * (1.0 - relative);
@@ -78,10 +78,6 @@ fn without_ack(lowest: &StepSummary) -> Option<f64> {
     let least_sec = lowest.latency.min_ns / 1e9;
     let later_sec = lowest.latency.p50.ns? / 1e9 - least_sec;
     DELAYED_ACK_SEC.contains(&later_sec).then_some(least_sec)
-}
-
-fn relative_half(estimate: Estimate) -> f64 {
-    estimate.interval.map_or(TIE, |(low, high)| (high - low) / 2.0 / estimate.value)
 }
 
 fn mean_half(step: &StepSummary) -> f64 {

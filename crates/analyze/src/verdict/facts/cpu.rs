@@ -1,7 +1,7 @@
 //! Who has the CPU, and who waits for it.
 
+use plimsoll_record::Source;
 use plimsoll_record::metric::{core, cpu, process};
-use plimsoll_record::{Source, Subject};
 
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::Track;
@@ -10,75 +10,72 @@ use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 
 /// Busy by the mean, or throttled in most periods with little missing.
-pub(in crate::verdict) fn is_busy(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
-    let throttled = || ctx.throttled(resource).is_some_and(|part| part >= bounds::THROTTLED);
-    ctx.share(resource).is_some_and(|share| share >= BUSY || (share >= bounds::BUSY_THROTTLED && throttled()))
+pub(crate) fn is_busy(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
+    ctx.share(resource)
+        .is_some_and(|share| share >= BUSY || (share >= bounds::BUSY_THROTTLED && ctx.is_throttled(resource)))
 }
 
 /// Threads of a process, or a thread by itself, that were ready and on no CPU, the mean.
-pub(in crate::verdict) fn ready(ctx: &RuleContext<'_>, track: &Track<'_>) -> Option<f64> {
+pub(crate) fn ready(ctx: &RuleContext<'_>, track: &Track<'_>) -> Option<f64> {
     track.per_sec(track.own(process::RUN_WAIT_US)?, ctx.span()).map(|us| us / 1e6)
 }
 
 /// Cores that the watched processes of a host waited for while they were ready.
 fn waited(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let tracks = ctx.samples.hosts.of(host, Source::Process);
+    let tracks = ctx.obs.hosts.of(host, Source::Process);
     tracks.filter_map(|(_, track)| ready(ctx, track)).reduce(|a, b| a + b)
 }
 
 /// The part of the CPU time they needed that the watched processes of a host did not get.
-pub(in crate::verdict) fn kept(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
+pub(crate) fn kept(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     let (waited, ours) = (waited(ctx, host)?, ctx.cores_of_processes(host, None, ctx.span())?);
     Some(waited / (waited + ours).max(f64::MIN_POSITIVE))
 }
 
 /// The part of a host's CPU time that other guests of its machine took.
-pub(in crate::verdict) fn stolen(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let track = ctx.samples.hosts.track(host, Source::Cpu, Subject::Host)?;
-    let total_ms = track.per_sec(cpu::TOTAL_MS, ctx.span()).filter(|total_ms| *total_ms > 0.0)?;
-    Some(track.per_sec(cpu::STEAL_MS, ctx.span())? / total_ms)
+pub(crate) fn stolen(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
+    let total_ms = ctx.rate(host, cpu::TOTAL_MS).filter(|total_ms| *total_ms > 0.0)?;
+    Some(ctx.rate(host, cpu::STEAL_MS)? / total_ms)
 }
 
 /// The part of the time in which a host's CPUs had something to run that other guests of its machine took.
 fn stolen_of_busy(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let track = ctx.samples.hosts.track(host, Source::Cpu, Subject::Host)?;
-    let rate = |name| track.per_sec(name, ctx.span());
+    let rate = |metric| ctx.rate(host, metric);
     let busy = rate(cpu::TOTAL_MS)? - rate(cpu::IDLE_MS)? - rate(cpu::IOWAIT_MS).unwrap_or(0.0);
     Some((rate(cpu::STEAL_MS)? / busy.max(f64::MIN_POSITIVE)).clamp(0.0, BUSY))
 }
 
 /// The part of a core's time that went to packets.
-pub(in crate::verdict) fn packets_of_core(ctx: &RuleContext<'_>, core: &Resource) -> Option<f64> {
-    let track = ctx.samples.hosts.track(&core.host, Source::Core, core.subject())?;
+pub(crate) fn packets_of_core(ctx: &RuleContext<'_>, core: &Resource) -> Option<f64> {
+    let track = ctx.obs.hosts.track(&core.host, Source::Core, core.subject())?;
     let rate = |name| track.per_sec(name, ctx.span());
     let total_ms = rate(core::TOTAL_MS).filter(|total_ms| *total_ms > 0.0)?;
     Some((rate(core::SOFTIRQ_MS)? + rate(core::IRQ_MS).unwrap_or(0.0)) / total_ms)
 }
 
 /// True if a control group of a host was out of quota in most of its periods, or used all of its quota.
-pub(in crate::verdict) fn is_held_up(ctx: &RuleContext<'_>, host: &str) -> bool {
-    let throttled = |group: &Resource| ctx.throttled(group).is_some_and(|part| part >= bounds::THROTTLED);
+pub(crate) fn is_held_up(ctx: &RuleContext<'_>, host: &str) -> bool {
     let is_full_quota = |group: &Resource| group.kind == ResourceKind::Quota && is_busy(ctx, group);
     let mut groups = ctx.of_target().filter(|resource| {
         resource.host == host && matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota)
     });
-    groups.any(|group| throttled(group) || is_full_quota(group))
+    groups.any(|group| ctx.is_throttled(group) || is_full_quota(group))
 }
 
 /// What a thread had of a core, and what it needed.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::verdict) struct ThreadTime {
+pub(crate) struct ThreadTime {
     /// The part of the time that it was on a CPU.
-    pub(in crate::verdict) used: f64,
+    pub(crate) used: f64,
     /// The part that it was ready and on none: others ran, its group was out of quota, or its CPU was taken by other guests.
-    pub(in crate::verdict) waited: f64,
+    pub(crate) waited: f64,
 }
 
 impl ThreadTime {
     /// The time of a thread in the deciding step; `None` where it was not observed.
-    pub(in crate::verdict) fn new(ctx: &RuleContext<'_>, thread: &Resource) -> Option<Self> {
+    pub(crate) fn new(ctx: &RuleContext<'_>, thread: &Resource) -> Option<Self> {
         let used = ctx.share(thread)?;
-        let track = |source| ctx.samples.hosts.track(&thread.host, source, thread.subject());
+        let track = |source| ctx.obs.hosts.track(&thread.host, source, thread.subject());
         let track = track(Source::Thread).or_else(|| track(Source::Process));
         let ready = track.and_then(|track| ready(ctx, track)).unwrap_or(0.0);
         // Of the time that a CPU runs something, other guests take their part from all of it.
@@ -87,22 +84,22 @@ impl ThreadTime {
     }
 
     /// What it needed of a core.
-    pub(in crate::verdict) fn needed(self) -> f64 {
+    pub(crate) fn needed(self) -> f64 {
         self.used + self.waited
     }
 
     /// The part of what it needed that it did not get.
-    pub(in crate::verdict) fn kept(self) -> f64 {
+    pub(crate) fn kept(self) -> f64 {
         self.waited / self.needed().max(f64::MIN_POSITIVE)
     }
 
     /// On a CPU or ready for one nearly all of the time.
-    pub(in crate::verdict) fn is_at_end(self) -> bool {
+    pub(crate) fn is_at_end(self) -> bool {
         self.needed() >= BUSY
     }
 
     /// On a CPU nearly all of the time.
-    pub(in crate::verdict) fn is_on_cpu(self) -> bool {
+    pub(crate) fn is_on_cpu(self) -> bool {
         self.used >= BUSY
     }
 }

@@ -17,34 +17,34 @@ const MAX_UNREAD: f64 = 0.5;
 
 /// Where requests wait.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::verdict) struct Queue {
+pub(crate) struct Queue {
     /// The tiers, several where load is shared out among them; empty where none is known.
-    pub(in crate::verdict) tiers: Vec<usize>,
+    pub(crate) tiers: Vec<usize>,
     /// What they are passed on to, if no probe watches that.
-    pub(in crate::verdict) outside: Option<String>,
+    pub(crate) outside: Option<String>,
     /// Requests that were seen waiting at the door of these tiers, of those that must wait somewhere; `None` where the
-    /// door was not sampled.
-    pub(in crate::verdict) at_the_door: Option<f64>,
-    /// Requests under way that are not at that door; `None` where the door was not sampled.
-    pub(in crate::verdict) inside: Option<f64>,
+    /// door was not seen.
+    pub(crate) at_the_door: Option<f64>,
+    /// Requests under way that are not at that door; `None` where the door was not seen.
+    pub(crate) inside: Option<f64>,
     /// Connections out of these tiers at the highest step, where it was seen; those to other tiers and outside.
-    pub(in crate::verdict) out: Option<f64>,
+    pub(crate) out: Option<f64>,
 }
 
 /// The steps between which the load grew at the plateau: the deciding one or the lowest near it, and the highest.
 fn ends(ctx: &RuleContext<'_>) -> (usize, usize) {
-    let steps = ctx.case.steps;
+    let steps = ctx.steps();
     let near = |index: &usize| steps[*index].throughput.value >= (1.0 - TIE) * ctx.throughput();
     let level: Vec<usize> = (0..steps.len()).filter(near).collect();
     let by_load = |index: &&usize| steps[**index].connections;
-    let low = level.iter().min_by_key(by_load).copied().unwrap_or(ctx.step);
-    let high = level.iter().max_by_key(by_load).copied().unwrap_or(ctx.step);
+    let low = level.iter().min_by_key(by_load).copied().unwrap_or(ctx.load);
+    let high = level.iter().max_by_key(by_load).copied().unwrap_or(ctx.load);
     (low, high)
 }
 
 /// Requests under way at a step.
 fn under_way(ctx: &RuleContext<'_>, step: usize) -> f64 {
-    let step = &ctx.case.steps[step];
+    let step = &ctx.steps()[step];
     f64::from(step.connections) * f64::from(step.depth)
 }
 
@@ -54,13 +54,13 @@ fn must_wait(ctx: &RuleContext<'_>, high: usize, served_at_once: f64) -> f64 {
 }
 
 /// Finds the queue. `served_at_once` is how many requests the target works on at a time.
-pub(in crate::verdict) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
+pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
     let (low, high) = ends(ctx);
     let waiting = must_wait(ctx, high, served_at_once);
-    let mut here = ctx.flow.front();
+    let mut here = ctx.obs.flow.front();
     let mut best = Queue { tiers: here.clone(), outside: None, at_the_door: None, inside: None, out: None };
     // A request passes no tier twice, so that as many rounds as there are tiers are enough.
-    for _ in 0..=ctx.flow.tiers.len() {
+    for _ in 0..=ctx.obs.flow.tiers.len() {
         let held = at_the_door(ctx, &here, high);
         let door = held.map(|held| held / waiting.max(1.0));
         let inside = held.map(|held| under_way(ctx, high) - held);
@@ -98,18 +98,18 @@ fn at_the_door(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f6
             }
         }
     };
-    tiers.iter().filter_map(|tier| of_tier(&ctx.flow.tiers[*tier])).reduce(|a, b| a + b)
+    tiers.iter().filter_map(|tier| of_tier(&ctx.obs.flow.tiers[*tier])).reduce(|a, b| a + b)
 }
 
 /// The part of the requests under way that are unread at the lowest load, where the fewest wait: a server that begins
 /// before it has read the last of a request leaves something unread while it works.
 fn unread_at_work(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
-    let lowest = (0..ctx.case.steps.len()).min_by_key(|index| ctx.case.steps[*index].connections)?;
+    let lowest = (0..ctx.steps().len()).min_by_key(|index| ctx.steps()[*index].connections)?;
     Some(tier.unread[lowest]? / under_way(ctx, lowest).max(1.0))
 }
 
 fn flowing_out(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Option<f64> {
-    let tiers: Vec<&Tier> = tiers.iter().map(|tier| &ctx.flow.tiers[*tier]).collect();
+    let tiers: Vec<&Tier> = tiers.iter().map(|tier| &ctx.obs.flow.tiers[*tier]).collect();
     if tiers.is_empty() || tiers.iter().any(|tier| !tier.out_known) {
         return None;
     }
@@ -127,7 +127,7 @@ struct Next {
 /// Connections out of these tiers by where they lead, at one step.
 fn shares(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f64)> {
     let mut all: std::collections::BTreeMap<usize, f64> = std::collections::BTreeMap::new();
-    for flow in tiers.iter().flat_map(|tier| &ctx.flow.tiers[*tier].out) {
+    for flow in tiers.iter().flat_map(|tier| &ctx.obs.flow.tiers[*tier].out) {
         if let Some(connections) = flow.connections[step] {
             *all.entry(flow.to).or_default() += connections;
         }
@@ -137,7 +137,7 @@ fn shares(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> Vec<(usize, f6
 
 fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) -> Next {
     let shares = shares(ctx, tiers, high);
-    let tier = |index: &usize| &ctx.flow.tiers[*index];
+    let tier = |index: &usize| &ctx.obs.flow.tiers[*index];
     let inner = |index: &usize| tier(index).is_sampled() && !tiers.contains(index);
     let to_tiers: f64 = shares.iter().filter(|(to, _)| inner(to)).map(|(_, count)| count).sum();
     let outer = shares.iter().filter_map(|(to, count)| Some((tier(to).outside.as_ref()?, *count)));
@@ -156,7 +156,8 @@ fn passed_to(ctx: &RuleContext<'_>, tiers: &[usize], low: usize, high: usize) ->
 /// A client that keeps its connections has, after a warm-up, as many as that had requests under way: it was they that opened
 /// them.
 fn left_by_warm_up(ctx: &RuleContext<'_>, out: f64) -> bool {
-    let plan = &ctx.case.plan;
+    let Some(run) = ctx.obs.run else { return false };
+    let plan = run.plan;
     let Level::Closed { connections, depth } = plan.load.warming() else { return false };
     let held = f64::from(connections) * f64::from(depth);
     plan.warm.is_some() && (out / held - 1.0).abs() <= bounds::SAME_SIZE
@@ -165,7 +166,7 @@ fn left_by_warm_up(ctx: &RuleContext<'_>, out: f64) -> bool {
 /// About all requests go on: as many connections lead out as requests are under way, or as connections lead in. A pool of
 /// connections that is as large at the lowest load may idle, and is no sign of that unless a warm-up left it so.
 fn passes(ctx: &RuleContext<'_>, tiers: &[usize], out: f64, low: usize, high: usize) -> bool {
-    let lowest = (0..ctx.case.steps.len()).min_by_key(|index| ctx.case.steps[*index].connections);
+    let lowest = (0..ctx.steps().len()).min_by_key(|index| ctx.steps()[*index].connections);
     let total = |step: usize| shares(ctx, tiers, step).iter().map(|(_, count)| count).sum::<f64>();
     let in_flight = under_way(ctx, high);
     let kept_ready = lowest.is_some_and(|lowest| {

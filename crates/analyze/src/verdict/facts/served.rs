@@ -9,25 +9,25 @@ use crate::load::knee::counts_for_capacity;
 /// The statuses by which servers refuse what is too much: RFC 6585 section 4, RFC 9110 section 15.6.4.
 const STATUSES: [u16; 2] = [429, 503];
 /// Fewer refusals than this part are no policy: it is what a step may fail by and still count.
-pub(in crate::verdict) const MIN_PART: f64 = 0.05;
+pub(crate) const MIN_PART: f64 = 0.05;
 /// What is served is the same at two loads within this part.
-pub(in crate::verdict) const SAME_SERVED: f64 = 0.1;
+pub(crate) const SAME_SERVED: f64 = 0.1;
 
 /// The part of what ended that was refused.
-pub(in crate::verdict) fn refused_part(step: &StepSummary) -> f64 {
+pub(crate) fn refused_part(step: &StepSummary) -> f64 {
     let refused = step.counts.status.iter().filter(|(status, _)| STATUSES.contains(status));
     refused.map(|(_, count)| count).sum::<u64>() as f64 / (step.counts.ended().max(1)) as f64
 }
 
 /// The part of what ended whose connection was closed before it was answered.
-pub(in crate::verdict) fn closed_part(step: &StepSummary) -> f64 {
+pub(crate) fn closed_part(step: &StepSummary) -> f64 {
     let kinds = [FailureKind::ClosedBeforeResponse, FailureKind::ResetBeforeResponse];
     let closed: u64 = kinds.iter().map(|kind| step.counts.failed.of(*kind)).sum();
     closed as f64 / step.counts.ended().max(1) as f64
 }
 
 /// Requests of a step that got no connection.
-pub(in crate::verdict) fn failed_to_connect(step: &StepSummary) -> u64 {
+pub(crate) fn failed_to_connect(step: &StepSummary) -> u64 {
     let kinds = [
         FailureKind::ConnectRefused,
         FailureKind::ConnectTimedOut,
@@ -39,29 +39,29 @@ pub(in crate::verdict) fn failed_to_connect(step: &StepSummary) -> u64 {
 }
 
 /// Requests per second that were served while the load was on.
-pub(in crate::verdict) fn served_per_sec(step: &StepSummary) -> f64 {
+pub(crate) fn served_per_sec(step: &StepSummary) -> f64 {
     step.counts.ok as f64 / (step.warmup_sec + step.measured_sec).max(f64::MIN_POSITIVE)
 }
 
 /// What was served, at the most, in any step.
-pub(in crate::verdict) fn most_served(steps: &[StepSummary]) -> f64 {
+pub(crate) fn most_served(steps: &[StepSummary]) -> f64 {
     steps.iter().map(served_per_sec).fold(0.0, f64::max)
 }
 
 /// True for a step whose requests were accepted.
-pub(in crate::verdict) fn is_accepting(step: &StepSummary) -> bool {
+pub(crate) fn is_accepting(step: &StepSummary) -> bool {
     refused_part(step) < MIN_PART && counts_for_capacity(step)
 }
 
 /// The step with the least load in which refusals are a policy.
-pub(in crate::verdict) fn first_refusing(steps: &[StepSummary]) -> Option<usize> {
+pub(crate) fn first_refusing(steps: &[StepSummary]) -> Option<usize> {
     let refusing = (0..steps.len()).filter(|index| refused_part(&steps[*index]) >= MIN_PART);
     refusing.min_by_key(|index| (steps[*index].connections, *index))
 }
 
 /// True if as much was served before there were refusals: something else had stopped growth by then, and what waited too
 /// long for it may be what is refused.
-pub(in crate::verdict) fn was_level_before(steps: &[StepSummary], level_per_sec: f64) -> bool {
+pub(crate) fn was_level_before(steps: &[StepSummary], level_per_sec: f64) -> bool {
     let accepting = steps.iter().filter(|step| is_accepting(step));
     accepting.map(served_per_sec).any(|served| served >= (1.0 - TIE) * level_per_sec)
 }

@@ -26,26 +26,26 @@ const COLLECTORS: [&str; 9] = [
 ];
 
 /// Work that is done by turns but for a small part has at most this many requests under way.
-pub(in crate::verdict) const MAX_TURNS: f64 = 1.5;
+pub(crate) const MAX_TURNS: f64 = 1.5;
 
 /// True for a thread that collects garbage. The VM thread of HotSpot is the one that the serial collector works in, and has
 /// little else to do.
-pub(in crate::verdict) fn is_collector(thread: &str) -> bool {
+pub(crate) fn is_collector(thread: &str) -> bool {
     COLLECTORS.iter().any(|begin| thread.starts_with(begin)) || thread == "VM Thread"
 }
 
 /// The busiest thread at its end of one process name.
-pub(in crate::verdict) struct HotThread<'s> {
-    pub(in crate::verdict) thread: &'s Resource,
-    pub(in crate::verdict) time: ThreadTime,
+pub(crate) struct HotThread<'s> {
+    pub(crate) thread: &'s Resource,
+    pub(crate) time: ThreadTime,
     /// The name of its process, which a thread may not carry itself; empty where it is not known.
-    pub(in crate::verdict) process: String,
+    pub(crate) process: String,
     /// How many threads of that name are at their end.
-    pub(in crate::verdict) alike: usize,
+    pub(crate) alike: usize,
 }
 
 /// The busiest thread of each process that has one at its end. Workers of one name are one server.
-pub(in crate::verdict) fn hot<'s>(ctx: &'s RuleContext<'_>) -> Vec<HotThread<'s>> {
+pub(crate) fn hot<'s>(ctx: &'s RuleContext<'_>) -> Vec<HotThread<'s>> {
     let time = |thread: &'s Resource| ThreadTime::new(ctx, thread).filter(|time| is_hot(ctx, thread, *time));
     let mut all: Vec<(&Resource, ThreadTime, String)> = ctx
         .of_kind(ResourceKind::Thread)
@@ -78,18 +78,18 @@ fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
 
 fn name_of_process(ctx: &RuleContext<'_>, thread: &Resource) -> String {
     let pid = thread.subject().pid();
-    let mut processes = ctx.samples.hosts.of(&thread.host, Source::Process);
+    let mut processes = ctx.obs.hosts.of(&thread.host, Source::Process);
     let owner = processes.find(|(subject, _)| pid.is_some() && subject.pid() == pid);
     owner.map_or_else(|| thread.name(), |(subject, _)| subject.name()).to_owned()
 }
 
 /// The other threads of its process that have its name, and so the same work.
-pub(in crate::verdict) fn alike<'s>(
+pub(crate) fn alike<'s>(
     ctx: &'s RuleContext<'_>,
     thread: &'s Resource,
 ) -> impl Iterator<Item = &'s Track<'s>> {
     let pid = thread.subject().pid();
-    let all = ctx.samples.hosts.of(&thread.host, Source::Thread).filter(move |_| pid.is_some());
+    let all = ctx.obs.hosts.of(&thread.host, Source::Thread).filter(move |_| pid.is_some());
     let others = all.filter(move |(subject, _)| *subject != thread.subject() && subject.pid() == pid);
     others.filter(|(subject, _)| role(subject.name()) == role(thread.name())).map(|(_, track)| track)
 }
@@ -100,51 +100,59 @@ fn role(name: &str) -> &str {
 }
 
 /// Cores that the other threads of its process and name used.
-pub(in crate::verdict) fn used_by_alike(ctx: &RuleContext<'_>, thread: &Resource) -> f64 {
+pub(crate) fn used_by_alike(ctx: &RuleContext<'_>, thread: &Resource) -> f64 {
     alike(ctx, thread).filter_map(|other| cpu_of(other, ctx.span())).sum()
 }
 
 /// More than one core, so that two threads do run at once at times, and clearly less than two.
-pub(in crate::verdict) fn is_by_turns(cores: f64) -> bool {
+pub(crate) fn is_by_turns(cores: f64) -> bool {
     (1.0 + TIE..MAX_TURNS).contains(&cores)
 }
 
 /// Threads of a process that waited for another thread at any moment, the mean.
-pub(in crate::verdict) fn waiting_for_others(
-    ctx: &RuleContext<'_>,
-    host: &str,
-    subject: Subject<'_>,
-) -> Option<f64> {
-    let track = ctx.samples.hosts.track(host, Source::Waiting, subject)?;
+pub(crate) fn waiting_for_others(ctx: &RuleContext<'_>, host: &str, subject: Subject<'_>) -> Option<f64> {
+    let track = ctx.obs.hosts.track(host, Source::Waiting, subject)?;
     let samples = track.per_sec(waiting::LOOKS, ctx.span()).filter(|samples| *samples > 0.0)?;
     Some(track.per_sec(waiting::FUTEX, ctx.span())? / samples)
 }
 
+/// Threads of a process that waited for a disk at any moment, the mean, for the process with the most of them.
+pub(crate) fn waiting_for_disk(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
+    let span = ctx.span();
+    let mean = |(subject, track): (Subject<'_>, &Track<'_>)| {
+        let samples = track.per_sec(waiting::LOOKS, span).filter(|samples| *samples > 0.0)?;
+        Some((subject.name().to_owned(), track.per_sec(waiting::DISK, span)? / samples))
+    };
+    ctx.obs.hosts.of(host, Source::Waiting).filter_map(mean).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Whether a thread of a host's processes waited for a disk.
+pub(crate) fn is_disk_waited_for(ctx: &RuleContext<'_>, host: &str) -> bool {
+    waiting_for_disk(ctx, host).is_some_and(|(_, threads)| threads >= bounds::DISK_WAITING)
+}
+
 /// A server whose requests are on a CPU, or ready for one, for about all of the time that they take.
-pub(in crate::verdict) struct Computing<'s> {
-    pub(in crate::verdict) host: &'s str,
+pub(crate) struct Computing<'s> {
+    pub(crate) host: &'s str,
     /// The name of its processes.
-    pub(in crate::verdict) process: &'s str,
+    pub(crate) process: &'s str,
     /// Cores that these used.
-    pub(in crate::verdict) cores: f64,
+    pub(crate) cores: f64,
     /// Cores that they were ready for.
-    pub(in crate::verdict) ready: f64,
+    pub(crate) ready: f64,
     /// Threads that take part.
-    pub(in crate::verdict) threads: usize,
+    pub(crate) threads: usize,
 }
 
 impl Computing<'_> {
     /// As many threads as requests are its workers. With more of them something lets only so many run.
-    pub(in crate::verdict) fn are_workers(&self, at_once: Concurrency) -> bool {
+    pub(crate) fn are_workers(&self, at_once: Concurrency) -> bool {
         (self.threads as f64) < at_once.count.value * (1.0 + bounds::SAME_SIZE) + 0.5
     }
 }
 
 /// The processes of one name that compute for nine tenths or more of the X·S₀ seconds a second that requests take.
-pub(in crate::verdict) fn computing<'s>(
-    ctx: &RuleContext<'s>,
-    at_once: Concurrency,
-) -> Option<Computing<'s>> {
+pub(crate) fn computing<'s>(ctx: &RuleContext<'s>, at_once: Concurrency) -> Option<Computing<'s>> {
     let least = BUSY * at_once.count.value.max(1.0);
     let all = ctx
         .hosts()
@@ -152,7 +160,7 @@ pub(in crate::verdict) fn computing<'s>(
         .flat_map(|host| ctx.processes(host).into_iter().map(move |(name, cores)| (host, name, cores)));
     let (host, process, cores) = all.max_by(|a, b| a.2.total_cmp(&b.2))?;
     let named =
-        || ctx.samples.hosts.of(host, Source::Process).filter(move |(subject, _)| subject.name() == process);
+        || ctx.obs.hosts.of(host, Source::Process).filter(move |(subject, _)| subject.name() == process);
     let ready: f64 = named().filter_map(|(_, track)| cpu::ready(ctx, track)).sum();
     let follows = |track: &Track<'_>| ctx.follows_load(track).or_else(|| ctx.sleeps(track)) == Some(true);
     // More than one thread can have is the host's CPU's matter, and waiting more than running that of what keeps it.
@@ -170,14 +178,14 @@ pub(in crate::verdict) fn computing<'s>(
 /// Threads of processes of one name that take part in the work.
 fn sharing(ctx: &RuleContext<'_>, host: &str, name: &str) -> usize {
     let of_name = |pid: Option<u32>| {
-        let mut all = ctx.samples.hosts.of(host, Source::Process);
+        let mut all = ctx.obs.hosts.of(host, Source::Process);
         pid.is_some() && all.any(|(subject, _)| subject.pid() == pid && subject.name() == name)
     };
     let takes_part =
         |track: &Track<'_>| cpu_of(track, ctx.span()).is_some_and(|used| used >= bounds::TAKES_PART);
-    let threads = ctx.samples.hosts.of(host, Source::Thread).filter(|(subject, _)| of_name(subject.pid()));
+    let threads = ctx.obs.hosts.of(host, Source::Thread).filter(|(subject, _)| of_name(subject.pid()));
     let threads = threads.filter(|(_, track)| takes_part(track)).count();
-    let processes = ctx.samples.hosts.of(host, Source::Process).filter(|(subject, _)| subject.name() == name);
+    let processes = ctx.obs.hosts.of(host, Source::Process).filter(|(subject, _)| subject.name() == name);
     threads.max(processes.filter(|(_, track)| takes_part(track)).count())
 }
 

@@ -15,7 +15,6 @@ use crate::hosts::track::{Span, Track};
 use crate::hosts::utilisation::{BUSY, TIE};
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
-use crate::verdict::case::{at, row};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::concurrency::Concurrency;
 use crate::verdict::facts::queue::Queue;
@@ -28,7 +27,7 @@ const DESCRIPTORS_LEFT: f64 = 2.0;
 const TURN_AWAY: [Source; 4] = [Source::Memcached, Source::Mariadb, Source::Redis, Source::Nginx];
 
 /// What had no room for a connection, one for each host.
-pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let of_host = |host: &str| {
         let found = descriptors(ctx, host).or_else(|| turned_away(ctx, host));
         found.or_else(|| full(ctx, host)).or_else(|| accept_queue(ctx, host))
@@ -38,12 +37,12 @@ pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 
 /// The steps at which a bound must be met to be what stopped growth.
 fn stopped<'s>(ctx: &'s RuleContext<'_>) -> impl Iterator<Item = (usize, &'s StepSummary, Span)> + 's {
-    let knee = ctx.case.knee.filter(|knee| knee.reached).map(|knee| knee.connections);
+    let knee = ctx.obs.run.and_then(|run| run.knee).filter(|knee| knee.reached).map(|knee| knee.connections);
     let stops = move |index: usize, step: &StepSummary| match knee {
         Some(connections) => step.connections == connections,
-        None => index == ctx.step || !crate::load::knee::counts_for_capacity(step),
+        None => index == ctx.load || !crate::load::knee::counts_for_capacity(step),
     };
-    let steps = ctx.case.steps.iter().zip(ctx.samples.spans).enumerate();
+    let steps = ctx.steps().iter().zip(ctx.obs.spans).enumerate();
     let steps = steps.filter(move |(index, (step, _))| stops(*index, step));
     steps.map(|(index, (step, span))| (index, step, *span))
 }
@@ -67,14 +66,14 @@ fn descriptors(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
         ctx.of_kind(ResourceKind::Descriptors).filter(|process| process.host == host).find_map(|process| {
             let (open, limit) = (process.used[index]?, process.capacity?);
             (open >= limit - DESCRIPTORS_LEFT && was_lower(process, limit - DESCRIPTORS_LEFT))
-                .then(|| (process, open, limit, at(step)))
+                .then(|| (process, open, limit, step.at()))
         })
     };
     let (process, open, limit, at) = stopped(ctx).find_map(at_limit)?;
     Some(observed(
         Place::process(host, process.name()),
         Claim::Descriptors { open, limit, at: at.clone() },
-        row(Observation::Descriptors(process.place()), open, Some(limit), at),
+        Evidence::new(Observation::Descriptors(process.place()), open, Some(limit), at),
         Advice::MoreDescriptors,
     ))
 }
@@ -95,13 +94,13 @@ fn turned_away(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let of_step = |(_, step, span): (usize, &StepSummary, Span)| {
         TURN_AWAY.into_iter().find_map(|source| {
             let rate = |track| turned_away_per_sec(source, track, span).filter(|rate| *rate > 0.5);
-            let rate = ctx.samples.hosts.of(host, source).find_map(|(_, track)| rate(track));
-            rate.map(|rate| (source, rate, at(step)))
+            let rate = ctx.obs.hosts.of(host, source).find_map(|(_, track)| rate(track));
+            rate.map(|rate| (source, rate, step.at()))
         })
     };
     let (source, per_sec, at): (Source, f64, At) = stopped(ctx).find_map(of_step)?;
     let place = Place::component(host, source.name());
-    let evidence = row(Observation::TurnedAway(place.clone()), per_sec, None, at.clone());
+    let evidence = Evidence::new(Observation::TurnedAway(place.clone()), per_sec, None, at.clone());
     Some(observed(place, Claim::TurnedAway { per_sec, at }, evidence, Advice::RaiseSetting))
 }
 
@@ -109,7 +108,7 @@ fn turned_away(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 fn full(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let of_host = ctx.of_kind(ResourceKind::Connections).filter(|server| server.host == host);
     let full = |server: &'_ Resource| {
-        let (open, most) = (server.used[ctx.step]?, server.capacity?);
+        let (open, most) = (server.used[ctx.load]?, server.capacity?);
         (open >= most - 1.0 && was_lower(server, most - 1.0)).then(|| (server.place(), open, most))
     };
     let (place, open, most) = of_host.into_iter().find_map(full)?;
@@ -121,7 +120,7 @@ fn full(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 /// failed, it held requests back. A process that accepts late for another reason has a full queue as well.
 fn accept_queue(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let of_step = |(index, step, span): (usize, &StepSummary, Span)| {
-        let tcp = ctx.samples.hosts.track(host, Source::Tcp, Subject::Host)?;
+        let tcp = ctx.obs.hosts.track(host, Source::Tcp, Subject::Host)?;
         let dropped = tcp
             .per_sec(tcp::LISTEN_OVERFLOWS, span)?
             .max(tcp.per_sec(tcp::LISTEN_DROPS, span).unwrap_or(0.0));
@@ -133,10 +132,11 @@ fn accept_queue(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
         let ratio = dropped / (dropped + opened).max(f64::MIN_POSITIVE);
         let is_felt = full.is_some() || failed_to_connect(step) > 0;
         (dropped > 0.0 && ratio >= bounds::OVERFLOWN && is_felt)
-            .then(|| (dropped, opened, full.map(Resource::place), at(step)))
+            .then(|| (dropped, opened, full.map(Resource::place), step.at()))
     };
     let (per_sec, opened, listener, at) = stopped(ctx).find_map(of_step)?;
-    let evidence = row(Observation::Overflown { host: host.to_owned() }, per_sec, Some(opened), at.clone());
+    let evidence =
+        Evidence::new(Observation::Overflown { host: host.to_owned() }, per_sec, Some(opened), at.clone());
     let place = listener.unwrap_or_else(|| Place::host(host));
     let claim = Claim::AcceptQueue { per_sec, at };
     let found = observed(place, claim, evidence, Advice::LongerBacklog);
@@ -145,16 +145,12 @@ fn accept_queue(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 
 /// A server with fewer threads than it has requests under way, which has accepted as many connections as it serves at once
 /// and lets the others wait: what it has a bound of is connections, not workers.
-pub(in crate::verdict) fn accepted(
-    ctx: &RuleContext<'_>,
-    queue: &Queue,
-    at_once: Concurrency,
-) -> Option<Candidate> {
+pub(crate) fn accepted(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return None };
-    let tier = ctx.flow.tiers.get(*tier)?;
+    let tier = ctx.obs.flow.tiers.get(*tier)?;
     let count = at_once.count.value;
     let held_up: Vec<(bool, f64)> =
-        (0..ctx.case.steps.len()).filter_map(|step| not_accepted(ctx, tier, (step, count))).collect();
+        (0..ctx.steps().len()).filter_map(|step| not_accepted(ctx, tier, (step, count))).collect();
     let at_its_bound = held_up.len() >= 2 && held_up.iter().all(|(bound, _)| *bound);
     let threads = threads(ctx, tier)?;
     if !at_its_bound || threads >= (1.0 - bounds::SAME_SIZE) * count {
@@ -174,7 +170,7 @@ pub(in crate::verdict) fn accepted(
 fn not_accepted(ctx: &RuleContext<'_>, tier: &Tier, (step, count): (usize, f64)) -> Option<(bool, f64)> {
     let waiting = tier.queue[step].filter(|waiting| *waiting >= 1.0)?;
     let unread = tier.unread[step].unwrap_or(0.0);
-    let is_level = ctx.case.steps[step].throughput.value >= (1.0 - TIE) * ctx.throughput();
+    let is_level = ctx.steps()[step].throughput.value >= (1.0 - TIE) * ctx.throughput();
     let as_many = ((tier.established[step]? - waiting) / count - 1.0).abs() <= bounds::SAME_SIZE;
     let is_bound = waiting >= (1.0 - bounds::SAME_SIZE) * unread && as_many;
     is_level.then_some((is_bound, waiting))
@@ -183,6 +179,6 @@ fn not_accepted(ctx: &RuleContext<'_>, tier: &Tier, (step, count): (usize, f64))
 /// Threads of all processes of a tier, by the last sample; `None` where none were observed.
 fn threads(ctx: &RuleContext<'_>, tier: &Tier) -> Option<f64> {
     let ours = |subject: &Subject<'_>| subject.pid().is_some_and(|pid| tier.node.pids.contains(&pid));
-    let tracks = ctx.samples.hosts.of(&tier.node.host, Source::Process).filter(|(subject, _)| ours(subject));
+    let tracks = ctx.obs.hosts.of(&tier.node.host, Source::Process).filter(|(subject, _)| ours(subject));
     tracks.filter_map(|(_, track)| track.last(process::THREADS)).reduce(|a, b| a + b)
 }

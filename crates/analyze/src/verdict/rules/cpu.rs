@@ -1,11 +1,6 @@
-//! `cpu`: all processors that a host may use are busy, or one of them is with packets alone.
-//!
-//! Condition for a host: nine tenths or more are used, or eight tenths where its control group is throttled in most periods.
-//! It is observed where requests are what uses it: the utilisation law U = U₀ + D·X holds (Denning and Buzen 1978), or the
-//! watched processes account for eight tenths of the use.
-//!
-//! Condition for a core: it is busy, its host is not, and half of its time or more goes to interrupts of the network. A core
-//! that is busy with anything else is known by its thread.
+//! `cpu`: nine tenths of the processors of a host are used, eight tenths where its control group is throttled in most periods;
+//! or a core is, half of its time with packets. It is observed where the utilisation law U = U₀ + D·X holds (Denning and Buzen
+//! 1978), or the watched processes account for eight tenths of the use. A core that is busy otherwise is known by its thread.
 
 use crate::findings::{Advice, BusiestProcess, Claim, Limit, Observation};
 use crate::hosts::demand::Law;
@@ -17,8 +12,8 @@ use crate::verdict::context::RuleContext;
 use crate::verdict::facts::cpu::{is_busy, kept, packets_of_core};
 
 /// Hosts whose CPU is busy, and hosts of which one core is, with packets.
-pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
-    let busy = ctx.of_kind(ResourceKind::Cpu).filter(|cpu| is_busy(ctx, cpu));
+pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+    let busy = ctx.cpus().filter(|cpu| is_busy(ctx, cpu));
     let hosts = busy.map(|cpu| host(ctx, cpu));
     let cores = ctx.of_kind(ResourceKind::Core).filter_map(|core| network_core(ctx, core));
     hosts.chain(cores).collect()
@@ -28,10 +23,9 @@ fn host(ctx: &RuleContext<'_>, cpu: &Resource) -> Candidate {
     let throttled = ctx.throttled(cpu).filter(|part| *part > 0.0);
     let mut evidence: Vec<_> = ctx.cpu_row(&cpu.host).into_iter().collect();
     evidence.extend(throttled.map(|part| ctx.share_row(Observation::Throttled(cpu.place()), part)));
-    let advice = Advice::MoreCores {
-        connections: ctx.decisive().connections,
-        another_worker: has_whole_core(ctx, &cpu.host),
-    };
+    let advice =
+        Advice::MoreCores { connections: ctx.connections(), another_worker: has_whole_core(ctx, &cpu.host) };
+    let cores = cpu.capacity.filter(|_| cpu.kind == ResourceKind::Cpu);
     Candidate {
         share: ctx.share(cpu),
         at_per_sec: cpu.demand.and_then(|demand| demand.at_per_sec),
@@ -41,7 +35,7 @@ fn host(ctx: &RuleContext<'_>, cpu: &Resource) -> Candidate {
         ..Candidate::new(
             Limit::Cpu,
             cpu.place(),
-            Claim::Cpu { used: ctx.used(cpu), busiest: busiest(ctx, cpu) },
+            Claim::Cpu { cores, used: ctx.used(cpu), busiest: busiest(ctx, cpu) },
         )
     }
 }
@@ -60,7 +54,7 @@ fn is_polled(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
 fn is_used_by_requests(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
     let by_ours = || {
         let ours = ctx.cores_of_processes(&cpu.host, None, ctx.span());
-        ours.zip(cpu.used[ctx.step]).is_some_and(|(ours, used)| ours >= bounds::PASSED_ON * used)
+        ours.zip(cpu.used[ctx.load]).is_some_and(|(ours, used)| ours >= bounds::PASSED_ON * used)
     };
     let holds = cpu.demand.is_some_and(|demand| demand.law == Law::Holds);
     ctx.is_used_by_requests(cpu) && (holds || by_ours())

@@ -11,13 +11,9 @@ use crate::verdict::context::RuleContext;
 use crate::verdict::facts::queue::Queue;
 
 /// What is not watched, and whether it is slower under load. `at_once` is how many requests are served at once.
-pub(in crate::verdict) fn candidate(
-    ctx: &RuleContext<'_>,
-    queue: &Queue,
-    at_once: f64,
-) -> Option<(Candidate, bool)> {
+pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: f64) -> Option<(Candidate, bool)> {
     let outside = Place::Unwatched(queue.outside.clone()?);
-    let tier = ctx.flow.tiers.get(*queue.tiers.first()?)?.place();
+    let tier = ctx.obs.flow.tiers.get(*queue.tiers.first()?)?.place();
     let out = queue.out?;
     let observed = Observation::ConnectionsTo { tier: tier.clone(), to: outside.clone() };
     let found = Candidate {

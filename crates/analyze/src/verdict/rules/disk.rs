@@ -1,14 +1,8 @@
-//! `disk`: a control group reads or writes as many bytes as it may, or requests wait for a block device.
-//!
-//! Condition for a cap: nine tenths of it or more are used; it is observed where its use follows throughput, or, where
-//! throughput hardly differed, where threads wait for the disk. A group that is held to its cap leaves the device idle.
-//!
-//! Condition for a device: a thread of the target waits for it half of the time or more (the state D of `/proc`, sampled);
-//! where waits are not sampled, the device is busy and its time grows with throughput. A busy device alone may be busy with
-//! the work of others.
+//! `disk`: a control group uses nine tenths of its cap of bytes, or threads of the target wait for a device half of the time (the
+//! state D of `/proc`, sampled). Where waits are not sampled, a device that is busy by more of its time the more load there is
+//! counts as well. A group that is held to its cap leaves the device idle.
 
 use plimsoll_record::metric::pressure;
-use plimsoll_record::{Source, Subject};
 
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place};
 use crate::hosts::demand::{Law, Load, demand};
@@ -17,10 +11,10 @@ use crate::hosts::utilisation::BUSY;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::disk::{is_waited_for, waiting};
+use crate::verdict::facts::threads::{is_disk_waited_for, waiting_for_disk};
 
 /// Control groups that read or write as many bytes as they may.
-pub(in crate::verdict) fn caps(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+pub(crate) fn caps(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let ways = [ResourceKind::DiskRead, ResourceKind::DiskWrite];
     let all = ways.into_iter().flat_map(|way| ctx.of_kind(way));
     let full = all.filter(|disk| ctx.share(disk).is_some_and(|share| share >= BUSY));
@@ -30,10 +24,10 @@ pub(in crate::verdict) fn caps(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 fn cap(ctx: &RuleContext<'_>, disk: &Resource) -> Candidate {
     let is_of_requests = match disk.demand.map(|demand| demand.law) {
         Some(Law::Holds) => true,
-        Some(Law::Untested) => is_waited_for(ctx, &disk.host),
+        Some(Law::Untested) => is_disk_waited_for(ctx, &disk.host),
         Some(Law::Broken) | None => false,
     };
-    let used = disk.used[ctx.step].unwrap_or_default();
+    let used = disk.used[ctx.load].unwrap_or_default();
     Candidate {
         share: ctx.share(disk),
         at_per_sec: disk.demand.and_then(|demand| demand.at_per_sec),
@@ -49,12 +43,12 @@ fn cap(ctx: &RuleContext<'_>, disk: &Resource) -> Candidate {
 }
 
 /// Hosts whose processes waited for a disk.
-pub(in crate::verdict) fn waits(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+pub(crate) fn waits(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     ctx.hosts().into_iter().filter_map(|host| wait(ctx, host)).collect()
 }
 
 fn wait(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
-    let waiting = waiting(ctx, host);
+    let waiting = waiting_for_disk(ctx, host);
     let devices = ctx.of_kind(ResourceKind::Disk).filter(|disk| disk.host == host);
     let device = devices.filter_map(|disk| Some((disk, ctx.share(disk)?))).max_by(|a, b| a.1.total_cmp(&b.1));
     let threads = waiting.as_ref().map_or(0.0, |(_, threads)| *threads);
@@ -63,9 +57,7 @@ fn wait(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     if threads < bounds::DISK_WAITING && !(waiting.is_none() && busy >= BUSY && grows()) {
         return None;
     }
-    let pressure = ctx.samples.hosts.track(host, Source::Pressure, Subject::Host);
-    let stalled =
-        pressure.and_then(|track| track.per_sec(pressure::IO_SOME_US, ctx.span())).map(|us| us / 1e6);
+    let stalled = ctx.rate(host, pressure::IO_SOME_US).map(|us| us / 1e6);
     let is_seen_twice = busy >= BUSY || stalled.is_some_and(|part| part >= BUSY);
     let process = waiting.map(|(name, _)| name);
     Some(Candidate {
@@ -103,7 +95,7 @@ fn grows_with_load(ctx: &RuleContext<'_>, used: &[Option<f64>]) -> bool {
     let load = |(step, used): (&crate::findings::StepSummary, &Option<f64>)| {
         Some(Load { throughput_per_sec: step.throughput.value, used: (*used)? })
     };
-    let loads: Vec<Load> = ctx.case.steps.iter().zip(used).filter_map(load).collect();
+    let loads: Vec<Load> = ctx.steps().iter().zip(used).filter_map(load).collect();
     let plateau = loads.iter().copied().max_by(|a, b| a.throughput_per_sec.total_cmp(&b.throughput_per_sec));
     let demand = plateau.and_then(|plateau| demand(&loads, plateau, None));
     demand.is_some_and(|demand| demand.law == Law::Holds)

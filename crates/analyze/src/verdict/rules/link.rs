@@ -11,17 +11,10 @@ use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
 
-const WAYS: [ResourceKind; 4] = [
-    ResourceKind::BandwidthOut,
-    ResourceKind::BandwidthIn,
-    ResourceKind::PacketsOut,
-    ResourceKind::PacketsIn,
-];
-
 /// Links that are full, one way or the other.
-pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
-    let all = WAYS.into_iter().flat_map(|way| ctx.of_kind(way));
-    let full = all.filter(|link| ctx.share(link).is_some_and(|share| share >= BUSY));
+pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+    let links = ctx.of_target().filter(|resource| resource.kind.is_of_link());
+    let full = links.filter(|link| ctx.share(link).is_some_and(|share| share >= BUSY));
     full.map(|link| candidate(ctx, link)).collect()
 }
 
@@ -29,8 +22,8 @@ fn is_used_by_requests(ctx: &RuleContext<'_>, link: &Resource) -> bool {
     match link.demand.map(|demand| demand.law) {
         Some(Law::Holds) => true,
         Some(Law::Untested) => {
-            let ours = 8.0 * ctx.decisive().bytes_in_per_sec;
-            let used = link.used[ctx.step].unwrap_or(f64::INFINITY);
+            let ours = ctx.step().map_or(0.0, |step| 8.0 * step.bytes_in_per_sec);
+            let used = link.used[ctx.load].unwrap_or(f64::INFINITY);
             link.kind == ResourceKind::BandwidthOut && ours >= bounds::PASSED_ON * used
         }
         Some(Law::Broken) | None => false,
@@ -39,7 +32,7 @@ fn is_used_by_requests(ctx: &RuleContext<'_>, link: &Resource) -> bool {
 
 fn candidate(ctx: &RuleContext<'_>, link: &Resource) -> Candidate {
     let limit = link.kind.limit();
-    let used = link.used[ctx.step].unwrap_or_default();
+    let used = link.used[ctx.load].unwrap_or_default();
     let advice = match limit {
         Limit::Packets => Advice::FewerPackets(link.id()),
         _ => Advice::SmallerMessages,

@@ -1,9 +1,6 @@
-//! `lock`: requests take turns at one thing.
-//!
-//! Three observations show it, each by itself: the threads of a process use one core between them and none has it to
-//! itself; a thread is at its end, and another one of its name was in another step, while threads wait for each other; or
-//! one request is worked on at a time (X·S₀ ≤ 1.5, Little 1961) and those that wait were all read. A runtime that lets one
-//! of its threads run at a time looks the same, so that a thread is an alternative to the first.
+//! `lock`: requests take turns at one thing. The threads of a process use one core between them and none has it to itself; or a
+//! thread is at its end, another of its name was in another step, and threads wait for each other; or one request is worked on
+//! at a time (X·S₀ ≤ 1.5, Little 1961) and those that wait were all read. A runtime that runs one thread at a time looks like the first.
 
 use plimsoll_record::{Source, Subject};
 
@@ -30,25 +27,25 @@ const MAX_THREAD: f64 = 0.75;
 fn lock(ctx: &RuleContext<'_>, place: Place, claim: Claim, evidence: Vec<Evidence>) -> Candidate {
     Candidate {
         evidence,
-        advice: vec![Advice::ProfileWaits(ctx.decisive().connections)],
+        advice: vec![Advice::ProfileWaits(ctx.connections())],
         ..Candidate::new(Limit::Lock, place, claim)
     }
 }
 
 /// Processes whose threads share one core between them on a host that has more.
-pub(in crate::verdict) fn one_core(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+pub(crate) fn one_core(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     ctx.hosts().into_iter().filter_map(|host| of_host(ctx, host)).collect()
 }
 
 fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let cpu = ctx.cpu(host)?;
     let span = ctx.span();
-    let used = ctx.samples.hosts.of(host, Source::Process);
+    let used = ctx.obs.hosts.of(host, Source::Process);
     let (subject, cores) = used
         .filter_map(|(subject, track)| Some((subject, cpu_of(track, span)?)))
         .max_by(|a, b| a.1.total_cmp(&b.1))
         .filter(|(_, cores)| ONE_AT_A_TIME.contains(cores))?;
-    let ours = ctx.samples.hosts.of(host, Source::Thread).filter(|(thread, _)| thread.pid() == subject.pid());
+    let ours = ctx.obs.hosts.of(host, Source::Thread).filter(|(thread, _)| thread.pid() == subject.pid());
     let shares: Vec<f64> = ours.filter_map(|(_, track)| cpu_of(track, span)).collect();
     let threads = shares.iter().filter(|used| **used >= bounds::TAKES_PART).count();
     if threads < 2 || shares.iter().any(|used| *used > MAX_THREAD) || is_busy(ctx, cpu) {
@@ -71,10 +68,10 @@ fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 ///
 /// Threads that each wait for their own connections look the same where these are dealt out unevenly and anew in each step, but
 /// wait for no other thread.
-pub(in crate::verdict) fn in_turn(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Option<Candidate> {
+pub(crate) fn in_turn(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Option<Candidate> {
     let host = &hot.thread.host;
     let process = |(subject, _): &(Subject<'_>, &Track<'_>)| subject.pid() == hot.thread.subject().pid();
-    let (subject, _) = ctx.samples.hosts.of(host, Source::Process).find(process)?;
+    let (subject, _) = ctx.obs.hosts.of(host, Source::Process).find(process)?;
     let cores = ctx.share(hot.thread)? + used_by_alike(ctx, hot.thread);
     let waits = waiting_for_others(ctx, host, subject).is_some_and(|waiting| waiting >= 1.0);
     let turns = hot.alike == 1 && waits && is_by_turns(cores) && has_changed_hands(ctx, hot.thread);
@@ -89,7 +86,7 @@ fn taking_turns(ctx: &RuleContext<'_>, place: Place, cores: f64) -> Candidate {
 
 /// A process that computes for all the time of its requests with more threads than these are, of which two run at once at
 /// times.
-pub(in crate::verdict) fn of_computing(
+pub(crate) fn of_computing(
     ctx: &RuleContext<'_>,
     computing: &Computing<'_>,
     at_once: Concurrency,
@@ -101,25 +98,21 @@ pub(in crate::verdict) fn of_computing(
 
 /// Whether another thread of its process and name did more than it in a step in which that one took part.
 fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
-    let Some(own) = ctx.samples.hosts.track(&busiest.host, Source::Thread, busiest.subject()) else {
+    let Some(own) = ctx.obs.hosts.track(&busiest.host, Source::Thread, busiest.subject()) else {
         return false;
     };
     let did_more = |other: &Track<'_>, span: Span| {
         let used = cpu_of(own, span).zip(cpu_of(other, span));
         used.is_some_and(|(own, other)| other > (1.0 + TIE) * own && other >= bounds::TAKES_PART)
     };
-    alike(ctx, busiest).any(|other| ctx.samples.spans.iter().any(|span| did_more(other, *span)))
+    alike(ctx, busiest).any(|other| ctx.obs.spans.iter().any(|span| did_more(other, *span)))
 }
 
 /// Requests that were all read, and of which one is worked on at a time: what they take turns at is within the process.
 /// Requests that were not read wait for a worker instead.
-pub(in crate::verdict) fn by_turns(
-    ctx: &RuleContext<'_>,
-    queue: &Queue,
-    at_once: Concurrency,
-) -> Option<Candidate> {
+pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Option<Candidate> {
     let [tier] = queue.tiers.as_slice() else { return None };
-    let tier = ctx.flow.tiers.get(*tier)?;
+    let tier = ctx.obs.flow.tiers.get(*tier)?;
     let unread = queue.at_the_door.filter(|part| *part < bounds::AT_THE_DOOR)?;
     if at_once.count.value > MAX_TURNS {
         return None;

@@ -1,11 +1,6 @@
-//! `memory`: a heap too small for what is made in it, or pages that are fetched again and again.
-//!
-//! Condition for a heap: a third or more of a process's work is garbage collection, by the CPU time of its collector threads or
-//! by the pauses that a JVM reports, the larger of the two. It is observed where the heap was four fifths full.
-//!
-//! Condition for pages: one page in ten requests or more was fetched from swap, or again from files while the control group
-//! was at its limit. It is observed where tasks waited for memory half of the time (PSI); else the disk is an alternative
-//! where threads wait for it, for what is fetched for the first time would be fetched with any memory.
+//! `memory`: a third or more of a process's work is garbage collection, by the CPU time of its collectors or by the pauses that a
+//! JVM reports; or one page in ten requests is fetched from swap, or again from files at the limit of the control group. It is
+//! observed where the heap was four fifths full, or tasks waited for memory half of the time (PSI).
 
 use plimsoll_record::metric::{cgroup, jvm, memory, pressure, process};
 use plimsoll_record::{Source, Subject};
@@ -17,14 +12,13 @@ use crate::hosts::utilisation::FULL;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::disk::is_waited_for;
-use crate::verdict::facts::threads::is_collector;
+use crate::verdict::facts::threads::{is_collector, is_disk_waited_for};
 
 /// A heap that is this full at its fullest leaves the collector no room.
 const HEAP_FULL: f64 = 0.8;
 
 /// Processes that collect garbage more than they should, and hosts that fetch pages for requests.
-pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let hosts = ctx.hosts().into_iter();
     hosts.filter_map(|host| collecting(ctx, host).or_else(|| paging(ctx, host))).collect()
 }
@@ -33,7 +27,7 @@ pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
 fn by_threads(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
     let span = ctx.span();
     let collectors =
-        ctx.samples.hosts.of(host, Source::Thread).filter(|(subject, _)| is_collector(subject.name()));
+        ctx.obs.hosts.of(host, Source::Thread).filter(|(subject, _)| is_collector(subject.name()));
     let mut cores: std::collections::BTreeMap<u32, f64> = std::collections::BTreeMap::new();
     for (subject, track) in collectors {
         if let (Some(pid), Some(used)) = (subject.pid(), cpu_of(track, span)) {
@@ -41,7 +35,7 @@ fn by_threads(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
         }
     }
     let (pid, most) = cores.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let owner = ctx.samples.hosts.of(host, Source::Process).find(|(subject, _)| subject.pid() == Some(pid));
+    let owner = ctx.obs.hosts.of(host, Source::Process).find(|(subject, _)| subject.pid() == Some(pid));
     let (subject, track) = owner?;
     let all = cpu_of(track, span).filter(|all| *all > 0.0)?;
     Some((subject.name().to_owned(), (most / all).min(1.0)))
@@ -49,7 +43,7 @@ fn by_threads(ctx: &RuleContext<'_>, host: &str) -> Option<(String, f64)> {
 
 /// The part of the time that a JVM stood still to collect.
 fn by_pauses(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let tracks = ctx.samples.hosts.of(host, Source::Jvm);
+    let tracks = ctx.obs.hosts.of(host, Source::Jvm);
     let paused = tracks.filter_map(|(_, track)| Some(track.per_sec(jvm::GC_TIME_MS, ctx.span())? / 1e3));
     paused.reduce(f64::max)
 }
@@ -59,7 +53,7 @@ fn heap(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     let full = |track: &Track<'_>| {
         Some(track.most(jvm::HEAP_USED_BYTES, ctx.span())? / track.last(jvm::HEAP_MAX_BYTES)?)
     };
-    ctx.samples.hosts.of(host, Source::Jvm).filter_map(|(_, track)| full(track)).reduce(f64::max)
+    ctx.obs.hosts.of(host, Source::Jvm).filter_map(|(_, track)| full(track)).reduce(f64::max)
 }
 
 fn collecting(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
@@ -91,15 +85,14 @@ fn collecting(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 /// Pages a request that were fetched from swap, or from files because the group was at its memory limit.
 fn pages_per_request(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
     let span = ctx.span();
-    let memory = ctx.samples.hosts.track(host, Source::Memory, Subject::Host);
-    let swapped = memory.and_then(|track| track.per_sec(memory::SWAPPED_IN_PAGES, span));
-    let group = ctx.samples.hosts.track(host, Source::Cgroup, Subject::Host);
+    let swapped = ctx.rate(host, memory::SWAPPED_IN_PAGES);
+    let group = ctx.obs.hosts.track(host, Source::Cgroup, Subject::Host);
     let at_limit = group.is_some_and(|group| is_at_limit(ctx, group));
-    let processes = ctx.samples.hosts.of(host, Source::Process);
+    let processes = ctx.obs.hosts.of(host, Source::Process);
     let faults =
         processes.filter_map(|(_, track)| track.per_sec(process::MAJOR_FAULTS, span)).reduce(|a, b| a + b);
     // What is read without being mapped is no fault of the process, and fetched again all the same.
-    let refaults = group.and_then(|group| group.per_sec(cgroup::REFAULTED_PAGES, span));
+    let refaults = ctx.rate(host, cgroup::REFAULTED_PAGES);
     let again = faults.into_iter().chain(refaults).filter(|_| at_limit);
     let fetched = swapped.into_iter().chain(again).reduce(f64::max)?;
     (ctx.throughput() > 0.0).then(|| fetched / ctx.throughput())
@@ -119,15 +112,13 @@ fn is_at_limit(ctx: &RuleContext<'_>, group: &Track<'_>) -> bool {
 
 fn paging(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let pages = pages_per_request(ctx, host).filter(|pages| *pages >= bounds::PER_REQUEST)?;
-    let pressure = ctx.samples.hosts.track(host, Source::Pressure, Subject::Host);
-    let stalled =
-        pressure.and_then(|track| track.per_sec(pressure::MEMORY_SOME_US, ctx.span())).map(|us| us / 1e6);
+    let stalled = ctx.rate(host, pressure::MEMORY_SOME_US).map(|us| us / 1e6);
     let name = || host.to_owned();
     let mut evidence = vec![ctx.row(Observation::PagesAgain { host: name() }, pages, None)];
     evidence.extend(stalled.map(|part| ctx.share_row(Observation::MemoryStall { host: name() }, part)));
     let is_stalled = stalled.is_some_and(|part| part >= 0.5);
-    let disk =
-        (!is_stalled && is_waited_for(ctx, host)).then(|| Candidate::named(Limit::Disk, Place::host(host)));
+    let disk = (!is_stalled && is_disk_waited_for(ctx, host))
+        .then(|| Candidate::named(Limit::Disk, Place::host(host)));
     Some(Candidate {
         basis: Basis::observed(is_stalled),
         alternatives: disk.into_iter().collect(),

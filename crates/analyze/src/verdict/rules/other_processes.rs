@@ -1,13 +1,6 @@
-//! `cpu`, taken by others: processes that serve no requests, other guests of the machine, or something of which no more is
-//! known than that the target's threads waited for it.
-//!
-//! Condition on a busy host: without what the others use (processes that use as much at the lowest load, the load generator
-//! itself, stolen time) the CPU would be free. It is observed where the target's threads were kept from the CPU a quarter
-//! of the time that they needed it.
-//!
-//! Condition on a host with CPU left: a thread of the target is at its end and its threads were kept from the CPU half of
-//! the time that they needed it, while no control group was out of quota. Where some cores are full, the target may run only
-//! on these; else the machine below has no CPU for the host.
+//! `cpu`, taken by others. On a busy host: without what they use (processes that use as much at the lowest load, the load
+//! generator, stolen time) the CPU would be free. On a host with CPU left: a thread of the target is at its end, and its threads
+//! were kept from the CPU half of the time that they needed it, with no control group out of quota.
 
 use plimsoll_record::{Source, Subject};
 
@@ -26,7 +19,7 @@ use crate::verdict::facts::cpu::{ThreadTime, is_busy, is_held_up, kept, stolen};
 const GENERATORS: [&str; 2] = ["plimsoll", "wrk"];
 
 /// Hosts whose CPU the target needed and did not get.
-pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let hosts = ctx.hosts().into_iter();
     hosts.filter_map(|host| on_busy(ctx, host).or_else(|| on_idle(ctx, host))).collect()
 }
@@ -49,13 +42,13 @@ fn unwatched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> 
         let certain = is_generator || follows.is_some();
         (follows != Some(true)).then_some(OtherProcess { subject, cores, certain })
     };
-    ctx.samples.hosts.of(host, Source::OtherProcesses).filter_map(other).collect()
+    ctx.obs.hosts.of(host, Source::OtherProcesses).filter_map(other).collect()
 }
 
 /// Watched processes that requests are not known to pass, and that use as much at the lowest load, or never sleep. Of a lab
 /// host every process is watched, whatever it is there for.
 fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
-    let tiers = ctx.flow.tiers.iter().filter(|tier| tier.is_sampled() && tier.node.host == host);
+    let tiers = ctx.obs.flow.tiers.iter().filter(|tier| tier.is_sampled() && tier.node.host == host);
     let ours: Vec<&str> = tiers.map(|tier| tier.process()).collect();
     if ours.is_empty() || ours.contains(&"") {
         return Vec::new();
@@ -66,7 +59,7 @@ fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
         let is_other = !ours.contains(&subject.name()) && !works;
         is_other.then_some(OtherProcess { subject, cores, certain: true })
     };
-    ctx.samples.hosts.of(host, Source::Process).filter_map(other).collect()
+    ctx.obs.hosts.of(host, Source::Process).filter_map(other).collect()
 }
 
 /// The CPU is busy, and would not be without the others.

@@ -1,13 +1,11 @@
-//! `pool`: a fixed number of workers or connections, each held for the whole of a request.
+//! `pool`: a fixed number of workers or connections, each held for the whole of a request: X·S₀ by Little's law (1961), S₀ being the
+//! time of a request that waits for nothing. It is observed where throughput grew in proportion until near X·S₀, and all requests
+//! but X·S₀ wait at the door of its owner, or as many connections lead out of it.
 //!
-//! Condition: throughput stopped growing and nothing is busy. The size is X·S₀ by Little's law (1961), S₀ being the time of a
-//! request that waits for nothing. It is observed where throughput grew in proportion to the load until near X·S₀, and all
-//! requests but X·S₀ wait at the door of the pool's owner, or as many connections lead out of it.
-//!
-//! A delayed acknowledgement (Nagle 1984, RFC 896) takes 40 ms of an answer without holding a worker, so that the size lies
-//! between that with it and that without.
+//! A delayed acknowledgement (Nagle 1984, RFC 896) takes 40 ms of an answer without holding a worker.
 
-use crate::findings::{Advice, Claim, Estimate, Evidence, Limit, Observation, Place, PlaceCount};
+use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place, PlaceCount};
+use crate::groups::grouped;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
@@ -15,11 +13,15 @@ use crate::verdict::facts::concurrency::Concurrency;
 use crate::verdict::facts::queue::Queue;
 
 /// What a pool would be here. `queue` is where requests wait.
-pub(in crate::verdict) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Candidate {
-    let tiers: Vec<Place> =
-        queue.tiers.iter().filter_map(|tier| ctx.flow.tiers.get(*tier)).map(|tier| tier.place()).collect();
+pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrency) -> Candidate {
+    let tiers: Vec<Place> = queue
+        .tiers
+        .iter()
+        .filter_map(|tier| ctx.obs.flow.tiers.get(*tier))
+        .map(|tier| tier.place())
+        .collect();
     let place = tiers.first().cloned().unwrap_or_else(|| sole_place(ctx));
-    let size = among(at_once.count, tiers.len().max(1) as f64);
+    let size = at_once.count.times(1.0 / tiers.len().max(1) as f64);
     let owners = if tiers.is_empty() { counted(vec![place.clone()]) } else { counted(tiers) };
     let is_seen = at_once.straight == Some(true) && is_seen(queue, at_once.count.value);
     let delayed_ack = at_once.without_ack_sec.and(size.interval);
@@ -39,11 +41,6 @@ pub(in crate::verdict) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_onc
     }
 }
 
-fn among(count: Estimate, owners: f64) -> Estimate {
-    let interval = count.interval.map(|(low, high)| (low / owners, high / owners));
-    Estimate { value: count.value / owners, interval }
-}
-
 fn evidence(
     ctx: &RuleContext<'_>,
     queue: &Queue,
@@ -61,14 +58,8 @@ fn evidence(
 
 /// Places, each once: several servers of one name on one host are so many of it.
 fn counted(places: Vec<Place>) -> Vec<PlaceCount> {
-    let mut counts: Vec<PlaceCount> = Vec::new();
-    for place in places {
-        match counts.iter_mut().find(|known| known.place == place) {
-            Some(known) => known.count += 1,
-            None => counts.push(PlaceCount { place, count: 1 }),
-        }
-    }
-    counts
+    let same = grouped(places, |a, b| a == b).into_iter();
+    same.map(|same| PlaceCount { count: same.len(), place: same[0].clone() }).collect()
 }
 
 /// The queue is at the door of the pool, and all but as many requests as it has workers are there; or connections out of it
@@ -87,6 +78,6 @@ fn is_seen(queue: &Queue, count: f64) -> bool {
 fn sole_place(ctx: &RuleContext<'_>) -> Place {
     match ctx.hosts().as_slice() {
         [only] => Place::host(*only),
-        _ => ctx.case.target(),
+        _ => ctx.target(),
     }
 }

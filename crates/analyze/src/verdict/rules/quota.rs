@@ -11,7 +11,7 @@ use crate::verdict::context::RuleContext;
 use crate::verdict::facts::cpu::is_busy;
 
 /// Groups at their quota on hosts that have more than it.
-pub(in crate::verdict) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
+pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
     let groups = ctx.of_kind(ResourceKind::Quota).filter(|group| is_busy(ctx, group));
     groups.map(|group| candidate(ctx, group)).collect()
 }
@@ -31,7 +31,7 @@ fn candidate(ctx: &RuleContext<'_>, group: &Resource) -> Candidate {
         evidence,
         advice: vec![Advice::MoreQuota {
             cores: 1.5 * group.capacity.unwrap_or_default(),
-            connections: ctx.decisive().connections,
+            connections: ctx.connections(),
         }],
         ..Candidate::new(Limit::Quota, group.place(), Claim::Quota { used: ctx.used(group), throttled })
     }

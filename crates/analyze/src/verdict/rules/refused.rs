@@ -1,12 +1,9 @@
-//! `refused`: the target turns requests away by policy, with 429 or 503, while it could serve them.
+//! `refused`: the target turns 5 % of the answers or more away by policy, with 429 or 503, while nothing of it is busy but with that.
+//! What is served is the same within half from there on, or does not grow with the load while every watched CPU would be far from
+//! busy (limiters that count what they deny serve next to nothing once they are exceeded).
 //!
-//! Condition, at the first step with refusals: 5 % of the answers or more refuse; what is served is the same within half from
-//! there on, or does not grow with the load while every watched CPU would be far from busy with as many requests as were
-//! ever served (limiters that count what they deny serve next to nothing once they are exceeded); and nothing of the target
-//! is busy but with the refusing itself. A target that is full says 503 too; then what is full limits.
-//!
-//! It is observed where what is served is the same within 10 % at two loads or more and the host is watched. Where as much
-//! was served before there were refusals, something else had stopped growth, and a pool is an alternative.
+//! It is observed where what is served is the same within 10 % at two loads or more. Where as much was served before there were
+//! refusals, something else had stopped growth, and a pool is an alternative.
 
 use crate::findings::{Advice, Claim, Limit, Observation, Place, StepSummary};
 use crate::hosts::demand::{Law, Load, demand};
@@ -47,9 +44,9 @@ impl Served {
 }
 
 /// Refusals as a policy, judged at the first step that has them: beyond it refusing alone may use something up.
-pub(in crate::verdict) fn candidate(ctx: &RuleContext<'_>) -> Option<Candidate> {
-    let ctx = RuleContext { step: first_refusing(ctx.case.steps)?, ..*ctx };
-    let served = Served::new(ctx.case.steps, ctx.step)?;
+pub(crate) fn candidate(ctx: &RuleContext<'_>) -> Option<Candidate> {
+    let ctx = RuleContext { load: first_refusing(ctx.steps())?, ..*ctx };
+    let served = Served::new(ctx.steps(), ctx.load)?;
     if is_near(&ctx, BUSY) || (served.varies() && !is_denied(&ctx)) {
         return None;
     }
@@ -65,14 +62,14 @@ fn is_near(ctx: &RuleContext<'_>, least: f64) -> bool {
 /// True if less is served the more is denied, on hosts that have room.
 fn is_denied(ctx: &RuleContext<'_>) -> bool {
     let has_room = || ctx.hosts().iter().any(|host| ctx.cpu(host).is_some_and(|cpu| is_far(ctx, cpu)));
-    !grows(ctx.case.steps, ctx.step) && !is_near(ctx, FREE) && has_room()
+    !grows(ctx.steps(), ctx.load) && !is_near(ctx, FREE) && has_room()
 }
 
 /// By what it takes for a request where none is refused, a resource would be free with as many as were ever served. What
 /// else fills it is the refusing: clients without a pause ask again at once. All that it was used for there is charged to
 /// requests, which makes the bound too low rather than too high.
 fn is_far(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
-    let steps = ctx.case.steps;
+    let steps = ctx.steps();
     let accepting = (0..steps.len()).filter(|index| is_accepting(&steps[*index]));
     let best = accepting.max_by(|a, b| steps[*a].throughput.value.total_cmp(&steps[*b].throughput.value));
     let used = best.and_then(|best| Some((steps[best].throughput.value, resource.utilisation(best)?)));
@@ -89,11 +86,12 @@ fn grows(steps: &[StepSummary], first: usize) -> bool {
 }
 
 fn found(ctx: &RuleContext<'_>, served: &Served) -> Candidate {
-    let (step, steps) = (ctx.decisive(), ctx.case.steps);
+    let steps = ctx.steps();
+    let step = &steps[ctx.load];
     let place = deepest_that_refuses(ctx);
     let is_cpu_of_place =
         |resource: &Resource| resource.kind == ResourceKind::Cpu && resource.host == place.host_name();
-    let is_watched = ctx.resources.iter().any(is_cpu_of_place);
+    let is_watched = ctx.obs.resources.iter().any(is_cpu_of_place);
     let before = was_level_before(steps, served.least);
     let part = refused_part(step);
     let per_sec = if served.varies() { most_served(steps) } else { served_per_sec(step) };
@@ -114,8 +112,8 @@ fn found(ctx: &RuleContext<'_>, served: &Served) -> Candidate {
 /// Refusals reach the load from the tier that makes them; those behind it never see what was refused. The deepest host
 /// whose packets grow with the refusals is where they come from.
 fn deepest_that_refuses(ctx: &RuleContext<'_>) -> Place {
-    let tiers = &ctx.flow.tiers;
-    let mut here = ctx.flow.front();
+    let tiers = &ctx.obs.flow.tiers;
+    let mut here = ctx.obs.flow.front();
     let mut place = ctx.front_place();
     for _ in 0..tiers.len() {
         let next: Vec<usize> = here
@@ -135,12 +133,12 @@ fn deepest_that_refuses(ctx: &RuleContext<'_>) -> Place {
 /// The packets that a host receives grow with the refusals, what was served being the same.
 fn sees_refusals(ctx: &RuleContext<'_>, host: &str) -> bool {
     let packets = |resource: &&Resource| resource.kind == ResourceKind::PacketsIn && resource.host == host;
-    let Some(link) = ctx.resources.iter().find(packets) else { return false };
+    let Some(link) = ctx.obs.resources.iter().find(packets) else { return false };
     let load = |(step, used): (&StepSummary, &Option<f64>)| {
         let refused_per_sec = step.throughput.value * refused_part(step);
         Some(Load { throughput_per_sec: refused_per_sec, used: (*used)? })
     };
-    let steps = ctx.case.steps.iter().zip(&link.used).filter(|(step, _)| refused_part(step) >= MIN_PART);
+    let steps = ctx.steps().iter().zip(&link.used).filter(|(step, _)| refused_part(step) >= MIN_PART);
     let loads: Vec<Load> = steps.filter_map(load).collect();
     let most = loads.iter().copied().max_by(|a, b| a.throughput_per_sec.total_cmp(&b.throughput_per_sec));
     let found = most.and_then(|most| demand(&loads, most, None));

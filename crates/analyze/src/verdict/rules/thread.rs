@@ -1,14 +1,8 @@
-//! `thread`: one thread has a whole core, or wants one all the time, and its host has cores left.
-//!
-//! A thread serves what it is given one after the other. If it is always on a CPU or ready for one, it has no pause left in
-//! which it could do more: it is a server at its end, whatever part of that time it was let run.
-//!
-//! Condition: a thread is on a CPU or ready for one nine tenths of the time, it gets more than half of what it wants, and all
-//! of its host's CPU is not used about as much. It is observed where requests use it and the host's CPU is known. What keeps
-//! it from the CPU a tenth of the time or more is an alternative; so is a lock where other threads of its name did more than
-//! what it has left.
+//! `thread`: one thread has a whole core, or wants one nine tenths of the time and gets more than half of that, while its host has
+//! cores left. It has no pause in which it could do more: it is a server at its end. What keeps it from the CPU a tenth of the time
+//! or more is an alternative; so is a lock where other threads of its name did more than what it has left.
 
-use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place, Used};
+use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place};
 use crate::hosts::demand::Law;
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::BUSY;
@@ -23,7 +17,7 @@ fn place(hot: &HotThread<'_>) -> Place {
 }
 
 /// The busiest thread of a process that has one at its end.
-pub(in crate::verdict) fn candidate(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Candidate {
+pub(crate) fn candidate(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Candidate {
     let (thread, time) = (hot.thread, hot.time);
     let mut alternatives: Vec<Candidate> = kept_by(ctx, &thread.host, time).into_iter().collect();
     // Where others of its name do more than what one at its end has left, several threads serve, and that one of them has most
@@ -32,7 +26,7 @@ pub(in crate::verdict) fn candidate(ctx: &RuleContext<'_>, hot: &HotThread<'_>) 
         alternatives.push(Candidate::named(Limit::Lock, place(hot)));
     }
     let claim = Claim::Thread {
-        used: Used { share: time.used, ..ctx.used(thread) },
+        used: ctx.used(thread),
         waited: (!time.is_on_cpu()).then_some(time.waited),
         alike: hot.alike,
         idle: ctx.cpu_share(&thread.host).map(|used| (1.0 - used).max(0.0)),
@@ -42,7 +36,7 @@ pub(in crate::verdict) fn candidate(ctx: &RuleContext<'_>, hot: &HotThread<'_>) 
         at_per_sec: thread.demand.and_then(|demand| demand.at_per_sec).filter(|_| time.is_on_cpu()),
         basis: basis(ctx, thread, alternatives.is_empty()),
         evidence: evidence(ctx, thread, time),
-        advice: vec![Advice::AnotherWorker(ctx.decisive().connections)],
+        advice: vec![Advice::AnotherWorker(ctx.connections())],
         alternatives,
         ..Candidate::new(Limit::Thread, place(hot), claim)
     }
@@ -83,11 +77,7 @@ fn kept_by(ctx: &RuleContext<'_>, host: &str, time: ThreadTime) -> Option<Candid
 
 /// A server whose requests are on a CPU, or ready for one, for about all of the time that they take: what bounds how many
 /// of them there are at once bounds what runs at once, and is no pool of workers that wait for something.
-pub(in crate::verdict) fn computing(
-    ctx: &RuleContext<'_>,
-    computing: &Computing<'_>,
-    at_once: Concurrency,
-) -> Candidate {
+pub(crate) fn computing(ctx: &RuleContext<'_>, computing: &Computing<'_>, at_once: Concurrency) -> Candidate {
     let place = Place::process(computing.host, computing.process);
     let Computing { cores, ready, threads, .. } = *computing;
     let at_once_count = at_once.count.value;
@@ -95,7 +85,7 @@ pub(in crate::verdict) fn computing(
     let needed = Observation::CoresNeeded(place.clone());
     Candidate {
         evidence: vec![ctx.row(needed, cores + ready, Some(at_once_count))],
-        advice: vec![Advice::AnotherWorker(ctx.decisive().connections)],
+        advice: vec![Advice::AnotherWorker(ctx.connections())],
         alternatives: lock.into_iter().collect(),
         ..Candidate::new(
             Limit::Thread,

@@ -1,0 +1,162 @@
+//! What was observed of a target under load: the one thing that rules read, whether it was recorded or written down in a table.
+//!
+//! A load is a step of a run or a row of a table. What was not observed is `None`, or there is nothing of it: a table has no
+//! samples, connections or failures, so that rules about these find nothing to say.
+
+pub(crate) mod table;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use plimsoll_plan::Plan;
+use plimsoll_record::Source;
+
+use crate::findings::{
+    At, Confidence, Estimate, Evidence, Knee, Limit, Observation, Place, StepSummary, Verdict,
+};
+use crate::generator::health::GeneratorHealth;
+use crate::hosts::resource::Resource;
+use crate::hosts::topology::flow::{Flow, NO_FLOW};
+use crate::hosts::track::Span;
+use crate::hosts::tracks::{Hosts, NOT_SAMPLED, StepSamples};
+use crate::{Findings, TableRow};
+
+/// A tier that was seen to use this part of its CPU or more was at its end somewhere in the table.
+const MIN_FULL: f64 = 0.8;
+
+/// What was planned and counted in a run.
+pub(crate) struct Case<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) steps: &'a [StepSummary],
+    /// The knee, if there is one.
+    pub(crate) knee: Option<&'a Knee>,
+    /// The generator's health at the step that decides.
+    pub(crate) generator: &'a GeneratorHealth,
+}
+
+/// One load.
+#[derive(Debug, Clone)]
+pub(crate) struct ObservedLoad {
+    pub(crate) at: At,
+    pub(crate) throughput: Estimate,
+}
+
+/// What was observed of a target under one load after another.
+pub(crate) struct Observations<'a> {
+    pub(crate) loads: Vec<ObservedLoad>,
+    /// What hosts and tiers can run out of, and how much of it each load used.
+    pub(crate) resources: Cow<'a, [Resource]>,
+    /// The samples of hosts.
+    pub(crate) hosts: &'a Hosts<'a>,
+    /// When each load was measured, by the clock of the samples.
+    pub(crate) spans: &'a [Span],
+    pub(crate) flow: &'a Flow,
+    /// What was planned and counted; `None` for a table.
+    pub(crate) run: Option<&'a Case<'a>>,
+    /// The rows that the loads are; empty for a run.
+    pub(crate) rows: &'a [&'a TableRow],
+}
+
+impl ObservedLoad {
+    fn from_step(step: &StepSummary) -> Self {
+        Self { at: step.at(), throughput: step.throughput }
+    }
+}
+
+impl Case<'_> {
+    /// The target by its URL's authority.
+    pub(crate) fn target(&self) -> Place {
+        Place::Target(self.plan.target.authority())
+    }
+
+    /// A verdict on the target, or on the generator, with nothing but its claim.
+    pub(crate) fn verdict(&self, limit: Limit, confidence: Confidence) -> Verdict {
+        let place = if limit == Limit::Generator { Place::Generator } else { self.target() };
+        Verdict::new(limit, place, confidence)
+    }
+
+    /// The step that the answer is taken from: that of the plateau, or the last.
+    pub(crate) fn deciding(&self) -> usize {
+        let plateau =
+            |knee: &Knee| self.steps.iter().position(|step| step.connections == knee.plateau_connections);
+        self.knee.and_then(plateau).unwrap_or_else(|| self.steps.len().saturating_sub(1))
+    }
+
+    /// The generator's own load in a step, the first thing to rule out.
+    pub(crate) fn generator_row(&self, step: &StepSummary) -> Evidence {
+        let busiest = self.generator.busiest_worker_ratio;
+        Evidence::new(Observation::BusiestWorker, busiest, Some(1.0), step.at())
+    }
+}
+
+impl<'a> Observations<'a> {
+    /// What was found of a run, without what was sampled.
+    pub(crate) fn from_findings(findings: &'a Findings) -> Self {
+        Self {
+            loads: findings.steps.iter().map(ObservedLoad::from_step).collect(),
+            resources: Cow::Borrowed(&findings.resources),
+            hosts: &NOT_SAMPLED,
+            spans: &[],
+            flow: &NO_FLOW,
+            run: None,
+            rows: &[],
+        }
+    }
+
+    /// What was recorded in a run.
+    pub(crate) fn from_run(
+        run: &'a Case<'a>,
+        samples: &StepSamples<'a>,
+        resources: &'a [Resource],
+        flow: &'a Flow,
+    ) -> Self {
+        Self {
+            loads: run.steps.iter().map(ObservedLoad::from_step).collect(),
+            resources: Cow::Borrowed(resources),
+            hosts: samples.hosts,
+            spans: samples.spans,
+            flow,
+            run: Some(run),
+            rows: &[],
+        }
+    }
+
+    /// Everything counted in the steps of a run.
+    pub(crate) fn steps(&self) -> &'a [StepSummary] {
+        self.run.map_or(&[], |run| run.steps)
+    }
+
+    /// The target of a run, by its URL's authority.
+    pub(crate) fn target(&self) -> Place {
+        self.run.map_or(Place::Nowhere, Case::target)
+    }
+
+    /// The names of the hosts of a run other than the generator's; of the tiers that take part in a row.
+    pub(crate) fn hosts_of(&'a self, load: usize) -> Vec<&'a str> {
+        let tiers = self.rows.get(load).into_iter().flat_map(|row| row.present());
+        let names: BTreeSet<&str> = self.hosts.names();
+        tiers.map(|tier| tier.name.as_str()).chain(names).collect()
+    }
+
+    /// Why the CPU of a host could not be read, if it could not.
+    pub(crate) fn failure(&self, host: &str) -> Option<String> {
+        let failure = |source| self.hosts.failure(host, source);
+        failure(Source::Cpu).or_else(|| failure(Source::Cgroup)).map(ToOwned::to_owned)
+    }
+
+    /// How much of a resource can be used. In a table that is the most that any row shows of it, where a link carried more than it is
+    /// said to, or a processor four fifths or more: load shared out unevenly over machines, and means over time, keep a tier
+    /// that is at its end below 100 %.
+    pub(crate) fn usable(&self, resource: &Resource) -> Option<f64> {
+        let capacity = resource.capacity.filter(|capacity| *capacity > 0.0)?;
+        if self.rows.is_empty() {
+            return Some(capacity);
+        }
+        let most = resource.used.iter().flatten().copied().fold(0.0, f64::max);
+        let least = match resource.kind.limit() {
+            Limit::Cpu | Limit::Thread => MIN_FULL * capacity,
+            _ => capacity,
+        };
+        Some(if most >= least { most } else { capacity })
+    }
+}

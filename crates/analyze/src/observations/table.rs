@@ -1,0 +1,136 @@
+//! What rows of a table show: each tier is taken as one host, by what each of its machines uses.
+
+use std::borrow::Cow;
+
+use plimsoll_stats::t_quantile;
+
+use super::{Observations, ObservedLoad};
+use crate::findings::{At, Estimate};
+use crate::hosts::demand::{Demand, Law};
+use crate::hosts::resource::{Resource, ResourceKind};
+use crate::hosts::topology::flow::NO_FLOW;
+use crate::hosts::tracks::NOT_SAMPLED;
+use crate::{TableRow, TableTier};
+
+/// Fewer rows than these give no interval.
+const MIN_ROWS: usize = 3;
+
+/// A figure of a tier as a resource: what one machine uses, and what one machine has.
+struct Figure {
+    kind: ResourceKind,
+    used: fn(&TableTier) -> Option<f64>,
+    capacity: fn(&TableTier) -> Option<f64>,
+}
+
+const FIGURES: [Figure; 7] = [
+    Figure { kind: ResourceKind::Machine, used: |tier| tier.cpu_ratio, capacity: |_| Some(1.0) },
+    Figure { kind: ResourceKind::Thread, used: |tier| tier.core_ratio, capacity: |_| Some(1.0) },
+    Figure {
+        kind: ResourceKind::BandwidthIn,
+        used: |tier| tier.in_bits_per_sec.filter(|_| has_ways(tier)),
+        capacity: |tier| tier.link_bits_per_sec,
+    },
+    Figure {
+        kind: ResourceKind::BandwidthOut,
+        used: |tier| tier.out_bits_per_sec.filter(|_| has_ways(tier)),
+        capacity: |tier| tier.link_bits_per_sec,
+    },
+    Figure {
+        kind: ResourceKind::BandwidthBoth,
+        used: both_ways,
+        capacity: |tier| tier.link_both_bits_per_sec,
+    },
+    Figure {
+        kind: ResourceKind::PacketsIn,
+        used: |tier| tier.in_packets_per_sec,
+        capacity: |tier| tier.link_packets_per_sec,
+    },
+    Figure {
+        kind: ResourceKind::PacketsOut,
+        used: |tier| tier.out_packets_per_sec,
+        capacity: |tier| tier.link_packets_per_sec,
+    },
+];
+
+/// False for a link that is sold both ways together, and no way by itself.
+fn has_ways(tier: &TableTier) -> bool {
+    tier.link_bits_per_sec.is_some() || tier.link_both_bits_per_sec.is_none()
+}
+
+fn both_ways(tier: &TableTier) -> Option<f64> {
+    tier.link_both_bits_per_sec?;
+    Some(tier.in_bits_per_sec? + tier.out_bits_per_sec?)
+}
+
+impl<'a> Observations<'a> {
+    /// What rows show, with what the tiers of one of them have and what a request costs them there.
+    pub(crate) fn from_table(rows: &'a [&'a TableRow], row: usize) -> Self {
+        let load = |row: &&TableRow| ObservedLoad {
+            at: At::Row(row.label.clone()),
+            throughput: Estimate::exact(row.throughput_per_sec),
+        };
+        let mut observed = Self {
+            loads: rows.iter().map(load).collect(),
+            resources: Cow::Owned(Vec::new()),
+            hosts: &NOT_SAMPLED,
+            spans: &[],
+            flow: &NO_FLOW,
+            run: None,
+            rows,
+        };
+        let figures = rows[row].present().flat_map(|tier| FIGURES.iter().map(move |figure| (tier, figure)));
+        let resources = figures.filter_map(|(tier, figure)| observed.resource(row, tier, figure)).collect();
+        observed.resources = Cow::Owned(resources);
+        observed
+    }
+
+    fn resource(&self, row: usize, tier: &TableTier, figure: &Figure) -> Option<Resource> {
+        let used = |row: &&TableRow| (figure.used)(row.tier(&tier.name)?);
+        let used = self.rows.iter().map(used).collect();
+        let mut resource = Resource::new(figure.kind, (&tier.name, ""), (figure.capacity)(tier), used);
+        resource.demand = self.demand(row, tier, &resource);
+        (resource.used[row].is_some() || resource.demand.is_some()).then_some(resource)
+    }
+
+    /// What a request uses of one machine of a tier, and the throughput at which the machine is used up: by what the row itself
+    /// shows; else by what a request costs in other rows, if it is known how many machines there are.
+    fn demand(&self, row: usize, tier: &TableTier, resource: &Resource) -> Option<Demand> {
+        let all = self.cost(row, resource)?;
+        let count = if resource.used[row].is_some() { tier.count() } else { tier.instances? };
+        let per_request = all.times(1.0 / count);
+        let seen = resource.used[row].map(|used| used / self.rows[row].throughput_per_sec);
+        let here = seen.unwrap_or(per_request.value);
+        let usable = self.usable(resource).filter(|_| here > 0.0);
+        let at_per_sec = usable.map(|usable| Estimate::exact(usable / here));
+        Some(Demand { per_request, idle: 0.0, at_per_sec, law: Law::Untested })
+    }
+
+    /// What a request costs all machines of a tier, by the rows of the same requests: D = ΣU / ΣX, the ratio estimator, with the
+    /// interval of its linear form (Cochran, *Sampling Techniques*, 1977, chapter 6). Rows of more load count more, as
+    /// what is read off a monitor is wrong by so many per cent of a machine.
+    fn cost(&self, row: usize, resource: &Resource) -> Option<Estimate> {
+        let seen = |(row, used): (&&TableRow, &Option<f64>)| {
+            Some((row.throughput_per_sec, (*used)? * row.tier(&resource.host)?.count()))
+        };
+        let rows = self.rows.iter().zip(&resource.used);
+        let alike = rows.filter(|(other, _)| other.is_of_same_requests(self.rows[row]));
+        ratio(&alike.filter_map(seen).collect::<Vec<_>>())
+    }
+}
+
+/// ΣU / ΣX of pairs of throughput and use.
+fn ratio(seen: &[(f64, f64)]) -> Option<Estimate> {
+    let total: f64 = seen.iter().map(|(per_sec, _)| per_sec).sum();
+    if total <= 0.0 {
+        return None;
+    }
+    let value = seen.iter().map(|(_, used)| used).sum::<f64>() / total;
+    let count = seen.len() as f64;
+    let missed: f64 = seen.iter().map(|(per_sec, used)| (used - value * per_sec).powi(2)).sum();
+    let interval = (seen.len() >= MIN_ROWS).then(|| {
+        let error = (missed / (count * (count - 1.0))).sqrt() / (total / count);
+        let half = t_quantile(count - 1.0) * error;
+        ((value - half).max(0.0), value + half)
+    });
+    Some(Estimate { value, interval })
+}

@@ -1,0 +1,72 @@
+//! What rows of a table show next to each other: `pool`, `none`, or a tier of which the resource is not known.
+//!
+//! Conditions: tiers that were measured alone carry 95 % of that together, or what is in front of them does not let them;
+//! throughput times the time that requests are held is the same at another time (Little 1961); more load on the same machines
+//! gave 5 % more, or was not tried.
+
+use crate::TableRow;
+use crate::findings::{Advice, Claim, Limit, Observation, Place};
+use crate::table::UNNAMED;
+use crate::verdict::candidate::Candidate;
+use crate::verdict::context::RuleContext;
+use crate::verdict::facts::rows::{Alone, gained_per_sec, held_workers, is_pushed};
+
+/// The tier in front of those that were measured alone.
+pub(crate) fn front(ctx: &RuleContext<'_>, row: &TableRow, alone: Alone) -> Candidate {
+    let Alone { tiers, together_per_sec } = alone;
+    let front = row.front.as_deref().unwrap_or(UNNAMED);
+    let observed = Observation::Through { front: front.to_owned(), alone: tiers.clone() };
+    let per_sec = ctx.throughput();
+    Candidate {
+        evidence: vec![ctx.row(observed, per_sec, Some(together_per_sec))],
+        advice: vec![Advice::LookAtFront],
+        ..Candidate::new(
+            Limit::Unknown,
+            Place::host(front),
+            Claim::Front { per_sec, behind: tiers, together_per_sec },
+        )
+    }
+}
+
+/// Tiers that carry all that they carry alone.
+pub(crate) fn all_of_alone(ctx: &RuleContext<'_>, alone: Alone) -> Candidate {
+    let Alone { tiers, together_per_sec } = alone;
+    let observed = Observation::Together { alone: tiers.clone() };
+    let place = tiers.first().cloned().unwrap_or_default();
+    Candidate {
+        evidence: vec![ctx.row(observed, ctx.throughput(), Some(together_per_sec))],
+        advice: vec![Advice::LookAtHosts(tiers.clone())],
+        ..Candidate::new(Limit::Unknown, Place::host(place), Claim::AllOfAlone { tiers })
+    }
+}
+
+/// The pool of tiers that hold as many requests at once however long they hold each. `like_alone` is true for tiers that carry what they
+/// carry alone.
+pub(crate) fn pool(
+    ctx: &RuleContext<'_>,
+    row: &TableRow,
+    tiers: Vec<String>,
+    like_alone: bool,
+) -> Option<Candidate> {
+    let size = held_workers(ctx, row, tiers.first().map_or("", String::as_str))?;
+    let (workers, place) = (size.value, Place::host(tiers.first().map_or("", String::as_str)));
+    let observed = Observation::HeldAtOnce { tiers: tiers.clone() };
+    Some(Candidate {
+        size: Some(size),
+        evidence: vec![ctx.row(observed, workers, None)],
+        advice: vec![Advice::LargerTierPool { tiers: tiers.clone(), workers }],
+        ..Candidate::new(Limit::Pool, place, Claim::HeldPool { tiers, workers, like_alone })
+    })
+}
+
+/// More load gave more; or it was not tried, and nothing is used up.
+pub(crate) fn not_pushed(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
+    let not_tried = || {
+        let (fullest, _) = ctx.spent_by_share().into_iter().next()?;
+        let is_tried = row.load_machines.is_none() || is_pushed(ctx, row);
+        (!is_tried).then(|| Claim::MoreLoadNotTried { fullest: ctx.use_of(fullest) })
+    };
+    let gained = gained_per_sec(ctx, row).map(|per_sec| Claim::MoreLoadGaveMore { per_sec });
+    let claim = gained.or_else(not_tried)?;
+    Some(Candidate { advice: vec![Advice::MoreLoad], ..Candidate::new(Limit::None, Place::Nowhere, claim) })
+}
