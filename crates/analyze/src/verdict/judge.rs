@@ -15,8 +15,8 @@ use crate::findings::{Advice, Confidence, Knee, Limit, Observation, StepSummary,
 use crate::load::knee::{counts_for_capacity, whole};
 use crate::observations::{Case, Observations};
 
-/// The verdict on a run. In this order: nothing answered, the target lost, answers too late; the generator's own limit; what
-/// the load and the hosts show.
+/// The verdict on a run. In this order: nothing answered, the target lost, answers too late, unless the generator made less
+/// load than it should; the generator's own limit; what the load and the hosts show.
 pub(crate) fn of_run(case: &Case<'_>, obs: &Observations<'_>) -> Verdict {
     let Some(last) = case.steps.last() else { return nothing_ran(case) };
     if case.steps.iter().all(|step| step.counts.ok == 0) {
@@ -25,7 +25,7 @@ pub(crate) fn of_run(case: &Case<'_>, obs: &Observations<'_>) -> Verdict {
     if let Some(step) = case.steps.iter().find(|step| step.end == StepEnd::TargetLost) {
         return lost(case, step);
     }
-    if answered_late(case.steps) {
+    if answered_late(case.steps) && case.generator.reasons.iter().all(generator::only_delays) {
         return all_late(case, last);
     }
     let deciding = RuleContext { obs, load: case.deciding() };

@@ -95,6 +95,14 @@ fn answers_that_come_after_the_load_are_answers_and_call_for_more_time() {
 }
 
 #[test]
+fn answers_that_a_full_generator_gets_late_are_its_own_limit() {
+    let slow = Level { late_answers: 4, busy: 0.97, end: StepEnd::Cut, ..Level::at(8, 0.0) };
+    let found = findings(&single(slow));
+    assert!(found.answered_late() && found.lower_bound);
+    assert_eq!(found.verdict.limit, Limit::Generator);
+}
+
+#[test]
 fn few_requests_leave_the_tail_unknown() {
     let step = &findings(&single(Level::at(1, 40.0))).steps[0];
     assert_eq!(step.latency.count, 200);

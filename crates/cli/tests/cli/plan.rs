@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
-use crate::bench::{Bench, Target};
+use crate::bench::Bench;
 use crate::explain::{TIERS, case};
+use crate::verdicts::unpacked;
 
 /// A published table with the columns of its tiers.
 fn tiers_args(more: &[&str]) -> Vec<String> {
@@ -115,21 +116,16 @@ fn what_is_mistyped_is_a_usage_error() {
 #[test]
 fn a_recorded_run_is_planned_by_what_was_seen_of_its_host() {
     let bench = Bench::new();
-    let target = Target::start(&bench);
-    let url = target.url("/cpu?us=300");
-    bench.expect(0, &["sweep", &url, "--ladder", "1,2,4", "--step", "2s", "-t", "1", "--quiet"]);
-    let file = bench.run_file("plimsoll-runs").to_str().unwrap().to_owned();
+    // One host with 0.4 cores made 920 requests/s of 400 µs each.
+    let file = unpacked("cpu-single", bench.folder());
     let plan = bench.expect(0, &["plan", &file, "--target", "100k", "--json"]).json();
     let tier = &plan["tiers"][0];
-    assert!(tier["machines"].as_u64().unwrap() > 1, "{plan}");
-    // Its threads burn 300 µs a request between them. The CPU of the machine is another's too: where that drowns the
-    // target's, it is left out and shown.
-    let needs = tier["needs"].as_array().unwrap();
-    let burns = |need: &&Value| need["resource"] == "cpu" || need["resource"] == "thread";
-    let most = needs.iter().filter(burns).filter_map(|need| need["per_request"].as_f64()).fold(0.0, f64::max);
-    assert!(most > 50e-6, "{tier}");
-    let by_cpu = needs.iter().any(|need| need["resource"] == "cpu");
-    assert!(by_cpu || tier["doubts"].to_string().contains("does not grow"), "{tier}");
+    let need = &tier["needs"][0];
+    assert_eq!(need["resource"], "cpu", "{tier}");
+    let per_request = need["per_request"].as_f64().unwrap();
+    assert!((400e-6..450e-6).contains(&per_request), "{need}");
+    // 100,000/s × 436 µs / (0.4 cores × 70 %).
+    assert_eq!(tier["machines"], 156, "{tier}");
     let text = bench.expect(0, &["plan", &file, "--target", "100k"]).out;
     assert!(text.contains("a request takes"), "{text}");
 }

@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
 }
 
 /// Unpacks a recorded run into the bench's folder.
-fn unpacked(name: &str, into: &Path) -> String {
+pub(crate) fn unpacked(name: &str, into: &Path) -> String {
     let packed = std::fs::File::open(folder().join(format!("{name}.plimsoll.gz"))).unwrap();
     let mut run = Vec::new();
     GzDecoder::new(packed).read_to_end(&mut run).unwrap();
