@@ -217,7 +217,8 @@ fn setting(component: &str) -> &'static str {
         "nginx" => "worker_connections",
         "memcached" => "-c",
         "mariadb" => "max_connections",
-        _ => "maxclients",
+        "redis" => "maxclients",
+        _ => "the limit of connections",
     }
 }
 

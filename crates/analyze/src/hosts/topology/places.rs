@@ -24,7 +24,8 @@ fn has(host: &PlanHost, ip: IpAddr) -> bool {
         | Probe::Memcached(HostPort { host, .. })
         | Probe::Redis { address: HostPort { host, .. }, .. }
         | Probe::Mariadb { address: HostPort { host, .. }, .. } => is(host),
-        _ => false,
+        Probe::None | Probe::Local { .. } | Probe::Pid(_) | Probe::Jvm(_) => false,
+        Probe::Page(_) | Probe::Nginx(_) | Probe::Expvar(_) => false,
     };
     match host.address {
         Some(address) => address.to_canonical() == ip,
