@@ -1,6 +1,6 @@
 //! The time that requests are held at which several tiers together carry as much as the tier in front of them.
 //!
-//! A tier that serves N requests at once, each for the time h that the test orders and S₀ besides, carries N/(h + S₀) by
+//! A tier that serves N requests at once, each for the time h that the test orders and s besides, carries N/(h + s) by
 //! Little's law (1961), and no more than its other limits allow. The tier in front carries C whatever h is. Below the h at
 //! which the sum of the former is C the front is the limit; above it those behind are, and adding one of them pays.
 
@@ -19,7 +19,7 @@ pub struct PooledTier {
     pub name: String,
     /// N: how many requests it serves at once.
     pub at_once: f64,
-    /// S₀: how long each takes in addition to the time that it is held, in seconds.
+    /// s: how long each takes in addition to the time that it is held, in seconds.
     pub overhead_sec: f64,
     /// What it carries alone where something else than the pool limits it, requests per second; infinite if that was not seen.
     pub most_per_sec: f64,
@@ -113,7 +113,7 @@ impl PooledTier {
     }
 }
 
-/// N and S₀ by least squares of the relative errors: X·h/N + X·S₀/N = 1 is linear in 1/N and S₀/N. A negative S₀ is noise
+/// N and s by least squares of the relative errors: X·h/N + X·s/N = 1 is linear in 1/N and s/N. A negative s is noise
 /// and counts as none. `None` if the times do not differ enough.
 fn fit(points: &[Point]) -> Option<(f64, f64)> {
     let (longest, shortest) = (points.first()?, points.last()?);
