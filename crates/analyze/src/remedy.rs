@@ -7,7 +7,7 @@ use crate::findings::{FailureAdvice, StepSummary};
 use crate::generator::health::GeneratorReason;
 
 /// What helps against one kind of failure. Over a unix socket that is something else than over TCP; and requests are never
-/// sent for want of connections, of descriptors, or of the generator's own time: its check of itself says which.
+/// sent for want of connections, of what they take of this machine, or of the generator's own time: its check of itself says which.
 pub fn failure_advice(plan: &Plan, steps: &[StepSummary], kind: FailureKind) -> FailureAdvice {
     let is_unsent = |step: &&StepSummary| step.counts.failed.of(FailureKind::Unsent) > 0;
     let Some(step) = steps.iter().find(is_unsent).filter(|_| kind == FailureKind::Unsent) else {
@@ -16,10 +16,12 @@ pub fn failure_advice(plan: &Plan, steps: &[StepSummary], kind: FailureKind) -> 
             None => FailureAdvice::Usual(kind),
         };
     };
-    let is_of_descriptors =
-        |reason: &&GeneratorReason| matches!(reason, GeneratorReason::OutOfConnections { .. });
-    match step.generator.reasons.iter().find(is_of_descriptors) {
-        Some(_) => FailureAdvice::OutOfDescriptors,
+    let short = step.generator.reasons.iter().find_map(|reason| match reason {
+        GeneratorReason::OutOfConnections { resource, .. } => Some(*resource),
+        _ => None,
+    });
+    match short {
+        Some(resource) => FailureAdvice::OutOf(resource),
         None if step.generator.out_of_time() => FailureAdvice::OutOfTime,
         None if step.generator.too_short => FailureAdvice::Usual(kind),
         None => FailureAdvice::OutOfConnections,

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use plimsoll_record::{ConnectionResource, LoweredTo};
+
 /// A resource that bounds a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitedResource {
-    /// Descriptors of this process, counted in connections.
-    Descriptors,
-    /// Local ports to the target, counted in connections.
-    Ports,
+    /// Counted in connections.
+    OfConnections(ConnectionResource),
     /// Places in the target's queue of connections to accept.
     Backlog,
     /// Cores this process may run on, counted in worker threads.
@@ -36,12 +36,26 @@ pub struct Limit {
     pub remedy: String,
 }
 
+impl Limit {
+    /// The tightest of the limits that lowered the plan's open end.
+    pub(crate) fn lowered_to(limits: &[Self]) -> Option<LoweredTo> {
+        let lowered = limits.iter().filter(|limit| limit.effect == Effect::Lowered);
+        let bound = |limit: &Self| match limit.resource {
+            LimitedResource::OfConnections(resource) => {
+                Some(LoweredTo { connections: limit.available, resource })
+            }
+            LimitedResource::Backlog | LimitedResource::Cores => None,
+        };
+        lowered.filter_map(bound).min_by_key(|bound| bound.connections)
+    }
+}
+
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { needed, available, remedy, .. } = self;
         let bound = match self.resource {
-            LimitedResource::Descriptors => "descriptors of this process",
-            LimitedResource::Ports => "local ports to the target",
+            LimitedResource::OfConnections(ConnectionResource::Descriptors) => "descriptors of this process",
+            LimitedResource::OfConnections(ConnectionResource::Ports) => "local ports to the target",
             LimitedResource::Backlog => {
                 return write!(
                     f,

@@ -13,6 +13,7 @@ use plimsoll_units::{Clock, RealClock};
 use crate::connect::connect;
 use crate::context::RunContext;
 use crate::error::ConductError;
+use crate::limit::Limit;
 use crate::traffic::Requests;
 use limits::Bounds;
 use preflight::Preflight;
@@ -49,7 +50,7 @@ pub(crate) fn prepare(
     interrupted: &AtomicBool,
 ) -> Result<Prepared, ConductError> {
     let request = if ask_first { requests.first() } else { None };
-    let machine = machine();
+    let mut machine = machine();
     names::check_sources(&plan.network.source_ips)?;
     let security = Security::load(&plan).map_err(PrepareError::from)?;
     let began = RealClock.now();
@@ -62,6 +63,7 @@ pub(crate) fn prepare(
     let bounds = Bounds { limits: &machine.limits, peers: &destinations, local };
     let (plan, limits) = bounds.fit(plan)?;
     let workers = bounds.workers(&plan);
+    machine.lowered_to = Limit::lowered_to(&limits);
     let (peer, request) = (&destinations[0], request.as_ref());
     let seen = Preflight { plan: &plan, peer, security: security.as_ref(), request, interrupted }.run()?;
     let preflight = plimsoll_record::Preflight {
@@ -93,7 +95,7 @@ fn machine() -> Machine {
     let limits = plimsoll_sys::resource_limits();
     let cores = plimsoll_sys::allowed_cores();
     let limits = Limits { descriptors: limits.descriptors, ports: limits.ports, cores };
-    Machine { hostname, kernel, architecture, limits, calibration: None }
+    Machine { hostname, kernel, architecture, limits, lowered_to: None, calibration: None }
 }
 
 fn is_local(peer: &Destination) -> bool {

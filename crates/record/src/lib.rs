@@ -27,7 +27,9 @@ pub use counts::{Counts, FailureCounts, StatusCounts};
 pub use failure::{FAILURES, FailureKind, FailurePhase, FailureRow};
 pub use frame::{Frame, FrameHead, Phase, WorkerTime};
 pub use histogram::{CorruptHistogram, EncodedHistogram, Histogram, latency_histogram};
-pub use manifest::{FirstAnswer, FormatVersion, Limits, Machine, Manifest, Preflight, TlsUsed};
+pub use manifest::{
+    ConnectionResource, FirstAnswer, FormatVersion, Limits, LoweredTo, Machine, Manifest, Preflight, TlsUsed,
+};
 pub use metric::{Metric, MetricKind, Unit};
 pub use run::{CpuProfile, Event, EventKind, ProfileForm, ProfileOutcome, Run, Step, StepEnd};
 pub use sample::{HostSample, Reading, Sharing};

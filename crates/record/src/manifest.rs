@@ -15,7 +15,7 @@ pub struct FormatVersion {
 
 impl FormatVersion {
     /// The version this build writes.
-    pub const CURRENT: Self = Self { major: 1, minor: 2 };
+    pub const CURRENT: Self = Self { major: 1, minor: 3 };
 }
 
 /// Limits of the generator's machine that bound a plan.
@@ -39,6 +39,24 @@ impl Limits {
     }
 }
 
+/// What a connection takes of the generator's machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConnectionResource {
+    /// Descriptors of this process.
+    Descriptors,
+    /// Local ports to the target.
+    Ports,
+}
+
+/// The limit to which the open end of a plan was lowered before the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoweredTo {
+    /// Connections that the resource suffices for.
+    pub connections: u64,
+    pub resource: ConnectionResource,
+}
+
 /// The machine that made the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
@@ -47,6 +65,9 @@ pub struct Machine {
     /// Such as `x86_64`.
     pub architecture: String,
     pub limits: Limits,
+    /// Where the plan would have opened more connections than the limits allow.
+    #[serde(default)]
+    pub lowered_to: Option<LoweredTo>,
     /// What its generator can do at most with this run's driver, where that was measured before.
     #[serde(default)]
     pub calibration: Option<Calibration>,

@@ -7,10 +7,10 @@ use std::time::Duration;
 use plimsoll_plan::{LoadSpec, PlanSpec, ScenarioSpec, Slo};
 use plimsoll_record::metric::cpu;
 use plimsoll_record::{
-    CalibratedLevel, Calibration, CalibrationKey, Counts, CpuProfile, EncodedHistogram, Event, EventKind,
-    FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits, Machine, Manifest, Phase,
-    Preflight, ProfileForm, ProfileOutcome, Reading, Run, Step, StepEnd, TlsUsed, WorkerTime,
-    latency_histogram,
+    CalibratedLevel, Calibration, CalibrationKey, ConnectionResource, Counts, CpuProfile, EncodedHistogram,
+    Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits,
+    LoweredTo, Machine, Manifest, Phase, Preflight, ProfileForm, ProfileOutcome, Reading, Run, Step, StepEnd,
+    TlsUsed, WorkerTime, latency_histogram,
 };
 
 use crate::RunWriter;
@@ -65,6 +65,7 @@ pub(crate) fn manifest() -> Manifest {
             kernel: "Linux 6.1".to_owned(),
             architecture: "x86_64".to_owned(),
             limits,
+            lowered_to: Some(LoweredTo { connections: 28_231, resource: ConnectionResource::Ports }),
             calibration: Some(calibration()),
         },
         preflight: Preflight {

@@ -2,7 +2,7 @@
 //!
 //! Advice stands in a verdict, whose limit and place it does not repeat.
 
-use plimsoll_record::FailureKind;
+use plimsoll_record::{ConnectionResource, FailureKind};
 
 use super::PlaceCount;
 use crate::generator::health::GeneratorReason;
@@ -116,8 +116,8 @@ pub enum FailureAdvice {
     Usual(FailureKind),
     /// What helps against it over a unix socket.
     OverUnixSocket(FailureKind),
-    /// Requests were not sent for want of descriptors.
-    OutOfDescriptors,
+    /// Requests were not sent because this machine allows no more connections.
+    OutOf(ConnectionResource),
     /// Requests were not sent for want of the generator's time.
     OutOfTime,
     /// Requests were not sent for want of connections.

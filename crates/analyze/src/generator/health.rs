@@ -1,6 +1,6 @@
 //! How the load generator itself fared.
 
-use plimsoll_record::FailureKind;
+use plimsoll_record::{ConnectionResource, FailureKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -63,8 +63,13 @@ pub enum GeneratorReason {
         kind: FailureKind,
         count: u64,
     },
-    /// Requests of an open loop waited for connections of which this process may open no more.
-    OutOfConnections { connections: u64, descriptors: u64 },
+    /// Requests of an open loop waited for connections of which this machine allows no more.
+    OutOfConnections {
+        resource: ConnectionResource,
+        connections: u64,
+        /// Connections that the resource suffices for.
+        allowed: u64,
+    },
     /// The machine's hypervisor, or other processes, took this ratio of the CPU time.
     Stolen { ratio: f64 },
     /// TCP of this machine had to send this ratio of its segments again: what lies between loses packets.
@@ -105,7 +110,7 @@ impl GeneratorReason {
                 (sent_per_sec, SENT_RATIO * offered_per_sec)
             }
             Self::OutOfResources { count, .. } => (count as f64, 0.0),
-            Self::OutOfConnections { connections, descriptors } => (connections as f64, descriptors as f64),
+            Self::OutOfConnections { connections, allowed, .. } => (connections as f64, allowed as f64),
             Self::Stolen { ratio } => (ratio, STOLEN_RATIO),
             Self::Retransmits { ratio, .. } => (ratio, RETRANSMITTED_RATIO),
             Self::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {

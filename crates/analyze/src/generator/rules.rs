@@ -1,6 +1,6 @@
 //! The rules by which the generator was the limit.
 
-use plimsoll_record::FailureKind;
+use plimsoll_record::{FailureKind, LoweredTo};
 
 use super::evidence::Evidence;
 use super::health::{
@@ -80,17 +80,15 @@ fn out_of_resources(evidence: &Evidence<'_>) -> impl Iterator<Item = GeneratorRe
         .map(|(kind, count)| GeneratorReason::OutOfResources { kind, count })
 }
 
-/// An open loop whose requests wait while every connection that the descriptors allow is open: with more of them
+/// An open loop whose requests wait while every connection that this machine allows is open: with more of them
 /// it would have sent more. Where the plan asked for fewer, the wait is the plan's.
 fn out_of_connections(evidence: &Evidence<'_>) -> Option<GeneratorReason> {
     evidence.step.rate_per_sec?;
-    let limits = &evidence.run.manifest.machine.limits;
+    let LoweredTo { connections: allowed, resource } = evidence.run.manifest.machine.lowered_to?;
     let (due_per_sec, sent_per_sec) = due_and_sent_per_sec(evidence);
-    let allowed = limits.connections();
-    let capped = u64::from(evidence.plan.generator.connections_max) >= allowed;
     let connections = law::mean_of(&last_heads(evidence), |head| head.connections) as u64;
-    (capped && connections >= allowed && sent_per_sec < SENT_RATIO * due_per_sec)
-        .then_some(GeneratorReason::OutOfConnections { connections, descriptors: limits.descriptors })
+    (connections >= allowed && sent_per_sec < SENT_RATIO * due_per_sec)
+        .then_some(GeneratorReason::OutOfConnections { resource, connections, allowed })
 }
 
 /// The frames of the last interval that was measured, in which an open loop has the most connections open.

@@ -107,8 +107,8 @@ fn reason_row(reason: &GeneratorReason, at: &At) -> Evidence {
             (sent_per_sec, Some(offered_per_sec))
         }
         GeneratorReason::OutOfResources { count, .. } => (count as f64, None),
-        GeneratorReason::OutOfConnections { connections, descriptors } => {
-            (connections as f64, Some(descriptors as f64))
+        GeneratorReason::OutOfConnections { connections, allowed, .. } => {
+            (connections as f64, Some(allowed as f64))
         }
         GeneratorReason::NearCeiling { per_worker_per_sec, ceiling_per_sec } => {
             (per_worker_per_sec, Some(ceiling_per_sec))

@@ -1,10 +1,11 @@
 //! The generator's self-check.
 
 use plimsoll_analyze::{
-    Advice, At, Claim, Confidence, GeneratorReason, Limit, Part, Place, ResourceKind, Verdict,
+    Advice, At, Claim, Confidence, FailureAdvice, GeneratorReason, Limit, Part, Place, ResourceKind,
+    StepSummary, Verdict, failure_advice,
 };
-use plimsoll_plan::Slo;
-use plimsoll_record::FailureKind;
+use plimsoll_plan::{Plan, Slo};
+use plimsoll_record::{ConnectionResource, FailureKind, LoweredTo};
 
 use crate::synthetic::{Level, cpu_sample, findings, ladder, single};
 use crate::watch::Watch;
@@ -178,16 +179,37 @@ fn littles_law_is_checked_in_an_open_loop_where_enough_requests_are_under_way() 
     assert_eq!(few.littles_law_error, None);
 }
 
+/// An open loop whose requests wait while all of `connections` are open, on a machine that allows so many.
+fn waiting(level: Level, resource: ConnectionResource) -> StepSummary {
+    let mut run = single(Level { latency_ns: 100_000_000, ..level });
+    run.manifest.machine.lowered_to = Some(LoweredTo { connections: 960, resource });
+    findings(&run).steps.remove(0)
+}
+
 #[test]
-fn requests_that_wait_for_connections_beyond_the_descriptors_are_this_machines_fault() {
-    // 1,024 descriptors leave 960 connections; the plan may open 10,000.
-    let waiting =
-        Level { backlog_growth: 5, connections: 960, latency_ns: 100_000_000, ..Level::open(2000.0) };
-    let found = reasons(waiting.clone());
-    let expected = GeneratorReason::OutOfConnections { connections: 960, descriptors: 1024 };
-    assert_eq!(found, [expected]);
-    assert!(reasons(Level { connections: 500, ..waiting.clone() }).is_empty(), "there was room for more");
-    assert!(reasons(Level { backlog_growth: 0, ..waiting }).is_empty(), "and no request waited");
+fn requests_that_wait_for_connections_that_this_machine_does_not_allow_are_its_own_fault() {
+    let level = Level { backlog_growth: 5, connections: 960, ..Level::open(2000.0) };
+    for resource in [ConnectionResource::Descriptors, ConnectionResource::Ports] {
+        let found = waiting(level.clone(), resource).generator.reasons;
+        let expected = GeneratorReason::OutOfConnections { resource, connections: 960, allowed: 960 };
+        assert_eq!(found, [expected]);
+        let room = waiting(Level { connections: 500, ..level.clone() }, resource);
+        assert!(room.generator.healthy(), "there was room for more");
+        assert!(waiting(Level { backlog_growth: 0, ..level.clone() }, resource).generator.healthy());
+    }
+    assert!(reasons(level).is_empty(), "the plan itself asked for no more");
+}
+
+#[test]
+fn requests_unsent_for_want_of_ports_or_descriptors_are_advised_on_these() {
+    let failed = Some((FailureKind::Unsent, 10));
+    let level = Level { backlog_growth: 5, connections: 960, failed, ..Level::open(2000.0) };
+    let plan = Plan::from_json(&single(level.clone()).manifest.plan).unwrap();
+    for resource in [ConnectionResource::Descriptors, ConnectionResource::Ports] {
+        let steps = [waiting(level.clone(), resource)];
+        let advice = failure_advice(&plan, &steps, FailureKind::Unsent);
+        assert_eq!(advice, FailureAdvice::OutOf(resource));
+    }
 }
 
 /// True if the generator's own resource of this kind is what is used up.

@@ -306,6 +306,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
             kernel: "Linux".to_owned(),
             architecture: "x86_64".to_owned(),
             limits: Limits { descriptors: 1024, ports: 28_000, cores: 2 },
+            lowered_to: None,
             calibration: None,
         },
         preflight: Preflight {

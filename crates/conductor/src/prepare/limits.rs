@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use plimsoll_engine::MAX_CONNECTING;
 use plimsoll_plan::{IpRange, LadderSteps, Level, Load, Plan};
-use plimsoll_record::Limits;
+use plimsoll_record::{ConnectionResource, Limits};
 use plimsoll_sys::{Destination, TcpTable};
 
 use super::error::PrepareError;
@@ -40,13 +40,14 @@ impl Bounds<'_> {
     fn fit_connections(self, mut plan: Plan) -> Result<(Plan, Vec<Limit>), PrepareError> {
         let waiting = in_time_wait(self.peers);
         let available = [
-            (LimitedResource::Descriptors, self.limits.connections()),
-            (LimitedResource::Ports, self.ports(&waiting, &plan.network.source_ips)),
+            (ConnectionResource::Descriptors, self.limits.connections()),
+            (ConnectionResource::Ports, self.ports(&waiting, &plan.network.source_ips)),
         ];
         let met = |needed, effect| -> Vec<Limit> {
             let short = available.into_iter().filter(|(_, available)| needed > *available);
             let limit = |(resource, available)| {
                 let remedy = remedy(resource, needed, waiting.iter().sum());
+                let resource = LimitedResource::OfConnections(resource);
                 Limit { resource, needed, available, effect, remedy }
             };
             short.map(limit).collect()
@@ -116,8 +117,8 @@ fn open_end(plan: &mut Plan) -> Option<&mut u32> {
     }
 }
 
-fn remedy(resource: LimitedResource, connections: u64, waiting: u64) -> String {
-    if resource != LimitedResource::Ports {
+fn remedy(resource: ConnectionResource, connections: u64, waiting: u64) -> String {
+    if resource == ConnectionResource::Descriptors {
         let descriptors = connections + Limits::DESCRIPTORS_OWN;
         return format!(
             "raise the limit as root with ulimit -n {descriptors}, or nofile in /etc/security/limits.conf"

@@ -4,8 +4,12 @@ use plimsoll_plan::{
     TransportSpec,
 };
 
+use plimsoll_record::ConnectionResource;
+
 use crate::limit::{Effect, Limit, LimitedResource};
 
+const DESCRIPTORS: LimitedResource = LimitedResource::OfConnections(ConnectionResource::Descriptors);
+const PORTS: LimitedResource = LimitedResource::OfConnections(ConnectionResource::Ports);
 const LIMITS: Limits = Limits { descriptors: 1000, ports: 28_232, cores: 2 };
 
 fn plan(load: LoadSpec) -> Plan {
@@ -58,7 +62,7 @@ fn refused(plan: Plan, limits: &Limits, addresses: &[&str]) -> Limit {
 #[test]
 fn more_connections_than_descriptors_are_refused_with_the_command_that_lifts_it() {
     let limit = refused(ladder(Some(vec![10, 5000])), &LIMITS, &["192.0.2.1:80"]);
-    assert_eq!((limit.resource, limit.needed, limit.available), (LimitedResource::Descriptors, 5000, 936));
+    assert_eq!((limit.resource, limit.needed, limit.available), (DESCRIPTORS, 5000, 936));
     let text = limit.to_string();
     assert!(text.contains("5000") && text.contains("936") && text.contains("ulimit -n 5064"), "{text}");
 }
@@ -67,7 +71,7 @@ fn more_connections_than_descriptors_are_refused_with_the_command_that_lifts_it(
 fn more_connections_than_ports_are_refused_with_the_command_that_lifts_it() {
     let limits = Limits { descriptors: 1_000_000, ..LIMITS };
     let limit = refused(ladder(Some(vec![50_000])), &limits, &["192.0.2.1:80"]);
-    assert_eq!((limit.resource, limit.available), (LimitedResource::Ports, 28_232));
+    assert_eq!((limit.resource, limit.available), (PORTS, 28_232));
     let text = limit.to_string();
     assert!(text.contains("ip_local_port_range") && text.contains("--source-ip"), "{text}");
 }
@@ -96,7 +100,7 @@ fn ports_that_closed_connections_still_hold_are_none_to_be_had() {
     let mut plan = ladder(Some(vec![28_232]));
     plan.network.source_ips = vec!["127.0.0.1".parse().unwrap()];
     let limit = refused(plan, &limits, &[&address.to_string()]);
-    assert_eq!((limit.resource, limit.available), (LimitedResource::Ports, 28_231));
+    assert_eq!((limit.resource, limit.available), (PORTS, 28_231));
     assert!(limit.to_string().contains("the ports in TIME-WAIT (1)"), "{limit}");
 }
 
@@ -140,7 +144,7 @@ fn an_open_loop_grows_no_further_than_the_limit() {
     };
     let (plan, limits) = limited(plan(load), &LIMITS, &["192.0.2.1:80"]).unwrap();
     assert_eq!(plan.generator.connections_max, 936);
-    assert_eq!((limits.len(), limits[0].resource), (1, LimitedResource::Descriptors));
+    assert_eq!((limits.len(), limits[0].resource), (1, DESCRIPTORS));
     let Load::Single { level: Level::Open { .. }, .. } = plan.load else { panic!("an open loop") };
 }
 

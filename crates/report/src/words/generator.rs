@@ -1,6 +1,7 @@
 //! What held the load generator back, and what helps against that and against requests that failed.
 
 use plimsoll_analyze::{FailureAdvice, GeneratorReason};
+use plimsoll_record::ConnectionResource;
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
 pub(super) const UNDER_WAY: &str = "requests under way by Little's law, against connections";
@@ -65,15 +66,17 @@ fn words(reason: &GeneratorReason) -> (String, String, String) {
             format!("{}, {} times", kind.row().meaning, grouped(count)),
             format!("requests failed: {}", kind.row().meaning),
         ),
-        GeneratorReason::OutOfConnections { connections, descriptors } => (
-            "no descriptor left".to_owned(),
-            format!(
-                "requests waited although all {} connections that {} descriptors allow were open",
-                grouped(connections),
-                grouped(descriptors)
-            ),
-            "connections open, against the descriptors of this process".to_owned(),
-        ),
+        GeneratorReason::OutOfConnections { resource, allowed, .. } => {
+            let (one, many) = connection_resource(resource);
+            (
+                format!("no {one} left"),
+                format!(
+                    "requests waited although all {} connections that the {many} allow were open",
+                    grouped(allowed)
+                ),
+                format!("connections open, against those that the {many} allow"),
+            )
+        }
         GeneratorReason::Stolen { ratio } => (
             format!("CPU {} stolen", share_text(ratio)),
             format!("other machines took {} of this machine's CPU time", share_text(ratio)),
@@ -95,9 +98,25 @@ fn words(reason: &GeneratorReason) -> (String, String, String) {
     }
 }
 
-/// What helps where this process may open no more descriptors.
-const OUT_OF_DESCRIPTORS: &str =
-    "this process may open no more descriptors: raise the limit as root (ulimit -n), or lower the rate";
+/// What a connection takes, in the singular and in the plural.
+fn connection_resource(resource: ConnectionResource) -> (&'static str, &'static str) {
+    match resource {
+        ConnectionResource::Descriptors => ("descriptor", "descriptors of this process"),
+        ConnectionResource::Ports => ("local port", "local ports to the target"),
+    }
+}
+
+/// What helps where this machine allows no more connections.
+fn out_of(resource: ConnectionResource) -> &'static str {
+    match resource {
+        ConnectionResource::Descriptors => {
+            "this process may open no more descriptors: raise the limit as root (ulimit -n), or lower the rate"
+        }
+        ConnectionResource::Ports => {
+            "no local port to the target is left: use more source addresses (--source-ip), widen net.ipv4.ip_local_port_range, or lower the rate"
+        }
+    }
+}
 
 /// What helps against what held the generator back.
 pub(crate) fn remedy(reason: &GeneratorReason) -> &'static str {
@@ -114,7 +133,7 @@ pub(crate) fn remedy(reason: &GeneratorReason) -> &'static str {
             "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
         }
         GeneratorReason::OutOfResources { kind, .. } => kind.row().remedy,
-        GeneratorReason::OutOfConnections { .. } => OUT_OF_DESCRIPTORS,
+        GeneratorReason::OutOfConnections { resource, .. } => out_of(*resource),
         GeneratorReason::Stolen { .. } => {
             "this machine's CPU is shared with others: use one that is not, or run again when it is quiet"
         }
@@ -129,7 +148,7 @@ pub(crate) fn failure_advice(advice: FailureAdvice) -> &'static str {
     match advice {
         FailureAdvice::Usual(kind) => kind.row().remedy,
         FailureAdvice::OverUnixSocket(kind) => kind.row().remedy_over(true),
-        FailureAdvice::OutOfDescriptors => OUT_OF_DESCRIPTORS,
+        FailureAdvice::OutOf(resource) => out_of(resource),
         FailureAdvice::OutOfTime => {
             "the generator itself was at its limit, and more connections would not help: lower the rate, use more workers (-t) if cores are free, or another machine"
         }

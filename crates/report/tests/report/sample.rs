@@ -65,6 +65,7 @@ fn manifest(command: &str, plan: &Plan) -> Manifest {
         kernel: "Linux 6.1.0".to_owned(),
         architecture: "x86_64".to_owned(),
         limits,
+        lowered_to: None,
         calibration: None,
     };
     let first = FirstAnswer { status: 200, body_bytes: 15, service_ns: 412_000, keep_alive: true };
