@@ -56,6 +56,11 @@ pub enum LabError {
     #[error("`{command}` on host `{host}` ended before it was ready ({status}){}", said(.output))]
     Died { host: String, command: String, status: ExitStatus, output: String },
     #[error(
+        "`{command}` on host `{host}` ended with success before it was ready, and left no process; a service stays in the \
+         foreground or leaves one that serves{}", said(.output)
+    )]
+    Ended { host: String, command: String, output: String },
+    #[error(
         "host `{host}` was not ready after {}: `ready = \"{sign}\"` {last}{}",
         duration_text(.within.as_nanos() as f64), said(.output)
     )]

@@ -16,6 +16,13 @@ use crate::link::{self, INTERFACE};
 use crate::privileges::Privileges;
 use crate::service::{Service, search_path};
 
+/// True if a process has children, or the kernel does not list them. What a service leaves becomes a child of its host's first
+/// process.
+fn has_children(pid: u32) -> bool {
+    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+    children.map_or(true, |pids| !pids.trim().is_empty())
+}
+
 /// One host of a lab. All that runs on it ends when it is dropped.
 #[derive(Debug)]
 pub struct LabHost {
@@ -144,6 +151,18 @@ impl LabHost {
             }
         }
         Ok(())
+    }
+
+    /// Fails if all of its services have ended and nothing that they started goes on, so that it will never be ready.
+    pub(crate) fn is_served(&mut self) -> Result<(), LabError> {
+        let pid = self.pid();
+        let ended = |service: &mut Service| matches!(service.child.try_wait(), Ok(Some(_)));
+        if !self.services.iter_mut().all(ended) || has_children(pid) {
+            return Ok(());
+        }
+        let Some(last) = self.services.last() else { return Ok(()) };
+        let (command, output) = (last.command.clone(), last.tail());
+        Err(LabError::Ended { host: self.name.clone(), command, output })
     }
 
     /// The last lines of what its services wrote.

@@ -243,6 +243,7 @@ impl Lab {
             let Err(last) = checked.unwrap_or_else(lost) else { return Ok(()) };
             let within = within(&last);
             self.alive()?;
+            self.hosts[index].is_served()?;
             if options.interrupted.load(Ordering::Relaxed) {
                 return Err(LabError::Interrupted);
             }

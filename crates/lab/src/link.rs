@@ -61,13 +61,27 @@ pub(crate) fn cable_lines(index: usize, pid: u32) -> String {
     )
 }
 
+/// The network of IPv6 addresses of a lab's hosts, unique local ones (RFC 4193).
+const PREFIX6: &str = "fd70:6c69:6d73:6f6c";
+
+/// The line that gives a host an address of IPv6 too; empty where the kernel has none. Servers ask for addresses of the families
+/// that their machine has, and some listen on those of IPv6 only.
+fn address6_line(address: Ipv4Addr) -> String {
+    if !Path::new("/proc/net/if_inet6").exists() {
+        return String::new();
+    }
+    let [a, b, c, d] = address.octets();
+    format!("address add {PREFIX6}::{a:x}{b:02x}:{c:x}{d:02x}/64 dev {INTERFACE} nodad\n")
+}
+
 /// The lines that set up the network within a host. With a cap in the lab, packets are sent as they would be on a
 /// cable: not in bundles that the last interface cuts, which would count as one.
 pub(crate) fn host_lines(address: Ipv4Addr, single_packets: bool) -> String {
     let single = if single_packets { " gso_max_segs 1" } else { "" };
     format!(
         "link set lo up\nlink set {INTERFACE} addrgenmode none\nlink set {INTERFACE}{single} up\n\
-         address add {address}/{PREFIX} dev {INTERFACE}\n"
+         address add {address}/{PREFIX} dev {INTERFACE}\n{}",
+        address6_line(address)
     )
 }
 

@@ -107,6 +107,30 @@ fn a_host_that_never_becomes_ready_is_reported_with_its_last_answer() {
 }
 
 #[test]
+fn a_host_whose_services_have_ended_is_not_waited_for() {
+    let Some(stage) = Stage::new() else { return };
+    let ready = |run: &[&str]| plimsoll_plan::LabHostSpec { ready: Some(Ready::Tcp(80)), ..host("web", run) };
+    let ended = ready(&["echo begun; true"]);
+    let error = stage.up_within(vec![ended], Duration::from_secs(600)).unwrap_err().to_string();
+    for part in ["`echo begun; true` on host `web` ended with success", "left no process", "begun"] {
+        assert!(error.contains(part), "{part}: {error}");
+    }
+    let left = ready(&["sleep 1000 & echo left"]);
+    let error = stage.up_within(vec![left], Duration::from_millis(300)).unwrap_err().to_string();
+    assert!(error.contains("was not ready after"), "what it left may serve yet: {error}");
+}
+
+#[test]
+fn a_server_that_listens_on_all_addresses_of_ipv6_is_reached() {
+    let Some(stage) = Stage::new() else { return };
+    let server = "python3 -c 'import socket as s; a = s.getaddrinfo(None, 80, s.AF_INET6, s.SOCK_STREAM, 0, \
+                  s.AI_PASSIVE | s.AI_ADDRCONFIG)[0][4]; l = s.create_server(a, family=s.AF_INET6, dualstack_ipv6=True)
+while True: l.accept()'";
+    let spec = plimsoll_plan::LabHostSpec { ready: Some(Ready::Tcp(80)), ..host("web", &[server]) };
+    stage.up_within(vec![spec], Duration::from_secs(60)).unwrap();
+}
+
+#[test]
 fn a_variable_that_names_no_host_is_refused() {
     let Some(stage) = Stage::new() else { return };
     let error = stage.up(vec![host("web", &["echo ${host:wep}"])]).unwrap_err().to_string();
