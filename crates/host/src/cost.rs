@@ -24,22 +24,23 @@ impl Pace {
         self.due.is_none_or(|due| now >= due)
     }
 
-    /// Records that the work was done from `began` to `ended`.
-    pub(crate) fn done(&mut self, began: Instant, ended: Instant) {
-        self.due = Some(began + self.after(ended.since(began)));
+    /// Records that the work was begun at an instant and took so much CPU time. On a busy host it may take far longer by the
+    /// clock, and costs no more.
+    pub(crate) fn done(&mut self, began: Instant, cpu: Duration) {
+        self.due = Some(began + self.after(cpu));
     }
 
-    /// How long after its beginning work that took so long may be done again.
+    /// How long after its beginning work that took so much CPU time may be done again.
     pub(crate) fn after(&self, took: Duration) -> Duration {
         self.interval.max(took * self.parts)
     }
 }
 
-/// The CPU time that the calling thread has used since it began, in microseconds.
-pub(crate) fn thread_cpu_us() -> u64 {
+/// The CPU time that the calling thread has used since it began.
+pub(crate) fn thread_cpu() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     // The kernel never gives negative CPU times, so that both casts keep the value.
-    time.tv_sec.cast_unsigned() * 1_000_000 + time.tv_nsec.cast_unsigned() / 1000
+    Duration::from_secs(time.tv_sec.cast_unsigned()) + Duration::from_nanos(time.tv_nsec.cast_unsigned())
 }
 
 #[cfg(test)]
@@ -51,10 +52,10 @@ mod tests {
         let mut pace = Pace::new(Duration::from_secs(1), 100);
         let began = Instant::default();
         assert!(pace.is_due(began));
-        pace.done(began, began + Duration::from_millis(1));
+        pace.done(began, Duration::from_millis(1));
         assert!(!pace.is_due(began + Duration::from_millis(999)));
         assert!(pace.is_due(began + Duration::from_secs(1)));
-        pace.done(began, began + Duration::from_millis(30));
+        pace.done(began, Duration::from_millis(30));
         assert!(!pace.is_due(began + Duration::from_millis(2_999)));
         assert!(pace.is_due(began + Duration::from_secs(3)));
     }

@@ -34,6 +34,10 @@ pub enum Unit {
     PacketsPerSec,
     /// The id of a process.
     Pid,
+    /// A number that names something.
+    Id,
+    /// A set of cores: bit n stands for core n.
+    CoreSet,
 }
 
 impl Unit {
@@ -50,6 +54,8 @@ impl Unit {
             Self::BytesPerSec => "bytes/s",
             Self::PacketsPerSec => "packets/s",
             Self::Pid => "process id",
+            Self::Id => "id",
+            Self::CoreSet => "bit set",
         }
     }
 }
@@ -162,7 +168,7 @@ mod tests {
                 Unit::BitsPerSec => "_bits_per_sec",
                 Unit::BytesPerSec => "_bytes_per_sec",
                 Unit::PacketsPerSec => "_per_sec",
-                Unit::Pid => continue,
+                Unit::Pid | Unit::Id | Unit::CoreSet => continue,
             };
             assert!(format!("_{}", metric.name).ends_with(end), "{metric:?}");
         }

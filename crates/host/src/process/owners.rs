@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::Instant;
 
-use crate::cost::Pace;
+use crate::cost::{Pace, thread_cpu};
 
 /// The descriptors of all processes are searched for listeners at most this often, and in at most one part of the time in
 /// so many.
@@ -45,6 +45,11 @@ impl SocketOwners {
         self.known.get(&inode).map_or(&[], Vec::as_slice)
     }
 
+    /// True if no watched process owned a socket when its owner was searched for.
+    pub(crate) fn is_foreign(&self, inode: u64) -> bool {
+        self.foreign.contains(&inode)
+    }
+
     /// Forgets the sockets and processes that no longer exist.
     pub(crate) fn keep(&mut self, inodes: &HashSet<u64>, alive: impl Fn(u32) -> bool) {
         self.foreign.retain(|inode| inodes.contains(inode));
@@ -66,11 +71,11 @@ impl SocketOwners {
         if needed.iter().all(|inode| self.known.contains_key(inode)) || !self.all.is_due(now) {
             return;
         }
-        let began = RealClock.now();
+        let began = thread_cpu();
         // A known owner may share a socket with processes that started later.
         self.known.retain(|inode, _| !listening.contains(inode));
         self.search(listening, pids);
-        self.all.done(now, now + RealClock.now().since(began));
+        self.all.done(now, thread_cpu() - began);
     }
 
     /// Finds which of these sockets the watched processes own; false if some are new and it is too early to search.
@@ -88,9 +93,9 @@ impl SocketOwners {
         if !self.watched.is_due(now) {
             return false;
         }
-        let began = RealClock.now();
+        let began = thread_cpu();
         self.search(&unknown, watched);
-        self.watched.done(now, now + RealClock.now().since(began));
+        self.watched.done(now, thread_cpu() - began);
         self.foreign.extend(unknown.into_iter().filter(|inode| !self.known.contains_key(inode)));
         true
     }

@@ -35,15 +35,17 @@ type Counts<'a> = BTreeMap<Address<'a>, u64>;
 /// The number of connections by process and peer; `None` while that is not known.
 fn connections(tracker: &ProcessTracker) -> Result<Option<BTreeMap<u32, Counts<'_>>>, Missing> {
     let (sockets, owners) = tracker.sockets()?;
+    let member = |inode| owners.of(inode).iter().find(|pid| tracker.members.contains_key(pid)).copied();
     if !sockets.is_attributed() {
         return Ok(None);
     }
     let mut peers: BTreeMap<u32, Counts<'_>> = BTreeMap::new();
-    let tcp = sockets.outbound().map(|socket| (socket.inode, Address::Tcp(socket.remote)));
-    let unix = sockets.unix.outbound().map(|(inode, listening)| (inode, Address::Unix(&listening.name)));
-    for (inode, peer) in tcp.chain(unix) {
-        if let Some(pid) = owners.of(inode).iter().find(|pid| tracker.members.contains_key(pid)) {
-            *peers.entry(*pid).or_default().entry(peer).or_default() += 1;
+    let tcp = sockets.outbound().map(|socket| (tracker.opener(socket), Address::Tcp(socket.remote)));
+    let unix = sockets.unix.outbound();
+    let unix = unix.map(|(inode, listening)| (member(inode), Address::Unix(&listening.name)));
+    for (pid, peer) in tcp.chain(unix) {
+        if let Some(pid) = pid {
+            *peers.entry(pid).or_default().entry(peer).or_default() += 1;
         }
     }
     Ok(Some(peers))

@@ -47,6 +47,8 @@ pub(crate) struct Stat<'a> {
     pub(crate) major_faults: u64,
     pub(crate) user_ticks: u64,
     pub(crate) system_ticks: u64,
+    /// Of children that ended and were waited for, user and system.
+    pub(crate) children_ticks: u64,
     pub(crate) threads: u64,
     pub(crate) started_ticks: u64,
     pub(crate) resident_pages: u64,
@@ -69,6 +71,7 @@ impl<'a> Stat<'a> {
             major_faults: column(12)?.parse().ok()?,
             user_ticks: column(14)?.parse().ok()?,
             system_ticks: column(15)?.parse().ok()?,
+            children_ticks: column(16)?.parse::<u64>().ok()? + column(17)?.parse::<u64>().ok()?,
             threads: column(20)?.parse().ok()?,
             started_ticks: column(22)?.parse().ok()?,
             resident_pages: column(24)?.parse().ok()?,
@@ -90,7 +93,7 @@ pub(crate) mod tests {
     /// A line in the kernel's form.
     pub(crate) fn line(pid: u32, name: &str, state: char, parent: u32, ticks: u64) -> String {
         format!(
-            "{pid} ({name}) {state} {parent} 1 1 0 -1 4194560 200 0 3 0 {ticks} 7 0 0 20 0 5 0 900 1000000 50 \
+            "{pid} ({name}) {state} {parent} 1 1 0 -1 4194560 200 0 3 0 {ticks} 7 11 2 20 0 5 0 900 1000000 50 \
              18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
         )
     }
@@ -102,6 +105,7 @@ pub(crate) mod tests {
         let stat = files.stat(&root.path().join("9")).unwrap();
         assert_eq!((stat.name, stat.state, stat.parent), ("a) S 1 (b ??", 'R', 4));
         assert_eq!((stat.major_faults, stat.user_ticks, stat.system_ticks), (3, 120, 7));
+        assert_eq!(stat.children_ticks, 13);
         assert_eq!((stat.threads, stat.started_ticks, stat.resident_pages, stat.core), (5, 900, 50, 1));
     }
 

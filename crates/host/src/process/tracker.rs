@@ -1,7 +1,8 @@
 //! Finds the watched processes of a host, and keeps what several collectors need of them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +16,9 @@ use super::stat::SmallFiles;
 use super::table::{Process, ProcessTable};
 use super::threads::Threads;
 use crate::collector::{Missing, Read, missing};
-use crate::cost::Pace;
+use crate::cost::{Pace, thread_cpu};
 use crate::net::snapshot::SocketSnapshot;
-use crate::net::tcp_table::TcpTable;
+use crate::net::tcp_table::{Socket, TcpTable};
 use crate::net::unix_table::{UnixSockets, UnixTable};
 use crate::round::Round;
 
@@ -101,6 +102,8 @@ pub(crate) struct ProcessTracker {
     pub(crate) members: BTreeMap<u32, Process>,
     /// Processes that belong to the watched ones, and are too many to be read.
     pub(crate) overflow: BTreeSet<u32>,
+    /// The watched process that was last seen to have a connection to an address.
+    openers: HashMap<SocketAddr, u32>,
     /// Processes that a watched one had a connection to, with their starts.
     followed: BTreeMap<u32, u64>,
     threads: BTreeMap<u32, (u64, Threads)>,
@@ -132,6 +135,7 @@ impl ProcessTracker {
             owners: SocketOwners::new(root),
             members: BTreeMap::new(),
             overflow: BTreeSet::new(),
+            openers: HashMap::new(),
             followed: BTreeMap::new(),
             threads: BTreeMap::new(),
             sockets: Ok(SocketSnapshot::default()),
@@ -159,6 +163,14 @@ impl ProcessTracker {
         self.sockets.as_ref().map(|sockets| (sockets, &self.owners)).map_err(Clone::clone)
     }
 
+    /// The watched process that opened a connection. One that lives for a single request is often closed before its owner is
+    /// found: it is taken for the process that others to the same address belong to.
+    pub(crate) fn opener(&self, socket: &Socket) -> Option<u32> {
+        let owners = self.owners.of(socket.inode);
+        let member = owners.iter().find(|pid| self.members.contains_key(pid));
+        member.or_else(|| self.openers.get(&socket.remote).filter(|_| owners.is_empty())).copied()
+    }
+
     /// Whether processes on this port are to be watched.
     pub(crate) fn is_watched_port(&self, port: u16) -> bool {
         self.watched.ports.contains(&port)
@@ -176,9 +188,9 @@ impl ProcessTracker {
         }
         let mut sockets = self.list_sockets(now);
         if self.discovery.is_due(now) {
-            let began = RealClock.now();
+            let began = thread_cpu();
             self.discover(now, &sockets);
-            self.discovery.done(now, now + RealClock.now().since(began));
+            self.discovery.done(now, thread_cpu() - began);
         }
         if let Ok(sockets) = &mut sockets {
             self.find_owners(now, sockets);
@@ -196,10 +208,10 @@ impl ProcessTracker {
         if !self.connections.is_due(now) {
             return Ok(SocketSnapshot::new(listening, None, UnixSockets::default()));
         }
-        let began = RealClock.now();
+        let began = thread_cpu();
         let established = self.tcp.established()?;
         let sockets = SocketSnapshot::new(listening, Some(established), self.unix.sockets());
-        self.connections.done(now, now + RealClock.now().since(began));
+        self.connections.done(now, thread_cpu() - began);
         Ok(sockets)
     }
 
@@ -216,6 +228,7 @@ impl ProcessTracker {
         let member = |pid: &u32| Some((*pid, self.table.processes.get(pid)?.clone()));
         self.overflow = self.too_many(&chosen);
         self.members = chosen.difference(&self.overflow).filter_map(member).collect();
+        self.openers.retain(|_, pid| self.members.contains_key(pid));
         self.trouble = self.hidden(sockets);
         *self.shared_members.lock() = self.members.values().cloned().collect();
     }
@@ -294,8 +307,13 @@ impl ProcessTracker {
 
     /// Adds the processes on this machine that the chosen ones have connections to, and theirs.
     fn follow(&mut self, now: Instant, sockets: &SocketSnapshot, chosen: &mut BTreeSet<u32>) {
+        let again = self.list_unowned_again(sockets);
+        let mut searched: BTreeSet<u32> = match again {
+            Some(_) => BTreeSet::new(),
+            None => self.members.keys().copied().collect(),
+        };
+        let sockets = again.as_ref().unwrap_or(sockets);
         let outbound = sockets.outbound_inodes();
-        let mut searched: BTreeSet<u32> = self.members.keys().copied().collect();
         for _ in 0..MAX_TIERS {
             self.owners.find_in(&outbound, chosen.difference(&searched).copied());
             searched.extend(chosen.iter());
@@ -314,6 +332,17 @@ impl ProcessTracker {
         }
     }
 
+    /// The sockets right now, if some connections within this machine have no known owner: those that live for a single request
+    /// are closed before the processes are listed.
+    fn list_unowned_again(&mut self, sockets: &SocketSnapshot) -> Option<SocketSnapshot> {
+        let is_unowned = |inode: u64| self.owners.of(inode).is_empty() && !self.owners.is_foreign(inode);
+        if sockets.local_dependencies(is_unowned).is_empty() {
+            return None;
+        }
+        let (listening, established) = (self.tcp.listening().ok()?, self.tcp.established().ok()?);
+        Some(SocketSnapshot::new(listening, Some(established), self.unix.sockets()))
+    }
+
     /// Finds the owners of the listed sockets among the watched processes.
     fn find_owners(&mut self, now: Instant, sockets: &mut SocketSnapshot) {
         let mut inodes = sockets.outbound_inodes();
@@ -323,6 +352,10 @@ impl ProcessTracker {
             self.owners.keep(&inodes, |pid| processes.contains_key(&pid));
         }
         sockets.attributed = self.owners.find_watched(now, &inodes, self.members.keys().copied());
+        for socket in sockets.outbound() {
+            let owner = self.owners.of(socket.inode).iter().find(|pid| self.members.contains_key(pid));
+            self.openers.extend(owner.map(|pid| (socket.remote, *pid)));
+        }
     }
 
     fn read_threads(&mut self) {

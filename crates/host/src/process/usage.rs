@@ -12,7 +12,7 @@ use super::descriptors;
 use super::stat::{SmallFiles, ticks_ms};
 use super::threads::Use;
 use super::tracker::{ProcessTracker, SharedTracker};
-use crate::collector::{Collector, Missing, Read, numbers};
+use crate::collector::{Collector, Missing, Read, after, numbers};
 use crate::system::cgroup::{Membership, Quota};
 
 /// Limits change rarely; they are read again this often.
@@ -43,6 +43,7 @@ struct Limits {
     started_ticks: u64,
     read_at: Instant,
     descriptors: Option<u64>,
+    cores: Option<u64>,
     quota: Option<Quota>,
 }
 
@@ -77,14 +78,16 @@ impl Usage {
                 started_ticks: process.started_ticks,
                 read_at: now,
                 descriptors: descriptors_limit(&folder, &mut tracker.files),
+                cores: allowed_cores(&folder, &mut tracker.files),
                 quota: quota(&self.root, &folder, &mut tracker.files),
             });
         }
     }
 
     fn put_limits(&self, pid: u32, counters: &mut CounterSet) {
-        if let Some(Limits { descriptors, quota, .. }) = self.limits.get(&pid) {
+        if let Some(Limits { descriptors, cores, quota, .. }) = self.limits.get(&pid) {
             counters.put(process::DESCRIPTORS_LIMIT, *descriptors);
+            counters.put(process::ALLOWED_CORES, *cores);
             counters.put(process::QUOTA_US, quota.map(|quota| quota.quota_us));
             counters.put(process::PERIOD_US, quota.map(|quota| quota.period_us));
         }
@@ -93,6 +96,17 @@ impl Usage {
 
 fn descriptors_limit(folder: &Path, files: &mut SmallFiles) -> Option<u64> {
     descriptors::limit(files.text(&folder.join("limits")).ok()?)
+}
+
+fn allowed_cores(folder: &Path, files: &mut SmallFiles) -> Option<u64> {
+    core_set(after(files.text(&folder.join("status")).ok()?, "Cpus_allowed:")?)
+}
+
+/// A mask as the kernel writes it: words of 32 bits in hex, the highest first (proc_pid_status(5)). `None` if a core beyond the
+/// 64th is in it.
+fn core_set(mask: &str) -> Option<u64> {
+    let mut words = mask.trim().split(',').map(|word| u64::from_str_radix(word, 16));
+    words.try_fold(0_u64, |set, word| Some((set.checked_mul(1 << 32)?) | word.ok()?))
 }
 
 fn quota(root: &Path, folder: &Path, files: &mut SmallFiles) -> Option<Quota> {
@@ -107,6 +121,7 @@ fn counters(folder: &Path, files: &mut SmallFiles, used: Option<Use>) -> Option<
         (process::THREADS, stat.threads),
         (process::RESIDENT_BYTES, stat.resident_pages * rustix::param::page_size() as u64),
         (process::MAJOR_FAULTS, stat.major_faults),
+        (process::CHILDREN_CPU_MS, ticks_ms(stat.children_ticks)),
         (process::USER_MS, ticks_ms(stat.user_ticks)),
         (process::SYSTEM_MS, ticks_ms(stat.system_ticks)),
     ]);
@@ -133,4 +148,18 @@ fn overflow(tracker: &ProcessTracker) -> Option<Read> {
         members + overflow
     );
     (overflow > 0).then(|| Read::new(Source::Process, Subject::Host, Err(Missing::Failed(why))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::core_set;
+
+    #[test]
+    fn a_mask_of_up_to_64_cores_is_read() {
+        assert_eq!(core_set("\t3\n"), Some(0b11));
+        assert_eq!(core_set("\t00000001,80000000\n"), Some(0x1_8000_0000));
+        assert_eq!(core_set("\t00000000,00000000,0000000f\n"), Some(0b1111));
+        assert_eq!(core_set("\t00000001,00000000,00000000\n"), None, "core 64");
+        assert_eq!(core_set("\tx\n"), None);
+    }
 }

@@ -10,7 +10,7 @@ use plimsoll_units::{Clock, RealClock, best_effort};
 
 use super::channel::{Closed, RunningSource, SampleSender, SampleSource};
 use crate::Host;
-use crate::cost::thread_cpu_us;
+use crate::cost::thread_cpu;
 
 /// Hosts are sampled at this interval, and when a sample is asked for.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ fn answer(
 
 fn cost(name: &Text, hosts: &[Host], sender: &SampleSender) -> Option<HostSample> {
     let now_ns = RealClock.now().nanos_since(sender.origin);
-    let cpu_us = thread_cpu_us() + hosts.iter().map(Host::threads_cpu_us).sum::<u64>();
+    let cpu_us = thread_cpu().as_micros() as u64 + hosts.iter().map(Host::threads_cpu_us).sum::<u64>();
     Some(HostSample {
         host: hosts.first()?.name.clone(),
         source: Source::Probe.into(),

@@ -44,14 +44,23 @@ pub fn cpu_model(root: &Path) -> Option<String> {
 /// A collector of the CPU time of all cores together.
 pub(crate) fn machine(stat: &SharedFile) -> Collector {
     let stat = stat.clone();
+    let machine = boot_number(&stat.file.with_file_name("sys/kernel/random/boot_id"));
     Collector::host(Source::Cpu, move || {
         let text = stat.text()?;
         let times = after(&text, "cpu ").and_then(times).ok_or_else(|| no_times(&stat))?;
         let mut counters = counters(times, MODES.map(|(metric, _)| metric), cpu::TOTAL_MS);
         let cores = online(&text).count() as u64;
         counters.put(cpu::CORES, (cores > 0).then_some(cores));
+        counters.put(cpu::MACHINE, machine);
         Ok(counters)
     })
+}
+
+/// The first 52 bits of the id that the kernel made when it booted (random(4)), which a file of any format keeps exactly.
+fn boot_number(file: &Path) -> Option<u64> {
+    let id = fs::read_to_string(file).ok()?;
+    let digits: String = id.chars().filter(char::is_ascii_hexdigit).take(13).collect();
+    u64::from_str_radix(&digits, 16).ok()
 }
 
 /// A collector of the CPU time of each core by itself.

@@ -12,6 +12,7 @@ metrics! {
         STEAL_MS "steal_ms" Counter Ms "Taken by other guests of the machine below";
         TOTAL_MS "total_ms" Counter Ms "Sum of all of these";
         CORES "cores" Gauge Count "Cores that are online";
+        MACHINE "machine" Gauge Id "A number made of its boot id, by which two probes of one machine are known";
     }
 
     core = Core {
@@ -123,6 +124,7 @@ metrics! {
 
     process = Process {
         CPU_US "cpu_us" Counter Us "CPU time of all threads, those that ended included";
+        CHILDREN_CPU_MS "children_cpu_ms" Counter Ms "CPU time of child processes that ended and that it waited for, with theirs";
         RUN_WAIT_US "run_wait_us" Counter Us "Time that threads were ready to run and had no CPU, summed";
         USER_MS "user_ms" Counter Ms "CPU time in user mode, in ticks of the kernel";
         SYSTEM_MS "system_ms" Counter Ms "CPU time in kernel mode, in ticks of the kernel";
@@ -138,6 +140,7 @@ metrics! {
         DESCRIPTORS "descriptors" Gauge Count "Open file descriptors";
         DESCRIPTORS_LIMIT "descriptors_limit" Gauge Count "Soft limit of file descriptors";
         RESIDENT_BYTES "resident_bytes" Gauge Bytes "Resident memory";
+        ALLOWED_CORES "allowed_cores" Gauge CoreSet "Cores that it may run on; left out where there are more than 64";
         QUOTA_US "quota_us" Gauge Us "CPU time that its tightest control group may use in each period";
         PERIOD_US "period_us" Gauge Us "Length of that group's period";
     }

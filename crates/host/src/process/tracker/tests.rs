@@ -131,6 +131,34 @@ fn the_tiers_behind_a_port_are_found_with_their_children_and_no_others() {
 }
 
 #[test]
+fn a_dependency_of_connections_that_live_for_one_request_is_found_while_one_is_open() {
+    let machine = Machine::new();
+    let front = "0: 00000000:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 1 1 0";
+    let behind = "1: 0100007F:2328 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 2 1 0";
+    machine.sockets(&[front, behind]);
+    let round = Round::default();
+    let mut tracker = ProcessTracker::new(machine.root(), None, &port(80), &round);
+    let members = |tracker: &ProcessTracker| tracker.members.keys().copied().collect::<Vec<u32>>();
+    let begun = Instant::default();
+    tracker.refresh(begun);
+    assert_eq!(members(&tracker), [10, 11]);
+    // The proxy was searched before; its new connection was not there then. Of the second one the descriptor is closed again.
+    machine.sockets(&[
+        front,
+        behind,
+        "2: 0100007F:9C40 0100007F:2328 01 00000000:00000000 00:00000000 00000000 0 0 20 1 0",
+        "3: 0100007F:2328 0100007F:9C40 01 00000000:00000000 00:00000000 00000000 0 0 21 1 0",
+        "4: 0100007F:9C41 0100007F:2328 01 00000000:00000000 00:00000000 00000000 0 0 77 1 0",
+    ]);
+    round.begin();
+    tracker.refresh(begun + Duration::from_secs(3600));
+    assert_eq!(members(&tracker), [10, 11, 40, 41]);
+    let openers: Vec<Option<u32>> =
+        tracker.sockets().unwrap().0.outbound().map(|socket| tracker.opener(socket)).collect();
+    assert_eq!(openers, [Some(11), Some(11)], "one without an owner is taken for the opener of others");
+}
+
+#[test]
 fn processes_can_be_named_by_id_and_by_name() {
     let machine = Machine::new();
     for watched in [

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 
 use super::class::{Class, METRICS};
-use crate::cost::{Pace, thread_cpu_us};
+use crate::cost::{Pace, thread_cpu};
 use crate::process::stat::{SmallFiles, Stat};
 use crate::process::table::Process;
 
@@ -76,13 +76,12 @@ impl WchanSampler {
             let mut threads = ThreadSampler::new(proc);
             let mut pause = SAMPLE_INTERVAL;
             while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                let began = RealClock.now();
+                let (began, cpu) = (RealClock.now(), thread_cpu());
                 let members = members.lock().clone();
                 let sample = threads.sample(&members);
                 add(&mut sum.lock(), sample);
-                cost.store(thread_cpu_us(), Ordering::Relaxed);
-                let took = RealClock.now().since(began);
-                pause = pace.after(took).saturating_sub(took);
+                cost.store(thread_cpu().as_micros() as u64, Ordering::Relaxed);
+                pause = pace.after(thread_cpu() - cpu).saturating_sub(RealClock.now().since(began));
             }
         })?;
         Ok(Self { found, cpu_us, stop: Some(stop), thread: Some(thread) })
