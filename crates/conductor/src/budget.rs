@@ -2,10 +2,18 @@
 
 use std::time::Duration;
 
+use plimsoll_analyze::steady::MIN_COMPLETED;
 use plimsoll_units::Instant;
 
 /// A step shorter than this shows too little to be worth beginning.
 const MIN_STEP: Duration = Duration::from_secs(2);
+
+/// A step that must be longer for enough answers takes at most so many times what it may take otherwise, and at most this part
+/// of what is left: the steps after it need time too.
+const MOST_TIMES: u32 = 3;
+const PART_OF_REST: u32 = 4;
+/// Throughput of a step may be a little lower than the highest before it.
+const MARGIN: f64 = 1.2;
 
 /// When the run must be over, if it must.
 #[derive(Debug, Clone, Copy)]
@@ -23,10 +31,14 @@ impl Budget {
         Self { ends: self.ends.map(|ends| ends + time) }
     }
 
-    /// How long a step may take that begins now: `limit`, or what is left; `None` if too little is.
-    pub(crate) fn step(&self, now: Instant, limit: Duration) -> Option<Duration> {
+    /// How long a step may take that begins now: `limit`, longer where p99 is not known before at the highest throughput so far,
+    /// or what is left; `None` if too little is. Without a budget the limit was asked for.
+    pub(crate) fn step(&self, now: Instant, limit: Duration, highest_per_sec: f64) -> Option<Duration> {
         let Some(ends) = self.ends else { return Some(limit) };
         let left = ends.since(now);
+        let most = (MOST_TIMES * limit).min(left / PART_OF_REST).max(limit);
+        let needed = Duration::try_from_secs_f64(MARGIN * MIN_COMPLETED as f64 / highest_per_sec);
+        let limit = needed.map_or(limit, |needed| needed.clamp(limit, most));
         if left >= limit { Some(limit) } else { Some(left).filter(|left| *left >= MIN_STEP) }
     }
 
@@ -45,11 +57,28 @@ mod tests {
         let began = Instant::from_nanos(7);
         let budget = Budget::new(began, Some(Duration::from_secs(10)));
         let limit = Duration::from_secs(6);
-        assert_eq!(budget.step(began, limit), Some(limit));
-        assert_eq!(budget.step(began + Duration::from_secs(7), limit), Some(Duration::from_secs(3)));
-        assert_eq!(budget.step(began + Duration::from_secs(9), limit), None);
+        assert_eq!(budget.step(began, limit, 1e3), Some(limit));
+        assert_eq!(budget.step(began + Duration::from_secs(7), limit, 1e3), Some(Duration::from_secs(3)));
+        assert_eq!(budget.step(began + Duration::from_secs(9), limit, 1e3), None);
         assert!(budget.over(began + Duration::from_secs(10)));
         assert!(!budget.later_by(Duration::from_secs(1)).over(began + Duration::from_secs(10)));
         assert!(!Budget::new(began, None).over(began + Duration::from_secs(1_000_000)));
+    }
+
+    #[test]
+    fn a_step_of_a_slow_page_is_longer_while_there_is_time() {
+        let began = Instant::from_nanos(7);
+        let limit = Duration::from_secs(5);
+        let step = |left_sec, per_sec| {
+            let budget = Budget::new(began, Some(Duration::from_secs(left_sec)));
+            budget.step(began, limit, per_sec).map(|step| step.as_secs())
+        };
+        assert_eq!(step(90, 1000.0), Some(5));
+        assert_eq!(step(90, 47.0), Some(7), "299 answers and a margin");
+        assert_eq!(step(90, 3.0), Some(15), "at most three times as long");
+        assert_eq!(step(40, 3.0), Some(10), "a quarter of what is left");
+        assert_eq!(step(12, 3.0), Some(5));
+        assert_eq!(step(90, 0.0), Some(5), "nothing is known yet");
+        assert_eq!(Budget::new(began, None).step(began, limit, 3.0), Some(limit));
     }
 }

@@ -36,7 +36,8 @@ impl Session<'_> {
     ) -> Result<(), EngineError> {
         let mut done: Vec<StepResult> = Vec::new();
         while let Some(connections) = ladder::next(steps, success, &done) {
-            let Some(limit) = self.budget.step(self.recorder.now(), step_limit) else {
+            let highest_per_sec = done.iter().map(|step| step.throughput_per_sec).fold(0.0, f64::max);
+            let Some(limit) = self.budget.step(self.recorder.now(), step_limit, highest_per_sec) else {
                 self.note_budget(connections);
                 return Ok(());
             };

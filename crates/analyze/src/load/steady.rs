@@ -15,7 +15,7 @@ const MIN_INTERVALS: usize = 20;
 
 /// With fewer answers nothing can be said of p99: 0.99ⁿ > 5 % up to n = 298. It also makes one request more
 /// or less at each end of the window count for less than the 2 % that are asked for.
-const MIN_COMPLETED: u64 = 299;
+pub const MIN_COMPLETED: u64 = 299;
 
 /// Batches on which trends are looked for: enough for the test, long enough to depend little on each other.
 const TREND_BATCHES: usize = 20;

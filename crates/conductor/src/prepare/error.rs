@@ -35,10 +35,10 @@ pub enum PrepareError {
     Security(#[from] SecurityError),
     #[error(transparent)]
     Engine(#[from] EngineError),
-    #[error("{kind}: {peer}: {failure}")]
-    Tls { kind: &'static str, peer: Destination, failure: TlsFailure },
-    #[error("tls_handshake: {peer} did not complete the TLS handshake: {reason}")]
-    Handshake { peer: Destination, reason: &'static str },
+    #[error("{kind}: {peer}: {failure}{hint}")]
+    Tls { kind: &'static str, peer: Destination, failure: TlsFailure, hint: &'static str },
+    #[error("tls_handshake: {peer} did not complete the TLS handshake: {reason}{hint}")]
+    Handshake { peer: Destination, reason: &'static str, hint: &'static str },
     #[error(
         "h2_protocol: {peer} does not speak HTTP/2: {reason}; leave out --http2 and --streams, or enable HTTP/2 \
          on this port of the server"

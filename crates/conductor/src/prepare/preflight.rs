@@ -2,6 +2,7 @@
 //! one request.
 
 use std::io;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -138,7 +139,7 @@ impl Preflight<'_> {
                     "the connection was reset; check that the port is one for https, and see the server's error log"
                 }
             };
-            return Err(PrepareError::Handshake { peer: self.peer.clone(), reason });
+            return Err(PrepareError::Handshake { peer: self.peer.clone(), reason, hint: self.tls_hint() });
         };
         let alpn = established.alpn.as_deref();
         if self.plan.http2 && alpn != Some(b"h2") {
@@ -162,8 +163,19 @@ impl Preflight<'_> {
             }
             failure => {
                 let kind = plimsoll_engine::tls_failure(&failure).name();
-                PrepareError::Tls { kind, peer: self.peer.clone(), failure }
+                PrepareError::Tls { kind, peer: self.peer.clone(), failure, hint: self.tls_hint() }
             }
+        }
+    }
+
+    /// A server that chooses its certificate by name may refuse a client that sends none (RFC 6066 section 3).
+    fn tls_hint(&self) -> &'static str {
+        match self.plan.target.host.parse::<IpAddr>() {
+            Ok(_) => {
+                "; the URL has an IP address, so that no server name (SNI) was sent: write the name in the URL and give the \
+                 address with --resolve"
+            }
+            Err(_) => "",
         }
     }
 
