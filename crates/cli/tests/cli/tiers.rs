@@ -5,11 +5,11 @@ use std::fs;
 use crate::bench::{Bench, Target};
 
 /// A file whose variants give the tier one and two hosts of half a core; all are asked through the first, which passes nothing on,
-/// so that the test compares only their results.
+/// so that the test compares only their results. Its page waits, so that a busy machine serves as much.
 const SCALED: &str = r#"
 name = "scaled"
 [target]
-url = "http://api1:8080/healthz"
+url = "http://api1:8080/sleep?ms=20&workers=2"
 [load]
 ladder = [4]
 step = "400ms"

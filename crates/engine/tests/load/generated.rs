@@ -161,6 +161,7 @@ fn a_batch_of_requests_is_sent_together() {
         let mut order = order(nginx.address(), level);
         order.depth = 8;
         order.requests_max = Some(240);
+        order.duration = Duration::from_secs(60);
         order.traffic = Traffic::Generated(Arc::new(maker.clone()));
         let measured = Measured::new(&order);
         assert_eq!(measured.failures(), [""; 0]);
