@@ -25,7 +25,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// An SLO or a margin was not met.
     Broken = 3,
-    /// Measured, but not accepted as evidence under `--strict`.
+    /// Measured, but not accepted as evidence: under `--strict`, or for a margin that lower bounds leave open.
     Refused = 4,
     /// The user ended the run; its results are kept.
     Interrupted = 130,

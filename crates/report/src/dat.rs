@@ -92,6 +92,7 @@ fn parse_row(line: usize, text: &str) -> Result<StepOutcome, DatError> {
         return Err(error("success%", success, "from 0 to 100"));
     }
     Ok(StepOutcome {
+        lower_bound: false,
         connections: step.ok_or_else(|| error("concurrency", connections, "a whole number from 1 on"))?,
         throughput: Estimate { value: amount("QPS", qps)?, interval: None },
         mean_latency_ns: amount("avg-latency-ms", mean_ms)? * 1e6,

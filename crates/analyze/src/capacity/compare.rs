@@ -13,6 +13,8 @@ pub struct StepOutcome {
     pub connections: u32,
     /// Completed requests per second.
     pub throughput: Estimate,
+    /// True where the generator held the load back, so that the target would have served more.
+    pub lower_bound: bool,
     /// Mean latency in nanoseconds.
     pub mean_latency_ns: f64,
     /// 99th percentile of latency in nanoseconds.
@@ -56,19 +58,40 @@ pub struct Comparison {
     pub best: Option<BestComparison>,
 }
 
+/// Whether A is worse than B by more than a margin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Margin {
+    Within,
+    Beyond,
+    /// A lower bound of throughput is on the side that decides: the true ratio may lie on either.
+    Unknown,
+}
+
 impl Comparison {
-    /// True if A is worse than B by more than `margin`, a ratio such as 0.05: its best throughput is below
-    /// (1 − margin) of B's, with the whole interval of that ratio where there is one, or its success ratio is
-    /// lower by more than `margin` at the best steps or at any concurrency that both have.
-    pub fn beyond_margin(&self, margin: f64) -> bool {
-        let slower = self.best.is_some_and(|best| {
-            let upper =
-                best.throughput_ratio.interval.map_or(best.throughput_ratio.value, |(_, upper)| upper);
-            upper.max(best.throughput_ratio.value) < 1.0 - margin
-        });
+    /// A is worse than B by more than `margin`, a ratio such as 0.05, if its best throughput is below (1 − margin) of B's,
+    /// with the whole interval of that ratio where there is one, or its success ratio is lower by more than `margin` at the best
+    /// steps or at any concurrency that both have.
+    pub fn judge(&self, margin: f64) -> Margin {
         let best = self.best.map(|best| best.a.success_ratio - best.b.success_ratio);
-        let differences = self.rows.iter().filter_map(|row| row.success_difference).chain(best);
-        slower || differences.into_iter().any(|difference| difference < -margin)
+        let mut differences = self.rows.iter().filter_map(|row| row.success_difference).chain(best);
+        if differences.any(|difference| difference < -margin) {
+            return Margin::Beyond;
+        }
+        self.best.map_or(Margin::Within, |best| best.judge(margin))
+    }
+}
+
+impl BestComparison {
+    /// The ratio is too low where A's throughput is a lower bound, and too high where B's is.
+    fn judge(&self, margin: f64) -> Margin {
+        let ratio = self.throughput_ratio;
+        let upper = ratio.interval.map_or(ratio.value, |(_, upper)| upper.max(ratio.value));
+        let is_below = upper < 1.0 - margin;
+        match (is_below, self.a.lower_bound, self.b.lower_bound) {
+            (true, false, _) => Margin::Beyond,
+            (false, _, false) => Margin::Within,
+            (true, true, _) | (false, _, true) => Margin::Unknown,
+        }
     }
 }
 
@@ -116,6 +139,7 @@ fn outcome(step: &StepSummary) -> Option<StepOutcome> {
     Some(StepOutcome {
         connections: step.connections,
         throughput: step.throughput,
+        lower_bound: !step.generator.healthy(),
         mean_latency_ns: step.latency.mean_ns,
         p99_ns: step.latency.p99.ns,
         success_ratio: step.success_ratio?,
@@ -132,6 +156,7 @@ mod tests {
         StepOutcome {
             connections,
             throughput: Estimate { value: throughput, interval },
+            lower_bound: false,
             mean_latency_ns: 2e6,
             p99_ns: None,
             success_ratio: 1.0,
@@ -153,13 +178,25 @@ mod tests {
 
     #[test]
     fn a_margin_is_broken_only_when_the_whole_interval_is_beyond_it() {
-        let beyond = |half| compare(&[step(1, 90.0, half)], &[step(1, 100.0, half)]).beyond_margin(0.05);
-        assert!(beyond(None));
-        assert!(beyond(Some(1.0)));
-        assert!(!beyond(Some(10.0)));
-        assert!(!compare(&[step(1, 96.0, None)], &[step(1, 100.0, None)]).beyond_margin(0.05));
-        assert!(!compare(&[step(1, 200.0, None)], &[step(1, 100.0, None)]).beyond_margin(0.05));
-        assert!(!compare(&[], &[step(1, 100.0, None)]).beyond_margin(0.05));
+        let judge = |half| compare(&[step(1, 90.0, half)], &[step(1, 100.0, half)]).judge(0.05);
+        assert_eq!(judge(None), Margin::Beyond);
+        assert_eq!(judge(Some(1.0)), Margin::Beyond);
+        assert_eq!(judge(Some(10.0)), Margin::Within);
+        assert_eq!(compare(&[step(1, 96.0, None)], &[step(1, 100.0, None)]).judge(0.05), Margin::Within);
+        assert_eq!(compare(&[step(1, 200.0, None)], &[step(1, 100.0, None)]).judge(0.05), Margin::Within);
+        assert_eq!(compare(&[], &[step(1, 100.0, None)]).judge(0.05), Margin::Within);
+    }
+
+    #[test]
+    fn a_lower_bound_decides_only_what_it_can() {
+        let judge = |a: f64, a_bound, b_bound| {
+            let side = |per_sec, lower_bound| StepOutcome { lower_bound, ..step(1, per_sec, None) };
+            compare(&[side(a, a_bound)], &[side(100.0, b_bound)]).judge(0.05)
+        };
+        assert_eq!(judge(90.0, true, false), Margin::Unknown, "A may be as fast");
+        assert_eq!(judge(99.0, true, false), Margin::Within, "A is no slower than that");
+        assert_eq!(judge(90.0, false, true), Margin::Beyond, "B is no slower than that");
+        assert_eq!(judge(99.0, false, true), Margin::Unknown, "B may be faster");
     }
 
     #[test]
@@ -168,7 +205,7 @@ mod tests {
         let comparison =
             compare(&[step(1, 100.0, None), failing], &[step(1, 100.0, None), step(2, 150.0, None)]);
         assert_eq!(comparison.best.unwrap().a.connections, 1);
-        assert!(comparison.beyond_margin(0.1));
+        assert_eq!(comparison.judge(0.1), Margin::Beyond);
         assert!(comparison.rows[1].success_difference.unwrap() < -0.19);
     }
 }

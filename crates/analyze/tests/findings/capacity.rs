@@ -1,7 +1,7 @@
 //! Ladders: knee, verdict, comparison.
 
 use plimsoll_analyze::{
-    Advice, At, Confidence, FailureAdvice, Limit, Observation, Place, UslFit, compare, step_outcomes,
+    Advice, At, Confidence, FailureAdvice, Limit, Margin, Observation, Place, UslFit, compare, step_outcomes,
 };
 use plimsoll_plan::Slo;
 use plimsoll_record::{FailureKind, StepEnd};
@@ -144,5 +144,5 @@ fn a_run_compared_with_itself_is_equal() {
     let ratio = comparison.best.unwrap().throughput_ratio;
     let (low, high) = ratio.interval.unwrap();
     assert!(ratio.value == 1.0 && low < 1.0 && high > 1.0);
-    assert!(!comparison.beyond_margin(0.0));
+    assert_eq!(comparison.judge(0.0), Margin::Within);
 }

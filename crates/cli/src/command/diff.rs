@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use plimsoll_analyze::{Findings, StepOutcome, compare, step_outcomes};
+use plimsoll_analyze::{Findings, Margin, StepOutcome, compare, step_outcomes};
 use plimsoll_experiment::{file_stem, read_run};
 use plimsoll_report::figure::{self, Caption, Series};
 use plimsoll_report::{dat, text};
@@ -70,15 +70,26 @@ pub(crate) fn diff(args: &DiffArgs) -> anyhow::Result<Exit> {
         b.rename(name_b);
     }
     let comparison = compare(&a.steps, &b.steps);
-    let beyond = |margin| comparison.beyond_margin(margin);
     let text = text::comparison(&comparison, &a.name, &b.name);
-    let margin_line = |margin| match beyond(margin) {
-        true => format!("A is worse than B by more than the margin of {}.\n", percent_text(margin)),
-        false => format!("A is within the margin of {}.\n", percent_text(margin)),
-    };
-    result(&format!("{text}{}", args.margin.map(margin_line).unwrap_or_default()))?;
+    let judged = args.margin.map(|margin| (comparison.judge(margin), percent_text(margin)));
+    result(&format!("{text}{}", judged.as_ref().map(margin_line).unwrap_or_default()))?;
     let drawn = args.no_files || draw(args, &a, &b);
-    Ok(if args.margin.is_some_and(beyond) { Exit::Broken } else { Exit::of_all(drawn, false) })
+    Ok(match judged {
+        Some((Margin::Beyond, _)) => Exit::Broken,
+        Some((Margin::Unknown, _)) => Exit::Refused,
+        Some((Margin::Within, _)) | None => Exit::of_all(drawn, false),
+    })
+}
+
+fn margin_line((judged, margin): &(Margin, String)) -> String {
+    match judged {
+        Margin::Beyond => format!("A is worse than B by more than the margin of {margin}.\n"),
+        Margin::Within => format!("A is within the margin of {margin}.\n"),
+        Margin::Unknown => format!(
+            "Whether A is within the margin of {margin} is not known: the generator held one of the runs back (≥). Repeat that \
+             run with a stronger generator.\n"
+        ),
+    }
 }
 
 /// Draws the figures; true if they were written. The comparison is printed either way.

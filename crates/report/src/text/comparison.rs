@@ -1,11 +1,11 @@
 //! Two ladders compared.
 
 use plimsoll_analyze::{BestComparison, Comparison, ComparisonRow, Estimate, StepOutcome};
-use plimsoll_units::{count_text, duration_text, escape_control, grouped, percent_text, significant};
+use plimsoll_units::{duration_text, escape_control, grouped, percent_text, significant};
 
 use super::paragraph::{notes, wrapped};
 use super::table::{Column, table};
-use crate::amount::{connections, half_width, if_known, range};
+use crate::amount::{at_least, connections, half_width, if_known, range};
 
 /// The limits of a comparison of two single runs.
 const ONE_PAIR: &str = "These are one run each, which does not show how results vary from run to run. An interval is that \
@@ -28,21 +28,20 @@ fn best_text(best: &BestComparison, name_a: &str, name_b: &str) -> String {
         "{name_a}: best QPS is {} of {name_b}'s{}: {} at {} against {} at {}.",
         per_cent(best.throughput_ratio.value),
         range(best.throughput_ratio.interval, per_cent),
-        count_text(best.a.throughput.value),
+        speed(best.a),
         connections(best.a.connections),
-        count_text(best.b.throughput.value),
+        speed(best.b),
         connections(best.b.connections),
     )
 }
 
 fn steps(comparison: &Comparison) -> String {
-    let qps = |step: StepOutcome| count_text(step.throughput.value);
     let mean = |step: StepOutcome| duration_text(step.mean_latency_ns);
     let success = |step: StepOutcome| percent_text(step.success_ratio);
     let columns: [Column<'_, ComparisonRow>; 10] = [
         ("connections", &|row| grouped(row.connections.into())),
-        ("QPS A", &|row| or_missing(row.a.map(qps))),
-        ("QPS B", &|row| or_missing(row.b.map(qps))),
+        ("QPS A", &|row| or_missing(row.a.map(speed))),
+        ("QPS B", &|row| or_missing(row.b.map(speed))),
         ("A / B", &|row| or_missing(row.throughput_ratio.map(ratio_text))),
         ("mean A", &|row| or_missing(row.a.map(mean))),
         ("mean B", &|row| or_missing(row.b.map(mean))),
@@ -52,6 +51,10 @@ fn steps(comparison: &Comparison) -> String {
         ("", &|_| String::new()),
     ];
     table(&comparison.rows, &columns)
+}
+
+fn speed(step: StepOutcome) -> String {
+    at_least(step.throughput.value, step.lower_bound)
 }
 
 fn ratio_text(ratio: Estimate) -> String {
