@@ -57,7 +57,8 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
     let slo = slo::check(plan.slo, &steps, Reach { healthy: generator.healthy(), growing });
     let case = Case { plan: &plan, steps: &steps, knee: knee.as_ref(), generator: &generator };
     let (topology, resources, verdict) = judged(run, &case);
-    let lower_bound = !generator.healthy() || verdict.limit == Limit::Generator;
+    let lower_bound =
+        !generator.healthy() || verdict.limit == Limit::Generator || verdict.is_shared_with_generator();
     Ok(Findings {
         plan,
         steps,
@@ -79,8 +80,8 @@ fn judged(run: &Run, case: &Case<'_>) -> (Topology, Vec<Resource>, Verdict) {
     let spans = tracks::spans(run, case.steps);
     let machine_cores = f64::from(run.manifest.machine.limits.cores);
     let samples = StepSamples { hosts: &hosts, spans: &spans, machine_cores };
-    let resources = usage::resources(&samples, case.steps);
     let flow = topology::walk::flow(run, case.plan, &samples);
+    let resources = usage::resources(&samples, case.steps, &flow);
     let verdict = verdict::of_run(case, &Observations::from_run(case, &samples, &resources, &flow));
     (flow.topology(), resources, verdict)
 }

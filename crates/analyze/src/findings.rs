@@ -224,7 +224,22 @@ pub struct Findings {
     pub lower_bound: bool,
 }
 
+/// Answers whose mean size differs by more than this between steps are not of the same work.
+const SAME_SIZE: f64 = 1.2;
+/// Headers alone, such as the digits of a counter, differ by less than this many bytes.
+const HEADER_BYTES: f64 = 64.0;
+
 impl Findings {
+    /// The smallest and the largest mean size of an answer with its headers, in bytes, where these differ between steps without
+    /// failures.
+    pub fn changed_answer(&self) -> Option<(f64, f64)> {
+        let counts = self.steps.iter().map(|step| &step.counts);
+        let clean = counts.filter(|counts| counts.ok > 0 && counts.ok == counts.completed);
+        let sizes = || clean.clone().map(|counts| counts.bytes_in as f64 / counts.completed as f64);
+        let (least, most) = (sizes().reduce(f64::min)?, sizes().reduce(f64::max)?);
+        (most > SAME_SIZE * least && most - least > HEADER_BYTES).then_some((least, most))
+    }
+
     /// True if there were answers with success, but all of them only after the load of their step had ended:
     /// one answer takes longer than a step, and throughput is not known.
     pub fn answered_late(&self) -> bool {

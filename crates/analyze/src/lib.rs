@@ -35,7 +35,9 @@ mod verdict;
 
 pub use ablation::*;
 pub use analysis::{AnalyzeError, analyze};
-pub use capacity::compare::{BestComparison, Comparison, ComparisonRow, StepOutcome, compare, step_outcomes};
+pub use capacity::compare::{
+    BestComparison, Comparison, ComparisonRow, Margin, StepOutcome, compare, step_outcomes,
+};
 pub use capacity::machines::*;
 pub use capacity::tiers::{Efficiency, TierCount, TierRow, TierScaling, TierUse, scalings, tier_rows};
 pub use findings::*;

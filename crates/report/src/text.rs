@@ -52,14 +52,14 @@ pub fn render(run: &Run, findings: &Findings) -> String {
 /// The whole answer: what the target holds, what limits it, then the figures it rests on.
 fn answer(run: &Run, findings: &Findings) -> String {
     let answer = conclusions_of(run, findings);
-    format!("{}{answer}\n{}{}", origin::remarks(run), steps::steps(findings), rest(run, findings))
+    format!("{}{answer}\n{}{}", origin::remarks(run, findings), steps::steps(findings), rest(run, findings))
 }
 
 /// A sweep: the table of steps first.
 fn sweep(run: &Run, findings: &Findings) -> String {
     let (heading, steps) = (sweep_heading(findings), steps::steps(findings));
     let answer = conclusions_of(run, findings);
-    format!("{}{heading}\n{steps}\n{answer}{}", origin::remarks(run), rest(run, findings))
+    format!("{}{heading}\n{steps}\n{answer}{}", origin::remarks(run, findings), rest(run, findings))
 }
 
 fn conclusions_of(run: &Run, findings: &Findings) -> String {

@@ -8,12 +8,15 @@ use crate::hosts::resource::{ResourceId, ResourceUse};
 /// What was found, one variant for each way to find a limit. Shares are of 1, throughput is in requests per second.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Claim {
-    /// All cores of a host are busy. How many there are may not be known; `busiest` is a watched process.
-    Cpu { cores: Option<f64>, used: Used, busiest: Option<BusiestProcess> },
+    /// All cores of a host are busy. How many there are may not be known; `busiest` is a watched process, `generator` the share
+    /// of them that the load generator used, where that is on the host and matters.
+    Cpu { cores: Option<f64>, used: Used, busiest: Option<BusiestProcess>, generator: Option<f64> },
     /// One core of a host is busy; `packets` is the share of its time spent on them.
     NetworkCore { used: Used, packets: f64 },
-    /// Others use a host's CPU up, this share of it.
-    CpuTaken { used: Used, by_others: f64 },
+    /// The cores of a host that processes may run on are busy, and others are not.
+    AllowedCores { used: Used },
+    /// Others use a host's CPU up, this share of it; `generator` as above.
+    CpuTaken { used: Used, by_others: f64, generator: Option<f64> },
     /// The machine below a host has no CPU for it. `kept` is the share of the time they needed a CPU that the target's threads
     /// had none.
     CpuBelow { kept: f64 },

@@ -27,6 +27,8 @@ pub struct NextLimit {
 pub enum Excluded {
     /// Of a host, the resource that was used most among those that are not named.
     MostUsed(ResourceUse),
+    /// A host's CPU that others than the target use most of, by the share that these use, and that it does not wait for.
+    UsedByOthers { used: ResourceUse, by_others: f64 },
     /// A host whose CPU was not observed, which rules nothing out, and why, if it could not be read.
     Unobserved { host: String, why: Option<String> },
     /// The generator, by the share of a core that its busiest worker used.
@@ -75,6 +77,15 @@ impl Verdict {
             advice: Vec::new(),
             experiment: None,
         }
+    }
+
+    /// True if the load generator has a part of what limits the target, so that the target would serve more without it.
+    pub fn is_shared_with_generator(&self) -> bool {
+        let part = match &self.claim {
+            Some(Claim::Cpu { generator, .. } | Claim::CpuTaken { generator, .. }) => *generator,
+            _ => None,
+        };
+        part.is_some()
     }
 
     /// The host's name alone.

@@ -10,6 +10,9 @@ const MIN_SPREAD: f64 = 1.25;
 /// A server that is full from the first step on may still serve more under more load, for it sleeps and wakes less often
 /// for each request. Beyond this factor it was not the requests that filled it.
 pub(crate) const MAX_BATCHING: f64 = 3.0;
+/// A process or a resource whose use is at least this part of what it is at the plateau, at a throughput at which it would
+/// have far less to do, is used whatever the load.
+const STEADY: f64 = 0.5;
 
 /// Whether use grows with throughput, as the law has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -42,6 +45,17 @@ pub struct Demand {
 pub(crate) struct Load {
     pub(crate) throughput_per_sec: f64,
     pub(crate) used: f64,
+}
+
+/// Whether what is used follows the load, by the lowest throughput and another one; `None` where they are too near to each other
+/// to tell. At the lowest a request may cost some times as much, for a server sleeps and wakes more often; where there is too
+/// much of it for that too, what was used there must be far less.
+pub(crate) fn follows_load(lowest: Load, now: Load) -> Option<bool> {
+    if lowest.used < STEADY * now.used {
+        return Some(true);
+    }
+    let far_less_to_do = MAX_BATCHING * lowest.throughput_per_sec <= STEADY * now.throughput_per_sec;
+    far_less_to_do.then_some(false)
 }
 
 /// The demand by these steps. `plateau` is the step of the highest throughput: from there the line is followed to the

@@ -12,6 +12,8 @@ pub enum ResourceKind {
     /// All processors of a machine of which it is not known how many there are.
     Machine,
     Core,
+    /// The cores that processes may run on, where these are not all of a host.
+    AllowedCores,
     /// One thread: it can use one processor at most.
     Thread,
     /// The processor quota of a control group below that of its host.
@@ -43,6 +45,7 @@ impl ResourceKind {
             Self::Cpu => ("cpu", "cores", Limit::Cpu, |_| Part::Whole),
             Self::Machine => ("cpu", "machines", Limit::Cpu, |_| Part::Whole),
             Self::Core => ("core", "cores", Limit::Cpu, Part::Core),
+            Self::AllowedCores => ("allowed_cores", "cores", Limit::Cpu, Part::Core),
             Self::Thread => ("thread", "cores", Limit::Thread, Part::Thread),
             Self::Quota => ("quota", "cores", Limit::Quota, Part::Group),
             Self::BandwidthOut => ("bandwidth_out", "bits_per_sec", Limit::Bandwidth, Part::Interface),
@@ -80,6 +83,12 @@ impl ResourceKind {
         matches!(self.limit(), Limit::Bandwidth | Limit::Packets)
     }
 
+    /// True for what all processes of a machine share, whichever of them a probe watches.
+    pub(crate) fn is_of_machine(self) -> bool {
+        let whole = matches!(self, Self::Cpu | Self::Core | Self::Disk | Self::Memory);
+        whole || self.is_of_link()
+    }
+
     /// True if each request uses a part of a second's worth of it, so that the utilisation law gives its limit. A
     /// device's time is no such thing: many of them serve several requests at once.
     pub(crate) fn is_spent(self) -> bool {
@@ -100,6 +109,8 @@ pub struct Resource {
     /// How much was used while each step was measured, in the order of the steps: the mean over the window for what is
     /// spent, the most for what is held. `None` where it was not sampled.
     pub used: Vec<Option<f64>>,
+    /// Of what was used of a host's CPU, the part that others than the target used; empty for all else.
+    pub others: Vec<Option<f64>>,
     /// What a request uses of it, by regression over the steps; `None` for what is not spent by requests, or not known.
     pub demand: Option<Demand>,
 }
@@ -120,7 +131,8 @@ impl Resource {
             ResourceKind::DiskRead | ResourceKind::DiskWrite => Subject::parse(Source::Cgroup, word),
             ResourceKind::Descriptors => Subject::parse(Source::Process, word),
             ResourceKind::AcceptQueue => Subject::parse(Source::Listener, word),
-            ResourceKind::Disk
+            ResourceKind::AllowedCores
+            | ResourceKind::Disk
             | ResourceKind::Connections
             | ResourceKind::BandwidthOut
             | ResourceKind::BandwidthIn
@@ -142,13 +154,27 @@ impl Resource {
         capacity: Option<f64>,
         used: Vec<Option<f64>>,
     ) -> Self {
-        Self { kind, host: host.to_owned(), detail: detail.to_owned(), capacity, used, demand: None }
+        Self {
+            kind,
+            host: host.to_owned(),
+            detail: detail.to_owned(),
+            capacity,
+            used,
+            others: Vec::new(),
+            demand: None,
+        }
     }
 
     /// The share of the capacity that was used in one step.
     pub fn utilisation(&self, step: usize) -> Option<f64> {
         let used = self.used.get(step).copied().flatten()?;
         self.capacity.filter(|capacity| *capacity > 0.0).map(|capacity| used / capacity)
+    }
+
+    /// The share of the capacity that others than the target used in one step.
+    pub fn used_by_others(&self, step: usize) -> Option<f64> {
+        let others = self.others.get(step).copied().flatten()?;
+        self.capacity.filter(|capacity| *capacity > 0.0).map(|capacity| others / capacity)
     }
 
     /// Where it is.

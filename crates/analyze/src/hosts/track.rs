@@ -159,6 +159,17 @@ impl<'a> Track<'a> {
         values.max().map(|value| value as f64)
     }
 
+    /// The same as the number that it is, for what is no quantity.
+    pub(crate) fn last_number(&self, metric: Metric) -> Option<u64> {
+        self.reads.iter().rev().find_map(|read| read.counters.get(metric))
+    }
+
+    /// How much a counter grew over the whole run.
+    pub(crate) fn grown(&self, metric: Metric) -> Option<f64> {
+        let first = self.values(metric).next()?.1;
+        Some(self.last(metric)? - first)
+    }
+
     /// The last reading of something that does not change.
     pub(crate) fn last(&self, metric: Metric) -> Option<f64> {
         self.values(metric).last().map(|(_, value)| value)

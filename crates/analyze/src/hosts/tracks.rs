@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_plan::PlanHost;
+use plimsoll_record::metric::{cpu, process};
 use plimsoll_record::{HostSample, Reading, Run, Source, Subject};
 
 use super::track::{Span, Track};
@@ -68,6 +69,20 @@ impl<'a> Hosts<'a> {
     ) -> impl Iterator<Item = (Subject<'a>, &'s Track<'a>)> {
         let tracks = self.tracks.iter().filter(move |(key, _)| key.0 == host && key.1 == source);
         tracks.map(move |(key, track)| (Subject::parse(source, key.2), track))
+    }
+
+    /// True if two hosts are the same machine, sampled twice. A host of a lab is none.
+    pub(crate) fn are_one_machine(&self, host: &str, other: &str) -> bool {
+        let machine = |host| self.track(host, Source::Cpu, Subject::Host)?.last_number(cpu::MACHINE);
+        host == other || machine(host).is_some_and(|id| machine(other) == Some(id))
+    }
+
+    /// Of the hosts that are the same machine as this, the one whose processes used most: what is the machine's stands there.
+    pub(crate) fn home<'s>(&'s self, host: &'s str) -> &'s str {
+        let grown = |(_, track): (Subject<'_>, &Track<'_>)| track.grown(process::CPU_US);
+        let used = |host: &str| self.of(host, Source::Process).filter_map(grown).sum::<f64>();
+        let same = self.names().into_iter().filter(|name| self.are_one_machine(host, name));
+        same.max_by(|a, b| used(a).total_cmp(&used(b)).then_with(|| b.cmp(a))).unwrap_or(host)
     }
 
     /// Why a source of a host could not be read, if it could not.

@@ -1,6 +1,7 @@
 //! What was used of each resource of each host, step by step.
 
 pub(crate) mod compute;
+pub(crate) mod others;
 
 use plimsoll_record::metric::{
     cgroup, declared, disk, interface, listener, mariadb, memcached, memory, process,
@@ -9,10 +10,12 @@ use plimsoll_record::{Metric, Source, Subject};
 
 use super::demand::{Demand, Load, demand};
 use super::resource::{Resource, ResourceKind};
+use super::topology::flow::Flow;
 use super::track::Track;
 use super::tracks::{GENERATOR, StepSamples};
 use crate::StepSummary;
 use crate::load::knee::{counts_for_capacity, whole};
+use others::HostProcesses;
 
 /// The ways of a link: the counter, how much of the resource one of it is, and what the plan calls its capacity.
 const LINKS: [(ResourceKind, Metric, f64, Metric); 4] = [
@@ -38,11 +41,17 @@ const HELD: [(ResourceKind, Metric, Metric); 4] = [
 ];
 
 /// All resources of all sampled hosts, with the demands that the steps show.
-pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary]) -> Vec<Resource> {
+pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary], flow: &Flow) -> Vec<Resource> {
     let names = samples.hosts.names().into_iter().chain([GENERATOR]);
     let mut resources: Vec<Resource> = names.flat_map(|host| of_host(samples, host)).collect();
     resources.retain(|resource| resource.used.iter().any(Option::is_some));
+    resources.retain(|one| !one.kind.is_of_machine() || samples.hosts.home(&one.host) == one.host);
     for resource in resources.iter_mut().filter(|resource| resource.kind.is_spent()) {
+        if resource.kind == ResourceKind::Cpu && resource.host != GENERATOR {
+            let StepSamples { hosts, spans, .. } = *samples;
+            let processes = HostProcesses { host: &resource.host, hosts, spans, steps, flow };
+            resource.others = processes.others(&resource.used);
+        }
         resource.demand = demand_of(resource, steps);
     }
     resources
@@ -112,14 +121,18 @@ fn memory(samples: &StepSamples<'_>, host: &str) -> Option<Resource> {
     Some(Resource::new(ResourceKind::Memory, (host, ""), Some(total), used))
 }
 
-/// Over the steps whose throughput is that of successful answers: others mix two kinds of requests.
+/// Over the steps whose throughput is that of successful answers: others mix two kinds of requests. Of what others than the
+/// target use, a request uses nothing, and it has what they leave.
 fn demand_of(resource: &Resource, steps: &[StepSummary]) -> Option<Demand> {
-    let usable = |step: &StepSummary| whole(step) && counts_for_capacity(step);
-    let load = |(step, used): (&StepSummary, &Option<f64>)| {
-        Some(Load { throughput_per_sec: step.throughput.value, used: (*used)? })
+    let usable = |index: &usize| whole(&steps[*index]) && counts_for_capacity(&steps[*index]);
+    let others = |index: usize| resource.others.get(index).copied().flatten().unwrap_or(0.0);
+    let load = |index: usize| {
+        let used = (resource.used[index]? - others(index)).max(0.0);
+        Some((index, Load { throughput_per_sec: steps[index].throughput.value, used }))
     };
-    let pairs = steps.iter().zip(&resource.used).filter(|(step, _)| usable(step));
-    let loads: Vec<Load> = pairs.filter_map(load).collect();
-    let plateau = *loads.iter().max_by(|a, b| a.throughput_per_sec.total_cmp(&b.throughput_per_sec))?;
-    demand(&loads, plateau, resource.capacity)
+    let loads: Vec<(usize, Load)> = (0..steps.len()).filter(usable).filter_map(load).collect();
+    let throughput = |(_, load): &(usize, Load)| load.throughput_per_sec;
+    let (index, plateau) = *loads.iter().max_by(|a, b| throughput(a).total_cmp(&throughput(b)))?;
+    let loads: Vec<Load> = loads.into_iter().map(|(_, load)| load).collect();
+    demand(&loads, plateau, resource.capacity.map(|capacity| capacity - others(index)))
 }

@@ -9,9 +9,9 @@ pub(crate) const THROTTLED: f64 = 0.5;
 /// Ready threads that got less than this part of the CPU they needed were kept from it: one half, since what is missing
 /// then costs more than what a second worker, or twice the CPU, would give.
 pub(crate) const KEPT: f64 = 0.5;
-/// A process or a resource whose use is at least this part of what it is at the plateau, at a throughput at which it would
-/// have far less to do, is used whatever the load.
-pub(crate) const STEADY: f64 = 0.5;
+/// Without what kept it from this part of the CPU time that it needed, or that its requests took, the target would serve a third
+/// more: that is felt.
+pub(crate) const FELT: f64 = 0.25;
 /// A lowest step of this part of the highest leaves growth no larger than what steps and the times of their requests are
 /// distinguished by.
 pub(crate) const LEVEL: f64 = 0.9;

@@ -11,7 +11,6 @@ use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
 use crate::hosts::track::Span;
 use crate::hosts::tracks::GENERATOR;
 use crate::hosts::usage::compute::cpu_of;
-use crate::hosts::utilisation::{BUSY, FREE};
 use crate::observations::Observations;
 
 /// What was observed, and the load that is judged.
@@ -141,7 +140,8 @@ impl<'a> RuleContext<'a> {
 
     /// The CPU of a host.
     pub(crate) fn cpu(&self, host: &str) -> Option<&'a Resource> {
-        self.cpus().find(|resource| resource.host == host)
+        let home = self.obs.hosts.home(host);
+        self.cpus().find(|resource| resource.host == home)
     }
 
     /// The share of a host's CPU that was used.
@@ -192,14 +192,5 @@ impl<'a> RuleContext<'a> {
     /// The names of the watched hosts, or of the tiers of a row.
     pub(crate) fn hosts(&self) -> Vec<&'a str> {
         self.obs.hosts_of(self.load)
-    }
-
-    /// What is between free and busy, or free on average and held up in most periods, and so cannot be ruled out.
-    pub(crate) fn nearly_full(&self) -> Vec<&'a Resource> {
-        let near = |resource: &&Resource| {
-            let share = self.share(resource);
-            share.is_some_and(|share| share < BUSY && (share >= FREE || self.is_throttled(resource)))
-        };
-        self.of_target().filter(|resource| resource.kind.is_spent()).filter(near).collect()
     }
 }

@@ -21,13 +21,15 @@ use super::facts::queue::{self, Queue};
 use super::facts::rows::Alone;
 use super::facts::spent::{Named, runs_code};
 use super::facts::threads::{self, MAX_TURNS};
-use super::next::next;
+use super::next::{self as next_limit, next};
 use super::rules::{
     closed, connections, cpu, dependency, disk, link, lock, memory, other_processes, pool, quota, refused,
     rows, thread,
 };
 use crate::findings::{Advice, Confidence, Limit, Verdict};
-use crate::hosts::utilisation::{FULL, TIE};
+use crate::hosts::demand::Law;
+use crate::hosts::resource::Resource;
+use crate::hosts::utilisation::{BUSY, FREE, FULL, TIE};
 
 /// What the deciding step is to the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,7 +185,31 @@ fn used_up(ctx: &RuleContext<'_>) -> Option<Decided> {
     let mut main = ranked.next()?;
     let mut also: Vec<Candidate> = ranked.filter(|other| is_rival(ctx, &main, other)).collect();
     also.append(&mut main.alternatives);
+    let ties = ties(ctx, &main, &also);
+    also.extend(ties);
     Some(Decided { main, also })
+}
+
+/// What is not busy yet, and will be used up at the throughput of the verdict within what limits are distinguished by.
+fn ties(ctx: &RuleContext<'_>, main: &Candidate, also: &[Candidate]) -> Vec<Candidate> {
+    let met_at_per_sec = main.met_at_per_sec(ctx);
+    let is_named = |resource: &Resource| {
+        let is_same = |one: &Candidate| {
+            let limit = resource.kind.limit();
+            one.host() == resource.host && (one.limit == limit || runs_code(one.limit) && runs_code(limit))
+        };
+        std::iter::once(main).chain(also).any(is_same)
+    };
+    let is_tie = |resource: &&Resource| {
+        let share = ctx.share(resource);
+        let at =
+            resource.demand.filter(|demand| demand.law == Law::Holds).and_then(|demand| demand.at_per_sec);
+        share.is_some_and(|share| (FREE..BUSY).contains(&share))
+            && at.is_some_and(|at| at.value <= (1.0 + TIE) * met_at_per_sec)
+            && !is_named(resource)
+    };
+    let near = if main.is_observed() { ctx.spent().filter(is_tie).collect() } else { Vec::new() };
+    once_each(near.into_iter().map(|resource| next_limit::nearly(ctx, resource)).collect())
 }
 
 /// The threads at their end. A lock whose turns one of them takes stands in its place.
@@ -266,7 +292,7 @@ fn waiting(ctx: &RuleContext<'_>) -> Option<Decided> {
         Some(found) => found,
         None => unexplained(ctx, &queue, at_once),
     };
-    found.also.extend(ctx.nearly_full().into_iter().map(|resource| super::next::nearly(ctx, resource)));
+    found.also.extend(ctx.nearly_full().into_iter().map(|resource| next_limit::nearly(ctx, resource)));
     found.also.append(&mut found.main.alternatives);
     if ctx.is_a_cpu_unknown() {
         found.main.basis = found.main.basis.min(Basis::Inferred);
@@ -322,6 +348,11 @@ fn may_take_turns(at_once: Concurrency) -> bool {
 
 fn first_of(candidates: Vec<Candidate>) -> Option<Candidate> {
     once_each(candidates).into_iter().next()
+}
+
+/// True if something that the load spends is busy.
+pub(super) fn is_something_busy(ctx: &RuleContext<'_>) -> bool {
+    used_up(ctx).is_some()
 }
 
 /// Nothing is left of what limits, whatever a growing load still gained: no more than limits are distinguished by, or but the

@@ -9,7 +9,7 @@ use super::decide::{self, Ground};
 use super::load::{gain_row, grew};
 use super::next;
 use crate::findings::{Advice, Confidence, Knee, Limit, StepSummary, Verdict};
-use crate::hosts::utilisation::TIE;
+use crate::hosts::utilisation::{BUSY, TIE};
 use crate::load::knee::usable;
 use crate::observations::Case;
 
@@ -49,7 +49,10 @@ pub(super) fn with_hosts(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
 /// Throughput that did not follow the load, though the last step was a little higher. Nothing is certain, for there was no
 /// plateau.
 fn level(ctx: &RuleContext<'_>) -> Option<Verdict> {
-    let is_level = hardly_differs(&usable(ctx.steps()), ctx.throughput()) || !grew(ctx.steps());
+    let steps = usable(ctx.steps());
+    let is_level = hardly_differs(&steps, ctx.throughput())
+        || !grew(ctx.steps())
+        || gained_little(&steps) && decide::is_something_busy(ctx);
     let found = if is_level { decide::limit(ctx, Ground::Plateau) } else { None };
     let found = found.filter(|found| !is_the_load(ctx, found))?;
     Some(Verdict { confidence: Confidence::Inferred, ..found })
@@ -60,6 +63,13 @@ fn is_the_load(ctx: &RuleContext<'_>, found: &Verdict) -> bool {
     let under_way = ctx.step().map(|step| f64::from(step.connections) * f64::from(step.depth));
     let is_load = |under_way| found.size.is_some_and(|size| size.value >= (1.0 - TIE) * under_way);
     found.limit == Limit::Pool && under_way.is_some_and(is_load)
+}
+
+/// True if the last step gained no more than is left of something that is busy.
+fn gained_little(steps: &[&StepSummary]) -> bool {
+    let [before @ .., last] = steps else { return false };
+    let best = before.iter().map(|step| step.throughput.value).fold(0.0, f64::max);
+    last.throughput.value <= best / BUSY
 }
 
 /// True if throughput was nearly as high with a small part of the load.

@@ -12,6 +12,7 @@ use super::growing::{self, still_growing};
 use super::load::{nothing_ran, one_level, open_loop, plateau, unexplained};
 use crate::findings::answered_late;
 use crate::findings::{Advice, Confidence, Knee, Limit, Observation, StepSummary, Verdict};
+use crate::hosts::tracks::GENERATOR;
 use crate::load::knee::{counts_for_capacity, whole};
 use crate::observations::{Case, Observations};
 
@@ -78,9 +79,12 @@ fn own_limit(case: &Case<'_>, ctx: &RuleContext<'_>) -> Option<Verdict> {
     }
     let is_shared = reasons.iter().all(generator::may_be_the_targets);
     let only_delays = reasons.iter().all(generator::only_delays);
+    // What others take of the CPU of its own machine is what keeps the generator waiting.
+    let here = |host: &str| ctx.obs.hosts.are_one_machine(host, GENERATOR);
+    let is_taken_here = |found: &Verdict| found.place.is_other() && here(found.host());
     let counts = |found: &Verdict| {
         found.confidence == Confidence::Measured
-            && (is_shared || only_delays && found.limit.is_whatever_the_pace())
+            && (is_shared || found.limit.is_whatever_the_pace() && !is_taken_here(found))
     };
     let found = if only_delays { decide::limit(ctx, Ground::Plateau).filter(counts) } else { None };
     Some(found.unwrap_or_else(|| generator_limited(case)))

@@ -12,6 +12,8 @@ mod hostile;
 mod level;
 mod machine;
 #[cfg(test)]
+mod neighbours;
+#[cfg(test)]
 mod objective;
 #[cfg(test)]
 mod profiled;

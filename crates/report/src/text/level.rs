@@ -24,10 +24,10 @@ const SAME_WITHIN: f64 = 0.01;
 /// The report of `plimsoll run`.
 pub(super) fn single(run: &Run, findings: &Findings) -> String {
     let Some(step) = findings.steps.first() else {
-        return format!("{}No step was recorded.\n{}", origin::remarks(run), origin::events(run));
+        return format!("{}No step was recorded.\n{}", origin::remarks(run, findings), origin::events(run));
     };
     blocks([
-        origin::remarks(run) + &headline(run, findings, step),
+        origin::remarks(run, findings) + &headline(run, findings, step),
         counts(run, findings, step),
         times(findings, step),
         steps::requests(&findings.plan, step),

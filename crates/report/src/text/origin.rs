@@ -7,15 +7,35 @@ use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
 use super::paragraph::{fact, headed, wrapped};
 use crate::amount::{counted, if_known, list, seconds};
 
-/// Remarks that change how the figures are read: the run was killed, or the target was not warm.
-pub(super) fn remarks(run: &Run) -> String {
+/// Remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are not what was meant.
+pub(super) fn remarks(run: &Run, findings: &Findings) -> String {
     let unsealed = "This run did not finish. The report covers what was recorded until then.".to_owned();
     let unsealed = (!run.manifest.sealed).then_some(unsealed);
     let cold = run.events.iter().find(|event| event.kind == EventKind::NotWarm).map(|event| {
         let said = escape_control(&event.text);
         format!("The target was {said}. It may have become faster during the steps; use a longer warm-up.")
     });
-    unsealed.into_iter().chain(cold).map(|text| wrapped("", "", &text) + "\n").collect()
+    let empty =
+        run.manifest.preflight.first.as_ref().filter(|first| is_empty(first, findings)).map(|first| {
+            format!(
+                "The answer with status {} has an empty body. Is it the page that you mean?",
+                first.status
+            )
+        });
+    let changed = findings.changed_answer().map(|(least, most)| {
+        format!(
+            "Answers had {} in one step and {} in another, the mean with headers: the steps are not of the same work.",
+            bytes_text(least),
+            bytes_text(most)
+        )
+    });
+    let all = unsealed.into_iter().chain(cold).chain(empty).chain(changed);
+    all.map(|text| wrapped("", "", &text) + "\n").collect()
+}
+
+/// True if a body was to be expected: it was a GET, and not a status without one.
+fn is_empty(first: &FirstAnswer, findings: &Findings) -> bool {
+    first.body_bytes == 0 && first.status == 200 && findings.plan.target.method == "GET"
 }
 
 /// The events with their times; empty if there were none.

@@ -85,13 +85,14 @@ fn cost(used: &Used) -> String {
 fn compute(verdict: &Verdict, claim: &Claim) -> String {
     let (host, name) = (verdict.host(), part_name(verdict));
     match claim {
-        Claim::Cpu { cores: count, used, busiest } => format!(
-            "the CPU of {host} is the limit: {} of {} was used at {} requests/s{}{}",
+        Claim::Cpu { cores: count, used, busiest, generator } => format!(
+            "the CPU of {host} is the limit: {} of {} was used at {} requests/s{}{}{}",
             share_text(used.share),
             count.map_or_else(|| "it".to_owned(), |count| format!("its {}", cores(count))),
             count_text(used.per_sec),
             cost(used),
-            if_known(busiest.as_ref(), busiest_text)
+            if_known(busiest.as_ref(), busiest_text),
+            generator_part(*generator)
         ),
         Claim::NetworkCore { used, packets } => format!(
             "one core of {host} is the limit: {name} was {} busy at {} requests/s, {} of its time on network packets",
@@ -99,11 +100,20 @@ fn compute(verdict: &Verdict, claim: &Claim) -> String {
             count_text(used.per_sec),
             share_text(*packets)
         ),
-        Claim::CpuTaken { used, by_others } => format!(
-            "the CPU of {host} is the limit, and other processes take it: {} was busy at {} requests/s, {} with {name}",
+        Claim::AllowedCores { used } => format!(
+            "the cores that the target may run on are the limit: {} of {name} of {host} was used at {} requests/s{}, while other \
+             cores had time left",
             share_text(used.share),
             count_text(used.per_sec),
-            share_text(*by_others)
+            cost(used)
+        ),
+        Claim::CpuTaken { used, by_others, generator } => format!(
+            "the CPU of {host} is the limit, and other processes take it: {} was busy at {} requests/s, {} with {}{}",
+            share_text(used.share),
+            count_text(used.per_sec),
+            share_text(*by_others),
+            if name == host { "other processes" } else { name },
+            generator_part(*generator)
         ),
         Claim::CpuBelow { kept } => format!(
             "the CPU of the machine below {host} is the limit: threads of the target were ready and had none for {} of the \
@@ -138,6 +148,16 @@ fn compute(verdict: &Verdict, claim: &Claim) -> String {
         ),
         _ => lock_or_memory(verdict, claim),
     }
+}
+
+/// What the load generator used of the target's CPU, where it runs on the same machine.
+fn generator_part(generator: Option<f64>) -> String {
+    if_known(generator, |part| {
+        format!(
+            ", {} of it by the load generator, without which the target would serve more",
+            share_text(part)
+        )
+    })
 }
 
 fn busiest_text(busiest: &BusiestProcess) -> String {

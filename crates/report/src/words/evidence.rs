@@ -156,6 +156,13 @@ fn not_the_limit(excluded: &Excluded) -> String {
             resource_name(&used.resource),
             share_text(used.share)
         ),
+        Excluded::UsedByOthers { used, by_others } => format!(
+            "{}: {} of {} was used, {} by other processes, and the target hardly waited for it",
+            used.resource.host,
+            share_text(used.share),
+            resource_name(&used.resource),
+            share_text(*by_others)
+        ),
         Excluded::Unobserved { host, why } => {
             let why = if_known(why.as_ref(), |why| format!(" ({why})"));
             format!("{host}: its CPU was not observed{why}, so it is not ruled out")

@@ -66,17 +66,7 @@ fn words(reason: &GeneratorReason) -> (String, String, String) {
             format!("{}, {} times", kind.row().meaning, grouped(count)),
             format!("requests failed: {}", kind.row().meaning),
         ),
-        GeneratorReason::OutOfConnections { resource, allowed, .. } => {
-            let (one, many) = connection_resource(resource);
-            (
-                format!("no {one} left"),
-                format!(
-                    "requests waited although all {} connections that the {many} allow were open",
-                    grouped(allowed)
-                ),
-                format!("connections open, against those that the {many} allow"),
-            )
-        }
+        GeneratorReason::OutOfConnections { resource, allowed, .. } => out_of_connections(resource, allowed),
         GeneratorReason::Stolen { ratio } => (
             format!("CPU {} stolen", share_text(ratio)),
             format!("other machines took {} of this machine's CPU time", share_text(ratio)),
@@ -98,12 +88,19 @@ fn words(reason: &GeneratorReason) -> (String, String, String) {
     }
 }
 
-/// What a connection takes, in the singular and in the plural.
-fn connection_resource(resource: ConnectionResource) -> (&'static str, &'static str) {
-    match resource {
+fn out_of_connections(resource: ConnectionResource, allowed: u64) -> (String, String, String) {
+    let (one, many) = match resource {
         ConnectionResource::Descriptors => ("descriptor", "descriptors of this process"),
         ConnectionResource::Ports => ("local port", "local ports to the target"),
-    }
+    };
+    (
+        format!("no {one} left"),
+        format!(
+            "requests waited although all {} connections that the {many} allow were open",
+            grouped(allowed)
+        ),
+        format!("connections open, against those that the {many} allow"),
+    )
 }
 
 /// What helps where this machine allows no more connections.

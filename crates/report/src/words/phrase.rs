@@ -51,7 +51,7 @@ pub(super) fn resource_name(id: &ResourceId) -> String {
     let ResourceId { host, detail, .. } = id;
     match id.kind {
         ResourceKind::Cpu | ResourceKind::Machine => format!("the CPU of {host}"),
-        ResourceKind::Core => format!("{detail} of {host}"),
+        ResourceKind::Core | ResourceKind::AllowedCores => format!("{detail} of {host}"),
         ResourceKind::Thread if detail.is_empty() => {
             format!("the one core that a process of {host} can use")
         }

@@ -39,7 +39,7 @@ fn resource(kind: ResourceKind, (host, detail): (&str, &str), used: f64, capacit
     let mut used_by_step = vec![None; 8];
     used_by_step[PLATEAU] = Some(used);
     let (host, detail) = (host.to_owned(), detail.to_owned());
-    Resource { kind, host, detail, capacity, used: used_by_step, demand: None }
+    Resource { kind, host, detail, capacity, used: used_by_step, others: Vec::new(), demand: None }
 }
 
 fn tier(depth: u32, host: &str, process: Option<(u32, &str)>, port: u16, edges: &[(usize, u64)]) -> TierNode {

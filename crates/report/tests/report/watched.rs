@@ -19,6 +19,7 @@ fn resource(kind: ResourceKind, host: &str, detail: &str, capacity: f64, per_req
         detail: detail.to_owned(),
         capacity: Some(capacity),
         used: (0..8).map(used).collect(),
+        others: Vec::new(),
         demand: Some(Demand {
             per_request: exact(per_request),
             idle: 0.01,

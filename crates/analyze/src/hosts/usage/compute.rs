@@ -1,6 +1,6 @@
 //! Processors: of a host, one by one, of a thread, of a control group.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_record::metric::{cgroup, cpu, declared, process};
 use plimsoll_record::{Source, Subject};
@@ -20,22 +20,50 @@ pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> 
         let used = samples.each(|span| busy_ratio(track, span));
         resources.push(Resource::new(ResourceKind::Core, (host, &format!("core {number}")), Some(1.0), used));
     }
+    resources.extend(allowed_cores(samples, host));
     resources.extend(quotas(samples, host));
     resources.extend(threads(samples, host));
     resources
 }
 
-/// How many processors a host may use: its own group's quota where it is made on this machine, what the plan says, or
-/// what it has.
+/// How many processors a host may use: its own group's quota where it is made on this machine, what the plan says, what it
+/// has, or what the machine has that it is made on.
 pub(crate) fn cores_of(samples: &StepSamples<'_>, host: &str) -> Option<f64> {
     let declared = || {
         Some(samples.hosts.track(host, Source::Declared, Subject::Host)?.last(declared::CORES_MILLI)? / 1e3)
     };
     let has = || samples.hosts.track(host, Source::Cpu, Subject::Host)?.last(cpu::CORES);
     match samples.hosts.track(host, Source::Cgroup, Subject::Host) {
-        Some(own) => quota_of(own).or_else(declared).or(Some(samples.machine_cores)),
+        Some(own) => quota_of(own).or_else(declared).or_else(has).or(Some(samples.machine_cores)),
         None => has().or_else(declared),
     }
+}
+
+/// The cores that busy processes may run on, where these are not all of the host.
+fn allowed_cores(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
+    let cores: BTreeMap<u32, &Track<'_>> = samples
+        .hosts
+        .of(host, Source::Core)
+        .filter_map(|(number, track)| Some((number.to_string().parse().ok()?, track)))
+        .collect();
+    let is_busy = |track: &Track<'_>| {
+        let mut used = samples.spans.iter().filter_map(|span| cpu_of(track, *span));
+        used.any(|used| used >= MIN_THREAD_CORES)
+    };
+    let busy = samples.hosts.of(host, Source::Process).filter(|(_, track)| is_busy(track));
+    let sets: BTreeSet<u64> =
+        busy.filter_map(|(_, track)| track.last_number(process::ALLOWED_CORES)).collect();
+    let resource = |set: u64| {
+        let allowed = || cores.iter().filter(move |(number, _)| **number < 64 && set >> **number & 1 == 1);
+        let used = samples.each(|span| allowed().map(|(_, track)| busy_ratio(track, span)).sum());
+        let numbers: Vec<String> = allowed().map(|(number, _)| number.to_string()).collect();
+        let name = if numbers.len() == 1 { "core" } else { "cores" };
+        let detail = format!("{name} {}", numbers.join(", "));
+        let capacity = Some(numbers.len() as f64);
+        (!numbers.is_empty() && numbers.len() < cores.len())
+            .then(|| Resource::new(ResourceKind::AllowedCores, (host, &detail), capacity, used))
+    };
+    sets.into_iter().filter_map(resource).collect()
 }
 
 fn quota_of(track: &Track<'_>) -> Option<f64> {

@@ -3,7 +3,7 @@
 use plimsoll_record::Source;
 use plimsoll_record::metric::process;
 
-use crate::hosts::demand::{Demand, Law, MAX_BATCHING};
+use crate::hosts::demand::{Demand, Law, Load, follows_load};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::{Span, Track};
 use crate::hosts::usage::compute::cpu_of;
@@ -34,18 +34,12 @@ impl RuleContext<'_> {
         steps.filter(|(_, throughput)| *throughput > 0.0).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Whether what a process uses follows the load; `None` where the steps do not show it. At the lowest throughput a request
-    /// may cost some times as much, for a server sleeps and wakes more often; where there is too much of it for that
-    /// too, what was used there must be far less.
+    /// Whether what a process uses follows the load; `None` where the steps do not show it.
     pub(crate) fn follows_load(&self, track: &Track<'_>) -> Option<bool> {
-        let (lowest, throughput) = self.lowest()?;
-        let now = cpu_of(track, self.span())?;
-        let then = cpu_of(track, self.obs.spans[lowest])?;
-        if then < bounds::STEADY * now {
-            return Some(true);
-        }
-        let far_less_to_do = MAX_BATCHING * throughput <= bounds::STEADY * self.throughput();
-        far_less_to_do.then_some(false)
+        let (lowest, throughput_per_sec) = self.lowest()?;
+        let then = Load { throughput_per_sec, used: cpu_of(track, self.obs.spans[lowest])? };
+        let now = Load { throughput_per_sec: self.throughput(), used: cpu_of(track, self.span())? };
+        follows_load(then, now)
     }
 
     /// Where fewest requests are under way: when, and the throughput.

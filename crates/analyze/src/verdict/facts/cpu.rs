@@ -5,14 +5,63 @@ use plimsoll_record::metric::{core, cpu, process};
 
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::Track;
-use crate::hosts::utilisation::BUSY;
+use crate::hosts::tracks::GENERATOR;
+use crate::hosts::usage::compute::cpu_of;
+use crate::hosts::usage::others::HostProcesses;
+use crate::hosts::utilisation::{BUSY, FREE, TIE};
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
+use crate::verdict::facts::concurrency::concurrency;
 
 /// Busy by the mean, or throttled in most periods with little missing.
 pub(crate) fn is_busy(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
     ctx.share(resource)
         .is_some_and(|share| share >= BUSY || (share >= bounds::BUSY_THROTTLED && ctx.is_throttled(resource)))
+}
+
+/// Others than the target fill a host's CPU, which would be free without them.
+pub(crate) fn is_filled_by_others(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
+    let others = cpu.used_by_others(ctx.load);
+    ctx.share(cpu).zip(others).is_some_and(|(share, others)| share >= BUSY && share - others < FREE)
+}
+
+/// The share of a host's CPU that the load generator used, where that runs on the same machine and what it takes matters.
+pub(crate) fn by_generator(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<f64> {
+    let step = ctx.step().filter(|_| ctx.obs.hosts.are_one_machine(&cpu.host, GENERATOR))?;
+    Some(step.generator.cpu_sec / step.measured_sec / cpu.capacity?).filter(|share| *share >= TIE)
+}
+
+/// True if that holds the target back: what its processes needed of the CPU and did not get is much of it, and much of what
+/// its requests take, of the host, or of a thread. `None` where waits were not observed.
+pub(crate) fn is_held_back(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<bool> {
+    let (waited, used) = of_target(ctx, &cpu.host)?;
+    let needed = waited + used;
+    let of_requests = || concurrency(ctx).is_some_and(|found| waited >= bounds::FELT * found.count.value);
+    let of_host = || cpu.capacity.is_some_and(|capacity| needed >= FREE * capacity);
+    let of_thread = || {
+        let mut threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == cpu.host);
+        threads.any(|thread| ThreadTime::new(ctx, thread).is_some_and(ThreadTime::is_at_end))
+    };
+    Some(waited > 0.0 && waited >= bounds::FELT * needed && (of_requests() || of_host() || of_thread()))
+}
+
+/// A CPU that others fill and that the target does not wait for: whatever its use, it is no limit.
+pub(crate) fn is_no_limit(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
+    is_filled_by_others(ctx, cpu) && is_held_back(ctx, cpu) == Some(false)
+}
+
+/// Cores that the watched processes of a host waited for, and those that they used, without those that serve no requests.
+fn of_target(ctx: &RuleContext<'_>, host: &str) -> Option<(f64, f64)> {
+    let processes = HostProcesses {
+        host,
+        hosts: ctx.obs.hosts,
+        spans: ctx.obs.spans,
+        steps: ctx.steps(),
+        flow: ctx.obs.flow,
+    };
+    let times =
+        processes.serving().filter_map(|(_, track)| Some((ready(ctx, track)?, cpu_of(track, ctx.span())?)));
+    times.reduce(|a, b| (a.0 + b.0, a.1 + b.1))
 }
 
 /// Threads of a process, or a thread by itself, that were ready and on no CPU, the mean.

@@ -2,16 +2,34 @@
 
 use crate::findings::{Excluded, Limit, Place};
 use crate::hosts::resource::{Resource, ResourceKind, ResourceUse};
+use crate::hosts::utilisation::{BUSY, FREE};
 use crate::verdict::context::RuleContext;
+use crate::verdict::facts::cpu::is_no_limit;
 
 /// A limit of a host.
 pub(crate) type Named<'n> = (Limit, &'n str);
 
 impl<'a> RuleContext<'a> {
+    /// Those that requests spend and that can be the limit: not a CPU that others fill and that the target does not wait for.
+    pub(crate) fn limiting(&self) -> impl Iterator<Item = &'a Resource> {
+        let ctx = *self;
+        self.of_target().filter(move |resource| {
+            resource.kind.is_spent() && !(resource.kind == ResourceKind::Cpu && is_no_limit(&ctx, resource))
+        })
+    }
+
+    /// What is between free and busy, or free on average and held up in most periods, and so cannot be ruled out.
+    pub(crate) fn nearly_full(&self) -> Vec<&'a Resource> {
+        let near = |resource: &&Resource| {
+            let share = self.share(resource);
+            share.is_some_and(|share| share < BUSY && (share >= FREE || self.is_throttled(resource)))
+        };
+        self.limiting().filter(near).collect()
+    }
+
     /// Resources that the load spends. One core by itself says nothing: the kernel moves work about.
     pub(crate) fn spent(&self) -> impl Iterator<Item = &'a Resource> {
-        let spent = |resource: &&Resource| resource.kind.is_spent() && resource.kind != ResourceKind::Core;
-        self.of_target().filter(spent)
+        self.limiting().filter(|resource| resource.kind != ResourceKind::Core)
     }
 
     /// Resources that the load spends, by the share of them that was used.
@@ -41,7 +59,9 @@ impl<'a> RuleContext<'a> {
         let is_named = |resource: &Resource| named.contains(&(resource.kind.limit(), &resource.host));
         let of_host = |host: &str| {
             let mut own = shares.iter().filter(|(resource, _)| resource.host == host);
+            let cpu = self.cpu(host).filter(|cpu| is_no_limit(self, cpu));
             match own.find(|(resource, _)| !is_named(resource)) {
+                _ if cpu.is_some() => cpu.map(|cpu| self.used_by_others(cpu)),
                 Some((resource, _)) => Some(Excluded::MostUsed(self.use_of(resource))),
                 None if self.cpu_share(host).is_none() => {
                     Some(Excluded::Unobserved { host: host.to_owned(), why: self.obs.failure(host) })
@@ -52,6 +72,11 @@ impl<'a> RuleContext<'a> {
         let generator = self.obs.run.filter(|_| !self.hosts().is_empty() || !named.is_empty());
         let generator = generator.map(|run| Excluded::Generator(run.generator.busiest_worker_ratio));
         self.hosts().into_iter().filter_map(of_host).chain(generator).collect()
+    }
+
+    fn used_by_others(&self, cpu: &Resource) -> Excluded {
+        let by_others = cpu.used_by_others(self.load).unwrap_or_default();
+        Excluded::UsedByOthers { used: self.use_of(cpu), by_others }
     }
 
     /// True if the CPU of a host was not observed, so that it may be the limit.

@@ -71,7 +71,9 @@ pub(crate) fn hot<'s>(ctx: &'s RuleContext<'_>) -> Vec<HotThread<'s>> {
 /// thread gets less than half of what it wants, what keeps it from the CPU is.
 fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
     let has_room = ctx.cpu(&thread.host).is_none_or(|cpu| {
-        !cpu::is_busy(ctx, cpu) || ctx.share(cpu).is_some_and(|whole| time.used > (1.0 + TIE) * whole)
+        !cpu::is_busy(ctx, cpu)
+            || cpu::is_no_limit(ctx, cpu)
+            || ctx.share(cpu).is_some_and(|whole| time.used > (1.0 + TIE) * whole)
     });
     time.is_at_end() && time.kept() < bounds::KEPT && has_room && !is_collector(thread.name())
 }

@@ -27,7 +27,7 @@ pub(crate) fn candidate(ctx: &RuleContext<'_>) -> Option<Candidate> {
 }
 
 fn is_busy(ctx: &RuleContext<'_>, step: usize) -> bool {
-    let mut spent = ctx.of_target().filter(|resource| resource.kind.is_spent());
+    let mut spent = ctx.limiting();
     spent.any(|resource| resource.utilisation(step).is_some_and(|share| share >= BUSY))
 }
 

@@ -1,5 +1,5 @@
 //! `cpu`: nine tenths of the processors of a host are used, eight tenths where its control group is throttled in most periods;
-//! or a core is, half of its time with packets. It is observed where the utilisation law U = U₀ + D·X holds (Denning and Buzen
+//! or a core is, half of its time with packets; or the few that processes may run on are. It is observed where the utilisation law U = U₀ + D·X holds (Denning and Buzen
 //! 1978), or the watched processes account for eight tenths of the use. A core that is busy otherwise is known by its thread.
 
 use crate::findings::{Advice, BusiestProcess, Claim, Limit, Observation};
@@ -9,14 +9,32 @@ use crate::hosts::utilisation::BUSY;
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::cpu::{is_busy, kept, packets_of_core};
+use crate::verdict::facts::cpu::{by_generator, is_busy, is_no_limit, kept, packets_of_core};
 
 /// Hosts whose CPU is busy, and hosts of which one core is, with packets.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
-    let busy = ctx.cpus().filter(|cpu| is_busy(ctx, cpu));
+    let busy = ctx.cpus().filter(|cpu| is_busy(ctx, cpu) && !is_no_limit(ctx, cpu));
     let hosts = busy.map(|cpu| host(ctx, cpu));
     let cores = ctx.of_kind(ResourceKind::Core).filter_map(|core| network_core(ctx, core));
-    hosts.chain(cores).collect()
+    let allowed = ctx.of_kind(ResourceKind::AllowedCores).filter_map(|cores| allowed_cores(ctx, cores));
+    hosts.chain(cores).chain(allowed).collect()
+}
+
+/// Processes may run on some cores only, and these are busy while others are not. One busy thread needs no second core.
+fn allowed_cores(ctx: &RuleContext<'_>, cores: &Resource) -> Option<Candidate> {
+    let share = ctx.share(cores).filter(|share| *share >= BUSY)?;
+    ctx.cpu_share(&cores.host).filter(|host| *host < BUSY)?;
+    if has_whole_core(ctx, &cores.host) {
+        return None;
+    }
+    Some(Candidate {
+        share: Some(share),
+        at_per_sec: cores.demand.and_then(|demand| demand.at_per_sec),
+        basis: Basis::observed(ctx.is_used_by_requests(cores)),
+        evidence: vec![ctx.share_row(Observation::Resource(cores.id()), share)],
+        advice: vec![Advice::MoreOfItsCores],
+        ..Candidate::new(Limit::Cpu, cores.place(), Claim::AllowedCores { used: ctx.used(cores) })
+    })
 }
 
 fn host(ctx: &RuleContext<'_>, cpu: &Resource) -> Candidate {
@@ -35,7 +53,12 @@ fn host(ctx: &RuleContext<'_>, cpu: &Resource) -> Candidate {
         ..Candidate::new(
             Limit::Cpu,
             cpu.place(),
-            Claim::Cpu { cores, used: ctx.used(cpu), busiest: busiest(ctx, cpu) },
+            Claim::Cpu {
+                cores,
+                used: ctx.used(cpu),
+                busiest: busiest(ctx, cpu),
+                generator: by_generator(ctx, cpu),
+            },
         )
     }
 }

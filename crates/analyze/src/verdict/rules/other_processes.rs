@@ -8,15 +8,14 @@ use crate::findings::{Advice, Claim, Limit, Observation, Part, Place};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::Track;
 use crate::hosts::usage::compute::cpu_of;
+use crate::hosts::usage::others::is_generator;
 use crate::hosts::utilisation::{BUSY, FREE, TIE};
 use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::cpu::{ThreadTime, is_busy, is_held_up, kept, stolen};
-
-/// What the commands of the load generator are called, where it runs on the host itself: it follows the load without
-/// serving it.
-const GENERATORS: [&str; 2] = ["plimsoll", "wrk"];
+use crate::verdict::facts::cpu::{
+    ThreadTime, by_generator, is_busy, is_held_back, is_held_up, is_no_limit, kept, stolen,
+};
 
 /// Hosts whose CPU the target needed and did not get.
 pub(crate) fn candidates(ctx: &RuleContext<'_>) -> Vec<Candidate> {
@@ -37,7 +36,7 @@ struct OtherProcess<'a> {
 fn unwatched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
     let other = |(subject, track): (Subject<'s>, &Track<'_>)| {
         let cores = cpu_of(track, ctx.span())?;
-        let is_generator = GENERATORS.contains(&subject.name());
+        let is_generator = is_generator(subject);
         let follows = ctx.follows_load(track).filter(|_| !is_generator);
         let certain = is_generator || follows.is_some();
         (follows != Some(true)).then_some(OtherProcess { subject, cores, certain })
@@ -64,10 +63,11 @@ fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
 
 /// The CPU is busy, and would not be without the others.
 fn on_busy(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
-    let cpu = ctx.cpu(host).filter(|cpu| is_busy(ctx, cpu))?;
+    let cpu = ctx.cpu(host).filter(|cpu| is_busy(ctx, cpu) && !is_no_limit(ctx, cpu))?;
     let (share, capacity) = (ctx.share(cpu)?, cpu.capacity?);
     let others: Vec<OtherProcess<'_>> = unwatched(ctx, host).into_iter().chain(watched(ctx, host)).collect();
-    let by_others = others.iter().map(|other| other.cores).sum::<f64>() / capacity;
+    let by_named = others.iter().map(|other| other.cores).sum::<f64>() / capacity;
+    let by_others = by_named.max(cpu.used_by_others(ctx.load).unwrap_or(0.0));
     let by_guests = stolen(ctx, host).unwrap_or(0.0);
     if share - by_others - by_guests >= FREE {
         return None;
@@ -76,10 +76,9 @@ fn on_busy(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let (who, part) = if by_guests > by_others {
         (Part::OtherGuests, by_guests)
     } else {
-        (
-            Part::OtherProcess(busiest.map_or_else(String::new, |busiest| busiest.subject.to_string())),
-            by_others,
-        )
+        let most = busiest.filter(|busiest| busiest.cores >= bounds::FELT * by_others * capacity);
+        let part = most.map_or(Part::Others, |busiest| Part::OtherProcess(busiest.subject.to_string()));
+        (part, by_others)
     };
     let is_known = others.iter().all(|other| other.certain || other.cores < TIE * capacity);
     Some(taken(ctx, cpu, (Place::Host { name: host.to_owned(), part: who }, part), is_known))
@@ -91,13 +90,17 @@ fn taken(ctx: &RuleContext<'_>, cpu: &Resource, (place, part): (Place, f64), is_
     let mut evidence: Vec<_> = ctx.cpu_row(&cpu.host).into_iter().collect();
     evidence.push(ctx.share_row(Observation::CpuOfOthers(place.clone()), part));
     evidence.extend(kept.map(|kept| ctx.share_row(waits, kept)));
-    let is_felt = kept.is_some_and(|kept| kept >= bounds::KEPT / 2.0);
+    let is_felt = is_held_back(ctx, cpu) == Some(true);
     Candidate {
         share: ctx.share(cpu),
         basis: Basis::observed(is_felt && is_known),
         evidence,
         advice: vec![Advice::MoveOthers],
-        ..Candidate::new(Limit::Cpu, place, Claim::CpuTaken { used: ctx.used(cpu), by_others: part })
+        ..Candidate::new(
+            Limit::Cpu,
+            place,
+            Claim::CpuTaken { used: ctx.used(cpu), by_others: part, generator: by_generator(ctx, cpu) },
+        )
     }
 }
 

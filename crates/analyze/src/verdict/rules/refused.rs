@@ -55,7 +55,7 @@ pub(crate) fn candidate(ctx: &RuleContext<'_>) -> Option<Candidate> {
 
 /// True if something of the target is used to this share or more, and not by refusing alone.
 fn is_near(ctx: &RuleContext<'_>, least: f64) -> bool {
-    let mut spent = ctx.of_target().filter(|resource| resource.kind.is_spent());
+    let mut spent = ctx.limiting();
     spent.any(|resource| ctx.share(resource).is_some_and(|share| share >= least) && !is_far(ctx, resource))
 }
 

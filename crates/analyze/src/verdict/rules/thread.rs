@@ -29,7 +29,7 @@ pub(crate) fn candidate(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Candidate
         used: ctx.used(thread),
         waited: (!time.is_on_cpu()).then_some(time.waited),
         alike: hot.alike,
-        idle: ctx.cpu_share(&thread.host).map(|used| (1.0 - used).max(0.0)),
+        idle: ctx.cpu_share(&thread.host).map(|used| 1.0 - used).filter(|idle| *idle >= 1.0 - BUSY),
     };
     Candidate {
         share: Some(time.needed().min(1.0)),

@@ -1,0 +1,136 @@
+//! What others than the target use of a host's processors.
+//!
+//! Neighbours may live too briefly to be sampled, as the processes of a compiler do. So they are what remains of all that was
+//! used without the target's processes and the children that these waited for, the load generator, and work for packets.
+
+use plimsoll_record::metric::{cpu, process};
+use plimsoll_record::{Source, Subject};
+
+use crate::StepSummary;
+use crate::hosts::demand::{Load, follows_load};
+use crate::hosts::topology::flow::{Figures, Flow, Tier};
+use crate::hosts::track::{Span, Track};
+use crate::hosts::tracks::{GENERATOR, Hosts};
+use crate::hosts::usage::compute::cpu_of;
+
+/// What the commands of load generators are called, where one runs on the host itself: it follows the load without serving it.
+const GENERATORS: [&str; 2] = ["plimsoll", "wrk"];
+/// Parents that are asked, one above the other, whether they serve requests.
+const MAX_PARENTS: usize = 8;
+
+/// True for the process of a load generator.
+pub(crate) fn is_generator(subject: Subject<'_>) -> bool {
+    GENERATORS.contains(&subject.name())
+}
+
+/// The processes of one host in the steps of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct HostProcesses<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) hosts: &'a Hosts<'a>,
+    pub(crate) spans: &'a [Span],
+    pub(crate) steps: &'a [StepSummary],
+    pub(crate) flow: &'a Flow,
+}
+
+impl<'a> HostProcesses<'a> {
+    /// Watched processes that serve requests: all but those that no request is known to pass, that do not follow the load,
+    /// and what these started.
+    pub(crate) fn serving(self) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
+        self.of(Source::Process).filter(move |(subject, track)| self.serves(*subject, track, MAX_PARENTS))
+    }
+
+    /// Cores that others than the target used in each step, of these that were used in all; `None` where that is not known.
+    pub(super) fn others(self, used: &[Option<f64>]) -> Figures {
+        let rest: Figures = (0..used.len()).map(|step| self.rest(used, step)).collect();
+        let is_others = match self.follows(|step| rest[step]) {
+            Some(follows) => !follows,
+            None => self.are_children_known(),
+        };
+        let steady = |step| self.unwatched(|follows| follows == Some(false), step);
+        let neighbours = |step: usize| Some(if is_others { rest[step]? } else { steady(step) });
+        (0..used.len()).map(|step| Some(neighbours(step)? + self.generator(step))).collect()
+    }
+
+    fn of(self, source: Source) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
+        self.hosts.of(self.host, source)
+    }
+
+    fn cores(self, track: &Track<'_>, step: usize) -> Option<f64> {
+        cpu_of(track, self.spans[step])
+    }
+
+    /// The same with the children that it waited for.
+    fn with_children(self, track: &Track<'_>, step: usize) -> Option<f64> {
+        let children_ms = track.per_sec(process::CHILDREN_CPU_MS, self.spans[step]).unwrap_or(0.0);
+        Some(self.cores(track, step)? + children_ms / 1e3)
+    }
+
+    fn are_children_known(self) -> bool {
+        self.of(Source::Process).any(|(_, track)| track.last(process::CHILDREN_CPU_MS).is_some())
+    }
+
+    /// Whether a use follows the load, by the steps of the lowest and the highest throughput.
+    fn follows(self, used: impl Fn(usize) -> Option<f64>) -> Option<bool> {
+        let throughput = |step: usize| self.steps[step].throughput.value;
+        let by_throughput = |a: &usize, b: &usize| throughput(*a).total_cmp(&throughput(*b));
+        let answering = || (0..self.steps.len()).filter(|step| throughput(*step) > 0.0);
+        let load = |step: usize| Some(Load { throughput_per_sec: throughput(step), used: used(step)? });
+        follows_load(load(answering().min_by(by_throughput)?)?, load(answering().max_by(by_throughput)?)?)
+    }
+
+    /// Where it is not known which processes requests pass, all that are watched are taken for these.
+    fn serves(self, subject: Subject<'_>, track: &Track<'_>, parents: usize) -> bool {
+        let here = self.flow.tiers.iter().filter(|tier| tier.is_sampled() && tier.node.host == self.host);
+        let tiers: Vec<&str> = here.map(Tier::process).collect();
+        if tiers.is_empty() || tiers.contains(&"") || tiers.contains(&subject.name()) {
+            return true;
+        }
+        match self.follows(|step| self.with_children(track, step)) {
+            Some(follows) => follows,
+            None => self.is_of_server(track, parents),
+        }
+    }
+
+    /// What is too young to tell by itself is taken for what its parent is; for a server, where its parent is not watched.
+    fn is_of_server(self, track: &Track<'_>, parents: usize) -> bool {
+        let Some(pid) = track.last(process::PARENT).filter(|_| parents > 0) else { return true };
+        let mut watched = self.of(Source::Process);
+        let parent = watched.find(|(subject, _)| subject.pid() == Some(pid as u32));
+        parent.is_none_or(|(subject, track)| self.serves(subject, track, parents - 1))
+    }
+
+    /// What is left of all that was used.
+    fn rest(self, used: &[Option<f64>], step: usize) -> Option<f64> {
+        let served: f64 = self.serving().filter_map(|(_, track)| self.with_children(track, step)).sum();
+        let may_serve = self.unwatched(|follows| follows != Some(false), step);
+        Some((used[step]? - served - may_serve - self.generator(step) - self.of_kernel(step)).max(0.0))
+    }
+
+    /// Processes that are not watched, by whether they follow the load: a server behind a unix socket may not be found by its
+    /// connections and works for the requests all the same.
+    fn unwatched(self, counts: impl Fn(Option<bool>) -> bool, step: usize) -> f64 {
+        let all = self.of(Source::OtherProcesses).filter(|(subject, _)| !is_generator(*subject));
+        let counted = all.filter(|(_, track)| counts(self.follows(|step| self.cores(track, step))));
+        counted.filter_map(|(_, track)| self.cores(track, step)).sum()
+    }
+
+    /// Load generators that run on the host itself: this one by its own account, others as far as they were sampled.
+    fn generator(self, step: usize) -> f64 {
+        let counted = &self.steps[step];
+        let is_here = self.hosts.are_one_machine(self.host, GENERATOR);
+        let own = if is_here { counted.generator.cpu_sec / counted.measured_sec } else { 0.0 };
+        let all = self.of(Source::OtherProcesses).filter(|(subject, _)| is_generator(*subject));
+        let others = all.filter(|(subject, _)| !is_here || subject.name() != GENERATORS[0]);
+        own + others.filter_map(|(_, track)| self.cores(track, step)).sum::<f64>()
+    }
+
+    /// What the kernel used for packets, and what other guests of the machine took, where these are part of what is counted.
+    fn of_kernel(self, step: usize) -> f64 {
+        let track = |source| self.hosts.track(self.host, source, Subject::Host);
+        let whole = track(Source::Cpu).filter(|_| track(Source::Cgroup).is_none());
+        let rate = |metric| whole.and_then(|track| track.per_sec(metric, self.spans[step]));
+        let parts = [cpu::SOFTIRQ_MS, cpu::IRQ_MS, cpu::STEAL_MS].into_iter().filter_map(rate);
+        parts.sum::<f64>() / 1e3
+    }
+}

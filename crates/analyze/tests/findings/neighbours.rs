@@ -1,0 +1,122 @@
+//! What other programs on the target's machine use.
+
+use plimsoll_analyze::{Claim, Confidence, Excluded, Limit, Part, Place, Verdict};
+
+use crate::synthetic::Level;
+use crate::watch::{Watch, pool_levels};
+
+const API: (&str, &str, &str) = ("local", "process", "7 api");
+
+/// A machine of two cores that is full at any load, and its server, of which each request takes this much CPU in microseconds.
+fn full(watch: Watch, cpu_us: f64) -> Watch {
+    busy(watch, "local", |_| 2.0)
+        .counter(API, "cpu_us", move |_, x| cpu_us * x)
+        .gauge(API, "threads", |_, _| 16.0)
+        .gauge(API, "children_cpu_ms", |_, _| 0.0)
+        .listener("local", "0.0.0.0:8080", 7, |_, _| 0.0)
+}
+
+/// A machine of two cores, so many of which are used at a throughput.
+fn busy(watch: Watch, host: &str, cores: impl Fn(f64) -> f64) -> Watch {
+    let cpu = (host, "cpu", "");
+    watch.gauge(cpu, "cores", |_, _| 2.0).counter(cpu, "total_ms", |_, _| 2000.0).counter(
+        cpu,
+        "idle_ms",
+        move |_, x| (2000.0 - 1000.0 * cores(x)).max(0.0),
+    )
+}
+
+fn pool() -> Watch {
+    Watch::pool(16.0, 0.005, 128)
+}
+
+fn is_used_by_others(verdict: &Verdict) -> bool {
+    verdict
+        .excluded
+        .iter()
+        .any(|one| matches!(one, Excluded::UsedByOthers { by_others, .. } if *by_others > 0.9))
+}
+
+#[test]
+fn a_cpu_that_others_fill_and_the_target_does_not_wait_for_is_no_limit() {
+    let verdict = full(pool(), 10.0).counter(API, "run_wait_us", |_, x| 20.0 * x).verdict();
+    assert_eq!(verdict.limit, Limit::Pool, "{verdict:#?}");
+    assert!(is_used_by_others(&verdict), "{:?}", verdict.excluded);
+    assert!(verdict.also.iter().all(|one| one.limit != Limit::Cpu), "{:?}", verdict.also);
+    assert_ne!(verdict.next_limit.map(|next| next.limit), Some(Limit::Cpu));
+}
+
+#[test]
+fn a_cpu_that_others_fill_is_the_limit_where_requests_wait_for_it() {
+    // Each request computes for 0.2 ms and is ready for 2.4 of its 5 ms.
+    let verdict = full(pool(), 200.0).counter(API, "run_wait_us", |_, x| 2400.0 * x).verdict();
+    assert_eq!((verdict.limit, verdict.host()), (Limit::Cpu, "local"), "{verdict:#?}");
+    assert_eq!(verdict.place.of_host(), Some(&Part::Others), "they live too briefly to be named");
+    assert!(matches!(verdict.claim, Some(Claim::CpuTaken { by_others, .. }) if by_others > 0.6));
+}
+
+#[test]
+fn what_a_request_costs_of_a_cpu_is_known_next_to_others() {
+    let findings = full(pool(), 10.0).counter(API, "run_wait_us", |_, x| 20.0 * x).findings();
+    let cpu = findings.resources.iter().find(|one| one.host == "local" && one.others.len() > 1).unwrap();
+    let cost = cpu.demand.unwrap().per_request.value;
+    assert!((cost / 10e-6 - 1.0).abs() < 0.1, "{cost}");
+}
+
+#[test]
+fn processes_that_a_server_starts_for_each_request_are_its_own() {
+    let verdict = busy(Watch::over(&pool_levels(2.0, 0.005, 128)), "local", |x| 0.005 * x)
+        .counter(API, "cpu_us", |_, x| 100.0 * x)
+        .counter(API, "children_cpu_ms", |_, x| 4.8 * x)
+        .listener("local", "0.0.0.0:8080", 7, |_, _| 0.0)
+        .verdict();
+    assert_eq!((verdict.limit, verdict.place), (Limit::Cpu, Place::host("local")));
+}
+
+#[test]
+fn cores_that_the_target_may_not_leave_are_its_capacity() {
+    let mut watch = busy(pool(), "local", |x| 305e-6 * x)
+        .counter(API, "cpu_us", |_, x| 305.0 * x)
+        .gauge(API, "allowed_cores", |_, _| 1.0)
+        .listener("local", "0.0.0.0:8080", 7, |_, _| 0.0);
+    for core in 0..2 {
+        let subject = core.to_string();
+        let used = move |x: f64| if core == 0 { 0.305 * x } else { 0.0 };
+        watch = watch.counter(("local", "core", &subject), "total_ms", |_, _| 1000.0).counter(
+            ("local", "core", &subject),
+            "idle_ms",
+            move |_, x| 1000.0 - used(x),
+        );
+    }
+    for tid in 8..12 {
+        let thread = format!("7/{tid} api");
+        watch = watch.counter(("local", "thread", &thread), "cpu_us", |_, x| 76.0 * x);
+    }
+    let verdict = watch.verdict();
+    assert_eq!((verdict.limit, verdict.confidence), (Limit::Cpu, Confidence::Measured), "{verdict:#?}");
+    assert_eq!(verdict.place.of_host(), Some(&Part::Core("core 0".to_owned())));
+    assert!(matches!(verdict.claim, Some(Claim::AllowedCores { .. })));
+}
+
+#[test]
+fn a_machine_that_is_probed_twice_is_one_and_stands_where_most_of_it_is_used() {
+    let of = |watch: Watch, host: &'static str, process: &'static str, cpu_us: f64| {
+        busy(watch, host, |x| 610e-6 * x).gauge((host, "cpu", ""), "machine", |_, _| 77.0).counter(
+            (host, "process", process),
+            "cpu_us",
+            move |_, x| cpu_us * x,
+        )
+    };
+    let watch = of(of(pool(), "web", "7 nginx", 40.0), "php", "20 php-fpm", 560.0);
+    let verdict = watch.listener("web", "0.0.0.0:8080", 7, |_, _| 0.0).verdict();
+    assert_eq!((verdict.limit, verdict.place), (Limit::Cpu, Place::host("php")));
+    assert!(verdict.also.is_empty(), "{:?}", verdict.also);
+}
+
+#[test]
+fn an_outage_next_to_other_work_is_not_the_cpus() {
+    let mut levels = pool_levels(16.0, 0.005, 8);
+    levels.push(Level { silent: 0..100, ..Level::at(16, 0.0) });
+    let verdict = full(Watch::over(&levels), 10.0).counter(API, "run_wait_us", |_, x| 20.0 * x).verdict();
+    assert_ne!(verdict.limit, Limit::Cpu, "{verdict:#?}");
+}
