@@ -53,8 +53,9 @@ fn climbing<'s>(ctx: &RuleContext<'s>) -> Vec<&'s StepSummary> {
 pub(crate) fn concurrency(ctx: &RuleContext<'_>) -> Option<Concurrency> {
     let steps = climbing(ctx);
     let lowest = *steps.first()?;
-    let low_sec = lowest.latency.mean_ns / 1e9;
-    // The highest step whose requests took no longer than the lowest step's: its time has what load alone adds in it.
+    // The lowest step has the fewest to wait for, unless what else runs on the machine kept it from its CPU.
+    let low_sec = steps.iter().map(|step| step.latency.mean_ns / 1e9).reduce(f64::min)?;
+    // The highest step whose requests took no longer than that: its time has what load alone adds in it.
     let unqueued = steps.iter().rev().find(|step| step.latency.mean_ns / 1e9 <= UNQUEUED * low_sec)?;
     let unqueued_sec = unqueued.latency.mean_ns / 1e9;
     let plateau = ctx.throughput_estimate();
