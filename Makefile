@@ -26,7 +26,7 @@ diagnose: setup-lab ## run every scenario of the lab three times: what limits it
 setup-bench: setup-lab ## setup-lab, and the tools Plimsoll is compared with (ab, hey, h2load, oha, k6)
 	@scripts/setup.sh bench
 
-demo: ## build, load the built-in target, show table, figures and run file (needs only cargo)
+demo: ## build, load the built-in target, show table, figures and run file (needs cargo, a C compiler)
 	@scripts/setup.sh demo
 	@scripts/demo.sh
 

@@ -16,7 +16,7 @@ use crate::link::{self, INTERFACE};
 use crate::privileges::Privileges;
 use crate::service::{Service, search_path};
 
-/// True if a process has children, or the kernel does not list them. What a service leaves becomes a child of its host's first
+/// True if a process has children, or the kernel does not list them. Orphans of a service become children of its host's first
 /// process.
 fn has_children(pid: u32) -> bool {
     let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));

@@ -104,7 +104,7 @@ fn on_plateau(ctx: &RuleContext<'_>) -> Option<Decided> {
             Some(found) => found.or_else_perhaps(full),
             None => full,
         }),
-        // What is served stays level whatever refusing costs, and be it a thread's whole time.
+        // Throughput stays level under refusals, even if these take all the time of a thread.
         Basis::Inferred => {
             let refused = refused::candidate(ctx).filter(Candidate::is_observed).map(Decided::alone);
             refused.or_else(|| Some(with_pool(ctx, full)))

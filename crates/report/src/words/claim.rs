@@ -29,15 +29,46 @@ pub fn paragraph(verdict: &Verdict) -> String {
 }
 
 fn claim_text(verdict: &Verdict, claim: &Claim) -> String {
-    if let Claim::GeneratorFull { used, rival } = claim {
-        return generator(used, rival.as_ref());
-    }
-    if let Some(text) = table_claim(verdict, claim) {
-        return text;
-    }
+    let sentence = match claim {
+        Claim::GeneratorFull { used, rival } => return generator(used, rival.as_ref()),
+        Claim::Unlawful(..)
+        | Claim::Front { .. }
+        | Claim::AllOfAlone { .. }
+        | Claim::HeldPool { .. }
+        | Claim::MoreLoadGaveMore { .. }
+        | Claim::MoreLoadNotTried { .. }
+        | Claim::NoFigures
+        | Claim::Elsewhere { .. } => return table_claim(verdict, claim),
+        Claim::Cpu { .. }
+        | Claim::NetworkCore { .. }
+        | Claim::AllowedCores { .. }
+        | Claim::CpuTaken { .. }
+        | Claim::CpuBelow { .. }
+        | Claim::Confined { .. }
+        | Claim::Thread { .. }
+        | Claim::Computing { .. }
+        | Claim::Quota { .. } => compute(verdict, claim),
+        Claim::OneAtATime { .. }
+        | Claim::TakingTurns { .. }
+        | Claim::OneRequestAtATime(_)
+        | Claim::Collecting { .. }
+        | Claim::Paging { .. } => lock_or_memory(verdict, claim),
+        Claim::Link { .. }
+        | Claim::DiskCap { .. }
+        | Claim::DiskWait { .. }
+        | Claim::Pool { .. }
+        | Claim::Dependency { .. } => resources(verdict, claim),
+        Claim::Descriptors { .. }
+        | Claim::TurnedAway { .. }
+        | Claim::ConnectionsFull { .. }
+        | Claim::AcceptQueue { .. }
+        | Claim::Accepted { .. }
+        | Claim::Closed { .. }
+        | Claim::Refused { .. } => connections(verdict, claim),
+    };
     let rest =
         if_known(verdict.busiest_other.as_ref(), |other| format!("; of the rest, {}", resource_used(other)));
-    format!("{}{rest}.{}{}", compute(verdict, claim), rivals(&verdict.also), next(verdict))
+    format!("{sentence}{rest}.{}{}", rivals(&verdict.also), next(verdict))
 }
 
 fn generator(used: &ResourceUse, rival: Option<&ResourceUse>) -> String {
@@ -146,7 +177,7 @@ fn compute(verdict: &Verdict, claim: &Claim) -> String {
                 share_text(part)
             ))
         ),
-        _ => lock_or_memory(verdict, claim),
+        _ => String::new(),
     }
 }
 
@@ -223,7 +254,7 @@ fn lock_or_memory(verdict: &Verdict, claim: &Claim) -> String {
             "the memory of {host} is the limit: {} pages a request were fetched again because there was no room for them",
             significant(*pages)
         ),
-        _ => resources(verdict, claim),
+        _ => String::new(),
     }
 }
 
@@ -255,7 +286,7 @@ fn resources(verdict: &Verdict, claim: &Claim) -> String {
         Claim::Dependency { tier, connections, busiest } => {
             dependency((tier, &verdict.place), *connections, busiest.as_ref())
         }
-        _ => connections(verdict, claim),
+        _ => String::new(),
     }
 }
 
@@ -364,6 +395,6 @@ fn connections(verdict: &Verdict, claim: &Claim) -> String {
             share_text(*part),
             at(step)
         ),
-        _ => format!("{} of {place}", verdict.limit.name()),
+        _ => String::new(),
     }
 }

@@ -5,10 +5,10 @@ use plimsoll_units::{count_text, grouped, share_text, significant};
 
 use super::phrase::{each_of, joined, resource_name};
 
-/// The paragraph of a claim about a row of a table; `None` for other claims.
-pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
+/// The paragraph of a claim about a row of a table.
+pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> String {
     let place = verdict.host();
-    Some(match claim {
+    match claim {
         Claim::Unlawful(breach, per_sec) => unlawful(breach, *per_sec),
         Claim::Front { per_sec, behind, together_per_sec } => format!(
             "{place} is the limit, near {} requests/s: {} alone carry {} together, and through it only {} of that. Which of \
@@ -40,8 +40,8 @@ pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> Option<String> {
             share_text(fullest.share),
             count_text(*per_sec)
         ),
-        _ => return None,
-    })
+        _ => String::new(),
+    }
 }
 
 fn unlawful(breach: &LawBreach, per_sec: f64) -> String {

@@ -1,7 +1,7 @@
 //! What others than the target use of a host's processors.
 //!
-//! Neighbours may live too briefly to be sampled, as the processes of a compiler do. So they are what remains of all that was
-//! used without the target's processes and the children that these waited for, the load generator, and work for packets.
+//! Other processes may end before they are sampled, as those of a compiler do. Their use is the remainder: all CPU time, less that of
+//! the target and of the children it waited for, of the load generator, and of work for packets.
 
 use plimsoll_record::metric::{cpu, process};
 use plimsoll_record::{Source, Subject};
@@ -34,8 +34,8 @@ pub(crate) struct HostProcesses<'a> {
 }
 
 impl<'a> HostProcesses<'a> {
-    /// Watched processes that serve requests: all but those that no request is known to pass, that do not follow the load,
-    /// and what these started.
+    /// Watched processes that serve requests. Left out is a process that no request is known to pass and that does not follow the
+    /// load, with its children.
     pub(crate) fn serving(self) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
         self.of(Source::Process).filter(move |(subject, track)| self.serves(*subject, track, MAX_PARENTS))
     }
@@ -92,7 +92,7 @@ impl<'a> HostProcesses<'a> {
         }
     }
 
-    /// What is too young to tell by itself is taken for what its parent is; for a server, where its parent is not watched.
+    /// A process that is too young to be judged counts as its parent does; without a watched parent, as a part of the server.
     fn is_of_server(self, track: &Track<'_>, parents: usize) -> bool {
         let Some(pid) = track.last(process::PARENT).filter(|_| parents > 0) else { return true };
         let mut watched = self.of(Source::Process);

@@ -25,14 +25,14 @@ pub(crate) fn is_filled_by_others(ctx: &RuleContext<'_>, cpu: &Resource) -> bool
     ctx.share(cpu).zip(others).is_some_and(|(share, others)| share >= BUSY && share - others < FREE)
 }
 
-/// The share of a host's CPU that the load generator used, where that runs on the same machine and what it takes matters.
+/// The share of a host's CPU that a load generator on the same machine used, if it is 5 % or more.
 pub(crate) fn by_generator(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<f64> {
     let step = ctx.step().filter(|_| ctx.obs.hosts.are_one_machine(&cpu.host, GENERATOR))?;
     Some(step.generator.cpu_sec / step.measured_sec / cpu.capacity?).filter(|share| *share >= TIE)
 }
 
-/// True if that holds the target back: what its processes needed of the CPU and did not get is much of it, and much of what
-/// its requests take, of the host, or of a thread. `None` where waits were not observed.
+/// True if the target waits for this CPU: its processes did not get a quarter of what they needed, and that wait is a quarter of
+/// the time of its requests, or their need fills the host or a thread. `None` where waits were not observed.
 pub(crate) fn is_held_back(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<bool> {
     let (waited, used) = of_target(ctx, &cpu.host)?;
     let needed = waited + used;
@@ -69,16 +69,10 @@ pub(crate) fn ready(ctx: &RuleContext<'_>, track: &Track<'_>) -> Option<f64> {
     track.per_sec(track.own(process::RUN_WAIT_US)?, ctx.span()).map(|us| us / 1e6)
 }
 
-/// Cores that the watched processes of a host waited for while they were ready.
-fn waited(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let tracks = ctx.obs.hosts.of(host, Source::Process);
-    tracks.filter_map(|(_, track)| ready(ctx, track)).reduce(|a, b| a + b)
-}
-
-/// The part of the CPU time they needed that the watched processes of a host did not get.
+/// The part of the CPU time they needed that the target's processes on a host did not get.
 pub(crate) fn kept(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
-    let (waited, ours) = (waited(ctx, host)?, ctx.cores_of_processes(host, None, ctx.span())?);
-    Some(waited / (waited + ours).max(f64::MIN_POSITIVE))
+    let (waited, used) = of_target(ctx, host)?;
+    Some(waited / (waited + used).max(f64::MIN_POSITIVE))
 }
 
 /// The part of a host's CPU time that other guests of its machine took.

@@ -64,7 +64,7 @@ fn counted(places: Vec<Place>) -> Vec<PlaceCount> {
 
 /// The queue is at the door of the pool, and all but as many requests as it has workers are there; or connections out of it
 /// are as many as it has. Where more requests are past the door than are served at once, they wait for something behind it,
-/// be it over a way that is no TCP connection.
+/// even over something other than TCP.
 fn is_seen(queue: &Queue, count: f64) -> bool {
     let as_many = |seen: f64| (seen / count - 1.0).abs() <= bounds::SAME_SIZE;
     let at_door = queue.at_the_door.is_some_and(|part| part >= bounds::AT_THE_DOOR)
