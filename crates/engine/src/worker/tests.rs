@@ -118,16 +118,18 @@ fn run_by(kind: DriverKind, spec: StepSpec) -> Ran {
 }
 
 /// The requests completed and the allocations made by a worker.
-fn allocations(level: Level, duration: Duration, driver: DriverKind) -> (u64, u64) {
-    let ran = run_by(driver, spec(echo_server(), level, duration));
+fn allocations(level: Level, requests: u64, driver: DriverKind) -> (u64, u64) {
+    let mut spec = spec(echo_server(), level, Duration::from_secs(60));
+    spec.requests_max = Some(requests);
+    let ran = run_by(driver, spec);
     (ran.counts.completed, ran.allocated.count_total)
 }
 
 fn allocates_nothing_per_request(level: Level) {
     for driver in [DriverKind::Epoll, DriverKind::IoUring] {
-        let (few, short) = allocations(level.clone(), Duration::from_millis(50), driver);
-        let (many, long) = allocations(level.clone(), Duration::from_millis(500), driver);
-        assert!(many > few, "{few} and {many} requests by {}", driver.name());
+        let (few, short) = allocations(level.clone(), 100, driver);
+        let (many, long) = allocations(level.clone(), 1000, driver);
+        assert_eq!((few, many), (100, 1000), "requests by {}", driver.name());
         assert_eq!(short, long, "allocations of {few} and of {many} requests by {}", driver.name());
     }
 }
@@ -196,7 +198,7 @@ fn an_open_loop_that_has_sent_its_number_of_requests_sleeps_while_it_waits_for_a
     assert_eq!((counts.intended, counts.failed.of(FailureKind::TimedOut)), (4, 4));
     // Deadlines are scanned every 20 ms and frames end every 10 ms; a loop that spins turns many thousand times.
     let waits = waits.load(Ordering::Relaxed);
-    assert!((20..500).contains(&waits), "{waits} turns");
+    assert!((4..500).contains(&waits), "{waits} turns");
 }
 
 #[test]
@@ -237,7 +239,7 @@ fn a_deep_pipeline_of_long_requests_is_not_held_in_memory() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     for driver in [DriverKind::Epoll, DriverKind::IoUring] {
         let level = Level::Closed { connections: 1, depth: 1000 };
-        let mut spec = spec(listener.local_addr().unwrap(), level, Duration::from_millis(200));
+        let mut spec = spec(listener.local_addr().unwrap(), level, Duration::from_secs(1));
         spec.traffic = Traffic::Generated(Arc::new(Long));
         spec.depth = 1000;
         spec.timeout = Duration::from_millis(100);

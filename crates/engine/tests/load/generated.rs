@@ -106,6 +106,7 @@ fn an_inspecting_source_gets_whole_bodies_and_its_results_count() {
     let maker = Counting { interest: ResponseInterest::Full, ..Counting::new() };
     let mut order = order(server.address(), closed(3));
     order.requests_max = Some(100);
+    order.duration = Duration::from_secs(60);
     order.traffic = Traffic::Generated(Arc::new(maker.clone()));
     let measured = Measured::new(&order);
     let bodies = maker.bodies.lock().unwrap();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use plimsoll_engine::{FixedRequest, Traffic};
+use plimsoll_engine::{FixedRequest, StepSpec, Traffic};
 use plimsoll_plan::Target;
 use plimsoll_testkit::{BadServer, Nginx, Script};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -114,7 +114,14 @@ fn an_answer_before_the_request_is_written_costs_the_connection() {
         poll(&mut [PollFd::new(&stream, closed)], None)?;
         Ok(())
     });
-    let measured = Measured::new(&upload(address, HUGE_BYTES));
+    let order = StepSpec { duration: Duration::from_secs(60), ..upload(address, HUGE_BYTES) };
+    let mut completed = 0;
+    let measured = Measured::watched(&order, |frame, running| {
+        completed += frame.head.counts.completed;
+        if completed > 2 {
+            running.end_load();
+        }
+    });
     assert_eq!(measured.failures(), [""; 0]);
     assert!(measured.counts.completed > 2, "{:?}", measured.counts);
     assert!(connections.load(Ordering::Relaxed) >= measured.counts.completed);
