@@ -80,7 +80,10 @@ fn two_runs_are_compared_with_intervals() {
         bench.expect(0, &["sweep", &url, "--ladder", "1,2", "--step", "2s", "--out", folder, "-n", folder]);
     }
     let (a, b) = (bench.run_file("a"), bench.run_file("b"));
-    let called = bench.expect(3, &["diff", a.to_str().unwrap(), b.to_str().unwrap(), "--margin", "10%"]);
+    let called = bench.call(&["diff", a.to_str().unwrap(), b.to_str().unwrap(), "--margin", "10%"]);
+    // On a busy machine the generator may hold a run back, whose throughput is a lower bound then.
+    let is_bound = called.out.contains('≥');
+    assert!(called.code == 3 || is_bound && called.code == 4, "{}{}", called.out, called.err);
     assert!(called.out.contains("one run each"), "what one pair cannot show is said: {}", called.out);
 }
 
