@@ -1,0 +1,42 @@
+// Command scenario is the Go server of several scenarios; its first argument says which.
+package main
+
+import (
+	"log"
+	"net/http"
+	"os"
+)
+
+// kinds by name; each gets the arguments after it, and the handler of "/" is set by it.
+var kinds = map[string]func(arguments []string){
+	"mix":     mix,
+	"rows":    rows,
+	"ask":     ask,
+	"answer":  answer,
+	"publish": publish,
+}
+
+func main() {
+	if len(os.Args) < 3 || kinds[os.Args[1]] == nil {
+		log.Fatal("usage: scenario mix|rows|ask|answer|publish LISTEN …")
+	}
+	http.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
+	kinds[os.Args[1]](os.Args[3:])
+	log.Fatal(http.ListenAndServe(os.Args[2], nil))
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return value
+}
+
+// reply answers with ok, or with 502 and what failed.
+func reply(w http.ResponseWriter, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+		return
+	}
+	_, _ = w.Write([]byte("ok"))
+}
