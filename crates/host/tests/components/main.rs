@@ -32,27 +32,36 @@ impl Probed {
 
     /// The counters of a source that has one subject, which must be this one.
     fn counters(&mut self, source: Source, subject: &str) -> Counters {
-        let mut samples = self.samples();
-        samples.retain(|sample| sample.source == source);
-        assert_eq!(samples.len(), 1, "{samples:?}");
-        let sample = samples.remove(0);
-        assert_eq!((sample.host.as_str(), sample.subject.as_str()), ("web", subject));
-        match sample.reading {
+        match self.reading(source, subject) {
             Reading::Ok(counters) => counters,
             other => panic!("{source}: {other:?}"),
         }
     }
 
+    fn reading(&mut self, source: Source, subject: &str) -> Reading {
+        let mut samples = self.samples();
+        samples.retain(|sample| sample.source == source);
+        assert_eq!(samples.len(), 1, "{samples:?}");
+        let sample = samples.remove(0);
+        assert_eq!((sample.host.as_str(), sample.subject.as_str()), ("web", subject));
+        sample.reading
+    }
+
     /// The counters once these have these values: a server takes its time to count a connection that was opened and closed,
-    /// such as the one that waited for its start.
+    /// such as the one that waited for its start, or to close one.
     fn counters_once(&mut self, source: Source, subject: &str, expected: &[(Metric, u64)]) -> Counters {
         let until = std::time::Instant::now() + Duration::from_secs(20);
         loop {
-            let counters = self.counters(source, subject);
-            if expected.iter().all(|(metric, value)| counters[*metric] == *value) {
-                return counters;
+            match self.reading(source, subject) {
+                Reading::Ok(counters)
+                    if expected.iter().all(|(metric, value)| counters[*metric] == *value) =>
+                {
+                    return counters;
+                }
+                other => {
+                    assert!(std::time::Instant::now() < until, "{expected:?} does not come: {other:?}");
+                }
             }
-            assert!(std::time::Instant::now() < until, "{expected:?} does not come: {counters:?}");
         }
     }
 
