@@ -14,7 +14,7 @@ use plimsoll_plan::Slo;
 use crate::GeneratorHealth;
 
 pub use advice::{Advice, FailureAdvice};
-pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, Used};
+pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, LoadEffect, Used};
 pub use evidence::{At, Evidence, Observation, PlaceCount};
 pub use limit::{Confidence, Limit};
 pub use place::{Part, Place};

@@ -56,7 +56,8 @@ pub use parts::level_to_profile;
 pub use prediction::{UntriedVerdict, experiment};
 pub use remedy::failure_advice;
 pub use table::{
-    BreakEven, Ceiling, Conclusion, HeldLines, LinePoint, Multiplied, MultipliedRow, PooledTier, RowEnds,
-    RowFinding, RowName, RowPoint, RowRun, RowsPool, RunRows, SizeLine, TableFindings, TableRow, TableTier,
-    TriedRow, explain_table, run_rows,
+    BreakEven, Ceiling, ColumnDoubt, Conclusion, GuessedColumn, HeldLines, LadderOf, LadderPoint,
+    LadderShape, LeftOut, LinePoint, Multiplied, MultipliedRow, PooledTier, RowEnds, RowFinding, RowLadder,
+    RowName, RowPoint, RowRun, RowsPool, RunRows, SizeLine, TableFindings, TableReading, TableRow, TableTier,
+    TriedRow, UnreadCells, explain_table, run_rows,
 };

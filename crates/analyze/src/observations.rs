@@ -12,16 +12,19 @@ use plimsoll_plan::Plan;
 use plimsoll_record::Source;
 
 use crate::findings::{
-    At, Confidence, Estimate, Evidence, Knee, Limit, Observation, Place, StepSummary, Verdict,
+    At, Confidence, Estimate, Evidence, Knee, Limit, LoadEffect, Observation, Place, StepSummary, Verdict,
 };
 use crate::generator::health::GeneratorHealth;
 use crate::hosts::resource::Resource;
 use crate::hosts::topology::flow::{Flow, NO_FLOW};
 use crate::hosts::track::Span;
-use crate::hosts::tracks::{Hosts, NOT_SAMPLED, StepSamples};
+use crate::hosts::tracks::{GENERATOR, Hosts, NOT_SAMPLED, StepSamples};
+use crate::hosts::utilisation::BUSY;
+use crate::table::load_effect;
 use crate::{Findings, TableRow};
 
-/// A tier that was seen to use this part of its CPU or more was at its end somewhere in the table.
+/// A tier that uses this part of its CPU or more is at its end in a row whose throughput does not grow with the load. Load shared
+/// out unevenly over machines, and means over time, keep it below 100 %.
 const MIN_FULL: f64 = 0.8;
 
 /// What was planned and counted in a run.
@@ -135,7 +138,8 @@ impl<'a> Observations<'a> {
     pub(crate) fn hosts_of(&'a self, load: usize) -> Vec<&'a str> {
         let tiers = self.rows.get(load).into_iter().flat_map(|row| row.present());
         let names: BTreeSet<&str> = self.hosts.names();
-        tiers.map(|tier| tier.name.as_str()).chain(names).collect()
+        let tiers = tiers.map(|tier| tier.name.as_str()).filter(|name| *name != GENERATOR);
+        tiers.chain(names).collect()
     }
 
     /// Why the CPU of a host could not be read, if it could not.
@@ -145,18 +149,22 @@ impl<'a> Observations<'a> {
     }
 
     /// How much of a resource can be used. In a table that is the most that any row shows of it, where a link carried more than it is
-    /// said to, or a processor four fifths or more: load shared out unevenly over machines, and means over time, keep a tier
-    /// that is at its end below 100 %.
+    /// said to, a processor is busy, or one is nearly so while throughput does not grow with the load.
     pub(crate) fn usable(&self, resource: &Resource) -> Option<f64> {
         let capacity = resource.capacity.filter(|capacity| *capacity > 0.0)?;
         if self.rows.is_empty() {
             return Some(capacity);
         }
-        let most = resource.used.iter().flatten().copied().fold(0.0, f64::max);
-        let least = match resource.kind.limit() {
-            Limit::Cpu | Limit::Thread => MIN_FULL * capacity,
-            _ => capacity,
+        let runs_code = matches!(resource.kind.limit(), Limit::Cpu | Limit::Thread);
+        let is_at_end = |(row, used): (&&TableRow, f64)| {
+            let is_level = || {
+                !matches!(load_effect(self.rows, row), LoadEffect::MoreGaveMore { .. } | LoadEffect::Untried)
+            };
+            used >= capacity
+                || runs_code && (used >= BUSY * capacity || used >= MIN_FULL * capacity && is_level())
         };
-        Some(if most >= least { most } else { capacity })
+        let used = self.rows.iter().zip(&resource.used).filter_map(|(row, used)| Some((row, (*used)?)));
+        let at_end = used.filter(|one| is_at_end(*one)).map(|(_, used)| used);
+        Some(at_end.reduce(f64::max).unwrap_or(capacity))
     }
 }

@@ -14,18 +14,26 @@ pub(crate) fn read_rows<C, R>(
     columns: impl FnOnce(&StringRecord) -> Result<C, ExperimentError>,
     row: impl Fn(&C, &StringRecord, usize) -> Result<Option<R>, String>,
 ) -> Result<(C, Vec<R>), ExperimentError> {
-    let unreadable = |source| ExperimentError::Csv { path: path.to_owned(), source };
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
-    let columns = columns(reader.headers().map_err(unreadable)?)?;
+    let (header, records) = records(path)?;
+    let columns = columns(&header)?;
     let mut rows = Vec::new();
-    for (record, number) in reader.records().zip(1..) {
+    for (record, number) in records.iter().zip(1..) {
         let wrong = |why| ExperimentError::Row { path: path.to_owned(), row: number, why };
-        rows.extend(row(&columns, &record.map_err(unreadable)?, number).map_err(wrong)?);
+        rows.extend(row(&columns, record, number).map_err(wrong)?);
     }
     if rows.is_empty() {
         return Err(ExperimentError::NoRows { path: path.to_owned(), why: nothing.to_owned() });
     }
     Ok((columns, rows))
+}
+
+/// The header of a table, and its records.
+pub(crate) fn records(path: &Path) -> Result<(StringRecord, Vec<StringRecord>), ExperimentError> {
+    let unreadable = |source| ExperimentError::Csv { path: path.to_owned(), source };
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(path).map_err(unreadable)?;
+    let header = reader.headers().map_err(unreadable)?.clone();
+    let records = reader.records().collect::<Result<_, _>>().map_err(unreadable)?;
+    Ok((header, records))
 }
 
 /// These cells of a row together; `None` if all are empty.

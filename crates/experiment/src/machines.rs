@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use plimsoll_analyze::{Observed, TableRow, explain_table, observe_runs, observe_table};
+use plimsoll_analyze::{Observed, TableReading, TableRow, explain_table, observe_runs, observe_table};
 
 use crate::ExperimentError;
 use crate::table::{Mapping, read_table};
@@ -38,7 +38,7 @@ pub fn observe_run_files(paths: &[PathBuf]) -> Result<Observed, ExperimentError>
     Ok(observed)
 }
 
-/// What the tiers of a table use.
+/// What the tiers of a table use, with how it was read.
 ///
 /// # Errors
 /// When the table cannot be read, no row is included, or no column is of a tier.
@@ -46,14 +46,14 @@ pub fn observe_table_file(
     path: &Path,
     mapping: &Mapping,
     included: TableRows<'_>,
-) -> Result<Observed, ExperimentError> {
-    let all = read_table(path, mapping)?;
+) -> Result<(Observed, TableReading), ExperimentError> {
+    let (all, reading) = read_table(path, mapping)?;
     let rows: Vec<TableRow> = all.iter().filter(|row| included.includes(row)).cloned().collect();
     if rows.is_empty() {
         return Err(none_left(path, &all));
     }
     let observed = observe_table(&rows, &explain_table(&rows));
-    if observed.tiers.is_empty() { Err(ExperimentError::NoTier) } else { Ok(observed) }
+    if observed.tiers.is_empty() { Err(ExperimentError::NoTier) } else { Ok((observed, reading)) }
 }
 
 fn none_left(path: &Path, all: &[TableRow]) -> ExperimentError {

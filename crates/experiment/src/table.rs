@@ -1,16 +1,61 @@
 //! Tables that another tool measured, read as rows by what their columns mean.
 
+mod cell;
+mod guess;
+mod header;
 mod mapping;
+mod meaning;
+mod unit;
 
 use std::path::Path;
 
 use csv::StringRecord;
-use plimsoll_analyze::TableRow;
+use plimsoll_analyze::{ColumnDoubt, LeftOut, TableReading, TableRow, UnreadCells};
 
 use crate::ExperimentError;
-use crate::csv_rows::{joined, read_rows};
-use mapping::{Entry, Origin, Target};
+use crate::csv_rows::{joined, records};
+use cell::{Cell, NoNumber};
+use header::Header;
+use mapping::{Entry, Origin};
 pub use mapping::{Mapping, MappingError};
+use unit::Unit;
+
+/// What is read off a monitor may be a little more than all of it.
+const ALL: f64 = 1.05;
+
+/// The figures of one meaning, a value for each row in base units.
+struct Figures {
+    name: String,
+    values: Vec<Option<f64>>,
+}
+
+/// The rows of a table, with how it was read. Columns that no `--map` names are recognised by their headers. A row without a
+/// throughput was not measured, and is left out; a cell that is no figure is unknown.
+///
+/// # Errors
+/// When the file cannot be read, a mapped column is missing, no column is the throughput, or no row has one.
+pub fn read_table(path: &Path, mapping: &Mapping) -> Result<(Vec<TableRow>, TableReading), ExperimentError> {
+    let (header, records) = records(path)?;
+    let names: Vec<&str> = header.iter().collect();
+    let cells: Vec<Vec<&str>> = records.iter().map(|record| record.iter().collect()).collect();
+    let mut mapping = mapping.clone();
+    let mut reading = TableReading { guessed: mapping.guess(&names, &cells)?, ..TableReading::default() };
+    let unused = names.iter().filter(|name| !mapping.uses(name));
+    reading.unused = unused.map(|name| (*name).to_owned()).collect();
+    let columns = Columns::new(&mapping, &header)?;
+    let figures: Vec<Figures> = mapping
+        .entries
+        .iter()
+        .zip(&columns.entries)
+        .map(|(entry, column)| figures(entry, *column, &records, &header, &mut reading))
+        .collect();
+    let rows = rows(&mapping, &columns, &records, &figures, &mut reading);
+    if rows.is_empty() {
+        let why = "no row has a throughput in the column mapped to `qps`".to_owned();
+        return Err(ExperimentError::NoRows { path: path.to_owned(), why });
+    }
+    Ok((rows, reading))
+}
 
 /// The columns of a mapping in a table.
 struct Columns {
@@ -18,20 +63,6 @@ struct Columns {
     groups: Vec<usize>,
     /// One for each entry; `None` where that is a number.
     entries: Vec<Option<usize>>,
-}
-
-/// The rows of a table. A row without a throughput was not measured, and is left out; an empty cell is unknown.
-///
-/// # Errors
-/// When the file cannot be read, a mapped column is missing, or a cell that should be a number is none.
-pub fn read_table(path: &Path, mapping: &Mapping) -> Result<Vec<TableRow>, ExperimentError> {
-    let nothing = "no row has a throughput in the column mapped to `qps`";
-    let columns = |header: &StringRecord| Columns::new(mapping, header).map_err(ExperimentError::from);
-    let row = |columns: &Columns, record: &StringRecord, number| {
-        let measured = is_measured(mapping, &columns.entries, record);
-        measured.then(|| row(mapping, columns, record, number)).transpose()
-    };
-    Ok(read_rows(path, nothing, columns, row)?.1)
 }
 
 impl Columns {
@@ -47,7 +78,7 @@ impl Columns {
             names.iter().map(|name| position(meaning, name)).collect()
         };
         let of_entry = |entry: &Entry| match &entry.origin {
-            Origin::Column(name) => position(&entry.meaning, name).map(Some),
+            Origin::Column(name) => position(&entry.name, name).map(Some),
             Origin::Number(_) => Ok(None),
         };
         Ok(Self {
@@ -58,55 +89,93 @@ impl Columns {
     }
 }
 
-/// True for a row with something in the column of the throughput.
-fn is_measured(mapping: &Mapping, columns: &[Option<usize>], record: &StringRecord) -> bool {
-    let mut throughput = mapping.entries.iter().zip(columns).filter(|(entry, _)| entry.meaning == "qps");
-    throughput
-        .all(|(_, column)| column.is_none_or(|column| !matches!(record.get(column), None | Some("" | "0"))))
+/// What a meaning has in each row.
+fn figures(
+    entry: &Entry,
+    column: Option<usize>,
+    records: &[StringRecord],
+    header: &StringRecord,
+    reading: &mut TableReading,
+) -> Figures {
+    let name = entry.name.clone();
+    let (Origin::Column(title), Some(column)) = (&entry.origin, column) else {
+        let value =
+            if let Origin::Number(number) = entry.origin { Some(entry.meaning.plain(number)) } else { None };
+        return Figures { name, values: vec![value; records.len()] };
+    };
+    let texts: Vec<&str> = records.iter().map(|record| record.get(column).unwrap_or_default()).collect();
+    let read: Vec<Result<Cell, NoNumber>> = texts.iter().map(|text| Cell::parse(text)).collect();
+    let unit = unit_of(entry, header.get(column).unwrap_or_default(), &read);
+    if unit == Some(unit::RATIO) {
+        reading.doubts.push(ColumnDoubt::Ratio { column: title.clone(), meaning: name.clone() });
+    }
+    let values: Vec<Result<f64, NoNumber>> =
+        read.into_iter().map(|cell| entry.meaning.value(cell?, unit)).collect();
+    let mut unread =
+        values.iter().zip(&texts).filter(|(value, _)| value.is_err_and(|why| why != NoNumber::Empty));
+    if let Some((_, cell)) = unread.next().filter(|_| name != "qps") {
+        let (column, cell, cells) = (title.clone(), (*cell).to_owned(), 1 + unread.count());
+        reading.unread.push(UnreadCells { column, meaning: name.clone(), cell, cells });
+    }
+    let mut values: Vec<Option<f64>> = values.into_iter().map(Result::ok).collect();
+    if entry.meaning.is_share() {
+        reading.doubts.extend(without_more_than_all(&mut values, title, &name));
+    }
+    Figures { name, values }
 }
 
-fn row(
+/// The unit of a column: that of its header; a share is a ratio if nothing has a unit and nothing is above 1.
+fn unit_of(entry: &Entry, title: &str, cells: &[Result<Cell, NoNumber>]) -> Option<Unit> {
+    let of_header = Header::parse(title).unit;
+    let read = || cells.iter().flatten();
+    let is_ratio = entry.meaning.is_share()
+        && of_header.is_none()
+        && read().all(|cell| cell.unit.is_none() && cell.number <= 1.0)
+        && read().any(|cell| cell.number > 0.0);
+    if is_ratio { Some(unit::RATIO) } else { of_header.filter(|unit| entry.meaning.takes(*unit)) }
+}
+
+/// Forgets shares of more than all.
+fn without_more_than_all(values: &mut [Option<f64>], column: &str, meaning: &str) -> Option<ColumnDoubt> {
+    let most = values.iter().flatten().copied().fold(0.0, f64::max);
+    let mut cells = 0;
+    for value in values.iter_mut().filter(|value| value.is_some_and(|value| value > ALL)) {
+        *value = None;
+        cells += 1;
+    }
+    let (column, meaning) = (column.to_owned(), meaning.to_owned());
+    (cells > 0).then_some(ColumnDoubt::MoreThanAll { column, meaning, most, cells })
+}
+
+fn rows(
     mapping: &Mapping,
     columns: &Columns,
-    record: &StringRecord,
-    number: usize,
-) -> Result<TableRow, String> {
-    let mut row = TableRow {
-        label: joined(&columns.labels, record).unwrap_or_else(|| format!("row {number}")),
-        group: joined(&columns.groups, record),
-        front: mapping.front.clone(),
-        tiers: mapping.tiers(),
-        ..TableRow::default()
-    };
-    for (entry, column) in mapping.entries.iter().zip(&columns.entries) {
-        let value = match &entry.origin {
-            Origin::Number(number) => Some(*number),
-            Origin::Column(_) => {
-                let cell = column.and_then(|column| record.get(column));
-                figure(cell.unwrap_or_default(), &entry.meaning)?
-            }
+    records: &[StringRecord],
+    figures: &[Figures],
+    reading: &mut TableReading,
+) -> Vec<TableRow> {
+    let mut rows = Vec::new();
+    for (index, record) in records.iter().enumerate() {
+        let mut row = TableRow {
+            label: joined(&columns.labels, record).unwrap_or_else(|| format!("row {}", index + 1)),
+            group: joined(&columns.groups, record),
+            front: mapping.front.clone(),
+            tiers: mapping.tiers(),
+            ..TableRow::default()
         };
-        match (&entry.target, value) {
-            (Target::Row(set), Some(value)) => set(&mut row, value),
-            (Target::Tier(name, set), Some(value)) => {
-                row.tiers.iter_mut().filter(|tier| tier.name == *name).for_each(|tier| set(tier, value));
+        for (entry, figures) in mapping.entries.iter().zip(figures) {
+            if let Some(value) = figures.values[index] {
+                entry.meaning.set(&mut row, value);
             }
-            (_, None) => {}
+        }
+        if row.throughput_per_sec > 0.0 {
+            rows.push(row);
+        } else {
+            let place = figures.iter().position(|figures| figures.name == "qps");
+            let column = place.and_then(|place| columns.entries[place]);
+            let cell = column.and_then(|column| record.get(column)).unwrap_or_default();
+            reading.left_out.push(LeftOut { row: index + 1, cell: cell.to_owned() });
         }
     }
-    Ok(row)
-}
-
-/// A cell as a number of 0 or more; `None` if it is empty.
-fn figure(cell: &str, meaning: &str) -> Result<Option<f64>, String> {
-    if cell.is_empty() {
-        return Ok(None);
-    }
-    let number = cell.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
-    let wrong = || {
-        format!(
-            "`{cell}` in the column mapped to `{meaning}` is not a number of 0 or more; leave it empty if it is unknown"
-        )
-    };
-    number.ok_or_else(wrong).map(Some)
+    rows
 }

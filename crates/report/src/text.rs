@@ -26,7 +26,7 @@ mod verdict;
 pub use ablation::ablation;
 pub use calibration::calibration;
 pub use comparison::comparison;
-pub use explanation::{conclusions, explanation, table_explanation};
+pub use explanation::{conclusions, explanation, table_explanation, table_reading};
 pub use machines::machines;
 pub use profile::{profile, profile_difference};
 pub use tier_rows::tier_rows;

@@ -81,10 +81,29 @@ pub enum Claim {
     MoreLoadGaveMore { per_sec: f64 },
     /// More load was not tried.
     MoreLoadNotTried { fullest: ResourceUse },
-    /// The row has no figure of anything that could be used up.
-    NoFigures,
-    /// Nothing that the row has figures of is used up.
-    Elsewhere { fullest: ResourceUse, per_sec: f64 },
+    /// Throughput followed the load up to the last row with this exponent.
+    StillGrows { exponent: f64 },
+    /// Throughput follows the cores of the machines with this exponent.
+    FollowsCores { exponent: f64 },
+    /// Throughput follows the machines of a tier with this exponent: each is at its end.
+    FollowsInstances { tier: String, exponent: f64 },
+    /// Nothing that the row has figures of is used up; `fullest` is `None` where it has none.
+    NotInTable { fullest: Option<ResourceUse>, load: LoadEffect },
+}
+
+/// What other loads of the same target say of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum LoadEffect {
+    /// More load gave so many requests per second.
+    MoreGaveMore { per_sec: f64 },
+    /// More was not tried, and up to here throughput followed the load with this exponent.
+    StillGrows { exponent: f64 },
+    /// Less load gave as much, or more load no more.
+    Level,
+    /// Less load gave so many requests per second, at least a ninth more.
+    LessGaveMore { per_sec: f64 },
+    /// No other load was tried.
+    Untried,
 }
 
 /// How a row of a table breaks Little's law (Little 1961): N = X·R.
@@ -94,6 +113,13 @@ pub struct LawBreach {
     pub under_way: f64,
     /// N, as the table has it.
     pub connections: f64,
+}
+
+impl LawBreach {
+    /// True for more requests under way than connections. Fewer may be: a client that does not keep its connections busy.
+    pub(crate) fn is_impossible(&self) -> bool {
+        self.under_way > self.connections
+    }
 }
 
 /// How much of a resource was used at the throughput that decides.

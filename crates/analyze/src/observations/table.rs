@@ -9,7 +9,8 @@ use crate::findings::{At, Estimate};
 use crate::hosts::demand::{Demand, Law};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::topology::flow::NO_FLOW;
-use crate::hosts::tracks::NOT_SAMPLED;
+use crate::hosts::tracks::{GENERATOR, NOT_SAMPLED};
+use crate::hosts::utilisation::TIE;
 use crate::{TableRow, TableTier};
 
 /// Fewer rows than these give no interval.
@@ -18,37 +19,38 @@ const MIN_ROWS: usize = 3;
 /// A figure of a tier as a resource: what one machine uses, and what one machine has.
 struct Figure {
     kind: ResourceKind,
-    used: fn(&TableTier) -> Option<f64>,
-    capacity: fn(&TableTier) -> Option<f64>,
+    used: fn(&TableRow, &TableTier) -> Option<f64>,
+    capacity: fn(&TableRow, &TableTier) -> Option<f64>,
 }
 
-const FIGURES: [Figure; 7] = [
-    Figure { kind: ResourceKind::Machine, used: |tier| tier.cpu_ratio, capacity: |_| Some(1.0) },
-    Figure { kind: ResourceKind::Thread, used: |tier| tier.core_ratio, capacity: |_| Some(1.0) },
+const FIGURES: [Figure; 8] = [
+    Figure { kind: ResourceKind::Machine, used: |_, tier| tier.cpu_ratio, capacity: |_, _| Some(1.0) },
+    Figure { kind: ResourceKind::Cpu, used: |_, tier| tier.cores_used, capacity: cores },
+    Figure { kind: ResourceKind::Thread, used: |_, tier| tier.core_ratio, capacity: |_, _| Some(1.0) },
     Figure {
         kind: ResourceKind::BandwidthIn,
-        used: |tier| tier.in_bits_per_sec.filter(|_| has_ways(tier)),
-        capacity: |tier| tier.link_bits_per_sec,
+        used: |_, tier| tier.in_bits_per_sec.filter(|_| has_ways(tier)),
+        capacity: |_, tier| tier.link_bits_per_sec,
     },
     Figure {
         kind: ResourceKind::BandwidthOut,
-        used: |tier| tier.out_bits_per_sec.filter(|_| has_ways(tier)),
-        capacity: |tier| tier.link_bits_per_sec,
+        used: |row, tier| bits_out(row, tier).filter(|_| has_ways(tier)),
+        capacity: |_, tier| tier.link_bits_per_sec,
     },
     Figure {
         kind: ResourceKind::BandwidthBoth,
         used: both_ways,
-        capacity: |tier| tier.link_both_bits_per_sec,
+        capacity: |_, tier| tier.link_both_bits_per_sec,
     },
     Figure {
         kind: ResourceKind::PacketsIn,
-        used: |tier| tier.in_packets_per_sec,
-        capacity: |tier| tier.link_packets_per_sec,
+        used: |_, tier| tier.in_packets_per_sec,
+        capacity: |_, tier| tier.link_packets_per_sec,
     },
     Figure {
         kind: ResourceKind::PacketsOut,
-        used: |tier| tier.out_packets_per_sec,
-        capacity: |tier| tier.link_packets_per_sec,
+        used: |_, tier| tier.out_packets_per_sec,
+        capacity: |_, tier| tier.link_packets_per_sec,
     },
 ];
 
@@ -57,9 +59,30 @@ fn has_ways(tier: &TableTier) -> bool {
     tier.link_bits_per_sec.is_some() || tier.link_both_bits_per_sec.is_none()
 }
 
-fn both_ways(tier: &TableTier) -> Option<f64> {
+fn both_ways(row: &TableRow, tier: &TableTier) -> Option<f64> {
     tier.link_both_bits_per_sec?;
-    Some(tier.in_bits_per_sec? + tier.out_bits_per_sec?)
+    Some(tier.in_bits_per_sec? + bits_out(row, tier)?)
+}
+
+/// What a tier sends: as written; of a table with one tier at least its responses.
+fn bits_out(row: &TableRow, tier: &TableTier) -> Option<f64> {
+    let of_responses = || {
+        let is_all = row.tiers.iter().all(|other| other.name == tier.name || other.name == GENERATOR);
+        let bytes = row.response_bytes.filter(|_| is_all && tier.in_bits_per_sec.is_none())?;
+        Some(8.0 * bytes * row.throughput_per_sec / tier.count())
+    };
+    tier.out_bits_per_sec.or_else(of_responses)
+}
+
+/// The cores of one machine of a tier: as written; of the machines under test, as far as these are of one tier.
+fn cores(row: &TableRow, tier: &TableTier) -> Option<f64> {
+    tier.cores.or_else(|| row.cores.filter(|_| tier.name != GENERATOR))
+}
+
+/// True where the cores in use stop at one, in two rows at least: they are those of one thread.
+fn is_one_core(used: &[Option<f64>]) -> bool {
+    let is_over = used.iter().flatten().any(|used| *used > 1.0 + TIE);
+    !is_over && used.iter().flatten().filter(|used| **used >= 1.0 - TIE).count() > 1
 }
 
 impl<'a> Observations<'a> {
@@ -85,9 +108,16 @@ impl<'a> Observations<'a> {
     }
 
     fn resource(&self, row: usize, tier: &TableTier, figure: &Figure) -> Option<Resource> {
-        let used = |row: &&TableRow| (figure.used)(row.tier(&tier.name)?);
-        let used = self.rows.iter().map(used).collect();
-        let mut resource = Resource::new(figure.kind, (&tier.name, ""), (figure.capacity)(tier), used);
+        let used = |row: &&TableRow| (figure.used)(row, row.tier(&tier.name)?);
+        let used: Vec<Option<f64>> = self.rows.iter().map(used).collect();
+        let capacity = (figure.capacity)(self.rows[row], tier);
+        let (kind, capacity) = match capacity {
+            None if figure.kind == ResourceKind::Cpu && is_one_core(&used) => {
+                (ResourceKind::Thread, Some(1.0))
+            }
+            capacity => (figure.kind, capacity),
+        };
+        let mut resource = Resource::new(kind, (&tier.name, ""), capacity, used);
         resource.demand = self.demand(row, tier, &resource);
         (resource.used[row].is_some() || resource.demand.is_some()).then_some(resource)
     }

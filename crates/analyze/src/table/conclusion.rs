@@ -1,5 +1,6 @@
 //! What rows of a table say together, as data; `report` makes sentences of it.
 
+use super::ladder::RowLadder;
 use super::row::alike;
 use crate::findings::Limit;
 
@@ -29,6 +30,15 @@ pub enum Conclusion {
     /// Several tiers carry through a front what they carry alone, or do not.
     Multiplied(Multiplied),
     Pool(RowsPool),
+    /// How throughput changes with the load, the cores or the instances.
+    Ladder(RowLadder),
+}
+
+impl Conclusion {
+    /// True for what is said of rows that differ by their cores.
+    pub(super) fn is_of_cores(&self) -> bool {
+        matches!(self, Self::CoresHelp { .. } | Self::LinkIsFull { .. } | Self::LimitIsWithin { .. })
+    }
 }
 
 /// Two rows that differ in one figure.

@@ -2,8 +2,9 @@
 
 use super::break_even::{self, BreakEven};
 use super::conclusion::{Conclusion, RowsPool};
+use super::ladder::LadderOf;
 use super::row::{Pair, RowFinding, TableRow, alike, apart};
-use super::{front, growth};
+use super::{front, growth, ladder};
 use crate::findings::{
     Advice, At, Claim, Confidence, Evidence, LawBreach, Limit, Observation, Place, Verdict,
 };
@@ -25,21 +26,32 @@ pub struct TableFindings {
 
 /// What limits each row of a table, and what the rows say together.
 pub fn explain_table(rows: &[TableRow]) -> TableFindings {
-    let lawful: Vec<&TableRow> = rows.iter().filter(|row| breach(row).is_none()).collect();
+    let impossible = |row: &TableRow| breach(row).filter(LawBreach::is_impossible);
+    let lawful: Vec<&TableRow> = rows.iter().filter(|row| impossible(row).is_none()).collect();
     let mut judged =
         (0..lawful.len()).map(|row| verdict::of_row(&Observations::from_table(&lawful, row), row));
     let finding = |row: &TableRow| {
-        let breach = breach(row);
-        let broken = breach.as_ref().map(|breach| unlawful(row, breach));
-        Some(RowFinding { label: row.label.clone(), verdict: broken.or_else(|| judged.next())?, breach })
+        let broken = impossible(row).map(|breach| unlawful(row, &breach));
+        let verdict = broken.or_else(|| judged.next())?;
+        Some(RowFinding { label: row.label.clone(), verdict, breach: breach(row) })
     };
-    concluded(rows, rows.iter().filter_map(finding).collect())
+    let mut found = concluded(rows, rows.iter().filter_map(finding).collect());
+    // What is said of cores with their limit says more than their ladder.
+    let are_cores_judged = found.conclusions.iter().any(Conclusion::is_of_cores);
+    let mut ladders = ladder::ladders(&possible(rows, &found.rows));
+    ladders.retain(|ladder| ladder.of != LadderOf::Cores || !are_cores_judged);
+    found.conclusions.extend(ladders.into_iter().map(Conclusion::Ladder));
+    found
+}
+
+/// The rows that are used for others.
+fn possible<'a>(rows: &'a [TableRow], found: &'a [RowFinding]) -> Vec<Pair<'a>> {
+    rows.iter().zip(found).filter(|(_, finding)| finding.is_possible()).collect()
 }
 
 /// What rows say together of which each is judged.
 pub(super) fn concluded(rows: &[TableRow], found: Vec<RowFinding>) -> TableFindings {
-    let pairs: Vec<Pair<'_>> =
-        rows.iter().zip(&found).filter(|(_, finding)| finding.breach.is_none()).collect();
+    let pairs = possible(rows, &found);
     let break_evens = break_even::break_evens(&pairs);
     let mut conclusions = growth::growth(&pairs);
     conclusions.extend(front::ceilings(&pairs).into_iter().map(Conclusion::Ceiling));
@@ -48,11 +60,11 @@ pub(super) fn concluded(rows: &[TableRow], found: Vec<RowFinding>) -> TableFindi
     TableFindings { rows: found, conclusions, break_evens, uncompared: Vec::new() }
 }
 
-/// How a row breaks Little's law N = X·R, if what is under way by the law differs from its connections by more than 5 %. Rows without
-/// connections or response time cannot be checked.
+/// How a row breaks Little's law N = X·(R + Z), Z being the time that clients wait between requests, if what is under way by the law
+/// differs from its connections by more than 5 %. Rows without connections or response time cannot be checked.
 fn breach(row: &TableRow) -> Option<LawBreach> {
     let connections = row.connections.filter(|connections| *connections > 0.0)?;
-    let under_way = row.throughput_per_sec * row.response_sec?;
+    let under_way = row.throughput_per_sec * (row.response_sec? + row.think_sec.unwrap_or(0.0));
     let is_kept = (under_way / connections - 1.0).abs() <= LITTLE_ERROR;
     (!is_kept).then_some(LawBreach { under_way, connections })
 }

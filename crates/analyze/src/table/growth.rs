@@ -2,12 +2,11 @@
 
 use super::conclusion::{Conclusion, RowEnds, RowPoint};
 use super::front::is_stopped;
+use super::ladder::PROPORTIONAL;
 use super::row::{Pair, TableRow, TableTier, alike, apart};
 use crate::findings::Limit;
 use crate::groups::grouped;
 
-/// Throughput that follows something by this exponent or more follows it in proportion, nearly.
-const PROPORTIONAL: f64 = 0.8;
 /// By more than this exponent, as far from 1 the other way, it follows it more than in proportion.
 const OVERPROPORTIONAL: f64 = 1.0 / PROPORTIONAL;
 /// Throughput that follows something by less than this exponent does not follow it.

@@ -17,8 +17,12 @@ pub struct TableTier {
     /// How many machines or processes play it. Where the table does not say, figures are taken as those of one, and none
     /// are predicted.
     pub instances: Option<f64>,
+    /// Cores of each machine.
+    pub cores: Option<f64>,
     /// CPU used of each machine, 1 being all of it.
     pub cpu_ratio: Option<f64>,
+    /// CPU used of each machine, in cores.
+    pub cores_used: Option<f64>,
     /// CPU used by each process that can use one core at most, 1 being that core.
     pub core_ratio: Option<f64>,
     pub in_bits_per_sec: Option<f64>,
@@ -47,9 +51,13 @@ pub struct TableRow {
     /// Which rows are of the same requests; those of another group cost something else.
     pub group: Option<String>,
     pub throughput_per_sec: f64,
+    /// Requests per second that the load offered, where it did not wait for answers.
+    pub offered_per_sec: Option<f64>,
     /// Connections, or requests under way.
     pub connections: Option<f64>,
     pub response_sec: Option<f64>,
+    /// How long a client waits from an answer to its next request, in seconds.
+    pub think_sec: Option<f64>,
     /// How long the target holds a request by order of the test, in seconds.
     pub held_sec: Option<f64>,
     /// Machines that made the load.
@@ -69,8 +77,16 @@ pub struct RowFinding {
     pub label: String,
     /// What limits it.
     pub verdict: Verdict,
-    /// How it breaks Little's law, if it does; then it says nothing and is not used for other rows.
+    /// How it breaks Little's law, if it does. A row with more under way than connections says nothing and is not used for
+    /// other rows.
     pub breach: Option<LawBreach>,
+}
+
+impl RowFinding {
+    /// False for a row that cannot be as it is written.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.breach.as_ref().is_none_or(|breach| !breach.is_impossible())
+    }
 }
 
 /// True for two figures that cannot be distinguished.
@@ -122,6 +138,6 @@ impl TableRow {
     /// True if it was made with more load than another row.
     pub(crate) fn is_loaded_more_than(&self, other: &Self) -> bool {
         let more = |of: fn(&Self) -> Option<f64>| of(self).zip(of(other)).is_some_and(|(a, b)| a > b);
-        more(|row| row.load_machines) || more(|row| row.connections)
+        more(|row| row.offered_per_sec) || more(|row| row.load_machines) || more(|row| row.connections)
     }
 }

@@ -87,10 +87,12 @@ fn among_rows(ctx: &RuleContext<'_>) -> Option<Decided> {
                 None => all,
             })
         }
-        None => rows::not_pushed(ctx, row).or_else(|| {
+        None => {
             let first = row.present().map(|tier| tier.name.clone()).take(1).collect();
-            rows::pool(ctx, row, first, false)
-        }),
+            rows::not_pushed(ctx, row)
+                .or_else(|| rows::pool(ctx, row, first, false))
+                .or_else(|| rows::followed_by_throughput(ctx, row))
+        }
     };
     found.map(Decided::alone)
 }

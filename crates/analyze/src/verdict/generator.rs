@@ -60,6 +60,14 @@ pub(super) fn host_limited(ctx: &RuleContext<'_>) -> Option<Verdict> {
     Some(full_host(ctx, (resource, share), &rivals))
 }
 
+/// What of the generator's machine a row of a table shows to be used up.
+pub(super) fn row_limited(ctx: &RuleContext<'_>) -> Option<Verdict> {
+    let mut ours = ctx.obs.resources.iter().filter(|resource| resource.host == GENERATOR);
+    let (resource, share) = ours.find_map(|resource| Some((resource, full(ctx, resource)?)))?;
+    let rivals: Vec<&Resource> = ctx.of_target().filter(|other| full(ctx, other).is_some()).collect();
+    Some(Verdict { confidence: Confidence::Inferred, ..full_host(ctx, (resource, share), &rivals) })
+}
+
 fn full_host(ctx: &RuleContext<'_>, (resource, share): (&Resource, f64), rivals: &[&Resource]) -> Verdict {
     let rival = rivals.first().map(|rival| ctx.use_of(rival));
     let rivals: Vec<Candidate> = rivals.iter().map(|rival| nearly(ctx, rival)).collect();

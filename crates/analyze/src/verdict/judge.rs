@@ -37,7 +37,7 @@ pub(crate) fn of_run(case: &Case<'_>, obs: &Observations<'_>) -> Verdict {
 /// The verdict on a row of a table, which has one load and no run.
 pub(crate) fn of_row(obs: &Observations<'_>, row: usize) -> Verdict {
     let ctx = RuleContext { obs, load: row };
-    with_hosts(unexplained(&ctx), &ctx, Ground::Row)
+    generator::row_limited(&ctx).unwrap_or_else(|| with_hosts(unexplained(&ctx), &ctx, Ground::Row))
 }
 
 fn of_target(

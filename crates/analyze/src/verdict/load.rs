@@ -2,13 +2,15 @@
 
 use super::context::RuleContext;
 use super::failures::{failing, failures};
+use super::next::nearly;
 use crate::findings::{
-    Advice, At, Claim, Confidence, Evidence, Knee, Limit, Observation, Place, RampWindow, Steadiness,
-    StepSummary, Verdict,
+    Advice, At, Claim, Confidence, Evidence, Knee, Limit, LoadEffect, Observation, Place, RampWindow,
+    Steadiness, StepSummary, Verdict,
 };
 use crate::hosts::resource::Resource;
 use crate::load::knee::{counts_for_capacity, usable};
 use crate::observations::Case;
+use crate::table::load_effect;
 use plimsoll_stats::ratio;
 
 /// An open loop that is answered at less than this ratio of its rate is not kept up with.
@@ -129,13 +131,13 @@ pub(super) fn plateau(case: &Case<'_>, knee: &Knee) -> Verdict {
 /// A row of a table in which nothing was found.
 pub(super) fn unexplained(ctx: &RuleContext<'_>) -> Verdict {
     let shares = ctx.spent_by_share();
-    let place = ctx.hosts().pop().map_or(Place::Nowhere, Place::host);
-    let (claim, advice, confidence) = match shares.first() {
-        None => (Claim::NoFigures, Advice::AddFigures, Confidence::Unknown),
-        Some((fullest, _)) => {
-            let (fullest, per_sec) = (ctx.use_of(fullest), ctx.throughput());
-            (Claim::Elsewhere { fullest, per_sec }, Advice::LookInto, Confidence::Inferred)
-        }
+    let load = ctx.row_of_table().map_or(LoadEffect::Untried, |row| load_effect(ctx.obs.rows, row));
+    let fullest = shares.first().map(|(fullest, _)| ctx.use_of(fullest));
+    // One tier alone is where it is, or what requests pass on the way to it.
+    let (advice, confidence, place) = match (&fullest, &ctx.hosts()[..]) {
+        (None, _) => (Advice::AddFigures, Confidence::Unknown, Place::Nowhere),
+        (Some(_), [only]) => (Advice::LookInto, Confidence::Inferred, Place::host(*only)),
+        (Some(_), _) => (Advice::LookInto, Confidence::Inferred, Place::Nowhere),
     };
     let of_resource = |(resource, _): &(&Resource, f64)| {
         let used = ctx.use_of(resource);
@@ -144,7 +146,8 @@ pub(super) fn unexplained(ctx: &RuleContext<'_>) -> Verdict {
     Verdict {
         evidence: shares.iter().map(of_resource).collect(),
         advice: vec![advice],
-        claim: Some(claim),
+        claim: Some(Claim::NotInTable { fullest, load }),
+        also: ctx.nearly_full().into_iter().map(|resource| nearly(ctx, resource).suspect(ctx)).collect(),
         ..Verdict::new(Limit::Unknown, place, confidence)
     }
 }

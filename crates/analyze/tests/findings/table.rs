@@ -1,7 +1,8 @@
 //! Verdicts from tables of measurements, made up so that the truth is known.
 
 use plimsoll_analyze::{
-    Conclusion, Confidence, Limit, Place, TableFindings, TableRow, TableTier, explain_table,
+    Claim, Conclusion, Confidence, Limit, LoadEffect, Place, TableFindings, TableRow, TableTier,
+    explain_table,
 };
 
 /// An API measured directly: cores of its machine, CPU and link used, bytes of a response.
@@ -77,7 +78,7 @@ fn timed(connections: f64) -> TableRow {
 }
 
 #[test]
-fn a_row_that_breaks_littles_law_is_named_and_not_used() {
+fn a_row_that_breaks_littles_law_is_named_and_not_used_if_it_cannot_be() {
     let found = explain_table(&[timed(200.0), timed(400.0), timed(100.0)]);
     assert!(found.rows[0].breach.is_none());
     let waiting = found.rows[1].breach.as_ref().unwrap();
@@ -87,22 +88,72 @@ fn a_row_that_breaks_littles_law_is_named_and_not_used() {
     );
     let impossible = found.rows[2].breach.as_ref().unwrap();
     assert!(impossible.under_way > impossible.connections, "{impossible:?}");
-    assert_eq!(limits(&found), [Limit::Cpu, Limit::Unknown, Limit::Unknown]);
-    assert_eq!(found.rows[1].verdict.confidence, Confidence::Unknown);
+    assert_eq!(limits(&found), [Limit::Cpu, Limit::Cpu, Limit::Unknown]);
+    assert_eq!(found.rows[2].verdict.confidence, Confidence::Unknown);
+}
+
+/// A row of so many connections whose requests take so many ms each.
+fn level(connections: f64, cpu_percent: f64, per_sec: f64, response_ms: f64) -> TableRow {
+    TableRow {
+        connections: Some(connections),
+        response_sec: Some(response_ms / 1e3),
+        ..api(8.0, cpu_percent, 90.0, 1_100.0, per_sec)
+    }
+}
+
+#[test]
+fn four_fifths_of_a_cpu_are_full_only_where_throughput_no_longer_grows() {
+    let rows = [level(50.0, 81.0, 9_900.0, 5.0), level(100.0, 82.0, 10_000.0, 10.0)];
+    assert_eq!(limits(&explain_table(&rows)), [Limit::Cpu; 2]);
+    let alone = explain_table(&rows[1..]);
+    assert_eq!(limits(&alone), [Limit::Unknown]);
+    assert_eq!(alone.rows[0].verdict.also[0].limit, Limit::Cpu, "it cannot be ruled out");
 }
 
 #[test]
 fn what_a_broken_row_says_of_a_tier_is_not_believed_in_other_rows() {
-    // 82 % is busy if that is the most the tier was ever seen to use; the row that has more breaks the law.
-    let row = |cpu_percent: f64, response_sec: f64| TableRow {
-        connections: Some(100.0),
-        response_sec: Some(response_sec),
-        ..api(8.0, cpu_percent, 90.0, 1_100.0, 10_000.0)
+    let rows = [level(50.0, 81.0, 9_900.0, 5.0), level(100.0, 82.0, 10_000.0, 10.0)];
+    let with = |last: TableRow| limits(&explain_table(&[&rows[..], &[last]].concat()));
+    assert_eq!(with(level(100.0, 100.0, 10_000.0, 90.0)), [Limit::Cpu, Limit::Cpu, Limit::Unknown]);
+    assert_eq!(with(level(200.0, 100.0, 10_100.0, 20.0)), [Limit::Unknown, Limit::Unknown, Limit::Cpu]);
+}
+
+#[test]
+fn less_load_that_gave_more_is_a_collapse_and_growth_no_limit() {
+    let bare = |connections: f64, per_sec: f64| TableRow {
+        throughput_per_sec: per_sec,
+        connections: Some(connections),
+        ..TableRow::default()
     };
-    let found = explain_table(&[row(82.0, 0.01), row(100.0, 0.09)]);
-    assert_eq!(limits(&found), [Limit::Cpu, Limit::Unknown]);
-    let both = explain_table(&[row(82.0, 0.01), row(100.0, 0.01)]);
-    assert_eq!(both.rows[0].verdict.limit, Limit::Unknown);
+    let found = explain_table(&[bare(1.0, 100.0), bare(8.0, 700.0), bare(64.0, 300.0)]);
+    assert_eq!(limits(&found), [Limit::None, Limit::Unknown, Limit::Unknown]);
+    assert!(matches!(
+        found.rows[2].verdict.claim,
+        Some(Claim::NotInTable { fullest: None, load: LoadEffect::LessGaveMore { per_sec } }) if per_sec == 700.0
+    ));
+    let growing = explain_table(&[bare(1.0, 100.0), bare(8.0, 700.0)]);
+    assert_eq!(limits(&growing), [Limit::None, Limit::None]);
+}
+
+#[test]
+fn a_full_generator_is_the_limit_and_a_core_in_use_a_thread() {
+    let row = |connections: f64, per_sec: f64, generator: f64, cores_used: f64| {
+        let tier = |name: &str| TableTier { name: name.to_owned(), ..TableTier::default() };
+        TableRow {
+            throughput_per_sec: per_sec,
+            connections: Some(connections),
+            tiers: vec![
+                TableTier { cpu_ratio: Some(generator), ..tier("generator") },
+                TableTier { cores_used: Some(cores_used), ..tier("server") },
+            ],
+            ..TableRow::default()
+        }
+    };
+    let made = explain_table(&[row(10.0, 1_000.0, 0.99, 0.3), row(20.0, 1_010.0, 0.98, 0.3)]);
+    assert_eq!(limits(&made), [Limit::Generator; 2]);
+    assert_eq!(made.rows[0].verdict.place, Place::Generator);
+    let served = explain_table(&[row(10.0, 1_000.0, 0.3, 0.99), row(20.0, 1_010.0, 0.3, 1.0)]);
+    assert_eq!(limits(&served), [Limit::Thread; 2]);
 }
 
 #[test]

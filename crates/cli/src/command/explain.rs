@@ -13,23 +13,30 @@ use crate::terminal::print;
 #[command(before_help = "\
 Examples:
   plimsoll explain plimsoll-runs/api-20260101-120000.plimsoll        the verdict again, with everything it rests on
-  plimsoll explain --csv table.csv --map qps=qps --map connections=c --map rt_ms=mean
+  plimsoll explain --csv table.csv                                   columns are recognised by their headers
+  plimsoll explain --csv table.csv --map qps=served --map rt_ms=mean
   plimsoll explain --csv tiers.csv --map qps=qps --map tomcat.instances=tomcats --map tomcat.cpu_percent=cpu \\
       --map nginx.in_mbit=in --map nginx.out_mbit=out --map nginx.link_mbit=1000")]
 #[command(after_help = "\
-Meanings of columns (MEANING=COLUMN; a number in place of a column stands for itself in all rows):
+Meanings of columns (MEANING=COLUMN; a number in place of a column stands for itself in all rows). Columns that are not
+named are recognised by their headers, and the answer begins with what was recognised; `MEANING=` is for none. A unit in a
+cell or a header (µs, k, MB/s, %, cores) counts before that of the meaning's name:
   label                names of rows; several columns are joined: label=phase,note
   group                rows of the same requests; what a request costs is not carried from one group to another
   qps                  requests per second
+  offered              requests per second that the load offered
   connections          connections, or requests under way; with rt_ms each row is checked by Little's law
   rt_ms                mean response time
+  think_ms             how long a client waits from an answer to its next request
   sleep_ms             how long the target delays each request on purpose
   load_machines        machines that made the load
   response_bytes       bytes of a response
   cores                cores of the machines under test
   front                (a name, no column) the tier that passes requests on to those measured alone
   TIER.instances       machines or processes of a tier; 0 where it takes no part
+  TIER.cores           cores of each machine
   TIER.cpu_percent     CPU used of each machine, of all its cores
+  TIER.cpu_cores       CPU used of each machine, in cores; 250 % are 2.5
   TIER.core_percent    CPU used by each process that can use one core at most
   TIER.in_mbit, TIER.out_mbit     Mbit/s into and out of each machine
   TIER.link_mbit       what its link carries each way
@@ -38,13 +45,13 @@ Meanings of columns (MEANING=COLUMN; a number in place of a column stands for it
   TIER.link_packets    what its link carries of them each way
   TIER.qps             requests per second of one of them, measured alone
 
-docs/verdict.md says what follows from which.")]
+The tier `generator` is the machine that makes the load. docs/verdict.md says what follows from which.")]
 pub(crate) struct ExplainArgs {
     /// A run file
     #[arg(required_unless_present = "csv", conflicts_with = "csv")]
     file: Option<PathBuf>,
     /// A table of measurements instead of a run: comma-separated, with a header
-    #[arg(long, value_name = "FILE", requires = "map")]
+    #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// What a column of the table means
     #[arg(long, value_name = "MEANING=COLUMN", requires = "csv")]
@@ -56,9 +63,10 @@ pub(crate) struct ExplainArgs {
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
     if let Some(csv) = &args.csv {
-        let found = explain_table(&read_table(csv, &Mapping::parse(&args.map)?)?);
-        let document = || json::render(&json::TableDocument::new(&found));
-        print(args.json, document, || text::table_explanation(&found))?;
+        let (rows, reading) = read_table(csv, &Mapping::parse(&args.map)?)?;
+        let found = explain_table(&rows);
+        let document = || json::render(&json::TableDocument::new(&found, &reading));
+        print(args.json, document, || text::table_explanation(&found, &reading))?;
     } else if let Some(file) = &args.file {
         let RecordedRun { run, findings, .. } = read_run(file)?;
         let document = || json::render(&json::ExplanationDocument::new(&findings));

@@ -10,7 +10,7 @@ use plimsoll_units::parse_rate;
 
 use crate::args::values;
 use crate::exit::{Exit, UsageError};
-use crate::terminal::print;
+use crate::terminal::{print, remark};
 
 #[derive(Debug, clap::Args)]
 #[command(before_help = "\
@@ -32,7 +32,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_name = "RATE", value_parser = positive_rate)]
     target: f64,
     /// A table of measurements instead of runs: comma-separated, with a header
-    #[arg(long, value_name = "FILE", requires = "map")]
+    #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// What a column of the table means
     #[arg(long, value_name = "MEANING=COLUMN", requires = "csv")]
@@ -81,7 +81,9 @@ pub(crate) fn plan(args: &PlanArgs) -> anyhow::Result<Exit> {
     let observed = match &args.csv {
         Some(csv) => {
             let rows = TableRows { groups: &args.group, max_per_sec: args.rows_to };
-            observe_table_file(csv, &Mapping::parse(&args.map)?, rows)?
+            let (observed, reading) = observe_table_file(csv, &Mapping::parse(&args.map)?, rows)?;
+            text::table_reading(&reading).lines().for_each(remark);
+            observed
         }
         None => observe_run_files(&args.files)?,
     };

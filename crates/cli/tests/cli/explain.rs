@@ -95,15 +95,13 @@ fn every_tier_that_an_author_names_is_found_in_the_row_where_it_limits() {
         format!("{} {}", verdict["limit"].as_str().unwrap(), verdict["where"].as_str().unwrap())
     };
     // Counted from 0 in the order of the file.
-    let expected: [(&[usize], &str); 6] = [
+    let expected: [(&[usize], &str); 5] = [
         // "Not enough load": phase 3 with two Tomcats, phase 4 with eight.
         (&[5, 17], "none "),
         // Phase 2: a Tomcat alone holds 50K at 80 % and more load adds nothing; phases 3 and 4 until nginx's link is full.
         (&[2, 3, 4, 7, 14, 15, 16], "cpu tomcat"),
         // "Past 1500 Mbit/s": 70K and 71K in phases 4 and 5.
         (&[18, 19, 22, 23], "bandwidth nginx"),
-        // One Dubbo holds 29K; with five Redis it queues at 80 %.
-        (&[21, 30, 31], "cpu dubbo"),
         // Redis at 100 %, one to three instances, reading.
         (&[25, 26, 27, 28, 29], "thread redis"),
         // Writing.
@@ -113,8 +111,13 @@ fn every_tier_that_an_author_names_is_found_in_the_row_where_it_limits() {
         rows.iter()
             .for_each(|row| assert_eq!(named(*row), limit, "row {row}: {}", found["rows"][*row]["label"]));
     }
-    // At 100K the author means to add Dubbo next; its CPU is not in that row and comes from what a request costs it.
-    assert_eq!(found["rows"][24]["verdict"]["next_limit"]["where"], "dubbo");
+    // One Dubbo holds 29K at 85 %; with five Redis it queues at 80 %. More load was not tried, so that it is a candidate.
+    for row in [21, 30, 31] {
+        let also = &found["rows"][row]["verdict"]["also"];
+        assert!(also.as_array().unwrap().iter().any(|one| one["where"] == "dubbo"), "row {row}: {also}");
+    }
+    // At 100K the link of nginx carries 94 % of what it can, as far as nothing else was found full in another row.
+    assert_eq!(found["rows"][24]["verdict"]["next_limit"]["where"], "nginx");
 }
 
 #[test]
@@ -139,18 +142,27 @@ fn a_table_reads_as_text_and_what_is_mistyped_is_a_usage_error() {
     let column = bench.expect(2, &["explain", "--csv", &file, "--map", "qps=throughput"]);
     assert!(column.err.contains("through_nginx_qps"), "{}", column.err);
     bench.expect(2, &["explain", "--csv", &file, "--map", "speed=case"]);
-    bench.expect(2, &["explain", "--csv", &file]);
+    std::fs::write(bench.path("names.csv"), "name,colour\na,red\n").unwrap();
+    let nothing = bench.expect(2, &["explain", "--csv", "names.csv"]);
+    assert!(nothing.err.contains("name, colour"), "{}", nothing.err);
     bench.expect(2, &["explain"]);
     bench.expect(1, &["explain", "--csv", "absent.csv", "--map", "qps=x"]);
 }
 
 #[test]
-fn a_cell_that_is_no_number_is_named_with_its_row() {
+fn a_table_is_read_by_its_headers_and_what_is_not_read_is_named() {
     let bench = Bench::new();
-    std::fs::write(bench.path("t.csv"), "qps,cpu\n100,50\n200,much\n").unwrap();
-    let shown =
-        bench.expect(1, &["explain", "--csv", "t.csv", "--map", "qps=qps", "--map", "api.cpu_percent=cpu"]);
-    assert!(shown.err.contains("row 2") && shown.err.contains("much"), "{}", shown.err);
+    let table = "Clients,Requests/sec,Avg latency,API CPU\n1,\"1,000\",1ms,20%\n8,4.0k,2ms,much\n16,-,,\n64,4.1k,15.6ms,97%\n";
+    std::fs::write(bench.path("t.csv"), table).unwrap();
+    let found = bench.expect(0, &["explain", "--csv", "t.csv", "--json"]).json();
+    satisfies(&found, include_str!("../../../../docs/table.schema.json"));
+    let guessed: Vec<String> =
+        found["guessed"].as_array().unwrap().iter().map(|one| one["meaning"].to_string()).collect();
+    assert_eq!(guessed, ["\"qps\"", "\"connections\"", "\"rt_ms\"", "\"api.cpu_percent\""]);
+    assert_eq!(found["left_out"], serde_json::json!([3]));
+    assert!(found["reading"].to_string().contains("much"), "{}", found["reading"]);
+    let verdict = &found["rows"][2]["verdict"];
+    assert_eq!((verdict["limit"].as_str(), verdict["where"].as_str()), (Some("cpu"), Some("api")));
 }
 
 #[test]

@@ -26,6 +26,7 @@ mod network;
 mod plan;
 mod probe;
 mod profile;
+mod published;
 mod recorded;
 mod run;
 mod same_request;

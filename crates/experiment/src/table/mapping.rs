@@ -1,6 +1,9 @@
 //! What the columns of a table mean.
 
-use plimsoll_analyze::{TableRow, TableTier};
+use plimsoll_analyze::{GuessedColumn, TableTier};
+
+use super::guess::guess;
+use super::meaning::Meaning;
 
 /// Why a `--map` is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -9,8 +12,8 @@ pub enum MappingError {
     Form(String),
     #[error("--map `{0}`: no such meaning; plimsoll explain --help lists them")]
     Meaning(String),
-    #[error("no column is mapped to `qps`; add --map qps=COLUMN")]
-    NoThroughput,
+    #[error("no column is known to be the throughput; add --map qps=COLUMN with one of {known}")]
+    NoThroughput { known: String },
     #[error("--map {meaning}={column}: the table has no column `{column}`; it has {known}")]
     Column { meaning: String, column: String, known: String },
 }
@@ -22,23 +25,11 @@ pub(super) enum Origin {
     Number(f64),
 }
 
-/// Puts a figure into a row.
-type SetRow = fn(&mut TableRow, f64);
-/// Puts a figure into a tier of a row.
-type SetTier = fn(&mut TableTier, f64);
-
-/// Where a figure goes.
-#[derive(Debug, Clone)]
-pub(super) enum Target {
-    Row(SetRow),
-    Tier(String, SetTier),
-}
-
-/// One `--map`.
+/// One meaning and its figures.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    pub(super) meaning: String,
-    pub(super) target: Target,
+    pub(super) name: String,
+    pub(super) meaning: Meaning,
     pub(super) origin: Origin,
 }
 
@@ -49,38 +40,8 @@ pub struct Mapping {
     pub(super) groups: Vec<String>,
     pub(super) front: Option<String>,
     pub(super) entries: Vec<Entry>,
-}
-
-const ROW_MEANINGS: [(&str, SetRow); 7] = [
-    ("qps", |row, value| row.throughput_per_sec = value),
-    ("connections", |row, value| row.connections = Some(value)),
-    ("rt_ms", |row, value| row.response_sec = Some(value / 1e3)),
-    ("sleep_ms", |row, value| row.held_sec = Some(value / 1e3)),
-    ("load_machines", |row, value| row.load_machines = Some(value)),
-    ("response_bytes", |row, value| row.response_bytes = Some(value)),
-    ("cores", |row, value| row.cores = Some(value)),
-];
-
-const TIER_MEANINGS: [(&str, SetTier); 11] = [
-    ("instances", |tier, value| tier.instances = Some(value)),
-    ("cpu_percent", |tier, value| tier.cpu_ratio = Some(value / 100.0)),
-    ("core_percent", |tier, value| tier.core_ratio = Some(value / 100.0)),
-    ("in_mbit", |tier, value| tier.in_bits_per_sec = Some(value * 1e6)),
-    ("out_mbit", |tier, value| tier.out_bits_per_sec = Some(value * 1e6)),
-    ("link_mbit", |tier, value| tier.link_bits_per_sec = Some(value * 1e6)),
-    ("link_both_mbit", |tier, value| tier.link_both_bits_per_sec = Some(value * 1e6)),
-    ("in_packets", |tier, value| tier.in_packets_per_sec = Some(value)),
-    ("out_packets", |tier, value| tier.out_packets_per_sec = Some(value)),
-    ("link_packets", |tier, value| tier.link_packets_per_sec = Some(value)),
-    ("qps", |tier, value| tier.alone_per_sec = Some(value)),
-];
-
-fn target(meaning: &str) -> Option<Target> {
-    if let Some((tier, figure)) = meaning.split_once('.') {
-        let known = TIER_MEANINGS.iter().find(|(name, _)| *name == figure).filter(|_| !tier.is_empty())?;
-        return Some(Target::Tier(tier.to_owned(), known.1));
-    }
-    ROW_MEANINGS.iter().find(|(name, _)| *name == meaning).map(|(_, set)| Target::Row(*set))
+    /// Meanings that no column has.
+    absent: Vec<String>,
 }
 
 fn origin(text: &str) -> Origin {
@@ -91,42 +52,89 @@ fn origin(text: &str) -> Origin {
 }
 
 impl Mapping {
-    /// Reads the values of `--map`.
+    /// Reads the values of `--map`. Columns that they do not name are recognised by their headers later; `MEANING=` with no
+    /// column is for a meaning that none has.
     ///
     /// # Errors
-    /// When one of them is not `MEANING=COLUMN`, its meaning is unknown, or none is the throughput.
+    /// When one of them is not `MEANING=COLUMN`, or its meaning is unknown.
     pub fn parse(typed: &[String]) -> Result<Self, MappingError> {
         let mut mapping = Self::default();
         for text in typed {
             let (meaning, column) = text.split_once('=').ok_or_else(|| MappingError::Form(text.clone()))?;
-            match meaning {
-                "label" => mapping.labels.extend(column.split(',').map(str::to_owned)),
-                "group" => mapping.groups.extend(column.split(',').map(str::to_owned)),
-                "front" => mapping.front = Some(column.to_owned()),
-                _ => {
-                    let target = target(meaning).ok_or_else(|| MappingError::Meaning(meaning.to_owned()))?;
-                    mapping.entries.push(Entry {
-                        meaning: meaning.to_owned(),
-                        target,
-                        origin: origin(column),
-                    });
+            mapping.add(meaning, column)?;
+        }
+        Ok(mapping)
+    }
+
+    fn add(&mut self, name: &str, column: &str) -> Result<(), MappingError> {
+        let columns = || column.split(',').filter(|column| !column.is_empty()).map(str::to_owned);
+        match name {
+            "label" => self.labels.extend(columns()),
+            "group" => self.groups.extend(columns()),
+            "front" => self.front = Some(column.to_owned()),
+            _ => {
+                let meaning = Meaning::named(name).ok_or_else(|| MappingError::Meaning(name.to_owned()))?;
+                if !column.is_empty() {
+                    self.entries.push(Entry { name: name.to_owned(), meaning, origin: origin(column) });
                 }
             }
         }
-        if !mapping.entries.iter().any(|entry| entry.meaning == "qps") {
-            return Err(MappingError::NoThroughput);
+        if column.is_empty() {
+            self.absent.push(name.to_owned());
         }
-        Ok(mapping)
+        Ok(())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        let is_named = match name {
+            "label" => !self.labels.is_empty(),
+            "group" => !self.groups.is_empty(),
+            _ => self.entries.iter().any(|entry| entry.name == name),
+        };
+        is_named || self.absent.iter().any(|absent| absent == name)
+    }
+
+    /// True for a column that means something.
+    pub(super) fn uses(&self, column: &str) -> bool {
+        let of_entry = |entry: &Entry| matches!(&entry.origin, Origin::Column(name) if name == column);
+        let is_name = |names: &[String]| names.iter().any(|name| name == column);
+        self.entries.iter().any(of_entry) || is_name(&self.labels) || is_name(&self.groups)
+    }
+
+    /// Adds what headers and cells say of the columns that no `--map` names, and returns it.
+    ///
+    /// # Errors
+    /// When no column is the throughput.
+    pub(super) fn guess(
+        &mut self,
+        names: &[&str],
+        rows: &[Vec<&str>],
+    ) -> Result<Vec<GuessedColumn>, MappingError> {
+        let guesses = guess(names, rows, |meaning| self.has(meaning), |column| self.uses(column));
+        for (meaning, column) in &guesses {
+            match meaning.as_str() {
+                "label" => self.labels.push(column.clone()),
+                "group" => self.groups.push(column.clone()),
+                name => {
+                    let meaning =
+                        Meaning::named(name).ok_or_else(|| MappingError::Meaning(name.to_owned()))?;
+                    let origin = Origin::Column(column.clone());
+                    self.entries.push(Entry { name: name.to_owned(), meaning, origin });
+                }
+            }
+        }
+        if !self.entries.iter().any(|entry| entry.name == "qps") {
+            return Err(MappingError::NoThroughput { known: names.join(", ") });
+        }
+        Ok(guesses.into_iter().map(|(meaning, column)| GuessedColumn { meaning, column }).collect())
     }
 
     /// The tiers that are named, in the order they are, each once.
     pub(super) fn tiers(&self) -> Vec<TableTier> {
         let mut tiers: Vec<TableTier> = Vec::new();
-        for entry in &self.entries {
-            if let Target::Tier(name, _) = &entry.target
-                && !tiers.iter().any(|tier| tier.name == *name)
-            {
-                tiers.push(TableTier { name: name.clone(), ..TableTier::default() });
+        for name in self.entries.iter().filter_map(|entry| entry.meaning.tier()) {
+            if !tiers.iter().any(|tier| tier.name == name) {
+                tiers.push(TableTier { name: name.to_owned(), ..TableTier::default() });
             }
         }
         tiers
@@ -157,6 +165,16 @@ mod tests {
         assert_eq!(parse(&["qps"]).unwrap_err(), MappingError::Form("qps".to_owned()));
         assert_eq!(parse(&["qbs=x"]).unwrap_err(), MappingError::Meaning("qbs".to_owned()));
         assert_eq!(parse(&["db.memory=x"]).unwrap_err(), MappingError::Meaning("db.memory".to_owned()));
-        assert_eq!(parse(&["rt_ms=x"]).unwrap_err(), MappingError::NoThroughput);
+        let mut mapping = parse(&["rt_ms=x"]).unwrap();
+        let known = "x".to_owned();
+        assert_eq!(mapping.guess(&["x"], &[vec!["5"]]).unwrap_err(), MappingError::NoThroughput { known });
+    }
+
+    #[test]
+    fn what_is_typed_overrules_a_guess() {
+        let mut mapping = parse(&["connections=", "qps=slow"]).unwrap();
+        let guessed = mapping.guess(&["clients", "rps", "slow"], &[vec!["1", "20", "10"]]).unwrap();
+        assert_eq!(guessed, []);
+        assert!(mapping.uses("slow") && !mapping.uses("rps"));
     }
 }

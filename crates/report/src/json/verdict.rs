@@ -2,8 +2,8 @@
 //! alone: schemas `plimsoll/explanation/1` and `plimsoll/table/1`.
 
 use plimsoll_analyze::{
-    Demand, Estimate, Evidence, Findings, Held, Knee, Law, LawBreach, NextLimit, Part, Place, Proof,
-    Resource, RowFinding, SloCheck, Suspect, TableFindings, Usl, UslFit, Verdict,
+    Demand, Estimate, Evidence, Findings, GuessedColumn, Held, Knee, Law, LawBreach, NextLimit, Part, Place,
+    Proof, Resource, RowFinding, SloCheck, Suspect, TableFindings, TableReading, Usl, UslFit, Verdict,
 };
 
 use super::document::{Interval, document, each, value};
@@ -250,11 +250,25 @@ document! {
         meaning: String = words::breach_meaning(breach),
     }
 
+    /// A column of a table that was recognised by its header.
+    pub struct GuessedColumnDocument(guess: &GuessedColumn) {
+        /// As `--map` has it: `qps`, `web.cpu_percent`.
+        meaning: String = &guess.meaning,
+        /// The column.
+        column: String = &guess.column,
+    }
+
     /// What was found in a table of measurements.
     #[schemars(title = "A table of measurements, explained by Plimsoll")]
-    pub struct TableDocument(findings: &TableFindings) {
+    pub struct TableDocument(findings: &TableFindings, reading: &TableReading) {
         /// Always `plimsoll/table/1`.
         schema: &'static str = "plimsoll/table/1",
+        /// Columns that were recognised by their headers.
+        guessed: Vec<GuessedColumnDocument> = each(&reading.guessed, GuessedColumnDocument::new),
+        /// How the table was read, in words: columns that were recognised, rows that were left out, cells that are no figure.
+        reading: Vec<String> = words::table_reading(reading),
+        /// The rows without a throughput, from 1; they are not in `rows`.
+        left_out: Vec<usize> = each(&reading.left_out, |row| row.row),
         /// The rows that have a throughput, in the table's order.
         rows: Vec<RowDocument> = each(&findings.rows, RowDocument::new),
         /// What several rows say together, in words.

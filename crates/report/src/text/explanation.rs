@@ -1,6 +1,8 @@
 //! The verdict of a run or of a table again, with everything it rests on.
 
-use plimsoll_analyze::{Demand, Findings, Law, Place, Resource, ResourceKind, RowFinding, TableFindings};
+use plimsoll_analyze::{
+    Demand, Findings, Law, Place, Resource, ResourceKind, RowFinding, TableFindings, TableReading,
+};
 use plimsoll_record::Run;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, share_text, significant};
 
@@ -82,9 +84,25 @@ fn full_at(demand: Demand) -> String {
     }
 }
 
-/// What was found in a table of measurements: each row, then what they say together.
-pub fn table_explanation(findings: &TableFindings) -> String {
-    blocks([findings.rows.iter().map(row_text).collect(), conclusions(findings)])
+/// What was found in a table of measurements: how it was read, each row, then what they say together.
+pub fn table_explanation(findings: &TableFindings, reading: &TableReading) -> String {
+    blocks([table_reading(reading), rows_text(&findings.rows), conclusions(findings)])
+}
+
+/// How a table was read; nothing where every column was named and every cell is a figure.
+pub fn table_reading(reading: &TableReading) -> String {
+    let line = |sentence: &String| wrapped("", "  ", &escape_control(sentence));
+    words::table_reading(reading).iter().map(line).collect()
+}
+
+/// Rows that follow each other with the same verdict are one paragraph.
+fn rows_text(rows: &[RowFinding]) -> String {
+    let is_same = |a: &RowFinding, b: &RowFinding| row_text("", a) == row_text("", b);
+    let label = |rows: &[RowFinding]| match rows {
+        [first, .., last] => format!("{} to {} ({} rows)", first.label, last.label, rows.len()),
+        rows => rows.iter().map(|row| row.label.as_str()).collect(),
+    };
+    rows.chunk_by(is_same).map(|rows| row_text(&label(rows), &rows[0])).collect()
 }
 
 /// What rows say together; nothing if they say nothing.
@@ -93,14 +111,16 @@ pub fn conclusions(findings: &TableFindings) -> String {
     headed("Together the rows say", sentences.iter().map(|line| point(&escape_control(line))).collect())
 }
 
-fn row_text(finding: &RowFinding) -> String {
+fn row_text(label: &str, finding: &RowFinding) -> String {
     let verdict = &finding.verdict;
     let place = match &verdict.place {
         Place::Nowhere => String::new(),
         place => format!(" @ {place}"),
     };
-    let head = format!("{}: {}{place}", finding.label, verdict.limit.name());
-    let said = wrapped("    ", "    ", &escape_control(&words::paragraph(verdict)));
+    let head = format!("{label}: {}{place} [{}]", verdict.limit.name(), verdict.confidence.name());
+    let breach = finding.breach.as_ref().filter(|breach| breach.under_way < breach.connections);
+    let remark = if_known(breach, |breach| format!(" {}", words::idle_connections(breach)));
+    let said = wrapped("    ", "    ", &escape_control(&format!("{}{remark}", words::paragraph(verdict))));
     let advised = words::advice(verdict);
     let advised: String = advised.iter().map(|text| advice("    ", &escape_control(text))).collect();
     wrapped("", "  ", &escape_control(&head)) + &said + &advised

@@ -238,6 +238,6 @@ fn of_tables(verdict: &Verdict, advice: &Advice) -> String {
         }
         Advice::MoreLoad => "repeat the row with more load".to_owned(),
         Advice::AddFigures => "add what the machines used: CPU, link, what a tier serves alone".to_owned(),
-        _ => format!("look into {place}: a database, a cache, a lock or a pool that it waits for"),
+        _ => "look at what the table does not show: a database, a cache, a lock or a pool that requests wait for".to_owned(),
     }
 }

@@ -37,8 +37,10 @@ fn claim_text(verdict: &Verdict, claim: &Claim) -> String {
         | Claim::HeldPool { .. }
         | Claim::MoreLoadGaveMore { .. }
         | Claim::MoreLoadNotTried { .. }
-        | Claim::NoFigures
-        | Claim::Elsewhere { .. } => return table_claim(verdict, claim),
+        | Claim::StillGrows { .. }
+        | Claim::FollowsCores { .. }
+        | Claim::FollowsInstances { .. }
+        | Claim::NotInTable { .. } => return table_claim(verdict, claim),
         Claim::Cpu { .. }
         | Claim::NetworkCore { .. }
         | Claim::AllowedCores { .. }

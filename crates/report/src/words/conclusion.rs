@@ -1,10 +1,10 @@
 //! What rows of a table say together, a sentence each.
 
 use plimsoll_analyze::{
-    BreakEven, Ceiling, Conclusion, Limit, Multiplied, MultipliedRow, RowEnds, RowName, RowPoint, RowsPool,
-    TableFindings, TriedRow,
+    BreakEven, Ceiling, Conclusion, Estimate, LadderOf, LadderPoint, LadderShape, Limit, Multiplied,
+    MultipliedRow, RowEnds, RowLadder, RowName, RowPoint, RowsPool, TableFindings, TriedRow, Usl,
 };
-use plimsoll_units::{bytes_text, count_text, duration_text, grouped};
+use plimsoll_units::{bytes_text, count_text, duration_text, grouped, significant};
 
 use super::phrase::joined;
 use crate::amount::{if_known, list, range};
@@ -49,7 +49,53 @@ fn sentence(conclusion: &Conclusion) -> String {
         Conclusion::Ceiling(ceiling) => ceiling_text(ceiling),
         Conclusion::Multiplied(multiplied) => multiplied_text(multiplied),
         Conclusion::Pool(pool) => pool_text(pool),
+        Conclusion::Ladder(ladder) => ladder_text(ladder),
     }
+}
+
+/// What a ladder is of, with a number of it.
+fn ladder_of(of: &LadderOf, load: f64) -> String {
+    match of {
+        LadderOf::Connections => format!("{} connections", significant(load)),
+        LadderOf::Offered => format!("{} requests/s offered", count_text(load)),
+        LadderOf::LoadMachines => format!("{} load machines", significant(load)),
+        LadderOf::Cores => format!("{} cores", significant(load)),
+        LadderOf::Instances(tier) => format!("{} of {tier}", significant(load)),
+    }
+}
+
+fn ladder_text(ladder: &RowLadder) -> String {
+    let point = |point: &LadderPoint| {
+        format!("{} requests/s with {}", count_text(point.per_sec), ladder_of(&ladder.of, point.load))
+    };
+    let group = if_known(ladder.group.as_ref(), |group| format!("{group}: "));
+    let (first, best, last) = (point(&ladder.first), point(&ladder.best), point(&ladder.last));
+    let exponent = format!("exponent {:.2}", ladder.exponent);
+    let course = match ladder.shape {
+        LadderShape::Rising => {
+            format!("throughput grows up to the last row, from {first} to {last} ({exponent})")
+        }
+        LadderShape::Plateau => {
+            format!("throughput grows from {first} to {best} and no further: {last} ({exponent})")
+        }
+        LadderShape::Collapse => format!("throughput falls: from {best} to {last}"),
+    };
+    format!("{group}{course}.{}", if_known(ladder.usl.as_ref(), usl_text))
+}
+
+/// A fitted law, with what its serial part allows.
+fn usl_text(usl: &Usl) -> String {
+    let of = |estimate: Estimate| {
+        let bounds = |(low, high)| format!(" ({} to {})", significant(low), significant(high));
+        format!("{}{}", significant(estimate.value), if_known(estimate.interval, bounds))
+    };
+    format!(
+        " The Universal Scalability Law fits with γ = {}, α = {}, β = {}, R² = {:.3}.",
+        of(usl.gamma),
+        of(usl.alpha),
+        of(usl.beta),
+        usl.r_squared
+    )
 }
 
 fn cores(point: &RowPoint) -> String {

@@ -1,6 +1,6 @@
 //! What was found in a row of a table, in a paragraph.
 
-use plimsoll_analyze::{Claim, LawBreach, Verdict};
+use plimsoll_analyze::{Claim, LawBreach, LoadEffect, ResourceUse, Verdict};
 use plimsoll_units::{count_text, grouped, share_text, significant};
 
 use super::phrase::{each_of, joined, resource_name};
@@ -29,17 +29,21 @@ pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> String {
             format!("nothing yet: with more load the same machines gave {} requests/s.", count_text(*per_sec))
         }
         Claim::MoreLoadNotTried { fullest } => format!(
-            "nothing in the table: {} was the fullest with {}, and more load was not tried.",
+            "not known to be reached: {} was the fullest with {}, and more load was not tried.",
             resource_name(&fullest.resource),
             share_text(fullest.share)
         ),
-        Claim::NoFigures => "not known: the table has no resource that this row could use up.".to_owned(),
-        Claim::Elsewhere { fullest, per_sec } => format!(
-            "not the CPU and not the link: {} is the fullest with {}. What stops {} requests/s is within {place} or behind it.",
-            resource_name(&fullest.resource),
-            share_text(fullest.share),
-            count_text(*per_sec)
+        Claim::StillGrows { exponent } => format!(
+            "nothing yet: throughput still grew with the load (exponent {exponent:.2}), and more was not tried."
         ),
+        Claim::FollowsCores { exponent } => format!(
+            "the CPU: throughput follows the number of cores (exponent {exponent:.2}). How busy they are, the table does not say."
+        ),
+        Claim::FollowsInstances { tier, exponent } => format!(
+            "throughput follows the number of {tier} (exponent {exponent:.2}), so that each of them is at its end. Which of its \
+             resources is full, the table does not say."
+        ),
+        Claim::NotInTable { fullest, load } => not_in_table(fullest.as_ref(), *load),
         _ => String::new(),
     }
 }
@@ -49,6 +53,16 @@ fn unlawful(breach: &LawBreach, per_sec: f64) -> String {
         "this row breaks Little's law and is not used: {} requests/s × the response time are {} under way, against {} \
          connections; {}.",
         count_text(per_sec),
+        significant(breach.under_way),
+        significant(breach.connections),
+        breach_meaning(breach)
+    )
+}
+
+/// Connections that requests keep busy only in part, in a sentence.
+pub(crate) fn idle_connections(breach: &LawBreach) -> String {
+    format!(
+        "By Little's law {} requests were under way on {} connections: {}.",
         significant(breach.under_way),
         significant(breach.connections),
         breach_meaning(breach)
@@ -78,4 +92,31 @@ fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> String {
         each_of(tiers),
         significant(workers)
     )
+}
+
+fn not_in_table(fullest: Option<&ResourceUse>, load: LoadEffect) -> String {
+    let grown = match load {
+        LoadEffect::Level => "throughput no longer grows with the load, and ",
+        LoadEffect::LessGaveMore { per_sec } => {
+            return format!(
+                "throughput collapses: less load gave {} requests/s, and {}.",
+                count_text(per_sec),
+                nothing_full(fullest)
+            );
+        }
+        LoadEffect::MoreGaveMore { .. } | LoadEffect::StillGrows { .. } | LoadEffect::Untried => "",
+    };
+    format!("not known: {grown}{}.", nothing_full(fullest))
+}
+
+/// What a table shows of resources of which none is full. Nothing is ruled out that it does not show.
+fn nothing_full(fullest: Option<&ResourceUse>) -> String {
+    match fullest {
+        None => "the table says of no resource how much of it is used".to_owned(),
+        Some(fullest) => format!(
+            "no resource in the table is full: {} is the fullest with {}",
+            resource_name(&fullest.resource),
+            share_text(fullest.share)
+        ),
+    }
 }

@@ -1,6 +1,6 @@
 //! The JSON document and its published schema.
 
-use plimsoll_analyze::{TableRow, explain_table};
+use plimsoll_analyze::{TableReading, TableRow, explain_table};
 use plimsoll_report::json;
 
 use super::hosts;
@@ -41,8 +41,10 @@ fn every_explanation_satisfies_the_published_schema() {
     let table = jsonschema::validator_for(&json::schema_of::<json::TableDocument>()).unwrap();
     let row = TableRow { label: "a".to_owned(), throughput_per_sec: 100.0, ..TableRow::default() };
     let found = explain_table(&[row]);
-    let mut value: serde_json::Value =
-        serde_json::from_str(&json::render(&json::TableDocument::new(&found)).unwrap()).unwrap();
+    let mut value: serde_json::Value = serde_json::from_str(
+        &json::render(&json::TableDocument::new(&found, &TableReading::default())).unwrap(),
+    )
+    .unwrap();
     assert!(table.is_valid(&value), "{value:#}");
     value["rows"][0]["verdict"]["limit"] = 7.into();
     assert!(!table.is_valid(&value));

@@ -6,9 +6,6 @@ use crate::hosts::utilisation::TIE;
 use crate::table::{alone, apart, together_per_sec};
 use crate::verdict::context::RuleContext;
 
-/// Throughput that is higher by this part is more, as in a ladder.
-const MORE: f64 = 1.05;
-
 /// The tiers of a row that were measured alone.
 pub(crate) struct Alone {
     pub(crate) tiers: Vec<String>,
@@ -23,27 +20,6 @@ impl Alone {
         let together_per_sec = together_per_sec(row);
         (together_per_sec > 0.0).then_some(Self { tiers, together_per_sec })
     }
-}
-
-/// The throughput of a row with more load on the same machines that gave more.
-pub(crate) fn gained_per_sec(ctx: &RuleContext<'_>, row: &TableRow) -> Option<f64> {
-    let gave = with_more_load(ctx, row).map(|other| other.throughput_per_sec);
-    gave.into_iter().find(|per_sec| *per_sec >= MORE * row.throughput_per_sec)
-}
-
-/// True if more load was tried, or less gave as much.
-pub(crate) fn is_pushed(ctx: &RuleContext<'_>, row: &TableRow) -> bool {
-    let gave_as_much = |other: &&&TableRow| {
-        row.is_same_target(other)
-            && row.is_loaded_more_than(other)
-            && row.throughput_per_sec < MORE * other.throughput_per_sec
-    };
-    with_more_load(ctx, row).next().is_some() || ctx.obs.rows.iter().any(|other| gave_as_much(&other))
-}
-
-fn with_more_load<'a>(ctx: &RuleContext<'a>, row: &'a TableRow) -> impl Iterator<Item = &'a TableRow> {
-    let rows = ctx.obs.rows.iter().copied();
-    rows.filter(|other| row.is_same_target(other) && other.is_loaded_more_than(row))
 }
 
 /// Requests that a tier holds at once in a row: what it carries, alone if that is known, times the time it holds each.

@@ -2,14 +2,15 @@
 //!
 //! Conditions: tiers that were measured alone carry 95 % of that together, or what is in front of them does not let them;
 //! throughput times the time that requests are held is the same at another time (Little 1961); more load on the same machines
-//! gave 5 % more, or was not tried.
+//! gave 5 % more, or was not tried; throughput follows the cores, or the machines of a tier, and no figure says what they use.
 
 use crate::TableRow;
-use crate::findings::{Advice, Claim, Limit, Observation, Place};
-use crate::table::UNNAMED;
+use crate::findings::{Advice, Claim, Limit, LoadEffect, Observation, Place};
+use crate::table::{LadderOf, PROPORTIONAL, UNNAMED, followed, load_effect};
 use crate::verdict::candidate::Candidate;
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::rows::{Alone, gained_per_sec, held_workers, is_pushed};
+use crate::verdict::facts::rows::{Alone, held_workers};
+use crate::verdict::next::nearly;
 
 /// The tier in front of those that were measured alone.
 pub(crate) fn front(ctx: &RuleContext<'_>, row: &TableRow, alone: Alone) -> Candidate {
@@ -59,14 +60,42 @@ pub(crate) fn pool(
     })
 }
 
-/// More load gave more; or it was not tried, and nothing is used up.
+/// More load gave more; or it was not tried, and nothing is used up. What is nearly so may be the limit all the same.
 pub(crate) fn not_pushed(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
-    let not_tried = || {
-        let (fullest, _) = ctx.spent_by_share().into_iter().next()?;
-        let is_tried = row.load_machines.is_none() || is_pushed(ctx, row);
-        (!is_tried).then(|| Claim::MoreLoadNotTried { fullest: ctx.use_of(fullest) })
+    let claim = match load_effect(ctx.obs.rows, row) {
+        LoadEffect::MoreGaveMore { per_sec } => Claim::MoreLoadGaveMore { per_sec },
+        LoadEffect::StillGrows { exponent } => Claim::StillGrows { exponent },
+        LoadEffect::Untried if row.load_machines.is_some() => {
+            let (fullest, _) = ctx.spent_by_share().into_iter().next()?;
+            Claim::MoreLoadNotTried { fullest: ctx.use_of(fullest) }
+        }
+        LoadEffect::Untried | LoadEffect::Level | LoadEffect::LessGaveMore { .. } => return None,
     };
-    let gained = gained_per_sec(ctx, row).map(|per_sec| Claim::MoreLoadGaveMore { per_sec });
-    let claim = gained.or_else(not_tried)?;
-    Some(Candidate { advice: vec![Advice::MoreLoad], ..Candidate::new(Limit::None, Place::Nowhere, claim) })
+    let is_untried = matches!(claim, Claim::MoreLoadNotTried { .. });
+    let near = if is_untried { ctx.nearly_full() } else { Vec::new() };
+    Some(Candidate {
+        alternatives: near.into_iter().map(|resource| nearly(ctx, resource)).collect(),
+        advice: vec![Advice::MoreLoad],
+        ..Candidate::new(Limit::None, Place::Nowhere, claim)
+    })
+}
+
+/// Throughput follows the cores of the machines under test, or the machines of a tier, of which no figure says what they use.
+pub(crate) fn followed_by_throughput(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
+    let (of, exponent) = followed(ctx.obs.rows, row).filter(|(_, exponent)| *exponent >= PROPORTIONAL)?;
+    if ctx.is_cpu_known() {
+        return None;
+    }
+    let only = match &row.tiers[..] {
+        [tier] => Place::host(tier.name.clone()),
+        _ => Place::Nowhere,
+    };
+    let (limit, place, claim) = match of {
+        LadderOf::Cores => (Limit::Cpu, only, Claim::FollowsCores { exponent }),
+        LadderOf::Instances(tier) => {
+            (Limit::Unknown, Place::host(tier.clone()), Claim::FollowsInstances { tier, exponent })
+        }
+        LadderOf::Connections | LadderOf::Offered | LadderOf::LoadMachines => return None,
+    };
+    Some(Candidate { advice: vec![Advice::AddFigures], ..Candidate::new(limit, place, claim) })
 }

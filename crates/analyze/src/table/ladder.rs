@@ -1,0 +1,268 @@
+//! Rows of one target under different loads: whether throughput grows with the load, stands, or falls.
+
+use plimsoll_stats::usl::{self, Point, UslFit};
+
+use super::row::{Pair, TableRow, apart};
+use crate::findings::LoadEffect;
+use crate::groups::grouped;
+
+/// Throughput that is higher by this factor is more, as in a ladder of steps.
+const MORE: f64 = 1.05;
+/// Throughput still grows with the load if it follows it with this exponent or more: twice the load gives a fifth more.
+const GROWS: f64 = 0.25;
+/// Throughput collapsed if it is this part or less of what less load gave.
+const COLLAPSED: f64 = 0.9;
+/// Throughput follows a resource in proportion, nearly, from this exponent on.
+pub(crate) const PROPORTIONAL: f64 = 0.8;
+/// Fewer rows are no ladder.
+const MIN_ROWS: usize = 3;
+
+/// What the rows of a ladder differ by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LadderOf {
+    Connections,
+    /// Requests per second that were offered.
+    Offered,
+    LoadMachines,
+    Cores,
+    /// Machines or processes of the tier of this name.
+    Instances(String),
+}
+
+/// How throughput changes along a ladder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LadderShape {
+    Rising,
+    Plateau,
+    Collapse,
+}
+
+/// The rows of one target under different loads, together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RowLadder {
+    pub of: LadderOf,
+    /// The rows of the same requests that it is of, if they have a name.
+    pub group: Option<String>,
+    pub shape: LadderShape,
+    pub first: LadderPoint,
+    pub best: LadderPoint,
+    pub last: LadderPoint,
+    /// e = ln(X/X₁)/ln(N/N₁) of the last row against the best one of less load.
+    pub exponent: f64,
+    /// The Universal Scalability Law of six rows or more, where it fits.
+    pub usl: Option<usl::Usl>,
+}
+
+/// A load and its throughput.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LadderPoint {
+    pub load: f64,
+    pub per_sec: f64,
+}
+
+/// A figure that a ladder can be of.
+type Figure = dyn Fn(&TableRow) -> Option<f64>;
+
+impl LadderOf {
+    fn figure(&self) -> Box<Figure> {
+        match self.clone() {
+            Self::Connections => Box::new(|row| row.connections),
+            Self::Offered => Box::new(|row| row.offered_per_sec),
+            Self::LoadMachines => Box::new(|row| row.load_machines),
+            Self::Cores => Box::new(|row| row.cores),
+            Self::Instances(tier) => {
+                Box::new(move |row| row.tiers.iter().find(|one| one.name == tier)?.instances)
+            }
+        }
+    }
+
+    /// All that rows of a table can differ by.
+    fn all(rows: &[&TableRow]) -> Vec<Self> {
+        let tiers = rows.first().into_iter().flat_map(|row| &row.tiers);
+        let tiers = tiers.filter(|tier| tier.instances.is_some());
+        let of_load = [Self::Offered, Self::Connections, Self::LoadMachines, Self::Cores];
+        of_load.into_iter().chain(tiers.map(|tier| Self::Instances(tier.name.clone()))).collect()
+    }
+
+    fn is_load(&self) -> bool {
+        matches!(self, Self::Connections | Self::Offered | Self::LoadMachines)
+    }
+
+    /// True for two rows that are the same but for this.
+    fn is_all(&self, a: &TableRow, b: &TableRow) -> bool {
+        let without = |row: &TableRow| {
+            let mut row = TableRow { label: String::new(), tiers: Vec::new(), ..row.clone() };
+            row.throughput_per_sec = 0.0;
+            row.response_sec = None;
+            match self {
+                Self::Offered => (row.offered_per_sec, row.connections) = (None, None),
+                Self::Connections => row.connections = None,
+                // More machines make the load of more connections.
+                Self::LoadMachines => (row.load_machines, row.connections) = (None, None),
+                Self::Cores => row.cores = None,
+                Self::Instances(_) => {}
+            }
+            row
+        };
+        let tiers = |row: &TableRow| -> Vec<(String, Option<f64>)> {
+            let of = |name: &str| matches!(self, Self::Instances(tier) if tier == name);
+            row.tiers
+                .iter()
+                .map(|tier| (tier.name.clone(), tier.instances.filter(|_| !of(&tier.name))))
+                .collect()
+        };
+        without(a) == without(b) && tiers(a) == tiers(b)
+    }
+}
+
+/// The exponent with which throughput follows a figure from one row to another that has more of it.
+fn exponent(figure: &Figure, less: &TableRow, more: &TableRow) -> Option<f64> {
+    let (a, b) = (figure(less)?, figure(more)?);
+    let is_known = a > 0.0 && b > a;
+    is_known.then(|| (more.throughput_per_sec / less.throughput_per_sec).ln() / (b / a).ln())
+}
+
+/// What the other loads of a target say of one of its rows.
+pub(crate) fn load_effect(rows: &[&TableRow], row: &TableRow) -> LoadEffect {
+    let others = || rows.iter().copied().filter(|other| row.is_same_target(other));
+    let best = |rows: Vec<&TableRow>| {
+        rows.into_iter().max_by(|a, b| a.throughput_per_sec.total_cmp(&b.throughput_per_sec)).cloned()
+    };
+    let more = best(others().filter(|other| other.is_loaded_more_than(row)).collect());
+    let less = best(others().filter(|other| row.is_loaded_more_than(other)).collect());
+    let here = row.throughput_per_sec;
+    if let Some(more) = more.as_ref().filter(|more| more.throughput_per_sec >= MORE * here) {
+        return LoadEffect::MoreGaveMore { per_sec: more.throughput_per_sec };
+    }
+    let Some(less) = less else {
+        return if more.is_some() { LoadEffect::Level } else { LoadEffect::Untried };
+    };
+    if here <= COLLAPSED * less.throughput_per_sec {
+        return LoadEffect::LessGaveMore { per_sec: less.throughput_per_sec };
+    }
+    let loads = [LadderOf::Offered, LadderOf::Connections, LadderOf::LoadMachines];
+    let grows = loads.iter().find_map(|of| exponent(&*of.figure(), &less, row));
+    match grows.filter(|exponent| *exponent >= GROWS && more.is_none()) {
+        Some(exponent) => LoadEffect::StillGrows { exponent },
+        None => LoadEffect::Level,
+    }
+}
+
+/// What throughput of a row follows, where rows differ by nothing but cores or the instances of a tier, and the highest exponent that it
+/// may follow it with.
+pub(crate) fn followed(rows: &[&TableRow], row: &TableRow) -> Option<(LadderOf, f64)> {
+    let exponent_of = |of: LadderOf| {
+        let figure = of.figure();
+        let here = figure(row)?;
+        let is_less =
+            |other: &&TableRow| figure(other).is_some_and(|other| here > other && apart(here, other));
+        let others = rows.iter().copied().filter(|other| of.is_all(row, other)).filter(is_less);
+        let next = others.max_by(|a, b| figure(a).unwrap_or(0.0).total_cmp(&figure(b).unwrap_or(0.0)))?;
+        // Throughput that is 5 % off shifts the exponent by as much.
+        let off = MORE.ln() / (here / figure(next)?).ln();
+        Some((of, exponent(&*figure, next, row)? + off))
+    };
+    LadderOf::all(rows).into_iter().filter(|of| !of.is_load()).find_map(exponent_of)
+}
+
+/// The ladders of a table.
+pub(super) fn ladders(pairs: &[Pair<'_>]) -> Vec<RowLadder> {
+    let rows: Vec<&TableRow> = pairs.iter().map(|(row, _)| *row).collect();
+    let of_kind = |of: LadderOf| {
+        let groups = grouped(rows.iter().copied(), |a, b| of.is_all(a, b));
+        groups.iter().filter_map(|rows| ladder(&of, rows)).collect::<Vec<_>>()
+    };
+    LadderOf::all(&rows).into_iter().flat_map(of_kind).collect()
+}
+
+fn ladder(of: &LadderOf, rows: &[&TableRow]) -> Option<RowLadder> {
+    let figure = of.figure();
+    let point = |row: &&TableRow| Some(LadderPoint { load: figure(row)?, per_sec: row.throughput_per_sec });
+    let mut points: Vec<LadderPoint> =
+        rows.iter().filter_map(point).filter(|point| point.load > 0.0).collect();
+    points.sort_by(|a, b| a.load.total_cmp(&b.load));
+    points.dedup_by(|next, kept| next.load == kept.load);
+    let (last, before) = points.split_last().filter(|_| points.len() >= MIN_ROWS)?;
+    let by_throughput = |a: &&LadderPoint, b: &&LadderPoint| a.per_sec.total_cmp(&b.per_sec);
+    let lower = before.iter().max_by(by_throughput)?;
+    let exponent = (last.per_sec / lower.per_sec).ln() / (last.load / lower.load).ln();
+    let shape = if last.per_sec <= COLLAPSED * lower.per_sec {
+        LadderShape::Collapse
+    } else if exponent >= GROWS {
+        LadderShape::Rising
+    } else {
+        LadderShape::Plateau
+    };
+    let sizes: Vec<Point> = points
+        .iter()
+        .map(|point| Point { size: point.load, throughput: point.per_sec, interval: None })
+        .collect();
+    let usl = match usl::fit(&sizes) {
+        UslFit::Fitted(usl) if *of != LadderOf::Offered => Some(usl),
+        _ => None,
+    };
+    let (first, best) = (*points.first()?, *points.iter().max_by(by_throughput)?);
+    Some(RowLadder {
+        of: of.clone(),
+        group: rows[0].group.clone(),
+        shape,
+        first,
+        best,
+        last: *last,
+        exponent,
+        usl,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(loads: &[(f64, f64)]) -> Vec<TableRow> {
+        let row = |(connections, throughput_per_sec): &(f64, f64)| TableRow {
+            throughput_per_sec: *throughput_per_sec,
+            connections: Some(*connections),
+            ..TableRow::default()
+        };
+        loads.iter().map(row).collect()
+    }
+
+    fn effects(loads: &[(f64, f64)]) -> Vec<LoadEffect> {
+        let rows = rows(loads);
+        let all: Vec<&TableRow> = rows.iter().collect();
+        rows.iter().map(|row| load_effect(&all, row)).collect()
+    }
+
+    #[test]
+    fn a_row_is_judged_by_what_other_loads_gave() {
+        let effects = effects(&[(1.0, 100.0), (10.0, 800.0), (20.0, 810.0), (40.0, 500.0)]);
+        assert_eq!(effects[0], LoadEffect::MoreGaveMore { per_sec: 810.0 });
+        assert_eq!(effects[1..3], [LoadEffect::Level; 2]);
+        assert_eq!(effects[3], LoadEffect::LessGaveMore { per_sec: 810.0 });
+    }
+
+    #[test]
+    fn the_last_row_of_a_ladder_may_still_grow() {
+        assert!(
+            matches!(effects(&[(1.0, 100.0), (2.0, 190.0)])[1], LoadEffect::StillGrows { exponent } if exponent > 0.9)
+        );
+        assert_eq!(effects(&[(1.0, 100.0)]), [LoadEffect::Untried]);
+    }
+
+    #[test]
+    fn throughput_that_follows_the_cores_is_found() {
+        let row = |cores: f64, per_sec: f64| TableRow {
+            throughput_per_sec: per_sec,
+            cores: Some(cores),
+            ..TableRow::default()
+        };
+        let rows = [row(1.0, 100.0), row(2.0, 195.0), row(4.0, 200.0)];
+        let all: Vec<&TableRow> = rows.iter().collect();
+        assert_eq!(followed(&all, &rows[0]), None);
+        assert!(
+            followed(&all, &rows[1])
+                .is_some_and(|(of, exponent)| of == LadderOf::Cores && exponent >= PROPORTIONAL)
+        );
+        assert!(followed(&all, &rows[2]).is_some_and(|(_, exponent)| exponent < 0.2));
+    }
+}

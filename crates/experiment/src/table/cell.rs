@@ -1,0 +1,177 @@
+//! One cell of a table as a number with its unit, as people write them: `~12K`, `33.5k req/s`, `6.97ms`, `1,516.639`, `64 * 4`,
+//! `2804 (-5%)`, `67.04 ms / 110.88 ms`.
+
+use super::unit::{self, Unit};
+
+/// A number and the unit that stands after it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cell {
+    pub(super) number: f64,
+    /// `None` where nothing stands after the number.
+    pub(super) unit: Option<Unit>,
+}
+
+/// Why a cell is not a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoNumber {
+    /// Nothing was measured: it is empty, or a dash.
+    Empty,
+    /// From one number to another, far from it.
+    Range,
+    /// Its unit is of something else than the meaning of its column.
+    Unit,
+    Other,
+}
+
+/// What people write where nothing was measured.
+const NOTHING: [&str; 8] = ["", "-", "–", "—", "n/a", "na", "null", "?"];
+/// What people write before a number that is not exact.
+const ABOUT: [char; 7] = ['~', '≈', '≥', '≤', '>', '<', '*'];
+/// Marks of footnotes after a number.
+const MARKS: [char; 4] = ['*', '†', '‡', '¹'];
+/// What stands between the ends of a range.
+const DASHES: [char; 3] = ['-', '–', '—'];
+/// The ends of a range that counts as one number.
+const NARROW: f64 = 1.1;
+/// What separates groups of digits, besides a comma and a point.
+const SPACES: [char; 5] = [' ', '\u{a0}', '\u{202f}', '\'', '_'];
+
+impl Cell {
+    /// Reads a cell. Of several figures separated by ` / ` it is the first, and what stands in parentheses is left out.
+    pub(super) fn parse(text: &str) -> Result<Self, NoNumber> {
+        let text = text.trim();
+        if NOTHING.contains(&text.to_lowercase().as_str()) {
+            return Err(NoNumber::Empty);
+        }
+        let first = text.split(" / ").next().unwrap_or(text);
+        let first = first.split('(').next().unwrap_or(first);
+        let first = first.trim().trim_start_matches(ABOUT).trim_end_matches(MARKS).trim();
+        factors(without_letter(first))
+    }
+}
+
+/// Levels of a load are written `c32` too.
+fn without_letter(text: &str) -> &str {
+    let level =
+        text.strip_prefix('c').filter(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()));
+    level.unwrap_or(text)
+}
+
+/// The product of numbers, as in `64 * 4` threads; most cells are one.
+fn factors(text: &str) -> Result<Cell, NoNumber> {
+    let parts: Vec<&str> = text.split(['*', '×']).collect();
+    let cells: Vec<Cell> = parts.iter().map(|part| quantity(part.trim())).collect::<Result<_, _>>()?;
+    let number = cells.iter().map(|cell| cell.number).product();
+    let unit = cells.iter().find_map(|cell| cell.unit);
+    Ok(Cell { number, unit })
+}
+
+fn quantity(text: &str) -> Result<Cell, NoNumber> {
+    let is_of_number =
+        |letter: char| letter.is_ascii_digit() || letter == '.' || letter == ',' || SPACES.contains(&letter);
+    let end = text.find(|letter| !is_of_number(letter)).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    if !digits.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.') {
+        return Err(NoNumber::Other);
+    }
+    let number = number(digits.trim()).ok_or(NoNumber::Other)?;
+    let rest = rest.trim();
+    if rest.is_empty() {
+        return Ok(Cell { number, unit: None });
+    }
+    if let Some(end) = rest.strip_prefix(DASHES) {
+        return range(number, quantity(end.trim())?);
+    }
+    let unit = unit::read(rest).ok_or(NoNumber::Other)?;
+    Ok(Cell { number: number * unit.multiple, unit: unit.unit })
+}
+
+/// The middle of a range whose ends differ by no more than what a measurement is off by.
+fn range(low: f64, high: Cell) -> Result<Cell, NoNumber> {
+    let is_narrow = low <= high.number && high.number <= NARROW * low;
+    is_narrow.then_some(Cell { number: low.midpoint(high.number), ..high }).ok_or(NoNumber::Range)
+}
+
+/// Digits with separators. A single point is decimal; a comma is decimal only if it does not separate groups of three.
+fn number(digits: &str) -> Option<f64> {
+    let digits: String = digits.chars().filter(|letter| !SPACES.contains(letter)).collect();
+    let (comma, point) = (digits.rfind(','), digits.rfind('.'));
+    let decimal = match (comma, point) {
+        (Some(comma), Some(point)) => Some(if comma > point { ',' } else { '.' }),
+        (Some(_), None) => (!is_grouped(&digits, ',')).then_some(','),
+        (None, Some(_)) => (digits.matches('.').count() == 1 || !is_grouped(&digits, '.')).then_some('.'),
+        (None, None) => None,
+    };
+    let plain = |letter: char| match letter {
+        ',' | '.' => (Some(letter) == decimal).then_some('.'),
+        digit => Some(digit),
+    };
+    digits
+        .chars()
+        .filter_map(plain)
+        .collect::<String>()
+        .parse()
+        .ok()
+        .filter(|number: &f64| number.is_finite())
+}
+
+/// True for groups of three digits after the first.
+fn is_grouped(digits: &str, separator: char) -> bool {
+    let mut groups = digits.split(separator);
+    let first = groups.next().map_or(0, str::len);
+    (1..=3).contains(&first) && groups.all(|group| group.len() == 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::unit::Dimension;
+    use super::*;
+
+    fn number_of(text: &str) -> f64 {
+        Cell::parse(text).unwrap().number
+    }
+
+    #[test]
+    fn separators_marks_and_multiples_are_read() {
+        for (text, number) in [
+            ("14,271", 14_271.0),
+            ("1,516.639", 1_516.639),
+            ("1.516,5", 1_516.5),
+            ("1 111 msg/s", 1_111.0),
+            ("3,5", 3.5),
+            ("1.234.567", 1_234_567.0),
+            (".5", 0.5),
+            ("~12K", 12_000.0),
+            ("10.9k req/s", 10_900.0),
+            ("10k(10000)", 10_000.0),
+            ("2804 (-5%)", 2_804.0),
+            ("256 * 4", 1_024.0),
+            ("c32", 32.0),
+            ("~1 590–1 600 msg/s", 1_595.0),
+            ("71841*", 71_841.0),
+        ] {
+            assert_eq!(number_of(text), number, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_unit_after_the_number_is_kept() {
+        let unit = |text: &str| Cell::parse(text).unwrap().unit.unwrap();
+        assert_eq!(unit("6.97ms").dimension, Dimension::Time);
+        assert_eq!(unit("218 µs").base, 1e-6);
+        assert_eq!(unit("835.8 %").dimension, Dimension::Share);
+        assert_eq!(unit("67.04 ms / 110.88 ms").base, 1e-3);
+        assert_eq!(unit("2.5 GB").base, 1e9);
+        assert_eq!(Cell::parse("17").unwrap().unit, None);
+    }
+
+    #[test]
+    fn what_is_no_number_is_none() {
+        assert_eq!(Cell::parse(" – ").unwrap_err(), NoNumber::Empty);
+        assert_eq!(Cell::parse("n/a").unwrap_err(), NoNumber::Empty);
+        assert_eq!(Cell::parse("0.01–0.08 ms").unwrap_err(), NoNumber::Range);
+        assert_eq!(Cell::parse("Shared").unwrap_err(), NoNumber::Other);
+        assert_eq!(Cell::parse("12o0").unwrap_err(), NoNumber::Other);
+        assert_eq!(Cell::parse("-5").unwrap_err(), NoNumber::Other);
+    }
+}
