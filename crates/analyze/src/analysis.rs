@@ -76,7 +76,7 @@ fn analyze_load(run: &Run) -> Result<Findings, AnalyzeError> {
 
 /// What requests pass, what was used of the hosts, and what limits.
 fn judged(run: &Run, case: &Case<'_>) -> (Topology, Vec<Resource>, Verdict) {
-    let hosts = Hosts::new(&run.hosts);
+    let hosts = Hosts::new(run);
     let spans = tracks::spans(run, case.steps);
     let machine_cores = f64::from(run.manifest.machine.limits.cores);
     let samples = StepSamples { hosts: &hosts, spans: &spans, machine_cores };

@@ -94,6 +94,7 @@ pub fn conduct<'a>(
 ) -> Result<Outcome, ConductError> {
     let (starts_uncapped, prove) = (options.starts_uncapped, options.prove);
     let (mut session, profiling) = begin(plan, &mut options, observer)?;
+    session.rest();
     if let Err(error) = session.warm_up(starts_uncapped) {
         session.recorder.discard();
         return Err(error);

@@ -68,6 +68,11 @@ impl Hosts {
         self.generator.samples(self.origin).into_iter().for_each(|sample| recorder.host_sample(sample));
     }
 
+    /// True if a host other than the generator's is sampled.
+    pub(crate) fn are_watched(&self) -> bool {
+        !self.watched.is_empty()
+    }
+
     pub(crate) fn ask(&mut self) {
         self.feeds.ask(ANSWERS_WITHIN);
     }

@@ -110,10 +110,21 @@ impl<'a> RunRecorder<'a> {
         }
     }
 
+    /// Records an event and shows it.
     pub(crate) fn event(&mut self, kind: EventKind, text: String) {
         let event = Event { at_ns: self.now().nanos_since(self.origin), kind, text };
-        self.write(|writer| writer.event(&event));
         self.observer.observe(&Progress::Happened(&event));
+        self.keep(event);
+    }
+
+    /// Records an event that happens in every run, and is worth no line.
+    pub(crate) fn usual_event(&mut self, kind: EventKind, text: String) {
+        let event = Event { at_ns: self.now().nanos_since(self.origin), kind, text };
+        self.keep(event);
+    }
+
+    fn keep(&mut self, event: Event) {
+        self.write(|writer| writer.event(&event));
         self.run.events.push(event);
     }
 

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use plimsoll_analyze::Raise;
-use plimsoll_record::{HostSample, Reading};
+use plimsoll_record::{EventKind, HostSample, Reading};
 
 use crate::budget::Budget;
 use crate::context::RunContext;
+use crate::error::duration_text;
 use crate::hosts::Hosts;
 use crate::peers::PeerGroup;
 use crate::recorder::RunRecorder;
@@ -17,6 +18,10 @@ use crate::watch::Watch;
 
 /// How often the interrupt flag is read while samples are awaited.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long hosts are sampled before the load: what they use then is not of requests. The clocks of processes count in steps of
+/// 10 ms on many kernels, 2 % of it.
+const REST: Duration = Duration::from_millis(500);
 
 /// Changes the caps of hosts while a run goes on.
 pub trait CapController: Debug {
@@ -57,6 +62,25 @@ impl Session<'_> {
     pub(crate) fn sample_hosts(&mut self) {
         self.hosts.ask();
         self.collect_samples();
+    }
+
+    /// Samples hosts for a while without load, if any is watched. The time it takes is added to the run's budget.
+    pub(crate) fn rest(&mut self) {
+        if !self.hosts.are_watched() {
+            return;
+        }
+        let began = self.recorder.now();
+        self.await_sample(REST, |_| false);
+        if self.interrupted() {
+            return;
+        }
+        self.sample_hosts();
+        let took = self.recorder.now().since(began);
+        self.budget = self.budget.later_by(took);
+        self.recorder.usual_event(
+            EventKind::Rested,
+            format!("hosts were sampled for {} without load", duration_text(took)),
+        );
     }
 
     /// Records the samples that hosts were asked for before, and one of this machine.

@@ -45,6 +45,8 @@ pub struct Step {
 pub enum EventKind {
     /// The target stopped answering; the run ended early.
     TargetLost,
+    /// Hosts were sampled up to here without load.
+    Rested,
     /// The warm-up ended with steady throughput.
     WarmedUp,
     /// The warm-up ended at its time limit, before throughput was steady.

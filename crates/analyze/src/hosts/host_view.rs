@@ -149,7 +149,7 @@ fn figure(
 /// The hosts other than the generator that anything was heard or should have been heard of, by name. Figures are those of the
 /// step at this position.
 pub fn watched_hosts(run: &Run, steps: &[StepSummary], position: usize) -> Vec<WatchedHost> {
-    let hosts = Hosts::new(&run.hosts);
+    let hosts = Hosts::new(run);
     let span = spans(run, steps).get(position).copied();
     let of = |name: &str| WatchedHost {
         name: name.to_owned(),
@@ -227,7 +227,7 @@ fn probe_cores(samples: &[HostSample], name: &str) -> Option<f64> {
 /// kind of file for each process; calls that only sockets have (send, recv) are not among them. Hosts of which nothing was
 /// read are left out.
 pub fn io_calls_per_sec(run: &Run, steps: &[StepSummary], position: usize) -> Vec<(String, f64)> {
-    let hosts = Hosts::new(&run.hosts);
+    let hosts = Hosts::new(run);
     let Some(span) = spans(run, steps).get(position).copied() else { return Vec::new() };
     let of = |name: &str| {
         let tracks = hosts.of(name, Source::Process).map(|(_, track)| track);

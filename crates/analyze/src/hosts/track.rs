@@ -11,6 +11,8 @@ use plimsoll_stats::mean;
 const MAX_GAP_NS: u64 = 2_500_000_000;
 /// A rate is known only if reads cover this part of the time it is for.
 const MIN_COVERED: f64 = 0.5;
+/// In less time without load the ticks by which kernels count processor time show nothing.
+const MIN_REST_SEC: f64 = 0.3;
 /// A gauge that was not read within a span was that of a read so near to it.
 const NEAR_NS: u64 = 1_000_000_000;
 
@@ -50,6 +52,10 @@ impl<'a> Track<'a> {
     /// Without any read.
     pub(super) fn new(source: Source) -> Self {
         Self { source, reads: Vec::new() }
+    }
+
+    pub(crate) fn is_of(&self, source: Source) -> bool {
+        self.source == source
     }
 
     /// The metric of this track's source that counts the same as this one.
@@ -104,6 +110,14 @@ impl<'a> Track<'a> {
             && covered_sec >= MIN_COVERED * span.seconds()
             && covered_sec >= MIN_COVERED * read_sec;
         enough.then(|| grown / covered_sec)
+    }
+
+    /// From the first read to the last one up to this time; `None` unless there are two, some time apart.
+    pub(crate) fn until(&self, at_ns: u64) -> Option<Span> {
+        let mut reads = self.reads.iter().map(|read| read.at_ns).filter(|read| *read <= at_ns);
+        let from_ns = reads.next()?;
+        let span = Span { from_ns, to_ns: reads.next_back()? };
+        (span.seconds() >= MIN_REST_SEC).then_some(span)
     }
 
     /// How fast a counter grew from the last read before a span to the first after it, per second, whatever was not read

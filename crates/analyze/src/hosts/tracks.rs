@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_plan::PlanHost;
 use plimsoll_record::metric::{cpu, process};
-use plimsoll_record::{HostSample, Reading, Run, Source, Subject};
+use plimsoll_record::{EventKind, Reading, Run, Source, Subject};
 
 use super::track::{Span, Track};
 use crate::StepSummary;
@@ -21,16 +21,20 @@ pub(crate) struct Hosts<'a> {
     tracks: BTreeMap<Key<'a>, Track<'a>>,
     /// Host and source of what was there and could not be read, with the first reason.
     failed: BTreeMap<(&'a str, Source), &'a str>,
+    /// Up to when there was no load, in nanoseconds since the run began; `None` where that was not recorded.
+    rested_ns: Option<u64>,
 }
 
 /// What is known of hosts where none was sampled.
-pub(crate) static NOT_SAMPLED: Hosts<'static> = Hosts { tracks: BTreeMap::new(), failed: BTreeMap::new() };
+pub(crate) static NOT_SAMPLED: Hosts<'static> =
+    Hosts { tracks: BTreeMap::new(), failed: BTreeMap::new(), rested_ns: None };
 
 impl<'a> Hosts<'a> {
-    /// The samples, sorted out.
-    pub(crate) fn new(samples: &'a [HostSample]) -> Self {
-        let mut hosts = Self::default();
-        for sample in samples {
+    /// The samples of a run, sorted out.
+    pub(crate) fn new(run: &'a Run) -> Self {
+        let rested = run.events.iter().find(|event| event.kind == EventKind::Rested);
+        let mut hosts = Self { rested_ns: rested.map(|event| event.at_ns), ..Self::default() };
+        for sample in &run.hosts {
             // No rule knows what a source of another version means.
             let Some(source) = sample.source.known() else { continue };
             match &sample.reading {
@@ -48,6 +52,11 @@ impl<'a> Hosts<'a> {
         }
         hosts.tracks.values_mut().for_each(Track::sort);
         hosts
+    }
+
+    /// When something was sampled before there was load.
+    pub(crate) fn rest(&self, track: &Track<'_>) -> Option<Span> {
+        track.until(self.rested_ns?)
     }
 
     /// The hosts other than the generator's, by name.

@@ -50,7 +50,8 @@ pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary], flow: 
         if resource.kind == ResourceKind::Cpu && resource.host != GENERATOR {
             let StepSamples { hosts, spans, .. } = *samples;
             let processes = HostProcesses { host: &resource.host, hosts, spans, steps, flow };
-            resource.others = processes.others(&resource.used);
+            resource.others =
+                processes.others(&resource.used, compute::cores_at_rest(samples, &resource.host));
         }
         resource.demand = demand_of(resource, steps);
     }

@@ -38,10 +38,11 @@ fn is_empty(first: &FirstAnswer, findings: &Findings) -> bool {
     first.body_bytes == 0 && first.status == 200 && findings.plan.target.method == "GET"
 }
 
-/// The events with their times; empty if there were none.
+/// The events with their times; empty if there were none. That a run began at rest is worth no line.
 pub(super) fn events(run: &Run) -> String {
     let line = |event: &Event| fact(&seconds(event.at_ns as f64 / 1e9), &escape_control(words(event)));
-    headed("Events", run.events.iter().map(line).collect())
+    let shown = run.events.iter().filter(|event| event.kind != EventKind::Rested);
+    headed("Events", shown.map(line).collect())
 }
 
 /// An event in words, without the remedy of a failure: the block of failures has it.

@@ -73,14 +73,28 @@ fn quota_of(track: &Track<'_>) -> Option<f64> {
 
 fn cpu(samples: &StepSamples<'_>, host: &str) -> Option<Resource> {
     let cores = cores_of(samples, host);
-    let used = match samples.hosts.track(host, Source::Cgroup, Subject::Host) {
-        Some(own) => samples.each(|span| group_cores(own, span)),
-        None => {
-            let all = samples.hosts.track(host, Source::Cpu, Subject::Host)?;
-            samples.each(|span| Some(busy_ratio(all, span)? * cores?))
-        }
-    };
+    let track = cpu_track(samples, host)?;
+    let used = samples.each(|span| host_cores(track, cores, span));
     Some(Resource::new(ResourceKind::Cpu, (host, ""), cores, used))
+}
+
+/// Cores of a host that were used before there was load; `None` where that was not sampled.
+pub(super) fn cores_at_rest(samples: &StepSamples<'_>, host: &str) -> Option<f64> {
+    let track = cpu_track(samples, host)?;
+    host_cores(track, cores_of(samples, host), samples.hosts.rest(track)?)
+}
+
+/// What counts the processor time of a host: its own control group, where it is made on this machine.
+fn cpu_track<'s>(samples: &'s StepSamples<'_>, host: &str) -> Option<&'s Track<'s>> {
+    let own = samples.hosts.track(host, Source::Cgroup, Subject::Host);
+    own.or_else(|| samples.hosts.track(host, Source::Cpu, Subject::Host))
+}
+
+fn host_cores(track: &Track<'_>, cores: Option<f64>, span: Span) -> Option<f64> {
+    match track.is_of(Source::Cgroup) {
+        true => group_cores(track, span),
+        false => Some(busy_ratio(track, span)? * cores?),
+    }
 }
 
 /// Time that processors, all or one, did not idle, over all their time. Time stolen by other guests of the machine is busy: it is

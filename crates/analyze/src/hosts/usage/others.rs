@@ -1,7 +1,8 @@
 //! What others than the target use of a host's processors.
 //!
 //! Other processes may end before they are sampled, as those of a compiler do. Their use is the remainder: all CPU time, less that of
-//! the target and of the children it waited for, of the load generator, and of work for packets.
+//! the target and of the children it waited for, of the load generator, and of work for packets. What is used before there is load is
+//! of no request; without such samples, the steps of the lowest and the highest throughput show what follows the load.
 
 use plimsoll_record::metric::{cpu, process};
 use plimsoll_record::{Source, Subject};
@@ -23,6 +24,13 @@ pub(crate) fn is_generator(subject: Subject<'_>) -> bool {
     GENERATORS.contains(&subject.name())
 }
 
+/// When something is observed: before the load, or in a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    Rest,
+    Step(usize),
+}
+
 /// The processes of one host in the steps of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct HostProcesses<'a> {
@@ -40,43 +48,60 @@ impl<'a> HostProcesses<'a> {
         self.of(Source::Process).filter(move |(subject, track)| self.serves(*subject, track, MAX_PARENTS))
     }
 
-    /// Cores that others than the target used in each step, of these that were used in all; `None` where that is not known.
-    pub(super) fn others(self, used: &[Option<f64>]) -> Figures {
-        let rest: Figures = (0..used.len()).map(|step| self.rest(used, step)).collect();
-        let is_others = match self.follows(|step| rest[step]) {
+    /// Cores that others than the target used in each step, of these that were used in all and before the load; `None` where that is
+    /// not known.
+    pub(super) fn others(self, used: &[Option<f64>], at_rest: Option<f64>) -> Figures {
+        let remainder = |moment| match moment {
+            Moment::Rest => Some(self.remainder(at_rest?, moment)),
+            Moment::Step(step) => Some(self.remainder(used[step]?, moment)),
+        };
+        let is_others = match self.follows(remainder) {
             Some(follows) => !follows,
             None => self.are_children_known(),
         };
-        let steady = |step| self.unwatched(|follows| follows == Some(false), step);
-        let neighbours = |step: usize| Some(if is_others { rest[step]? } else { steady(step) });
-        (0..used.len()).map(|step| Some(neighbours(step)? + self.generator(step))).collect()
+        let steady = |moment| self.unwatched(|follows| follows == Some(false), moment);
+        let neighbours = |moment| if is_others { remainder(moment) } else { Some(steady(moment)) };
+        let steps = (0..used.len()).map(Moment::Step);
+        steps.map(|step| Some(neighbours(step)? + self.generator(step))).collect()
     }
 
     fn of(self, source: Source) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
         self.hosts.of(self.host, source)
     }
 
-    fn cores(self, track: &Track<'_>, step: usize) -> Option<f64> {
-        cpu_of(track, self.spans[step])
+    fn span(self, track: &Track<'_>, moment: Moment) -> Option<Span> {
+        match moment {
+            Moment::Rest => self.hosts.rest(track),
+            Moment::Step(step) => Some(self.spans[step]),
+        }
+    }
+
+    fn cores(self, track: &Track<'_>, moment: Moment) -> Option<f64> {
+        cpu_of(track, self.span(track, moment)?)
     }
 
     /// The same with the children that it waited for.
-    fn with_children(self, track: &Track<'_>, step: usize) -> Option<f64> {
-        let children_ms = track.per_sec(process::CHILDREN_CPU_MS, self.spans[step]).unwrap_or(0.0);
-        Some(self.cores(track, step)? + children_ms / 1e3)
+    fn with_children(self, track: &Track<'_>, moment: Moment) -> Option<f64> {
+        let span = self.span(track, moment)?;
+        let children_ms = track.per_sec(process::CHILDREN_CPU_MS, span).unwrap_or(0.0);
+        Some(self.cores(track, moment)? + children_ms / 1e3)
     }
 
     fn are_children_known(self) -> bool {
         self.of(Source::Process).any(|(_, track)| track.last(process::CHILDREN_CPU_MS).is_some())
     }
 
-    /// Whether a use follows the load, by the steps of the lowest and the highest throughput.
-    fn follows(self, used: impl Fn(usize) -> Option<f64>) -> Option<bool> {
+    /// Whether a use follows the load, by what it was before the load, or else at the lowest throughput, and at the highest.
+    fn follows(self, used: impl Fn(Moment) -> Option<f64>) -> Option<bool> {
         let throughput = |step: usize| self.steps[step].throughput.value;
         let by_throughput = |a: &usize, b: &usize| throughput(*a).total_cmp(&throughput(*b));
         let answering = || (0..self.steps.len()).filter(|step| throughput(*step) > 0.0);
-        let load = |step: usize| Some(Load { throughput_per_sec: throughput(step), used: used(step)? });
-        follows_load(load(answering().min_by(by_throughput)?)?, load(answering().max_by(by_throughput)?)?)
+        let load = |step: usize| {
+            Some(Load { throughput_per_sec: throughput(step), used: used(Moment::Step(step))? })
+        };
+        let at_rest = || Some(Load { throughput_per_sec: 0.0, used: used(Moment::Rest)? });
+        let lowest = at_rest().or_else(|| load(answering().min_by(by_throughput)?))?;
+        follows_load(lowest, load(answering().max_by(by_throughput)?)?)
     }
 
     /// Where it is not known which processes requests pass, all that are watched are taken for these.
@@ -86,7 +111,7 @@ impl<'a> HostProcesses<'a> {
         if tiers.is_empty() || tiers.contains(&"") || tiers.contains(&subject.name()) {
             return true;
         }
-        match self.follows(|step| self.with_children(track, step)) {
+        match self.follows(|moment| self.with_children(track, moment)) {
             Some(follows) => follows,
             None => self.is_of_server(track, parents),
         }
@@ -101,35 +126,40 @@ impl<'a> HostProcesses<'a> {
     }
 
     /// What is left of all that was used.
-    fn rest(self, used: &[Option<f64>], step: usize) -> Option<f64> {
-        let served: f64 = self.serving().filter_map(|(_, track)| self.with_children(track, step)).sum();
-        let may_serve = self.unwatched(|follows| follows != Some(false), step);
-        Some((used[step]? - served - may_serve - self.generator(step) - self.of_kernel(step)).max(0.0))
+    fn remainder(self, used: f64, moment: Moment) -> f64 {
+        let served: f64 = self.serving().filter_map(|(_, track)| self.with_children(track, moment)).sum();
+        let may_serve = self.unwatched(|follows| follows != Some(false), moment);
+        (used - served - may_serve - self.generator(moment) - self.of_kernel(moment)).max(0.0)
     }
 
     /// Processes that are not watched, by whether they follow the load: a server behind a unix socket may not be found by its
     /// connections and works for the requests all the same.
-    fn unwatched(self, counts: impl Fn(Option<bool>) -> bool, step: usize) -> f64 {
+    fn unwatched(self, counts: impl Fn(Option<bool>) -> bool, moment: Moment) -> f64 {
         let all = self.of(Source::OtherProcesses).filter(|(subject, _)| !is_generator(*subject));
-        let counted = all.filter(|(_, track)| counts(self.follows(|step| self.cores(track, step))));
-        counted.filter_map(|(_, track)| self.cores(track, step)).sum()
+        let counted = all.filter(|(_, track)| counts(self.follows(|moment| self.cores(track, moment))));
+        counted.filter_map(|(_, track)| self.cores(track, moment)).sum()
     }
 
     /// Load generators that run on the host itself: this one by its own account, others as far as they were sampled.
-    fn generator(self, step: usize) -> f64 {
-        let counted = &self.steps[step];
+    fn generator(self, moment: Moment) -> f64 {
         let is_here = self.hosts.are_one_machine(self.host, GENERATOR);
-        let own = if is_here { counted.generator.cpu_sec / counted.measured_sec } else { 0.0 };
+        let own = match moment {
+            Moment::Step(step) if is_here => {
+                let counted = &self.steps[step];
+                counted.generator.cpu_sec / counted.measured_sec
+            }
+            _ => 0.0,
+        };
         let all = self.of(Source::OtherProcesses).filter(|(subject, _)| is_generator(*subject));
         let others = all.filter(|(subject, _)| !is_here || subject.name() != GENERATORS[0]);
-        own + others.filter_map(|(_, track)| self.cores(track, step)).sum::<f64>()
+        own + others.filter_map(|(_, track)| self.cores(track, moment)).sum::<f64>()
     }
 
     /// What the kernel used for packets, and what other guests of the machine took, where these are part of what is counted.
-    fn of_kernel(self, step: usize) -> f64 {
+    fn of_kernel(self, moment: Moment) -> f64 {
         let track = |source| self.hosts.track(self.host, source, Subject::Host);
         let whole = track(Source::Cpu).filter(|_| track(Source::Cgroup).is_none());
-        let rate = |metric| whole.and_then(|track| track.per_sec(metric, self.spans[step]));
+        let rate = |metric| whole.and_then(|track| track.per_sec(metric, self.span(track, moment)?));
         let parts = [cpu::SOFTIRQ_MS, cpu::IRQ_MS, cpu::STEAL_MS].into_iter().filter_map(rate);
         parts.sum::<f64>() / 1e3
     }

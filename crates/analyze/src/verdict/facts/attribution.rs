@@ -34,10 +34,18 @@ impl RuleContext<'_> {
         steps.filter(|(_, throughput)| *throughput > 0.0).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Whether what a process uses follows the load; `None` where the steps do not show it.
+    /// Whether what a process uses follows the load, by what it used before the load, or else at the lowest throughput; `None` where
+    /// that does not show it.
     pub(crate) fn follows_load(&self, track: &Track<'_>) -> Option<bool> {
-        let (lowest, throughput_per_sec) = self.lowest()?;
-        let then = Load { throughput_per_sec, used: cpu_of(track, self.obs.spans[lowest])? };
+        let at_rest = || {
+            let used = cpu_of(track, self.obs.hosts.rest(track)?)?;
+            Some(Load { throughput_per_sec: 0.0, used })
+        };
+        let at_lowest = || {
+            let (lowest, throughput_per_sec) = self.lowest()?;
+            Some(Load { throughput_per_sec, used: cpu_of(track, self.obs.spans[lowest])? })
+        };
+        let then = at_rest().or_else(at_lowest)?;
         let now = Load { throughput_per_sec: self.throughput(), used: cpu_of(track, self.span())? };
         follows_load(then, now)
     }
