@@ -20,7 +20,7 @@ pub(crate) use evidence::{at, excluded, observed};
 pub use experiment::raise;
 pub use generator::reason;
 pub(crate) use generator::{brief, failure_advice, remedy};
-pub(crate) use table_claim::{breach_meaning, idle_connections};
+pub(crate) use table_claim::breach_meaning;
 pub(crate) use table_reading::table_reading;
 
 /// What a verdict says in short: its paragraph, or what to try where it has none.

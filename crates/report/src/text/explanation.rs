@@ -118,9 +118,7 @@ fn row_text(label: &str, finding: &RowFinding) -> String {
         place => format!(" @ {place}"),
     };
     let head = format!("{label}: {}{place} [{}]", verdict.limit.name(), verdict.confidence.name());
-    let breach = finding.breach.as_ref().filter(|breach| breach.under_way < breach.connections);
-    let remark = if_known(breach, |breach| format!(" {}", words::idle_connections(breach)));
-    let said = wrapped("    ", "    ", &escape_control(&format!("{}{remark}", words::paragraph(verdict))));
+    let said = wrapped("    ", "    ", &escape_control(&words::paragraph(verdict)));
     let advised = words::advice(verdict);
     let advised: String = advised.iter().map(|text| advice("    ", &escape_control(text))).collect();
     wrapped("", "  ", &escape_control(&head)) + &said + &advised

@@ -1,13 +1,18 @@
 //! What rows of a table say together, a sentence each.
 
 use plimsoll_analyze::{
-    BreakEven, Ceiling, Conclusion, Estimate, LadderOf, LadderPoint, LadderShape, Limit, Multiplied,
-    MultipliedRow, RowEnds, RowLadder, RowName, RowPoint, RowsPool, TableFindings, TriedRow, Usl,
+    BreakEven, Ceiling, Conclusion, Estimate, LadderOf, LadderPoint, LadderShape, LawBreach, Limit,
+    Multiplied, MultipliedRow, RowEnds, RowFinding, RowLadder, RowName, RowPoint, RowsPool, TableFindings,
+    TriedRow, Usl,
 };
 use plimsoll_units::{bytes_text, count_text, duration_text, grouped, significant};
 
 use super::phrase::joined;
+use super::table_claim::breach_meaning;
 use crate::amount::{if_known, list, range};
+
+/// Throughput that rises by less than this factor is the same.
+const LEVEL: f64 = 1.05;
 
 /// The sentences.
 pub(crate) fn conclusions(found: &TableFindings) -> Vec<String> {
@@ -22,7 +27,20 @@ pub(crate) fn conclusions(found: &TableFindings) -> Vec<String> {
             joined(&found.uncompared)
         ));
     }
+    sentences.extend(idle_connections(&found.rows));
     sentences
+}
+
+/// Rows whose connections are not all kept busy, which are used all the same.
+fn idle_connections(rows: &[RowFinding]) -> Option<String> {
+    let breach = |row: &RowFinding| row.breach.filter(|breach| breach.under_way < breach.connections);
+    let idle: Vec<(&str, LawBreach)> =
+        rows.iter().filter_map(|row| Some((row.label.as_str(), breach(row)?))).collect();
+    let (_, first) = idle.first()?;
+    let row = |(label, breach): &(&str, LawBreach)| {
+        format!("{label} ({} of {})", significant(breach.under_way), significant(breach.connections))
+    };
+    Some(format!("By Little's law, {}: {}.", breach_meaning(first), list(idle.iter().map(row), ", ")))
 }
 
 fn sentence(conclusion: &Conclusion) -> String {
@@ -53,14 +71,19 @@ fn sentence(conclusion: &Conclusion) -> String {
     }
 }
 
+/// A number of what comes in whole numbers.
+fn whole(number: f64) -> String {
+    grouped(number.round() as u64)
+}
+
 /// What a ladder is of, with a number of it.
 fn ladder_of(of: &LadderOf, load: f64) -> String {
     match of {
-        LadderOf::Connections => format!("{} connections", significant(load)),
+        LadderOf::Connections => format!("{} connections", whole(load)),
         LadderOf::Offered => format!("{} requests/s offered", count_text(load)),
-        LadderOf::LoadMachines => format!("{} load machines", significant(load)),
-        LadderOf::Cores => format!("{} cores", significant(load)),
-        LadderOf::Instances(tier) => format!("{} of {tier}", significant(load)),
+        LadderOf::LoadMachines => format!("{} load machines", whole(load)),
+        LadderOf::Cores => format!("{} cores", whole(load)),
+        LadderOf::Instances(tier) => format!("{} of {tier}", whole(load)),
     }
 }
 
@@ -74,6 +97,9 @@ fn ladder_text(ladder: &RowLadder) -> String {
     let course = match ladder.shape {
         LadderShape::Rising => {
             format!("throughput grows up to the last row, from {first} to {last} ({exponent})")
+        }
+        LadderShape::Plateau if ladder.best.per_sec < LEVEL * ladder.first.per_sec => {
+            format!("throughput is the same from the first row to the last: {first}, {last}")
         }
         LadderShape::Plateau => {
             format!("throughput grows from {first} to {best} and no further: {last} ({exponent})")

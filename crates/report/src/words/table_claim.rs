@@ -59,16 +59,6 @@ fn unlawful(breach: &LawBreach, per_sec: f64) -> String {
     )
 }
 
-/// Connections that requests keep busy only in part, in a sentence.
-pub(crate) fn idle_connections(breach: &LawBreach) -> String {
-    format!(
-        "By Little's law {} requests were under way on {} connections: {}.",
-        significant(breach.under_way),
-        significant(breach.connections),
-        breach_meaning(breach)
-    )
-}
-
 /// What a breach of Little's law means.
 pub(crate) fn breach_meaning(breach: &LawBreach) -> &'static str {
     if breach.under_way < breach.connections {
