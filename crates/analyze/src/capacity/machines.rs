@@ -20,6 +20,6 @@ pub use growth::{Growth, Stop};
 pub use observe::{observe_runs, observe_table};
 pub use observed::{Carried, Observed, ObservedTier};
 pub use plan::{MachinePlan, Machines, Need, TierPlan, plan_machines};
-pub use scaling::Scaling;
+pub use scaling::{Scaling, ScalingTrial};
 pub use terms::{DemandUnit, Goal, Origin, TierResource};
 pub use what_if::{Change, ChangedPart, WhatIf, WhatIfError};

@@ -1,6 +1,6 @@
 //! The machines for a target rate, schema `plimsoll/plan/1`.
 
-use plimsoll_analyze::{Carried, Growth, MachinePlan, Need, Scaling, Stop, TierPlan};
+use plimsoll_analyze::{Carried, Growth, MachinePlan, Need, Scaling, ScalingTrial, Stop, TierPlan, Usl};
 
 use super::document::{Interval, document, each};
 use crate::words::machines as words;
@@ -103,8 +103,38 @@ document! {
         points: Vec<[f64; 2]> = each(&scaling.points, |(machines, per_sec)| [*machines, *per_sec]),
         /// Throughput per machine with the most of them over that with the fewest.
         efficiency: f64 = scaling.efficiency(),
-        /// α and β of the scalability law over machines; null where it was not fitted.
-        usl: Option<[f64; 2]> = scaling.usl.map(|usl| [usl.alpha.value, usl.beta.value]),
+        /// The scalability law over machines; null where it was not fitted.
+        usl: Option<LawDocument> = scaling.usl.as_ref().map(LawDocument::new),
+        /// The row of the most machines as the others predict it; null for fewer than three numbers.
+        trial: Option<TrialDocument> = scaling.trial().map(TrialDocument::new),
+    }
+
+    /// X(N) = γN / (1 + α(N − 1) + βN(N − 1)), with 95 % intervals.
+    pub struct LawDocument(usl: &Usl) {
+        /// Requests per second of one machine.
+        gamma: f64 = usl.gamma.value,
+        /// Its interval.
+        gamma_interval: Interval = usl.gamma,
+        /// Contention.
+        alpha: f64 = usl.alpha.value,
+        /// Its interval.
+        alpha_interval: Interval = usl.alpha,
+        /// Coherence.
+        beta: f64 = usl.beta.value,
+        /// Its interval.
+        beta_interval: Interval = usl.beta,
+        /// How much of the scatter of throughput it explains, 1 being all.
+        r_squared: f64 = usl.r_squared,
+    }
+
+    /// A row that was left out, and predicted by the others.
+    pub struct TrialDocument(trial: ScalingTrial) {
+        /// Its machines.
+        machines: f64 = trial.machines,
+        /// Requests per second by the others.
+        predicted_per_sec: f64 = trial.predicted_per_sec,
+        /// Requests per second that were measured.
+        measured_per_sec: f64 = trial.measured_per_sec,
     }
 
     /// Where growth stops.

@@ -123,6 +123,8 @@ fn reasons(tier: &TierPlan) -> String {
             number(many),
             100.0 * scaling.efficiency()
         ));
+        said.extend(scaling.usl.as_ref().map(words::law));
+        said.extend(scaling.trial().as_ref().map(words::trial));
     }
     said.extend(tier.doubts.iter().map(words::doubt));
     fact(&escape_control(&tier.tier), &escape_control(&(said.join(". ") + ".")))

@@ -1,13 +1,12 @@
 //! What rows of a table say together, a sentence each.
 
 use plimsoll_analyze::{
-    BreakEven, Ceiling, Conclusion, Estimate, LadderOf, LadderPoint, LadderShape, LawBreach, Limit,
-    Multiplied, MultipliedRow, RowEnds, RowFinding, RowLadder, RowName, RowPoint, RowsPool, TableFindings,
-    TriedRow, Usl,
+    BreakEven, Ceiling, Conclusion, LadderOf, LadderPoint, LadderShape, LawBreach, Limit, Multiplied,
+    MultipliedRow, RowEnds, RowFinding, RowLadder, RowName, RowPoint, RowsPool, TableFindings, TriedRow,
 };
 use plimsoll_units::{bytes_text, count_text, duration_text, grouped, significant};
 
-use super::phrase::joined;
+use super::phrase::{joined, law, whole};
 use super::table_claim::breach_meaning;
 use crate::amount::{if_known, list, range};
 
@@ -71,11 +70,6 @@ fn sentence(conclusion: &Conclusion) -> String {
     }
 }
 
-/// A number of what comes in whole numbers.
-fn whole(number: f64) -> String {
-    grouped(number.round() as u64)
-}
-
 /// What a ladder is of, with a number of it.
 fn ladder_of(of: &LadderOf, load: f64) -> String {
     match of {
@@ -106,21 +100,9 @@ fn ladder_text(ladder: &RowLadder) -> String {
         }
         LadderShape::Collapse => format!("throughput falls: from {best} to {last}"),
     };
-    format!("{group}{course}.{}", if_known(ladder.usl.as_ref(), usl_text))
-}
-
-/// A fitted law, with what its serial part allows.
-fn usl_text(usl: &Usl) -> String {
-    let of = |estimate: Estimate| {
-        let bounds = |(low, high)| format!(" ({} to {})", significant(low), significant(high));
-        format!("{}{}", significant(estimate.value), if_known(estimate.interval, bounds))
-    };
     format!(
-        " The Universal Scalability Law fits with γ = {}, α = {}, β = {}, R² = {:.3}.",
-        of(usl.gamma),
-        of(usl.alpha),
-        of(usl.beta),
-        usl.r_squared
+        "{group}{course}.{}",
+        if_known(ladder.usl.as_ref(), |usl| format!(" By least squares, {}.", law(usl)))
     )
 }
 

@@ -2,10 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_analyze::{DemandUnit, Doubt, Origin, Remark, Taken, TierCount, TierResource};
+use plimsoll_analyze::{DemandUnit, Doubt, Origin, Remark, ScalingTrial, Taken, TierCount, TierResource};
 use plimsoll_units::{bytes_text, count_text, duration_text, significant};
 
+pub(crate) use super::phrase::law;
 use crate::amount::{bits, if_known, list};
+
+/// How well the other rows predict the one of the most machines.
+pub(crate) fn trial(trial: &ScalingTrial) -> String {
+    format!(
+        "the others predict {} requests/s for {:.0} machines, and {} were measured ({:+.0} %)",
+        count_text(trial.predicted_per_sec),
+        trial.machines,
+        count_text(trial.measured_per_sec),
+        100.0 * (trial.ratio() - 1.0)
+    )
+}
 
 /// What a resource is called behind an article or a possessive.
 pub(crate) fn resource(resource: TierResource) -> &'static str {
@@ -104,6 +116,10 @@ pub(crate) fn doubt(doubt: &Doubt) -> String {
         Doubt::MoreThanLinear { few, most } => format!(
             "from {few:.0} to {most:.0} machines throughput grew more than linearly, which machines alone do not do: \
              something else changed between them"
+        ),
+        Doubt::NeverByLaw { most_per_sec } => format!(
+            "by the scalability law no number of machines carries that: {} requests/s at most, at the utilisation asked for",
+            count_text(*most_per_sec)
         ),
         Doubt::BeyondMeasured { count, most, trusted } => format!(
             "it was the limit with {most:.0} machines at most: that {count} share the load as well is not measured beyond \

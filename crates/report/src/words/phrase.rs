@@ -1,9 +1,9 @@
 //! Parts of sentences: lists, counts, places, resources.
 
-use plimsoll_analyze::{PlaceCount, ResourceId, ResourceKind, ResourceUse, Verdict};
+use plimsoll_analyze::{Estimate, PlaceCount, ResourceId, ResourceKind, ResourceUse, Usl, Verdict};
 use plimsoll_units::{count_text, grouped, share_text, significant};
 
-use crate::amount::bits;
+use crate::amount::{bits, if_known};
 
 /// Names joined as in a sentence.
 pub(super) fn joined(names: &[String]) -> String {
@@ -106,6 +106,21 @@ pub(super) fn link_capacity(resource: &ResourceId, capacity: f64) -> String {
 /// `the CPU of web was 57 % used`.
 pub(super) fn resource_used(used: &ResourceUse) -> String {
     format!("{} was {} used", resource_name(&used.resource), share_text(used.share))
+}
+
+/// The scalability law with its parameters: `the scalability law has γ 198 (168 to 227), …`.
+pub(crate) fn law(usl: &Usl) -> String {
+    let of = |estimate: Estimate| {
+        let bounds = |(low, high)| format!(" ({} to {})", significant(low), significant(high));
+        format!("{}{}", significant(estimate.value), if_known(estimate.interval, bounds))
+    };
+    format!(
+        "the scalability law has γ {}, α {}, β {} (R² {:.3})",
+        of(usl.gamma),
+        of(usl.alpha),
+        of(usl.beta),
+        usl.r_squared
+    )
 }
 
 #[cfg(test)]

@@ -31,6 +31,8 @@ pub enum Doubt {
     CostsDiffer { origin: Origin, resource: TierResource, unit: DemandUnit, least: f64, most: f64 },
     /// Throughput grew more than linearly with the machines.
     MoreThanLinear { few: f64, most: f64 },
+    /// By the law no number of machines carries the target: the most that they carry, at the utilisation asked for.
+    NeverByLaw { most_per_sec: f64 },
     /// More machines are planned than growth was measured for.
     BeyondMeasured { count: u64, most: f64, trusted: f64 },
 }

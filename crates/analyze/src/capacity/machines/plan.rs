@@ -71,15 +71,14 @@ fn tier_plan(tier: &ObservedTier, goal: Goal) -> TierPlan {
     if let Some(need) = needs.first().filter(|_| never_near) {
         doubts.push(Doubt::NeverNear { share: need.demand.used_most, resource: need.demand.resource });
     }
-    let by_law = tier.scaling.as_ref().and_then(|scaling| scaling.machines(goal));
-    let machines = needs.first().map(|need| {
+    let by_law = tier.scaling.as_ref().map_or(Ok(0), |scaling| scaling.machines(goal));
+    if let Err(most_per_sec) = by_law {
+        doubts.push(Doubt::NeverByLaw { most_per_sec });
+    }
+    let machines = needs.first().zip(by_law.ok()).map(|(need, by_law)| {
         let count = need.machines.ceil().max(1.0) as u64;
         let range = need.range.map(|(low, high)| (low.ceil().max(1.0) as u64, high.ceil().max(1.0) as u64));
-        Machines {
-            count: count.max(by_law.unwrap_or(0)),
-            range,
-            at_least: never_near || tier.stopped_otherwise,
-        }
+        Machines { count: count.max(by_law), range, at_least: never_near || tier.stopped_otherwise }
     });
     if let Some((scaling, machines)) = tier.scaling.as_ref().zip(machines) {
         doubts.extend(scaling.doubt(machines.count));

@@ -4,8 +4,10 @@ use super::doubt::Doubt;
 use super::terms::Goal;
 use plimsoll_stats::usl::{Point, Usl, UslFit, fit};
 
-/// Machines are not planned by the law beyond so many times the most that were measured.
+/// What is planned beyond so many times the most machines that were measured is not founded on them.
 const MAX_EXTRAPOLATION: f64 = 2.0;
+/// No plan has more machines than these.
+const MAX_MACHINES: u64 = 1_000_000;
 
 /// Growth by more than in proportion, beyond what measuring is off by.
 const MAX_PROPORTIONAL: f64 = 1.1;
@@ -19,6 +21,27 @@ pub struct Scaling {
     pub usl: Option<Usl>,
 }
 
+/// The row of the most machines, left out and predicted by the others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ScalingTrial {
+    pub machines: f64,
+    pub predicted_per_sec: f64,
+    pub measured_per_sec: f64,
+}
+
+impl ScalingTrial {
+    /// What was measured over what was predicted.
+    pub fn ratio(&self) -> f64 {
+        self.measured_per_sec / self.predicted_per_sec
+    }
+}
+
+fn points(measured: &[(f64, f64)]) -> Vec<Point> {
+    let point =
+        |(machines, per_sec): &(f64, f64)| Point { size: *machines, throughput: *per_sec, interval: None };
+    measured.iter().map(point).collect()
+}
+
 impl Scaling {
     /// The scaling by these points; of several of one count the highest is taken. `None` for fewer than two counts.
     pub(super) fn fit(mut measured: Vec<(f64, f64)>) -> Option<Self> {
@@ -27,12 +50,7 @@ impl Scaling {
         if measured.len() < 2 {
             return None;
         }
-        let point = |(machines, per_sec): &(f64, f64)| Point {
-            size: *machines,
-            throughput: *per_sec,
-            interval: None,
-        };
-        let usl = match fit(&measured.iter().map(point).collect::<Vec<_>>()) {
+        let usl = match fit(&points(&measured)) {
             UslFit::Fitted(usl) => Some(usl),
             UslFit::TooFewPoints(_) | UslFit::Poor => None,
         };
@@ -51,11 +69,39 @@ impl Scaling {
         (machines(self.points.first()), machines(self.points.last()))
     }
 
-    /// The fewest machines that carry the target at the utilisation of the goal by the law, as far as it may be followed.
-    pub(super) fn machines(&self, goal: Goal) -> Option<u64> {
-        let usl = self.usl?;
-        let most = (MAX_EXTRAPOLATION * self.span().1).floor() as u64;
-        (1..=most).find(|machines| usl.throughput(*machines as f64) * goal.utilisation >= goal.target_per_sec)
+    /// The fewest machines that carry the target at the utilisation of the goal: by the law where there is one, and more than
+    /// any number that was measured to carry less. `Err` is the most that the law allows, if that is less than the target.
+    pub(super) fn machines(&self, goal: Goal) -> Result<u64, f64> {
+        let is_less = |point: &&(f64, f64)| point.1 < goal.target_per_sec;
+        let too_few = self.points.iter().filter(is_less).map(|point| point.0).fold(0.0, f64::max);
+        let least = too_few.floor() as u64 + 1;
+        let Some(usl) = self.usl else { return Ok(least) };
+        let carries =
+            |machines: u64| usl.throughput(machines as f64) * goal.utilisation >= goal.target_per_sec;
+        let top = usl.top().floor().min(MAX_MACHINES as f64) as u64;
+        if !carries(top.max(1)) {
+            return Err(usl.highest() * goal.utilisation);
+        }
+        // Up to its top the law rises, so that the first that carries the target is found by halving.
+        let (mut below, mut enough) = (0, top.max(1));
+        while enough - below > 1 {
+            let middle = below.midpoint(enough);
+            if carries(middle) { enough = middle } else { below = middle }
+        }
+        Ok(enough.max(least))
+    }
+
+    /// What the others say of the most machines that were measured: by growth in proportion from the number before, or by the
+    /// law where there are enough. `None` for fewer than three numbers.
+    pub fn trial(&self) -> Option<ScalingTrial> {
+        let (&(machines, measured_per_sec), others) = self.points.split_last()?;
+        let &(before, per_sec) = others.last().filter(|_| others.len() > 1)?;
+        let by_law = match fit(&points(others)) {
+            UslFit::Fitted(usl) => Some(usl.throughput(machines)),
+            UslFit::TooFewPoints(_) | UslFit::Poor => None,
+        };
+        let predicted_per_sec = by_law.unwrap_or(per_sec * machines / before);
+        Some(ScalingTrial { machines, predicted_per_sec, measured_per_sec })
     }
 
     /// What is to be said of a count of machines by what was measured.
@@ -66,5 +112,46 @@ impl Scaling {
         }
         let trusted = MAX_EXTRAPOLATION * most;
         (count as f64 > trusted).then_some(Doubt::BeyondMeasured { count, most, trusted })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOAL: Goal = Goal { target_per_sec: 10_000.0, utilisation: 1.0 };
+
+    /// Machines that each carry 1,000 requests/s, with this contention and coherence.
+    fn scaling(counts: &[f64], alpha: f64, beta: f64) -> Scaling {
+        let law = |n: f64| 1_000.0 * n / (1.0 + alpha * (n - 1.0) + beta * n * (n - 1.0));
+        Scaling::fit(counts.iter().map(|count| (*count, law(*count))).collect()).unwrap()
+    }
+
+    #[test]
+    fn a_rate_beyond_the_law_is_reached_by_no_number_of_machines() {
+        let serial = scaling(&[1.0, 2.0, 3.0, 4.0, 6.0, 8.0], 0.2, 0.0);
+        let most = serial.machines(GOAL).unwrap_err();
+        assert!((most / 5_000.0 - 1.0).abs() < 0.01, "γ/α: {most}");
+        assert_eq!(serial.machines(Goal { target_per_sec: 3_000.0, ..GOAL }), Ok(6));
+    }
+
+    #[test]
+    fn the_law_is_followed_beyond_what_was_measured() {
+        // 1000·n/(1 + 0.01·(n − 1)) is 10,000 at n = 11.
+        assert_eq!(scaling(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 0.01, 0.0).machines(GOAL), Ok(11));
+    }
+
+    #[test]
+    fn more_are_planned_than_were_measured_to_carry_less() {
+        let few = Scaling::fit(vec![(2.0, 4_000.0), (4.0, 8_000.0), (8.0, 9_000.0)]).unwrap();
+        assert_eq!(few.machines(GOAL), Ok(9));
+        assert_eq!(few.machines(Goal { target_per_sec: 6_000.0, ..GOAL }), Ok(3));
+    }
+
+    #[test]
+    fn the_row_of_the_most_machines_is_predicted_by_the_others() {
+        let trial = Scaling::fit(vec![(1.0, 1_000.0), (2.0, 2_000.0), (4.0, 3_000.0)]).unwrap().trial();
+        assert_eq!(trial.map(|trial| (trial.predicted_per_sec, trial.ratio())), Some((4_000.0, 0.75)));
+        assert_eq!(Scaling::fit(vec![(1.0, 1_000.0), (2.0, 2_000.0)]).unwrap().trial(), None);
     }
 }
