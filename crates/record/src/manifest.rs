@@ -30,8 +30,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Descriptors that a process needs besides its connections: files, event sets, the standard streams.
-    pub const DESCRIPTORS_OWN: u64 = 64;
+    /// Descriptors that a process needs besides its connections: event sets, the standard streams, and up to 256 files of the
+    /// processes that it samples.
+    pub const DESCRIPTORS_OWN: u64 = 320;
 
     /// Connections that the descriptors suffice for.
     pub fn connections(&self) -> u64 {

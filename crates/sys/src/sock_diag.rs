@@ -10,8 +10,6 @@ use crate::namespace::NetworkNamespace;
 
 /// Length of `struct nlmsghdr`.
 const HEADER_BYTES: usize = 16;
-/// The type of both the request and its answers, `SOCK_DIAG_BY_FAMILY`.
-const BY_FAMILY: u16 = 20;
 /// The most parts of one answer that are read, of up to 32 KiB each: room for some million sockets.
 const MAX_PARTS: usize = 4096;
 
@@ -39,13 +37,14 @@ impl SockDiag {
         Ok(Self { socket, buffer: vec![0; 64 * 1024], sequence: 0 })
     }
 
-    /// Sends a request, given without its header, and passes every answer on without its header.
-    pub(crate) fn dump(&mut self, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    /// Sends a request of a type, given without its header, and passes every answer, which has the same type, on without its
+    /// header.
+    pub(crate) fn dump(&mut self, kind: u16, request: &[u8], mut each: impl FnMut(&[u8])) -> io::Result<()> {
         self.sequence = self.sequence.wrapping_add(1);
-        net::send(&self.socket, &message(request, self.sequence), SendFlags::empty())?;
+        net::send(&self.socket, &message(kind, request, self.sequence), SendFlags::empty())?;
         for _ in 0..MAX_PARTS {
             let (count, _) = net::recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?;
-            if read_part(&self.buffer[..count], self.sequence, &mut each)? {
+            if read_part(&self.buffer[..count], kind, self.sequence, &mut each)? {
                 return Ok(());
             }
         }
@@ -53,11 +52,11 @@ impl SockDiag {
     }
 }
 
-fn message(request: &[u8], sequence: u32) -> Vec<u8> {
+fn message(kind: u16, request: &[u8], sequence: u32) -> Vec<u8> {
     let flags = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
     let mut message = Vec::with_capacity(HEADER_BYTES + request.len());
     message.extend(((HEADER_BYTES + request.len()) as u32).to_ne_bytes());
-    message.extend(BY_FAMILY.to_ne_bytes());
+    message.extend(kind.to_ne_bytes());
     message.extend(flags.to_ne_bytes());
     message.extend(sequence.to_ne_bytes());
     message.extend([0; 4]);
@@ -66,7 +65,7 @@ fn message(request: &[u8], sequence: u32) -> Vec<u8> {
 }
 
 /// Reads the messages of one part that answer this request; true if it was the last part.
-fn read_part(mut part: &[u8], sequence: u32, each: &mut impl FnMut(&[u8])) -> io::Result<bool> {
+fn read_part(mut part: &[u8], asked: u16, sequence: u32, each: &mut impl FnMut(&[u8])) -> io::Result<bool> {
     while part.len() >= HEADER_BYTES {
         let length = number(part, 0) as usize;
         let kind = u16::from_ne_bytes([part[4], part[5]]);
@@ -77,7 +76,7 @@ fn read_part(mut part: &[u8], sequence: u32, each: &mut impl FnMut(&[u8])) -> io
             _ if number(part, 8) != sequence => {}
             libc::NLMSG_DONE => return Ok(true),
             libc::NLMSG_ERROR => return Err(refusal(&part[HEADER_BYTES..length])),
-            _ if kind == BY_FAMILY => each(&part[HEADER_BYTES..length]),
+            _ if kind == asked => each(&part[HEADER_BYTES..length]),
             _ => {}
         }
         part = part.get(length.next_multiple_of(4)..).unwrap_or_default();
@@ -107,7 +106,7 @@ mod tests {
         let mut found = 0;
         for length in 0..200 {
             for part in [vec![0xff; length], vec![0; length]] {
-                let whole = read_part(&part, 0, &mut |_| found += 1).is_ok();
+                let whole = read_part(&part, 18, 0, &mut |_| found += 1).is_ok();
                 assert_eq!(whole, length < HEADER_BYTES, "{length}");
             }
         }

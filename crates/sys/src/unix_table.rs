@@ -5,6 +5,8 @@ use std::path::Path;
 
 use crate::sock_diag::{SockDiag, number};
 
+/// The type of a request of `struct unix_diag_req`, and of its answers: `SOCK_DIAG_BY_FAMILY`.
+const BY_FAMILY: u16 = 20;
 /// Length of `struct unix_diag_req`.
 const REQUEST_BYTES: usize = 24;
 /// Length of `struct unix_diag_msg`, before its attributes.
@@ -57,7 +59,7 @@ impl UnixTable {
     /// When the kernel does not answer as it should, or was built without this.
     pub fn sockets(&mut self) -> io::Result<Vec<UnixSocket>> {
         let mut found = Vec::new();
-        self.0.dump(&request(), |answer| found.extend(socket(answer)))?;
+        self.0.dump(BY_FAMILY, &request(), |answer| found.extend(socket(answer)))?;
         Ok(found)
     }
 }

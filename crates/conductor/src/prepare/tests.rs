@@ -10,7 +10,7 @@ use crate::limit::{Effect, Limit, LimitedResource};
 
 const DESCRIPTORS: LimitedResource = LimitedResource::OfConnections(ConnectionResource::Descriptors);
 const PORTS: LimitedResource = LimitedResource::OfConnections(ConnectionResource::Ports);
-const LIMITS: Limits = Limits { descriptors: 1000, ports: 28_232, cores: 2 };
+const LIMITS: Limits = Limits { descriptors: 1256, ports: 28_232, cores: 2 };
 
 fn plan(load: LoadSpec) -> Plan {
     let spec = PlanSpec {
@@ -64,7 +64,7 @@ fn more_connections_than_descriptors_are_refused_with_the_command_that_lifts_it(
     let limit = refused(ladder(Some(vec![10, 5000])), &LIMITS, &["192.0.2.1:80"]);
     assert_eq!((limit.resource, limit.needed, limit.available), (DESCRIPTORS, 5000, 936));
     let text = limit.to_string();
-    assert!(text.contains("5000") && text.contains("936") && text.contains("ulimit -n 5064"), "{text}");
+    assert!(text.contains("5000") && text.contains("936") && text.contains("ulimit -n 5320"), "{text}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn more_connections_than_ports_are_refused_with_the_command_that_lifts_it() {
 fn all_limits_that_refuse_a_plan_are_named_in_one_message() {
     let met = limited(ladder(Some(vec![50_000])), &LIMITS, &["192.0.2.1:80"]).unwrap_err();
     let text = PrepareError::Limits(met).to_string();
-    for part in ["ulimit -n 50064", "ip_local_port_range", "936", "28232"] {
+    for part in ["ulimit -n 50320", "ip_local_port_range", "936", "28232"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }

@@ -33,8 +33,15 @@ impl SmallFiles {
 
     /// The line of a process or thread, by its folder in `/proc`.
     pub(crate) fn stat(&mut self, task: &Path) -> io::Result<Stat<'_>> {
-        let text = self.text(&task.join("stat"))?;
-        Stat::parse(text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+        self.stat_of(&File::open(task.join("stat"))?)
+    }
+
+    /// The line that an open `stat` has now.
+    ///
+    /// # Errors
+    /// When the process ended, also where another has its id by now.
+    pub(crate) fn stat_of(&mut self, file: &File) -> io::Result<Stat<'_>> {
+        Stat::parse(self.text_of(file)?).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
     }
 }
 

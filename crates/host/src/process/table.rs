@@ -1,12 +1,16 @@
 //! All processes of a host, from `/proc/PID/stat`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use plimsoll_record::Subject;
 
-use super::stat::SmallFiles;
+use super::stat::{SmallFiles, Stat};
+
+/// Files of processes that are kept open, since to open one costs more than to read it. `Limits::DESCRIPTORS_OWN` counts them.
+const KEPT_OPEN: usize = 256;
 
 /// Whether it is the first process of a machine, which adopts all orphans and may hold sockets for others, so that its
 /// children belong to no server. In a container the first process may be the server itself.
@@ -39,11 +43,13 @@ pub(crate) struct ProcessTable {
     proc: PathBuf,
     net_pid: Option<u32>,
     pub(crate) processes: BTreeMap<u32, Process>,
+    /// The `stat` of each of the first processes.
+    open: BTreeMap<u32, File>,
 }
 
 impl ProcessTable {
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
-        Self { proc: root.join("proc"), net_pid, processes: BTreeMap::new() }
+        Self { proc: root.join("proc"), net_pid, processes: BTreeMap::new(), open: BTreeMap::new() }
     }
 
     /// Reads all processes again.
@@ -52,22 +58,30 @@ impl ProcessTable {
         for folder in fs::read_dir(&self.proc)?.flatten() {
             let Some(pid) = id(&folder.file_name()) else { continue };
             // A process that ended meanwhile is no failure.
-            let Ok(stat) = files.stat(&folder.path()) else { continue };
-            let process = Process {
-                pid,
-                name: stat.name.to_owned(),
-                parent: stat.parent,
-                started_ticks: stat.started_ticks,
-                cpu_ticks: stat.user_ticks + stat.system_ticks,
-            };
+            let Ok(process) = self.read(pid, &folder.path(), files) else { continue };
             processes.insert(pid, process);
         }
+        self.open.retain(|pid, _| processes.contains_key(pid));
         if let Some(net_pid) = self.net_pid {
             let ours = self.namespace(net_pid);
             processes.retain(|pid, _| ours.is_some() && self.namespace(*pid) == ours);
         }
         self.processes = processes;
         Ok(())
+    }
+
+    /// One process, by its open file or else by its folder.
+    fn read(&mut self, pid: u32, folder: &Path, files: &mut SmallFiles) -> io::Result<Process> {
+        if let Some(stat) = self.open.get(&pid).and_then(|file| files.stat_of(file).ok()) {
+            return Ok(process(pid, &stat));
+        }
+        self.open.remove(&pid);
+        let file = File::open(folder.join("stat"))?;
+        let process = process(pid, &files.stat_of(&file)?);
+        if self.open.len() < KEPT_OPEN {
+            self.open.insert(pid, file);
+        }
+        Ok(process)
     }
 
     /// The network namespace that a process is in now: a process that is just starting may not be in its own yet.
@@ -107,6 +121,16 @@ impl ProcessTable {
                 return;
             }
         }
+    }
+}
+
+fn process(pid: u32, stat: &Stat<'_>) -> Process {
+    Process {
+        pid,
+        name: stat.name.to_owned(),
+        parent: stat.parent,
+        started_ticks: stat.started_ticks,
+        cpu_ticks: stat.user_ticks + stat.system_ticks,
     }
 }
 
