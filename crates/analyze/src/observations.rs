@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use plimsoll_plan::Plan;
-use plimsoll_record::Source;
+use plimsoll_record::{Source, Subject};
 
 use crate::findings::{
     At, Confidence, Estimate, Evidence, Knee, Limit, LoadEffect, Observation, Place, StepSummary, Verdict,
@@ -19,6 +19,7 @@ use crate::hosts::resource::Resource;
 use crate::hosts::topology::flow::{Flow, NO_FLOW};
 use crate::hosts::track::Span;
 use crate::hosts::tracks::{GENERATOR, Hosts, NOT_SAMPLED, StepSamples};
+use crate::hosts::usage::others::HostProcesses;
 use crate::hosts::utilisation::BUSY;
 use crate::table::load_effect;
 use crate::{Findings, TableRow};
@@ -56,6 +57,8 @@ pub(crate) struct Observations<'a> {
     pub(crate) flow: &'a Flow,
     /// What was planned and counted; `None` for a table.
     pub(crate) run: Option<&'a Case<'a>>,
+    /// Watched processes that serve no requests: their hosts and ids.
+    pub(crate) not_serving: BTreeSet<(&'a str, u32)>,
     /// The rows that the loads are; empty for a run.
     pub(crate) rows: &'a [&'a TableRow],
 }
@@ -102,6 +105,7 @@ impl<'a> Observations<'a> {
             spans: &[],
             flow: &NO_FLOW,
             run: None,
+            not_serving: BTreeSet::new(),
             rows: &[],
         }
     }
@@ -113,15 +117,32 @@ impl<'a> Observations<'a> {
         resources: &'a [Resource],
         flow: &'a Flow,
     ) -> Self {
-        Self {
+        let mut observed = Self {
             loads: run.steps.iter().map(ObservedLoad::from_step).collect(),
             resources: Cow::Borrowed(resources),
             hosts: samples.hosts,
             spans: samples.spans,
             flow,
             run: Some(run),
+            not_serving: BTreeSet::new(),
             rows: &[],
-        }
+        };
+        let of_host = |host| {
+            let others = observed.processes(host).not_serving();
+            others.filter_map(move |(subject, _)| Some((host, subject.pid()?)))
+        };
+        observed.not_serving = observed.hosts.names().into_iter().flat_map(of_host).collect();
+        observed
+    }
+
+    /// The processes of a host.
+    pub(crate) fn processes(&self, host: &'a str) -> HostProcesses<'a> {
+        HostProcesses { host, hosts: self.hosts, spans: self.spans, steps: self.steps(), flow: self.flow }
+    }
+
+    /// False for a process that is watched and serves no requests, and for a thread of it.
+    pub(crate) fn serves(&self, host: &str, subject: Subject<'_>) -> bool {
+        subject.pid().is_none_or(|pid| !self.not_serving.contains(&(host, pid)))
     }
 
     /// Everything counted in the steps of a run.

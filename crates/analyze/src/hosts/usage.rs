@@ -2,6 +2,7 @@
 
 pub(crate) mod compute;
 pub(crate) mod others;
+pub(crate) mod sleep;
 
 use plimsoll_record::metric::{
     cgroup, declared, disk, interface, listener, mariadb, memcached, memory, process,

@@ -1,6 +1,7 @@
 //! What rows of a table show: each tier is taken as one host, by what each of its machines uses.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use plimsoll_stats::t_quantile;
 
@@ -99,6 +100,7 @@ impl<'a> Observations<'a> {
             spans: &[],
             flow: &NO_FLOW,
             run: None,
+            not_serving: BTreeSet::new(),
             rows,
         };
         let figures = rows[row].present().flat_map(|tier| FIGURES.iter().map(move |figure| (tier, figure)));

@@ -122,10 +122,12 @@ impl<'a> RuleContext<'a> {
         Some(resource.used[self.load]? / self.obs.usable(resource)?)
     }
 
-    /// The resources of all hosts but the generator's.
+    /// The resources of all hosts but the generator's, without threads of processes that serve no requests.
     pub(crate) fn of_target(&self) -> impl Iterator<Item = &'a Resource> {
-        let resources = &self.obs.resources;
-        resources.iter().filter(|resource| resource.host != GENERATOR)
+        let obs = self.obs;
+        let is_thread = |resource: &Resource| resource.kind == ResourceKind::Thread;
+        let resources = obs.resources.iter().filter(|resource| resource.host != GENERATOR);
+        resources.filter(move |one| !is_thread(one) || obs.serves(&one.host, one.subject()))
     }
 
     /// Those of one kind.

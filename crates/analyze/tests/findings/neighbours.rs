@@ -46,6 +46,21 @@ fn a_cpu_that_others_fill_and_the_target_does_not_wait_for_is_no_limit() {
     assert_ne!(verdict.next_limit.map(|next| next.limit), Some(Limit::Cpu));
 }
 
+/// A watched process that computes without end in its one thread, and serves nothing.
+fn looping(watch: Watch) -> Watch {
+    let process = ("local", "process", "8 sh");
+    let all = [process, ("local", "thread", "8/8 sh")].into_iter();
+    let all = all.fold(watch, |watch, one| watch.counter(one, "cpu_us", |_, _| 950_000.0));
+    all.gauge(process, "threads", |_, _| 1.0).counter(process, "run_wait_us", |_, _| 30_000.0)
+}
+
+#[test]
+fn a_thread_that_serves_nothing_says_nothing_of_what_the_target_waits_for() {
+    let verdict = looping(full(pool(), 10.0)).counter(API, "run_wait_us", |_, x| 20.0 * x).verdict();
+    assert_eq!(verdict.limit, Limit::Pool, "{verdict:#?}");
+    assert!(is_used_by_others(&verdict), "{:?}", verdict.excluded);
+}
+
 #[test]
 fn a_cpu_that_others_fill_is_the_limit_where_requests_wait_for_it() {
     // Each request computes for 0.2 ms and is ready for 2.4 of its 5 ms.

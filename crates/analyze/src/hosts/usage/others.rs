@@ -13,6 +13,7 @@ use crate::hosts::topology::flow::{Figures, Flow, Tier};
 use crate::hosts::track::{Span, Track};
 use crate::hosts::tracks::{GENERATOR, Hosts};
 use crate::hosts::usage::compute::cpu_of;
+use crate::hosts::usage::sleep::sleeps;
 
 /// What the commands of load generators are called, where one runs on the host itself: it follows the load without serving it.
 const GENERATORS: [&str; 2] = ["plimsoll", "wrk"];
@@ -43,9 +44,14 @@ pub(crate) struct HostProcesses<'a> {
 
 impl<'a> HostProcesses<'a> {
     /// Watched processes that serve requests. Left out is a process that no request is known to pass and that does not follow the
-    /// load, with its children.
-    pub(crate) fn serving(self) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
+    /// load or never sleeps, with its children.
+    fn serving(self) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
         self.of(Source::Process).filter(move |(subject, track)| self.serves(*subject, track, MAX_PARENTS))
+    }
+
+    /// The other watched processes.
+    pub(crate) fn not_serving(self) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
+        self.of(Source::Process).filter(move |(subject, track)| !self.serves(*subject, track, MAX_PARENTS))
     }
 
     /// Cores that others than the target used in each step, of these that were used in all and before the load; `None` where that is
@@ -113,7 +119,7 @@ impl<'a> HostProcesses<'a> {
         }
         match self.follows(|moment| self.with_children(track, moment)) {
             Some(follows) => follows,
-            None => self.is_of_server(track, parents),
+            None => sleeps(track, self.steps, self.spans) != Some(false) && self.is_of_server(track, parents),
         }
     }
 

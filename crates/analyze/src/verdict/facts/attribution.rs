@@ -5,22 +5,15 @@ use plimsoll_record::metric::process;
 
 use crate::hosts::demand::{Demand, Law, Load, follows_load};
 use crate::hosts::resource::{Resource, ResourceKind};
-use crate::hosts::track::{Span, Track};
+use crate::hosts::track::Track;
 use crate::hosts::usage::compute::cpu_of;
+use crate::hosts::usage::sleep::{MIN_SLEEPS, fewest, sleeps, sleeps_per_sec};
 use crate::hosts::utilisation::FREE;
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 
-/// A thread that serves requests one by one sleeps until the next is there. Where so few are under way that it must, it does
-/// so once in a hundred of its requests at least, also if it is held up for long in between; one that polls never does.
-const MIN_SLEEPS: f64 = 0.01;
 /// The part of what is used that the sampled threads must account for to stand for all.
 const MIN_SAMPLED: f64 = 0.5;
-
-/// How often a process or thread gave its CPU up, per second.
-fn sleeps_per_sec(track: &Track<'_>, span: Span) -> Option<f64> {
-    track.per_sec(track.own(process::VOLUNTARY_SWITCHES)?, span)
-}
 
 impl RuleContext<'_> {
     /// True if the load was measured for long enough that reads of hosts say something of it; a table is taken at its word.
@@ -50,18 +43,9 @@ impl RuleContext<'_> {
         follows_load(then, now)
     }
 
-    /// Where fewest requests are under way: when, and the throughput.
-    fn fewest(&self) -> Option<(usize, Span, f64)> {
-        let steps = self.steps().iter().enumerate();
-        let (index, step) =
-            steps.min_by_key(|(_, step)| u64::from(step.connections) * u64::from(step.depth))?;
-        Some((index, self.obs.spans[index], step.throughput.value))
-    }
-
     /// Whether a process slept while it waited for requests, where fewest are under way; `None` if that was not counted.
     pub(crate) fn sleeps(&self, track: &Track<'_>) -> Option<bool> {
-        let (_, span, throughput) = self.fewest()?;
-        Some(sleeps_per_sec(track, span)? >= MIN_SLEEPS * throughput)
+        sleeps(track, self.steps(), self.obs.spans)
     }
 
     /// The threads that use a resource, and processes of one thread whose threads were not sampled.
@@ -79,7 +63,7 @@ impl RuleContext<'_> {
 
     /// True if the threads that use a resource sleep between requests where few are under way: what they use is for these.
     fn is_slept_between(&self, resource: &Resource) -> bool {
-        let Some((step, span, throughput)) = self.fewest() else { return false };
+        let Some((step, span, throughput)) = fewest(self.steps(), self.obs.spans) else { return false };
         let Some(used) = resource.used[step].filter(|used| *used > 0.0) else { return false };
         let load = |track: &&Track<'_>| Some((cpu_of(track, span)?, sleeps_per_sec(track, span)?));
         let threads = self.threads_of(resource);

@@ -7,7 +7,6 @@ use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::Track;
 use crate::hosts::tracks::GENERATOR;
 use crate::hosts::usage::compute::cpu_of;
-use crate::hosts::usage::others::HostProcesses;
 use crate::hosts::utilisation::{BUSY, FREE, TIE};
 use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
@@ -38,11 +37,14 @@ pub(crate) fn is_held_back(ctx: &RuleContext<'_>, cpu: &Resource) -> Option<bool
     let needed = waited + used;
     let of_requests = || concurrency(ctx).is_some_and(|found| waited >= bounds::FELT * found.count.value);
     let of_host = || cpu.capacity.is_some_and(|capacity| needed >= FREE * capacity);
-    let of_thread = || {
-        let mut threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == cpu.host);
-        threads.any(|thread| ThreadTime::new(ctx, thread).is_some_and(ThreadTime::is_at_end))
-    };
+    let of_thread = || is_thread_at_end(ctx, &cpu.host);
     Some(waited > 0.0 && waited >= bounds::FELT * needed && (of_requests() || of_host() || of_thread()))
+}
+
+/// A thread of the target on a host is on a CPU, or ready for one, nearly all of the time.
+pub(crate) fn is_thread_at_end(ctx: &RuleContext<'_>, host: &str) -> bool {
+    let mut threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host);
+    threads.any(|thread| ThreadTime::new(ctx, thread).is_some_and(ThreadTime::is_at_end))
 }
 
 /// A CPU that others fill and that the target does not wait for: whatever its use, it is no limit.
@@ -52,15 +54,9 @@ pub(crate) fn is_no_limit(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
 
 /// Cores that the watched processes of a host waited for, and those that they used, without those that serve no requests.
 fn of_target(ctx: &RuleContext<'_>, host: &str) -> Option<(f64, f64)> {
-    let processes = HostProcesses {
-        host,
-        hosts: ctx.obs.hosts,
-        spans: ctx.obs.spans,
-        steps: ctx.steps(),
-        flow: ctx.obs.flow,
-    };
-    let times =
-        processes.serving().filter_map(|(_, track)| Some((ready(ctx, track)?, cpu_of(track, ctx.span())?)));
+    let processes = ctx.obs.hosts.of(host, Source::Process);
+    let serving = processes.filter(|(subject, _)| ctx.obs.serves(host, *subject));
+    let times = serving.filter_map(|(_, track)| Some((ready(ctx, track)?, cpu_of(track, ctx.span())?)));
     times.reduce(|a, b| (a.0 + b.0, a.1 + b.1))
 }
 

@@ -14,7 +14,7 @@ use crate::verdict::bounds;
 use crate::verdict::candidate::{Basis, Candidate};
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::cpu::{
-    ThreadTime, by_generator, is_busy, is_held_back, is_held_up, is_no_limit, kept, stolen,
+    by_generator, is_busy, is_held_back, is_held_up, is_no_limit, is_thread_at_end, kept, stolen,
 };
 
 /// Hosts whose CPU the target needed and did not get.
@@ -44,21 +44,13 @@ fn unwatched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> 
     ctx.obs.hosts.of(host, Source::OtherProcesses).filter_map(other).collect()
 }
 
-/// Watched processes that requests are not known to pass, and that use as much at the lowest load, or never sleep. Of a lab
-/// host every process is watched, whatever it is there for.
+/// Watched processes that serve no requests. Of a lab host every process is watched, whatever it is there for.
 fn watched<'s>(ctx: &'s RuleContext<'_>, host: &str) -> Vec<OtherProcess<'s>> {
-    let tiers = ctx.obs.flow.tiers.iter().filter(|tier| tier.is_sampled() && tier.node.host == host);
-    let ours: Vec<&str> = tiers.map(|tier| tier.process()).collect();
-    if ours.is_empty() || ours.contains(&"") {
-        return Vec::new();
-    }
+    let others = ctx.obs.hosts.of(host, Source::Process).filter(|(one, _)| !ctx.obs.serves(host, *one));
     let other = |(subject, track): (Subject<'s>, &Track<'_>)| {
-        let cores = cpu_of(track, ctx.span())?;
-        let works = ctx.follows_load(track).or_else(|| ctx.sleeps(track)).unwrap_or(true);
-        let is_other = !ours.contains(&subject.name()) && !works;
-        is_other.then_some(OtherProcess { subject, cores, certain: true })
+        Some(OtherProcess { subject, cores: cpu_of(track, ctx.span())?, certain: true })
     };
-    ctx.obs.hosts.of(host, Source::Process).filter_map(other).collect()
+    others.filter_map(other).collect()
 }
 
 /// The CPU is busy, and would not be without the others.
@@ -108,9 +100,7 @@ fn taken(ctx: &RuleContext<'_>, cpu: &Resource, (place, part): (Place, f64), is_
 fn on_idle(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let is_idle = ctx.cpu_share(host).is_none_or(|share| share < BUSY);
     let kept = kept(ctx, host)?;
-    let mut threads = ctx.of_kind(ResourceKind::Thread).filter(|thread| thread.host == host);
-    let is_needed = threads.any(|thread| ThreadTime::new(ctx, thread).is_some_and(ThreadTime::is_at_end));
-    if !is_idle || !is_needed || is_held_up(ctx, host) || kept < bounds::KEPT {
+    if !is_idle || !is_thread_at_end(ctx, host) || is_held_up(ctx, host) || kept < bounds::KEPT {
         return None;
     }
     let cores = full_cores(ctx, host);

@@ -1,0 +1,28 @@
+//! Whether processes sleep between requests.
+
+use plimsoll_record::metric::process;
+
+use crate::StepSummary;
+use crate::hosts::track::{Span, Track};
+
+/// A thread that serves requests one by one sleeps until the next is there. Where so few are under way that it must, it does
+/// so once in a hundred of its requests at least, also if it is held up for long in between; one that polls never does.
+pub(crate) const MIN_SLEEPS: f64 = 0.01;
+
+/// How often a process or thread gave its CPU up, per second.
+pub(crate) fn sleeps_per_sec(track: &Track<'_>, span: Span) -> Option<f64> {
+    track.per_sec(track.own(process::VOLUNTARY_SWITCHES)?, span)
+}
+
+/// The step with fewest requests under way: its index, when it was, and its throughput.
+pub(crate) fn fewest(steps: &[StepSummary], spans: &[Span]) -> Option<(usize, Span, f64)> {
+    let under_way = |step: &StepSummary| u64::from(step.connections) * u64::from(step.depth);
+    let (index, step) = steps.iter().enumerate().min_by_key(|(_, step)| under_way(step))?;
+    Some((index, spans[index], step.throughput.value))
+}
+
+/// Whether a process slept while it waited for requests, where fewest are under way; `None` if that was not counted.
+pub(crate) fn sleeps(track: &Track<'_>, steps: &[StepSummary], spans: &[Span]) -> Option<bool> {
+    let (_, span, throughput) = fewest(steps, spans)?;
+    Some(sleeps_per_sec(track, span)? >= MIN_SLEEPS * throughput)
+}
