@@ -2,9 +2,9 @@
 
 use crate::hosts::utilisation::TIE;
 
-/// A control group that is throttled in most of its periods had work left when its quota was used up, so that the bound is
-/// lower there: what is missing is what the last slice of a period leaves.
-pub(crate) const BUSY_THROTTLED: f64 = 0.80;
+/// The bound is lower where more was needed. A control group that is throttled in most of its periods had work left when its quota
+/// was used up: what is missing is what the last slice of a period leaves.
+pub(crate) const BUSY_NEEDED: f64 = 0.80;
 pub(crate) const THROTTLED: f64 = 0.5;
 /// Ready threads that got less than this part of the CPU they needed were kept from it: one half, since what is missing
 /// then costs more than what a second worker, or twice the CPU, would give.

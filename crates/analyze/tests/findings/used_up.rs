@@ -243,6 +243,18 @@ fn threads_that_wait_for_a_cpu_their_host_has_left_point_below_it() {
 }
 
 #[test]
+fn cores_that_threads_use_or_are_ready_for_are_full_though_others_had_a_part() {
+    let api = ("api", "process", "8 api");
+    let verdict = |waited_us: f64| {
+        let watch = ladder().host("api", 2.0, 550e-6).counter(api, "cpu_us", |_, x| 550.0 * x);
+        let watch = watch.gauge(api, "threads", |_, _| 4.0);
+        watch.counter(api, "run_wait_us", move |_, x| waited_us * x).verdict()
+    };
+    assert_eq!((verdict(80.0).limit, verdict(80.0).host()), (Limit::Cpu, "api"));
+    assert_ne!(verdict(0.0).limit, Limit::Cpu, "88 % of the cores are not all");
+}
+
+#[test]
 fn what_is_full_in_all_steps_may_be_full_without_load_too() {
     let levels: Vec<Level> = [50, 100, 200, 400].map(|n| Level::at(n, 3200.0)).to_vec();
     let watch = || Watch::over(&levels).host("api", 1.0, 305e-6);
