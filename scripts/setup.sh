@@ -46,7 +46,11 @@ missing_packages() {
         have gunicorn || printf 'gunicorn\n'
         have puma || printf 'puma\n'
         have node || printf 'nodejs\n'
+        have caddy || printf 'caddy\n'
+        have php || printf 'php-cli\n'
         compgen -G '/usr/sbin/php-fpm*' >/dev/null || printf 'php-fpm\n'
+        [ -e /usr/share/wordpress/wp-load.php ] || printf 'wordpress\nwordpress-theme-twentytwentythree\nphp-mysql\n'
+        [ -e /usr/lib/python3/dist-packages/httpbin ] || printf 'python3-httpbin\n'
     elif [ "${1:-}" = bench ]; then
         have ab || printf 'apache2-utils\n'
         have hey || printf 'hey\n'
@@ -166,6 +170,7 @@ services_of() {
     openssh-server) printf 'ssh.service\n' ;;
     haproxy) printf 'haproxy.service\n' ;;
     lighttpd) printf 'lighttpd.service\n' ;;
+    caddy) printf 'caddy.service\n' ;;
     php-fpm) printf 'php8.2-fpm.service\n' ;;
     esac
 }

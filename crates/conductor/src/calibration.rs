@@ -122,7 +122,7 @@ fn closed_loops(
 /// Both ends of each connection are in this process.
 fn within_descriptors(connections: u32) -> bool {
     let descriptors = plimsoll_sys::resource_limits().descriptors;
-    u64::from(connections) * 2 + Limits::DESCRIPTORS_OWN <= descriptors
+    u64::from(connections) * 2 + Limits::descriptors_own(descriptors) <= descriptors
 }
 
 /// Searches the highest rate that is kept up with, between the tenth and a little more than the closed loops made, by

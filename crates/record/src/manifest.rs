@@ -30,13 +30,21 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Descriptors that a process needs besides its connections: event sets, the standard streams, and up to 256 files of the
-    /// processes that it samples.
-    pub const DESCRIPTORS_OWN: u64 = 320;
+    /// Files of sampled processes that a process keeps open where it may open so many descriptors: none where descriptors are
+    /// scarce, since to keep them open only saves time.
+    pub fn files_kept_open(descriptors: u64) -> usize {
+        if descriptors >= 4096 { 256 } else { 0 }
+    }
+
+    /// Descriptors that a process needs besides its connections: event sets, the standard streams, and the files that it keeps
+    /// open.
+    pub fn descriptors_own(descriptors: u64) -> u64 {
+        64 + Self::files_kept_open(descriptors) as u64
+    }
 
     /// Connections that the descriptors suffice for.
     pub fn connections(&self) -> u64 {
-        self.descriptors.saturating_sub(Self::DESCRIPTORS_OWN).max(1)
+        self.descriptors.saturating_sub(Self::descriptors_own(self.descriptors)).max(1)
     }
 }
 

@@ -5,12 +5,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use plimsoll_record::Subject;
+use plimsoll_record::{Limits, Subject};
 
 use super::stat::{SmallFiles, Stat};
-
-/// Files of processes that are kept open, since to open one costs more than to read it. `Limits::DESCRIPTORS_OWN` counts them.
-const KEPT_OPEN: usize = 256;
 
 /// Whether it is the first process of a machine, which adopts all orphans and may hold sockets for others, so that its
 /// children belong to no server. In a container the first process may be the server itself.
@@ -43,13 +40,15 @@ pub(crate) struct ProcessTable {
     proc: PathBuf,
     net_pid: Option<u32>,
     pub(crate) processes: BTreeMap<u32, Process>,
-    /// The `stat` of each of the first processes.
+    /// The `stat` of each of the first processes: to open one costs more than to read it.
     open: BTreeMap<u32, File>,
+    open_max: usize,
 }
 
 impl ProcessTable {
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
-        Self { proc: root.join("proc"), net_pid, processes: BTreeMap::new(), open: BTreeMap::new() }
+        let open_max = Limits::files_kept_open(plimsoll_sys::resource_limits().descriptors);
+        Self { proc: root.join("proc"), net_pid, processes: BTreeMap::new(), open: BTreeMap::new(), open_max }
     }
 
     /// Reads all processes again.
@@ -61,11 +60,11 @@ impl ProcessTable {
             let Ok(process) = self.read(pid, &folder.path(), files) else { continue };
             processes.insert(pid, process);
         }
-        self.open.retain(|pid, _| processes.contains_key(pid));
         if let Some(net_pid) = self.net_pid {
             let ours = self.namespace(net_pid);
             processes.retain(|pid, _| ours.is_some() && self.namespace(*pid) == ours);
         }
+        self.open.retain(|pid, _| processes.contains_key(pid));
         self.processes = processes;
         Ok(())
     }
@@ -78,7 +77,7 @@ impl ProcessTable {
         self.open.remove(&pid);
         let file = File::open(folder.join("stat"))?;
         let process = process(pid, &files.stat_of(&file)?);
-        if self.open.len() < KEPT_OPEN {
+        if self.open.len() < self.open_max {
             self.open.insert(pid, file);
         }
         Ok(process)
