@@ -10,7 +10,7 @@ use crate::limit::{Effect, Limit, LimitedResource};
 
 const DESCRIPTORS: LimitedResource = LimitedResource::OfConnections(ConnectionResource::Descriptors);
 const PORTS: LimitedResource = LimitedResource::OfConnections(ConnectionResource::Ports);
-const LIMITS: Limits = Limits { descriptors: 1256, ports: 28_232, cores: 2 };
+const LIMITS: Limits = Limits { descriptors: 1000, ports: 28_232, cores: 2 };
 
 fn plan(load: LoadSpec) -> Plan {
     let spec = PlanSpec {
