@@ -21,7 +21,7 @@ use crate::hosts::track::Span;
 use crate::hosts::tracks::{GENERATOR, Hosts, NOT_SAMPLED, StepSamples};
 use crate::hosts::usage::others::HostProcesses;
 use crate::hosts::utilisation::BUSY;
-use crate::table::load_effect;
+use crate::table::{load_effect, stands};
 use crate::{Findings, TableRow};
 
 /// A tier that uses this part of its CPU or more is at its end in a row whose throughput does not grow with the load. Load shared
@@ -170,19 +170,22 @@ impl<'a> Observations<'a> {
     }
 
     /// How much of a resource can be used. In a table that is the most that any row shows of it, where a link carried more than it is
-    /// said to, a processor is busy, or one is nearly so while throughput does not grow with the load.
+    /// said to, a processor is busy, or one or a link is nearly so while throughput grows neither with the load nor with machines.
     pub(crate) fn usable(&self, resource: &Resource) -> Option<f64> {
         let capacity = resource.capacity.filter(|capacity| *capacity > 0.0)?;
         if self.rows.is_empty() {
             return Some(capacity);
         }
         let runs_code = matches!(resource.kind.limit(), Limit::Cpu | Limit::Thread);
+        let may_be_level = runs_code || resource.kind.is_of_link();
         let is_at_end = |(row, used): (&&TableRow, f64)| {
-            let is_level = || {
-                !matches!(load_effect(self.rows, row), LoadEffect::MoreGaveMore { .. } | LoadEffect::Untried)
+            let is_level = || match load_effect(self.rows, row) {
+                LoadEffect::MoreGaveMore { .. } => false,
+                LoadEffect::Untried => stands(self.rows, row),
+                LoadEffect::Level | LoadEffect::LessGaveMore { .. } | LoadEffect::StillGrows { .. } => true,
             };
-            used >= capacity
-                || runs_code && (used >= BUSY * capacity || used >= MIN_FULL * capacity && is_level())
+            let is_busy = runs_code && used >= BUSY * capacity;
+            used >= capacity || is_busy || may_be_level && used >= MIN_FULL * capacity && is_level()
         };
         let used = self.rows.iter().zip(&resource.used).filter_map(|(row, used)| Some((row, (*used)?)));
         let at_end = used.filter(|one| is_at_end(*one)).map(|(_, used)| used);

@@ -19,7 +19,7 @@ pub use conclusion::{Ceiling, Conclusion, Multiplied, MultipliedRow, RowEnds, Ro
 pub use explain::{TableFindings, explain_table};
 pub(crate) use front::{UNNAMED, alone, together_per_sec};
 pub use ladder::{LadderOf, LadderPoint, LadderShape, RowLadder};
-pub(crate) use ladder::{PROPORTIONAL, followed, load_effect};
+pub(crate) use ladder::{PROPORTIONAL, fewer_gave_as_much, followed, load_effect, stands};
 pub use lines::{HeldLines, LinePoint, SizeLine};
 pub use reading::{ColumnDoubt, GuessedColumn, LeftOut, TableReading, UnreadCells};
 pub(crate) use row::apart;

@@ -15,6 +15,7 @@ use plimsoll_analyze::{ColumnDoubt, LeftOut, TableReading, TableRow, UnreadCells
 use crate::ExperimentError;
 use crate::csv_rows::{joined, records};
 use cell::{Cell, NoNumber};
+use guess::Known;
 use header::Header;
 use mapping::{Entry, Origin};
 pub use mapping::{Mapping, MappingError};

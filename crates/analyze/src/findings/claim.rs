@@ -77,6 +77,17 @@ pub enum Claim {
     /// Tiers serve a fixed number of requests at once, however long each is held: `workers` in each. `like_alone` is false where
     /// it is known only that nothing else is used up.
     HeldPool { tiers: Vec<String>, workers: f64, like_alone: bool },
+    /// Tiers hold a fixed number of requests, of which each is held some times: the time between two answers is
+    /// `least_sec` and 1/`per_hold` of the time of a hold.
+    HeldQueue { least_sec: f64, per_hold: f64 },
+    /// A figure of a tier in a table is at its end: its pool, its memory or its disk.
+    TierFull { used: ResourceUse, per_sec: f64 },
+    /// Throughput follows the size of a tier's pool with this exponent.
+    FollowsPool { size: f64, exponent: f64 },
+    /// This part of the requests of a row failed.
+    RowFails { part: f64 },
+    /// Fewer machines, or smaller ones, gave as much under the same load, and with them throughput still grew with it.
+    FewerGaveAsMuch { exponent: f64 },
     /// More load gave so much with the same machines.
     MoreLoadGaveMore { per_sec: f64 },
     /// More load was not tried.

@@ -36,6 +36,8 @@ pub enum ResourceKind {
     AcceptQueue,
     /// Connections of a server that allows so many.
     Connections,
+    /// The workers or connections of a pool, each held for a time of each request.
+    Pool,
 }
 
 impl ResourceKind {
@@ -60,6 +62,7 @@ impl ResourceKind {
             Self::Descriptors => ("descriptors", "descriptors", Limit::Connections, Part::Process),
             Self::AcceptQueue => ("accept_queue", "connections", Limit::Connections, Part::Listener),
             Self::Connections => ("connections", "connections", Limit::Connections, Part::Component),
+            Self::Pool => ("pool", "workers", Limit::Pool, |_| Part::Whole),
         }
     }
 
@@ -124,7 +127,9 @@ impl Resource {
             known => known,
         };
         match self.kind {
-            ResourceKind::Cpu | ResourceKind::Machine | ResourceKind::Memory => Subject::Host,
+            ResourceKind::Cpu | ResourceKind::Machine | ResourceKind::Memory | ResourceKind::Pool => {
+                Subject::Host
+            }
             ResourceKind::Core => Subject::parse(Source::Core, word.trim_start_matches("core ")),
             ResourceKind::Thread => either(Source::Thread, Source::Process),
             ResourceKind::Quota => either(Source::Process, Source::Cgroup),

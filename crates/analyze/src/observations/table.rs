@@ -24,10 +24,18 @@ struct Figure {
     capacity: fn(&TableRow, &TableTier) -> Option<f64>,
 }
 
-const FIGURES: [Figure; 8] = [
+const FIGURES: [Figure; 12] = [
     Figure { kind: ResourceKind::Machine, used: |_, tier| tier.cpu_ratio, capacity: |_, _| Some(1.0) },
     Figure { kind: ResourceKind::Cpu, used: |_, tier| tier.cores_used, capacity: cores },
     Figure { kind: ResourceKind::Thread, used: |_, tier| tier.core_ratio, capacity: |_, _| Some(1.0) },
+    Figure {
+        kind: ResourceKind::Quota,
+        used: |_, tier| tier.cores_used.filter(|_| tier.quota_cores.is_some()),
+        capacity: |_, tier| tier.quota_cores,
+    },
+    Figure { kind: ResourceKind::Pool, used: |_, tier| tier.pool_used, capacity: |_, tier| tier.pool },
+    Figure { kind: ResourceKind::Memory, used: |_, tier| tier.memory_ratio, capacity: |_, _| Some(1.0) },
+    Figure { kind: ResourceKind::Disk, used: |_, tier| tier.disk_ratio, capacity: |_, _| Some(1.0) },
     Figure {
         kind: ResourceKind::BandwidthIn,
         used: |_, tier| tier.in_bits_per_sec.filter(|_| has_ways(tier)),

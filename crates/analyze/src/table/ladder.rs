@@ -2,7 +2,7 @@
 
 use plimsoll_stats::usl::{self, Point, UslFit};
 
-use super::row::{Pair, TableRow, apart};
+use super::row::{Pair, TableRow, TableTier, apart};
 use crate::findings::LoadEffect;
 use crate::groups::grouped;
 
@@ -27,6 +27,8 @@ pub enum LadderOf {
     Cores,
     /// Machines or processes of the tier of this name.
     Instances(String),
+    /// Workers or connections in the pool of the tier of this name.
+    Pool(String),
 }
 
 /// How throughput changes along a ladder.
@@ -73,15 +75,18 @@ impl LadderOf {
             Self::Instances(tier) => {
                 Box::new(move |row| row.tiers.iter().find(|one| one.name == tier)?.instances)
             }
+            Self::Pool(tier) => Box::new(move |row| row.tiers.iter().find(|one| one.name == tier)?.pool),
         }
     }
 
     /// All that rows of a table can differ by.
     fn all(rows: &[&TableRow]) -> Vec<Self> {
-        let tiers = rows.first().into_iter().flat_map(|row| &row.tiers);
-        let tiers = tiers.filter(|tier| tier.instances.is_some());
+        let tiers = || rows.first().into_iter().flat_map(|row| &row.tiers);
         let of_load = [Self::Offered, Self::Connections, Self::LoadMachines, Self::Cores];
-        of_load.into_iter().chain(tiers.map(|tier| Self::Instances(tier.name.clone()))).collect()
+        let counted = tiers().filter(|tier| tier.instances.is_some());
+        let counted = counted.map(|tier| Self::Instances(tier.name.clone()));
+        let pools = tiers().filter(|tier| tier.pool.is_some()).map(|tier| Self::Pool(tier.name.clone()));
+        of_load.into_iter().chain(counted).chain(pools).collect()
     }
 
     fn is_load(&self) -> bool {
@@ -93,25 +98,29 @@ impl LadderOf {
         let without = |row: &TableRow| {
             let mut row = TableRow { label: String::new(), tiers: Vec::new(), ..row.clone() };
             row.throughput_per_sec = 0.0;
-            row.response_sec = None;
+            (row.response_sec, row.failed_ratio, row.refused_ratio) = (None, None, None);
             match self {
                 Self::Offered => (row.offered_per_sec, row.connections) = (None, None),
                 Self::Connections => row.connections = None,
                 // More machines make the load of more connections.
                 Self::LoadMachines => (row.load_machines, row.connections) = (None, None),
                 Self::Cores => row.cores = None,
-                Self::Instances(_) => {}
+                Self::Instances(_) | Self::Pool(_) => {}
             }
             row
         };
-        let tiers = |row: &TableRow| -> Vec<(String, Option<f64>)> {
-            let of = |name: &str| matches!(self, Self::Instances(tier) if tier == name);
-            row.tiers
-                .iter()
-                .map(|tier| (tier.name.clone(), tier.instances.filter(|_| !of(&tier.name))))
-                .collect()
+        without(a) == without(b) && self.arranged(a) == self.arranged(b)
+    }
+
+    /// The tiers of a row with what they are made of, but for this.
+    fn arranged<'r>(&self, row: &'r TableRow) -> Vec<(&'r str, Option<f64>, Option<f64>)> {
+        let of_tier = |tier: &'r TableTier| {
+            let is_counted = matches!(self, Self::Instances(name) if *name == tier.name);
+            let is_sized = matches!(self, Self::Pool(name) if *name == tier.name);
+            let (instances, pool) = (tier.instances, tier.pool);
+            (tier.name.as_str(), instances.filter(|_| !is_counted), pool.filter(|_| !is_sized))
         };
-        without(a) == without(b) && tiers(a) == tiers(b)
+        row.tiers.iter().map(of_tier).collect()
     }
 }
 
@@ -148,6 +157,25 @@ pub(crate) fn load_effect(rows: &[&TableRow], row: &TableRow) -> LoadEffect {
     }
 }
 
+/// The exponent with which throughput still grew with the load of fewer or smaller machines, where they gave as much under the
+/// load of this row: then it is not at the end of its own.
+pub(crate) fn fewer_gave_as_much(rows: &[&TableRow], row: &TableRow) -> Option<f64> {
+    let is_fewer = |other: &&TableRow| {
+        let of_machines = LadderOf::all(rows).into_iter().filter(|of| !of.is_load());
+        of_machines.into_iter().any(|of| {
+            let (here, there) = ((of.figure())(row), (of.figure())(other));
+            here.zip(there).is_some_and(|(here, there)| here > there) && of.is_all(row, other)
+        })
+    };
+    let alike = |other: &&TableRow| other.throughput_per_sec * MORE >= row.throughput_per_sec;
+    let fewer = rows.iter().copied().filter(|other| is_fewer(other) && alike(other));
+    let grows = fewer.filter_map(|other| match load_effect(rows, other) {
+        LoadEffect::StillGrows { exponent } => Some(exponent),
+        _ => None,
+    });
+    grows.reduce(f64::max)
+}
+
 /// What throughput of a row follows, where rows differ by nothing but cores or the instances of a tier, and the highest exponent that it
 /// may follow it with.
 pub(crate) fn followed(rows: &[&TableRow], row: &TableRow) -> Option<(LadderOf, f64)> {
@@ -163,6 +191,11 @@ pub(crate) fn followed(rows: &[&TableRow], row: &TableRow) -> Option<(LadderOf, 
         Some((of, exponent(&*figure, next, row)? + off))
     };
     LadderOf::all(rows).into_iter().filter(|of| !of.is_load()).find_map(exponent_of)
+}
+
+/// True where more cores, machines or workers gave hardly more.
+pub(crate) fn stands(rows: &[&TableRow], row: &TableRow) -> bool {
+    followed(rows, row).is_some_and(|(_, exponent)| exponent < GROWS)
 }
 
 /// The ladders of a table.

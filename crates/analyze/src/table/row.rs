@@ -25,6 +25,18 @@ pub struct TableTier {
     pub cores_used: Option<f64>,
     /// CPU used by each process that can use one core at most, 1 being that core.
     pub core_ratio: Option<f64>,
+    /// Cores that a quota leaves each machine, below what it has.
+    pub quota_cores: Option<f64>,
+    /// Workers or connections in the pool of each machine.
+    pub pool: Option<f64>,
+    /// Those of them that are in use.
+    pub pool_used: Option<f64>,
+    /// Memory used of each machine, 1 being all of it.
+    pub memory_ratio: Option<f64>,
+    /// The share of the time that the disk of each machine is busy.
+    pub disk_ratio: Option<f64>,
+    /// The share of the time that goes to garbage collection.
+    pub gc_ratio: Option<f64>,
     pub in_bits_per_sec: Option<f64>,
     pub out_bits_per_sec: Option<f64>,
     /// What the link of each machine carries each way.
@@ -55,7 +67,12 @@ pub struct TableRow {
     pub offered_per_sec: Option<f64>,
     /// Connections, or requests under way.
     pub connections: Option<f64>,
+    /// The mean.
     pub response_sec: Option<f64>,
+    /// The share of the requests that failed.
+    pub failed_ratio: Option<f64>,
+    /// The share of the requests that were refused by policy.
+    pub refused_ratio: Option<f64>,
     /// How long a client waits from an answer to its next request, in seconds.
     pub think_sec: Option<f64>,
     /// How long the target holds a request by order of the test, in seconds.
@@ -129,8 +146,8 @@ impl TableRow {
 
     /// True for the same arrangement under another load.
     pub(crate) fn is_same_target(&self, other: &Self) -> bool {
-        let arranged =
-            |row: &Self| row.tiers.iter().map(|tier| (tier.name.clone(), tier.instances)).collect::<Vec<_>>();
+        let of_tier = |tier: &TableTier| (tier.name.clone(), tier.instances, tier.pool);
+        let arranged = |row: &Self| row.tiers.iter().map(of_tier).collect::<Vec<_>>();
         let fixed = |row: &Self| (row.held_sec, row.response_bytes, row.cores);
         self.group == other.group && arranged(self) == arranged(other) && fixed(self) == fixed(other)
     }

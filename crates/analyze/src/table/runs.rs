@@ -125,6 +125,8 @@ fn row(label: String, run: &RowRun, runs: &[RowRun]) -> TableRow {
         throughput_per_sec: measured.throughput.value,
         connections: Some(f64::from(measured.connections)),
         offered_per_sec: None,
+        failed_ratio: None,
+        refused_ratio: None,
         think_sec: None,
         response_sec: Some(measured.mean_latency_ns / 1e9),
         held_sec: spec.held.map(|held| held.as_secs_f64()),

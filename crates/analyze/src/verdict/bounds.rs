@@ -32,6 +32,8 @@ pub(crate) const PASSED_ON: f64 = 0.8;
 pub(crate) const SAME_SIZE: f64 = 0.2;
 /// The part of new connections that must find the accept queue full to be more than the burst of a step's begin.
 pub(crate) const OVERFLOWN: f64 = 0.01;
+/// The part of the requests of a row that must fail, or be refused, for its throughput not to be what the target holds.
+pub(crate) const FAILING: f64 = 0.01;
 /// A window shorter than this reports nothing of hosts, in seconds. The kernel counts the time of CPUs in ticks of 10 ms, of
 /// which one more or less may lie between two reads: that must stay within what two limits are distinguished by. It also is
 /// two periods of a quota by default.

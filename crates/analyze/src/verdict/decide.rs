@@ -23,8 +23,8 @@ use super::facts::spent::{Named, runs_code};
 use super::facts::threads::{self, MAX_TURNS};
 use super::next::{self as next_limit, next};
 use super::rules::{
-    closed, connections, cpu, dependency, disk, link, lock, memory, other_processes, pool, quota, refused,
-    rows, thread,
+    closed, connections, cpu, dependency, disk, figures, link, lock, memory, other_processes, pool, quota,
+    refused, rows, thread,
 };
 use crate::findings::{Advice, Confidence, Limit, Verdict};
 use crate::hosts::demand::Law;
@@ -89,8 +89,10 @@ fn among_rows(ctx: &RuleContext<'_>) -> Option<Decided> {
         }
         None => {
             let first = row.present().map(|tier| tier.name.clone()).take(1).collect();
-            rows::not_pushed(ctx, row)
+            figures::others(ctx, row)
+                .or_else(|| rows::not_pushed(ctx, row))
                 .or_else(|| rows::pool(ctx, row, first, false))
+                .or_else(|| rows::held_queue(ctx, row))
                 .or_else(|| rows::followed_by_throughput(ctx, row))
         }
     };
@@ -174,6 +176,7 @@ fn used_up(ctx: &RuleContext<'_>) -> Option<Decided> {
     all.extend(cpu::candidates(ctx));
     all.extend(hot_threads(ctx));
     all.extend(quota::candidates(ctx));
+    all.extend(figures::pools(ctx));
     // Memory counts here only where it explains a use of the CPU; else it is asked of what waits.
     let mut memory = memory::candidates(ctx);
     memory.retain(|memory| all.iter().any(|busy| displaces(memory, busy)));

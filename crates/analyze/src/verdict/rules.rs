@@ -8,6 +8,7 @@ pub(super) mod connections;
 pub(super) mod cpu;
 pub(super) mod dependency;
 pub(super) mod disk;
+pub(super) mod figures;
 pub(super) mod link;
 pub(super) mod lock;
 pub(super) mod memory;

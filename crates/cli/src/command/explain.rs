@@ -27,6 +27,8 @@ cell or a header (µs, k, MB/s, %, cores) counts before that of the meaning's na
   offered              requests per second that the load offered
   connections          connections, or requests under way; with rt_ms each row is checked by Little's law
   rt_ms                mean response time
+  error_percent        requests that failed
+  refused_percent      requests that were refused by policy
   think_ms             how long a client waits from an answer to its next request
   sleep_ms             how long the target delays each request on purpose
   load_machines        machines that made the load
@@ -38,6 +40,12 @@ cell or a header (µs, k, MB/s, %, cores) counts before that of the meaning's na
   TIER.cpu_percent     CPU used of each machine, of all its cores
   TIER.cpu_cores       CPU used of each machine, in cores; 250 % are 2.5
   TIER.core_percent    CPU used by each process that can use one core at most
+  TIER.quota_cores     cores that a quota leaves each machine, below what it has
+  TIER.pool            workers or connections in the pool of each machine
+  TIER.pool_used       how many of them are in use
+  TIER.memory_percent  memory used of each machine
+  TIER.disk_percent    the time that the disk of each machine is busy
+  TIER.gc_percent      the time that goes to garbage collection
   TIER.in_mbit, TIER.out_mbit     Mbit/s into and out of each machine
   TIER.link_mbit       what its link carries each way
   TIER.link_both_mbit  what its link carries both ways together

@@ -70,7 +70,7 @@ impl Score {
         let is_excluded = texts(group, "ruled_out").contains(&found);
         let may_be = found == truth || texts(group, "also").contains(&found);
         let place = match found.as_str() {
-            "unknown" if truth == "unknown" => &mut self.right,
+            "unknown" if may_be => &mut self.right,
             "unknown" if is_also => &mut self.also,
             "unknown" => &mut self.unanswered,
             _ if may_be => &mut self.right,
@@ -100,6 +100,6 @@ fn score(half: &str) -> Score {
 
 #[test]
 fn published_tables_are_judged_as_a_careful_reader_judges_them() {
-    let tuned = Score { right: 28, also: 0, partly: 3, unanswered: 21, wrong: 0 };
+    let tuned = Score { right: 39, also: 0, partly: 4, unanswered: 9, wrong: 0 };
     assert_eq!(score("tuned"), tuned);
 }

@@ -90,6 +90,11 @@ const CPU: [&str; 16] = [
 const CLIENTS: [&str; 8] = ["client", "clients", "generator", "loadgen", "wrk", "k6", "jmeter", "bench"];
 const INSTANCES: [&str; 8] =
     ["replicas", "replica", "instances", "instance", "pods", "servers", "machines", "workers"];
+/// What a header of a pool says besides the tier.
+const POOL: [&str; 10] =
+    ["pool", "size", "max", "maximum", "connections", "connection", "workers", "threads", "of", "used"];
+/// What says of a pool how much of it is in use.
+const IN_USE: [&str; 6] = ["used", "use", "in", "busy", "active", "borrowed"];
 /// Columns that are neither a load nor a measure, and do not say which rows belong together.
 const NO_GROUP: [&str; 10] =
     ["threads", "thread", "run", "#", "no", "date", "time", "update", "duration", "notes"];
@@ -161,22 +166,48 @@ impl<'a> Column<'a> {
         self.is_numeric() && is_named && self.dimension() == Some(Dimension::Time) && !self.is_percentile()
     }
 
-    /// What it says of a CPU: the meaning.
-    fn cpu(&self) -> Option<String> {
+    /// Cores in use without a unit: never more than there are.
+    fn is_of_cores(&self, cores: Option<f64>) -> bool {
+        !self.is_whole() && self.most() > 1.05 && cores.is_some_and(|cores| self.most() <= cores)
+    }
+
+    /// What it says of a pool: the meaning.
+    fn pool(&self) -> Option<String> {
+        if !self.is_whole_where_known() || !self.header.has(&POOL[..1]) {
+            return None;
+        }
+        let words = self.header.without(&[&POOL[..], &IN_USE[..]].concat());
+        let tier = if words.is_empty() { SERVER } else { &words };
+        let meaning = if self.header.has(&IN_USE) { "pool_used" } else { "pool" };
+        Some(format!("{tier}.{meaning}"))
+    }
+
+    fn is_whole_where_known(&self) -> bool {
+        !self.read.is_empty()
+            && self.read.iter().all(|cell| cell.number.fract() == 0.0 && cell.unit.is_none())
+    }
+
+    /// What it says of a CPU: the meaning. `throughput` are the words of the column that is the throughput, `others` those of
+    /// columns that are not used: a CPU that is named like one of these is of its rows.
+    fn cpu(&self, throughput: &str, others: &[String], cores: Option<f64>) -> Option<String> {
         if !self.is_numeric() || !self.header.has(&CPU[..3]) {
             return None;
         }
         let is_client = self.header.has(&CLIENTS);
         let words = self.header.without(&CPU);
+        if others.contains(&words) {
+            return None;
+        }
         let tier = if is_client {
             GENERATOR
-        } else if words.is_empty() {
+        } else if words.is_empty() || words == throughput {
             SERVER
         } else {
             &words
         };
         // More than all of one machine is a sum over cores.
         match self.dimension() {
+            None if self.is_of_cores(cores) => Some(format!("{tier}.cpu_cores")),
             Some(Dimension::Share) if self.most() <= 100.0 => Some(format!("{tier}.cpu_percent")),
             Some(Dimension::Share | Dimension::Cores) => Some(format!("{tier}.cpu_cores")),
             _ if self.header.has(&["cores"]) && !self.is_whole() => Some(format!("{tier}.cpu_cores")),
@@ -185,17 +216,30 @@ impl<'a> Column<'a> {
     }
 }
 
+/// What a column of a measure is of, in words: `before` of `RPS before`.
+fn words_of_measure(name: &str) -> String {
+    let measures: Vec<&str> = THROUGHPUT.iter().chain(&COUNTED).chain(&TIME).chain(&MEAN).copied().collect();
+    Header::parse(name).without(&measures)
+}
+
+/// What `--map` says already.
+pub(super) trait Known {
+    /// True for a meaning that a column has, or none.
+    fn has(&self, meaning: &str) -> bool;
+    /// True for a column that means something.
+    fn uses(&self, column: &str) -> bool;
+    /// The column of a meaning.
+    fn column(&self, meaning: &str) -> Option<&str>;
+    /// A number that stands for a meaning in all rows.
+    fn number(&self, meaning: &str) -> Option<f64>;
+}
+
 /// The meanings of columns that have none yet, as pairs of meaning and column.
-pub(super) fn guess(
-    names: &[&str],
-    rows: &[Vec<&str>],
-    is_mapped: impl Fn(&str) -> bool,
-    is_used: impl Fn(&str) -> bool,
-) -> Vec<(String, String)> {
+pub(super) fn guess(names: &[&str], rows: &[Vec<&str>], known: &dyn Known) -> Vec<(String, String)> {
     let cells = |column: usize| rows.iter().map(|row| row.get(column).copied().unwrap_or_default()).collect();
     let columns = names.iter().enumerate().map(|(column, name)| Column::new(name, cells(column)));
-    let columns: Vec<Column<'_>> = columns.filter(|column| !is_used(column.name)).collect();
-    let mut guesses = Guesses { columns, taken: Vec::new(), found: Vec::new(), is_mapped: &is_mapped };
+    let columns: Vec<Column<'_>> = columns.filter(|column| !known.uses(column.name)).collect();
+    let mut guesses = Guesses { columns, taken: Vec::new(), found: Vec::new(), known };
     guesses.measures();
     guesses.parameters(names);
     guesses.found
@@ -206,7 +250,7 @@ struct Guesses<'a> {
     /// Columns by position that mean something already.
     taken: Vec<usize>,
     found: Vec<(String, String)>,
-    is_mapped: &'a dyn Fn(&str) -> bool,
+    known: &'a dyn Known,
 }
 
 impl Guesses<'_> {
@@ -222,14 +266,38 @@ impl Guesses<'_> {
         self.first("cores", |column| {
             column.is_whole() && column.header.is_only(&CORES) && column.most() >= 1.0
         });
-        for position in 0..self.columns.len() {
-            if let Some(meaning) = self.columns[position].cpu() {
-                self.take(&meaning, position);
-            }
-        }
+        self.processors();
+        self.pools();
         self.first(&format!("{SERVER}.instances"), |column| {
             column.is_whole() && column.header.is_only(&INSTANCES)
         });
+    }
+
+    fn processors(&mut self) {
+        let typed = self.known.column("qps");
+        let found =
+            self.found.iter().find(|(meaning, _)| meaning == "qps").map(|(_, column)| column.as_str());
+        let throughput = typed.or(found).map(words_of_measure).unwrap_or_default();
+        let is_other = |(position, column): &(usize, &Column<'_>)| {
+            column.is_numeric() && !column.header.has(&CPU[..3]) && !self.taken.contains(position)
+        };
+        let others = self.columns.iter().enumerate().filter(is_other);
+        let others = others.map(|(_, column)| words_of_measure(column.name));
+        let others: Vec<String> = others.filter(|words| !words.is_empty()).collect();
+        let cores = self.known.number("cores");
+        for position in 0..self.columns.len() {
+            if let Some(meaning) = self.columns[position].cpu(&throughput, &others, cores) {
+                self.take(&meaning, position);
+            }
+        }
+    }
+
+    fn pools(&mut self) {
+        for position in 0..self.columns.len() {
+            if let Some(meaning) = self.columns[position].pool() {
+                self.take(&meaning, position);
+            }
+        }
     }
 
     /// The first free column that fits a meaning that no column has.
@@ -242,7 +310,7 @@ impl Guesses<'_> {
 
     fn take(&mut self, meaning: &str, position: usize) {
         let is_found = self.found.iter().any(|(found, _)| found == meaning);
-        if !is_found && !(self.is_mapped)(meaning) && !self.taken.contains(&position) {
+        if !is_found && !self.known.has(meaning) && !self.taken.contains(&position) {
             self.taken.push(position);
             self.found.push((meaning.to_owned(), self.columns[position].name.to_owned()));
         }
@@ -262,7 +330,7 @@ impl Guesses<'_> {
             let (distinct, all) = (column.distinct(), column.cells.len());
             let repeats = distinct > 1 && distinct < all;
             let meaning = if repeats { "group" } else { "label" };
-            if (repeats || column.is_text()) && distinct > 1 && !(self.is_mapped)(meaning) {
+            if (repeats || column.is_text()) && distinct > 1 && !self.known.has(meaning) {
                 self.found.push((meaning.to_owned(), column.name.to_owned()));
             }
         }
@@ -273,9 +341,27 @@ impl Guesses<'_> {
 mod tests {
     use super::*;
 
+    /// Nothing is typed but the number of cores.
+    struct SixCores;
+
+    impl Known for SixCores {
+        fn has(&self, meaning: &str) -> bool {
+            meaning == "cores"
+        }
+        fn uses(&self, _: &str) -> bool {
+            false
+        }
+        fn column(&self, _: &str) -> Option<&str> {
+            None
+        }
+        fn number(&self, meaning: &str) -> Option<f64> {
+            (meaning == "cores").then_some(6.0)
+        }
+    }
+
     fn guessed(names: &[&str], rows: &[&[&str]]) -> Vec<String> {
         let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.to_vec()).collect();
-        let found = guess(names, &rows, |_| false, |_| false);
+        let found = guess(names, &rows, &SixCores);
         found.into_iter().map(|(meaning, column)| format!("{meaning}={column}")).collect()
     }
 
@@ -317,5 +403,22 @@ mod tests {
     #[test]
     fn a_time_without_a_unit_and_a_percentile_are_no_mean() {
         assert_eq!(guessed(&["c", "rps", "latency", "p99 (ms)"], &[&["1", "10", "50", "3"]]), ["qps=rps"]);
+    }
+
+    #[test]
+    fn a_cpu_that_is_named_like_a_column_is_of_its_rows() {
+        let names = ["c", "RPS before", "RPS after", "before CPU", "after CPU"];
+        let rows: [&[&str]; 2] = [&["1", "10", "20", "0.57", "0.54"], &["50", "100", "200", "5.26", "5.65"]];
+        let found = guessed(&names, &rows);
+        assert!(found.contains(&"qps=RPS before".to_owned()), "{found:?}");
+        assert!(found.contains(&"server.cpu_cores=before CPU".to_owned()), "{found:?}");
+        assert!(!found.iter().any(|one| one.ends_with("=after CPU")), "{found:?}");
+    }
+
+    #[test]
+    fn a_pool_has_a_size_and_a_part_in_use() {
+        let names = ["DB pool size", "rps", "DB pool in use"];
+        let found = guessed(&names, &[&["10", "100", "10"], &["20", "190", "20"]]);
+        assert_eq!(found, ["qps=rps", "db.pool=DB pool size", "db.pool_used=DB pool in use"]);
     }
 }

@@ -2,8 +2,10 @@
 
 use plimsoll_analyze::{GuessedColumn, TableTier};
 
-use super::guess::guess;
+use super::cell::Cell;
+use super::guess::{Known, guess};
 use super::meaning::Meaning;
+use super::unit::Dimension;
 
 /// Why a `--map` is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -85,6 +87,37 @@ impl Mapping {
         Ok(())
     }
 
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// The size of responses where the throughput's column is named by it: `100 KB`.
+    fn guess_size(&mut self) -> Option<GuessedColumn> {
+        let column = self.column("qps")?.to_owned();
+        let size = Cell::parse(&column).ok().filter(|_| !self.has("response_bytes"))?;
+        let unit = size.unit.filter(|unit| unit.dimension == Dimension::Bytes && size.number > 0.0)?;
+        let name = "response_bytes".to_owned();
+        let (meaning, origin) = (Meaning::named(&name)?, Origin::Number(size.number * unit.base));
+        self.entries.push(Entry { name: name.clone(), meaning, origin });
+        Some(GuessedColumn { meaning: name, column })
+    }
+}
+
+impl Known for Mapping {
+    fn column(&self, meaning: &str) -> Option<&str> {
+        match &self.entry(meaning)?.origin {
+            Origin::Column(column) => Some(column),
+            Origin::Number(_) => None,
+        }
+    }
+
+    fn number(&self, meaning: &str) -> Option<f64> {
+        match self.entry(meaning)?.origin {
+            Origin::Number(number) => Some(number),
+            Origin::Column(_) => None,
+        }
+    }
+
     fn has(&self, name: &str) -> bool {
         let is_named = match name {
             "label" => !self.labels.is_empty(),
@@ -94,13 +127,14 @@ impl Mapping {
         is_named || self.absent.iter().any(|absent| absent == name)
     }
 
-    /// True for a column that means something.
-    pub(super) fn uses(&self, column: &str) -> bool {
+    fn uses(&self, column: &str) -> bool {
         let of_entry = |entry: &Entry| matches!(&entry.origin, Origin::Column(name) if name == column);
         let is_name = |names: &[String]| names.iter().any(|name| name == column);
         self.entries.iter().any(of_entry) || is_name(&self.labels) || is_name(&self.groups)
     }
+}
 
+impl Mapping {
     /// Adds what headers and cells say of the columns that no `--map` names, and returns it.
     ///
     /// # Errors
@@ -110,7 +144,7 @@ impl Mapping {
         names: &[&str],
         rows: &[Vec<&str>],
     ) -> Result<Vec<GuessedColumn>, MappingError> {
-        let guesses = guess(names, rows, |meaning| self.has(meaning), |column| self.uses(column));
+        let guesses = guess(names, rows, self);
         for (meaning, column) in &guesses {
             match meaning.as_str() {
                 "label" => self.labels.push(column.clone()),
@@ -126,7 +160,9 @@ impl Mapping {
         if !self.entries.iter().any(|entry| entry.name == "qps") {
             return Err(MappingError::NoThroughput { known: names.join(", ") });
         }
-        Ok(guesses.into_iter().map(|(meaning, column)| GuessedColumn { meaning, column }).collect())
+        let size = self.guess_size();
+        let columns = guesses.into_iter().map(|(meaning, column)| GuessedColumn { meaning, column });
+        Ok(columns.chain(size).collect())
     }
 
     /// The tiers that are named, in the order they are, each once.

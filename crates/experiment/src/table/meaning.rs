@@ -40,11 +40,13 @@ const PERCENT: Measure = Measure { dimension: Some(Dimension::Share), base: 0.01
 const CORES: Measure = Measure { dimension: Some(Dimension::Cores), base: 1.0 };
 const MBIT: Measure = Measure { dimension: Some(Dimension::BitRate), base: 1e6 };
 
-const OF_ROW: [(&str, Measure, SetRow); 9] = [
+const OF_ROW: [(&str, Measure, SetRow); 11] = [
     ("qps", RATE, |row, value| row.throughput_per_sec = value),
     ("offered", RATE, |row, value| row.offered_per_sec = Some(value)),
     ("connections", COUNT, |row, value| row.connections = Some(value)),
     ("rt_ms", MS, |row, value| row.response_sec = Some(value)),
+    ("error_percent", PERCENT, |row, value| row.failed_ratio = Some(value)),
+    ("refused_percent", PERCENT, |row, value| row.refused_ratio = Some(value)),
     ("think_ms", MS, |row, value| row.think_sec = Some(value)),
     ("sleep_ms", MS, |row, value| row.held_sec = Some(value)),
     ("load_machines", COUNT, |row, value| row.load_machines = Some(value)),
@@ -52,12 +54,18 @@ const OF_ROW: [(&str, Measure, SetRow); 9] = [
     ("cores", COUNT, |row, value| row.cores = Some(value)),
 ];
 
-const OF_TIER: [(&str, Measure, SetTier); 13] = [
+const OF_TIER: [(&str, Measure, SetTier); 19] = [
     ("instances", COUNT, |tier, value| tier.instances = Some(value)),
     ("cores", COUNT, |tier, value| tier.cores = Some(value)),
     ("cpu_percent", PERCENT, |tier, value| tier.cpu_ratio = Some(value)),
     ("cpu_cores", CORES, |tier, value| tier.cores_used = Some(value)),
     ("core_percent", PERCENT, |tier, value| tier.core_ratio = Some(value)),
+    ("quota_cores", CORES, |tier, value| tier.quota_cores = Some(value)),
+    ("pool", COUNT, |tier, value| tier.pool = Some(value)),
+    ("pool_used", COUNT, |tier, value| tier.pool_used = Some(value)),
+    ("memory_percent", PERCENT, |tier, value| tier.memory_ratio = Some(value)),
+    ("disk_percent", PERCENT, |tier, value| tier.disk_ratio = Some(value)),
+    ("gc_percent", PERCENT, |tier, value| tier.gc_ratio = Some(value)),
     ("in_mbit", MBIT, |tier, value| tier.in_bits_per_sec = Some(value)),
     ("out_mbit", MBIT, |tier, value| tier.out_bits_per_sec = Some(value)),
     ("link_mbit", MBIT, |tier, value| tier.link_bits_per_sec = Some(value)),

@@ -35,6 +35,11 @@ fn claim_text(verdict: &Verdict, claim: &Claim) -> String {
         | Claim::Front { .. }
         | Claim::AllOfAlone { .. }
         | Claim::HeldPool { .. }
+        | Claim::HeldQueue { .. }
+        | Claim::TierFull { .. }
+        | Claim::FollowsPool { .. }
+        | Claim::RowFails { .. }
+        | Claim::FewerGaveAsMuch { .. }
         | Claim::MoreLoadGaveMore { .. }
         | Claim::MoreLoadNotTried { .. }
         | Claim::StillGrows { .. }
@@ -169,7 +174,8 @@ fn compute(verdict: &Verdict, claim: &Claim) -> String {
             significant(*at_once)
         ),
         Claim::Quota { used, throttled } => format!(
-            "the CPU quota of {name} on {host} is the limit: it used {} of its {} cores at {} requests/s{}{}",
+            "the CPU quota of {} is the limit: it used {} of its {} cores at {} requests/s{}{}",
+            if name == host { host.to_owned() } else { format!("{name} on {host}") },
             share_text(used.share),
             significant(used.capacity),
             count_text(used.per_sec),

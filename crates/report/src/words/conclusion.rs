@@ -78,6 +78,7 @@ fn ladder_of(of: &LadderOf, load: f64) -> String {
         LadderOf::LoadMachines => format!("{} load machines", whole(load)),
         LadderOf::Cores => format!("{} cores", whole(load)),
         LadderOf::Instances(tier) => format!("{} of {tier}", whole(load)),
+        LadderOf::Pool(tier) => format!("a pool of {} in {tier}", whole(load)),
     }
 }
 

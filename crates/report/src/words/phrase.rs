@@ -56,12 +56,14 @@ pub(super) fn resource_name(id: &ResourceId) -> String {
             format!("the one core that a process of {host} can use")
         }
         ResourceKind::Thread => format!("the thread {detail} on {host}"),
+        ResourceKind::Quota if detail.is_empty() => format!("the CPU quota of {host}"),
         ResourceKind::Quota => format!("the CPU quota of {detail} on {host}"),
         ResourceKind::BandwidthOut
         | ResourceKind::BandwidthIn
         | ResourceKind::BandwidthBoth
         | ResourceKind::PacketsOut
         | ResourceKind::PacketsIn => link(id),
+        ResourceKind::Disk if detail.is_empty() => format!("the disk of {host}"),
         ResourceKind::Disk => format!("the disk {detail} of {host}"),
         ResourceKind::DiskRead => format!("the reading of {} from its disk", id.place()),
         ResourceKind::DiskWrite => format!("the writing of {} to its disk", id.place()),
@@ -69,6 +71,10 @@ pub(super) fn resource_name(id: &ResourceId) -> String {
         ResourceKind::Descriptors => format!("the descriptors of {detail} on {host}"),
         ResourceKind::AcceptQueue => format!("the accept queue of {detail} on {host}"),
         ResourceKind::Connections => format!("the connections of {detail} on {host}"),
+        ResourceKind::Pool => match id.capacity {
+            Some(size) => format!("the pool of {} workers in {host}", whole(size)),
+            None => format!("the pool of {host}"),
+        },
     }
 }
 

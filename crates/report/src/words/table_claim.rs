@@ -1,7 +1,7 @@
 //! What was found in a row of a table, in a paragraph.
 
 use plimsoll_analyze::{Claim, LawBreach, LoadEffect, ResourceUse, Verdict};
-use plimsoll_units::{count_text, grouped, share_text, significant};
+use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
 use super::phrase::{each_of, joined, resource_name};
 
@@ -25,6 +25,31 @@ pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> String {
             )
         }
         Claim::HeldPool { tiers, workers, like_alone } => held_pool(tiers, *workers, *like_alone),
+        Claim::HeldQueue { least_sec, per_hold } => format!(
+            "a fixed number of workers is the limit: less throughput the longer a request is held, {} and 1/{} of that time between              two answers. Held n times a request, these are n × {} workers.",
+            duration_text(least_sec * 1e9),
+            significant(*per_hold),
+            significant(*per_hold)
+        ),
+        Claim::TierFull { used, per_sec } => format!(
+            "{} is the limit: {} of it was used at {} requests/s.",
+            resource_name(&used.resource),
+            share_text(used.share),
+            count_text(*per_sec)
+        ),
+        Claim::FollowsPool { size, exponent } => format!(
+            "the pool of {} workers in {place} is the limit: throughput follows its size (exponent {exponent:.2}).",
+            significant(*size)
+        ),
+        Claim::RowFails { part } => {
+            format!(
+                "not known: {} of its requests failed, so that its throughput is not what the target holds.",
+                share_text(*part)
+            )
+        }
+        Claim::FewerGaveAsMuch { exponent } => format!(
+            "nothing yet: fewer machines gave as much under the same load, and their throughput still grew with it (exponent              {exponent:.2})."
+        ),
         Claim::MoreLoadGaveMore { per_sec } => {
             format!("nothing yet: with more load the same machines gave {} requests/s.", count_text(*per_sec))
         }

@@ -1,10 +1,15 @@
 //! What other rows of a table tell of a row.
 
+use plimsoll_stats::line;
+
 use crate::TableRow;
-use crate::findings::Estimate;
+use crate::findings::{Estimate, LoadEffect};
 use crate::hosts::utilisation::TIE;
-use crate::table::{alone, apart, together_per_sec};
+use crate::table::{alone, apart, load_effect, together_per_sec};
 use crate::verdict::context::RuleContext;
+
+/// What the time between two answers may differ from a line: a hold takes some time itself, which no hold does not.
+const OFF_LINE: f64 = 0.15;
 
 /// The tiers of a row that were measured alone.
 pub(crate) struct Alone {
@@ -47,4 +52,44 @@ pub(crate) fn held_workers(ctx: &RuleContext<'_>, row: &TableRow, name: &str) ->
     let most = same.iter().copied().fold(here, f64::max);
     let least = same.iter().copied().fold(here, f64::min);
     Some(Estimate { value: most, interval: Some((least, (1.0 + TIE) * most)) })
+}
+
+/// The time between two answers as a line over the time h of a hold: 1/X = (s + k·h)/K where each of K workers serves a request
+/// for s, and is held k times. More load must give no more, so that K is not the number of clients.
+pub(crate) struct HeldLine {
+    /// s/K, in seconds.
+    pub(crate) least_sec: f64,
+    /// K/k: k is not in a table.
+    pub(crate) per_hold: f64,
+}
+
+impl HeldLine {
+    /// `None` unless three times or more lie on a line.
+    pub(crate) fn new(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Self> {
+        let is_same = |other: &TableRow| {
+            let other = TableRow { held_sec: row.held_sec, ..other.clone() };
+            row.is_same_target(&other) && row.connections == other.connections
+        };
+        let rows = || ctx.obs.rows.iter().copied().filter(|other| is_same(other));
+        let is_level = |row| !matches!(load_effect(ctx.obs.rows, row), LoadEffect::Untried);
+        let grows = |row| {
+            let effect = load_effect(ctx.obs.rows, row);
+            matches!(effect, LoadEffect::MoreGaveMore { .. } | LoadEffect::StillGrows { .. })
+        };
+        if !rows().any(is_level) || rows().any(grows) {
+            return None;
+        }
+        let points: Vec<(f64, f64)> =
+            rows().filter_map(|row| Some((row.held_sec?, 1.0 / row.throughput_per_sec))).collect();
+        let (low, high) = ends(points.iter().map(|point| point.0))?;
+        let line = line::fit(&points).filter(|_| points.len() > 2 && apart(low, high))?;
+        let is_on =
+            |(at, sec): &(f64, f64)| ((line.intercept + line.slope * at) / sec - 1.0).abs() <= OFF_LINE;
+        let is_line = line.slope > 0.0 && line.intercept > 0.0 && points.iter().all(is_on);
+        is_line.then(|| Self { least_sec: line.intercept, per_hold: 1.0 / line.slope })
+    }
+}
+
+fn ends(values: impl Iterator<Item = f64> + Clone) -> Option<(f64, f64)> {
+    Some((values.clone().reduce(f64::min)?, values.reduce(f64::max)?))
 }

@@ -1,15 +1,17 @@
 //! What rows of a table show next to each other: `pool`, `none`, or a tier of which the resource is not known.
 //!
 //! Conditions: tiers that were measured alone carry 95 % of that together, or what is in front of them does not let them;
-//! throughput times the time that requests are held is the same at another time (Little 1961); more load on the same machines
-//! gave 5 % more, or was not tried; throughput follows the cores, or the machines of a tier, and no figure says what they use.
+//! throughput times the time that requests are held is the same at another time (Little 1961), or the time between two answers
+//! is a line over it; more load on the same machines gave 5 % more, or was not tried, or fewer machines gave as much under the
+//! same load and more with more; throughput follows the cores, the machines or the pool of a tier, and no figure says what they
+//! use.
 
 use crate::TableRow;
-use crate::findings::{Advice, Claim, Limit, LoadEffect, Observation, Place};
-use crate::table::{LadderOf, PROPORTIONAL, UNNAMED, followed, load_effect};
+use crate::findings::{Advice, Claim, Estimate, Limit, LoadEffect, Observation, Place};
+use crate::table::{LadderOf, PROPORTIONAL, UNNAMED, fewer_gave_as_much, followed, load_effect};
 use crate::verdict::candidate::Candidate;
 use crate::verdict::context::RuleContext;
-use crate::verdict::facts::rows::{Alone, held_workers};
+use crate::verdict::facts::rows::{Alone, HeldLine, held_workers};
 use crate::verdict::next::nearly;
 
 /// The tier in front of those that were measured alone.
@@ -62,6 +64,7 @@ pub(crate) fn pool(
 
 /// More load gave more; or it was not tried, and nothing is used up. What is nearly so may be the limit all the same.
 pub(crate) fn not_pushed(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
+    let fewer = || Some(Claim::FewerGaveAsMuch { exponent: fewer_gave_as_much(ctx.obs.rows, row)? });
     let claim = match load_effect(ctx.obs.rows, row) {
         LoadEffect::MoreGaveMore { per_sec } => Claim::MoreLoadGaveMore { per_sec },
         LoadEffect::StillGrows { exponent } => Claim::StillGrows { exponent },
@@ -69,7 +72,8 @@ pub(crate) fn not_pushed(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candid
             let (fullest, _) = ctx.spent_by_share().into_iter().next()?;
             Claim::MoreLoadNotTried { fullest: ctx.use_of(fullest) }
         }
-        LoadEffect::Untried | LoadEffect::Level | LoadEffect::LessGaveMore { .. } => return None,
+        LoadEffect::Untried | LoadEffect::Level => fewer()?,
+        LoadEffect::LessGaveMore { .. } => return None,
     };
     let is_untried = matches!(claim, Claim::MoreLoadNotTried { .. });
     let near = if is_untried { ctx.nearly_full() } else { Vec::new() };
@@ -80,9 +84,23 @@ pub(crate) fn not_pushed(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candid
     })
 }
 
+/// A pool by the time between two answers, which grows with the time that each request is held.
+pub(crate) fn held_queue(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
+    let HeldLine { least_sec, per_hold } = HeldLine::new(ctx, row)?;
+    let place = row.present().next().map_or(Place::Nowhere, |tier| Place::host(&tier.name));
+    Some(Candidate {
+        evidence: vec![ctx.row(Observation::HeldAtOnce { tiers: Vec::new() }, per_hold, None)],
+        advice: vec![Advice::LookInto],
+        ..Candidate::new(Limit::Pool, place, Claim::HeldQueue { least_sec, per_hold })
+    })
+}
+
 /// Throughput follows the cores of the machines under test, or the machines of a tier, of which no figure says what they use.
 pub(crate) fn followed_by_throughput(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
     let (of, exponent) = followed(ctx.obs.rows, row).filter(|(_, exponent)| *exponent >= PROPORTIONAL)?;
+    if let LadderOf::Pool(tier) = &of {
+        return followed_pool(row, tier, exponent);
+    }
     if ctx.is_cpu_known() {
         return None;
     }
@@ -95,7 +113,19 @@ pub(crate) fn followed_by_throughput(ctx: &RuleContext<'_>, row: &TableRow) -> O
         LadderOf::Instances(tier) => {
             (Limit::Unknown, Place::host(tier.clone()), Claim::FollowsInstances { tier, exponent })
         }
-        LadderOf::Connections | LadderOf::Offered | LadderOf::LoadMachines => return None,
+        LadderOf::Connections | LadderOf::Offered | LadderOf::LoadMachines | LadderOf::Pool(_) => {
+            return None;
+        }
     };
     Some(Candidate { advice: vec![Advice::AddFigures], ..Candidate::new(limit, place, claim) })
+}
+
+/// Throughput follows the pool of a tier: all of its workers are held.
+fn followed_pool(row: &TableRow, tier: &str, exponent: f64) -> Option<Candidate> {
+    let size = row.tier(tier)?.pool?;
+    Some(Candidate {
+        size: Some(Estimate::exact(size)),
+        advice: vec![Advice::LargerTierPool { tiers: vec![tier.to_owned()], workers: size }],
+        ..Candidate::new(Limit::Pool, Place::host(tier), Claim::FollowsPool { size, exponent })
+    })
 }
