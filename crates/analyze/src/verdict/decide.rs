@@ -4,9 +4,9 @@
 //!
 //! | stage | asks | plateau | failing | one level | row of a table |
 //! | --- | --- | --- | --- | --- | --- |
-//! | used up | cpu, thread, quota, memory, link, disk cap | first | second | first | first |
+//! | used up | other processes, cpu, thread, quota, memory, link, disk cap | first | second | first | first |
 //! | turned away | refusals, connections, closed connections | second | first | second | – |
-//! | waiting | memory, disk, lock, thread, pool, dependency | third | – | – | – |
+//! | waiting | memory, disk, lock, thread, accepted connections, dependency, pool | third | – | – | – |
 //! | other rows | tiers alone, more load, held requests | – | – | – | second |
 //!
 //! Within the stage "used up" one candidate displaces another that shows the same thing less exactly ([`displaces`]); of
