@@ -26,7 +26,7 @@ use crate::watch::Watch;
 /// How a run is made, apart from its plan.
 #[derive(Debug)]
 pub struct RunOptions<'a> {
-    /// The command it belongs to: `answer`, `sweep` or `run`.
+    /// The command it belongs to: `answer`, `run`, `sweep`, `lab` or `wrk`.
     pub command: &'a str,
     /// Send one request before the load and record its answer.
     pub ask_first: bool,

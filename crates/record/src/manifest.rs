@@ -129,7 +129,7 @@ pub struct TlsUsed {
 pub struct Manifest {
     pub format: FormatVersion,
     pub name: String,
-    /// The command that made it (`run`, `sweep`, `answer`), which decides how it is shown.
+    /// The command that made it (`answer`, `run`, `sweep`, `lab`), which decides how it is shown.
     pub command: String,
     /// The frozen plan, as JSON.
     pub plan: String,
