@@ -93,9 +93,10 @@ pub(crate) fn cap_of(findings: &Findings, step: usize) -> Option<(Cap, Option<&R
     }
 }
 
-/// Throughput over that of this step, once a cap is raised: as many times as there is more of it (of memory, a tenth more), up to the lowest of what
-/// else bounds it. That is the next limit, the other way of the same link, the rate that is offered, and the load itself:
-/// by X ≤ N/R₁ so many connections give N/R₁ at most, R₁ being the latency of the lowest step, where what is raised did not make it.
+/// Throughput over that of this step, once a cap is raised: as many times as there is more of it (of memory, a tenth
+/// more), up to the lowest of what else bounds it. That is the next limit, the other way of the same link, the rate
+/// that is offered, and the load itself: by X ≤ N/R₁ so many connections give N/R₁ at most, R₁ being the latency of the
+/// lowest step, where what is raised did not make it.
 pub(crate) fn predict(
     findings: &Findings,
     step: usize,

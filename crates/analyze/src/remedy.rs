@@ -6,8 +6,9 @@ use plimsoll_record::FailureKind;
 use crate::findings::{FailureAdvice, StepSummary};
 use crate::generator::health::GeneratorReason;
 
-/// What helps against one kind of failure. Over a unix socket that is something else than over TCP; and requests are never
-/// sent for want of connections, of what they take of this machine, or of the generator's own time: its check of itself says which.
+/// What helps against one kind of failure. Over a unix socket that is something else than over TCP; and requests are
+/// never sent for want of connections, of what they take of this machine, or of the generator's own time: its check of
+/// itself says which.
 pub fn failure_advice(plan: &Plan, steps: &[StepSummary], kind: FailureKind) -> FailureAdvice {
     let is_unsent = |step: &&StepSummary| step.counts.failed.of(FailureKind::Unsent) > 0;
     let Some(step) = steps.iter().find(is_unsent).filter(|_| kind == FailureKind::Unsent) else {

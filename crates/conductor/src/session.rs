@@ -32,7 +32,8 @@ pub trait CapController: Debug {
     fn apply(&mut self) -> io::Result<()>;
 
     /// Asks for a cap to be raised. The outcome must arrive from one of the run's feeds, as a sample of the source
-    /// [`Source::Intervention`](plimsoll_record::Source::Intervention) with the cap's name as subject and [`Raise::reading`], or with the reason why not.
+    /// [`Source::Intervention`](plimsoll_record::Source::Intervention) with the cap's name as subject and
+    /// [`Raise::reading`], or with the reason why not.
     ///
     /// # Errors
     /// When the request reaches no one.

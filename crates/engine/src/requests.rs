@@ -68,7 +68,7 @@ impl std::fmt::Debug for Traffic {
 /// A complete response, as a source inspects it.
 #[derive(Debug)]
 pub struct ResponseView<'a> {
-    /// The status code.
+    /// From 200 to 999: an interim response is not complete.
     pub status: u16,
     /// The header fields in the order of their arrival; none unless the interest is [`ResponseInterest::Full`].
     pub fields: &'a [Field<'a>],

@@ -40,7 +40,7 @@ pub struct PeerGroup {
 pub struct StepSpec {
     /// Index of the step, which its frames carry.
     pub step: u32,
-    /// The load level.
+    /// The connections of a closed loop, or the rate of an open one.
     pub level: Level,
     /// The longest time the level is held.
     pub duration: Duration,

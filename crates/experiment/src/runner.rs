@@ -44,8 +44,8 @@ impl<'a> PlanRunner<'a> {
         }
     }
 
-    /// Makes the run of a case; gives the run file, and the error of the service that ended meanwhile, if one did. A lab in which
-    /// a run failed, a service ended or a cap was raised is not used again.
+    /// Makes the run of a case; gives the run file, and the error of the service that ended meanwhile, if one did. A
+    /// lab in which a run failed, a service ended or a cap was raised is not used again.
     pub(crate) fn run(&mut self, case: &Case<'_>) -> Result<(PathBuf, Option<LabError>), ExperimentError> {
         let spec = case.lab();
         // A lab with other hosts ends here: two labs would share the machine.

@@ -68,8 +68,8 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Makes the hosts, starts what runs on them and waits until all are ready. After an error nothing is left; it holds the last
-    /// lines of what failed.
+    /// Makes the hosts, starts what runs on them and waits until all are ready. After an error nothing is left; it
+    /// holds the last lines of what failed.
     pub fn up(spec: &LabSpec, options: &LabOptions<'_>) -> Result<Self, LabError> {
         let count = spec.hosts.len() + spec.generator.count as usize;
         if count > naming::MAX_HOSTS {

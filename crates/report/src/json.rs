@@ -1,8 +1,8 @@
 //! JSON documents: a run and its findings (`plimsoll/run/1`), explanations, plans, ledgers, tiers, labs, calibrations.
 //!
-//! `document!` defines each part of a document from the findings, see [`document`](mod@document). Numbers are given in full; what is
-//! not known is null, never zero. The schemas in `docs/*.schema.json` are generated from these types. Within one schema name
-//! fields are added, never renamed or removed.
+//! `document!` defines each part of a document from the findings, see [`document`](mod@document). Numbers are given in
+//! full; what is not known is null, never zero. The schemas in `docs/*.schema.json` are generated from these types.
+//! Within one schema name fields are added, never renamed or removed.
 
 mod ablation;
 mod comparison;

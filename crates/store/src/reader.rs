@@ -15,7 +15,8 @@ use crate::schema::{Json, Word};
 
 /// Reads a run, also one that was killed or is being written by another process: then to its last commit.
 ///
-/// In a run that did not end in order, a step that was under way ends with its last frame, by [`StepEnd::Cut`]. Everything else is given back as it was written, in the same order.
+/// In a run that did not end in order, a step that was under way ends with its last frame, by [`StepEnd::Cut`].
+/// Everything else is given back as it was written, in the same order.
 ///
 /// # Errors
 /// When the file is missing, unreadable, not a run file, damaged, or of a newer major version.

@@ -77,8 +77,9 @@ impl TcpTable {
     }
 }
 
-/// A request for every TCP socket in one of these states. This older form of it asks for both families at once: the newer one,
-/// `SOCK_DIAG_BY_FAMILY`, has the kernel walk all buckets of its table, of which a large machine has some 500,000, once for each.
+/// A request for every TCP socket in one of these states. This older form of it asks for both families at once: the
+/// newer one, `SOCK_DIAG_BY_FAMILY`, has the kernel walk all buckets of its table, of which a large machine has some
+/// 500,000, once for each.
 fn request(states: u32) -> [u8; REQUEST_BYTES] {
     let mut request = [0; REQUEST_BYTES];
     request[52..56].copy_from_slice(&states.to_ne_bytes());

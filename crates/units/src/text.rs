@@ -57,7 +57,8 @@ pub fn bytes_text(bytes: f64) -> String {
     format!("{amount} {unit}")
 }
 
-/// A ratio as per cent: `100 %`, `99.95 %`. Only a whole success prints as `100 %`: what is a little less is cut, never rounded up.
+/// A ratio as per cent: `100 %`, `99.95 %`. Only a whole success prints as `100 %`: what is a little less is cut, never
+/// rounded up.
 pub fn percent_text(ratio: f64) -> String {
     if ratio == 1.0 {
         return "100 %".to_owned();

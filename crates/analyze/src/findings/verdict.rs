@@ -88,7 +88,7 @@ impl Verdict {
         part.is_some()
     }
 
-    /// The host's name alone.
+    /// The host's name, the generator, or an address that is not watched; empty where no place is known.
     pub fn host(&self) -> &str {
         self.place.host_name()
     }
@@ -103,7 +103,7 @@ impl Verdict {
 }
 
 impl Suspect {
-    /// The host's name alone.
+    /// The host's name, the generator, or an address that is not watched; empty where no place is known.
     pub fn host(&self) -> &str {
         self.place.host_name()
     }

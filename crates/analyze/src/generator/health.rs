@@ -124,7 +124,7 @@ impl GeneratorReason {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "WorkerDocument")]
 pub struct WorkerLoad {
-    /// The worker's number.
+    /// From 0, over the workers of all generators.
     pub worker: u32,
     /// CPU time over time.
     pub cpu_ratio: f64,

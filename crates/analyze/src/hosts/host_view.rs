@@ -77,7 +77,7 @@ pub struct Throttled {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "UnreadDocument")]
 pub struct Unread {
-    /// The source.
+    /// As `docs/metrics.md` names it, such as `cgroup`.
     pub source: String,
     /// How often it could not be read.
     pub times: u64,
@@ -223,9 +223,9 @@ fn probe_cores(samples: &[HostSample], name: &str) -> Option<f64> {
     cores.reduce(|a, b| a + b)
 }
 
-/// Calls per second of all watched processes of each host other than the generator's, as the kernel counts reads and writes of any
-/// kind of file for each process; calls that only sockets have (send, recv) are not among them. Hosts of which nothing was
-/// read are left out.
+/// Calls per second of all watched processes of each host other than the generator's, as the kernel counts reads and
+/// writes of any kind of file for each process; calls that only sockets have (send, recv) are not among them. Hosts of
+/// which nothing was read are left out.
 pub fn io_calls_per_sec(run: &Run, steps: &[StepSummary], position: usize) -> Vec<(String, f64)> {
     let hosts = Hosts::new(run);
     let Some(span) = spans(run, steps).get(position).copied() else { return Vec::new() };

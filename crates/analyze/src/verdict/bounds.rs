@@ -2,8 +2,8 @@
 
 use crate::hosts::utilisation::TIE;
 
-/// The bound is lower where more was needed. A control group that is throttled in most of its periods had work left when its quota
-/// was used up: what is missing is what the last slice of a period leaves.
+/// The bound is lower where more was needed. A control group that is throttled in most of its periods had work left
+/// when its quota was used up: what is missing is what the last slice of a period leaves.
 pub(crate) const BUSY_NEEDED: f64 = 0.80;
 pub(crate) const THROTTLED: f64 = 0.5;
 /// Ready threads that got less than this part of the CPU they needed were kept from it: one half, since what is missing

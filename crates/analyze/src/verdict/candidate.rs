@@ -63,7 +63,7 @@ impl Candidate {
         Self { claim: Some(claim), ..Self::named(limit, place) }
     }
 
-    /// The host's name alone.
+    /// The host's name, the generator, or an address that is not watched; empty where no place is known.
     pub(super) fn host(&self) -> &str {
         self.place.host_name()
     }

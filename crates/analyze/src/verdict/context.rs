@@ -93,8 +93,8 @@ impl<'a> RuleContext<'a> {
         ResourceUse { resource: resource.id(), share: self.utilisation(resource).unwrap_or_default() }
     }
 
-    /// How much of a resource was used, with what that is for each request. What one machine of a tier uses is no cost of a request:
-    /// it serves only a part of them.
+    /// How much of a resource was used, with what that is for each request. What one machine of a tier uses is no cost
+    /// of a request: it serves only a part of them.
     pub(crate) fn used(&self, resource: &Resource) -> Used {
         let per_sec = self.throughput();
         let spent = resource.used[self.load].filter(|_| per_sec > 0.0 && self.obs.rows.is_empty());

@@ -486,8 +486,8 @@ fn diagnosed(bench: &Bench, name: &str) -> Value {
     (0..4).map(|_| once()).find(|found| !limited_itself(found)).unwrap_or_else(once)
 }
 
-/// The scenarios whose limits are caps and clocks: the speed of this machine does not matter. The size of a pool does depend on it,
-/// because X·S₀ includes the time that a request waits for a busy CPU.
+/// The scenarios whose limits are caps and clocks: the speed of this machine does not matter. The size of a pool does
+/// depend on it, because X·S₀ includes the time that a request waits for a busy CPU.
 #[test]
 fn scenarios_with_known_limits_are_diagnosed() {
     let Some(bench) = lab(ONE) else { return };

@@ -237,7 +237,8 @@ fn a_host_that_starts_free_is_warmed_free_and_measured_with_its_cap() {
     }
     let mut shown = report["events"].as_array().unwrap().iter().map(|event| event["text"].as_str().unwrap());
     assert!(shown.any(|text| text.contains(", the first ") && text.contains("without caps")), "{report:#}");
-    // A request takes a millisecond of a core, so that 0.2 of one make 200 a second; two whole ones would make ten times as many.
+    // A request takes a millisecond of a core, so that 0.2 of one make 200 a second; two whole ones would make ten
+    // times as many.
     let qps = found["runs"][0]["throughput_per_sec"].as_f64().unwrap();
     assert!(qps < 260.0, "{qps}");
 }

@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::bench::{Bench, Target};
 
-/// A file whose variants give the tier one and two hosts of half a core; all are asked through the first, which passes nothing on,
-/// so that the test compares only their results. Its page waits, so that a busy machine serves as much.
+/// A file whose variants give the tier one and two hosts of half a core; all are asked through the first, which passes
+/// nothing on, so that the test compares only their results. Its page waits, so that a busy machine serves as much.
 const SCALED: &str = r#"
 name = "scaled"
 [target]

@@ -1,7 +1,7 @@
 //! Recorded runs keep their verdicts: one run of each scenario of the lab, recorded on real hosts, and what was found then.
 //!
-//! A rule that changes a verdict here has to say in its commit why the new one is better. `tests/cases/recorded/verdicts.json` is
-//! the list of expected verdicts, one entry per run.
+//! A rule that changes a verdict here has to say in its commit why the new one is better.
+//! `tests/cases/recorded/verdicts.json` is the list of expected verdicts, one entry per run.
 
 use std::collections::BTreeSet;
 use std::io::Read;

@@ -147,8 +147,8 @@ impl PeerGroup {
         self.peers.iter().map(|peer| peer.workers).sum()
     }
 
-    /// Gives each its share of a step, of which `own` is the coordinator's. Workers are numbered from the coordinator's on; there
-    /// may be fewer workers than all peers have. Only the coordinator counts requests up to a limit.
+    /// Gives each its share of a step, of which `own` is the coordinator's. Workers are numbered from the coordinator's
+    /// on; there may be fewer workers than all peers have. Only the coordinator counts requests up to a limit.
     pub(crate) fn begin(&mut self, own: &StepShare) {
         let step = StepPlan { requests_max: None, ..own.step.clone() };
         let mut workers_before = own.workers_before + own.own_workers;

@@ -1,5 +1,5 @@
-//! The one connection before the load, made by the engine: how it is encrypted, whether HTTP/2 is spoken on it, and the response to
-//! one request.
+//! The one connection before the load, made by the engine: how it is encrypted, whether HTTP/2 is spoken on it, and the
+//! response to one request.
 
 use std::io;
 use std::net::IpAddr;

@@ -39,7 +39,8 @@ const TIMES: [(&[&str], f64); 5] = [
     (&["min", "minutes"], 60.0),
 ];
 
-/// Bits and bytes by their prefixes; tables rarely distinguish `kB` from `KB`, and a figure of a load test is not exact enough to.
+/// Bits and bytes by their prefixes; tables rarely distinguish `kB` from `KB`, and a figure of a load test is not exact
+/// enough to.
 const SIZES: [(&[&str], f64); 7] = [
     (&["b", "byte", "bytes"], 1.0),
     (&["kb"], 1e3),

@@ -28,7 +28,8 @@ pub struct MachineGoal {
 pub struct RowSpec {
     /// The case that is measured; the runs of one case make one row. `None`: a case of its own.
     pub case: Option<String>,
-    /// The host or the tier that this run measures alone. It is no row then, and gives that of its case what this one carries alone.
+    /// The host or the tier that this run measures alone. It is no row then, and gives that of its case what this one
+    /// carries alone.
     pub alone: Option<String>,
     /// The host that passes requests on to those that are measured alone.
     pub front: Option<String>,

@@ -36,8 +36,9 @@ document! {
         step: u32 = position as u32,
         /// Its connections.
         connections: u32 = step.connections,
-        /// The resource: `cpu`, `core`, `allowed_cores`, `thread`, `quota`, `bandwidth_out`, `bandwidth_in`, `packets_out`, `packets_in`,
-        /// `disk`, `disk_read`, `disk_write`, `memory`, `descriptors`, `accept_queue`, `connections`.
+        /// The resource: `cpu`, `core`, `allowed_cores`, `thread`, `quota`, `bandwidth_out`, `bandwidth_in`,
+        /// `packets_out`, `packets_in`, `disk`, `disk_read`, `disk_write`, `memory`, `descriptors`, `accept_queue`,
+        /// `connections`.
         resource: &'static str = resource.kind.name(),
         /// The part of the host: a core, a thread, an interface, a device; empty for the host itself.
         of: String = &resource.detail,

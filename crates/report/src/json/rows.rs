@@ -1,5 +1,5 @@
-//! Runs of the same tiers with other numbers of machines, schema `plimsoll/tiers/1`; rows made of runs, and break-evens, which tables
-//! have too.
+//! Runs of the same tiers with other numbers of machines, schema `plimsoll/tiers/1`; rows made of runs, and
+//! break-evens, which tables have too.
 
 use plimsoll_analyze::{
     BreakEven, Efficiency, Estimate, PooledTier, RowRun, RunRows, TableRow, TableTier, TierRow, TierScaling,

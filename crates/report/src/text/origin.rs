@@ -7,7 +7,8 @@ use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
 use super::paragraph::{fact, headed, wrapped};
 use crate::amount::{counted, if_known, list, seconds};
 
-/// Remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are not what was meant.
+/// Remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are not
+/// what was meant.
 pub(super) fn remarks(run: &Run, findings: &Findings) -> String {
     let unsealed = "This run did not finish. The report covers what was recorded until then.".to_owned();
     let unsealed = (!run.manifest.sealed).then_some(unsealed);

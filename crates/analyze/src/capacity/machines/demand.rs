@@ -50,8 +50,8 @@ impl TierDemand {
         (!taken.is_empty()).then_some(Doubt::NoCapacity(taken))
     }
 
-    /// The dearest of several of one resource, of those whose capacity is known if there are such: what else there was may be of cheaper requests, and how they mix is not known. How
-    /// full it was seen is that of all of them.
+    /// The dearest of several of one resource, of those whose capacity is known if there are such: what else there was
+    /// may be of cheaper requests, and how they mix is not known. How full it was seen is that of all of them.
     pub(super) fn dearest(demands: Vec<Self>) -> Vec<Self> {
         // An empty cell does not outweigh a capacity that another row has.
         let is_weighed = |demand: &Self| demand.capacity.is_some() || matches!(demand.origin, Origin::Run(_));

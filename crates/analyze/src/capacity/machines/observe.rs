@@ -204,8 +204,8 @@ impl<'a> TierLoad<'a> {
         alike.into_iter().filter_map(most).collect()
     }
 
-    /// What a request uses of a tier: the sum over its machines, kind by kind. The ends of the intervals are added up, which makes
-    /// the sum's too wide rather than too narrow.
+    /// What a request uses of a tier: the sum over its machines, kind by kind. The ends of the intervals are added up,
+    /// which makes the sum's too wide rather than too narrow.
     fn demands(&self, tier: &LoadedTier<'_>) -> Vec<TierDemand> {
         let one = |(resource, demand): (&Resource, Demand)| {
             let (kind, unit) = kind_of(resource)?;

@@ -105,8 +105,8 @@ impl<'a> Sockets<'a> {
         }
     }
 
-    /// Of a server of several processes one is reported to listen. The others belong to the process of their name that listens and
-    /// came before them, for children come after their parent; or else to any of their name.
+    /// Of a server of several processes one is reported to listen. The others belong to the process of their name that
+    /// listens and came before them, for children come after their parent; or else to any of their name.
     fn gather_families(&mut self) {
         let listening: BTreeSet<Key<'a>> =
             self.doors.iter().filter_map(|((host, _), door)| Some((*host, door.pid?))).collect();

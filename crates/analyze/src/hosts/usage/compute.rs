@@ -97,8 +97,8 @@ fn host_cores(track: &Track<'_>, cores: Option<f64>, span: Span) -> Option<f64> 
     }
 }
 
-/// Time that processors, all or one, did not idle, over all their time. Time stolen by other guests of the machine is busy: it is
-/// unavailable.
+/// Time that processors, all or one, did not idle, over all their time. Time stolen by other guests of the machine is
+/// busy: it is unavailable.
 fn busy_ratio(track: &Track<'_>, span: Span) -> Option<f64> {
     let per_sec = |metric| track.per_sec(track.own(metric)?, span);
     let total_ms = per_sec(cpu::TOTAL_MS).filter(|total_ms| *total_ms > 0.0)?;

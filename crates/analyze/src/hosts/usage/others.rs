@@ -1,8 +1,9 @@
 //! What others than the target use of a host's processors.
 //!
-//! Other processes may end before they are sampled, as those of a compiler do. Their use is the remainder: all CPU time, less that of
-//! the target and of the children it waited for, of the load generator, and of work for packets. What is used before there is load is
-//! of no request; without such samples, the steps of the lowest and the highest throughput show what follows the load.
+//! Other processes may end before they are sampled, as those of a compiler do. Their use is the remainder: all CPU
+//! time, less that of the target and of the children it waited for, of the load generator, and of work for packets.
+//! What is used before there is load is of no request; without such samples, the steps of the lowest and the highest
+//! throughput show what follows the load.
 
 use plimsoll_record::metric::{cpu, process};
 use plimsoll_record::{Source, Subject};
@@ -43,8 +44,8 @@ pub(crate) struct HostProcesses<'a> {
 }
 
 impl<'a> HostProcesses<'a> {
-    /// Watched processes that serve requests. Left out is a process that no request is known to pass and that does not follow the
-    /// load or never sleeps, with its children.
+    /// Watched processes that serve requests. Left out is a process that no request is known to pass and that does not
+    /// follow the load or never sleeps, with its children.
     fn serving(self) -> impl Iterator<Item = (Subject<'a>, &'a Track<'a>)> {
         self.of(Source::Process).filter(move |(subject, track)| self.serves(*subject, track, MAX_PARENTS))
     }
@@ -54,8 +55,8 @@ impl<'a> HostProcesses<'a> {
         self.of(Source::Process).filter(move |(subject, track)| !self.serves(*subject, track, MAX_PARENTS))
     }
 
-    /// Cores that others than the target used in each step, of these that were used in all and before the load; `None` where that is
-    /// not known.
+    /// Cores that others than the target used in each step, of these that were used in all and before the load; `None`
+    /// where that is not known.
     pub(super) fn others(self, used: &[Option<f64>], at_rest: Option<f64>) -> Figures {
         let remainder = |moment| match moment {
             Moment::Rest => Some(self.remainder(at_rest?, moment)),

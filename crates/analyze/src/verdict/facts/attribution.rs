@@ -27,8 +27,8 @@ impl RuleContext<'_> {
         steps.filter(|(_, throughput)| *throughput > 0.0).min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Whether what a process uses follows the load, by what it used before the load, or else at the lowest throughput; `None` where
-    /// that does not show it.
+    /// Whether what a process uses follows the load, by what it used before the load, or else at the lowest throughput;
+    /// `None` where that does not show it.
     pub(crate) fn follows_load(&self, track: &Track<'_>) -> Option<bool> {
         let at_rest = || {
             let used = cpu_of(track, self.obs.hosts.rest(track)?)?;
@@ -75,9 +75,9 @@ impl RuleContext<'_> {
         all >= MIN_SAMPLED * used && awake <= (1.0 - bounds::PASSED_ON) * used
     }
 
-    /// True if requests are what uses a resource: its use grew with them to more than would be free, or it was observed with room
-    /// left at a lower load, or its threads sleep between requests. Threads that poll without pause fill a core at any
-    /// load, and give it up for work.
+    /// True if requests are what uses a resource: its use grew with them to more than would be free, or it was observed
+    /// with room left at a lower load, or its threads sleep between requests. Threads that poll without pause fill a
+    /// core at any load, and give it up for work.
     pub(crate) fn is_used_by_requests(&self, resource: &Resource) -> bool {
         let shares = (0..self.obs.loads.len()).filter_map(|load| resource.utilisation(load));
         let least = shares.reduce(f64::min).unwrap_or(1.0);

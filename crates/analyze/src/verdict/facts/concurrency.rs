@@ -10,9 +10,9 @@ const UNQUEUED: f64 = 1.1;
 /// Half of what z = 1.96 gives either side of a mean.
 const Z: f64 = 1.959_963_985;
 
-/// How much longer most answers take than the fastest where the generator's kernel delays an acknowledgement that the server
-/// waits for, in seconds: Linux delays by 40 ms and a tick of up to 4 ms, and answers the first segments of a connection at once.
-/// The ends leave 2 ms to what the answers themselves differ by.
+/// How much longer most answers take than the fastest where the generator's kernel delays an acknowledgement that the
+/// server waits for, in seconds: Linux delays by 40 ms and a tick of up to 4 ms, and answers the first segments of a
+/// connection at once. The ends leave 2 ms to what the answers themselves differ by.
 const DELAYED_ACK_SEC: std::ops::RangeInclusive<f64> = 0.038..=0.046;
 
 /// A steady step is known to this part and no better, whatever its own scatter says.

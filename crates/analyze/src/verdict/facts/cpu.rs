@@ -12,14 +12,15 @@ use crate::verdict::bounds;
 use crate::verdict::context::RuleContext;
 use crate::verdict::facts::concurrency::concurrency;
 
-/// Busy by the mean, or with little missing where more was needed: throttled in most periods, or ready for all that is left, which
-/// others on the machine had, as a load generator may.
+/// Busy by the mean, or with little missing where more was needed: throttled in most periods, or ready for all that is
+/// left, which others on the machine had, as a load generator may.
 pub(crate) fn is_busy(ctx: &RuleContext<'_>, resource: &Resource) -> bool {
     let is_needed = || ctx.is_throttled(resource) || is_all_needed(ctx, resource);
     ctx.share(resource).is_some_and(|share| share >= BUSY || (share >= bounds::BUSY_NEEDED && is_needed()))
 }
 
-/// The target's processes used a host's cores or were ready for them, nearly all of the time, with no control group out of quota.
+/// The target's processes used a host's cores or were ready for them, nearly all of the time, with no control group out
+/// of quota.
 fn is_all_needed(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
     let needed = || of_target(ctx, &cpu.host).map(|(waited, used)| waited + used);
     cpu.kind == ResourceKind::Cpu

@@ -52,8 +52,8 @@ impl<'a> RuleContext<'a> {
         Some(self.use_of(resource))
     }
 
-    /// For each host its busiest resource that is not named, or that its CPU was not observed; and the generator. Nothing where no
-    /// host is watched.
+    /// For each host its busiest resource that is not named, or that its CPU was not observed; and the generator.
+    /// Nothing where no host is watched.
     pub(crate) fn excluded(&self, named: &[Named<'_>]) -> Vec<Excluded> {
         let shares = self.spent_by_share();
         let is_named = |resource: &Resource| named.contains(&(resource.kind.limit(), &resource.host));

@@ -1,6 +1,6 @@
-//! `disk`: a control group uses nine tenths of its cap of bytes, or threads of the target wait for a device half of the time (the
-//! state D of `/proc`, sampled). Where waits are not sampled, a device that is busy by more of its time the more load there is
-//! counts as well. A group that is held to its cap leaves the device idle.
+//! `disk`: a control group uses nine tenths of its cap of bytes, or threads of the target wait for a device half of the
+//! time (the state D of `/proc`, sampled). Where waits are not sampled, a device that is busy by more of its time the
+//! more load there is counts as well. A group that is held to its cap leaves the device idle.
 
 use plimsoll_record::metric::pressure;
 

@@ -1,6 +1,7 @@
-//! `lock`: requests take turns at one thing. The threads of a process use one core between them and none has it to itself; or a
-//! thread is at its end, another of its name was in another step, and threads wait for each other; or one request is worked on
-//! at a time (X·S₀ ≤ 1.5, Little 1961) and those that wait were all read. A runtime that runs one thread at a time looks like the first.
+//! `lock`: requests take turns at one thing. The threads of a process use one core between them and none has it to
+//! itself; or a thread is at its end, another of its name was in another step, and threads wait for each other; or one
+//! request is worked on at a time (X·S₀ ≤ 1.5, Little 1961) and those that wait were all read. A runtime that runs one
+//! thread at a time looks like the first.
 
 use plimsoll_record::{Source, Subject};
 

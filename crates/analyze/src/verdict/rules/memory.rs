@@ -1,6 +1,7 @@
-//! `memory`: a third or more of a process's work is garbage collection, by the CPU time of its collectors or by the pauses that a
-//! JVM reports; or one page in ten requests is fetched from swap, or again from files at the limit of the control group. It is
-//! observed where the heap was four fifths full, or tasks waited for memory half of the time (PSI).
+//! `memory`: a third or more of a process's work is garbage collection, by the CPU time of its collectors or by the
+//! pauses that a JVM reports; or one page in ten requests is fetched from swap, or again from files at the limit of the
+//! control group. It is observed where the heap was four fifths full, or tasks waited for memory half of the time
+//! (PSI).
 
 use plimsoll_record::metric::{cgroup, jvm, memory, pressure, process};
 use plimsoll_record::{Source, Subject};

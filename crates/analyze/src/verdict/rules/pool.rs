@@ -1,6 +1,6 @@
-//! `pool`: a fixed number of workers or connections, each held for the whole of a request: X·S₀ by Little's law (1961), S₀ being the
-//! time of a request that waits for nothing. It is observed where throughput grew in proportion until near X·S₀, and all requests
-//! but X·S₀ wait at the door of its owner, or as many connections lead out of it.
+//! `pool`: a fixed number of workers or connections, each held for the whole of a request: X·S₀ by Little's law (1961),
+//! S₀ being the time of a request that waits for nothing. It is observed where throughput grew in proportion until near
+//! X·S₀, and all requests but X·S₀ wait at the door of its owner, or as many connections lead out of it.
 //!
 //! A delayed acknowledgement (Nagle 1984, RFC 896) takes 40 ms of an answer without holding a worker.
 

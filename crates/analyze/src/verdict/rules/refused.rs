@@ -1,6 +1,7 @@
-//! `refused`: the target turns 5 % of the answers or more away by policy, with 429 or 503, while nothing of it is busy but with that.
-//! What is served is the same within half from there on, or does not grow with the load while every watched CPU would be far from
-//! busy (limiters that count what they deny serve next to nothing once they are exceeded).
+//! `refused`: the target turns 5 % of the answers or more away by policy, with 429 or 503, while nothing of it is busy
+//! but with that. What is served is the same within half from there on, or does not grow with the load while every
+//! watched CPU would be far from busy (limiters that count what they deny serve next to nothing once they are
+//! exceeded).
 //!
 //! It is observed where what is served is the same within 10 % at two loads or more. Where as much was served before there were
 //! refusals, something else had stopped growth, and a pool is an alternative.

@@ -1,6 +1,7 @@
-//! `thread`: one thread has a whole core, or wants one nine tenths of the time and gets more than half of that, while its host has
-//! cores left. It has no pause in which it could do more: it is a server at its end. What keeps it from the CPU a tenth of the time
-//! or more is an alternative; so is a lock where other threads of its name did more than what it has left.
+//! `thread`: one thread has a whole core, or wants one nine tenths of the time and gets more than half of that, while
+//! its host has cores left. It has no pause in which it could do more: it is a server at its end. What keeps it from
+//! the CPU a tenth of the time or more is an alternative; so is a lock where other threads of its name did more than
+//! what it has left.
 
 use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place};
 use crate::hosts::demand::Law;
