@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::{Estimate, Findings, Percentile, StepSummary, TimeSummary};
+use plimsoll_analyze::{Estimate, Findings, Limit, Percentile, StepSummary, TimeSummary};
+use plimsoll_plan::Load;
+use plimsoll_record::StepEnd;
 use plimsoll_units::{bytes_text, count_text, duration_text, grouped, percent_text};
 
 /// Printed for a value that is not known; [`NOT_KNOWN_NOTE`] explains it.
@@ -122,6 +124,19 @@ pub(crate) fn chosen_step(findings: &Findings) -> Option<&StepSummary> {
     named.or_else(|| {
         let with_throughput = findings.steps.iter().filter(|step| step.throughput.value > 0.0);
         with_throughput.max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value))
+    })
+}
+
+/// Why a ladder shows only the least that the target holds: it ended before throughput stopped growing. `None` where it does not.
+pub(crate) fn unfinished(findings: &Findings) -> Option<String> {
+    let is_ladder = matches!(findings.plan.load, Load::Ladder { .. });
+    if !is_ladder || findings.verdict.limit != Limit::None {
+        return None;
+    }
+    let whole = findings.steps.iter().filter(|step| step.end != StepEnd::Cut).count() as u64;
+    Some(match findings.steps.last()?.end {
+        StepEnd::Cut => format!("the ladder was cut short after {}", counted(whole, "whole step")),
+        _ => "throughput was still growing at the last step".to_owned(),
     })
 }
 

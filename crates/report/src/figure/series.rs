@@ -5,7 +5,7 @@ use plimsoll_plan::Load;
 use plimsoll_units::escape_control;
 
 use super::canvas::Caption;
-use crate::amount::{counted, span};
+use crate::amount::{counted, if_known, span, unfinished};
 
 /// One step of a ladder, as a point of the figures.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,8 @@ impl Caption {
             Load::Ladder { step_limit, .. } => ("up to ", *step_limit),
         };
         let workers = counted(findings.generator.workers, "worker");
-        let detail = format!("{prefix}{} per step · {workers} · warm-up removed", span(length));
+        let bound = if_known(unfinished(findings), |why| format!(" · {why}"));
+        let detail = format!("{prefix}{} per step · {workers} · warm-up removed{bound}", span(length));
         Self { title: escape_control(&plan.target.url), detail }
     }
 }

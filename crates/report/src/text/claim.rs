@@ -6,13 +6,14 @@ use plimsoll_units::{duration_text, escape_control, grouped, percent_text};
 
 use super::paragraph::wrapped;
 use crate::amount::{
-    at_least, chosen_step, connections, if_known, list, load_of, percentile, seconds, throughput,
+    at_least, chosen_step, connections, if_known, list, load_of, percentile, seconds, throughput, unfinished,
 };
 use crate::words;
 
 /// The sentences, wrapped.
 pub(super) fn sentences(findings: &Findings) -> String {
-    let knee = findings.knee.filter(|_| chosen_step(findings).is_some());
+    let is_reported = |_: &Knee| chosen_step(findings).is_some() && unfinished(findings).is_none();
+    let knee = findings.knee.filter(is_reported);
     wrapped("", "", &capacity(findings)) + &if_known(knee, |knee| wrapped("", "", &growth(findings, &knee)))
 }
 
@@ -24,14 +25,21 @@ fn capacity(findings: &Findings) -> String {
     let held = match findings.slo {
         Some(slo) if slo.best_step.is_none() => no_step_within(&url, &slo, step, findings),
         slo => format!(
-            "{url} holds {} at {}{}.",
-            throughput(step.throughput, findings.lower_bound),
+            "{url} holds {} at {}{}{}.",
+            served(step, findings),
             load_of(step),
-            if_known(slo, |slo| within(&slo.slo))
+            if_known(slo, |slo| within(&slo.slo)),
+            if_known(unfinished(findings), |why| format!("; {why}"))
         ),
     };
     let settled = settled(step, findings.lower_bound);
     format!("{held}{}{}{settled}", target_lost(findings), generator_limit(findings))
+}
+
+/// The throughput of a step, as the least that the target holds where the ladder ended too early to show more.
+fn served(step: &StepSummary, findings: &Findings) -> String {
+    let bound = if findings.lower_bound || unfinished(findings).is_none() { "" } else { "at least " };
+    format!("{bound}{}", throughput(step.throughput, findings.lower_bound))
 }
 
 /// When and at which load the target was lost, if it was.
@@ -52,15 +60,21 @@ fn within(slo: &Slo) -> String {
 
 fn no_step_within(url: &str, check: &SloCheck, best: &StepSummary, findings: &Findings) -> String {
     let success = best.success_ratio.map_or_else(|| "not known".to_owned(), percent_text);
-    let held = match [check.p99, check.success].contains(&Held::No) {
-        true => "held no tested load",
-        false => "is not known to hold any tested load",
-    };
+    if [check.p99, check.success].contains(&Held::No) {
+        return format!(
+            "{url} held no tested load{}. Its best throughput was {} at {}, with p99 {} and success {success}.",
+            within(&check.slo),
+            throughput(best.throughput, findings.lower_bound),
+            load_of(best),
+            percentile(best.latency.p99),
+        );
+    }
     format!(
-        "{url} {held}{}. Its best throughput was {} at {}, with p99 {} and success {success}.",
-        within(&check.slo),
-        throughput(best.throughput, findings.lower_bound),
+        "{url} served {} at {}{}. Too few requests ended to know whether that is{}: p99 {}, success {success}.",
+        served(best, findings),
         load_of(best),
+        if_known(unfinished(findings), |why| format!("; {why}")),
+        within(&check.slo).trim_start_matches(','),
         percentile(best.latency.p99),
     )
 }
