@@ -54,7 +54,7 @@ const NOT_MEASURED: [&str; 12] = [
 const OFFERED: [&str; 4] = ["offered", "target", "requested", "arrival"];
 /// By which the load of a row is known, the plainest first.
 const LOADS: [&[&str]; 5] = [
-    &["connections", "connection", "conns", "conn"],
+    &["connections", "connection", "conns", "conn", "c"],
     &["concurrency", "concurrent"],
     &["clients", "client"],
     &["users", "user", "vus", "vu"],
@@ -402,7 +402,10 @@ mod tests {
 
     #[test]
     fn a_time_without_a_unit_and_a_percentile_are_no_mean() {
-        assert_eq!(guessed(&["c", "rps", "latency", "p99 (ms)"], &[&["1", "10", "50", "3"]]), ["qps=rps"]);
+        assert_eq!(
+            guessed(&["c", "rps", "latency", "p99 (ms)"], &[&["1", "10", "50", "3"]]),
+            ["qps=rps", "connections=c"]
+        );
     }
 
     #[test]
