@@ -5,6 +5,22 @@ use plimsoll_record::{FrameHead, Histogram, Run, Step};
 
 use crate::StepSummary;
 
+/// The times of the requests that ended in a window.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndedTimes {
+    pub(crate) mean_ns: f64,
+    pub(crate) stdev_ns: f64,
+}
+
+impl EndedTimes {
+    /// The mean time of a request that is under way at a random instant: E\[R²\]/E\[R\], since it is met in proportion to its
+    /// length (Cox, *Renewal Theory*, 1962). Of few slow requests among many fast ones it is that of the slow ones.
+    pub(crate) fn under_way_sec(self) -> f64 {
+        let variation = self.stdev_ns / self.mean_ns.max(f64::MIN_POSITIVE);
+        self.mean_ns * (1.0 + variation.powi(2)) / 1e9
+    }
+}
+
 /// The records of one step that the self-check reads.
 pub(crate) struct Evidence<'a> {
     pub(crate) run: &'a Run,
@@ -15,8 +31,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) all: &'a [&'a FrameHead],
     /// Frames under load after the warm-up.
     pub(crate) measured: &'a [&'a FrameHead],
-    /// Mean latency of the requests that ended in those, in nanoseconds.
-    pub(crate) measured_mean_ns: f64,
+    /// Latency of the requests that ended in those.
+    pub(crate) measured_times: EndedTimes,
     /// Mean service time of the same, in nanoseconds.
     pub(crate) measured_service_mean_ns: f64,
     /// How long the generator held requests back.

@@ -16,9 +16,9 @@ use crate::load::frames::per_second;
 const MIN_SUCCESS: f64 = 0.99;
 /// With fewer of its connections open than this ratio, a closed loop is held back by their opening.
 const MIN_OPEN_RATIO: f64 = 0.95;
-/// A window shorter than so many mean latencies has too many requests across its edges: those that have not ended when it does
-/// are on average half a latency old, which takes N·R/2 of N·T away. Of 25 that is 2 %. Where the window begins with its
-/// step nothing makes up for that: no request is older than it.
+/// A window shorter than so many latencies of a request under way has too many requests across its edges: those that have not
+/// ended when it does are on average half such a latency old, which takes N·L/2 of N·T away. Of 25 that is 2 %. Where the window
+/// begins with its step nothing makes up for that: no request is older than it.
 const MIN_LATENCIES: f64 = 25.0;
 /// In an open loop N is a gauge read at the ends of frames; with fewer requests under way than these, counted over
 /// all readings, its mean is known too badly: the error of a mean of Poisson counts is 1/√count.
@@ -57,9 +57,12 @@ pub(super) fn is_fixed(evidence: &Evidence<'_>) -> bool {
 /// In a closed loop without think time N is the number of open connections, times the streams that each has under
 /// way. When X·R falls short, connections stood idle, and that is the generator's doing.
 fn closed(evidence: &Evidence<'_>) -> Option<Law> {
-    let mean_sec = evidence.measured_mean_ns / 1e9;
+    let mean_sec = evidence.measured_times.mean_ns / 1e9;
     let applies = open_ratio(evidence).is_some_and(|ratio| ratio >= MIN_OPEN_RATIO)
-        && long_enough(evidence, mean_sec.max(evidence.summary.latency.mean_ns / 1e9));
+        && long_enough(
+            evidence,
+            evidence.measured_times.under_way_sec().max(evidence.summary.latency.mean_ns / 1e9),
+        );
     let depth = f64::from(evidence.step.depth.max(1));
     let expected = || mean_of(evidence.measured, |head| head.connections) * depth;
     applies.then(|| Law { expected: expected(), observed: ended_per_sec(evidence) * mean_sec })

@@ -12,7 +12,7 @@ use super::ramp_windows::over_time;
 use super::requests::{Divided, by_request};
 use super::series::series;
 use super::steady::{Settled, settle_closed, settle_open};
-use crate::generator::evidence::Evidence;
+use crate::generator::evidence::{EndedTimes, Evidence};
 use crate::generator::self_check;
 use crate::{Estimate, Steadiness, StepSummary, TimeSummary};
 
@@ -105,15 +105,15 @@ fn throughput(window: &Window<'_>) -> Estimate {
     Estimate { value, interval }
 }
 
-/// The times of the requests of the measured window, and the mean of those that ended within it.
+/// The times of the requests of the measured window, and those of the requests that ended within it.
 fn times(
     window: &Window<'_>,
     which: impl Fn(&Frame) -> &EncodedHistogram,
-) -> Result<(TimeSummary, f64), CorruptHistogram> {
+) -> Result<(TimeSummary, EndedTimes), CorruptHistogram> {
     let mut times = merged(window.measured.iter().copied(), &which)?;
-    let mean_ns = times.mean();
+    let ended = EndedTimes { mean_ns: times.mean(), stdev_ns: times.stdev() };
     window.after.iter().try_for_each(|frame| which(frame).add_to(&mut times))?;
-    Ok((summary(&times), mean_ns))
+    Ok((summary(&times), ended))
 }
 
 /// What one step of a run came to, from its frames and what is known of the generator's host.
@@ -125,10 +125,10 @@ pub(crate) fn summarize(
 ) -> Result<StepSummary, CorruptHistogram> {
     let profile = plan.level().and_then(Level::profile);
     let window = window(step, profile.is_some_and(RateProfile::varies), frames);
-    let (latency, measured_mean_ns) = times(&window, |frame| &frame.latency)?;
-    let (service, measured_service_mean_ns) = match window.ended().any(|frame| frame.service.is_some()) {
+    let (latency, measured_times) = times(&window, |frame| &frame.latency)?;
+    let (service, service_times) = match window.ended().any(|frame| frame.service.is_some()) {
         true => times(&window, Frame::service_times)?,
-        false => (latency, measured_mean_ns),
+        false => (latency, measured_times),
     };
     let send_lag = merged(window.ended(), |frame| &frame.send_lag)?;
     let measured: Vec<&FrameHead> = window.measured.iter().map(|frame| &frame.head).collect();
@@ -169,8 +169,8 @@ pub(crate) fn summarize(
         summary: &summary,
         all: &all,
         measured: &measured,
-        measured_mean_ns,
-        measured_service_mean_ns,
+        measured_times,
+        measured_service_mean_ns: service_times.mean_ns,
         send_lag: &send_lag,
     });
     Ok(summary)

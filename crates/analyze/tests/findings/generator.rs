@@ -65,10 +65,11 @@ fn connections_that_stand_idle_break_littles_law() {
 
 #[test]
 fn a_window_of_few_latencies_has_too_much_at_its_edges_for_littles_law() {
-    let checked =
-        |per_sec: f64| findings(&single(Level::at(16, per_sec))).generator.littles_law_error.is_some();
+    let checked = |level: Level| findings(&single(level)).generator.littles_law_error.is_some();
     // 16 under way at so many a second take 0.1 and 0.25 s, of a window of 5 s.
-    assert!(checked(160.0) && !checked(64.0));
+    assert!(checked(Level::at(16, 160.0)) && !checked(Level::at(16, 64.0)));
+    // Nearly all that are under way are of the tenth that takes 0.95 s.
+    assert!(!checked(Level { slow_tenth: 9.5, ..Level::at(16, 160.0) }));
 }
 
 #[test]

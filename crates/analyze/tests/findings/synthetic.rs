@@ -22,8 +22,9 @@ pub(crate) struct Level {
     pub(crate) rate_per_sec: Option<f64>,
     /// Completed requests per second.
     pub(crate) throughput_per_sec: f64,
-    /// Mean latency; a tenth of requests takes half as long again, the others a little less.
+    /// Mean latency; a tenth of requests takes so many times as long, the others less.
     pub(crate) latency_ns: u64,
+    pub(crate) slow_tenth: f64,
     pub(crate) intervals: u32,
     /// Intervals at the front that go at half of the throughput and take ten times as long.
     pub(crate) warmup: u32,
@@ -65,6 +66,7 @@ impl Level {
             rate_per_sec: None,
             throughput_per_sec,
             latency_ns: (f64::from(connections) / throughput_per_sec.max(1.0) * 1e9) as u64,
+            slow_tenth: 1.5,
             intervals: 100,
             warmup: 0,
             refused: 0.0,
@@ -127,7 +129,7 @@ impl Level {
         };
         // Each fifth frame carries the times of five, which keeps these tests quick.
         let timed = if interval % 5 == 4 { 5 * completed } else { 0 };
-        let times = times(latency_ns, timed);
+        let times = times(latency_ns, self.slow_tenth, timed);
         Frame {
             head,
             latency: times,
@@ -188,14 +190,14 @@ fn times_of(ns: u64, count: u64) -> EncodedHistogram {
     EncodedHistogram::encode(&histogram)
 }
 
-fn times(mean_ns: u64, count: u64) -> EncodedHistogram {
+fn times(mean_ns: u64, slow_tenth: f64, count: u64) -> EncodedHistogram {
     if count == 0 {
         return EncodedHistogram::default();
     }
-    let slow = count / 10;
+    let (slow, slow_ns) = (count / 10, (mean_ns as f64 * slow_tenth) as u64);
     let mut histogram = latency_histogram();
-    histogram.record_n(mean_ns * 3 / 2, slow).unwrap();
-    let rest_ns = (mean_ns * count).saturating_sub(mean_ns * 3 / 2 * slow) / (count - slow).max(1);
+    histogram.record_n(slow_ns, slow).unwrap();
+    let rest_ns = (mean_ns * count).saturating_sub(slow_ns * slow) / (count - slow).max(1);
     histogram.record_n(rest_ns, count - slow).unwrap();
     EncodedHistogram::encode(&histogram)
 }
