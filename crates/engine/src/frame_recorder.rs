@@ -10,7 +10,7 @@ use plimsoll_record::{
     Counts, EncodedHistogram, FailureKind, Frame, FrameHead, Histogram, Phase, WorkerTime, latency_histogram,
 };
 use plimsoll_sys::{ThreadTime, thread_time};
-use plimsoll_units::Instant;
+use plimsoll_units::{Instant, best_effort};
 
 use crate::requests::CheckResult;
 
@@ -278,8 +278,7 @@ impl FrameRecorder {
     /// Hands over the last frame. It may wait, as the load is over.
     pub(crate) fn finish(mut self, now: Instant, phase: Phase, gauges: Gauges) {
         self.close_frame(now, phase, gauges);
-        // It fails only if the conductor has ended, and with it everything that reads frames.
-        drop(self.channel.full.send(self.frame));
+        best_effort(self.channel.full.send(self.frame), "the conductor has ended, and nothing reads frames");
     }
 
     fn close_frame(&mut self, now: Instant, phase: Phase, gauges: Gauges) {

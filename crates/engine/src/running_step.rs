@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use plimsoll_plan::{DriverKind, Shard};
 use plimsoll_record::Frame;
-use plimsoll_units::{Clock, Instant, RealClock};
+use plimsoll_units::{Clock, Instant, RealClock, best_effort};
 
 use crate::control::{Control, FirstConnection};
 use crate::driver::Driver;
@@ -259,8 +259,7 @@ impl RunningStep {
         self.sealed.extend(live.seal());
         let index = live.head.worker.saturating_sub(self.workers_before) as usize;
         if let Some(give_back) = self.empty.get(index) {
-            // It fails only if the worker has ended, and then it needs no frame.
-            drop(give_back.try_send(live));
+            best_effort(give_back.try_send(live), "a worker that has ended needs no frame");
         }
     }
 
@@ -279,8 +278,7 @@ impl Drop for RunningStep {
         // A worker may be waiting for room to hand over its last frame.
         while self.frames.recv().is_ok() {}
         for thread in self.threads.drain(..) {
-            // A thread that panicked has printed why.
-            drop(thread.join());
+            best_effort(thread.join(), "a thread that panicked has printed why");
         }
     }
 }

@@ -111,7 +111,7 @@ impl EventLoop {
         }
         let Some(client) = self.clients.get_mut(ready.token) else { return };
         if client.turn(&mut self.buffer, &self.answers).is_err() {
-            drop(self.clients.remove(ready.token));
+            self.clients.remove(ready.token);
         }
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use plimsoll_sys::{Listener, Poll, Ready, Socket, disable_timer_slack, out_of_descriptors, resource_limits};
-use plimsoll_units::{Clock, RealClock};
+use plimsoll_units::{Clock, RealClock, best_effort};
 
 use crate::connection::{Connection, ResponseWriter, Turn};
 use crate::service::Service;
@@ -157,7 +157,9 @@ impl<'s> EventLoop<'s> {
         match turn {
             Turn::Parked => {}
             Turn::Again => self.unfinished.push(token),
-            Turn::Closed => drop(self.connections.remove(token)),
+            Turn::Closed => {
+                self.connections.remove(token);
+            }
         }
     }
 
@@ -188,7 +190,7 @@ impl<'s> EventLoop<'s> {
     /// the loop spin. The descriptor in reserve makes room to take it and close it.
     fn turn_away(&mut self) {
         self.spare = None;
-        drop(self.listener.accept());
+        best_effort(self.listener.accept(), "a client that has gone away needs no descriptor");
         self.spare = spare_descriptor();
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_sys::{Completion, OpError, RecvMode, Ring, RingMemory, Route, Socket, SocketState};
-use plimsoll_units::{Clock, Instant};
+use plimsoll_units::{Clock, Instant, best_effort};
 
 use super::{Driver, Event, Payload, Received};
 
@@ -405,8 +405,8 @@ impl Driver for Uring {
         }
         let connecting = entry.connecting.then_some(Kind::Connect);
         for kind in receiving.into_iter().chain(sending).chain(connecting) {
-            // A cancellation that cannot be queued leaves the socket open until the ring is dropped.
-            drop(self.ring.cancel(token_for(kind), token_for(Kind::Cancel)));
+            let queued = self.ring.cancel(token_for(kind), token_for(Kind::Cancel));
+            best_effort(queued, "the socket stays open until the ring is dropped");
         }
         self.ring.retire(socket);
     }

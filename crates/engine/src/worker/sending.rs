@@ -3,7 +3,7 @@
 //! [`Worker::send`] is where requests are written to a socket.
 
 use plimsoll_record::FailureKind;
-use plimsoll_units::{Clock, Instant};
+use plimsoll_units::{Clock, Instant, best_effort};
 
 use super::Worker;
 use crate::connection::ThinkTime;
@@ -29,8 +29,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     /// Sends what the layers still have to say on a connection that is being closed, if the system takes it at once.
     pub(super) fn send_farewell(&mut self, slot: usize) {
         if let Some(payload) = self.connections[slot].farewell() {
-            // It is for the server's log only; the connection's failure is recorded by the caller.
-            drop(self.driver.send(slot, payload));
+            let sent = self.driver.send(slot, payload);
+            best_effort(sent, "it is for the server's log, and the caller records the connection's failure");
         }
     }
 

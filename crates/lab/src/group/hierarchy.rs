@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use plimsoll_sys::CgroupPaths;
+use plimsoll_units::best_effort;
 
 use crate::naming::NAME;
 
@@ -131,7 +132,9 @@ impl Hierarchies {
 fn pass_on(folder: &Path) -> io::Result<()> {
     let file = folder.join("cgroup.subtree_control");
     let [cpu, others @ ..] = CONTROLLERS_V2.map(|controller| fs::write(&file, format!("+{controller}")));
-    drop(others);
+    for other in others {
+        best_effort(other, "a cap of its kind is refused when one is asked for");
+    }
     cpu
 }
 

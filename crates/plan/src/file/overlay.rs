@@ -49,7 +49,9 @@ fn make_way<'a>(base: &mut DeTable<'a>, over: &DeTable<'a>) {
     if over.contains_key("request")
         && let Some(DeValue::Table(target)) = base.get_mut("target").map(Spanned::get_mut)
     {
-        SENT.iter().for_each(|key| drop(target.remove(*key)));
+        for key in SENT {
+            target.remove(key);
+        }
     }
     if let Some(DeValue::Table(target)) = over.get("target").map(Spanned::get_ref)
         && SENT.iter().any(|key| target.contains_key(*key))
@@ -70,7 +72,9 @@ fn lay_over_table<'a>(place: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) {
         // What is switched off excludes nothing.
         if !matches!(value.get_ref(), DeValue::Boolean(false)) {
             let rivals = rivals(place, name).iter().filter(|rival| !over.contains_key(**rival));
-            rivals.for_each(|rival| drop(base.remove(*rival)));
+            for rival in rivals {
+                base.remove(*rival);
+            }
         }
         match (base.get_mut(name).map(Spanned::get_mut), value.get_ref()) {
             (Some(DeValue::Table(table)), DeValue::Table(other)) => lay_over_table(name, table, other),
