@@ -87,12 +87,18 @@ struct Line {
 }
 
 /// The first line of a stream, with its end.
-pub fn opening_line() -> String {
+///
+/// # Errors
+/// When it has no JSON form.
+pub fn opening_line() -> io::Result<String> {
     json_line(&Opening { plimsoll_probe: VERSION, clock_ns: RealClock.now().as_nanos() })
 }
 
 /// The line of a sample, with its end. Its times must be those of CLOCK_MONOTONIC: taken with an origin of zero.
-pub fn sample_line(sample: &HostSample) -> String {
+///
+/// # Errors
+/// When it has no JSON form.
+pub fn sample_line(sample: &HostSample) -> io::Result<String> {
     let (ok, absent, failed) = match &sample.reading {
         Reading::Ok(counters) => (Some(counters.clone()), false, None),
         Reading::Absent => (None, true, None),
@@ -110,11 +116,10 @@ pub fn sample_line(sample: &HostSample) -> String {
     })
 }
 
-/// Structures of texts and numbers always have a JSON form.
-fn json_line(value: &impl Serialize) -> String {
-    let mut line = serde_json::to_string(value).unwrap_or_default();
+fn json_line(value: &impl Serialize) -> io::Result<String> {
+    let mut line = serde_json::to_string(value)?;
     line.push('\n');
-    line
+    Ok(line)
 }
 
 /// The clock that the times of a stream are from.

@@ -91,9 +91,11 @@ pub(crate) fn probe(args: &ProbeArgs) -> anyhow::Result<Exit> {
 fn stream(args: &ProbeArgs, end: &End) -> anyhow::Result<Exit> {
     let mut host = host(args, &named(args));
     let mut due = RealClock.now();
-    let mut text = opening_line();
+    let mut text = opening_line()?;
     loop {
-        text.extend(samples(&mut host).iter().map(sample_line));
+        for sample in &samples(&mut host) {
+            text += &sample_line(sample)?;
+        }
         match write(&text) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Exit::Success),
             written => written.context("could not write samples to standard output")?,

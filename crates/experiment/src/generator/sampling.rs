@@ -21,7 +21,7 @@ const ROOT: &str = "/";
 const EVERY: Duration = Duration::from_millis(500);
 
 /// Writes samples of the hosts, and those that it receives, until their sender is dropped or the reader is gone. Components are
-/// asked from within the lab's network; the error is that this cannot be entered.
+/// asked from within the lab's network; the error is that this cannot be entered, or that a sample has no JSON form.
 pub(super) fn write_samples(
     mut hosts: Vec<Host>,
     network: &NetworkNamespace,
@@ -29,23 +29,24 @@ pub(super) fn write_samples(
     answers: Receiver<HostSample>,
 ) -> io::Result<()> {
     network.run(move || {
-        let mut text = opening_line();
+        let mut text = opening_line()?;
         loop {
-            let samples = hosts.iter_mut().flat_map(|host| host.samples(Instant::default()));
-            text.extend(samples.map(|sample| sample_line(&sample)));
+            for sample in hosts.iter_mut().flat_map(|host| host.samples(Instant::default())) {
+                text += &sample_line(&sample)?;
+            }
             // The reader is gone: the generator has ended, and its own error says why.
             let gone = to.write_all(text.as_bytes()).and_then(|()| to.flush()).is_err();
             if gone {
-                return;
+                return Ok(());
             }
             text.clear();
             match answers.recv_timeout(EVERY) {
-                Ok(sample) => text += &sample_line(&sample),
+                Ok(sample) => text += &sample_line(&sample)?,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
-    })
+    })?
 }
 
 /// The hosts that the plan samples: those that take part, without those whose probe is `none`.

@@ -1,5 +1,6 @@
 //! Why a server could not be asked, and how its counters become a read.
 
+use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 
@@ -27,14 +28,19 @@ pub(super) enum ServerError {
     Refused { reason: String, advice: &'static str },
     /// Something else answered, which began so.
     Unexpected { answer: String, expected: &'static str },
+    /// An answer of the right kind that cannot be read, which began so.
+    Malformed { answer: String, expected: &'static str, reason: String },
 }
 
 impl ServerError {
     /// An answer that is not what was expected.
     pub(super) fn unexpected(answer: &str, expected: &'static str) -> Self {
-        let line = answer.lines().next().unwrap_or_default();
-        let answer = line.chars().filter(|letter| !letter.is_control()).take(SHOWN_CHARS).collect();
-        Self::Unexpected { answer, expected }
+        Self::Unexpected { answer: beginning(answer), expected }
+    }
+
+    /// An answer that could not be parsed, for the reason that the parser gives.
+    pub(super) fn malformed(answer: &str, expected: &'static str, reason: &impl Display) -> Self {
+        Self::Malformed { answer: beginning(answer), expected, reason: reason.to_string() }
     }
 
     /// What went wrong, where, and what to do. `place` names the server and its address: `redis at 127.0.0.1:6379`.
@@ -52,8 +58,17 @@ impl ServerError {
             Self::Unexpected { answer, expected } => {
                 format!("{place} answered `{answer}`, which is not {expected}; see that the address is right")
             }
+            Self::Malformed { answer, expected, reason } => format!(
+                "{place} answered `{answer}`, which is not {expected} ({reason}); see that the address is right"
+            ),
         })
     }
+}
+
+/// What is shown of an answer: its first line, cut and without control characters.
+fn beginning(answer: &str) -> String {
+    let line = answer.lines().next().unwrap_or_default();
+    line.chars().filter(|letter| !letter.is_control()).take(SHOWN_CHARS).collect()
 }
 
 /// An error of the system within an exchange.

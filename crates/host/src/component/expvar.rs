@@ -20,6 +20,9 @@ const MEMSTATS: &[(&str, Metric, u64)] = &[
     ("Sys", go::SYSTEM_BYTES, 1),
 ];
 
+/// What the program's page must be, as errors say it.
+const EXPECTED: &str = "an expvar page with memstats";
+
 /// A collector of a Go program's memory and garbage collection, and the number of its goroutines where it serves
 /// `/debug/pprof/` too. That number comes from the list of profiles, which only counts them; the profile itself stops the
 /// program to walk their stacks.
@@ -35,8 +38,7 @@ pub(super) fn collector(url: &str) -> Collector {
 
 fn counters(page: &Page, profiles: &mut Option<Page>) -> Result<CounterSet, Missing> {
     let text = page.text().map_err(|error| failed(page, error))?;
-    let mut counters = memory(&serde_json::from_str(&text).unwrap_or_default())
-        .ok_or_else(|| failed(page, ServerError::unexpected(&text, "an expvar page with memstats")))?;
+    let mut counters = memory(&text).map_err(|error| failed(page, error))?;
     match profiles.as_ref().map(|page| (page, page.text())) {
         None => {}
         Some((_, Ok(text))) => counters.put(go::GOROUTINES, profile_count(&text, "goroutine")),
@@ -50,14 +52,36 @@ fn failed(page: &Page, error: ServerError) -> Missing {
     error.at(&format!("go program at {}", page.url))
 }
 
-fn memory(variables: &Value) -> Option<CounterSet> {
-    let stats = variables.get("memstats")?.as_object()?;
+fn memory(page: &str) -> Result<CounterSet, ServerError> {
+    let variables: Value =
+        serde_json::from_str(page).map_err(|reason| ServerError::malformed(page, EXPECTED, &reason))?;
+    let stats = variables.get("memstats").and_then(Value::as_object);
+    let stats = stats.ok_or_else(|| ServerError::unexpected(page, EXPECTED))?;
     let value = |name: &str, divisor: u64| Some(stats.get(name)?.as_u64()? / divisor);
-    Some(MEMSTATS.iter().map(|(name, metric, divisor)| (*metric, value(name, *divisor))).collect())
+    Ok(MEMSTATS.iter().map(|(name, metric, divisor)| (*metric, value(name, *divisor))).collect())
 }
 
 /// The count before a profile's name in the table of the page: `<td>7</td><td><a href='…'>goroutine</a>`.
 fn profile_count(page: &str, profile: &str) -> Option<u64> {
     let row = page.split("<tr>").find(|row| row.contains(&format!(">{profile}</a>")))?;
     row.split_once("<td>")?.1.split_once("</td>")?.0.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_was_cut_says_why_it_cannot_be_read() {
+        let Missing::Failed(why) = memory("{\"memstats\":{\"NumGC\":3").unwrap_err().at("go program") else {
+            panic!("a cut page is a failed read")
+        };
+        assert!(why.contains("memstats") && why.contains("EOF while parsing"), "{why}");
+    }
+
+    #[test]
+    fn a_field_that_is_no_number_is_unknown_and_not_zero() {
+        let counters = memory("{\"memstats\":{\"NumGC\":\"three\",\"HeapAlloc\":9}}").unwrap();
+        assert_eq!((counters.get(go::GC_CYCLES), counters.get(go::HEAP_BYTES)), (None, Some(9)));
+    }
 }

@@ -54,8 +54,8 @@ fn choose(threads: &Threads, reported: &mut BTreeSet<u32>) {
 fn read(pid: u32, tid: u32, thread: &Thread) -> Read {
     let Thread { name, used, .. } = thread;
     let counters = CounterSet::from([
-        (thread::CPU_US, used.run_ns / 1000),
-        (thread::RUN_WAIT_US, used.wait_ns / 1000),
+        (thread::CPU_US, Some(used.run_ns / 1000)),
+        (thread::RUN_WAIT_US, Some(used.wait_ns / 1000)),
         (thread::VOLUNTARY_SWITCHES, used.voluntary),
         (thread::INVOLUNTARY_SWITCHES, used.involuntary),
     ]);

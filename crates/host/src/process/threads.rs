@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::ops::Add;
 use std::path::Path;
 use std::{fs, io};
 
@@ -19,18 +20,23 @@ pub(crate) struct Use {
     pub(crate) run_ns: u64,
     /// Time that it was ready to run and had no CPU.
     pub(crate) wait_ns: u64,
-    /// How often it gave the CPU up, and how often it was preempted.
-    pub(crate) voluntary: u64,
-    pub(crate) involuntary: u64,
+    /// How often it gave the CPU up, and how often it was preempted; `None` where that was not read.
+    pub(crate) voluntary: Option<u64>,
+    pub(crate) involuntary: Option<u64>,
 }
 
 impl Use {
     fn add(&mut self, other: &Self) {
         self.run_ns += other.run_ns;
         self.wait_ns += other.wait_ns;
-        self.voluntary += other.voluntary;
-        self.involuntary += other.involuntary;
+        self.voluntary = sum(self.voluntary, other.voluntary);
+        self.involuntary = sum(self.involuntary, other.involuntary);
     }
+}
+
+/// The sum of what is known; `None` if neither is.
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    one.into_iter().chain(other).reduce(Add::add)
 }
 
 /// One thread.
@@ -97,8 +103,8 @@ impl Threads {
         for (name, value) in text.lines().filter_map(|line| line.split_once(':')) {
             match name {
                 "Name" => value.trim().clone_into(&mut thread.name),
-                "voluntary_ctxt_switches" => thread.used.voluntary = value.trim().parse().unwrap_or(0),
-                "nonvoluntary_ctxt_switches" => thread.used.involuntary = value.trim().parse().unwrap_or(0),
+                "voluntary_ctxt_switches" => thread.used.voluntary = value.trim().parse().ok(),
+                "nonvoluntary_ctxt_switches" => thread.used.involuntary = value.trim().parse().ok(),
                 _ => {}
             }
         }
@@ -123,7 +129,7 @@ fn times(task: &Path, files: &mut SmallFiles) -> Option<(u64, u64, u64)> {
 mod tests {
     use super::*;
 
-    fn thread(folder: &Path, tid: u32, schedstat: &str, voluntary: u64) {
+    fn thread(folder: &Path, tid: u32, schedstat: &str, voluntary: &str) {
         let folder = folder.join(format!("task/{tid}"));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("schedstat"), schedstat).unwrap();
@@ -136,18 +142,32 @@ mod tests {
     fn what_a_thread_used_stays_when_it_ends() {
         let root = tempfile::tempdir().unwrap();
         let mut files = SmallFiles::new();
-        thread(root.path(), 7, "1000 10 3", 5);
-        thread(root.path(), 8, "500 20 2", 6);
+        thread(root.path(), 7, "1000 10 3", "5");
+        thread(root.path(), 8, "500 20 2", "6");
         let mut threads = Threads::default();
         threads.refresh(root.path(), &mut files).unwrap();
         assert_eq!(threads.all[&7].ran_ns, 0, "read once");
-        let both = Use { run_ns: 1_500, wait_ns: 30, voluntary: 11, involuntary: 2 };
+        let both = Use { run_ns: 1_500, wait_ns: 30, voluntary: Some(11), involuntary: Some(2) };
         assert_eq!(threads.used(), Some(both));
         fs::remove_dir_all(root.path().join("task/8")).unwrap();
-        thread(root.path(), 7, "1900 10 4", 9);
+        thread(root.path(), 7, "1900 10 4", "9");
         threads.refresh(root.path(), &mut files).unwrap();
         assert_eq!((threads.all[&7].ran_ns, threads.all[&7].name.as_str()), (900, "x7"));
-        assert_eq!(threads.used(), Some(Use { run_ns: 2_400, voluntary: 15, ..both }));
+        assert_eq!(threads.used(), Some(Use { run_ns: 2_400, voluntary: Some(15), ..both }));
+    }
+
+    #[test]
+    fn a_switch_counter_that_is_no_number_is_unknown_and_not_zero() {
+        let root = tempfile::tempdir().unwrap();
+        let mut files = SmallFiles::new();
+        thread(root.path(), 7, "1000 10 3", "many");
+        let mut threads = Threads::default();
+        threads.refresh(root.path(), &mut files).unwrap();
+        let used = threads.used().unwrap();
+        assert_eq!((used.voluntary, used.involuntary), (None, Some(1)));
+        thread(root.path(), 8, "500 20 2", "6");
+        threads.refresh(root.path(), &mut files).unwrap();
+        assert_eq!(threads.used().unwrap().voluntary, Some(6), "the sum of what is known");
     }
 
     #[test]

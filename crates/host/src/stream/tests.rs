@@ -30,7 +30,8 @@ fn samples_are_read_as_they_were_written() {
         Reading::Failed("no".into()),
     ];
     let samples = all.map(sample_of);
-    let text = opening_line() + &samples.each_ref().map(sample_line).concat();
+    let text =
+        opening_line().unwrap() + &samples.each_ref().map(|sample| sample_line(sample).unwrap()).concat();
     assert_eq!(text.lines().count(), 1 + samples.len(), "one line each, whatever is in it");
     let mut stream = begin(&text, StreamClock::Ours, Instant::default()).unwrap();
     for sample in samples {
@@ -41,7 +42,7 @@ fn samples_are_read_as_they_were_written() {
 
 #[test]
 fn times_count_from_the_runs_begin() {
-    let text = opening_line() + &sample_line(&sample_of(Reading::Absent));
+    let text = opening_line().unwrap() + &sample_line(&sample_of(Reading::Absent)).unwrap();
     let mut stream = begin(&text, StreamClock::Ours, Instant::from_nanos(5_500)).unwrap();
     let sample = stream.next_sample().unwrap().unwrap();
     assert_eq!((sample.began_ns, sample.ended_ns), (0, 500));
@@ -50,7 +51,7 @@ fn times_count_from_the_runs_begin() {
 #[test]
 fn another_machines_clock_is_set_by_its_fastest_line() {
     let origin = RealClock.now();
-    let opening = opening_line();
+    let opening = opening_line().unwrap();
     let mut stream = begin(&opening, StreamClock::Theirs, origin).unwrap();
     let at = |ns| Instant::from_nanos(origin.as_nanos() + ns);
     // Their clock is 1,000 s ahead; lines take 700 ns, 100 ns and 400 ns.
@@ -69,7 +70,7 @@ fn another_machines_clock_is_set_by_its_fastest_line() {
 
 #[test]
 fn text_that_a_login_prints_first_is_skipped() {
-    let text = format!("Welcome!\n{{}}\n{}", opening_line());
+    let text = format!("Welcome!\n{{}}\n{}", opening_line().unwrap());
     assert_eq!(begin(&text, StreamClock::Ours, Instant::default()).unwrap().next_sample().unwrap(), None);
     let error = begin("Welcome!\n", StreamClock::Ours, Instant::default()).unwrap_err();
     assert!(matches!(&error, StreamError::Foreign { line, .. } if line == "Welcome!"), "{error}");
@@ -87,7 +88,7 @@ fn another_version_is_named_and_a_line_that_is_no_sample_is_shown() {
     );
     let both = r#"{"host":"a","source":"b","began_ns":1,"ended_ns":2,"ok":{},"absent":true}"#;
     for line in ["x", "{}", both, "{\"host\":\"a\"}"] {
-        let text = format!("{}{line}\n", opening_line());
+        let text = format!("{}{line}\n", opening_line().unwrap());
         let mut stream = begin(&text, StreamClock::Ours, Instant::default()).unwrap();
         assert!(matches!(stream.next_sample(), Err(StreamError::Foreign { .. })), "{line}");
     }
@@ -101,7 +102,7 @@ fn shell(script: &str) -> Remote {
 
 #[test]
 fn the_error_of_a_child_that_ends_has_its_standard_error_and_status() {
-    let written = opening_line() + &sample_line(&sample_of(Reading::Absent));
+    let written = opening_line().unwrap() + &sample_line(&sample_of(Reading::Absent)).unwrap();
     let mut child = shell(&format!("cat <<'X'\n{written}X\necho out of memory >&2; exit 3"));
     assert_eq!(child.next_sample().unwrap().host, "web");
     let error = child.next_sample().unwrap_err().to_string();
@@ -110,7 +111,7 @@ fn the_error_of_a_child_that_ends_has_its_standard_error_and_status() {
 
 #[test]
 fn a_child_is_killed_from_another_thread_while_its_samples_are_waited_for() {
-    let mut child = shell(&format!("printf '%s' '{}'; exec sleep 1000", opening_line()));
+    let mut child = shell(&format!("printf '%s' '{}'; exec sleep 1000", opening_line().unwrap()));
     let handle = child.handle.clone();
     let waiting = std::thread::spawn(move || child.next_sample());
     handle.kill();
