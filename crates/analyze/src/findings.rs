@@ -2,8 +2,8 @@
 
 mod advice;
 mod claim;
+mod confidence;
 mod evidence;
-mod limit;
 mod place;
 mod proof;
 mod raise;
@@ -15,9 +15,10 @@ use crate::GeneratorHealth;
 
 pub use advice::{Advice, FailureAdvice};
 pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, LoadEffect, Used};
+pub use confidence::Confidence;
 pub use evidence::{At, Evidence, Observation, PlaceCount};
-pub use limit::{Confidence, Limit};
 pub use place::{Part, Place};
+pub use plimsoll_plan::Limit;
 pub use plimsoll_stats::Estimate;
 pub use plimsoll_stats::usl::{Usl, UslFit};
 pub use proof::{Bound, Experiment, Flaw, Proof, ProofOutcome};

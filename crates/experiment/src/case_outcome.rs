@@ -87,7 +87,7 @@ impl JudgedRun {
 /// if the verdict names all of them, in any order.
 fn meets(verdict: &Verdict, expected: &Expect) -> bool {
     let is = |limit: Limit, host: &str, expected: &Expected| {
-        limit.name() == expected.limit && expected.host.as_ref().is_none_or(|known| known == host)
+        limit == expected.limit && expected.host.as_ref().is_none_or(|known| known == host)
     };
     let first = |one: &Expected| is(verdict.limit, verdict.host(), one);
     let named = |one: &Expected| {
@@ -141,9 +141,9 @@ mod tests {
         Verdict::new(limit, place, Confidence::Measured)
     }
 
-    fn expect(limits: &[(&str, Option<&str>)], size: Option<u64>) -> Expect {
-        let one = |(limit, host): &(&str, Option<&str>)| Expected {
-            limit: (*limit).to_owned(),
+    fn expect(limits: &[(Limit, Option<&str>)], size: Option<u64>) -> Expect {
+        let one = |(limit, host): &(Limit, Option<&str>)| Expected {
+            limit: *limit,
             host: host.map(ToOwned::to_owned),
         };
         Expect { limits: limits.iter().map(one).collect(), size }
@@ -152,23 +152,23 @@ mod tests {
     #[test]
     fn a_place_within_a_host_is_on_that_host() {
         let found = verdict(Limit::Thread, Place::process("web", "nginx"));
-        assert!(meets(&found, &expect(&[("thread", Some("web"))], None)));
-        assert!(meets(&found, &expect(&[("thread", None)], None)), "the file leaves the host open");
-        assert!(!meets(&found, &expect(&[("thread", Some("api"))], None)));
-        assert!(!meets(&found, &expect(&[("cpu", Some("web"))], None)));
+        assert!(meets(&found, &expect(&[(Limit::Thread, Some("web"))], None)));
+        assert!(meets(&found, &expect(&[(Limit::Thread, None)], None)), "the file leaves the host open");
+        assert!(!meets(&found, &expect(&[(Limit::Thread, Some("api"))], None)));
+        assert!(!meets(&found, &expect(&[(Limit::Cpu, Some("web"))], None)));
     }
 
     #[test]
     fn two_ports_of_one_address_are_two_hosts() {
         let found = verdict(Limit::Pool, Place::Target("10.0.0.5:3306".to_owned()));
-        assert!(meets(&found, &expect(&[("pool", Some("10.0.0.5:3306"))], None)));
-        assert!(!meets(&found, &expect(&[("pool", Some("10.0.0.5:6379"))], None)));
-        assert!(!meets(&found, &expect(&[("pool", Some("10.0.0.5"))], None)));
+        assert!(meets(&found, &expect(&[(Limit::Pool, Some("10.0.0.5:3306"))], None)));
+        assert!(!meets(&found, &expect(&[(Limit::Pool, Some("10.0.0.5:6379"))], None)));
+        assert!(!meets(&found, &expect(&[(Limit::Pool, Some("10.0.0.5"))], None)));
     }
 
     #[test]
     fn of_a_tie_all_must_be_named_whichever_comes_first() {
-        let tie = expect(&[("cpu", Some("web")), ("bandwidth", Some("web"))], None);
+        let tie = expect(&[(Limit::Cpu, Some("web")), (Limit::Bandwidth, Some("web"))], None);
         let with_also = |also: &[(Limit, &str)]| {
             let suspect = |(limit, place): &(Limit, &str)| Suspect {
                 limit: *limit,
@@ -181,7 +181,7 @@ mod tests {
         assert!(meets(&with_also(&[(Limit::Cpu, "web")]), &tie));
         assert!(!meets(&with_also(&[]), &tie));
         assert!(!meets(&with_also(&[(Limit::Cpu, "api")]), &tie));
-        let only = expect(&[("cpu", Some("web"))], None);
+        let only = expect(&[(Limit::Cpu, Some("web"))], None);
         assert!(!meets(&with_also(&[(Limit::Cpu, "web")]), &only), "a second suspect is not the limit");
     }
 
@@ -191,7 +191,7 @@ mod tests {
             let size = size.map(|value| Estimate { value, interval: None });
             Verdict { size, ..verdict(Limit::Pool, Place::host("api")) }
         };
-        let pool = expect(&[("pool", Some("api"))], Some(32));
+        let pool = expect(&[(Limit::Pool, Some("api"))], Some(32));
         assert!(meets(&of_size(Some(31.0)), &pool) && meets(&of_size(Some(35.0)), &pool));
         assert!(!meets(&of_size(Some(36.0)), &pool) && !meets(&of_size(None), &pool));
     }

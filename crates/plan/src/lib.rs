@@ -8,6 +8,7 @@ mod arrivals;
 mod error;
 mod file;
 mod hosts;
+mod limit;
 mod name;
 mod network;
 mod plan;
@@ -26,6 +27,7 @@ pub use file::{
     PlanFileError, Positions, Problem, Ready, RowSpec, Switch, Turn, Variant,
 };
 pub use hosts::{Cap, Capacity, NamedProbe, PlanHost, Probe};
+pub use limit::Limit;
 pub use name::checked_name;
 pub use network::{HostPort, IpRange, Network, NetworkError, ResolveEntry};
 pub use plan::{DriverKind, Generator, LadderSteps, Level, Load, Plan, Slo, UnknownDriver, UnreadablePlan};

@@ -69,14 +69,10 @@ impl<'s> Entry<'s> {
 
     /// One of these names.
     pub(super) fn one_of(&self, known: &[&str], what: &str) -> Result<String> {
-        self.known(&self.string()?, known, what)
-    }
-
-    /// The name that is all of this value or a part of it, if it is one of these.
-    pub(super) fn known(&self, name: &str, known: &[&str], what: &str) -> Result<String> {
-        match known.contains(&name) {
-            true => Ok(name.to_owned()),
-            false => Err(self.wrong(&format!("{what}; {}", instead(name, known)))),
+        let name = self.string()?;
+        match known.contains(&name.as_str()) {
+            true => Ok(name),
+            false => Err(self.wrong(&format!("{what}; {}", instead(&name, known)))),
         }
     }
 

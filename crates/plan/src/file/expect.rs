@@ -1,33 +1,14 @@
 //! The part of a plan file that makes it a test: what the verdict should be.
 
 use super::entry::Entry;
-use super::error::Result;
+use super::error::{Result, instead};
 use super::section::Section;
-
-/// What a verdict can name as the limit.
-const LIMITS: [&str; 15] = [
-    "cpu",
-    "thread",
-    "quota",
-    "bandwidth",
-    "packets",
-    "disk",
-    "memory",
-    "connections",
-    "pool",
-    "lock",
-    "dependency",
-    "refused",
-    "generator",
-    "none",
-    "unknown",
-];
+use crate::Limit;
 
 /// One limit that a verdict should name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
-    /// What limits, such as `cpu`.
-    pub limit: String,
+    pub limit: Limit,
     /// `None` if it does not matter.
     pub host: Option<String>,
 }
@@ -69,8 +50,12 @@ pub(super) fn expect(file: &Section<'_>) -> Result<Option<Expect>> {
     Ok(Some(Expect { limits: vec![expected], size }))
 }
 
-fn known(entry: &Entry<'_>, limit: &str) -> Result<String> {
-    entry.known(limit, &LIMITS, "a limit that a verdict can name")
+fn known(entry: &Entry<'_>, name: &str) -> Result<Limit> {
+    let unknown = || {
+        let names = Limit::ALL.map(Limit::name);
+        entry.wrong(&format!("a limit that a verdict can name; {}", instead(name, &names)))
+    };
+    Limit::from_name(name).ok_or_else(unknown)
 }
 
 /// `cpu@web`.

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::{Level, LoadSpec, Probe, RateProfile};
+use crate::{Level, Limit, LoadSpec, Probe, RateProfile};
 
 const WHOLE: &str = r#"
 name  = "two-apis-behind-nginx"
@@ -75,7 +75,7 @@ fn a_whole_file_becomes_a_plan_hosts_and_an_expectation() {
     assert_eq!(api.capacity.disk_bytes_per_sec, Some(4_000_000));
     assert_eq!(plan.hosts[0].tier.as_deref(), Some("nginx"));
     assert_eq!(plan.hosts[1].probes, [Probe::None]);
-    let cpu = Expected { limit: "cpu".to_owned(), host: Some("web".to_owned()) };
+    let cpu = Expected { limit: Limit::Cpu, host: Some("web".to_owned()) };
     assert_eq!(file.expect, Some(Expect { limits: vec![cpu], size: None }));
 }
 

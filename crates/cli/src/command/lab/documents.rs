@@ -41,7 +41,7 @@ pub(super) fn case_document(outcome: &CaseOutcome) -> CaseDocument {
 /// An expectation: the first of its limits, and all of them if there are several.
 fn expected_document(expected: &Expect) -> ExpectedDocument {
     let one = |expected: &Expected| NamedLimitDocument {
-        limit: expected.limit.clone(),
+        limit: expected.limit.name().to_owned(),
         host: expected.host.clone(),
     };
     let all: Vec<NamedLimitDocument> = expected.limits.iter().map(one).collect();
@@ -61,8 +61,8 @@ mod tests {
 
     #[test]
     fn json_of_a_tie_holds_all_of_it() {
-        let one = |limit: &str| Expected { limit: limit.to_owned(), host: Some("web".to_owned()) };
-        let tie = Expect { limits: vec![one("cpu"), one("bandwidth")], size: None };
+        let one = |limit| Expected { limit, host: Some("web".to_owned()) };
+        let tie = Expect { limits: vec![one(Limit::Cpu), one(Limit::Bandwidth)], size: None };
         let tie = serde_json::to_value(expected_document(&tie)).unwrap();
         assert_eq!((&tie["limit"], &tie["where"]), (&json!("cpu"), &json!("web")));
         assert_eq!(tie["either"][1]["limit"], "bandwidth");

@@ -101,8 +101,8 @@ fn busiest(run: &RowRun) -> String {
 /// An expectation as it could be typed.
 pub(super) fn words(expected: &Expect) -> String {
     let one = |expected: &Expected| match &expected.host {
-        Some(host) => format!("{}@{host}", expected.limit),
-        None => expected.limit.clone(),
+        Some(host) => format!("{}@{host}", expected.limit.name()),
+        None => expected.limit.name().to_owned(),
     };
     let limits = expected.limits.iter().map(one).collect::<Vec<_>>().join(" and ");
     expected.size.map_or_else(|| limits.clone(), |size| format!("{limits} of {size}"))

@@ -1,6 +1,6 @@
-//! What limits, and how well that is founded.
+//! What a plan file can expect as the limit, and a verdict name.
 
-/// What limits. `docs/verdict.md` tells what each value rests on.
+/// The kind of limit that a verdict names. `docs/verdict.md` says what each value rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
     /// The processors of a host are busy, by the target or by a neighbour.
@@ -55,7 +55,7 @@ impl Limit {
 
     /// True for a limit that holds however late requests are sent: a resource of which nothing was left, or a rate that
     /// the target itself keeps to.
-    pub(crate) fn is_whatever_the_pace(self) -> bool {
+    pub fn is_whatever_the_pace(self) -> bool {
         matches!(
             self,
             Self::Cpu | Self::Thread | Self::Quota | Self::Bandwidth | Self::Packets | Self::Refused
@@ -82,30 +82,9 @@ impl Limit {
             Self::Unknown => "unknown",
         }
     }
-}
-
-/// How well a verdict is founded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Confidence {
-    /// An intervention moved it as predicted.
-    Proven,
-    /// Seen directly.
-    Measured,
-    /// By elimination, or from a law.
-    Inferred,
-    /// Not founded.
-    Unknown,
-}
-
-impl Confidence {
-    /// The word for it in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Proven => "proven",
-            Self::Measured => "measured",
-            Self::Inferred => "inferred",
-            Self::Unknown => "unknown",
-        }
+    /// The limit of this name; `None` if no limit has it.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|limit| limit.name() == name)
     }
 }
 
@@ -114,10 +93,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_limit_has_a_word_of_its_own() {
-        let mut names: Vec<&str> = Limit::ALL.iter().map(|limit| limit.name()).collect();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), Limit::ALL.len());
+    fn every_limit_is_found_by_its_name() {
+        for limit in Limit::ALL {
+            assert_eq!(Limit::from_name(limit.name()), Some(limit));
+        }
+        assert_eq!(Limit::from_name("cpus"), None);
     }
 }

@@ -1,0 +1,26 @@
+//! How well a verdict is founded.
+
+/// How well a verdict is founded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confidence {
+    /// An intervention moved it as predicted.
+    Proven,
+    /// Seen directly.
+    Measured,
+    /// By elimination, or from a law.
+    Inferred,
+    /// Not founded.
+    Unknown,
+}
+
+impl Confidence {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Proven => "proven",
+            Self::Measured => "measured",
+            Self::Inferred => "inferred",
+            Self::Unknown => "unknown",
+        }
+    }
+}
