@@ -7,7 +7,7 @@ use std::time::Duration;
 use plimsoll_engine::Traffic;
 use plimsoll_host::SampleSource;
 use plimsoll_plan::Plan;
-use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest};
+use plimsoll_record::{Calibration, EventKind, FormatVersion, Manifest, RunCommand};
 use plimsoll_sys::Destination;
 use plimsoll_units::{Clock, RealClock, unix_ms};
 
@@ -26,8 +26,7 @@ use crate::watch::Watch;
 /// How a run is made, apart from its plan.
 #[derive(Debug)]
 pub struct RunOptions<'a> {
-    /// The command it belongs to: `answer`, `run`, `sweep`, `lab` or `wrk`.
-    pub command: &'a str,
+    pub command: RunCommand,
     /// Send one request before the load and record its answer.
     pub ask_first: bool,
     /// The text of the plan's CSV file, if it has one.
@@ -52,7 +51,7 @@ pub struct RunOptions<'a> {
 
 impl<'a> RunOptions<'a> {
     /// A run that keeps no file, sends nothing before its load and samples no host, of a command of this version of the tool.
-    pub fn new(command: &'a str, tool_version: &'a str, interrupted: &'a AtomicBool) -> Self {
+    pub fn new(command: RunCommand, tool_version: &'a str, interrupted: &'a AtomicBool) -> Self {
         Self {
             command,
             ask_first: false,
@@ -159,7 +158,7 @@ fn recorder<'a>(
     let manifest = Manifest {
         format: FormatVersion::CURRENT,
         name: plan.name.clone(),
-        command: options.command.to_owned(),
+        command: options.command,
         plan: plan.to_json(),
         plan_hash: plan.hash(),
         tool_version: options.tool_version.to_owned(),

@@ -13,7 +13,7 @@ use plimsoll_engine::{
 use plimsoll_plan::{
     ArrivalProcess, LoadSpec, Network, Plan, PlanSpec, ScenarioSpec, Shard, Slo, TransportSpec,
 };
-use plimsoll_record::{Counts, EventKind, FailureKind, StepEnd};
+use plimsoll_record::{Counts, EventKind, FailureKind, RunCommand, StepEnd};
 use plimsoll_testkit::{BadServer, Script};
 
 /// Far longer than any test takes.
@@ -64,7 +64,7 @@ impl Observer for Ending {
 
 fn run(plan: Plan, workload: Option<WorkloadOverride>) -> (Outcome, f64) {
     let interrupted = AtomicBool::new(false);
-    let options = RunOptions { workload, ..RunOptions::new("run", "0", &interrupted) };
+    let options = RunOptions { workload, ..RunOptions::new(RunCommand::Run, "0", &interrupted) };
     let mut ending = Ending::default();
     let outcome = conduct(plan, options, &mut ending).unwrap();
     (outcome, ending.0)

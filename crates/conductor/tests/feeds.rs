@@ -12,7 +12,7 @@ use plimsoll_plan::{
     ArrivalProcess, Capacity, LoadSpec, Network, Plan, PlanHost, PlanSpec, ScenarioSpec, Slo, TransportSpec,
 };
 use plimsoll_record::metric::{cpu, probe};
-use plimsoll_record::{EventKind, HostSample, Reading, Run, Source};
+use plimsoll_record::{EventKind, HostSample, Reading, Run, RunCommand, Source};
 use plimsoll_testkit::{BadServer, Script};
 
 /// What a process that looks at hosts writes: one counter of a host `web`.
@@ -68,7 +68,7 @@ impl Observer for Reported {
 fn run(hosts: Vec<PlanHost>, feeds: Vec<SampleSource>) -> (Run, Vec<String>) {
     let server = BadServer::start(Script::Correct { body: b"ok".to_vec() });
     let interrupted = AtomicBool::new(false);
-    let options = RunOptions { feeds, ..RunOptions::new("run", "0", &interrupted) };
+    let options = RunOptions { feeds, ..RunOptions::new(RunCommand::Run, "0", &interrupted) };
     let mut reported = Reported::default();
     let outcome = conduct(plan(&server, hosts), options, &mut reported).unwrap();
     (outcome.run, reported.0)

@@ -10,7 +10,7 @@ use plimsoll_conductor::{
     CapController, ConductError, Observer, Outcome, Progress, RunOptions, WarmUpError, conduct,
 };
 use plimsoll_plan::{LoadSpec, Network, Plan, PlanSpec, ScenarioSpec, Slo, TransportSpec};
-use plimsoll_record::EventKind;
+use plimsoll_record::{EventKind, RunCommand};
 use plimsoll_testkit::{BadServer, Script};
 
 /// Requests that the server answers slowly before it is warm.
@@ -66,7 +66,7 @@ impl Observer for Patient {
 
 fn run(server: &BadServer, warm: Duration) -> Outcome {
     let interrupted = AtomicBool::new(false);
-    conduct(plan(server, warm), RunOptions::new("sweep", "0", &interrupted), &mut Patient).unwrap()
+    conduct(plan(server, warm), RunOptions::new(RunCommand::Sweep, "0", &interrupted), &mut Patient).unwrap()
 }
 
 fn reported(outcome: &Outcome, kind: EventKind) -> Option<&str> {
@@ -119,7 +119,7 @@ fn run_uncapped(server: &BadServer, warm: Duration) -> (String, u32) {
     let options = RunOptions {
         caps: Some(&mut caps),
         starts_uncapped: true,
-        ..RunOptions::new("lab", "0", &interrupted)
+        ..RunOptions::new(RunCommand::Lab, "0", &interrupted)
     };
     let outcome = conduct(plan(server, warm), options, &mut Patient).unwrap();
     let text = [EventKind::WarmedUp, EventKind::NotWarm].iter().find_map(|kind| reported(&outcome, *kind));
@@ -161,7 +161,7 @@ fn hosts_that_cannot_be_capped_are_not_measured() {
     let options = RunOptions {
         caps: Some(&mut Gone),
         starts_uncapped: true,
-        ..RunOptions::new("lab", "0", &interrupted)
+        ..RunOptions::new(RunCommand::Lab, "0", &interrupted)
     };
     let error = conduct(plan(&server, Duration::from_secs(1)), options, &mut Patient).unwrap_err();
     assert!(matches!(error, ConductError::WarmUp(WarmUpError::NotCapped(_))), "{error}");
@@ -171,7 +171,8 @@ fn hosts_that_cannot_be_capped_are_not_measured() {
 fn ctrl_c_during_the_warm_up_ends_the_run_and_leaves_no_file() {
     let server = cold_for(u64::MAX);
     let (interrupted, folder) = (AtomicBool::new(false), tempfile::tempdir().unwrap());
-    let options = RunOptions { folder: Some(folder.path()), ..RunOptions::new("sweep", "0", &interrupted) };
+    let options =
+        RunOptions { folder: Some(folder.path()), ..RunOptions::new(RunCommand::Sweep, "0", &interrupted) };
     let plan = plan(&server, Duration::from_secs(120));
     let error = conduct(plan, options, &mut Impatient(&interrupted)).unwrap_err();
     assert!(error.interrupted(), "{error}");
@@ -183,7 +184,7 @@ fn ctrl_c_during_the_warm_up_ends_the_run_and_leaves_no_file() {
 fn a_target_that_ends_during_the_warm_up_is_named_as_gone() {
     let server = BadServer::start(Script::KillAfter { requests: 500 });
     let interrupted = AtomicBool::new(false);
-    let options = RunOptions::new("sweep", "0", &interrupted);
+    let options = RunOptions::new(RunCommand::Sweep, "0", &interrupted);
     let error = conduct(plan(&server, Duration::from_secs(120)), options, &mut Patient).unwrap_err();
     assert!(matches!(error, ConductError::WarmUp(_)) && !error.interrupted(), "{error}");
     assert!(error.to_string().contains("refused every connection"), "{error}");

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use plimsoll_conductor::{RunOptions, conduct};
 use plimsoll_lab::{Lab, LabError, LabOptions, Privileges};
+use plimsoll_record::RunCommand;
 
 use crate::ExperimentError;
 use crate::context::{Progress, RunContext};
@@ -147,7 +148,7 @@ fn run_here(case: &Case<'_>, context: RunContext<'_>) -> Result<PathBuf, Experim
         folder: Some(&context.settings.out),
         calibrations: context.calibrations,
         probing: true,
-        ..RunOptions::new("sweep", env!("CARGO_PKG_VERSION"), context.interrupted)
+        ..RunOptions::new(RunCommand::Sweep, env!("CARGO_PKG_VERSION"), context.interrupted)
     };
     let outcome = conduct(spec.freeze()?, options, &mut *context.observer.run_observer())?;
     outcome.file.ok_or(ExperimentError::NoRunFile)

@@ -28,7 +28,8 @@ pub use failure::{FAILURES, FailureKind, FailurePhase, FailureRow};
 pub use frame::{Frame, FrameHead, Phase, WorkerTime};
 pub use histogram::{CorruptHistogram, EncodedHistogram, Histogram, latency_histogram};
 pub use manifest::{
-    ConnectionResource, FirstAnswer, FormatVersion, Limits, LoweredTo, Machine, Manifest, Preflight, TlsUsed,
+    ConnectionResource, FirstAnswer, FormatVersion, Limits, LoweredTo, Machine, Manifest, Preflight,
+    RunCommand, TlsUsed,
 };
 pub use metric::{Metric, MetricKind, Unit};
 pub use run::{CpuProfile, Event, EventKind, ProfileForm, ProfileOutcome, Run, Step, StepEnd};

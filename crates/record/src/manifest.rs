@@ -66,6 +66,51 @@ pub struct LoweredTo {
     pub resource: ConnectionResource,
 }
 
+/// The command that made a run. It chooses the form of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "&'static str", from = "String")]
+pub enum RunCommand {
+    /// `plimsoll URL`: a ladder, and what limits the target first.
+    Answer,
+    /// A ladder, the table of its steps first.
+    Sweep,
+    /// One level of load.
+    Run,
+    /// The generator within a lab.
+    Lab,
+    Wrk,
+    /// A command of a newer version.
+    Other,
+}
+
+impl RunCommand {
+    const ALL: [Self; 6] = [Self::Answer, Self::Sweep, Self::Run, Self::Lab, Self::Wrk, Self::Other];
+
+    /// The word for it in run files, lists and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Answer => "answer",
+            Self::Sweep => "sweep",
+            Self::Run => "run",
+            Self::Lab => "lab",
+            Self::Wrk => "wrk",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl From<RunCommand> for &'static str {
+    fn from(command: RunCommand) -> Self {
+        command.name()
+    }
+}
+
+impl From<String> for RunCommand {
+    fn from(name: String) -> Self {
+        Self::ALL.into_iter().find(|command| command.name() == name).unwrap_or(Self::Other)
+    }
+}
+
 /// The machine that made the load.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
@@ -129,8 +174,7 @@ pub struct TlsUsed {
 pub struct Manifest {
     pub format: FormatVersion,
     pub name: String,
-    /// The command that made it (`answer`, `run`, `sweep`, `lab`), which decides how it is shown.
-    pub command: String,
+    pub command: RunCommand,
     /// The frozen plan, as JSON.
     pub plan: String,
     /// SHA-256 of the plan's JSON with a seed of 0, in hex: equal hashes mean the same load, but for what is drawn at
@@ -149,4 +193,20 @@ pub struct Manifest {
     pub started_unix_ms: u64,
     /// True once the run ended in order; false in the file of a run that was killed.
     pub sealed: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_read_as_it_was_written_and_an_unknown_one_is_another() {
+        let read = |text: &str| serde_json::from_str::<RunCommand>(text).unwrap();
+        for command in RunCommand::ALL {
+            let text = serde_json::to_string(&command).unwrap();
+            assert_eq!(read(&text), command);
+            assert_eq!(text, format!("\"{}\"", command.name()));
+        }
+        assert_eq!(read("\"fleet\""), RunCommand::Other);
+    }
 }

@@ -33,7 +33,7 @@ pub use tier_rows::tier_rows;
 
 use plimsoll_analyze::Findings;
 use plimsoll_plan::Load;
-use plimsoll_record::Run;
+use plimsoll_record::{Run, RunCommand};
 use plimsoll_units::escape_control;
 
 use paragraph::{blocks, wrapped};
@@ -42,10 +42,10 @@ use crate::amount::{counted, span};
 
 /// The report of a run, in the form its command calls for.
 pub fn render(run: &Run, findings: &Findings) -> String {
-    match run.manifest.command.as_str() {
-        "sweep" => sweep(run, findings),
-        "run" => level::single(run, findings),
-        _ => answer(run, findings),
+    match run.manifest.command {
+        RunCommand::Sweep => sweep(run, findings),
+        RunCommand::Run => level::single(run, findings),
+        RunCommand::Answer | RunCommand::Lab | RunCommand::Wrk | RunCommand::Other => answer(run, findings),
     }
 }
 

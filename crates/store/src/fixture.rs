@@ -9,8 +9,8 @@ use plimsoll_record::metric::cpu;
 use plimsoll_record::{
     CalibratedLevel, Calibration, CalibrationKey, ConnectionResource, Counts, CpuProfile, EncodedHistogram,
     Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead, HostSample, Limits,
-    LoweredTo, Machine, Manifest, Phase, Preflight, ProfileForm, ProfileOutcome, Reading, Run, Step, StepEnd,
-    TlsUsed, WorkerTime, latency_histogram,
+    LoweredTo, Machine, Manifest, Phase, Preflight, ProfileForm, ProfileOutcome, Reading, Run, RunCommand,
+    Step, StepEnd, TlsUsed, WorkerTime, latency_histogram,
 };
 
 use crate::RunWriter;
@@ -56,7 +56,7 @@ pub(crate) fn manifest() -> Manifest {
     Manifest {
         format: FormatVersion::CURRENT,
         name: "check\"out'".to_owned(),
-        command: "sweep".to_owned(),
+        command: RunCommand::Sweep,
         plan: plan_json(),
         plan_hash: "9f86d0".to_owned(),
         tool_version: "0.1.0".to_owned(),

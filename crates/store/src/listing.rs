@@ -4,11 +4,13 @@ use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use plimsoll_record::RunCommand;
 use rusqlite::Row;
 
 use crate::access::{self, companion};
 use crate::error::{self, StoreError};
 use crate::file_name::EXTENSION;
+use crate::schema::Word;
 
 /// One run file in a listing.
 #[derive(Debug)]
@@ -24,8 +26,7 @@ pub struct RunRow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
     pub name: String,
-    /// The command that made it.
-    pub command: String,
+    pub command: RunCommand,
     /// The target's URL, if the plan has one in the place that this version knows.
     pub target_url: Option<String>,
     /// In milliseconds since 1970-01-01 UTC.
@@ -77,7 +78,7 @@ fn summarize(path: &Path) -> Result<RunSummary, StoreError> {
 fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     Ok(RunSummary {
         name: row.get("name")?,
-        command: row.get("command")?,
+        command: row.get("command").map(|Word(command)| command)?,
         target_url: row.get("target_url")?,
         started_unix_ms: row.get("started_unix_ms")?,
         sealed: row.get("sealed")?,

@@ -67,7 +67,7 @@ fn manifest(row: &Row<'_>) -> Result<Manifest> {
     Ok(Manifest {
         format: FormatVersion { major: row.get("format_major")?, minor: row.get("format_minor")? },
         name: row.get("name")?,
-        command: row.get("command")?,
+        command: word(row, "command")?,
         plan: row.get("plan")?,
         plan_hash: row.get("plan_hash")?,
         tool_version: row.get("tool_version")?,

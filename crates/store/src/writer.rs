@@ -271,7 +271,7 @@ fn insert_manifest(connection: &Connection, manifest: &Manifest) -> rusqlite::Re
         manifest.format.major,
         manifest.format.minor,
         manifest.name,
-        manifest.command,
+        Word(&manifest.command),
         manifest.plan,
         manifest.plan_hash,
         manifest.tool_version,

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use plimsoll_conductor::{Outcome, RunOptions, WorkloadOverride, conduct};
-use plimsoll_record::{EventKind, Run};
+use plimsoll_record::{EventKind, Run, RunCommand};
 
 use crate::options::{Exit, Options};
 use crate::stats::RateSampler;
@@ -75,7 +75,7 @@ fn measured_run(
             interval: interval(options),
             outlasts_target: true,
         }),
-        ..RunOptions::new("wrk", tool_version, &interrupted)
+        ..RunOptions::new(RunCommand::Wrk, tool_version, &interrupted)
     };
     let outcome = conduct(plan, run_options, &mut Narration { options, streams });
     let Outcome { run, .. } = outcome.map_err(|error| outcome::not_conducted(&error, &options.url))?;

@@ -8,7 +8,8 @@ use plimsoll_analyze::{Findings, analyze};
 use plimsoll_plan::{ArrivalProcess, LoadSpec, PlanSpec, RateProfile, ScenarioSpec, Slo};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, FailureKind, FormatVersion, Frame, FrameHead, HostSample, Limits,
-    Machine, Manifest, Phase, Preflight, Reading, Run, Step, StepEnd, WorkerTime, latency_histogram,
+    Machine, Manifest, Phase, Preflight, Reading, Run, RunCommand, Step, StepEnd, WorkerTime,
+    latency_histogram,
 };
 
 pub(crate) const WORKERS: u32 = 2;
@@ -299,7 +300,7 @@ fn manifest(load: LoadSpec, slo: Slo) -> Manifest {
     Manifest {
         format: FormatVersion::CURRENT,
         name: plan.name.clone(),
-        command: "sweep".to_owned(),
+        command: RunCommand::Sweep,
         plan: plan.to_json(),
         plan_hash: plan.hash(),
         tool_version: "0".to_owned(),

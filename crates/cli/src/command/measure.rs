@@ -4,6 +4,7 @@ use plimsoll_analyze::{Findings, analyze};
 use plimsoll_conductor::{Outcome, RunOptions, conduct};
 use plimsoll_experiment::RunStatus;
 use plimsoll_plan::{Load, Plan};
+use plimsoll_record::RunCommand;
 
 use super::recorded::print_run;
 use crate::args::{AnswerArgs, Asked, KeepArgs, RunArgs, SweepArgs};
@@ -15,24 +16,24 @@ use crate::signals;
 use crate::terminal::remark;
 
 pub(crate) fn answer(args: &AnswerArgs) -> anyhow::Result<Exit> {
-    measure(args.plan()?, "answer", &args.keep, args.slo.strict)
+    measure(args.plan()?, RunCommand::Answer, &args.keep, args.slo.strict)
 }
 
 pub(crate) fn sweep(args: &SweepArgs) -> anyhow::Result<Exit> {
-    measure(args.plan()?, "sweep", &args.keep, args.slo.strict)
+    measure(args.plan()?, RunCommand::Sweep, &args.keep, args.slo.strict)
 }
 
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
-    measure(args.plan()?, "run", &args.keep, args.slo.strict)
+    measure(args.plan()?, RunCommand::Run, &args.keep, args.slo.strict)
 }
 
-fn measure(asked: Asked, command: &str, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
+fn measure(asked: Asked, command: RunCommand, keep: &KeepArgs, strict: bool) -> anyhow::Result<Exit> {
     refuse_existing(&asked.plan, keep)?;
     warn_of_lengths(&asked.plan);
     let interrupted = signals::interrupted()?;
     let calibrations = calibrations::known();
     let options = RunOptions {
-        ask_first: command == "answer",
+        ask_first: command == RunCommand::Answer,
         csv: asked.csv.as_deref(),
         folder: (!keep.no_files).then_some(keep.out.as_path()),
         calibrations: &calibrations,

@@ -89,7 +89,7 @@ fn line(row: &RunRow) -> String {
         Ok(summary) => summary,
     };
     let target = escape_control(summary.target_url.as_deref().unwrap_or("?"));
-    let command = &summary.command;
+    let command = summary.command.name();
     let steps = if summary.step_count == 1 { "1 step" } else { &format!("{} steps", summary.step_count) };
     let cut = if summary.sealed { "" } else { "  (did not end in order)" };
     format!("{}  {command:<6}  {steps:<8}  {file}  {target}{cut}\n", utc(summary.started_unix_ms))

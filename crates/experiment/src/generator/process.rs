@@ -11,6 +11,7 @@ use plimsoll_conductor::peers::{Message, PeerGroup, send_line, socket_channel};
 use plimsoll_conductor::{Observer, RunOptions, conduct};
 use plimsoll_host::SampleSource;
 use plimsoll_plan::Plan;
+use plimsoll_record::RunCommand;
 use plimsoll_store::StoreError;
 use plimsoll_units::{Clock, RealClock};
 
@@ -65,7 +66,7 @@ pub fn generate(
         prove: options.prove,
         peers,
         // Without calibrations: they are of the machine, not of this host.
-        ..RunOptions::new("lab", env!("CARGO_PKG_VERSION"), interrupted)
+        ..RunOptions::new(RunCommand::Lab, env!("CARGO_PKG_VERSION"), interrupted)
     };
     let outcome = conduct(plan, run, observer)?;
     if let Some(file) = outcome.file {

@@ -18,8 +18,8 @@ document! {
     pub struct RunDocument(manifest: &Manifest) {
         /// The run's name.
         name: String = &manifest.name,
-        /// The command that made it: `answer`, `sweep` or `run`.
-        command: String = &manifest.command,
+        /// The command that made it: `answer`, `sweep`, `run`, `lab` or `wrk`.
+        command: &'static str = manifest.command.name(),
         /// SHA-256 of the plan's JSON, in hex.
         plan_hash: String = &manifest.plan_hash,
         /// The protocol of the connections: `HTTP/1.1` or `HTTP/2`.

@@ -1,6 +1,7 @@
 //! The JSON document and its published schema.
 
 use plimsoll_analyze::{TableReading, TableRow, explain_table};
+use plimsoll_record::RunCommand;
 use plimsoll_report::json;
 
 use super::hosts;
@@ -9,17 +10,17 @@ use super::variants;
 
 fn samples() -> Vec<Sample> {
     vec![
-        sample::healthy("answer"),
+        sample::healthy(RunCommand::Answer),
         sample::lower_bound(),
         sample::dead(),
         sample::unsettled(),
         sample::few(),
         sample::behind(),
         sample::lost(),
-        sample::slow("answer"),
-        variants::several_requests("sweep"),
+        sample::slow(RunCommand::Answer),
+        variants::several_requests(RunCommand::Sweep),
         variants::ramp(),
-        hosts::watched("answer"),
+        hosts::watched(RunCommand::Answer),
     ]
 }
 
@@ -58,14 +59,14 @@ fn every_document_satisfies_the_published_schema() {
         let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{errors:#?}");
     }
-    let mut wrong = value_of(&sample::healthy("answer"));
+    let mut wrong = value_of(&sample::healthy(RunCommand::Answer));
     wrong["steps"][0]["completed"] = "many".into();
     assert!(!validator.is_valid(&wrong));
 }
 
 #[test]
 fn credentials_of_the_plan_are_hidden_and_other_headers_are_not() {
-    let mut sample = sample::healthy("answer");
+    let mut sample = sample::healthy(RunCommand::Answer);
     let mut plan: serde_json::Value = serde_json::from_str(&sample.run.manifest.plan).unwrap();
     let names = ["Authorization", "proxy-authorization", "COOKIE", "X-Api-Key", "x-auth-token", "Accept"];
     plan["target"]["headers"] = names.iter().map(|name| vec![*name, "keep-secret"]).collect();
@@ -83,7 +84,7 @@ fn credentials_of_the_plan_are_hidden_and_other_headers_are_not() {
 
 #[test]
 fn what_is_not_a_number_is_null() {
-    let mut sample = sample::healthy("answer");
+    let mut sample = sample::healthy(RunCommand::Answer);
     let step = &mut sample.findings.steps[0];
     step.throughput.value = f64::NAN;
     step.throughput.interval = Some((0.0, f64::INFINITY));
@@ -111,7 +112,7 @@ fn what_is_not_known_is_null_and_never_zero() {
 
 #[test]
 fn requests_checks_encryption_and_changing_rates_have_their_fields() {
-    let value = value_of(&variants::several_requests("run"));
+    let value = value_of(&variants::several_requests(RunCommand::Run));
     let step = &value["steps"][0];
     assert_eq!(step["requests"][2]["name"], "POST /orders");
     assert_eq!(step["requests"][2]["failed_checks"]["json:/code=200"], 40);

@@ -1,13 +1,13 @@
 //! Figures: what a program can check.
 
 use plimsoll_analyze::{Estimate, step_outcomes};
-use plimsoll_record::FailureKind;
+use plimsoll_record::{FailureKind, RunCommand};
 use plimsoll_report::figure::{Caption, Figure, Series, StepPoint, success, throughput};
 
 use super::sample;
 
 fn caption() -> Caption {
-    Caption::new(&sample::healthy("sweep").findings)
+    Caption::new(&sample::healthy(RunCommand::Sweep).findings)
 }
 
 fn series(points: Vec<StepPoint>) -> Series {
@@ -51,7 +51,7 @@ fn any_series_can_be_drawn() {
 
 #[test]
 fn axes_name_their_units_and_the_legend_its_best_value() {
-    let figures = both(&Series::new(&sample::healthy("sweep").findings));
+    let figures = both(&Series::new(&sample::healthy(RunCommand::Sweep).findings));
     let speeds = &figures[0].svg;
     for text in
         ["throughput (QPS: responses per second)", "mean response time (ms)", "best 3,190 at 32 connections"]
@@ -71,7 +71,7 @@ fn ratios_of(steps: u32, ended: u64, failed: impl Fn(u32) -> u64) -> Figure {
         }
         step
     });
-    let mut findings = sample::healthy("sweep").findings;
+    let mut findings = sample::healthy(RunCommand::Sweep).findings;
     findings.steps = steps.collect();
     success(&caption(), &[&Series::new(&findings)]).unwrap()
 }
@@ -108,7 +108,7 @@ fn lower_bounds_are_marked() {
 
 #[test]
 fn two_runs_share_one_figure_though_their_steps_differ() {
-    let a = Series::from_steps("candidate", &step_outcomes(&sample::healthy("sweep").findings));
+    let a = Series::from_steps("candidate", &step_outcomes(&sample::healthy(RunCommand::Sweep).findings));
     let b = Series::from_steps("reference", &step_outcomes(&sample::unsettled().findings));
     let speeds = throughput(&caption(), &[&a, &b]).unwrap();
     let ratios = success(&caption(), &[&a, &b]).unwrap();
@@ -128,6 +128,6 @@ fn long_titles_are_cut_before_they_leave_the_sheet() {
 
 #[test]
 fn the_same_run_gives_the_same_bytes() {
-    let series = Series::new(&sample::healthy("sweep").findings);
+    let series = Series::new(&sample::healthy(RunCommand::Sweep).findings);
     assert_eq!(both(&series), both(&series));
 }

@@ -1,7 +1,7 @@
 //! Whole texts, kept as snapshots: read them as a user would.
 
 use plimsoll_analyze::{Estimate, GeneratorReason, Steadiness, StepOutcome, compare, step_outcomes};
-use plimsoll_record::{Event, EventKind, FailureKind};
+use plimsoll_record::{Event, EventKind, FailureKind, RunCommand};
 use plimsoll_report::text;
 
 use super::sample::{self, Sample};
@@ -22,7 +22,7 @@ fn check(name: &str, sample: &Sample) {
 
 #[test]
 fn a_healthy_answer_begins_with_what_the_target_holds() {
-    check("answer_healthy", &sample::healthy("answer"));
+    check("answer_healthy", &sample::healthy(RunCommand::Answer));
 }
 
 #[test]
@@ -79,8 +79,8 @@ fn a_target_lost_under_load_is_in_the_headline_and_bounds_what_was_measured() {
 
 #[test]
 fn answers_slower_than_a_step_are_not_called_failures() {
-    check("answer_slower_than_a_step", &sample::slow("answer"));
-    check("run_slower_than_its_load", &sample::slow("run"));
+    check("answer_slower_than_a_step", &sample::slow(RunCommand::Answer));
+    check("run_slower_than_its_load", &sample::slow(RunCommand::Run));
 }
 
 #[test]
@@ -116,12 +116,12 @@ fn steps_that_did_not_settle_and_failures_are_named() {
 
 #[test]
 fn a_sweep_begins_with_its_table() {
-    check("sweep_healthy", &sample::healthy("sweep"));
+    check("sweep_healthy", &sample::healthy(RunCommand::Sweep));
 }
 
 #[test]
 fn a_step_names_its_failures_and_why_it_is_a_lower_bound() {
-    let mut sample = sample::healthy("sweep");
+    let mut sample = sample::healthy(RunCommand::Sweep);
     let steps = &mut sample.findings.steps;
     steps.iter_mut().for_each(|step| step.warmup_sec = 0.0);
     sample::fail(&mut steps[3], FailureKind::TimedOut, 3);
@@ -148,8 +148,8 @@ fn an_open_loop_that_falls_behind_prints_its_backlog() {
 
 #[test]
 fn each_request_of_a_plan_and_each_check_is_listed() {
-    check("run_several_requests", &variants::several_requests("run"));
-    check("sweep_several_requests", &variants::several_requests("sweep"));
+    check("run_several_requests", &variants::several_requests(RunCommand::Run));
+    check("sweep_several_requests", &variants::several_requests(RunCommand::Sweep));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_rate_that_changes_is_shown_over_time_and_not_called_unsteady() {
 
 #[test]
 fn a_ladder_without_a_slo_speaks_of_its_best_step() {
-    let mut sample = sample::healthy("answer");
+    let mut sample = sample::healthy(RunCommand::Answer);
     sample.findings.slo = None;
     let text = text::render(&sample.run, &sample.findings);
     assert!(text.contains("holds 3,190 requests/s (3,152 to 3,228) at 32 connections."), "{text}");
@@ -168,7 +168,7 @@ fn a_ladder_without_a_slo_speaks_of_its_best_step() {
 
 #[test]
 fn a_run_that_was_cut_before_its_first_step_still_has_a_report() {
-    for command in ["answer", "sweep", "run"] {
+    for command in [RunCommand::Answer, RunCommand::Sweep, RunCommand::Run] {
         let mut sample = sample::healthy(command);
         sample.findings.steps.clear();
         sample.findings.knee = None;
@@ -184,7 +184,7 @@ fn a_run_that_was_cut_before_its_first_step_still_has_a_report() {
 
 #[test]
 fn a_cold_target_is_reported_before_any_figure_and_a_warm_one_only_as_an_event() {
-    for command in ["answer", "sweep", "run"] {
+    for command in [RunCommand::Answer, RunCommand::Sweep, RunCommand::Run] {
         let with = |kind, text: &str| {
             let mut sample = sample::healthy(command);
             sample.run.events.push(Event { at_ns: 61_000_000_000, kind, text: text.to_owned() });
@@ -223,11 +223,13 @@ fn check_comparison(name: &str, text: &str) {
 
 #[test]
 fn a_comparison_of_runs_gives_ratios_with_intervals() {
-    let mut other = sample::healthy("sweep");
+    let mut other = sample::healthy(RunCommand::Sweep);
     other.findings.steps.iter_mut().for_each(|step| step.throughput.value *= 1.04);
     other.findings.steps.remove(2);
-    let comparison =
-        compare(&step_outcomes(&other.findings), &step_outcomes(&sample::healthy("sweep").findings));
+    let comparison = compare(
+        &step_outcomes(&other.findings),
+        &step_outcomes(&sample::healthy(RunCommand::Sweep).findings),
+    );
     check_comparison("comparison_of_runs", &text::comparison(&comparison, "candidate", "reference"));
 }
 

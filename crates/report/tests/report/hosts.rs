@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_analyze::{Door, Resource, ResourceKind, TierEdge, TierNode, Topology};
 use plimsoll_plan::PlanHost;
-use plimsoll_record::{HostSample, Reading};
+use plimsoll_record::{HostSample, Reading, RunCommand};
 use plimsoll_report::{json, text};
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ fn tier(depth: u32, host: &str, process: Option<(u32, &str)>, port: u16, edges: 
 }
 
 /// nginx on one host in front of two APIs, one of them sampled, and a database that is not.
-pub(super) fn watched(command: &str) -> Sample {
+pub(super) fn watched(command: RunCommand) -> Sample {
     let mut sample = sample::healthy(command);
     sample.run.manifest.preflight.addresses = vec!["198.18.0.2:80".to_owned()];
     sample.run.manifest.preflight.local = false;
@@ -119,7 +119,7 @@ fn block(text: &str) -> Vec<&str> {
 
 #[test]
 fn the_plateau_shows_what_matters_of_each_host() {
-    for command in ["answer", "sweep"] {
+    for command in [RunCommand::Answer, RunCommand::Sweep] {
         let text = text_of(&watched(command));
         let expected = [
             "Tiers: generator → nginx:80 (web) → java:9000 (api1) + api2:9000 → 198.18.0.9:3306",
@@ -138,13 +138,13 @@ fn the_plateau_shows_what_matters_of_each_host() {
 
 #[test]
 fn hosts_that_were_not_sampled_have_no_block() {
-    let text = text_of(&sample::healthy("answer"));
+    let text = text_of(&sample::healthy(RunCommand::Answer));
     assert!(!text.contains("Tiers") && !text.contains("Hosts at"), "{text}");
 }
 
 #[test]
 fn the_document_has_a_row_for_each_resource_that_was_seen() {
-    let sample = watched("answer");
+    let sample = watched(RunCommand::Answer);
     let document = serde_json::to_value(json::Document::new(&sample.run, &sample.findings)).unwrap();
     let hosts = document["hosts"].as_array().unwrap();
     let names: Vec<&str> = hosts.iter().map(|host| host["name"].as_str().unwrap()).collect();

@@ -1,7 +1,7 @@
 //! CPU profiles as tables, differences and flame graphs.
 
 use plimsoll_profile::pack;
-use plimsoll_record::{CpuProfile, ProfileForm, ProfileOutcome};
+use plimsoll_record::{CpuProfile, ProfileForm, ProfileOutcome, RunCommand};
 use plimsoll_report::{Order, ProfiledRun, figure, text};
 
 use super::sample::{self, Sample};
@@ -17,7 +17,7 @@ fn perf_text(stacks: &[(&str, usize)]) -> String {
 
 /// A run of which this was seen for 10 s, at so many requests a second.
 fn profiled(outcome: ProfileOutcome, per_sec: f64) -> Sample {
-    let mut sample = sample::healthy("run");
+    let mut sample = sample::healthy(RunCommand::Run);
     let last = sample.findings.steps.last().unwrap();
     let held = sample::step(last.index + 1, last.connections, per_sec);
     sample.findings.profiled.push(held);
@@ -97,7 +97,7 @@ fn a_flame_graph_is_an_svg_document_whatever_functions_are_called() {
 
 #[test]
 fn a_run_without_any_is_reported_as_before() {
-    let sample = sample::healthy("run");
+    let sample = sample::healthy(RunCommand::Run);
     assert!(!text::render(&sample.run, &sample.findings).contains("CPU profile"));
     let why = ProfiledRun::from_run(&sample.run, &sample.findings).unwrap_err().to_string();
     assert!(why.contains("--profile perf"), "{why}");

@@ -1,5 +1,6 @@
 //! The `.dat` and CSV forms.
 
+use plimsoll_record::RunCommand;
 use plimsoll_report::{csv, dat};
 
 use super::{sample, variants};
@@ -27,7 +28,7 @@ fn an_offered_rate_is_no_row_of_a_dat_file() {
 
 #[test]
 fn every_csv_row_has_a_cell_for_each_column_and_leaves_the_unknown_empty() {
-    for sample in [sample::healthy("sweep"), sample::few(), sample::dead(), sample::behind()] {
+    for sample in [sample::healthy(RunCommand::Sweep), sample::few(), sample::dead(), sample::behind()] {
         let text = csv::render(&sample.findings);
         let widths: Vec<usize> = text.lines().map(|line| line.split(',').count()).collect();
         assert_eq!(widths.len(), sample.findings.steps.len() + 1);
@@ -46,7 +47,7 @@ fn csv_cell(sample: &sample::Sample, name: &str) -> String {
 
 #[test]
 fn the_requests_of_a_plan_follow_their_step_with_their_names_quoted() {
-    let text = csv::render(&variants::several_requests("run").findings);
+    let text = csv::render(&variants::several_requests(RunCommand::Run).findings);
     let rows: Vec<&str> = text.lines().collect();
     assert_eq!(rows.len(), 1 + 3 * 4);
     assert!(
@@ -61,7 +62,7 @@ fn the_requests_of_a_plan_follow_their_step_with_their_names_quoted() {
 #[test]
 fn the_csv_holds_the_interval_of_the_success_ratio() {
     let bound = |sample: &sample::Sample, name| csv_cell(sample, name).parse::<f64>().unwrap();
-    let full = sample::healthy("sweep");
+    let full = sample::healthy(RunCommand::Sweep);
     assert!(bound(&full, "success_lower") < 1.0);
     assert_eq!(bound(&full, "success_upper"), 1.0);
     let failing = sample::unsettled();

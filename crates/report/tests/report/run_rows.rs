@@ -2,6 +2,7 @@
 
 use plimsoll_analyze::{Confidence, Limit, Part, Place, RowRun, RunRows, Verdict, run_rows};
 use plimsoll_plan::RowSpec;
+use plimsoll_record::RunCommand;
 use plimsoll_report::{figure, json, text};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::sample;
 
 /// A run of 3,190 requests/s as a row, of responses of so many bytes.
 fn run(name: &str, spec: RowSpec, bytes: f64) -> RowRun {
-    let mut findings = sample::healthy("sweep").findings;
+    let mut findings = sample::healthy(RunCommand::Sweep).findings;
     for step in &mut findings.steps {
         step.bytes_in_per_sec = bytes * step.throughput.value;
     }

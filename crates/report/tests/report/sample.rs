@@ -10,7 +10,7 @@ use plimsoll_analyze::{
 use plimsoll_plan::{ArrivalProcess, LoadSpec, Plan, PlanSpec, RateProfile, ScenarioSpec, Slo};
 use plimsoll_record::{
     Counts, EncodedHistogram, Event, EventKind, FailureKind, FirstAnswer, FormatVersion, Frame, FrameHead,
-    Limits, Machine, Manifest, Phase, Preflight, Run, StepEnd, WorkerTime,
+    Limits, Machine, Manifest, Phase, Preflight, Run, RunCommand, StepEnd, WorkerTime,
 };
 
 /// A run and what was found in it.
@@ -58,7 +58,7 @@ pub(super) fn plan(load: LoadSpec, slo: Slo) -> Plan {
     spec.freeze().unwrap()
 }
 
-fn manifest(command: &str, plan: &Plan) -> Manifest {
+fn manifest(command: RunCommand, plan: &Plan) -> Manifest {
     let limits = Limits { descriptors: 1_048_576, ports: 28_232, cores: 2 };
     let machine = Machine {
         hostname: "harbour".to_owned(),
@@ -80,7 +80,7 @@ fn manifest(command: &str, plan: &Plan) -> Manifest {
     Manifest {
         format: FormatVersion::CURRENT,
         name: plan.name.clone(),
-        command: command.to_owned(),
+        command,
         plan: plan.to_json(),
         plan_hash: plan.hash(),
         tool_version: "0.1.0".to_owned(),
@@ -219,7 +219,7 @@ fn around(ratio: f64, ended: u64) -> (f64, f64) {
     ((ratio - half).max(0.0), (ratio + half).min(1.0))
 }
 
-fn sample(command: &str, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) -> Sample {
+fn sample(command: RunCommand, plan: Plan, steps: Vec<StepSummary>, verdict: Verdict) -> Sample {
     let manifest = manifest(command, &plan);
     let generator = steps.last().map_or_else(GeneratorHealth::default, |step| step.generator.clone());
     let findings = Findings {
@@ -258,7 +258,7 @@ fn verdict(limit: Limit, confidence: Confidence, advice: Advice) -> Verdict {
 }
 
 /// A ladder to its plateau: everything is known that can be.
-pub(super) fn healthy(command: &str) -> Sample {
+pub(super) fn healthy(command: RunCommand) -> Sample {
     let throughputs = [212.0, 418.0, 830.0, 1610.0, 3050.0, 3190.0, 3171.0, 3160.0];
     let steps: Vec<_> = throughputs.iter().enumerate().map(|(n, x)| step(n as u32, 1 << n, *x)).collect();
     let advice = Advice::WatchAtConnections(16);
@@ -296,7 +296,7 @@ pub(super) fn healthy(command: &str) -> Sample {
 
 /// The same ladder with a worker that had no core left.
 pub(super) fn lower_bound() -> Sample {
-    let mut sample = healthy("answer");
+    let mut sample = healthy(RunCommand::Answer);
     let reasons = vec![GeneratorReason::WorkerBusy { worker: 0, ratio: 0.973 }];
     for step in &mut sample.findings.steps[4..] {
         step.generator = GeneratorHealth { reasons: reasons.clone(), ..health(0.973) };
@@ -323,7 +323,7 @@ pub(super) fn dead() -> Sample {
     (only.latency, only.service) = (TimeSummary::default(), TimeSummary::default());
     let remedy = Advice::Failure(FailureAdvice::Usual(FailureKind::ConnectRefused));
     let mut sample = sample(
-        "answer",
+        RunCommand::Answer,
         plan(ladder_spec(), Slo::REFERENCE),
         vec![only],
         verdict(Limit::Unknown, Confidence::Unknown, remedy),
@@ -360,7 +360,7 @@ pub(super) fn unsettled() -> Sample {
     let load = LoadSpec::Ladder { steps: Some(vec![200, 500, 1000]), step_limit: None, budget: None };
     let advice = Advice::HigherRate;
     let mut sample = sample(
-        "answer",
+        RunCommand::Answer,
         plan(load, Slo::REFERENCE),
         steps,
         verdict(Limit::None, Confidence::Measured, advice),
@@ -393,7 +393,7 @@ pub(super) fn few() -> Sample {
     }
     let advice = Advice::Sweep;
     let mut sample = sample(
-        "run",
+        RunCommand::Run,
         plan(single_spec(Some(2), None), Slo::default()),
         vec![only],
         verdict(Limit::Unknown, Confidence::Unknown, advice),
@@ -419,7 +419,7 @@ pub(super) fn behind() -> Sample {
     let advice = Advice::HigherRate;
     let slo = Slo { p99_ms: Some(500.0), ..Slo::default() };
     let mut sample = sample(
-        "run",
+        RunCommand::Run,
         plan(single_spec(Some(64), Some(2000.0)), slo),
         vec![only],
         verdict(Limit::Unknown, Confidence::Inferred, advice),
@@ -444,7 +444,7 @@ pub(super) fn lost() -> Sample {
     only.end = StepEnd::TargetLost;
     only.lost_at_sec = Some(2.101);
     let mut sample = sample(
-        "run",
+        RunCommand::Run,
         plan(single_spec(Some(10), None), Slo::default()),
         vec![only],
         verdict(Limit::Unknown, Confidence::Unknown, Advice::TargetLost(2.1)),
@@ -455,7 +455,7 @@ pub(super) fn lost() -> Sample {
 }
 
 /// A ladder against a target that takes longer for one answer than a step lasts.
-pub(super) fn slow(command: &str) -> Sample {
+pub(super) fn slow(command: RunCommand) -> Sample {
     let mut steps = vec![step(0, 1, 0.1), step(1, 2, 0.2), step(2, 4, 0.4)];
     for step in &mut steps {
         step.throughput = Estimate { value: 0.0, interval: None };
@@ -466,8 +466,8 @@ pub(super) fn slow(command: &str) -> Sample {
         (step.latency, step.service) = (times, times);
     }
     steps[2].drain_sec = 1.6;
-    let load = if command == "run" { single_spec(Some(4), None) } else { ladder_spec() };
-    if command == "run" {
+    let load = if command == RunCommand::Run { single_spec(Some(4), None) } else { ladder_spec() };
+    if command == RunCommand::Run {
         steps.drain(..2);
     }
     let verdict = verdict(Limit::Unknown, Confidence::Unknown, Advice::LongerSteps);

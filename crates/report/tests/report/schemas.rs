@@ -4,6 +4,7 @@ use plimsoll_analyze::{
     Goal, TableRow, TableTier, Trial, Trials, explain_table, ledger, observe_runs, observe_table,
     plan_machines, replays, scalings, tier_rows,
 };
+use plimsoll_record::RunCommand;
 use plimsoll_report::json::{self, schema_of};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -76,7 +77,7 @@ fn plans_of_tables_and_of_runs_satisfy_their_schema() {
     let changed = "web.cores=2x".parse::<plimsoll_analyze::WhatIf>().unwrap().applied(&observed).unwrap();
     let (plan, changed) = (plan_machines(&observed, goal), plan_machines(&changed, goal));
     satisfies(&json::PlanDocument::new(&plan, Some(("web.cores=2x", &changed))));
-    let sample = hosts::watched("answer");
+    let sample = hosts::watched(RunCommand::Answer);
     let observed = observe_runs(&[vec![("api", &sample.findings)]]);
     satisfies(&json::PlanDocument::new(&plan_machines(&observed, goal), None));
 }
@@ -117,7 +118,7 @@ fn ledgers_satisfy_their_schema() {
 
 #[test]
 fn rows_of_tiers_satisfy_their_schema() {
-    let sample = hosts::watched("answer");
+    let sample = hosts::watched(RunCommand::Answer);
     let rows = tier_rows(&[("one", &sample.findings), ("two", &sample.findings)]);
     assert_eq!(rows.len(), 2);
     satisfies(&json::TiersDocument::new(&rows, &scalings(&rows)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use plimsoll_analyze::{Estimate, RampWindow, RequestSummary, Steadiness, StepSummary};
 use plimsoll_plan::{ArrivalProcess, LoadSpec, RequestGroup, Slo};
-use plimsoll_record::{FailureKind, StepEnd, TlsUsed};
+use plimsoll_record::{FailureKind, RunCommand, StepEnd, TlsUsed};
 
 use super::sample::{self, Sample};
 
@@ -23,7 +23,7 @@ fn of_request(name: &str, per_sec: f64, mean_ms: f64) -> RequestSummary {
 }
 
 /// Three requests with two checks over HTTP/2 and TLS; one request is slow and fails a check.
-pub(super) fn several_requests(command: &str) -> Sample {
+pub(super) fn several_requests(command: RunCommand) -> Sample {
     let mut sample = sample::healthy(command);
     let plan = &mut sample.findings.plan;
     let names = ["GET /healthz", "GET /orders?page=\"1\"", "POST /orders"];
@@ -51,7 +51,7 @@ pub(super) fn several_requests(command: &str) -> Sample {
         step.handshake = sample::times(25, 2.1);
         step.requests = requests.clone();
     }
-    if command == "run" {
+    if command == RunCommand::Run {
         sample.findings.plan.load = run_load(None);
         sample.findings.steps.drain(..5);
         (sample.findings.knee, sample.findings.usl, sample.findings.slo) = (None, None, None);

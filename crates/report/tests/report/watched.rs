@@ -4,6 +4,7 @@ use plimsoll_analyze::{
     Advice, At, Claim, Confidence, Demand, Estimate, Evidence, Excluded, Law, Limit, NextLimit, Observation,
     Place, Resource, ResourceKind, ResourceUse, Suspect, Used, Verdict,
 };
+use plimsoll_record::RunCommand;
 use plimsoll_report::{json, text};
 
 use super::sample::{self, Sample};
@@ -31,7 +32,7 @@ fn resource(kind: ResourceKind, host: &str, detail: &str, capacity: f64, per_req
 
 /// A ladder whose limit is one nginx worker, with a name that holds an escape sequence.
 fn watched() -> Sample {
-    let mut sample = sample::healthy("answer");
+    let mut sample = sample::healthy(RunCommand::Answer);
     let row = |observed: Observation, value: f64| Evidence {
         observed,
         value,

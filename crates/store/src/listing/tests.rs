@@ -1,4 +1,4 @@
-use plimsoll_record::{FormatVersion, Manifest};
+use plimsoll_record::{FormatVersion, Manifest, RunCommand};
 
 use super::*;
 use crate::RunWriter;
@@ -17,7 +17,7 @@ fn a_row_says_what_was_run_against_what() {
     let rows = list(folder.path()).unwrap();
     let expected = RunSummary {
         name: run.manifest.name,
-        command: "sweep".to_owned(),
+        command: RunCommand::Sweep,
         target_url: Some(URL.to_owned()),
         started_unix_ms: run.manifest.started_unix_ms,
         sealed: true,
