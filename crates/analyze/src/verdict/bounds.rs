@@ -2,9 +2,10 @@
 
 use crate::hosts::utilisation::TIE;
 
-/// The bound is lower where more was needed. A control group that is throttled in most of its periods had work left
-/// when its quota was used up: what is missing is what the last slice of a period leaves.
+/// The utilisation of a busy CPU where more was needed: what is missing is what the last slice of a throttled period leaves, or what
+/// others on the machine had while the target was ready for it.
 pub(crate) const BUSY_NEEDED: f64 = 0.80;
+/// The part of its periods in which a control group is throttled: in most of them it had work left when its quota was used up.
 pub(crate) const THROTTLED: f64 = 0.5;
 /// Ready threads that got less than this part of the CPU they needed were kept from it: one half, since what is missing
 /// then costs more than what a second worker, or twice the CPU, would give.

@@ -18,6 +18,13 @@ const DELAYED_ACK_SEC: std::ops::RangeInclusive<f64> = 0.038..=0.046;
 /// A steady step is known to this part and no better, whatever its own scatter says.
 const STEADY: f64 = 0.02;
 
+/// Requests under way, as parts of the count, at the steps that show whether throughput grows linearly up to it: about half of
+/// the count or more, and so much less than it that the error of the count does not reach there.
+const NEAR_COUNT: std::ops::Range<f64> = 0.45..0.95;
+
+/// The part of the throughput that as many workers give which such a step must reach.
+const LINEAR: f64 = 0.9;
+
 /// How many requests the target works on at once, all tiers together: by Little's law (Little 1961), X·S₀.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Concurrency {
@@ -85,11 +92,11 @@ fn mean_half(step: &StepSummary) -> f64 {
     Z * step.latency.stdev_ns / (step.latency.count as f64).sqrt() / step.latency.mean_ns
 }
 
-/// True if at every step with less than the count under way, and half of it or more, throughput is what that many workers give.
+/// True if at every step near the count throughput is what as many workers give as requests are under way.
 fn is_straight(steps: &[&StepSummary], count: f64, unqueued_sec: f64) -> Option<bool> {
     let under_way = |step: &StepSummary| f64::from(step.connections) * f64::from(step.depth);
-    let mut near =
-        steps.iter().filter(|step| (0.45 * count..0.95 * count).contains(&under_way(step))).peekable();
+    let range = NEAR_COUNT.start * count..NEAR_COUNT.end * count;
+    let mut near = steps.iter().filter(|step| range.contains(&under_way(step))).peekable();
     near.peek()?;
-    Some(near.all(|step| step.throughput.value >= 0.9 * under_way(step) / unqueued_sec))
+    Some(near.all(|step| step.throughput.value >= LINEAR * under_way(step) / unqueued_sec))
 }

@@ -23,6 +23,9 @@ use crate::verdict::facts::served::failed_to_connect;
 /// A process that has all but this many of its descriptors open has none to give: some are kept back.
 const DESCRIPTORS_LEFT: f64 = 2.0;
 
+/// Connections turned away a second from which on a component turns away: one in two seconds.
+const TURNED_AWAY_PER_SEC: f64 = 0.5;
+
 /// Components that count the connections that they turn away.
 const TURN_AWAY: [Source; 4] = [Source::Memcached, Source::Mariadb, Source::Redis, Source::Nginx];
 
@@ -93,7 +96,8 @@ fn turned_away_per_sec(source: Source, track: &Track<'_>, span: Span) -> Option<
 fn turned_away(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let of_step = |(_, step, span): (usize, &StepSummary, Span)| {
         TURN_AWAY.into_iter().find_map(|source| {
-            let rate = |track| turned_away_per_sec(source, track, span).filter(|rate| *rate > 0.5);
+            let rate =
+                |track| turned_away_per_sec(source, track, span).filter(|rate| *rate > TURNED_AWAY_PER_SEC);
             let rate = ctx.obs.hosts.of(host, source).find_map(|(_, track)| rate(track));
             rate.map(|rate| (source, rate, step.at()))
         })

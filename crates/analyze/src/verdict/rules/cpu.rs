@@ -72,7 +72,7 @@ fn basis(ctx: &RuleContext<'_>, cpu: &Resource) -> Basis {
 /// Full at any load, and no process of the target waits for it: what has it gives it up, as threads that poll do.
 fn is_polled(ctx: &RuleContext<'_>, cpu: &Resource) -> bool {
     let broken = cpu.demand.is_some_and(|demand| demand.law == Law::Broken);
-    broken && kept(ctx, &cpu.host).is_some_and(|kept| kept < bounds::KEPT / 2.0)
+    broken && kept(ctx, &cpu.host).is_some_and(|kept| kept < bounds::FELT)
 }
 
 /// The law holds over the ladder; or throughput hardly differed and the watched processes account for the use.
