@@ -35,7 +35,7 @@ pub fn analyze(run: &Run) -> Result<Findings, AnalyzeError> {
         Some(intervention) => {
             let mut findings = analyze_load(&intervention.before(&load))?;
             let again = analyze_load(&intervention.after(&load))?;
-            proof::weigh(&mut findings, &intervention.outcome, &again);
+            proof::apply_proof(&mut findings, &intervention.outcome, &again);
             findings
         }
     };

@@ -48,7 +48,7 @@ pub use hosts::host_view::{
     watched_hosts,
 };
 pub use hosts::resource::{Resource, ResourceId, ResourceKind, ResourceUse};
-pub use hosts::topology::{Door, TierEdge, TierNode, Topology};
+pub use hosts::topology::{Endpoint, TierEdge, TierNode, Topology};
 pub use load::requests::wants_status;
 pub use load::summary::measured_to_the_last_answer;
 pub use load::{ladder, steady, warm_up};

@@ -23,7 +23,7 @@ fn judged(predicted: f64, seen: Estimate) -> ProofOutcome {
 }
 
 /// Adds to the verdict what became of the experiment on it. `again` is what was found in the second load alone.
-pub(crate) fn weigh(findings: &mut Findings, tried: &Result<Raise, String>, again: &Findings) {
+pub(crate) fn apply_proof(findings: &mut Findings, tried: &Result<Raise, String>, again: &Findings) {
     let raise = match tried {
         Ok(raise) => raise,
         Err(why) => {

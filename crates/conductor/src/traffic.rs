@@ -8,7 +8,7 @@ use std::sync::Arc;
 use plimsoll_engine::{FixedRequest, Traffic};
 use plimsoll_http::Version;
 use plimsoll_plan::{CsvFile, Plan, RowOrder};
-use plimsoll_scenario::{Check, Feed, Feeder, Mix, Order, TemplateScope};
+use plimsoll_scenario::{Check, Feeder, Mix, Order, RowSource, TemplateScope};
 
 mod error;
 mod judge;
@@ -33,11 +33,12 @@ pub(crate) enum Requests {
 impl Requests {
     /// The requests of a plan; `csv` is the text of its CSV file.
     pub(crate) fn new(plan: &Plan, csv: Option<&[u8]>) -> Result<Self, ScenarioError> {
-        let feed = plan.csv.as_ref().zip(csv).map(|(file, text)| feed(file, text)).transpose()?;
+        let row_source = plan.csv.as_ref().zip(csv).map(|(file, text)| row_source(file, text)).transpose()?;
         let checks =
             plan.checks.iter().map(|typed| Check::parse(typed)).collect::<Result<Vec<Check>, _>>()?;
         let env = |name: &str| std::env::var(name).ok();
-        let scope = TemplateScope { feeder: feed.as_ref().map(|feed| &feed.feeder), env: &env };
+        let scope =
+            TemplateScope { feeder: row_source.as_ref().map(|row_source| &row_source.feeder), env: &env };
         let version = if plan.http2 { Version::Http2 } else { Version::Http1 };
         let mixed = plan.mixed();
         let wire = |request| WireRequest::new(&plan.target, version, request, &scope);
@@ -49,7 +50,7 @@ impl Requests {
         }
         let weights: Vec<u32> = mixed.iter().map(|request| request.weight).collect();
         let mix = Mix::new(&weights)?;
-        Ok(Self::Varied(Arc::new(Scenario::new(requests, mix, checks, feed, plan.generator.seed))))
+        Ok(Self::Varied(Arc::new(Scenario::new(requests, mix, checks, row_source, plan.generator.seed))))
     }
 
     pub(crate) fn of_step(&self, step: u32) -> Traffic {
@@ -69,12 +70,12 @@ impl Requests {
     }
 }
 
-fn feed(file: &CsvFile, text: &[u8]) -> Result<Feed, ScenarioError> {
+fn row_source(file: &CsvFile, text: &[u8]) -> Result<RowSource, ScenarioError> {
     let feeder = Feeder::from_csv(text)
         .map_err(|source| ScenarioError::Csv { path: file.path.clone(), source: Box::new(source) })?;
     let order = match file.order {
         RowOrder::Sequential => Order::Sequential,
         RowOrder::Random => Order::Random,
     };
-    Ok(Feed { feeder: Arc::new(feeder), order })
+    Ok(RowSource { feeder: Arc::new(feeder), order })
 }

@@ -148,7 +148,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         while !self.is_finished() {
             self.turn();
         }
-        self.give_up_the_rest();
+        self.fail_unfinished();
         let (phase, gauges) = (self.phase(), self.gauges());
         let ledger = self.shared.ledger;
         if let Some(fault) = ledger.source.into_fault() {

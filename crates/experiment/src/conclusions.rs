@@ -6,7 +6,7 @@ use plimsoll_analyze::{
 };
 use plimsoll_plan::PlanFile;
 
-use crate::lab_run::{LabRuns, MadeRun};
+use crate::lab_run::{CompletedRun, LabRuns};
 
 /// What the runs of one file say together.
 #[derive(Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Comparisons<'a> {
 /// One side of a comparison.
 #[derive(Debug, Clone)]
 pub struct Side<'a> {
-    pub run: &'a MadeRun<'a>,
+    pub run: &'a CompletedRun<'a>,
     pub steps: Vec<StepOutcome>,
 }
 
@@ -58,21 +58,20 @@ pub enum MachineNeed {
 pub fn conclude<'a>(file: &PlanFile, name: &str, runs: &'a LabRuns<'a>) -> Conclusions<'a> {
     let rows: Vec<_> = runs.outcomes.iter().filter_map(|outcome| outcome.judged()?.row.clone()).collect();
     let rows = (!rows.is_empty()).then(|| run_rows(&rows));
-    if runs.made.is_empty() {
+    if runs.completed.is_empty() {
         return Conclusions { rows, ..Conclusions::default() };
     }
     let references = file.compare.as_ref().map_or(&[][..], |compare| &compare.against);
-    let comparisons = references
-        .iter()
-        .enumerate()
-        .map(|(index, against)| Comparisons::new(against.as_deref(), &references[..index], name, &runs.made));
+    let comparisons = references.iter().enumerate().map(|(index, against)| {
+        Comparisons::new(against.as_deref(), &references[..index], name, &runs.completed)
+    });
     Conclusions {
         rows,
         comparisons: comparisons.collect(),
-        tiers: tiers(&runs.made),
+        tiers: tiers(&runs.completed),
         machines: file.machines.map(|goal| {
             let goal = Goal { target_per_sec: goal.target_per_sec, utilisation: goal.utilisation };
-            machines(goal, &runs.made)
+            machines(goal, &runs.completed)
         }),
     }
 }
@@ -80,8 +79,13 @@ pub fn conclude<'a>(file: &PlanFile, name: &str, runs: &'a LabRuns<'a>) -> Concl
 impl<'a> Comparisons<'a> {
     /// Every other run compared with that of the variant, or of the file's own plan. References in `before` were compared
     /// with it already.
-    fn new(against: Option<&str>, before: &[Option<String>], own: &str, runs: &'a [MadeRun<'a>]) -> Self {
-        let is_new = |run: &&MadeRun<'_>| !before.iter().any(|known| known.as_deref() == run.variant);
+    fn new(
+        against: Option<&str>,
+        before: &[Option<String>],
+        own: &str,
+        runs: &'a [CompletedRun<'a>],
+    ) -> Self {
+        let is_new = |run: &&CompletedRun<'_>| !before.iter().any(|known| known.as_deref() == run.variant);
         let sides = runs.iter().filter(is_new).map(|run| Side { run, steps: step_outcomes(run.findings()) });
         let (references, others): (Vec<_>, Vec<_>) = sides.partition(|side| side.run.variant == against);
         let reference = references.into_iter().next().filter(|side| !side.steps.is_empty());
@@ -95,7 +99,7 @@ impl<'a> Comparisons<'a> {
     }
 }
 
-fn tiers(runs: &[MadeRun<'_>]) -> Option<TierScalings> {
+fn tiers(runs: &[CompletedRun<'_>]) -> Option<TierScalings> {
     let (mut rows, mut scalings) = (Vec::new(), Vec::new());
     for group in groups(runs) {
         let own = tier_rows(&group);
@@ -105,7 +109,7 @@ fn tiers(runs: &[MadeRun<'_>]) -> Option<TierScalings> {
     (!scalings.is_empty()).then_some(TierScalings { rows, scalings })
 }
 
-fn machines(goal: Goal, runs: &[MadeRun<'_>]) -> MachineNeed {
+fn machines(goal: Goal, runs: &[CompletedRun<'_>]) -> MachineNeed {
     let observed = observe_runs(&groups(runs));
     if observed.tiers.is_empty() {
         return MachineNeed::NoHostSampled;
@@ -116,7 +120,7 @@ fn machines(goal: Goal, runs: &[MadeRun<'_>]) -> MachineNeed {
 type NamedRun<'a> = (&'a str, &'a Findings);
 
 /// Runs of the same requests together, in the order of the first of each.
-fn groups<'a>(runs: &'a [MadeRun<'_>]) -> Vec<Vec<NamedRun<'a>>> {
+fn groups<'a>(runs: &'a [CompletedRun<'_>]) -> Vec<Vec<NamedRun<'a>>> {
     let mut groups: Vec<(Option<&str>, Vec<NamedRun<'_>>)> = Vec::new();
     for run in runs {
         let group = run.file.row.as_ref().and_then(|row| row.group.as_deref());

@@ -13,7 +13,7 @@ use crate::runner::PlanRunner;
 
 /// A run that is evidence together with others.
 #[derive(Debug)]
-pub struct MadeRun<'a> {
+pub struct CompletedRun<'a> {
     /// The variant; `None` for the file's own plan.
     pub variant: Option<&'a str>,
     /// The variant's name, or the file's.
@@ -22,7 +22,7 @@ pub struct MadeRun<'a> {
     pub recorded: RecordedRun,
 }
 
-impl MadeRun<'_> {
+impl CompletedRun<'_> {
     /// What the run means.
     pub fn findings(&self) -> &Findings {
         &self.recorded.findings
@@ -35,7 +35,7 @@ pub struct LabRuns<'a> {
     /// The outcome of each plan that was begun.
     pub outcomes: Vec<CaseOutcome>,
     /// The runs that ended by themselves, or the only one.
-    pub made: Vec<MadeRun<'a>>,
+    pub completed: Vec<CompletedRun<'a>>,
 }
 
 /// Runs the file's own plan and its variants, in one lab as long as they have the same hosts. If one of several fails, that is
@@ -90,7 +90,7 @@ impl<'a> LabRuns<'a> {
         let mut judged = JudgedRun::new(case, &recorded);
         if only || judged.status != RunStatus::Interrupted {
             let (variant, name) = (case.variant, case.variant.unwrap_or(own_name));
-            self.made.push(MadeRun { variant, name, file: case.file, recorded });
+            self.completed.push(CompletedRun { variant, name, file: case.file, recorded });
         } else {
             judged.row = None;
         }

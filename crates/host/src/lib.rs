@@ -52,7 +52,7 @@ mod system {
 pub use component::{Component, page_agent};
 pub use host::Host;
 pub use plimsoll_sys::CgroupPaths;
-pub use process::machine::{CpuTimes, Ran, serving};
+pub use process::machine::{CpuTimes, ProcessCpuUse, serving};
 pub use process::tracker::Watched;
 pub use sample_source::{Received, SampleSource, SampleSources, SourceEvent};
 pub use stream::{Remote, Ssh, StreamError, opening_line, sample_line};

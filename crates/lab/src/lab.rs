@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::group::{Capping, LabGroups};
 use crate::host::LabHost;
-use crate::lease::{Lease, Made};
+use crate::lease::{Lease, LeaseEntry};
 use crate::readiness::NotReady;
 use crate::substitution::Variables;
 use crate::{LabError, link, naming, readiness};
@@ -130,7 +130,7 @@ impl Lab {
         let mut lease = Lease::take(&options.runtime)?;
         let groups = LabGroups::new(&lease.name());
         for folder in groups.folders() {
-            lease.note(&Made::Group(folder))?;
+            lease.note(&LeaseEntry::Group(folder))?;
         }
         let folder = own_folder(&mut lease)?;
         groups.make()?;
@@ -286,7 +286,7 @@ fn seen_by_hosts(folder: &Path) -> Result<(), LabError> {
 fn own_folder(lease: &mut Lease) -> Result<TempDir, LabError> {
     let name = format!("{}-{}", lease.name(), std::process::id());
     let path = std::env::temp_dir().join(&name);
-    lease.note(&Made::Folder(path.clone()))?;
+    lease.note(&LeaseEntry::Folder(path.clone()))?;
     let folder = tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir();
     let folder = folder.map_err(LabError::file("make the folder", path))?;
     open_folder(folder.path(), 0o755)?;

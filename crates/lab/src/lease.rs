@@ -16,12 +16,12 @@ use crate::naming::{MAX_LABS, NAME};
 
 /// Something that outlives a killed process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Made {
+pub(crate) enum LeaseEntry {
     Group(PathBuf),
     Folder(PathBuf),
 }
 
-impl Made {
+impl LeaseEntry {
     fn line(&self) -> String {
         let (word, path) = match self {
             Self::Group(path) => ("group", path),
@@ -83,8 +83,8 @@ impl Lease {
     }
 
     /// Writes down what is about to be made, before it is.
-    pub(crate) fn note(&mut self, made: &Made) -> Result<(), LabError> {
-        let written = self.file.write_all(made.line().as_bytes());
+    pub(crate) fn note(&mut self, entry: &LeaseEntry) -> Result<(), LabError> {
+        let written = self.file.write_all(entry.line().as_bytes());
         written.map_err(LabError::file("write", &self.path))
     }
 }
@@ -129,7 +129,7 @@ fn clear_dead(folder: &Path) -> Result<(), LabError> {
         let Some(mut file) = locked(&path).map_err(LabError::file("lock", &path))? else { continue };
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(LabError::file("read", &path))?;
-        if text.lines().filter_map(Made::read).all(|made| made.remove().is_ok()) {
+        if text.lines().filter_map(LeaseEntry::read).all(|entry| entry.remove().is_ok()) {
             fs::remove_file(&path).map_err(LabError::file("remove", &path))?;
         }
     }
@@ -182,7 +182,7 @@ mod tests {
             path: leases.join("plimsoll-lab-1"),
             file: { locked(&leases.join("plimsoll-lab-1")).unwrap().unwrap() },
         };
-        living.note(&Made::Folder(alive.clone())).unwrap();
+        living.note(&LeaseEntry::Folder(alive.clone())).unwrap();
         let lease = Lease::take(&leases).unwrap();
         assert_eq!(lease.number, 0);
         assert!(!dead.exists() && alive.exists());

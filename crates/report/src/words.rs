@@ -19,7 +19,7 @@ pub(crate) use conclusion::{conclusions, row_name};
 pub(crate) use evidence::{at, excluded, observed};
 pub use experiment::raise;
 pub use generator::reason;
-pub(crate) use generator::{brief, failure_advice, remedy};
+pub(crate) use generator::{failure_advice, remedy, short_reason};
 pub(crate) use table_claim::breach_meaning;
 pub(crate) use table_reading::table_reading;
 

@@ -19,4 +19,4 @@ pub use feeder::{Feeder, FeederError, Order};
 pub use mix::{Mix, MixError, MixPosition};
 pub use requests::{Body, Fault, RequestText, RequestsError, parse_requests};
 pub use template::{Position, Template, TemplateError, TemplateScope, UnfitError};
-pub use values::{Feed, Share, Start, Values};
+pub use values::{RowSource, Share, Start, Values};

@@ -38,7 +38,7 @@ impl Start {
 
 /// A CSV file and the order in which its rows are taken.
 #[derive(Debug, Clone)]
-pub struct Feed {
+pub struct RowSource {
     pub feeder: Arc<Feeder>,
     pub order: Order,
 }
@@ -53,7 +53,7 @@ pub struct Values {
     random: Xoshiro256PlusPlus,
     stride: u64,
     unused: Start,
-    feed: Option<Feed>,
+    row_source: Option<RowSource>,
     unix_ms: u64,
     number: Option<u64>,
     row: Option<usize>,
@@ -61,14 +61,14 @@ pub struct Values {
 
 impl Values {
     /// The values of one worker.
-    pub fn new(seed: u64, share: Share, start: Start, feed: Option<Feed>) -> Self {
+    pub fn new(seed: u64, share: Share, start: Start, row_source: Option<RowSource>) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         // A jump is 2^128 numbers long: the workers' sequences cannot meet.
         (0..share.worker).for_each(|_| random.jump());
         let worker = u64::from(share.worker);
         let unused = Start { number: start.number + worker, row: start.row + worker };
         let stride = u64::from(share.workers.max(1));
-        Self { random, stride, unused, feed, unix_ms: 0, number: None, row: None }
+        Self { random, stride, unused, row_source, unix_ms: 0, number: None, row: None }
     }
 
     /// Begins the next request, at an instant in milliseconds since 1970: from here on the counter and the row are new.
@@ -100,15 +100,15 @@ impl Values {
     /// One cell of the request's row.
     pub(crate) fn cell(&mut self, column: usize) -> &[u8] {
         let row = self.take_row();
-        self.feed.as_ref().map_or(&[], |feed| feed.feeder.cell(row, column))
+        self.row_source.as_ref().map_or(&[], |row_source| row_source.feeder.cell(row, column))
     }
 
     fn take_row(&mut self) -> usize {
         if let Some(row) = self.row {
             return row;
         }
-        let rows = self.feed.as_ref().map_or(1, |feed| feed.feeder.rows() as u64);
-        let row = match self.feed.as_ref().map_or(Order::Sequential, |feed| feed.order) {
+        let rows = self.row_source.as_ref().map_or(1, |row_source| row_source.feeder.rows() as u64);
+        let row = match self.row_source.as_ref().map_or(Order::Sequential, |row_source| row_source.order) {
             Order::Sequential => {
                 let row = self.unused.row % rows;
                 self.unused.row += self.stride;

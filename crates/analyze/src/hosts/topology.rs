@@ -27,7 +27,7 @@ pub struct TierNode {
     pub process: Option<String>,
     /// The process and its children, as far as they are known.
     pub pids: Vec<u32>,
-    pub door: Door,
+    pub endpoint: Endpoint,
     /// How many connections away from the load generator it is, from 1.
     pub depth: u32,
     pub downstream: Vec<TierEdge>,
@@ -35,7 +35,7 @@ pub struct TierNode {
 
 /// Where a process is reached by others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Door {
+pub enum Endpoint {
     Port(u16),
     /// A unix socket: its path, or its name after an `@`.
     Unix(String),

@@ -31,9 +31,9 @@ use crate::hosts::demand::Law;
 use crate::hosts::resource::Resource;
 use crate::hosts::utilisation::{BUSY, FREE, FULL, TIE};
 
-/// What the deciding step is to the run.
+/// How the load of a run or a row came to its deciding step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ground {
+pub(super) enum LoadOutcome {
     /// A ladder that reached its plateau.
     Plateau,
     /// Failures ended it.
@@ -51,21 +51,21 @@ pub(super) struct Decided {
 }
 
 /// The limit that the hosts show, or `None` if they show none.
-pub(super) fn limit(ctx: &RuleContext<'_>, ground: Ground) -> Option<Verdict> {
+pub(super) fn limit(ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Option<Verdict> {
     if !ctx.is_long_enough() {
         return None;
     }
-    let found = match ground {
-        Ground::Plateau => on_plateau(ctx),
-        Ground::Failing => turned_away(ctx).or_else(|| used_up(ctx)),
-        Ground::OneLevel => used_up(ctx).or_else(|| turned_away(ctx)),
-        Ground::Row => used_up(ctx).or_else(|| among_rows(ctx)),
+    let found = match outcome {
+        LoadOutcome::Plateau => on_plateau(ctx),
+        LoadOutcome::Failing => turned_away(ctx).or_else(|| used_up(ctx)),
+        LoadOutcome::OneLevel => used_up(ctx).or_else(|| turned_away(ctx)),
+        LoadOutcome::Row => used_up(ctx).or_else(|| among_rows(ctx)),
     }?;
     let mut verdict = found.verdict(ctx);
-    if matches!(ground, Ground::OneLevel | Ground::Row) {
+    if matches!(outcome, LoadOutcome::OneLevel | LoadOutcome::Row) {
         verdict.confidence = Confidence::Inferred;
     }
-    if ground == Ground::OneLevel {
+    if outcome == LoadOutcome::OneLevel {
         verdict.advice.push(Advice::Sweep);
     }
     Some(verdict)
@@ -370,7 +370,7 @@ pub(super) fn nothing_left(ctx: &RuleContext<'_>) -> Option<Verdict> {
     // Two that are both used up are sure to be the limit, though not which of them.
     let sure = full.filter(|full| full.main.is_observed()).map(|full| full.main.limit);
     let is_sure = |found: &Verdict| found.confidence == Confidence::Measured || sure == Some(found.limit);
-    limit(ctx, Ground::Plateau).filter(|found| found.limit.is_whatever_the_pace() && is_sure(found))
+    limit(ctx, LoadOutcome::Plateau).filter(|found| found.limit.is_whatever_the_pace() && is_sure(found))
 }
 
 fn is_empty(ctx: &RuleContext<'_>, full: &Candidate) -> bool {

@@ -5,7 +5,7 @@
 
 use super::bounds;
 use super::context::RuleContext;
-use super::decide::{self, Ground};
+use super::decide::{self, LoadOutcome};
 use super::load::{gain_row, grew};
 use super::next;
 use crate::findings::{Advice, Confidence, Knee, Limit, StepSummary, Verdict};
@@ -53,7 +53,7 @@ fn level(ctx: &RuleContext<'_>) -> Option<Verdict> {
     let is_level = hardly_differs(&steps, ctx.throughput())
         || !grew(ctx.steps())
         || gained_little(&steps) && decide::is_something_busy(ctx);
-    let found = if is_level { decide::limit(ctx, Ground::Plateau) } else { None };
+    let found = if is_level { decide::limit(ctx, LoadOutcome::Plateau) } else { None };
     let found = found.filter(|found| !is_the_load(ctx, found))?;
     Some(Verdict { confidence: Confidence::Inferred, ..found })
 }

@@ -5,7 +5,7 @@ use plimsoll_record::StepEnd;
 
 use super::bounds;
 use super::context::RuleContext;
-use super::decide::{self, Ground};
+use super::decide::{self, LoadOutcome};
 use super::failures::{all_failed, all_late, failing, lost};
 use super::generator::{self, generator_limited};
 use super::growing::{self, still_growing};
@@ -37,7 +37,7 @@ pub(crate) fn of_run(case: &Case<'_>, obs: &Observations<'_>) -> Verdict {
 /// The verdict on a row of a table, which has one load and no run.
 pub(crate) fn of_row(obs: &Observations<'_>, row: usize) -> Verdict {
     let ctx = RuleContext { obs, load: row };
-    generator::row_limited(&ctx).unwrap_or_else(|| with_hosts(unexplained(&ctx), &ctx, Ground::Row))
+    generator::row_limited(&ctx).unwrap_or_else(|| with_hosts(unexplained(&ctx), &ctx, LoadOutcome::Row))
 }
 
 fn of_target(
@@ -48,18 +48,18 @@ fn of_target(
 ) -> Verdict {
     match (&case.plan.load, case.knee) {
         (Load::Single { .. }, _) if last.rate_per_sec.is_some() => {
-            with_hosts(open_loop(case, last), at_last, Ground::OneLevel)
+            with_hosts(open_loop(case, last), at_last, LoadOutcome::OneLevel)
         }
-        (Load::Single { .. }, _) => with_hosts(one_level(case, last), at_last, Ground::OneLevel),
+        (Load::Single { .. }, _) => with_hosts(one_level(case, last), at_last, LoadOutcome::OneLevel),
         (Load::Ladder { .. }, Some(knee)) if knee.reached => {
-            with_hosts(plateau(case, knee), deciding, Ground::Plateau)
+            with_hosts(plateau(case, knee), deciding, LoadOutcome::Plateau)
         }
         (Load::Ladder { .. }, _) if whole(last) && !counts_for_capacity(last) => {
-            with_hosts(failing(case, last), at_last, Ground::Failing)
+            with_hosts(failing(case, last), at_last, LoadOutcome::Failing)
         }
         // From one step nothing is known of growth.
         (Load::Ladder { .. }, None) if case.steps.len() == 1 => {
-            with_hosts(one_level(case, last), at_last, Ground::OneLevel)
+            with_hosts(one_level(case, last), at_last, LoadOutcome::OneLevel)
         }
         (Load::Ladder { .. }, knee) => growing(case, (last, knee), deciding),
     }
@@ -86,7 +86,7 @@ fn own_limit(case: &Case<'_>, ctx: &RuleContext<'_>) -> Option<Verdict> {
         found.confidence == Confidence::Measured
             && (is_shared || found.limit.is_whatever_the_pace() && !is_taken_here(found))
     };
-    let found = if only_delays { decide::limit(ctx, Ground::Plateau).filter(counts) } else { None };
+    let found = if only_delays { decide::limit(ctx, LoadOutcome::Plateau).filter(counts) } else { None };
     Some(found.unwrap_or_else(|| generator_limited(case)))
 }
 
@@ -106,14 +106,14 @@ fn too_short(base: Verdict, ctx: &RuleContext<'_>) -> Verdict {
 }
 
 /// What the hosts show of a target that was pushed to its limit, followed by what the load shows.
-fn with_hosts(base: Verdict, ctx: &RuleContext<'_>, ground: Ground) -> Verdict {
+fn with_hosts(base: Verdict, ctx: &RuleContext<'_>, outcome: LoadOutcome) -> Verdict {
     if !ctx.is_long_enough() {
         return too_short(base, ctx);
     }
     if base.limit != Limit::Unknown {
         return base;
     }
-    let Some(mut found) = decide::limit(ctx, ground) else {
+    let Some(mut found) = decide::limit(ctx, outcome) else {
         return Verdict { excluded: ctx.excluded(&[]), ..base };
     };
     // The verdict has a row on the generator of its own.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Door, Topology};
+use plimsoll_analyze::{Endpoint, Topology};
 use plimsoll_plan::{Plan, PlanHost};
 use plimsoll_record::{HostSample, Reading, Run};
 
@@ -57,11 +57,11 @@ fn reported(topology: &Topology) -> Vec<String> {
     tiers
         .map(|tier| {
             let process = tier.process.as_deref().unwrap_or("?");
-            let door = match &tier.door {
-                Door::Port(port) => port.to_string(),
-                Door::Unix(path) => path.clone(),
+            let endpoint = match &tier.endpoint {
+                Endpoint::Port(port) => port.to_string(),
+                Endpoint::Unix(path) => path.clone(),
             };
-            format!("{} {} {process}:{door}{}", tier.depth, tier.host, edges(&tier.downstream))
+            format!("{} {} {process}:{endpoint}{}", tier.depth, tier.host, edges(&tier.downstream))
         })
         .collect()
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use end::End;
-use plimsoll_host::{Component, CpuTimes, Host, Ran, Watched, opening_line, sample_line};
+use plimsoll_host::{Component, CpuTimes, Host, ProcessCpuUse, Watched, opening_line, sample_line};
 use plimsoll_plan::Probe;
 use plimsoll_record::{Address, HostSample, Source, Subject};
 use plimsoll_report::host_view::{self, ProcessUse, Window};
@@ -145,7 +145,7 @@ fn ran_within(end: &End, time: Duration) -> anyhow::Result<Option<Vec<ProcessUse
         return Ok(None);
     }
     let ran = read()?.since(&before).into_iter().filter(|process| process.pid != std::process::id());
-    Ok(Some(ran.map(|Ran { pid, name, cpu_ms }| ProcessUse { pid, name, cpu_ms }).collect()))
+    Ok(Some(ran.map(|ProcessCpuUse { pid, name, cpu_ms }| ProcessUse { pid, name, cpu_ms }).collect()))
 }
 
 /// Remarks on ports without a listener, which are most likely mistyped.

@@ -78,7 +78,7 @@ impl Preflight<'_> {
             None => RateProfile::Stages(vec![Stage { from_per_sec: 0.0, to_per_sec: 0.0, duration }]),
         };
         let request = self.request.cloned().unwrap_or_else(|| FixedRequest::new(Vec::new(), "GET"));
-        let once = Once { request, answer: Arc::clone(answer), sent: origin };
+        let once = SingleRequestSource { request, answer: Arc::clone(answer), sent: origin };
         StepSpec {
             step: 0,
             level: Level::Open { profile, arrivals: ArrivalProcess::Constant, connections: 1, depth: 1 },
@@ -242,19 +242,19 @@ impl Policy for Examining<'_> {
 
 /// The source of one request, which keeps what its response is like.
 #[derive(Debug, Clone)]
-struct Once {
+struct SingleRequestSource {
     request: FixedRequest,
     answer: Arc<OnceLock<FirstAnswer>>,
     sent: Instant,
 }
 
-impl SourceFactory for Once {
+impl SourceFactory for SingleRequestSource {
     fn create(&self, _shard: Shard) -> io::Result<Box<dyn RequestSource>> {
         Ok(Box::new(self.clone()))
     }
 }
 
-impl RequestSource for Once {
+impl RequestSource for SingleRequestSource {
     fn write(&mut self, out: &mut Vec<u8>) -> Result<RequestMeta, SourceFault> {
         out.extend_from_slice(&self.request.bytes);
         self.sent = RealClock.now();

@@ -10,7 +10,7 @@ use plimsoll_engine::{
     SourceFault,
 };
 use plimsoll_plan::Shard;
-use plimsoll_scenario::{Check, Feed, Mix, MixPosition, Share, Start, Values};
+use plimsoll_scenario::{Check, Mix, MixPosition, RowSource, Share, Start, Values};
 use plimsoll_units::{Clock, RealClock, unix_time};
 
 use super::judge::Judge;
@@ -26,7 +26,7 @@ pub(crate) struct Scenario {
     requests: Vec<WireRequest>,
     mix: Mix,
     checks: Vec<Check>,
-    feed: Option<Feed>,
+    row_source: Option<RowSource>,
     seed: u64,
     /// The time of day when the monotonic clock began, so that one clock does for both.
     clock_began: Duration,
@@ -39,11 +39,11 @@ impl Scenario {
         requests: Vec<WireRequest>,
         mix: Mix,
         checks: Vec<Check>,
-        feed: Option<Feed>,
+        row_source: Option<RowSource>,
         seed: u64,
     ) -> Self {
         let clock_began = unix_time().saturating_sub(Duration::from_nanos(RealClock.now().as_nanos()));
-        Self { requests, mix, checks, feed, seed, clock_began, unused: Mutex::default() }
+        Self { requests, mix, checks, row_source, seed, clock_began, unused: Mutex::default() }
     }
 
     fn unix_ms(&self) -> u64 {
@@ -86,7 +86,7 @@ impl StepRequests {
         let scenario = Arc::clone(&self.scenario);
         WorkerRequests {
             position: scenario.mix.start(shard.index, shard.of),
-            values: Values::new(self.seed, share, self.start, scenario.feed.clone()),
+            values: Values::new(self.seed, share, self.start, scenario.row_source.clone()),
             body: Vec::new(),
             judge: Judge::new(&scenario.checks),
             scenario,

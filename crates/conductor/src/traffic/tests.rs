@@ -59,8 +59,8 @@ fn fixed(spec: PlanSpec) -> String {
 
 /// The sources of all workers of a step.
 fn sources(requests: &Requests, step: u32, workers: u32) -> Vec<Box<dyn RequestSource>> {
-    let Traffic::Generated(maker) = requests.of_step(step) else { panic!("nothing varies") };
-    (0..workers).map(|index| maker.create(Shard { index, of: workers }).unwrap()).collect()
+    let Traffic::Generated(factory) = requests.of_step(step) else { panic!("nothing varies") };
+    (0..workers).map(|index| factory.create(Shard { index, of: workers }).unwrap()).collect()
 }
 
 fn next(source: &mut Box<dyn RequestSource>) -> (String, RequestMeta) {

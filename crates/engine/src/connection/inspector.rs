@@ -14,13 +14,13 @@ const MAX_FIELDS: usize = 256;
 pub(super) struct Inspector {
     interest: ResponseInterest,
     /// What has arrived so far, by the request's position in the ledger.
-    kept: Vec<Kept>,
+    kept: Vec<CapturedResponse>,
     scratch: Vec<u8>,
 }
 
 /// What has arrived of one response.
 #[derive(Debug, Default)]
-struct Kept {
+struct CapturedResponse {
     /// In HTTP/1.1 the whole response, in HTTP/2 its body.
     bytes: Vec<u8>,
     /// In HTTP/2 the names and values of its fields, one after another.
@@ -42,9 +42,9 @@ impl Inspector {
         self.interest == ResponseInterest::Full
     }
 
-    fn entry(&mut self, position: usize) -> &mut Kept {
+    fn entry(&mut self, position: usize) -> &mut CapturedResponse {
         if self.kept.len() <= position {
-            self.kept.resize_with(position + 1, Kept::default);
+            self.kept.resize_with(position + 1, CapturedResponse::default);
         }
         &mut self.kept[position]
     }
@@ -101,7 +101,7 @@ impl Inspector {
     }
 }
 
-impl Kept {
+impl CapturedResponse {
     fn with_fields<R>(&self, look: impl FnOnce(&[Field<'_>]) -> R) -> R {
         let mut fields = [Field { name: "", value: &[] }; MAX_FIELDS];
         let mut begin = 0;

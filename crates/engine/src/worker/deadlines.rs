@@ -64,7 +64,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
     }
 
     /// Accounts for what is still under way or unsent when the worker ends.
-    pub(super) fn give_up_the_rest(&mut self) {
+    pub(super) fn fail_unfinished(&mut self) {
         self.now = self.clock.now();
         for slot in 0..self.connections.len() {
             self.give_up_all(slot, FailureKind::Unanswered);

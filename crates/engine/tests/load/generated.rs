@@ -89,27 +89,27 @@ impl RequestSource for Counting {
 #[test]
 fn every_request_is_generated_anew_and_sources_end_with_their_workers() {
     let nginx = Nginx::start().unwrap();
-    let maker = Counting::new();
+    let factory = Counting::new();
     let mut order = order(nginx.address(), closed(4));
     order.workers = 2;
-    order.traffic = Traffic::Generated(Arc::new(maker.clone()));
+    order.traffic = Traffic::Generated(Arc::new(factory.clone()));
     let measured = Measured::new(&order);
     assert_eq!(measured.failures(), [""; 0]);
-    assert_eq!(measured.counts.sent, maker.made());
+    assert_eq!(measured.counts.sent, factory.made());
     drop(order);
-    assert_eq!(Arc::strong_count(&maker.made), 1, "no source is left");
+    assert_eq!(Arc::strong_count(&factory.made), 1, "no source is left");
 }
 
 #[test]
 fn an_inspecting_source_gets_whole_bodies_and_its_results_count() {
     let server = BadServer::start(Script::Correct { body: b"a body".to_vec() });
-    let maker = Counting { interest: ResponseInterest::Full, ..Counting::new() };
+    let factory = Counting { interest: ResponseInterest::Full, ..Counting::new() };
     let mut order = order(server.address(), closed(3));
     order.requests_max = Some(100);
     order.duration = Duration::from_secs(60);
-    order.traffic = Traffic::Generated(Arc::new(maker.clone()));
+    order.traffic = Traffic::Generated(Arc::new(factory.clone()));
     let measured = Measured::new(&order);
-    let bodies = maker.bodies.lock().unwrap();
+    let bodies = factory.bodies.lock().unwrap();
     assert_eq!(bodies.len(), 100);
     assert!(bodies.iter().all(|body| body == b"a body"));
     assert_eq!((measured.counts.completed, measured.counts.ok), (100, 50));
@@ -118,21 +118,21 @@ fn an_inspecting_source_gets_whole_bodies_and_its_results_count() {
 #[test]
 fn a_source_that_stops_ends_the_load_before_its_time() {
     let nginx = Nginx::start().unwrap();
-    let maker = Counting { stop_after: 50, ..Counting::new() };
+    let factory = Counting { stop_after: 50, ..Counting::new() };
     let mut order = order(nginx.address(), closed(4));
     order.duration = Duration::from_secs(600);
-    order.traffic = Traffic::Generated(Arc::new(maker.clone()));
+    order.traffic = Traffic::Generated(Arc::new(factory.clone()));
     let measured = Measured::new(&order);
-    assert_eq!((measured.counts.completed, maker.made()), (50, 50));
+    assert_eq!((measured.counts.completed, factory.made()), (50, 50));
 }
 
 #[test]
 fn a_source_that_fails_says_why_and_loses_nothing() {
     let nginx = Nginx::start().unwrap();
-    let maker = Counting { fail_after: 50, ..Counting::new() };
+    let factory = Counting { fail_after: 50, ..Counting::new() };
     let mut order = order(nginx.address(), closed(4));
     order.duration = Duration::from_secs(600);
-    order.traffic = Traffic::Generated(Arc::new(maker));
+    order.traffic = Traffic::Generated(Arc::new(factory));
     let mut running = RunningStep::start(&order).unwrap();
     let mut completed = 0;
     while let StepEvent::Frame(frame) = running.next(Duration::from_secs(60)).unwrap() {
@@ -145,9 +145,9 @@ fn a_source_that_fails_says_why_and_loses_nothing() {
 #[test]
 fn think_times_pace_a_connection_and_are_not_latency() {
     let nginx = Nginx::start().unwrap();
-    let maker = Counting { think_time: Duration::from_millis(40), ..Counting::new() };
+    let factory = Counting { think_time: Duration::from_millis(40), ..Counting::new() };
     let mut order = order(nginx.address(), closed(2));
-    order.traffic = Traffic::Generated(Arc::new(maker));
+    order.traffic = Traffic::Generated(Arc::new(factory));
     let measured = Measured::new(&order);
     assert!((2..=2 * 300 / 40).contains(&measured.counts.completed), "{:?}", measured.counts);
     assert_eq!(measured.failures(), [""; 0]);
@@ -157,16 +157,16 @@ fn think_times_pace_a_connection_and_are_not_latency() {
 #[test]
 fn a_batch_of_requests_is_sent_together() {
     let nginx = Nginx::start().unwrap();
-    let maker = Counting { batch: 8, ..Counting::new() };
+    let factory = Counting { batch: 8, ..Counting::new() };
     for level in [closed(2), open(500.0, 2)] {
         let mut order = order(nginx.address(), level);
         order.depth = 8;
         order.requests_max = Some(240);
         order.duration = Duration::from_secs(60);
-        order.traffic = Traffic::Generated(Arc::new(maker.clone()));
+        order.traffic = Traffic::Generated(Arc::new(factory.clone()));
         let measured = Measured::new(&order);
         assert_eq!(measured.failures(), [""; 0]);
         assert_eq!((measured.counts.intended, measured.counts.completed), (240, 240));
     }
-    assert_eq!(maker.made(), 60);
+    assert_eq!(factory.made(), 60);
 }

@@ -100,10 +100,10 @@ fn answers_ten(batch: &Batch<'_>) -> Vec<u8> {
 fn made_posts_that_a_server_going_away_did_not_look_at_are_sent_again_as_they_were() {
     let server = Refuser::start(answers_ten);
     for level in [closed(2), open(2000.0, 2)] {
-        let maker = Numbered::default();
+        let factory = Numbered::default();
         server.seen.lock().unwrap().clear();
         let mut order = posts(&server, level, 200);
-        order.traffic = Traffic::Generated(Arc::new(maker.clone()));
+        order.traffic = Traffic::Generated(Arc::new(factory.clone()));
         all_answered(&order);
         let mut times = BTreeMap::new();
         for body in server.seen.lock().unwrap().iter() {

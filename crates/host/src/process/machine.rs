@@ -20,7 +20,7 @@ pub struct CpuTimes(ProcessTable);
 
 /// A process that ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
+pub struct ProcessCpuUse {
     pub pid: u32,
     /// As the kernel keeps it.
     pub name: String,
@@ -40,15 +40,15 @@ impl CpuTimes {
     }
 
     /// The processes that ran since an earlier read, the busiest first. All CPU time of one that began since then counts.
-    pub fn since(&self, earlier: &Self) -> Vec<Ran> {
+    pub fn since(&self, earlier: &Self) -> Vec<ProcessCpuUse> {
         let ran = self.0.processes.values().map(|now| {
             let before = earlier.0.processes.get(&now.pid);
             let before = before.filter(|before| before.started_ticks == now.started_ticks);
             let before = before.map_or(0, |before| before.cpu_ticks);
             let cpu_ms = ticks_ms(now.cpu_ticks.saturating_sub(before));
-            Ran { pid: now.pid, name: now.name.clone(), cpu_ms }
+            ProcessCpuUse { pid: now.pid, name: now.name.clone(), cpu_ms }
         });
-        let mut ran: Vec<Ran> = ran.filter(|process| process.cpu_ms > 0).collect();
+        let mut ran: Vec<ProcessCpuUse> = ran.filter(|process| process.cpu_ms > 0).collect();
         ran.sort_by_key(|process| (Reverse(process.cpu_ms), process.pid));
         ran
     }

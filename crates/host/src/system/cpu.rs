@@ -34,7 +34,7 @@ pub(crate) fn stat_file(root: &Path, round: &Round) -> SharedFile {
     SharedFile::new(root.join("proc/stat"), round)
 }
 
-/// The name that the processor's maker gave it, from `/proc/cpuinfo`; `None` where the kernel does not report it, as on
+/// The name that the processor's manufacturer gave it, from `/proc/cpuinfo`; `None` where the kernel does not report it, as on
 /// most ARM machines.
 pub fn cpu_model(root: &Path) -> Option<String> {
     let text = fs::read_to_string(root.join("proc/cpuinfo")).ok()?;

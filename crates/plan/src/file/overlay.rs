@@ -27,7 +27,7 @@ const SENT: [&str; 3] = ["requests", "method", "body"];
 /// Lays the values of `over` over those of `base`. Tables are laid over each other, hosts and switches by their names; any
 /// other value takes the place of the one that was there.
 pub(super) fn lay_over<'a>(text: &str, base: &mut DeTable<'a>, over: &DeTable<'a>) -> Result<()> {
-    make_way(base, over);
+    remove_replaced_requests(base, over);
     for (key, value) in over.iter() {
         let name = key.get_ref().as_ref();
         match (base.get_mut(name).map(Spanned::get_mut), value.get_ref()) {
@@ -45,7 +45,7 @@ pub(super) fn lay_over<'a>(text: &str, base: &mut DeTable<'a>, over: &DeTable<'a
 }
 
 /// What a variant sends takes the place of what the file does, wherever either says so.
-fn make_way<'a>(base: &mut DeTable<'a>, over: &DeTable<'a>) {
+fn remove_replaced_requests<'a>(base: &mut DeTable<'a>, over: &DeTable<'a>) {
     if over.contains_key("request")
         && let Some(DeValue::Table(target)) = base.get_mut("target").map(Spanned::get_mut)
     {

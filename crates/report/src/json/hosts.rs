@@ -1,7 +1,7 @@
 //! The hosts that were sampled, and the tiers that requests pass.
 
 use plimsoll_analyze::{
-    ComponentLoad, Door, Findings, Resource, StepSummary, TierEdge, TierNode, Unread, WatchedHost,
+    ComponentLoad, Endpoint, Findings, Resource, StepSummary, TierEdge, TierNode, Unread, WatchedHost,
     watched_hosts,
 };
 use plimsoll_plan::PlanHost;
@@ -59,9 +59,9 @@ document! {
         /// The process and its children, as far as they are known.
         pids: Vec<u32> = tier.pids.clone(),
         /// The port that it listens on; null where that is a unix socket.
-        port: Option<u16> = match &tier.door { Door::Port(port) => Some(*port), Door::Unix(_) => None },
+        port: Option<u16> = match &tier.endpoint { Endpoint::Port(port) => Some(*port), Endpoint::Unix(_) => None },
         /// The path of the unix socket that it listens on; null where that is a port.
-        unix_socket: Option<String> = match &tier.door { Door::Port(_) => None, Door::Unix(path) => Some(path.clone()) },
+        unix_socket: Option<String> = match &tier.endpoint { Endpoint::Port(_) => None, Endpoint::Unix(path) => Some(path.clone()) },
         /// How many connections away from the generator it is, from 1.
         depth: u32 = tier.depth,
         /// What it is connected to.

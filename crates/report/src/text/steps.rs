@@ -64,7 +64,7 @@ fn remarks(plan: &Plan, step: &StepSummary) -> Vec<String> {
         notes.push(counted(rest as u64, "more kind"));
     }
     // The self-check below the table is that of the decisive step; a lower bound in another step needs its own reason.
-    notes.extend(step.generator.reasons.first().map(words::brief));
+    notes.extend(step.generator.reasons.first().map(words::short_reason));
     notes
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_analyze::{Door, TierNode, Topology};
+use plimsoll_analyze::{Endpoint, TierNode, Topology};
 use plimsoll_plan::PlanHost;
 use plimsoll_units::escape_control;
 
@@ -37,9 +37,9 @@ fn level_text(level: &[&TierNode], with_hosts: bool) -> String {
 fn name(tier: &TierNode) -> String {
     let host = || if tier.host.contains(':') { format!("[{}]", tier.host) } else { tier.host.clone() };
     let name = tier.process.clone().unwrap_or_else(host);
-    match &tier.door {
-        Door::Port(port) => format!("{name}:{port}"),
-        Door::Unix(path) => format!("{name} (unix:{path})"),
+    match &tier.endpoint {
+        Endpoint::Port(port) => format!("{name}:{port}"),
+        Endpoint::Unix(path) => format!("{name} (unix:{path})"),
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
             host: host.to_owned(),
             process,
             pids: Vec::new(),
-            door: Door::Port(port),
+            endpoint: Endpoint::Port(port),
             depth,
             downstream: Vec::new(),
         }
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_unix_socket_is_shown_with_its_path() {
         let mut app = tier(2, "local", Some("gunicorn"), 0);
-        app.door = Door::Unix("/run/x.sock".to_owned());
+        app.endpoint = Endpoint::Unix("/run/x.sock".to_owned());
         let drawing = drawing(&Topology { tiers: vec![tier(1, "local", Some("nginx"), 80), app] });
         assert_eq!(drawing, "Tiers: generator → nginx:80 → gunicorn (unix:/run/x.sock)\n");
     }

@@ -7,9 +7,9 @@ use plimsoll_units::{count_text, duration_text, grouped, share_text, significant
 pub(super) const UNDER_WAY: &str = "requests under way by Little's law, against connections";
 
 /// A reason in a few words, for a column of notes.
-pub(crate) fn brief(reason: &GeneratorReason) -> String {
-    let (brief, ..) = words(reason);
-    brief
+pub(crate) fn short_reason(reason: &GeneratorReason) -> String {
+    let (short, ..) = words(reason);
+    short
 }
 
 /// A reason in words, to follow a colon.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Door, Resource, ResourceKind, TierEdge, TierNode, Topology};
+use plimsoll_analyze::{Endpoint, Resource, ResourceKind, TierEdge, TierNode, Topology};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Reading, RunCommand};
 use plimsoll_report::{json, text};
@@ -47,7 +47,7 @@ fn tier(depth: u32, host: &str, process: Option<(u32, &str)>, port: u16, edges: 
         host: host.to_owned(),
         process: process.map(|(_, name)| name.to_owned()),
         pids: process.map(|(pid, _)| pid).into_iter().collect(),
-        door: Door::Port(port),
+        endpoint: Endpoint::Port(port),
         depth,
         downstream: edges
             .iter()

@@ -3,21 +3,21 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Feed, Order, Share, Start};
+use crate::{Order, RowSource, Share, Start};
 
 const CSV: &[u8] = b"id,full name\n1,Ada\n2,Grace Hopper\n";
 
-fn feed() -> Feed {
-    Feed { feeder: Arc::new(Feeder::from_csv(CSV).unwrap()), order: Order::Sequential }
+fn row_source() -> RowSource {
+    RowSource { feeder: Arc::new(Feeder::from_csv(CSV).unwrap()), order: Order::Sequential }
 }
 
 fn parse(text: &[u8]) -> Result<Template, TemplateError> {
     let env = |name: &str| (name == "HOST").then(|| "h${uuid}".to_owned());
-    Template::parse(text, &TemplateScope { feeder: Some(&feed().feeder), env: &env })
+    Template::parse(text, &TemplateScope { feeder: Some(&row_source().feeder), env: &env })
 }
 
 fn values() -> Values {
-    let mut values = Values::new(1, Share { worker: 0, workers: 1 }, Start::default(), Some(feed()));
+    let mut values = Values::new(1, Share { worker: 0, workers: 1 }, Start::default(), Some(row_source()));
     values.next_request(1_700_000_000_123);
     values
 }

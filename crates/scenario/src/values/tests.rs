@@ -6,9 +6,9 @@ fn share(worker: u32, workers: u32) -> Share {
     Share { worker, workers }
 }
 
-fn feed(order: Order) -> Option<Feed> {
+fn row_source(order: Order) -> Option<RowSource> {
     let feeder = Arc::new(Feeder::from_csv(b"a,b\n0,zero\n1,one\n2,two\n3,three\n4,four\n").unwrap());
-    Some(Feed { feeder, order })
+    Some(RowSource { feeder, order })
 }
 
 fn first_cell(values: &mut Values) -> u8 {
@@ -44,7 +44,9 @@ fn a_request_has_one_number_and_one_without_the_counter_takes_none() {
 fn a_round_over_all_workers_uses_each_row_once_and_the_next_begins_again() {
     for workers in [1, 2, 3, 5, 7] {
         let mut each: Vec<_> = (0..workers)
-            .map(|worker| Values::new(1, share(worker, workers), Start::default(), feed(Order::Sequential)))
+            .map(|worker| {
+                Values::new(1, share(worker, workers), Start::default(), row_source(Order::Sequential))
+            })
             .collect();
         let taken: Vec<u8> = (0..10).map(|n| first_cell(&mut each[n % workers as usize])).collect();
         assert_eq!(taken, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4], "{workers} workers");
@@ -55,7 +57,7 @@ fn a_round_over_all_workers_uses_each_row_once_and_the_next_begins_again() {
 fn all_fields_of_a_request_come_from_one_row_in_either_order() {
     let names = ["zero", "one", "two", "three", "four"];
     for order in [Order::Sequential, Order::Random] {
-        let mut values = Values::new(7, share(0, 1), Start::default(), feed(order));
+        let mut values = Values::new(7, share(0, 1), Start::default(), row_source(order));
         for _ in 0..50 {
             let row = first_cell(&mut values);
             assert_eq!(values.cell(1), names[usize::from(row)].as_bytes());
@@ -65,7 +67,7 @@ fn all_fields_of_a_request_come_from_one_row_in_either_order() {
 
 #[test]
 fn random_rows_reach_every_row_and_do_not_repeat_the_file() {
-    let mut values = Values::new(7, share(0, 1), Start::default(), feed(Order::Random));
+    let mut values = Values::new(7, share(0, 1), Start::default(), row_source(Order::Random));
     let taken: Vec<u8> = (0..100).map(|_| first_cell(&mut values)).collect();
     assert_eq!(taken.iter().collect::<BTreeSet<_>>().len(), 5);
     assert!((0..100).any(|n| usize::from(taken[n]) != n % 5));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_http::Part;
-use plimsoll_scenario::{Feed, Feeder, Order, Share, Start, Template, TemplateScope, Values};
+use plimsoll_scenario::{Feeder, Order, RowSource, Share, Start, Template, TemplateScope, Values};
 
 const CSV: &[u8] = b"id,full name\n1,Ada\n2,Grace Hopper\n3,\"two\nlines\"\n";
 const REQUESTS: u64 = 4;
@@ -43,8 +43,8 @@ fn check_rendering(template: &Template, feeder: &Arc<Feeder>) {
 }
 
 fn render(template: &Template, feeder: &Arc<Feeder>) -> Vec<Vec<u8>> {
-    let feed = Feed { feeder: Arc::clone(feeder), order: Order::Sequential };
-    let mut values = Values::new(7, Share { worker: 1, workers: 2 }, Start::default(), Some(feed));
+    let row_source = RowSource { feeder: Arc::clone(feeder), order: Order::Sequential };
+    let mut values = Values::new(7, Share { worker: 1, workers: 2 }, Start::default(), Some(row_source));
     let instants = (0..REQUESTS).map(|n| n * (u64::MAX / REQUESTS));
     instants
         .map(|unix_ms| {

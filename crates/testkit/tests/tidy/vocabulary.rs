@@ -13,7 +13,11 @@ const RETIRED: &[(&str, &str)] = &[
     ("foretell", "predict"),
     ("foretells", "predicts"),
     ("foretold", "predicted"),
+    ("give up the rest", "fail what is unfinished"),
+    ("gone home", "returned, put back"),
     ("looked at", "sampled, observed, read"),
+    ("make way", "remove, replace"),
+    ("maker", "factory, manufacturer"),
     ("mates", "peers"),
     ("mend", "fix"),
     ("mended", "fixed"),
@@ -25,6 +29,7 @@ const RETIRED: &[(&str, &str)] = &[
     ("somebody", "the caller, the user, a process"),
     ("told", "reported, said, shown"),
     ("wanted", "expected, required, limit"),
+    ("weigh", "apply, judge"),
     ("whoever", "the caller, the user"),
 ];
 

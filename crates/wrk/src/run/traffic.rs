@@ -40,7 +40,7 @@ impl Threads {
         self.0.lock().iter().flatten().any(holds)
     }
 
-    /// Every thread; none if one has not come home.
+    /// Every thread; none if a worker still has one.
     fn take_all(&self) -> Option<Vec<ThreadState>> {
         let mut places = self.0.lock();
         std::mem::take(&mut *places).into_iter().collect()
@@ -88,7 +88,9 @@ impl Requests {
         let threads = Arc::new(Threads(Mutex::new(states.into_iter().map(Some).collect())));
         let traffic = match fixed {
             Some(request) => Traffic::Fixed(request),
-            None => Traffic::Generated(Arc::new(Maker { threads: Arc::clone(&threads), batch })),
+            None => {
+                Traffic::Generated(Arc::new(ScriptSourceFactory { threads: Arc::clone(&threads), batch }))
+            }
         };
         Ok(Self { traffic, script: Some(script), threads, batch, addresses, pauses })
     }
@@ -149,24 +151,24 @@ fn method(text: &[u8]) -> &str {
 }
 
 /// Gives each worker its thread of the script.
-struct Maker {
+struct ScriptSourceFactory {
     threads: Arc<Threads>,
     batch: u16,
 }
 
-impl SourceFactory for Maker {
+impl SourceFactory for ScriptSourceFactory {
     fn create(&self, shard: Shard) -> io::Result<Box<dyn RequestSource>> {
         let thread = self.threads.take(shard.index).ok_or(io::ErrorKind::NotFound)?;
-        let home = Arc::clone(&self.threads);
-        Ok(Box::new(ThreadSource { thread: Some(thread), home, index: shard.index, batch: self.batch }))
+        let threads = Arc::clone(&self.threads);
+        Ok(Box::new(ThreadSource { thread: Some(thread), threads, index: shard.index, batch: self.batch }))
     }
 }
 
-/// A thread of the script with its worker. It goes home when it is dropped, however the worker ended.
+/// A thread of the script with its worker. It is put back when this is dropped, however the worker ended.
 struct ThreadSource {
     /// There until the drop.
     thread: Option<ThreadState>,
-    home: Arc<Threads>,
+    threads: Arc<Threads>,
     index: u32,
     batch: u16,
 }
@@ -178,7 +180,7 @@ impl ThreadSource {
     ) -> Result<T, SourceFault> {
         match &mut self.thread {
             Some(thread) => hook(thread).map_err(|error| SourceFault(error.to_string())),
-            None => Err(SourceFault("the script's thread has gone home".to_owned())),
+            None => Err(SourceFault("the script's thread was put back before its worker ended".to_owned())),
         }
     }
 }
@@ -186,7 +188,7 @@ impl ThreadSource {
 impl Drop for ThreadSource {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take() {
-            self.home.put(self.index, thread);
+            self.threads.put(self.index, thread);
         }
     }
 }

@@ -6,15 +6,15 @@ use std::net::IpAddr;
 use plimsoll_record::metric::listener;
 use plimsoll_record::{Address, Source, Subject};
 
-use super::Door;
+use super::Endpoint;
 use crate::hosts::track::{Span, Track};
 use crate::hosts::tracks::Hosts;
 
 /// Where an address leads to.
-pub(super) fn door(address: Address<'_>) -> Door {
+pub(super) fn endpoint(address: Address<'_>) -> Endpoint {
     match address {
-        Address::Tcp(address) => Door::Port(address.port()),
-        Address::Unix(name) => Door::Unix(name.to_owned()),
+        Address::Tcp(address) => Endpoint::Port(address.port()),
+        Address::Unix(name) => Endpoint::Unix(name.to_owned()),
     }
 }
 
@@ -59,7 +59,7 @@ struct Peer<'a> {
 /// Everything that was seen, in order.
 #[derive(Debug, Default)]
 pub(super) struct Sockets<'a> {
-    doors: BTreeMap<(&'a str, Address<'a>), Listening<'a>>,
+    listening: BTreeMap<(&'a str, Address<'a>), Listening<'a>>,
     names: BTreeMap<Key<'a>, &'a str>,
     peers: BTreeMap<Key<'a>, BTreeMap<Address<'a>, Peer<'a>>>,
     /// For each process that listens, itself and those of its name that do not.
@@ -72,17 +72,17 @@ impl<'a> Sockets<'a> {
         for host in hosts.names() {
             hosts.of(host, Source::Waiting).for_each(|(subject, _)| seen.name(host, subject));
             hosts.of(host, Source::Process).for_each(|(subject, _)| seen.name(host, subject));
-            hosts.of(host, Source::Listener).for_each(|(subject, track)| seen.door(host, subject, track));
+            hosts.of(host, Source::Listener).for_each(|(subject, track)| seen.listener(host, subject, track));
             hosts.of(host, Source::Peers).for_each(|(subject, track)| seen.peers_of(host, subject, track));
         }
         seen.gather_families();
         seen
     }
 
-    fn door(&mut self, host: &'a str, subject: Subject<'a>, track: &'a Track<'a>) {
+    fn listener(&mut self, host: &'a str, subject: Subject<'a>, track: &'a Track<'a>) {
         let pid = track.last(listener::PID).map(|pid| pid as u32);
         if let Subject::Address(address) = subject {
-            self.doors.insert((host, address), Listening { pid, track });
+            self.listening.insert((host, address), Listening { pid, track });
         }
     }
 
@@ -108,8 +108,11 @@ impl<'a> Sockets<'a> {
     /// Of a server of several processes one is reported to listen. The others belong to the process of their name that
     /// listens and came before them, for children come after their parent; or else to any of their name.
     fn gather_families(&mut self) {
-        let listening: BTreeSet<Key<'a>> =
-            self.doors.iter().filter_map(|((host, _), door)| Some((*host, door.pid?))).collect();
+        let listening: BTreeSet<Key<'a>> = self
+            .listening
+            .iter()
+            .filter_map(|((host, _), listening)| Some((*host, listening.pid?)))
+            .collect();
         self.families = listening.iter().map(|key| (*key, BTreeSet::from([key.1]))).collect();
         for ((host, pid), name) in self.names.iter().filter(|(key, _)| !listening.contains(key)) {
             let alike = |key: &&Key<'a>| key.0 == *host && self.names.get(*key) == Some(name);
@@ -123,18 +126,18 @@ impl<'a> Sockets<'a> {
     /// What listens on a TCP port, on any host.
     pub(super) fn listeners(&self, port: u16) -> impl Iterator<Item = Listener<'a>> {
         let on_port = move |address: &Address<'_>| matches!(address, Address::Tcp(one) if one.port() == port);
-        let found = self.doors.iter().filter(move |((_, address), _)| on_port(address));
-        found.map(|((host, address), door)| Listener {
+        let found = self.listening.iter().filter(move |((_, address), _)| on_port(address));
+        found.map(|((host, address), listening)| Listener {
             host: (*host).to_owned(),
             address: *address,
-            pid: door.pid,
+            pid: listening.pid,
         })
     }
 
     /// What listens on a unix socket of a host.
     pub(super) fn unix_listener(&self, host: &str, address: Address<'a>) -> Option<Listener<'a>> {
-        let found = self.doors.iter().find(|(key, _)| key.0 == host && key.1 == address);
-        found.map(|(_, door)| Listener { host: host.to_owned(), address, pid: door.pid })
+        let found = self.listening.iter().find(|(key, _)| key.0 == host && key.1 == address);
+        found.map(|(_, listening)| Listener { host: host.to_owned(), address, pid: listening.pid })
     }
 
     /// What a process is called.
@@ -147,12 +150,17 @@ impl<'a> Sockets<'a> {
         self.families.get(&(host, pid)).into_iter().flatten().copied().collect()
     }
 
-    /// What is known of all doors of some processes, and of the one at this address.
-    pub(super) fn doors(&self, host: &str, pids: &[u32], at: Option<Address<'_>>) -> Vec<&'a Track<'a>> {
-        let ours = |(key, door): &(&(&str, Address<'_>), &Listening<'_>)| {
-            key.0 == host && (door.pid.is_some_and(|pid| pids.contains(&pid)) || Some(key.1) == at)
+    /// The tracks of all listeners of some processes, and of the one at this address.
+    pub(super) fn listener_tracks(
+        &self,
+        host: &str,
+        pids: &[u32],
+        at: Option<Address<'_>>,
+    ) -> Vec<&'a Track<'a>> {
+        let ours = |(key, listening): &(&(&str, Address<'_>), &Listening<'_>)| {
+            key.0 == host && (listening.pid.is_some_and(|pid| pids.contains(&pid)) || Some(key.1) == at)
         };
-        self.doors.iter().filter(ours).map(|(_, door)| door.track).collect()
+        self.listening.iter().filter(ours).map(|(_, listening)| listening.track).collect()
     }
 
     /// True if the host listed what any of these processes are connected to.

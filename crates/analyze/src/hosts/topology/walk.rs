@@ -8,8 +8,8 @@ use plimsoll_record::{Address, Run, Source};
 
 use super::flow::{Flow, Outflow, Tier, at_the_door};
 use super::places::Places;
-use super::sockets::{Listener, Sockets, door};
-use super::{Door, TierNode};
+use super::sockets::{Listener, Sockets, endpoint};
+use super::{Endpoint, TierNode};
 use crate::hosts::tracks::StepSamples;
 
 /// The most tiers that are followed: a process that is connected to half the world is not worth more.
@@ -19,7 +19,7 @@ const MAX_TIERS: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
     Process { host: String, pid: u32 },
-    Address { host: String, door: Door },
+    Address { host: String, endpoint: Endpoint },
 }
 
 /// The processes that the requests of a run passed, and the connections between them in each step.
@@ -79,8 +79,12 @@ impl<'a> Walk<'a> {
             Some(Listener { host, pid: Some(pid), .. }) => {
                 Identity::Process { host: host.clone(), pid: *pid }
             }
-            Some(Listener { host, .. }) => Identity::Address { host: host.clone(), door: door(address) },
-            None => Identity::Address { host: self.places.host_name(from, address), door: door(address) },
+            Some(Listener { host, .. }) => {
+                Identity::Address { host: host.clone(), endpoint: endpoint(address) }
+            }
+            None => {
+                Identity::Address { host: self.places.host_name(from, address), endpoint: endpoint(address) }
+            }
         };
         if let Some(index) = self.known.get(&identity) {
             return Some(*index);
@@ -106,8 +110,8 @@ impl<'a> Walk<'a> {
             }
             Identity::Address { host, .. } => (host, None, Vec::new()),
         };
-        let (host, door) = (host.clone(), door(address));
-        let tracks = self.sockets.doors(&host, &pids, listener.map(|listener| listener.address));
+        let (host, endpoint) = (host.clone(), endpoint(address));
+        let tracks = self.sockets.listener_tracks(&host, &pids, listener.map(|listener| listener.address));
         let gauge = |name| at_the_door(self.samples, &tracks, name);
         let (unread, queue, established) =
             (gauge(listener::UNREAD), gauge(listener::QUEUE), gauge(listener::ESTABLISHED));
@@ -117,7 +121,7 @@ impl<'a> Walk<'a> {
         // and that is not listed has opened none.
         let out_known = listed || !pids.is_empty() && unread.iter().any(Option::is_some) && readable();
         let outside = listener.is_none().then(|| self.places.name_of(address));
-        let node = TierNode { host, process, pids, door, depth, downstream: Vec::new() };
+        let node = TierNode { host, process, pids, endpoint, depth, downstream: Vec::new() };
         Tier { node, outside, unread, queue, established, out: Vec::new(), out_known }
     }
 }

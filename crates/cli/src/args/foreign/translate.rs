@@ -39,7 +39,7 @@ pub(crate) fn translate(root: &Command, mut line: Vec<String>) -> Result<Transla
     let connections = connections(&args);
     let args = args.into_iter().peekable();
     let translated = Translated { line, remarks: Vec::new() };
-    let mut reading = Reading { command, run, connections, args, translated, said: Vec::new() };
+    let mut reading = Reading { command, run, connections, args, translated, parsed: Vec::new() };
     reading.all()?;
     Ok(reading.translated)
 }
@@ -53,7 +53,7 @@ fn connections(args: &[String]) -> Option<u64> {
 }
 
 /// An option of Plimsoll's that the line holds.
-struct Said {
+struct ParsedFlag {
     id: String,
     typed: String,
     /// It was typed as ab's or hey's.
@@ -67,7 +67,7 @@ struct Reading<'a> {
     connections: Option<u64>,
     args: Peekable<IntoIter<String>>,
     translated: Translated,
-    said: Vec<Said>,
+    parsed: Vec<ParsedFlag>,
 }
 
 fn option<'a>(command: &'a Command, typed: &str) -> Option<&'a Arg> {
@@ -98,8 +98,8 @@ impl Reading<'_> {
 
     /// hey ignores -n where -z is given; here the first of both ends the load.
     fn check_number_with_time(&self) -> Result<(), UsageError> {
-        let number = self.said.iter().any(|said| said.id == "requests_count");
-        if number && self.said.iter().any(|said| said.typed == "-z") {
+        let number = self.parsed.iter().any(|flag| flag.id == "requests_count");
+        if number && self.parsed.iter().any(|flag| flag.typed == "-z") {
             return Err(refusal(
                 "with -z hey ignores -n: leave -n out, or write -d instead of -z to end at \
                  whichever comes first"
@@ -237,7 +237,7 @@ impl Reading<'_> {
         let id = native.get_id().to_string();
         let once = !matches!(native.get_action(), ArgAction::Append);
         if let Some(other) =
-            self.said.iter().find(|said| once && said.id == id && (said.borrowed || borrowed))
+            self.parsed.iter().find(|flag| once && flag.id == id && (flag.borrowed || borrowed))
         {
             let long = native.get_long().unwrap_or(&id);
             let other = &other.typed;
@@ -245,7 +245,7 @@ impl Reading<'_> {
                 "{other} and {typed} both stand for --{long}: leave one of them out"
             )));
         }
-        self.said.push(Said { id, typed: typed.to_owned(), borrowed });
+        self.parsed.push(ParsedFlag { id, typed: typed.to_owned(), borrowed });
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! What the runs of a lab file say together: the sections after the table, their JSON and their figures.
 
 use plimsoll_experiment::{
-    AblationRuns, Comparisons, Conclusions, LabRuns, MachineNeed, MadeRun, Side, TierScalings,
+    AblationRuns, Comparisons, CompletedRun, Conclusions, LabRuns, MachineNeed, Side, TierScalings,
 };
 use plimsoll_report::json::{
     ComparedDocument, ComparisonDocument, LabRunDocument, PlanDocument, ProfileDocument, RunRowsDocument,
@@ -37,20 +37,20 @@ impl Sections {
     pub(super) fn new(
         name: &str,
         stem: String,
-        LabRuns { outcomes, made }: &LabRuns<'_>,
+        LabRuns { outcomes, completed }: &LabRuns<'_>,
         conclusions: &Conclusions<'_>,
     ) -> Self {
         let runs = outcomes.iter().map(case_document).collect();
         let document = LabRunDocument::new(runs);
         let mut sections = Self { stem, document, texts: Vec::new(), figures: Vec::new() };
         sections.rows(name, conclusions);
-        let profiled: Vec<Profiled> = made.iter().map(profiled).collect();
-        let profile_of = |run: &MadeRun<'_>| {
-            let index = made.iter().position(|known| known.name == run.name)?;
+        let profiled: Vec<Profiled> = completed.iter().map(profiled).collect();
+        let profile_of = |run: &CompletedRun<'_>| {
+            let index = completed.iter().position(|known| known.name == run.name)?;
             profiled[index].as_ref()?.as_ref().ok()
         };
         conclusions.comparisons.iter().for_each(|one| sections.comparison(one, &profile_of));
-        sections.profiles(made, &profiled);
+        sections.profiles(completed, &profiled);
         if let Some(tiers) = &conclusions.tiers {
             sections.tiers(name, tiers);
         }
@@ -86,7 +86,7 @@ impl Sections {
     fn comparison<'p>(
         &mut self,
         comparisons: &Comparisons<'_>,
-        profile_of: &impl Fn(&MadeRun<'_>) -> Option<&'p ProfiledRun>,
+        profile_of: &impl Fn(&CompletedRun<'_>) -> Option<&'p ProfiledRun>,
     ) {
         let name = &comparisons.against;
         let heading = format!("Comparison with {name}");
@@ -116,7 +116,7 @@ impl Sections {
     }
 
     /// The functions with the most CPU time, and a flame graph. One run alone has its table in its report.
-    fn profiles(&mut self, runs: &[MadeRun<'_>], profiled: &[Profiled]) {
+    fn profiles(&mut self, runs: &[CompletedRun<'_>], profiled: &[Profiled]) {
         let mut texts = Vec::new();
         for (run, profiled) in runs.iter().zip(profiled) {
             match profiled {
@@ -152,7 +152,7 @@ impl Sections {
     }
 }
 
-fn profiled(run: &MadeRun<'_>) -> Profiled {
+fn profiled(run: &CompletedRun<'_>) -> Profiled {
     let asked = run.file.profile.as_ref();
     asked.map(|_| ProfiledRun::from_run(&run.recorded.run, &run.recorded.findings))
 }
@@ -175,8 +175,8 @@ fn row_figures(stem: &str, name: &str, rows: &plimsoll_analyze::RunRows) -> anyh
 /// A run compared with another, and their CPU times if both have a profile.
 fn comparison_text(
     comparison: &plimsoll_analyze::Comparison,
-    a: &MadeRun<'_>,
-    b: &MadeRun<'_>,
+    a: &CompletedRun<'_>,
+    b: &CompletedRun<'_>,
     profiles: Option<(&ProfiledRun, &ProfiledRun)>,
 ) -> String {
     let mut said = text::comparison(comparison, a.name, b.name);
