@@ -1,12 +1,23 @@
 //! What a line of evidence is of and where it was observed; and what the evidence excludes.
 
-use plimsoll_analyze::{At, Excluded, Observation, Place, ResourceId, ResourceKind, Verdict};
+use plimsoll_analyze::{
+    At, Excluded, Observation, Place, PlaceCount, Raise, ResourceId, ResourceKind, Verdict,
+};
 use plimsoll_units::{count_text, share_text, significant};
 
 use super::experiment;
 use super::generator::{UNDER_WAY, measured};
 use super::phrase::{each_of, is_of_packets, joined, places, resource_name, way};
 use crate::amount::{connections, if_known};
+
+const KNEE: &str = "knee in connections, against plateau × latency of the lowest step";
+
+const AT_ONCE: &str = "requests worked on at once: throughput × the time of a request that does not wait";
+
+const SERVED_WHILE_CLOSING: &str = "requests/s that were served, least and most over such steps";
+
+const SERVED_WHILE_REFUSING: &str =
+    "requests/s that were served, least and most over the steps with refusals";
 
 /// Where a step, a part of one or a row stands.
 pub(crate) fn at(at: &At) -> String {
@@ -22,14 +33,14 @@ pub(crate) fn at(at: &At) -> String {
     }
 }
 
-/// What was observed, here of the load and the generator.
+/// What was observed. One arm for each, so that the compiler asks for the words of a new one.
 pub(crate) fn observed(observed: &Observation) -> String {
     match observed {
         Observation::MeasuredTime => "time measured in s, against the minimum for hosts or a rate".to_owned(),
         Observation::Answered => "requests/s answered, against those offered".to_owned(),
         Observation::LastGain => "gain of the last step".to_owned(),
         Observation::Plateau => "plateau in requests/s".to_owned(),
-        Observation::Knee => "knee in connections, against plateau × latency of the lowest step".to_owned(),
+        Observation::Knee => KNEE.to_owned(),
         Observation::BusiestWorker => "CPU of the busiest worker of the generator".to_owned(),
         Observation::Failed(kind) => format!("requests failed: {}", kind.row().meaning),
         Observation::Status(status) => format!("responses of status {status}"),
@@ -37,51 +48,19 @@ pub(crate) fn observed(observed: &Observation) -> String {
         Observation::MeanLatency => "mean latency in s".to_owned(),
         Observation::TimeUnderLoad => "time under load in s".to_owned(),
         Observation::Generator(reason) => measured(reason),
-        Observation::Closed => "requests whose connection was closed before an answer".to_owned(),
-        Observation::ServedWhileClosing => {
-            "requests/s that were served, least and most over such steps".to_owned()
-        }
-        Observation::Refused => "answers of status 429 or 503".to_owned(),
-        Observation::ServedWhileRefusing => {
-            "requests/s that were served, least and most over the steps with refusals".to_owned()
-        }
-        Observation::Raised(raise) => {
-            format!("requests/s with {}, against the prediction", experiment::raise(raise))
-        }
-        _ => of_hosts(observed),
-    }
-}
-
-/// What the samples of hosts show of their resources.
-fn of_hosts(observed: &Observation) -> String {
-    match observed {
         Observation::Resource(resource) => resource_name(resource),
         Observation::Cpu { host } => format!("CPU of {host}"),
-        Observation::Thread(thread) if thread.detail.is_empty() => resource_name(thread),
-        Observation::Thread(ResourceId { host, detail, .. }) => format!("thread {detail} of {host}"),
-        Observation::ThreadWait(ResourceId { host, detail, .. }) => {
-            format!("time that thread {detail} of {host} was ready and had no CPU")
-        }
+        Observation::Thread(thread) => thread_name(thread),
+        Observation::ThreadWait(thread) => thread_wait(thread),
         Observation::Core(ResourceId { host, detail, .. }) => format!("{detail} of {host}"),
         Observation::CorePackets(core) => format!("time of {} spent on packets", core.detail),
         Observation::CpuOfOthers(place) => format!("CPU of {} used by {}", place.host_name(), part(place)),
-        Observation::TargetWait { host } => {
-            format!("time that the target's threads on {host} were ready and had no CPU")
-        }
+        Observation::TargetWait { host } => target_wait(host),
         Observation::Throttled(place) => format!("periods in which {place} was out of its quota"),
         Observation::Quota(place) => format!("CPU of {place} against its quota"),
-        Observation::Link(link) => {
-            let unit = if is_of_packets(link) { "packets/s" } else { "bits/s" };
-            format!("{unit} {} {}", way(link), link.place())
-        }
-        Observation::DiskBytes(disk) => {
-            let done = if disk.kind == ResourceKind::DiskRead { "read" } else { "written" };
-            format!("bytes/s {done} by {}", disk.place())
-        }
-        Observation::DiskWaits(place) => {
-            let whose = if place.is_part() { part(place) } else { "its processes" };
-            format!("threads of {whose} on {} waiting for a disk", place.host_name())
-        }
+        Observation::Link(link) => link_rate(link),
+        Observation::DiskBytes(disk) => disk_bytes(disk),
+        Observation::DiskWaits(place) => disk_waits(place),
         Observation::DeviceTime(disk) => format!("time of {}", disk.place()),
         Observation::DiskStall { host } => format!("time that tasks on {host} waited for a disk"),
         Observation::MemoryStall { host } => format!("time that tasks on {host} waited for memory"),
@@ -91,47 +70,87 @@ fn of_hosts(observed: &Observation) -> String {
         Observation::CoresOfProcess(place) => format!("cores used by {}, all threads together", on(place)),
         Observation::BusyThreads(place) => format!("threads of {} that share them", on(place)),
         Observation::LockWaits(place) => format!("threads of {} waiting for another", on(place)),
-        Observation::CoresNeeded(place) => {
-            format!("cores that {} used or was ready for, against requests served at once", on(place))
-        }
-        _ => of_queues(observed),
-    }
-}
-
-/// What connections, queues and tables show.
-fn of_queues(observed: &Observation) -> String {
-    match observed {
-        Observation::AtOnce => {
-            "requests worked on at once: throughput × the time of a request that does not wait".to_owned()
-        }
+        Observation::CoresNeeded(place) => cores_needed(place),
+        Observation::AtOnce => AT_ONCE.to_owned(),
         Observation::Unread(place) => format!("waiting requests that {place} has not read"),
         Observation::AtTheDoor(owners) => format!("waiting requests at the door of {}", places(owners)),
-        Observation::ConnectionsOut(owners) => {
-            format!("connections out of {} at the highest step, against that many at once", places(owners))
-        }
-        Observation::ConnectionsTo { tier, to } => {
-            format!("connections of {tier} to {to} at the highest step, against requests served at once")
-        }
+        Observation::ConnectionsOut(owners) => connections_out(owners),
+        Observation::ConnectionsTo { tier, to } => connections_to(tier, to),
         Observation::Descriptors(place) => format!("descriptors of {place}"),
         Observation::TurnedAway(place) => format!("connections/s that {} turned away", on(place)),
         Observation::OpenConnections(place) => format!("connections open at {place}"),
-        Observation::Overflown { host } => {
-            format!("connections/s that found an accept queue of {host} full, against those opened")
-        }
-        Observation::NotAccepted(place) => {
-            format!("connections to {place} that were not accepted, at the most")
-        }
-        Observation::Through { front, alone } => {
-            format!("requests/s through {front}, against those of {} alone", joined(alone))
-        }
+        Observation::Overflown { host } => overflown(host),
+        Observation::NotAccepted(place) => not_accepted(place),
+        Observation::Closed => "requests whose connection was closed before an answer".to_owned(),
+        Observation::ServedWhileClosing => SERVED_WHILE_CLOSING.to_owned(),
+        Observation::Refused => "answers of status 429 or 503".to_owned(),
+        Observation::ServedWhileRefusing => SERVED_WHILE_REFUSING.to_owned(),
+        Observation::Raised(raise) => raised(raise),
+        Observation::Through { front, alone } => through(front, alone),
         Observation::Together { alone } => format!("requests/s, against those of {} alone", joined(alone)),
         Observation::HeldAtOnce { tiers } => format!("requests held at once by {}", each_of(tiers)),
-        _ => UNDER_WAY.to_owned(),
+        Observation::UnderWay => UNDER_WAY.to_owned(),
     }
 }
 
+fn thread_name(thread: &ResourceId) -> String {
+    let ResourceId { host, detail, .. } = thread;
+    if detail.is_empty() { resource_name(thread) } else { format!("thread {detail} of {host}") }
+}
+
+fn thread_wait(ResourceId { host, detail, .. }: &ResourceId) -> String {
+    format!("time that thread {detail} of {host} was ready and had no CPU")
+}
+
+fn target_wait(host: &str) -> String {
+    format!("time that the target's threads on {host} were ready and had no CPU")
+}
+
+fn link_rate(link: &ResourceId) -> String {
+    let unit = if is_of_packets(link) { "packets/s" } else { "bits/s" };
+    format!("{unit} {} {}", way(link), link.place())
+}
+
+fn disk_bytes(disk: &ResourceId) -> String {
+    let done = if disk.kind == ResourceKind::DiskRead { "read" } else { "written" };
+    format!("bytes/s {done} by {}", disk.place())
+}
+
+fn disk_waits(place: &Place) -> String {
+    let whose = if place.is_part() { part(place) } else { "its processes" };
+    format!("threads of {whose} on {} waiting for a disk", place.host_name())
+}
+
+fn cores_needed(place: &Place) -> String {
+    format!("cores that {} used or was ready for, against requests served at once", on(place))
+}
+
+fn connections_out(owners: &[PlaceCount]) -> String {
+    format!("connections out of {} at the highest step, against that many at once", places(owners))
+}
+
+fn connections_to(tier: &Place, to: &Place) -> String {
+    format!("connections of {tier} to {to} at the highest step, against requests served at once")
+}
+
+fn overflown(host: &str) -> String {
+    format!("connections/s that found an accept queue of {host} full, against those opened")
+}
+
+fn not_accepted(place: &Place) -> String {
+    format!("connections to {place} that were not accepted, at the most")
+}
+
+fn raised(raise: &Raise) -> String {
+    format!("requests/s with {}, against the prediction", experiment::raise(raise))
+}
+
+fn through(front: &str, alone: &[String]) -> String {
+    format!("requests/s through {front}, against those of {} alone", joined(alone))
+}
+
 /// What of a host a place is.
-pub(super) fn part(place: &Place) -> &str {
+fn part(place: &Place) -> &str {
     place.of_host().map_or("", |part| part.name())
 }
 

@@ -1,7 +1,7 @@
 //! Parts of sentences: lists, counts, places, resources.
 
-use plimsoll_analyze::{Estimate, PlaceCount, ResourceId, ResourceKind, ResourceUse, Usl, Verdict};
-use plimsoll_units::{count_text, grouped, share_text, significant};
+use plimsoll_analyze::{Estimate, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Usl, Verdict};
+use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
 use crate::amount::{bits, if_known};
 
@@ -36,6 +36,11 @@ pub(super) fn whole(count: f64) -> String {
 
 pub(super) fn cores(cores: f64) -> String {
     if cores == 1.0 { "1 core".to_owned() } else { format!("{} cores", significant(cores)) }
+}
+
+/// What a request costs of a processor: ` (81 µs a request)`; empty where it is not known.
+pub(super) fn cpu_cost(used: &Used) -> String {
+    if_known(used.per_request, |cost| format!(" ({} a request)", duration_text(cost * 1e9)))
 }
 
 /// What of a host a verdict is about; the host itself where it is about all of it.

@@ -1,79 +1,102 @@
-//! What was found in a row of a table, in a paragraph.
+//! What was found in a row of a table, a paragraph each.
 
-use plimsoll_analyze::{Claim, LawBreach, LoadEffect, ResourceUse, Verdict};
+use plimsoll_analyze::{LawBreach, LoadEffect, ResourceUse, Verdict};
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
 use super::phrase::{each_of, joined, resource_name};
 
-/// The paragraph of a claim about a row of a table.
-pub(super) fn table_claim(verdict: &Verdict, claim: &Claim) -> String {
-    let place = verdict.host();
-    match claim {
-        Claim::Unlawful(breach, per_sec) => unlawful(breach, *per_sec),
-        Claim::Front { per_sec, behind, together_per_sec } => format!(
-            "{place} is the limit, near {} requests/s: {} alone carry {} together, and through it only {} of that. Which of \
-             its resources it is, the table does not say.",
-            count_text(*per_sec),
-            joined(behind),
-            count_text(*together_per_sec),
-            share_text(per_sec / together_per_sec)
-        ),
-        Claim::AllOfAlone { tiers } => {
-            let names = joined(tiers);
-            format!(
-                "{names} are the limit: {names} carry through it what they carry alone. Which resource of them is full, the table does not say."
-            )
-        }
-        Claim::HeldPool { tiers, workers, like_alone } => held_pool(tiers, *workers, *like_alone),
-        Claim::HeldQueue { least_sec, per_hold } => format!(
-            "a fixed number of workers is the limit: less throughput the longer a request is held, {} and 1/{} of that time between              two answers. Held n times a request, these are n × {} workers.",
-            duration_text(least_sec * 1e9),
-            significant(*per_hold),
-            significant(*per_hold)
-        ),
-        Claim::TierFull { used, per_sec } => format!(
-            "{} is the limit: {} of it was used at {} requests/s.",
-            resource_name(&used.resource),
-            share_text(used.share),
-            count_text(*per_sec)
-        ),
-        Claim::FollowsPool { size, exponent } => format!(
-            "the pool of {} workers in {place} is the limit: throughput follows its size (exponent {exponent:.2}).",
-            significant(*size)
-        ),
-        Claim::RowFails { part } => {
-            format!(
-                "not known: {} of its requests failed, so that its throughput is not what the target holds.",
-                share_text(*part)
-            )
-        }
-        Claim::FewerGaveAsMuch { exponent } => format!(
-            "nothing yet: fewer machines gave as much under the same load, and their throughput still grew with it (exponent              {exponent:.2})."
-        ),
-        Claim::MoreLoadGaveMore { per_sec } => {
-            format!("nothing yet: with more load the same machines gave {} requests/s.", count_text(*per_sec))
-        }
-        Claim::MoreLoadNotTried { fullest } => format!(
-            "not known to be reached: {} was the fullest with {}, and more load was not tried.",
-            resource_name(&fullest.resource),
-            share_text(fullest.share)
-        ),
-        Claim::StillGrows { exponent } => format!(
-            "nothing yet: throughput still grew with the load (exponent {exponent:.2}), and more was not tried."
-        ),
-        Claim::FollowsCores { exponent } => format!(
-            "the CPU: throughput follows the number of cores (exponent {exponent:.2}). How busy they are, the table does not say."
-        ),
-        Claim::FollowsInstances { tier, exponent } => format!(
-            "throughput follows the number of {tier} (exponent {exponent:.2}), so that each of them is at its end. Which of its \
-             resources is full, the table does not say."
-        ),
-        Claim::NotInTable { fullest, load } => not_in_table(fullest.as_ref(), *load),
-        _ => String::new(),
-    }
+pub(super) fn front(verdict: &Verdict, per_sec: f64, behind: &[String], together_per_sec: f64) -> String {
+    format!(
+        "{} is the limit, near {} requests/s: {} alone carry {} together, and through it only {} of that. Which of \
+         its resources it is, the table does not say.",
+        verdict.host(),
+        count_text(per_sec),
+        joined(behind),
+        count_text(together_per_sec),
+        share_text(per_sec / together_per_sec)
+    )
 }
 
-fn unlawful(breach: &LawBreach, per_sec: f64) -> String {
+pub(super) fn all_of_alone(tiers: &[String]) -> String {
+    let names = joined(tiers);
+    format!(
+        "{names} are the limit: {names} carry through it what they carry alone. Which resource of them is full, the \
+         table does not say."
+    )
+}
+
+pub(super) fn held_queue(least_sec: f64, per_hold: f64) -> String {
+    let (least, workers) = (duration_text(least_sec * 1e9), significant(per_hold));
+    format!(
+        "a fixed number of workers is the limit: the time between two answers is {least} and 1/{workers} of the time that a \
+         request is held. A request that is held n times has n × {workers} workers."
+    )
+}
+
+pub(super) fn tier_full(used: &ResourceUse, per_sec: f64) -> String {
+    format!(
+        "{} is the limit: {} of it was used at {} requests/s.",
+        resource_name(&used.resource),
+        share_text(used.share),
+        count_text(per_sec)
+    )
+}
+
+pub(super) fn follows_pool(verdict: &Verdict, size: f64, exponent: f64) -> String {
+    format!(
+        "the pool of {} workers in {} is the limit: throughput follows its size (exponent {exponent:.2}).",
+        significant(size),
+        verdict.host()
+    )
+}
+
+pub(super) fn row_fails(part: f64) -> String {
+    format!(
+        "not known: {} of its requests failed, so that its throughput is not what the target holds.",
+        share_text(part)
+    )
+}
+
+pub(super) fn fewer_gave_as_much(exponent: f64) -> String {
+    format!(
+        "nothing yet: fewer machines gave as much under the same load, and their throughput still grew with it (exponent \
+         {exponent:.2})."
+    )
+}
+
+pub(super) fn more_load_gave_more(per_sec: f64) -> String {
+    format!("nothing yet: with more load the same machines gave {} requests/s.", count_text(per_sec))
+}
+
+pub(super) fn more_load_not_tried(fullest: &ResourceUse) -> String {
+    format!(
+        "not known to be reached: {} was the fullest with {}, and more load was not tried.",
+        resource_name(&fullest.resource),
+        share_text(fullest.share)
+    )
+}
+
+pub(super) fn still_grows(exponent: f64) -> String {
+    format!(
+        "nothing yet: throughput still grew with the load (exponent {exponent:.2}), and more was not tried."
+    )
+}
+
+pub(super) fn follows_cores(exponent: f64) -> String {
+    format!(
+        "the CPU: throughput follows the number of cores (exponent {exponent:.2}). How busy they are, the table does \
+         not say."
+    )
+}
+
+pub(super) fn follows_instances(tier: &str, exponent: f64) -> String {
+    format!(
+        "throughput follows the number of {tier} (exponent {exponent:.2}), so that each of them is at its end. Which of its \
+         resources is full, the table does not say."
+    )
+}
+
+pub(super) fn unlawful(breach: &LawBreach, per_sec: f64) -> String {
     format!(
         "this row breaks Little's law and is not used: {} requests/s × the response time are {} under way, against {} \
          connections; {}.",
@@ -95,7 +118,7 @@ pub(crate) fn breach_meaning(breach: &LawBreach) -> &'static str {
     }
 }
 
-fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> String {
+pub(super) fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> String {
     let why = match like_alone {
         true => format!("{} carry through it what they carry alone", joined(tiers)),
         false => "nothing else is used up".to_owned(),
@@ -109,7 +132,7 @@ fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> String {
     )
 }
 
-fn not_in_table(fullest: Option<&ResourceUse>, load: LoadEffect) -> String {
+pub(super) fn not_in_table(fullest: Option<&ResourceUse>, load: LoadEffect) -> String {
     let grown = match load {
         LoadEffect::Level => "throughput no longer grows with the load, and ",
         LoadEffect::LessGaveMore { per_sec } => {

@@ -1,0 +1,78 @@
+//! Advice about pools, connections and policies.
+
+use plimsoll_analyze::{Place, PlaceCount};
+use plimsoll_units::{count_text, significant};
+
+use crate::words::phrase::{places, whole};
+
+/// What holds throughput down without being busy, and is neither a pool nor a lock.
+pub(super) fn held_back(per_sec: f64) -> String {
+    format!(
+        "if nothing there is set to that, look for a rate limit that delays requests, or a link that is shaped on the way: \
+         either holds throughput at {} requests/s whatever the load",
+        count_text(per_sec)
+    )
+}
+
+pub(super) fn larger_pool(owners: &[PlaceCount], size: f64) -> String {
+    format!(
+        "raise the pool in {} from about {} to {} (threads, workers, connections to what it uses) and repeat the load: \
+         throughput should grow by half, or up to the next limit",
+        places(owners),
+        whole(size),
+        whole(1.5 * size)
+    )
+}
+
+pub(super) fn no_delay(owners: &[PlaceCount]) -> String {
+    format!(
+        "set TCP_NODELAY in {}, or let it send head and body of an answer at once, and repeat the load: each answer should \
+         come 40 ms earlier",
+        places(owners)
+    )
+}
+
+pub(super) fn watch_dependency(place: &Place, at_once: f64) -> String {
+    format!(
+        "watch {place} too (--probe), or measure it alone: it serves about {} requests at once now",
+        significant(at_once)
+    )
+}
+
+pub(super) fn more_descriptors(host: &str, name: &str) -> String {
+    format!("raise the descriptor limit of {name} on {host} (ulimit -n, LimitNOFILE) and repeat the load")
+}
+
+pub(super) fn more_connections(host: &str, name: &str) -> String {
+    format!("let {name} on {host} have half as many connections again and repeat the load")
+}
+
+pub(super) fn longer_backlog(host: &str) -> String {
+    format!(
+        "raise the backlog of the listener on {host} (listen(), net.core.somaxconn) and let connections be kept alive, \
+         and repeat the load"
+    )
+}
+
+pub(super) fn accept_more(place: &Place, connections: f64) -> String {
+    format!(
+        "raise the connections that {place} may have from {} to {} (maxconn, max-connections) and repeat the load: \
+         throughput should grow by half, or up to the next limit",
+        count_text(connections.round()),
+        count_text((1.5 * connections).round())
+    )
+}
+
+pub(super) fn allow_more(place: &Place) -> String {
+    format!(
+        "raise the connections that {place} may have (worker_connections, maxconn, a limit for each client), and repeat \
+         the load"
+    )
+}
+
+pub(super) fn raise_policy(place: &Place) -> String {
+    format!(
+        "look for a rate limit, a limit of connections or a bounded queue in {place} (limit_req, limit_conn, maxconn); \
+         raise it by half and repeat the load: what is served should grow by half"
+    )
+}

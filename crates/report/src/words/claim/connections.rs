@@ -1,0 +1,80 @@
+//! Claims about connections and refusals, a clause each.
+
+use plimsoll_analyze::{At, Verdict};
+use plimsoll_units::{count_text, share_text, significant};
+
+use crate::words::evidence::at;
+use crate::words::phrase::part_name;
+
+pub(super) fn descriptors(verdict: &Verdict, open: f64, limit: f64, step: &At) -> String {
+    format!(
+        "the descriptors of {} on {} are the limit: {} of the {} it may have were open at {}",
+        part_name(verdict),
+        verdict.host(),
+        count_text(open),
+        count_text(limit),
+        at(step)
+    )
+}
+
+pub(super) fn turned_away(verdict: &Verdict, per_sec: f64, step: &At) -> String {
+    format!(
+        "the connections that {} on {} allows are the limit: it turned away {} a second at {}",
+        part_name(verdict),
+        verdict.host(),
+        significant(per_sec),
+        at(step)
+    )
+}
+
+pub(super) fn full(verdict: &Verdict, open: f64, most: f64) -> String {
+    format!(
+        "the connections that {} on {} allows are the limit: {} of {} were open",
+        part_name(verdict),
+        verdict.host(),
+        count_text(open),
+        count_text(most)
+    )
+}
+
+pub(super) fn accept_queue(verdict: &Verdict, per_sec: f64, step: &At) -> String {
+    format!(
+        "the accept queue of {} is the limit: {} connections a second found it full at {}",
+        verdict.place,
+        significant(per_sec),
+        at(step)
+    )
+}
+
+pub(super) fn accepted(verdict: &Verdict, connections: f64, threads: f64) -> String {
+    format!(
+        "the connections that {} accepts are the limit: it serves {} at a time with {} threads, and accepts no more",
+        verdict.place,
+        count_text(connections.round()),
+        count_text(threads)
+    )
+}
+
+/// At one step this part was closed; they are from another on.
+pub(super) fn closed(verdict: &Verdict, part: f64, per_sec: f64, (step, from): (&At, &At)) -> String {
+    format!(
+        "the connections that {} allows are the limit: {} of the requests at {} found theirs closed, and about {} \
+         requests/s were served all the same, at any load beyond {}",
+        verdict.place,
+        share_text(part),
+        at(step),
+        count_text(per_sec),
+        at(from)
+    )
+}
+
+pub(super) fn refused(verdict: &Verdict, per_sec: f64, part: f64, step: &At) -> String {
+    format!(
+        "{} refuses what is more than about {} requests/s: {} of the answers at {} were of status 429 or 503, and \
+         what was served did not grow with the load",
+        verdict.place,
+        count_text(per_sec),
+        share_text(part),
+        at(step)
+    )
+}

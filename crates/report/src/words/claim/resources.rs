@@ -1,0 +1,154 @@
+//! Claims about locks, memory, links, disks, pools and dependencies, a clause each.
+
+use plimsoll_analyze::{
+    AtOnceLaw, Estimate, Place, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Verdict,
+};
+use plimsoll_units::{bytes_text, count_text, duration_text, share_text, significant};
+
+use crate::amount::if_known;
+use crate::words::phrase::{
+    is_of_packets, link_capacity, link_word, part_name, places, resource_used, way, whole,
+};
+
+pub(super) fn one_at_a_time(verdict: &Verdict, threads: usize, cores: f64, per_sec: f64) -> String {
+    format!(
+        "a lock in {} on {} is the limit: its {threads} busy threads used {} cores between them at {} \
+         requests/s, as if one ran at a time",
+        part_name(verdict),
+        verdict.host(),
+        significant(cores),
+        count_text(per_sec)
+    )
+}
+
+pub(super) fn taking_turns(verdict: &Verdict, cores: f64, per_sec: f64) -> String {
+    format!(
+        "a lock in {} on {} is the limit: its threads take turns, any of them, and used {} cores together at {} \
+         requests/s",
+        part_name(verdict),
+        verdict.host(),
+        significant(cores),
+        count_text(per_sec)
+    )
+}
+
+pub(super) fn one_request_at_a_time(verdict: &Verdict, law: &AtOnceLaw) -> String {
+    format!("a lock in {} is the limit: {}, and those that wait were all read", verdict.place, law_text(law))
+}
+
+/// `1,000 requests/s of 8.00 ms each are 8.00 at once`.
+fn law_text(law: &AtOnceLaw) -> String {
+    format!(
+        "{} requests/s of {} each are {} at once",
+        count_text(law.per_sec),
+        duration_text(law.unqueued_sec * 1e9),
+        significant(law.at_once)
+    )
+}
+
+pub(super) fn collecting(verdict: &Verdict, part: f64, heap: Option<f64>) -> String {
+    format!(
+        "the memory of {} on {} is the limit: it spent {} of its work on garbage collection{}",
+        part_name(verdict),
+        verdict.host(),
+        share_text(part),
+        if_known(heap, |heap| format!("; its heap was {} full at its fullest", share_text(heap)))
+    )
+}
+
+pub(super) fn paging(verdict: &Verdict, pages: f64) -> String {
+    format!(
+        "the memory of {} is the limit: {} pages a request were fetched again because there was no room for them",
+        verdict.host(),
+        significant(pages)
+    )
+}
+
+pub(super) fn link(link: &ResourceId, used: &Used) -> String {
+    let each = if_known(used.per_request, |each| match is_of_packets(link) {
+        true => format!(" ({} packets a request)", significant(each)),
+        false => format!(" ({} a request)", bytes_text(each / 8.0)),
+    });
+    let interface = if link.detail.is_empty() { String::new() } else { format!(" of {}", link.detail) };
+    format!(
+        "the {} {} {} is the limit: {} of the {}{interface} was used at {} requests/s{each}",
+        link_word(link),
+        way(link),
+        link.host,
+        share_text(used.share),
+        link_capacity(link, used.capacity),
+        count_text(used.per_sec),
+    )
+}
+
+pub(super) fn disk_cap(disk: &ResourceId, used: &Used) -> String {
+    let may = match disk.kind {
+        ResourceKind::DiskRead => "may be read from it",
+        _ => "may be written to it",
+    };
+    let each = if_known(used.per_request, |each| format!(" ({} a request)", bytes_text(each)));
+    format!(
+        "the disk of {} is the limit: {} of the {}/s that {may} were used at {} requests/s{each}",
+        disk.host,
+        share_text(used.share),
+        bytes_text(used.capacity),
+        count_text(used.per_sec),
+    )
+}
+
+pub(super) fn disk_wait(
+    verdict: &Verdict,
+    process: Option<&str>,
+    threads: f64,
+    device: Option<&(String, f64)>,
+) -> String {
+    format!(
+        "the disk of {} is the limit: {} threads of {} waited for it at any moment{}",
+        verdict.host(),
+        significant(threads),
+        process.unwrap_or("its processes"),
+        if_known(device, |(device, share)| format!(
+            ", and {device} was busy {} of the time",
+            share_text(*share)
+        ))
+    )
+}
+
+pub(super) fn pool(
+    owners: &[PlaceCount],
+    size: Estimate,
+    law: &AtOnceLaw,
+    delayed_ack: Option<(f64, f64)>,
+) -> String {
+    let apiece = if owners.iter().map(|owner| owner.count).sum::<usize>() > 1 { " each" } else { "" };
+    let sentence = format!(
+        "a pool of about {} workers or connections in {}{apiece} is the limit: {}, and more at a time do not raise it",
+        whole(size.value),
+        places(owners),
+        law_text(law)
+    );
+    match delayed_ack {
+        None => sentence,
+        Some((low, high)) => format!(
+            "{sentence}; of that time about 40 ms are a delayed acknowledgement, for which no worker need be held, so that \
+             they are between {} and {}",
+            whole(low),
+            whole(high)
+        ),
+    }
+}
+
+pub(super) fn dependency(
+    verdict: &Verdict,
+    tier: &Place,
+    connections: f64,
+    busiest: Option<&ResourceUse>,
+) -> String {
+    let free = if_known(busiest, |used| format!(", while {}", resource_used(used)));
+    format!(
+        "what answers at {} is the limit, and it is not sampled: {tier} passes its requests on to it ({} connections \
+         under load){free}",
+        verdict.place,
+        count_text(connections)
+    )
+}
