@@ -153,6 +153,9 @@ impl Observer for Display {
             Progress::NotTried(why) => {
                 self.say(&format!("plimsoll: the verdict was not tested: {}", escape_control(why)));
             }
+            Progress::FailureSeen { failure, unix_socket } => {
+                self.say(&format!("plimsoll: {}", words::failure_seen(*failure, *unix_socket)));
+            }
             Progress::Happened(event) if event.kind == EventKind::WarmedUp => {
                 self.inform(&escape_control(&event.text));
             }

@@ -3,6 +3,9 @@
 use std::error::Error;
 use std::io::{self, Write};
 
+use plimsoll_conductor::{ConductError, PrepareError};
+use plimsoll_experiment::ExperimentError;
+use plimsoll_report::words;
 use plimsoll_units::best_effort;
 
 /// Writes a result to standard output. A reader that has gone away (`| head`) is not an error.
@@ -37,16 +40,37 @@ pub(crate) fn report_error(error: &(dyn Error + 'static)) {
 
 /// An error with each cause that its own text does not hold.
 pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
-    let mut text = error.to_string();
+    let mut text = error.to_string() + &advice(error);
     let mut cause = error.source();
     while let Some(known) = cause {
         let own = known.to_string();
         if !text.contains(&own) {
             text = format!("{text}: {own}");
         }
+        text += &advice(known);
         cause = known.source();
     }
     text
+}
+
+/// What helps against the failure of the connection or the request before the load; empty for any other error.
+fn advice(error: &(dyn Error + 'static)) -> String {
+    let conducted = match error.downcast_ref::<ExperimentError>() {
+        Some(ExperimentError::Conduct(conducted)) => Some(conducted),
+        _ => error.downcast_ref::<ConductError>(),
+    };
+    let Some(ConductError::Prepare(error)) = conducted else { return String::new() };
+    match error {
+        PrepareError::Connect { kind, peer, .. } => {
+            format!("; {}", words::failure_remedy(*kind, peer.tcp().is_none()))
+        }
+        PrepareError::FirstRequest { kind, peer } => format!(
+            ": {}; {}",
+            words::failure_meaning(*kind),
+            words::failure_remedy(*kind, peer.tcp().is_none())
+        ),
+        _ => String::new(),
+    }
 }
 
 #[cfg(test)]

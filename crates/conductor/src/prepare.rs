@@ -122,11 +122,10 @@ fn reachable(
         match result {
             Ok(took) => reachable.open.push((peer, took)),
             Err(source) => {
-                let row = plimsoll_engine::connect_failure(&source).row();
-                let text = format!("{peer} takes no connection ({}), so it gets no load", row.name);
+                let kind = plimsoll_engine::connect_failure(&source);
+                let text = format!("{peer} takes no connection ({}), so it gets no load", kind.name());
                 reachable.dropped.push(text);
-                let remedy = row.remedy_over(peer.tcp().is_none());
-                refusal = Some(PrepareError::Connect { kind: row.name, peer, source, remedy });
+                refusal = Some(PrepareError::Connect { kind, peer, source });
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use plimsoll_analyze::Raise;
-use plimsoll_record::{Event, Manifest};
+use plimsoll_record::{Event, FailureKind, Manifest};
 use plimsoll_store::StoreError;
 
 use crate::context::StepPlan;
@@ -49,6 +49,13 @@ pub enum Progress<'a> {
     Raised(&'a Raise),
     /// The verdict could not be tested, for this reason.
     NotTried(&'a str),
+    /// Requests failed in a way that is new in the run.
+    FailureSeen {
+        failure: FailureKind,
+        /// The target is a unix socket.
+        unix_socket: bool,
+    },
+    /// Any other event.
     Happened(&'a Event),
 }
 

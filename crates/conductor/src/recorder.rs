@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use plimsoll_record::{CpuProfile, Event, EventKind, Frame, HostSample, Manifest, Run, Sharing, Step};
+use plimsoll_record::{
+    CpuProfile, Event, EventKind, FailureKind, Frame, HostSample, Manifest, Run, Sharing, Step,
+};
 use plimsoll_store::{RunWriter, StoreError};
 use plimsoll_units::{Clock, Instant, RealClock};
 
@@ -112,15 +114,23 @@ impl<'a> RunRecorder<'a> {
 
     /// Records an event and shows it.
     pub(crate) fn event(&mut self, kind: EventKind, text: String) {
-        let event = Event { at_ns: self.now().nanos_since(self.origin), kind, text };
+        let event = Event { at_ns: self.now().nanos_since(self.origin), kind, failure: None, text };
         self.observer.observe(&Progress::Happened(&event));
         self.keep(event);
     }
 
     /// Records an event that happens in every run, and is worth no line.
     pub(crate) fn usual_event(&mut self, kind: EventKind, text: String) {
-        let event = Event { at_ns: self.now().nanos_since(self.origin), kind, text };
+        let event = Event { at_ns: self.now().nanos_since(self.origin), kind, failure: None, text };
         self.keep(event);
+    }
+
+    /// Records that requests failed in a way that is new in the run, and shows it.
+    pub(crate) fn failure_seen(&mut self, failure: FailureKind, unix_socket: bool) {
+        self.observer.observe(&Progress::FailureSeen { failure, unix_socket });
+        let at_ns = self.now().nanos_since(self.origin);
+        let (kind, failure) = (EventKind::FailureSeen, Some(failure));
+        self.keep(Event { at_ns, kind, failure, text: String::new() });
     }
 
     fn keep(&mut self, event: Event) {

@@ -121,11 +121,11 @@ impl<'s, 'a> MeasuredStep<'s, 'a> {
         });
     }
 
-    /// Records failures that are seen for the first time, with their remedies.
+    /// Records failures that are seen for the first time.
     fn note_failures(&mut self, failed: &FailureCounts) {
         let unix_socket = self.session.context.plan.network.unix.is_some();
-        for text in self.session.watch.first_seen(failed, unix_socket) {
-            self.session.recorder.event(EventKind::FailureSeen, text);
+        for kind in self.session.watch.first_seen(failed) {
+            self.session.recorder.failure_seen(kind, unix_socket);
         }
     }
 

@@ -16,20 +16,16 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// The kinds among `failed` that were not seen before, each in words: its name, its meaning, and after an arrow the remedy.
+    /// The kinds among `failed` that were not seen before.
     ///
     /// A request that was still unanswered when the run ended is none of them: there is nothing to be done about
     /// it any more, and its run says why it ended.
-    pub(crate) fn first_seen(&mut self, failed: &FailureCounts, unix_socket: bool) -> Vec<String> {
+    pub(crate) fn first_seen(&mut self, failed: &FailureCounts) -> Vec<FailureKind> {
         let kinds = failed.iter().map(|(kind, _)| kind);
         let new: Vec<FailureKind> =
             kinds.filter(|kind| *kind != FailureKind::Unanswered && !self.seen.contains(kind)).collect();
         self.seen.extend(&new);
-        let text = |kind: FailureKind| {
-            let row = kind.row();
-            format!("{}: {} → {}", row.name, row.meaning, row.remedy_over(unix_socket))
-        };
-        new.into_iter().map(text).collect()
+        new
     }
 
     /// Takes in one frame; true once the target counts as gone.
@@ -117,25 +113,10 @@ mod tests {
     #[test]
     fn each_kind_is_selected_once_and_unanswered_never() {
         let mut watch = Watch::default();
-        let mut seen = |kinds: &[FailureKind]| -> Vec<String> {
-            let texts = watch.first_seen(&failed(kinds), false).into_iter();
-            texts.map(|text| text.split(':').next().unwrap().to_owned()).collect()
-        };
-        assert_eq!(seen(&[FailureKind::TimedOut]), ["timed_out"]);
-        assert_eq!(seen(&[FailureKind::TimedOut, FailureKind::ConnectRefused]), ["connect_refused"]);
+        let mut seen = |kinds: &[FailureKind]| watch.first_seen(&failed(kinds));
+        assert_eq!(seen(&[FailureKind::TimedOut]), [FailureKind::TimedOut]);
+        let both = [FailureKind::TimedOut, FailureKind::ConnectRefused];
+        assert_eq!(seen(&both), [FailureKind::ConnectRefused]);
         assert!(seen(&[FailureKind::ConnectRefused, FailureKind::Unanswered]).is_empty());
-    }
-
-    #[test]
-    fn the_remedy_stands_after_the_arrow() {
-        let first_seen = |unix_socket| {
-            Watch::default().first_seen(&failed(&[FailureKind::ConnectRefused]), unix_socket).remove(0)
-        };
-        let over_unix = first_seen(true);
-        assert!(over_unix.contains("this socket") && !over_unix.contains("port"), "{over_unix}");
-        let over_tcp = first_seen(false);
-        let (what, remedy) = over_tcp.split_once(" → ").unwrap();
-        assert_eq!(what, "connect_refused: the target refused the connection");
-        assert!(remedy.contains("is the server up"), "{remedy}");
     }
 }

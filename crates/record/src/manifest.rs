@@ -15,7 +15,7 @@ pub struct FormatVersion {
 
 impl FormatVersion {
     /// The version this build writes.
-    pub const CURRENT: Self = Self { major: 1, minor: 4 };
+    pub const CURRENT: Self = Self { major: 1, minor: 5 };
 }
 
 /// Limits of the generator's machine that bound a plan.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Frame, HostSample, Manifest};
+use crate::{FailureKind, Frame, HostSample, Manifest};
 
 /// Why a step's load ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +76,9 @@ pub struct Event {
     /// When, in nanoseconds since the run began.
     pub at_ns: u64,
     pub kind: EventKind,
-    /// A sentence that stands alone.
+    /// Of [`EventKind::FailureSeen`], how requests failed; `None` for a failure of another version.
+    pub failure: Option<FailureKind>,
+    /// A sentence that stands alone; empty where `failure` says what happened.
     pub text: String,
 }
 

@@ -60,7 +60,7 @@ document! {
         /// The processes that requests pass, the target first, as far as sockets led to them.
         tiers: Vec<TierDocument> = hosts::tiers(findings),
         /// What happened during the run.
-        events: Vec<EventDocument> = each(&run.events, EventDocument::new),
+        events: Vec<EventDocument> = each(&run.events, |event| EventDocument::new(event, findings)),
         /// Claims, each with its value and its evidence.
         findings: Vec<FindingDocument> = verdict::findings(findings),
         /// How much the target holds.

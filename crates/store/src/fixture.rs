@@ -215,7 +215,11 @@ fn events() -> Vec<Event> {
         (1, NotWarm),
     ]
     .into_iter()
-    .map(|(at_ns, kind)| Event { at_ns, kind, text: format!("{kind:?} \"at\" – {at_ns}") })
+    .map(|(at_ns, kind)| {
+        let failure = (kind == FailureSeen).then_some(FailureKind::TimedOut);
+        let text = failure.map_or_else(|| format!("{kind:?} \"at\" – {at_ns}"), |_| String::new());
+        Event { at_ns, kind, failure, text }
+    })
     .collect()
 }
 

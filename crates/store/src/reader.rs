@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use plimsoll_record::{
-    Counts, CpuProfile, EncodedHistogram, Event, FormatVersion, Frame, FrameHead, HostSample, Manifest,
-    Phase, ProfileOutcome, Reading, Run, Sharing, Step, StepEnd, TlsUsed, WorkerTime,
+    Counts, CpuProfile, EncodedHistogram, Event, EventKind, FailureKind, FormatVersion, Frame, FrameHead,
+    HostSample, Manifest, Phase, ProfileOutcome, Reading, Run, Sharing, Step, StepEnd, TlsUsed, WorkerTime,
 };
 use rusqlite::types::Type;
 use rusqlite::{Connection, Result, Row};
@@ -187,7 +187,15 @@ fn wrong_state(row: &Row<'_>, state: &str, expected: &str) -> Result<rusqlite::E
 }
 
 fn event(row: &Row<'_>) -> Result<Event> {
-    Ok(Event { at_ns: row.get("at_ns")?, kind: word(row, "kind")?, text: row.get("text")? })
+    let (kind, text): (EventKind, String) = (word(row, "kind")?, row.get("text")?);
+    let failure = if kind == EventKind::FailureSeen { failure_named(&text) } else { None };
+    let text = if failure.is_some() { String::new() } else { text };
+    Ok(Event { at_ns: row.get("at_ns")?, kind, failure, text })
+}
+
+/// Formats before 1.5 have a colon and sentences after the name.
+fn failure_named(text: &str) -> Option<FailureKind> {
+    FailureKind::from_name(text.split_once(':').map_or(text, |(name, _)| name))
 }
 
 fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T> {

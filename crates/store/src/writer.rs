@@ -137,9 +137,10 @@ impl RunWriter {
         )
     }
 
-    /// Adds an event.
+    /// Adds an event, a failure by its name.
     pub fn event(&mut self, event: &Event) -> Result<(), StoreError> {
-        self.insert(INSERT_EVENT, params![event.at_ns, Word(&event.kind), event.text])
+        let text = event.failure.map_or(event.text.as_str(), |failure| failure.name());
+        self.insert(INSERT_EVENT, params![event.at_ns, Word(&event.kind), text])
     }
 
     /// Writes a CPU profile: first when it begins, so that its step is known for what it is, and again when it is there.

@@ -77,6 +77,7 @@ fn a_target_that_is_not_there_is_named_before_any_load() {
         called.err
     );
     assert_eq!(called.err.matches("os error 111").count(), 1, "the cause is printed once: {}", called.err);
+    assert!(called.err.contains("); is the server up and listening on this port?"), "{}", called.err);
     // The top-level domain `.invalid` never resolves (RFC 2606).
     let called = bench.expect(1, &["http://nowhere.invalid/"]);
     assert!(called.err.contains("dns") && called.err.contains("nowhere.invalid"), "{}", called.err);

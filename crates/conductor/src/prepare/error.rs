@@ -4,6 +4,7 @@ use std::io;
 use std::net::IpAddr;
 
 use plimsoll_engine::EngineError;
+use plimsoll_record::FailureKind;
 use plimsoll_sys::Destination;
 use plimsoll_tls::TlsFailure;
 
@@ -23,13 +24,13 @@ pub enum PrepareError {
         "`{host}` has no {family} address as the source addresses have; give --source-ip of the other family too"
     )]
     Family { host: String, family: &'static str },
-    #[error("{kind}: {peer} does not take a connection ({source}); {remedy}")]
+    /// The command that shows the error adds what helps against this kind.
+    #[error("{}: {peer} does not take a connection ({source})", kind.name())]
     Connect {
-        kind: &'static str,
+        kind: FailureKind,
         /// The address tried last.
         peer: Destination,
         source: io::Error,
-        remedy: &'static str,
     },
     #[error("tls: {0}")]
     Security(#[from] SecurityError),
@@ -44,8 +45,9 @@ pub enum PrepareError {
          on this port of the server"
     )]
     NoHttp2 { peer: Destination, reason: String },
-    #[error("{kind}: the first request to {peer} has no answer: {meaning}; {remedy}")]
-    FirstRequest { kind: &'static str, peer: Destination, meaning: &'static str, remedy: &'static str },
+    /// The command that shows the error adds what this kind means and what helps.
+    #[error("{}: the first request to {peer} has no answer", kind.name())]
+    FirstRequest { kind: FailureKind, peer: Destination },
     #[error("interrupted before any load was made")]
     Interrupted,
     #[error("{}", in_words(.0))]

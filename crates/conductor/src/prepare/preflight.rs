@@ -184,9 +184,7 @@ impl Preflight<'_> {
     }
 
     fn unanswered(&self, kind: FailureKind) -> PrepareError {
-        let (row, peer) = (kind.row(), self.peer.clone());
-        let remedy = row.remedy_over(peer.tcp().is_none());
-        PrepareError::FirstRequest { kind: row.name, peer, meaning: row.meaning, remedy }
+        PrepareError::FirstRequest { kind, peer: self.peer.clone() }
     }
 }
 

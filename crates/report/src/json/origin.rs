@@ -1,9 +1,11 @@
 //! Where the figures come from: tool, run, plan, machine, preflight, events.
 
+use plimsoll_analyze::Findings;
 use plimsoll_record::{Event, EventKind, FirstAnswer, Machine, Manifest, Preflight, TlsUsed};
 use serde_json::Value;
 
 use super::document::{document, ms};
+use crate::words;
 
 document! {
     /// What made the run.
@@ -91,15 +93,20 @@ document! {
     }
 
     /// Something that happened once.
-    pub struct EventDocument(event: &Event) {
+    pub struct EventDocument(event: &Event, findings: &Findings) {
         /// When, in seconds since the run began.
         at_sec: f64 = event.at_ns as f64 / 1e9,
         /// What, as a name.
         #[schemars(with = "String")]
         kind: EventKind = event.kind,
         /// The same in words.
-        text: String = &event.text,
+        text: String = words_of(event, findings),
     }
+}
+
+fn words_of(event: &Event, findings: &Findings) -> String {
+    let unix_socket = findings.plan.network.unix.is_some();
+    event.failure.map_or_else(|| event.text.clone(), |kind| words::failure_seen(kind, unix_socket))
 }
 
 /// Headers whose values are credentials, in lower case.

@@ -58,7 +58,7 @@ fn line(
     let seen = format!("{name}: {} ({share})", grouped(*count));
     let row = FAILURES.iter().find(|row| row.name == name);
     let meaning = match row {
-        Some(row) => row.meaning,
+        Some(row) => words::failure_meaning(row.kind),
         None if name.starts_with("check ") => "the response does not pass the check",
         None => "a response, but no success",
     };

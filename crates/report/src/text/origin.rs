@@ -6,6 +6,7 @@ use plimsoll_units::{bytes_text, duration_text, escape_control, grouped};
 
 use super::paragraph::{fact, headed, wrapped};
 use crate::amount::{counted, if_known, list, seconds};
+use crate::words;
 
 /// Remarks that change how the figures are read: the run was killed, the target was not warm, or its answers are not
 /// what was meant.
@@ -41,17 +42,14 @@ fn is_empty(first: &FirstAnswer, findings: &Findings) -> bool {
 
 /// The events with their times; empty if there were none. That a run began at rest is worth no line.
 pub(super) fn events(run: &Run) -> String {
-    let line = |event: &Event| fact(&seconds(event.at_ns as f64 / 1e9), &escape_control(words(event)));
+    let line = |event: &Event| fact(&seconds(event.at_ns as f64 / 1e9), &escape_control(&in_words(event)));
     let shown = run.events.iter().filter(|event| event.kind != EventKind::Rested);
     headed("Events", shown.map(line).collect())
 }
 
-/// An event in words, without the remedy of a failure: the block of failures has it.
-fn words(event: &Event) -> &str {
-    match event.kind {
-        EventKind::FailureSeen => event.text.split_once(" → ").map_or(&event.text, |(what, _)| what),
-        _ => &event.text,
-    }
+/// Without the remedy of a failure, which the block of failures has.
+fn in_words(event: &Event) -> String {
+    event.failure.map_or_else(|| event.text.clone(), words::failure_name)
 }
 
 /// The target before the load, and the machine that made the load.

@@ -6,6 +6,7 @@ use plimsoll_analyze::{
 use plimsoll_units::{count_text, share_text, significant};
 
 use super::experiment;
+use super::failure::failure_meaning;
 use super::generator::{UNDER_WAY, measured};
 use super::phrase::{each_of, is_of_packets, joined, places, resource_name, way};
 use crate::amount::{connections, if_known};
@@ -42,7 +43,7 @@ pub(crate) fn observed(observed: &Observation) -> String {
         Observation::Plateau => "plateau in requests/s".to_owned(),
         Observation::Knee => KNEE.to_owned(),
         Observation::BusiestWorker => "CPU of the busiest worker of the generator".to_owned(),
-        Observation::Failed(kind) => format!("requests failed: {}", kind.row().meaning),
+        Observation::Failed(kind) => format!("requests failed: {}", failure_meaning(*kind)),
         Observation::Status(status) => format!("responses of status {status}"),
         Observation::FailedCheck(check) => format!("responses that failed the check {check}"),
         Observation::MeanLatency => "mean latency in s".to_owned(),

@@ -4,6 +4,8 @@ use plimsoll_analyze::{FailureAdvice, GeneratorReason};
 use plimsoll_record::ConnectionResource;
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
+use super::failure::{failure_meaning, failure_remedy};
+
 pub(super) const UNDER_WAY: &str = "requests under way by Little's law, against connections";
 
 /// A reason in a few words, for a column of notes.
@@ -63,8 +65,8 @@ fn words(reason: &GeneratorReason) -> (String, String, String) {
         }
         GeneratorReason::OutOfResources { kind, count } => (
             "out of ports or descriptors".to_owned(),
-            format!("{}, {} times", kind.row().meaning, grouped(count)),
-            format!("requests failed: {}", kind.row().meaning),
+            format!("{}, {} times", failure_meaning(kind), grouped(count)),
+            format!("requests failed: {}", failure_meaning(kind)),
         ),
         GeneratorReason::OutOfConnections { resource, allowed, .. } => out_of_connections(resource, allowed),
         GeneratorReason::Stolen { ratio } => (
@@ -129,7 +131,7 @@ pub(crate) fn remedy(reason: &GeneratorReason) -> &'static str {
         | GeneratorReason::LittlesLaw { .. } => {
             "the workers do not get the CPU in time: run the generator on another machine than the target, or stop what else runs here"
         }
-        GeneratorReason::OutOfResources { kind, .. } => kind.row().remedy,
+        GeneratorReason::OutOfResources { kind, .. } => failure_remedy(*kind, false),
         GeneratorReason::OutOfConnections { resource, .. } => out_of(*resource),
         GeneratorReason::Stolen { .. } => {
             "this machine's CPU is shared with others: use one that is not, or run again when it is quiet"
@@ -143,8 +145,8 @@ pub(crate) fn remedy(reason: &GeneratorReason) -> &'static str {
 /// What helps against requests that failed.
 pub(crate) fn failure_advice(advice: FailureAdvice) -> &'static str {
     match advice {
-        FailureAdvice::Usual(kind) => kind.row().remedy,
-        FailureAdvice::OverUnixSocket(kind) => kind.row().remedy_over(true),
+        FailureAdvice::Usual(kind) => failure_remedy(kind, false),
+        FailureAdvice::OverUnixSocket(kind) => failure_remedy(kind, true),
         FailureAdvice::OutOf(resource) => out_of(resource),
         FailureAdvice::OutOfTime => {
             "the generator itself was at its limit, and more connections would not help: lower the rate, use more workers (-t) if cores are free, or another machine"

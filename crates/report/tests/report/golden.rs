@@ -187,7 +187,12 @@ fn a_cold_target_is_reported_before_any_figure_and_a_warm_one_only_as_an_event()
     for command in [RunCommand::Answer, RunCommand::Sweep, RunCommand::Run] {
         let with = |kind, text: &str| {
             let mut sample = sample::healthy(command);
-            sample.run.events.push(Event { at_ns: 61_000_000_000, kind, text: text.to_owned() });
+            sample.run.events.push(Event {
+                at_ns: 61_000_000_000,
+                kind,
+                failure: None,
+                text: text.to_owned(),
+            });
             in_one_line(&sample)
         };
         let cold =

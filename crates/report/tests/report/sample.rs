@@ -339,7 +339,7 @@ pub(super) fn dead() -> Sample {
         throughput: Held::No,
     });
     let text = "the target stopped answering: connection refused\u{1b}[2J".to_owned();
-    sample.run.events.push(Event { at_ns: 1_204_000_000, kind: EventKind::TargetLost, text });
+    sample.run.events.push(Event { at_ns: 1_204_000_000, kind: EventKind::TargetLost, failure: None, text });
     sample
 }
 
@@ -375,7 +375,12 @@ pub(super) fn unsettled() -> Sample {
     });
     sample.findings.usl = Some(UslFit::TooFewPoints(3));
     let text = "interrupted by the user at 1,000 connections".to_owned();
-    sample.run.events.push(Event { at_ns: 27_300_000_000, kind: EventKind::Interrupted, text });
+    sample.run.events.push(Event {
+        at_ns: 27_300_000_000,
+        kind: EventKind::Interrupted,
+        failure: None,
+        text,
+    });
     sample.run.manifest.sealed = false;
     sample
 }
@@ -450,7 +455,7 @@ pub(super) fn lost() -> Sample {
         verdict(Limit::Unknown, Confidence::Unknown, Advice::TargetLost(2.1)),
     );
     let text = "from 2.1 s on the target refused every connection; the run ended there".to_owned();
-    sample.run.events.push(Event { at_ns: 4_102_000_000, kind: EventKind::TargetLost, text });
+    sample.run.events.push(Event { at_ns: 4_102_000_000, kind: EventKind::TargetLost, failure: None, text });
     sample
 }
 

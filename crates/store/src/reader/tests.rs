@@ -196,6 +196,22 @@ fn an_event_without_a_known_word_is_read_with_its_text() {
 }
 
 #[test]
+fn a_failure_is_read_by_its_name_alone_and_before_the_sentences_of_earlier_formats() {
+    let (_folder, path) = place("run.plimsoll");
+    let run = fixture::recorded(&path);
+    let of_text = |text: &str| {
+        edit(&path, &format!("UPDATE event SET text = '{text}' WHERE kind = 'failure_seen'"));
+        read(&path).unwrap().events
+    };
+    assert_eq!(of_text("timed_out"), run.events);
+    assert_eq!(of_text("timed_out: no complete response → raise --timeout"), run.events);
+    let unknown =
+        of_text("moon_rose: it rose").into_iter().find(|event| event.kind == EventKind::FailureSeen);
+    let unknown = unknown.unwrap();
+    assert_eq!((unknown.failure, unknown.text.as_str()), (None, "moon_rose: it rose"));
+}
+
+#[test]
 fn a_file_cut_short_anywhere_is_an_error_and_never_a_shorter_run() {
     let (_folder, path) = place("run.plimsoll");
     fixture::recorded(&path);

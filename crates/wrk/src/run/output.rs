@@ -4,7 +4,7 @@ use std::io::Write;
 
 use plimsoll_analyze::{GeneratorReason, analyze};
 use plimsoll_conductor::{Observer, Progress};
-use plimsoll_record::{EventKind, FailureCounts, Run};
+use plimsoll_record::{FailureCounts, Run};
 use plimsoll_report::words;
 use plimsoll_units::{best_effort, escape_control};
 
@@ -51,9 +51,8 @@ impl Observer for Narration<'_, '_> {
     fn observe(&mut self, progress: &Progress<'_>) {
         match progress {
             Progress::StepBegan { .. } => self.streams.print(&text::heading(self.options)),
-            // The remarks after the text name each failure with its count and a remedy.
-            Progress::Happened(event) if event.kind == EventKind::FailureSeen => {}
             Progress::Happened(event) => self.streams.remark(&escape_control(&event.text)),
+            // The remarks after the text name each failure with its count and a remedy.
             _ => {}
         }
     }
@@ -66,8 +65,8 @@ pub(super) fn remarks(run: &Run, idles: bool) -> Vec<String> {
     let mut failed = FailureCounts::default();
     run.frames.iter().for_each(|frame| failed.merge(&frame.head.counts.failed));
     remarks.extend(failed.iter().map(|(kind, count)| {
-        let row = kind.row();
-        format!("{}, {count} times: {}; {}", row.name, row.meaning, row.remedy)
+        let (meaning, remedy) = (words::failure_meaning(kind), words::failure_remedy(kind, false));
+        format!("{}, {count} times: {meaning}; {remedy}", kind.name())
     }));
     remarks
 }
