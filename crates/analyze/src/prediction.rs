@@ -1,9 +1,6 @@
 //! What raising a cap should do to throughput.
 
-use std::fmt;
-
 use plimsoll_plan::{Cap, Level, Load, RateProfile};
-use plimsoll_units::{grouped, share_text};
 
 use crate::findings::{Bound, Findings, Limit, Part, Place, Raise, StepSummary};
 use crate::hosts::resource::{Resource, ResourceKind};
@@ -21,38 +18,20 @@ pub(crate) struct Prediction {
 }
 
 /// Why a verdict cannot be tried.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum UntriedVerdict {
-    #[error("there is no level that could be loaded again: growth was not seen to stop at one")]
+    /// Growth was not seen to stop at a level that could be loaded again.
     NoLevel,
-    #[error("the load generator was the limit")]
+    /// The load generator was the limit.
     Generator,
-    #[error("no limit was named that could be raised")]
+    /// No limit was named that could be raised.
     NoLimit,
-    #[error("{} of {place} is nothing that a lab can raise", limit.name())]
+    /// What was named is nothing that a lab can raise.
     NoCap { limit: Limit, place: Place },
     /// The host was given no such cap.
-    #[error("{host} has no cap of {} in this lab", cap.name())]
     NotCapped { host: String, cap: Cap },
-    #[error("more {} for {host} would show nothing: {bound} allows only {} more", cap.name(), share_text((ratio - 1.0).max(0.0)))]
+    /// Something else bounds throughput at less than what an experiment can show: at this ratio of what it is.
     Bounded { host: String, cap: Cap, bound: Bound, ratio: f64 },
-}
-
-impl fmt::Display for Bound {
-    /// `cpu of web`, `the rate that is offered`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Next { limit, place } => write!(f, "{} of {place}", limit.name()),
-            Self::OtherWay { resource, place } => {
-                write!(f, "{} of {place}", resource.name().replace('_', " "))
-            }
-            Self::OfferedRate => f.write_str("the rate that is offered"),
-            Self::Connections(1) => f.write_str("what 1 connection can ask for"),
-            Self::Connections(count) => {
-                write!(f, "what {} connections can ask for", grouped(u64::from(*count)))
-            }
-        }
-    }
 }
 
 /// The step that is loaded again, if what limits it is raised.

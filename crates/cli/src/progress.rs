@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use plimsoll_conductor::{Moment, Observer, Progress, StepPlan};
+use plimsoll_conductor::{Moment, NotTried, Observer, Progress, StepPlan};
 use plimsoll_record::{EventKind, Manifest};
 use plimsoll_report::words;
 use plimsoll_units::{bytes_text, count_text, duration_text, escape_control, grouped};
@@ -122,6 +122,13 @@ fn protocol_text(manifest: &Manifest) -> String {
     }
 }
 
+fn not_tried_text(why: &NotTried) -> String {
+    match why {
+        NotTried::Untriable(why) => words::untried(why),
+        NotTried::Failed(why) => why.clone(),
+    }
+}
+
 impl Observer for Display {
     fn observe(&mut self, progress: &Progress<'_>) {
         match progress {
@@ -151,7 +158,10 @@ impl Observer for Display {
             }
             Progress::Raised(raise) => self.inform(&format!("{}; the same load again", words::raise(raise))),
             Progress::NotTried(why) => {
-                self.say(&format!("plimsoll: the verdict was not tested: {}", escape_control(why)));
+                self.say(&format!(
+                    "plimsoll: the verdict was not tested: {}",
+                    escape_control(&not_tried_text(why))
+                ));
             }
             Progress::FailureSeen { failure, unix_socket } => {
                 self.say(&format!("plimsoll: {}", words::failure_seen(*failure, *unix_socket)));

@@ -38,7 +38,7 @@ pub use follow::follow;
 pub use limit::{Effect, Limit, LimitedResource};
 pub use prepare::{PrepareError, SecurityError};
 pub use profile::ProfileError;
-pub use progress::{Moment, Observer, Progress};
+pub use progress::{Moment, NotTried, Observer, Progress};
 pub use recorder::Outcome;
 pub use session::CapController;
 pub use traffic::ScenarioError;

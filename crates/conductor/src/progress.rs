@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::Raise;
+use plimsoll_analyze::{Raise, UntriedVerdict};
 use plimsoll_record::{Event, FailureKind, Manifest};
 use plimsoll_store::StoreError;
 
@@ -18,6 +18,15 @@ pub struct Moment {
     /// Requests that ended so far, well or not.
     pub ended: u64,
     pub failed: u64,
+}
+
+/// Why a verdict was not tested.
+#[derive(Debug)]
+pub enum NotTried {
+    /// It cannot be.
+    Untriable(UntriedVerdict),
+    /// The run could not be analysed, or no cap was raised: what went wrong.
+    Failed(String),
 }
 
 /// Something to show to a waiting user.
@@ -47,8 +56,8 @@ pub enum Progress<'a> {
     },
     /// A cap was raised, and the plateau's level is loaded again.
     Raised(&'a Raise),
-    /// The verdict could not be tested, for this reason.
-    NotTried(&'a str),
+    /// The verdict was not tested.
+    NotTried(&'a NotTried),
     /// Requests failed in a way that is new in the run.
     FailureSeen {
         failure: FailureKind,

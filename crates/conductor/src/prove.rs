@@ -9,7 +9,7 @@ use plimsoll_record::{HostSample, Reading, Source, StepEnd};
 
 use crate::budget::Budget;
 use crate::context::StepPlan;
-use crate::progress::Progress;
+use crate::progress::{NotTried, Progress};
 use crate::session::Session;
 use crate::step::EndsWhen;
 use crate::watch::Watch;
@@ -32,11 +32,7 @@ impl Session<'_> {
         let after_load =
             |sample: &HostSample| sample.host != PlanHost::GENERATOR && sample.began_ns > ended_ns;
         self.await_sample(COUNTERS_WITHIN, after_load);
-        let findings = analyze(self.recorder.run()).map_err(|error| error.to_string());
-        let raised = findings
-            .and_then(|findings| experiment(&findings).map_err(|why| why.to_string()))
-            .and_then(|(raise, step)| self.raise(&raise).map(|()| (raise, step)));
-        match raised {
+        match self.raise_limit() {
             Ok((raise, step)) => {
                 self.recorder.show(&Progress::Raised(&raise));
                 self.load_again(step)
@@ -47,6 +43,14 @@ impl Session<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Raises what the verdict names; gives the step that is to be loaded again.
+    fn raise_limit(&mut self) -> Result<(Raise, u32), NotTried> {
+        let findings = analyze(self.recorder.run()).map_err(|error| NotTried::Failed(error.to_string()))?;
+        let (raise, step) = experiment(&findings).map_err(NotTried::Untriable)?;
+        self.raise(&raise).map_err(NotTried::Failed)?;
+        Ok((raise, step))
     }
 
     /// Has the cap raised, and waits until that is recorded.

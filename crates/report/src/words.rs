@@ -18,7 +18,7 @@ pub use advice::advice;
 pub use claim::paragraph;
 pub(crate) use conclusion::{conclusions, row_name};
 pub(crate) use evidence::{at, excluded, observed};
-pub use experiment::raise;
+pub use experiment::{raise, untried};
 pub(crate) use failure::failure_name;
 pub use failure::{failure_meaning, failure_remedy, failure_seen};
 pub use generator::reason;
