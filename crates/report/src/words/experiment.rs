@@ -102,6 +102,7 @@ fn kind_name(kind: ResourceKind) -> &'static str {
         ResourceKind::Descriptors => "descriptors",
         ResourceKind::AcceptQueue => "accept queue",
         ResourceKind::Connections => "connections",
+        ResourceKind::Pool => "pool",
     }
 }
 
