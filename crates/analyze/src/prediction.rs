@@ -118,7 +118,7 @@ fn lowest(findings: &Findings) -> Option<usize> {
 /// named, so that it is not the next one.
 fn other_way<'a>(findings: &'a Findings, cap: Cap, raised: &Resource) -> Option<(f64, &'a Resource)> {
     let same_link = |other: &&Resource| {
-        (&other.host, &other.detail) == (&raised.host, &raised.detail)
+        (&other.host, &other.part) == (&raised.host, &raised.part)
             && other.kind != raised.kind
             && other.kind.limit() == raised.kind.limit()
     };

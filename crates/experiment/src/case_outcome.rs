@@ -176,7 +176,10 @@ mod tests {
                 at_per_sec: None,
             };
             let also = also.iter().map(suspect).collect();
-            Verdict { also, ..verdict(Limit::Bandwidth, Place::part("web", Part::Interface, "eth0")) }
+            Verdict {
+                also,
+                ..verdict(Limit::Bandwidth, Place::part("web", Part::Interface("eth0".to_owned())))
+            }
         };
         assert!(meets(&with_also(&[(Limit::Cpu, "web")]), &tie));
         assert!(!meets(&with_also(&[]), &tie));

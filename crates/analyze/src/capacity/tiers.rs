@@ -167,7 +167,7 @@ pub(crate) fn hosts_by_tier(findings: &Findings) -> Vec<(&str, Vec<&str>)> {
 fn used(findings: &Findings, position: usize, tier: &str, hosts: &[&str]) -> TierUse {
     let of = |kinds: &'static [ResourceKind]| {
         let own = findings.resources.iter().filter(|resource| hosts.contains(&resource.host.as_str()));
-        own.filter(move |resource| kinds.contains(&resource.kind) && resource.detail != "lo")
+        own.filter(move |resource| kinds.contains(&resource.kind) && !resource.is_loopback())
     };
     let amount = |resource: &Resource| resource.used.get(position).copied().flatten();
     let shares: Vec<f64> =

@@ -2,7 +2,7 @@
 //!
 //! A claim stands in a verdict, which says what limits and where: a claim repeats neither.
 
-use super::{At, Estimate, Place, PlaceCount};
+use super::{At, Estimate, Part, Place, PlaceCount};
 use crate::hosts::resource::{ResourceId, ResourceUse};
 
 /// What was found, one variant for each way to find a limit. Shares are of 1, throughput is in requests per second.
@@ -36,7 +36,7 @@ pub enum Claim {
     DiskCap { disk: ResourceId, used: Used },
     /// So many threads wait for a disk at any moment, most of them of `process`. `device` is the busiest block device, with
     /// the share of the time that it was busy.
-    DiskWait { process: Option<String>, threads: f64, device: Option<(String, f64)> },
+    DiskWait { process: Option<String>, threads: f64, device: Option<(Part, f64)> },
     /// A process spends this part of its work on garbage collection. `heap` is how full that was at its fullest.
     Collecting { part: f64, heap: Option<f64> },
     /// So many pages are fetched again for each request because there is no room for them.

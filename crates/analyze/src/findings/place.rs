@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use plimsoll_record::Source;
+
+use super::Part;
+
 /// Where a limit is.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
@@ -17,34 +21,9 @@ pub enum Place {
     Nowhere,
 }
 
-/// What of a host.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    Whole,
-    /// A process, or all processes of one name.
-    Process(String),
-    /// A thread, by its number and name as the probe reports them.
-    Thread(String),
-    Interface(String),
-    Group(String),
-    Device(String),
-    /// One core, such as `core 3`.
-    Core(String),
-    /// A component whose own counters are read, such as `redis`.
-    Component(String),
-    Listener(String),
-    /// A process that serves no requests of the load.
-    OtherProcess(String),
-    /// Other guests of the machine that the host runs on.
-    OtherGuests,
-    /// Something that takes the CPU and is not known.
-    Others,
-}
-
 impl Place {
-    /// A part of a host; an empty name of a part is all of the host.
-    pub fn part(host: &str, part: impl FnOnce(String) -> Part, name: &str) -> Self {
-        let part = if name.is_empty() { Part::Whole } else { part(name.to_owned()) };
+    /// A part of a host.
+    pub fn part(host: &str, part: Part) -> Self {
         Self::Host { name: host.to_owned(), part }
     }
 
@@ -53,14 +32,14 @@ impl Place {
         Self::Host { name: name.into(), part: Part::Whole }
     }
 
-    /// A process of a host.
+    /// All processes of one name on a host; all of the host where the name is empty.
     pub fn process(host: &str, name: &str) -> Self {
-        Self::part(host, Part::Process, name)
+        Self::part(host, if name.is_empty() { Part::Whole } else { Part::Processes(name.to_owned()) })
     }
 
-    /// A component of a host, by the source of its counters.
-    pub fn component(host: &str, name: &str) -> Self {
-        Self::part(host, Part::Component, name)
+    /// The components of a host whose counters are of this source.
+    pub fn component(host: &str, component: Source) -> Self {
+        Self::part(host, Part::Component { component, address: None })
     }
 
     /// The name of the host, or what stands for it: the target's authority, the address; empty for no place.
@@ -91,32 +70,12 @@ impl Place {
     }
 }
 
-impl Part {
-    /// What it is called; empty for all of a host.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Whole => "",
-            Self::Process(name)
-            | Self::Thread(name)
-            | Self::Interface(name)
-            | Self::Group(name)
-            | Self::Device(name)
-            | Self::Core(name)
-            | Self::Component(name)
-            | Self::Listener(name)
-            | Self::OtherProcess(name) => name,
-            Self::OtherGuests => "other guests of its machine",
-            Self::Others => "a neighbour",
-        }
-    }
-}
-
 impl fmt::Display for Place {
     /// `web`, `web: nginx`, `generator`, `10.0.0.1:8080`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.host_name())?;
         match self.of_host().filter(|part| **part != Part::Whole) {
-            Some(part) => write!(f, ": {}", part.name()),
+            Some(part) => write!(f, ": {part}"),
             None => Ok(()),
         }
     }
@@ -125,10 +84,12 @@ impl fmt::Display for Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::findings::ProcessId;
 
     #[test]
     fn a_place_reads_as_its_host_and_what_of_it() {
-        assert_eq!(Place::process("web", "12 nginx").to_string(), "web: 12 nginx");
+        let process = Part::Process(ProcessId::new(12, "nginx"));
+        assert_eq!(Place::part("web", process).to_string(), "web: 12 nginx");
         assert_eq!(Place::process("web", ""), Place::host("web"));
         assert_eq!(Place::host("web").to_string(), "web");
         assert_eq!(Place::Target("10.0.0.1:8080".to_owned()).to_string(), "10.0.0.1:8080");

@@ -1,6 +1,6 @@
 //! What a host can run out of.
 
-use plimsoll_record::{Source, Subject};
+use plimsoll_record::Subject;
 
 use super::demand::Demand;
 use crate::findings::{Limit, Part, Place};
@@ -41,28 +41,28 @@ pub enum ResourceKind {
 }
 
 impl ResourceKind {
-    /// Its word in JSON, its unit, the limit that it is when it stops growth, and what of a host it is of.
-    fn facts(self) -> (&'static str, &'static str, Limit, fn(String) -> Part) {
+    /// Its word in JSON, its unit, and the limit that it is when it stops growth.
+    fn facts(self) -> (&'static str, &'static str, Limit) {
         match self {
-            Self::Cpu => ("cpu", "cores", Limit::Cpu, |_| Part::Whole),
-            Self::Machine => ("cpu", "machines", Limit::Cpu, |_| Part::Whole),
-            Self::Core => ("core", "cores", Limit::Cpu, Part::Core),
-            Self::AllowedCores => ("allowed_cores", "cores", Limit::Cpu, Part::Core),
-            Self::Thread => ("thread", "cores", Limit::Thread, Part::Thread),
-            Self::Quota => ("quota", "cores", Limit::Quota, Part::Group),
-            Self::BandwidthOut => ("bandwidth_out", "bits_per_sec", Limit::Bandwidth, Part::Interface),
-            Self::BandwidthIn => ("bandwidth_in", "bits_per_sec", Limit::Bandwidth, Part::Interface),
-            Self::BandwidthBoth => ("bandwidth_both", "bits_per_sec", Limit::Bandwidth, Part::Interface),
-            Self::PacketsOut => ("packets_out", "packets_per_sec", Limit::Packets, Part::Interface),
-            Self::PacketsIn => ("packets_in", "packets_per_sec", Limit::Packets, Part::Interface),
-            Self::Disk => ("disk", "ratio", Limit::Disk, Part::Device),
-            Self::DiskRead => ("disk_read", "bytes_per_sec", Limit::Disk, Part::Group),
-            Self::DiskWrite => ("disk_write", "bytes_per_sec", Limit::Disk, Part::Group),
-            Self::Memory => ("memory", "bytes", Limit::Memory, |_| Part::Whole),
-            Self::Descriptors => ("descriptors", "descriptors", Limit::Connections, Part::Process),
-            Self::AcceptQueue => ("accept_queue", "connections", Limit::Connections, Part::Listener),
-            Self::Connections => ("connections", "connections", Limit::Connections, Part::Component),
-            Self::Pool => ("pool", "workers", Limit::Pool, |_| Part::Whole),
+            Self::Cpu => ("cpu", "cores", Limit::Cpu),
+            Self::Machine => ("cpu", "machines", Limit::Cpu),
+            Self::Core => ("core", "cores", Limit::Cpu),
+            Self::AllowedCores => ("allowed_cores", "cores", Limit::Cpu),
+            Self::Thread => ("thread", "cores", Limit::Thread),
+            Self::Quota => ("quota", "cores", Limit::Quota),
+            Self::BandwidthOut => ("bandwidth_out", "bits_per_sec", Limit::Bandwidth),
+            Self::BandwidthIn => ("bandwidth_in", "bits_per_sec", Limit::Bandwidth),
+            Self::BandwidthBoth => ("bandwidth_both", "bits_per_sec", Limit::Bandwidth),
+            Self::PacketsOut => ("packets_out", "packets_per_sec", Limit::Packets),
+            Self::PacketsIn => ("packets_in", "packets_per_sec", Limit::Packets),
+            Self::Disk => ("disk", "ratio", Limit::Disk),
+            Self::DiskRead => ("disk_read", "bytes_per_sec", Limit::Disk),
+            Self::DiskWrite => ("disk_write", "bytes_per_sec", Limit::Disk),
+            Self::Memory => ("memory", "bytes", Limit::Memory),
+            Self::Descriptors => ("descriptors", "descriptors", Limit::Connections),
+            Self::AcceptQueue => ("accept_queue", "connections", Limit::Connections),
+            Self::Connections => ("connections", "connections", Limit::Connections),
+            Self::Pool => ("pool", "workers", Limit::Pool),
         }
     }
 
@@ -105,8 +105,7 @@ pub struct Resource {
     pub kind: ResourceKind,
     /// The host it belongs to; `generator` for the machine that makes the load.
     pub host: String,
-    /// What of the host: a thread, an interface, a device, a control group; empty for the host itself.
-    pub detail: String,
+    pub part: Part,
     /// How much there is, in its kind's unit; `None` where it is not known.
     pub capacity: Option<f64>,
     /// How much was used while each step was measured, in the order of the steps: the mean over the window for what is
@@ -119,55 +118,32 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// What of its host it is, as samples have it.
-    pub(crate) fn subject(&self) -> Subject<'_> {
-        let word = self.detail.as_str();
-        let either = |first, second| match Subject::parse(first, word) {
-            Subject::Other(_) => Subject::parse(second, word),
-            known => known,
-        };
-        match self.kind {
-            ResourceKind::Cpu | ResourceKind::Machine | ResourceKind::Memory | ResourceKind::Pool => {
-                Subject::Host
-            }
-            ResourceKind::Core => Subject::parse(Source::Core, word.trim_start_matches("core ")),
-            ResourceKind::Thread => either(Source::Thread, Source::Process),
-            ResourceKind::Quota => either(Source::Process, Source::Cgroup),
-            ResourceKind::DiskRead | ResourceKind::DiskWrite => Subject::parse(Source::Cgroup, word),
-            ResourceKind::Descriptors => Subject::parse(Source::Process, word),
-            ResourceKind::AcceptQueue => Subject::parse(Source::Listener, word),
-            ResourceKind::AllowedCores
-            | ResourceKind::Disk
-            | ResourceKind::Connections
-            | ResourceKind::BandwidthOut
-            | ResourceKind::BandwidthIn
-            | ResourceKind::BandwidthBoth
-            | ResourceKind::PacketsOut
-            | ResourceKind::PacketsIn => Subject::Named(word),
+    /// What its samples are of; `None` where no rule looks for them.
+    pub(crate) fn subject(&self) -> Option<Subject<'_>> {
+        self.part.subject()
+    }
+
+    /// The name of its process or thread; of the thread of a component its address; empty for anything else.
+    pub(crate) fn name(&self) -> &str {
+        match &self.part {
+            Part::ComponentThread { address, .. } => address,
+            _ => self.subject().map_or("", Subject::name),
         }
     }
 
-    /// The name of its process or thread; of the thread of a component its address.
-    pub(crate) fn name(&self) -> &str {
-        self.detail.split_once(' ').map_or("", |(_, name)| name)
+    /// True for what goes over the loopback interface.
+    pub fn is_loopback(&self) -> bool {
+        self.part.is_loopback()
     }
 
     /// A resource of which so much was used in each step, and whose demand is not known yet.
     pub(crate) fn new(
         kind: ResourceKind,
-        (host, detail): (&str, &str),
+        (host, part): (&str, Part),
         capacity: Option<f64>,
         used: Vec<Option<f64>>,
     ) -> Self {
-        Self {
-            kind,
-            host: host.to_owned(),
-            detail: detail.to_owned(),
-            capacity,
-            used,
-            others: Vec::new(),
-            demand: None,
-        }
+        Self { kind, host: host.to_owned(), part, capacity, used, others: Vec::new(), demand: None }
     }
 
     /// The share of the capacity that was used in one step.
@@ -184,13 +160,13 @@ impl Resource {
 
     /// Where it is.
     pub fn place(&self) -> Place {
-        Place::part(&self.host, self.kind.facts().3, &self.detail)
+        Place::part(&self.host, self.part.clone())
     }
 
     /// What it is called, with its capacity.
     pub fn id(&self) -> ResourceId {
-        let (host, detail) = (self.host.clone(), self.detail.clone());
-        ResourceId { kind: self.kind, host, detail, capacity: self.capacity }
+        let (host, part) = (self.host.clone(), self.part.clone());
+        ResourceId { kind: self.kind, host, part, capacity: self.capacity }
     }
 }
 
@@ -199,14 +175,14 @@ impl Resource {
 pub struct ResourceId {
     pub kind: ResourceKind,
     pub host: String,
-    pub detail: String,
+    pub part: Part,
     pub capacity: Option<f64>,
 }
 
 impl ResourceId {
     /// Where it is.
     pub fn place(&self) -> Place {
-        Place::part(&self.host, self.kind.facts().3, &self.detail)
+        Place::part(&self.host, self.part.clone())
     }
 }
 

@@ -8,6 +8,7 @@ use plimsoll_record::{EventKind, Reading, Run, Source, Subject};
 
 use super::track::{Span, Track};
 use crate::StepSummary;
+use crate::findings::Part;
 
 /// The name under which the machine that makes the load is recorded.
 pub(crate) const GENERATOR: &str = PlanHost::GENERATOR;
@@ -78,6 +79,16 @@ impl<'a> Hosts<'a> {
     ) -> impl Iterator<Item = (Subject<'a>, &'s Track<'a>)> {
         let tracks = self.tracks.iter().filter(move |(key, _)| key.0 == host && key.1 == source);
         tracks.map(move |(key, track)| (Subject::parse(source, key.2), track))
+    }
+
+    /// The same as parts of the host, without those that this version cannot read.
+    pub(crate) fn parts<'s>(
+        &'s self,
+        host: &str,
+        source: Source,
+    ) -> impl Iterator<Item = (Part, &'s Track<'a>)> {
+        let tracks = self.of(host, source);
+        tracks.filter_map(move |(subject, track)| Some((Part::from_sample(source, subject)?, track)))
     }
 
     /// True if two hosts are the same machine, sampled twice. A host of a lab is none.

@@ -15,6 +15,7 @@ use super::topology::flow::Flow;
 use super::track::Track;
 use super::tracks::{GENERATOR, StepSamples};
 use crate::StepSummary;
+use crate::findings::Part;
 use crate::load::knee::{counts_for_capacity, whole};
 use others::HostProcesses;
 
@@ -61,51 +62,52 @@ pub(crate) fn resources(samples: &StepSamples<'_>, steps: &[StepSummary], flow: 
 
 fn of_host(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let mut resources = compute::resources(samples, host);
-    for (subject, track) in samples.hosts.of(host, Source::Interface) {
-        resources.extend(link(samples, host, &subject.to_string(), track));
+    for (interface, track) in samples.hosts.parts(host, Source::Interface) {
+        resources.extend(link(samples, host, &interface, track));
     }
-    for (device, track) in samples.hosts.of(host, Source::Disk) {
+    for (device, track) in samples.hosts.parts(host, Source::Disk) {
         let used = samples.each(|span| Some(track.per_sec(disk::BUSY_MS, span)? / 1e3));
-        resources.push(Resource::new(ResourceKind::Disk, (host, &device.to_string()), Some(1.0), used));
+        resources.push(Resource::new(ResourceKind::Disk, (host, device), Some(1.0), used));
     }
-    for (group, track) in samples.hosts.of(host, Source::Cgroup) {
-        resources.extend(capped_disk(samples, host, &group.to_string(), track));
+    for (group, track) in samples.hosts.parts(host, Source::Cgroup) {
+        resources.extend(capped_disk(samples, host, &group, track));
     }
     resources.extend(memory(samples, host));
     for (kind, gauge, limit) in HELD {
-        for (subject, track) in samples.hosts.of(host, gauge.source) {
+        for (part, track) in samples.hosts.parts(host, gauge.source) {
             let used = samples.each(|span| track.most(gauge, span));
-            resources.push(Resource::new(kind, (host, &subject.to_string()), track.last(limit), used));
+            resources.push(Resource::new(kind, (host, part), track.last(limit), used));
         }
     }
     resources
 }
 
-fn link(samples: &StepSamples<'_>, host: &str, name: &str, track: &Track<'_>) -> [Resource; 4] {
+fn link(samples: &StepSamples<'_>, host: &str, interface: &Part, track: &Track<'_>) -> [Resource; 4] {
     LINKS.map(|(kind, counter, factor, planned)| {
         let used = samples.each(|span| Some(track.per_sec(counter, span)? * factor));
-        Resource::new(kind, (host, name), link_capacity(samples, (host, name), track, (kind, planned)), used)
+        let capacity = link_capacity(samples, (host, interface), track, (kind, planned));
+        Resource::new(kind, (host, interface.clone()), capacity, used)
     })
 }
 
 /// What the plan says, or for bits the speed of the interface. The loopback has no limit of its own.
 fn link_capacity(
     samples: &StepSamples<'_>,
-    (host, name): (&str, &str),
+    (host, interface): (&str, &Part),
     track: &Track<'_>,
     (kind, planned): (ResourceKind, Metric),
 ) -> Option<f64> {
     let declared = || samples.hosts.track(host, Source::Declared, Subject::Host)?.last(planned);
     let bits = matches!(kind, ResourceKind::BandwidthOut | ResourceKind::BandwidthIn);
     let speed = || track.last(interface::SPEED_BITS_PER_SEC).filter(|_| bits);
-    declared().or_else(speed).filter(|_| name != "lo")
+    declared().or_else(speed).filter(|_| !interface.is_loopback())
 }
 
-fn capped_disk(samples: &StepSamples<'_>, host: &str, group: &str, track: &Track<'_>) -> Vec<Resource> {
+fn capped_disk(samples: &StepSamples<'_>, host: &str, group: &Part, track: &Track<'_>) -> Vec<Resource> {
     let way = |(kind, counter, limit): (ResourceKind, Metric, Metric)| {
         let limit = track.last(limit)?;
         let used = samples.each(|span| track.per_sec(counter, span));
-        Some(Resource::new(kind, (host, group), Some(limit), used))
+        Some(Resource::new(kind, (host, group.clone()), Some(limit), used))
     };
     CAPPED_DISKS.into_iter().filter_map(way).collect()
 }
@@ -115,12 +117,12 @@ fn memory(samples: &StepSamples<'_>, host: &str) -> Option<Resource> {
         && let Some(limit) = own.last(cgroup::MEMORY_LIMIT_BYTES)
     {
         let used = samples.each(|span| own.most(cgroup::MEMORY_BYTES, span));
-        return Some(Resource::new(ResourceKind::Memory, (host, ""), Some(limit), used));
+        return Some(Resource::new(ResourceKind::Memory, (host, Part::Whole), Some(limit), used));
     }
     let track = samples.hosts.track(host, Source::Memory, Subject::Host)?;
     let total = track.last(memory::TOTAL_BYTES)?;
     let used = samples.each(|span| Some(total - track.mean(memory::AVAILABLE_BYTES, span)?));
-    Some(Resource::new(ResourceKind::Memory, (host, ""), Some(total), used))
+    Some(Resource::new(ResourceKind::Memory, (host, Part::Whole), Some(total), used))
 }
 
 /// Over the steps whose throughput is that of successful answers: others mix two kinds of requests. Of what others than the

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use plimsoll_stats::t_quantile;
 
 use super::{Observations, ObservedLoad};
-use crate::findings::{At, Estimate};
+use crate::findings::{At, Estimate, Part};
 use crate::hosts::demand::{Demand, Law};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::topology::flow::NO_FLOW;
@@ -127,7 +127,7 @@ impl<'a> Observations<'a> {
             }
             capacity => (figure.kind, capacity),
         };
-        let mut resource = Resource::new(kind, (&tier.name, ""), capacity, used);
+        let mut resource = Resource::new(kind, (&tier.name, Part::Whole), capacity, used);
         resource.demand = self.demand(row, tier, &resource);
         (resource.used[row].is_some() || resource.demand.is_some()).then_some(resource)
     }

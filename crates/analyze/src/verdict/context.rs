@@ -127,7 +127,8 @@ impl<'a> RuleContext<'a> {
         let obs = self.obs;
         let is_thread = |resource: &Resource| resource.kind == ResourceKind::Thread;
         let resources = obs.resources.iter().filter(|resource| resource.host != GENERATOR);
-        resources.filter(move |one| !is_thread(one) || obs.serves(&one.host, one.subject()))
+        let serves = move |one: &Resource| one.subject().is_none_or(|subject| obs.serves(&one.host, subject));
+        resources.filter(move |one| !is_thread(one) || serves(one))
     }
 
     /// Those of one kind.
@@ -181,8 +182,8 @@ impl<'a> RuleContext<'a> {
     /// The share of its periods in which the control group of a resource was out of quota.
     pub(crate) fn throttled(&self, resource: &Resource) -> Option<f64> {
         let runs_code = matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota);
-        let group =
-            self.obs.hosts.track(&resource.host, Source::Cgroup, resource.subject()).filter(|_| runs_code)?;
+        let group = resource.subject().filter(|_| runs_code)?;
+        let group = self.obs.hosts.track(&resource.host, Source::Cgroup, group)?;
         group.throttled(self.span())
     }
 

@@ -1,6 +1,6 @@
 //! Servers that look like something else than they are: what the verdict must not say of them, or not for certain.
 
-use plimsoll_analyze::{Advice, Claim, Confidence, Limit, Observation, Part, Place, Verdict};
+use plimsoll_analyze::{Advice, Claim, Confidence, Limit, Observation, Part, Place, ProcessId, Verdict};
 use plimsoll_record::Run;
 
 use crate::synthetic::{INTERVAL_NS, Level, findings};
@@ -45,8 +45,8 @@ fn a_thread_that_is_always_ready_is_at_its_end_though_it_is_not_always_let_run()
     assert!(also(&pausing, Limit::Thread), "{:?}", pausing.also);
 }
 
-fn other_process(host: &str, subject: &str) -> Place {
-    Place::Host { name: host.to_owned(), part: Part::OtherProcess(subject.to_owned()) }
+fn other_process(host: &str, pid: u32, name: &str) -> Place {
+    Place::part(host, Part::OtherProcess(ProcessId::new(pid, name)))
 }
 
 /// The same worker next to another thread of its process, while so many of its threads wait for another.
@@ -249,7 +249,7 @@ fn what_never_sleeps_is_a_neighbour_though_the_load_never_fell() {
     };
     let hog = watch(0.0);
     assert_eq!(found(&hog), (Limit::Cpu, "api", Confidence::Measured));
-    assert_eq!(hog.place, other_process("api", "9 sh"));
+    assert_eq!(hog.place, other_process("api", 9, "sh"));
     let worker = watch(300.0);
     assert_eq!((worker.place, worker.confidence), (Place::host("api"), Confidence::Measured));
 }
@@ -292,7 +292,7 @@ fn the_load_generator_on_the_targets_host_takes_its_cpu() {
         .counter(("local", "neighbours", "99 plimsoll"), "cpu_us", |_, x| 360.0 * x)
         .verdict();
     assert_eq!((verdict.limit, verdict.host()), (Limit::Cpu, "local"));
-    assert_eq!(verdict.place, other_process("local", "99 plimsoll"));
+    assert_eq!(verdict.place, other_process("local", 99, "plimsoll"));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What other programs on the target's machine use.
 
+use std::collections::BTreeSet;
+
 use plimsoll_analyze::{Claim, Confidence, Excluded, Limit, Part, Place, Verdict};
 
 use crate::synthetic::Level;
@@ -109,7 +111,7 @@ fn cores_that_the_target_may_not_leave_are_its_capacity() {
     }
     let verdict = watch.verdict();
     assert_eq!((verdict.limit, verdict.confidence), (Limit::Cpu, Confidence::Measured), "{verdict:#?}");
-    assert_eq!(verdict.place.of_host(), Some(&Part::Core("core 0".to_owned())));
+    assert_eq!(verdict.place.of_host(), Some(&Part::Cores(BTreeSet::from([0]))));
     assert!(matches!(verdict.claim, Some(Claim::AllowedCores { .. })));
 }
 

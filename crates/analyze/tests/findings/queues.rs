@@ -1,7 +1,7 @@
 //! Verdicts where nothing is used up and requests wait: pools, locks, dependencies, disks, memory, connections, refusals.
 
 use plimsoll_analyze::{Advice, Claim, Confidence, Excluded, Limit, Place, PlaceCount, Verdict};
-use plimsoll_record::{FailureKind, Reading};
+use plimsoll_record::{FailureKind, Reading, Source};
 
 use crate::synthetic::{Level, findings};
 use crate::watch::{Watch, connections, pool_levels, waiting};
@@ -410,7 +410,7 @@ fn connections_that_nginx_does_not_handle_are_connections() {
     assert_eq!(found(&verdict), (Limit::Connections, "web", Confidence::Measured));
     assert_eq!(
         (verdict.place, &*verdict.advice),
-        (Place::component("web", "nginx"), &[Advice::RaiseSetting][..])
+        (Place::component("web", Source::Nginx), &[Advice::RaiseSetting][..])
     );
     // The page that tells it is turned away as well, but once.
     let (failing_ns, end_ns) = (run.steps[5].began_ns, run.steps[5].ended_ns);

@@ -1,8 +1,8 @@
 //! Verdicts where something is used up: processors, threads, quotas, links.
 
 use plimsoll_analyze::{
-    Advice, Claim, Confidence, Excluded, GeneratorReason, Limit, Observation, Part, Place, ResourceKind,
-    Verdict,
+    Advice, Claim, Confidence, Excluded, GeneratorReason, Limit, Observation, Part, Place, ProcessId,
+    ResourceKind, Verdict,
 };
 use plimsoll_record::{HostSample, Reading};
 
@@ -74,8 +74,9 @@ fn one_hot_thread_among_many_is_found_by_its_name() {
     }
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Thread, "api", Confidence::Measured));
+    let acceptor = Part::Thread { pid: 9, tid: 10, name: "acceptor".to_owned() };
     assert!(
-        matches!(&verdict.evidence[0].observed, Observation::Thread(thread) if thread.detail == "9/10 acceptor"),
+        matches!(&verdict.evidence[0].observed, Observation::Thread(thread) if thread.part == acceptor),
         "{:?}",
         verdict.evidence
     );
@@ -210,7 +211,7 @@ fn a_neighbour_on_the_host_is_named() {
         .counter(("web", "neighbours", "99 stress"), "cpu_us", |_, x| 990_000.0 - 120.0 * x);
     let verdict = watch.verdict();
     assert_eq!(found(&verdict), (Limit::Cpu, "web", Confidence::Measured));
-    let stress = Part::OtherProcess("99 stress".to_owned());
+    let stress = Part::OtherProcess(ProcessId::new(99, "stress"));
     assert_eq!(verdict.place, Place::Host { name: "web".to_owned(), part: stress });
     assert_eq!(verdict.advice, [Advice::MoveOthers]);
 }

@@ -87,7 +87,7 @@ fn per_request(
     let hosts = findings
         .resources
         .iter()
-        .filter(|resource| resource.host != PlanHost::GENERATOR && resource.detail != "lo");
+        .filter(|resource| resource.host != PlanHost::GENERATOR && !resource.is_loopback());
     let mut figures: Vec<(String, f64)> = Vec::new();
     for resource in hosts {
         let Some(used) = resource.used.get(position).copied().flatten() else { continue };

@@ -160,6 +160,7 @@ mod tests {
         assert_eq!(core_set("\t00000001,80000000\n"), Some(0x1_8000_0000));
         assert_eq!(core_set("\t00000000,00000000,0000000f\n"), Some(0b1111));
         assert_eq!(core_set("\t00000001,00000000,00000000\n"), None, "core 64");
+        assert_eq!(core_set("\t0000007f,f0000000,00000000\n"), None, "cores 60 to 70");
         assert_eq!(core_set("\tx\n"), None);
     }
 }

@@ -41,7 +41,7 @@ document! {
         /// `connections`.
         resource: &'static str = resource.kind.name(),
         /// The part of the host: a core, a thread, an interface, a device; empty for the host itself.
-        of: String = &resource.detail,
+        of: String = resource.part.to_string(),
         /// How much was used: the mean over the measured time for what is spent, the maximum for what is held.
         used: f64 = used,
         /// How much there is; null where that is not known.

@@ -1,6 +1,8 @@
 //! The machines for a target rate, schema `plimsoll/plan/1`.
 
-use plimsoll_analyze::{Carried, Growth, MachinePlan, Need, Scaling, ScalingTrial, Stop, TierPlan, Usl};
+use plimsoll_analyze::{
+    Carried, Growth, MachinePlan, Need, Place, Scaling, ScalingTrial, Stop, TierPlan, Usl,
+};
 
 use super::document::{Interval, document, each};
 use crate::words::machines as words;
@@ -68,7 +70,7 @@ document! {
         /// The limit that it is when it is full, as in a verdict.
         limit: &'static str = need.demand.resource.limit().name(),
         /// The part of the machine: an interface, a thread; empty for the machine itself.
-        detail: String = &need.demand.detail,
+        detail: String = need.demand.part.to_string(),
         /// The unit of `idle` and `capacity`; that of `per_request` is this times seconds.
         unit: &'static str = need.demand.unit.name(),
         /// What a request uses in all machines of the tier together.
@@ -156,7 +158,7 @@ document! {
         /// The limit that it is when it is full.
         limit: &'static str = stop.resource.limit().name(),
         /// The part of the machine; empty for the machine itself.
-        detail: String = &stop.detail,
+        detail: String = stop.place.as_ref().map(Place::to_string).unwrap_or_default(),
         /// Machines of the tier.
         machines: f64 = stop.machines,
         /// Its utilisation.

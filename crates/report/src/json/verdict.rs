@@ -128,7 +128,7 @@ document! {
         /// The host, or what stands for it: the target's authority, an address; empty for `none`.
         host: String = place.host_name(),
         /// The name of what it is of the host; empty for all of it.
-        name: String = place.of_host().map_or("", Part::name),
+        name: String = place.of_host().map(Part::to_string).unwrap_or_default(),
     }
 
     /// What limits the target.
@@ -208,7 +208,7 @@ document! {
         /// Its kind: `cpu`, `core`, `thread`, `quota`, `bandwidth_out` and so on.
         resource: &'static str = resource.kind.name(),
         /// The part of the host: a thread, an interface, a device; empty for the host itself.
-        detail: String = &resource.detail,
+        detail: String = resource.part.to_string(),
         /// The unit of `capacity` and `used`.
         unit: &'static str = resource.kind.unit(),
         /// How much there is; null where that is not known.
@@ -303,18 +303,24 @@ fn place_kind(place: &Place) -> &'static str {
         Place::Target(_) => "target",
         Place::Unwatched(_) => "unwatched",
         Place::Nowhere => "none",
-        Place::Host { part: Part::Whole, .. } => "host",
-        Place::Host { part: Part::Process(_), .. } => "process",
-        Place::Host { part: Part::Thread(_), .. } => "thread",
-        Place::Host { part: Part::Interface(_), .. } => "interface",
-        Place::Host { part: Part::Group(_), .. } => "group",
-        Place::Host { part: Part::Device(_), .. } => "device",
-        Place::Host { part: Part::Core(_), .. } => "core",
-        Place::Host { part: Part::Component(_), .. } => "component",
-        Place::Host { part: Part::Listener(_), .. } => "listener",
-        Place::Host { part: Part::OtherProcess(_), .. } => "other_process",
-        Place::Host { part: Part::OtherGuests, .. } => "other_guests",
-        Place::Host { part: Part::Others, .. } => "others",
+        Place::Host { part, .. } => part_kind(part),
+    }
+}
+
+fn part_kind(part: &Part) -> &'static str {
+    match part {
+        Part::Whole => "host",
+        Part::Core(_) | Part::Cores(_) => "core",
+        Part::Thread { .. } | Part::SoleThread(_) | Part::ComponentThread { .. } => "thread",
+        Part::Process(_) | Part::Processes(_) => "process",
+        Part::OtherProcess(_) => "other_process",
+        Part::Group(_) | Part::GroupOf(_) => "group",
+        Part::Interface(_) => "interface",
+        Part::Device(_) => "device",
+        Part::Component { .. } => "component",
+        Part::Listener(_) => "listener",
+        Part::OtherGuests => "other_guests",
+        Part::Others => "others",
     }
 }
 

@@ -49,9 +49,8 @@ fn resources(findings: &Findings) -> String {
     wrapped("", "", &heading) + &lines
 }
 
-fn name(Resource { kind, host, detail, .. }: &Resource) -> String {
-    let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
-    format!("{} {host}{detail}", kind.name())
+fn name(resource: &Resource) -> String {
+    format!("{} {}", resource.kind.name(), resource.place())
 }
 
 /// An amount of a resource with its unit.

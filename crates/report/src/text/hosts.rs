@@ -91,19 +91,19 @@ impl<'a> Used<'a> {
         let (resource, used) = self.most_of(ResourceKind::Core)?;
         let (cpu, _) = self.most_of(ResourceKind::Cpu)?;
         let apart = *used > self.part(cpu)? + CORE_APART;
-        apart.then(|| format!("{} {}", resource.detail, share_text(*used)))
+        apart.then(|| format!("{} {}", resource.part, share_text(*used)))
     }
 
     fn thread(&self) -> Option<String> {
         let (resource, used) = self.most_of(ResourceKind::Thread)?;
-        Some(format!("hottest thread {} {} of a core", resource.detail, share_text(*used)))
+        Some(format!("hottest thread {} {} of a core", resource.part, share_text(*used)))
     }
 
     fn quotas(&self) -> impl Iterator<Item = String> {
         self.rows_of(ResourceKind::Quota).filter_map(|(resource, _)| {
             let (part, cores) = (self.part(resource)?, resource.capacity?);
             let noted = part >= PART_NOTED;
-            let (group, part, cores) = (&resource.detail, share_text(part), cores_text(cores));
+            let (group, part, cores) = (&resource.part, share_text(part), cores_text(cores));
             noted.then(|| format!("{group} {part} of its quota of {cores}"))
         })
     }
@@ -111,7 +111,7 @@ impl<'a> Used<'a> {
     /// One direction of the busiest interface: bits, its capacity, and packets.
     fn way(&self, way: &str, bandwidth: ResourceKind, packets: ResourceKind) -> Option<String> {
         let (link, used) = self.most_of(bandwidth)?;
-        let frames = self.rows_of(packets).find(|(row, _)| row.detail == link.detail);
+        let frames = self.rows_of(packets).find(|(row, _)| row.part == link.part);
         let full = |row: &Resource| self.part(row).is_some_and(|part| part >= PART_NOTED);
         if *used < BITS_NOTED && !full(link) && !frames.is_some_and(|(row, _)| full(row)) {
             return None;
@@ -133,7 +133,7 @@ impl<'a> Used<'a> {
             |noted: f64| move |row: &&(&Resource, f64)| self.part(row.0).is_some_and(|part| part >= noted);
         let disks = self.rows_of(ResourceKind::Disk).filter(nearly(DISK_NOTED));
         let disks =
-            disks.map(|(disk, used)| format!("disk {} busy {} of the time", disk.detail, share_text(*used)));
+            disks.map(|(disk, used)| format!("disk {} busy {} of the time", disk.part, share_text(*used)));
         let kinds = [
             (ResourceKind::Descriptors, "descriptors"),
             (ResourceKind::AcceptQueue, "connections not accepted yet"),
@@ -142,7 +142,7 @@ impl<'a> Used<'a> {
         let held = kinds.into_iter().flat_map(|(kind, noun)| {
             let rows = self.rows_of(kind).filter(nearly(PART_NOTED));
             rows.map(move |(row, used)| {
-                format!("{} {}{} {noun}", row.detail, level_text(*used), of_capacity(row, level_text))
+                format!("{} {}{} {noun}", row.part, level_text(*used), of_capacity(row, level_text))
             })
         });
         let capped = [(ResourceKind::DiskRead, "read"), (ResourceKind::DiskWrite, "written")];

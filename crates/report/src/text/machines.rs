@@ -83,7 +83,7 @@ fn growth(growth: Option<&Growth>) -> String {
 fn stop(growth: &Growth, stop: &Stop) -> String {
     let at = stop.at_per_sec(growth.from_per_sec);
     let plural = if stop.machines == 1.0 { "" } else { "s" };
-    let detail = if stop.detail.is_empty() { String::new() } else { format!(" ({})", stop.detail) };
+    let part = if_known(stop.place.as_ref(), |place| format!(" ({place})"));
     let seen = if stop.seen { "" } else { ", by what a request takes in other rows" };
     let scaled = if_known(stop.scaled, |(few, many, efficiency)| {
         format!(
@@ -94,7 +94,7 @@ fn stop(growth: &Growth, stop: &Stop) -> String {
         )
     });
     format!(
-        "the {} of {} machine{plural}{detail} is {:.0} % used{seen}, and full at {} requests/s{}{scaled}",
+        "the {} of {} machine{plural}{part} is {:.0} % used{seen}, and full at {} requests/s{}{scaled}",
         words::resource(stop.resource),
         number(stop.machines),
         100.0 * stop.used / stop.capacity,

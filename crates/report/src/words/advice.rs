@@ -7,7 +7,8 @@ mod tables;
 
 use std::collections::BTreeSet;
 
-use plimsoll_analyze::{Advice, Verdict};
+use plimsoll_analyze::{Advice, Part, Place, Verdict};
+use plimsoll_record::Source;
 
 use super::generator::{failure_advice, remedy};
 use super::phrase::{joined, part_name};
@@ -51,22 +52,24 @@ fn sentence(verdict: &Verdict, advice: &Advice) -> String {
         Advice::MoveOthers => format!("move {name} away from {host}, or the target, and repeat the load"),
         Advice::FindOthers => hosts::find_others(host),
         Advice::MoreOfItsCores => hosts::more_of_its_cores(host),
-        Advice::AnotherWorker(connections) => hosts::another_worker(host, name, *connections),
-        Advice::MoreQuota { cores, connections } => hosts::more_quota(name, *cores, *connections),
+        Advice::AnotherWorker(connections) => hosts::another_worker(host, &name, *connections),
+        Advice::MoreQuota { cores, connections } => hosts::more_quota(&name, *cores, *connections),
         Advice::FewerPackets(link) => hosts::fewer_packets(link),
         Advice::SmallerMessages => hosts::smaller_messages(host),
         Advice::FewerDiskBytes => hosts::fewer_disk_bytes(host),
         Advice::BatchWrites => hosts::batch_writes(host),
-        Advice::TwiceHeap { gain } => hosts::twice_heap(host, name, *gain),
+        Advice::TwiceHeap { gain } => hosts::twice_heap(host, &name, *gain),
         Advice::MoreMemory => hosts::more_memory(host),
-        Advice::ProfileWaits(connections) => hosts::profile_waits(host, name, *connections),
+        Advice::ProfileWaits(connections) => hosts::profile_waits(host, &name, *connections),
         Advice::HeldBack(per_sec) => queues::held_back(*per_sec),
         Advice::LargerPool { owners, size } => queues::larger_pool(owners, *size),
         Advice::NoDelay(owners) => queues::no_delay(owners),
         Advice::WatchDependency(at_once) => queues::watch_dependency(&verdict.place, *at_once),
-        Advice::MoreDescriptors => queues::more_descriptors(host, name),
-        Advice::RaiseSetting => format!("raise {} of {name} on {host} and repeat the load", setting(name)),
-        Advice::MoreConnections => queues::more_connections(host, name),
+        Advice::MoreDescriptors => queues::more_descriptors(host, &name),
+        Advice::RaiseSetting => {
+            format!("raise {} of {name} on {host} and repeat the load", setting(&verdict.place))
+        }
+        Advice::MoreConnections => queues::more_connections(host, &name),
         Advice::LongerBacklog => queues::longer_backlog(host),
         Advice::AcceptMore(connections) => queues::accept_more(&verdict.place, *connections),
         Advice::AllowMore => queues::allow_more(&verdict.place),
@@ -82,12 +85,16 @@ fn sentence(verdict: &Verdict, advice: &Advice) -> String {
 }
 
 /// The setting that bounds the connections of a component.
-fn setting(component: &str) -> &'static str {
+fn setting(place: &Place) -> &'static str {
+    let component = match place.of_host() {
+        Some(Part::Component { component, .. }) => Some(component),
+        _ => None,
+    };
     match component {
-        "nginx" => "worker_connections",
-        "memcached" => "-c",
-        "mariadb" => "max_connections",
-        "redis" => "maxclients",
+        Some(Source::Nginx) => "worker_connections",
+        Some(Source::Memcached) => "-c",
+        Some(Source::Mariadb) => "max_connections",
+        Some(Source::Redis) => "maxclients",
         _ => "the limit of connections",
     }
 }

@@ -1,7 +1,7 @@
 //! What a line of evidence is of and where it was observed; and what the evidence excludes.
 
 use plimsoll_analyze::{
-    At, Excluded, Observation, Place, PlaceCount, Raise, ResourceId, ResourceKind, Verdict,
+    At, Excluded, Observation, Part, Place, PlaceCount, Raise, ResourceId, ResourceKind, Verdict,
 };
 use plimsoll_units::{count_text, share_text, significant};
 
@@ -53,8 +53,8 @@ pub(crate) fn observed(observed: &Observation) -> String {
         Observation::Cpu { host } => format!("CPU of {host}"),
         Observation::Thread(thread) => thread_name(thread),
         Observation::ThreadWait(thread) => thread_wait(thread),
-        Observation::Core(ResourceId { host, detail, .. }) => format!("{detail} of {host}"),
-        Observation::CorePackets(core) => format!("time of {} spent on packets", core.detail),
+        Observation::Core(ResourceId { host, part, .. }) => format!("{part} of {host}"),
+        Observation::CorePackets(core) => format!("time of {} spent on packets", core.part),
         Observation::CpuOfOthers(place) => format!("CPU of {} used by {}", place.host_name(), part(place)),
         Observation::TargetWait { host } => target_wait(host),
         Observation::Throttled(place) => format!("periods in which {place} was out of its quota"),
@@ -95,12 +95,12 @@ pub(crate) fn observed(observed: &Observation) -> String {
 }
 
 fn thread_name(thread: &ResourceId) -> String {
-    let ResourceId { host, detail, .. } = thread;
-    if detail.is_empty() { resource_name(thread) } else { format!("thread {detail} of {host}") }
+    let ResourceId { host, part, .. } = thread;
+    if *part == Part::Whole { resource_name(thread) } else { format!("thread {part} of {host}") }
 }
 
-fn thread_wait(ResourceId { host, detail, .. }: &ResourceId) -> String {
-    format!("time that thread {detail} of {host} was ready and had no CPU")
+fn thread_wait(ResourceId { host, part, .. }: &ResourceId) -> String {
+    format!("time that thread {part} of {host} was ready and had no CPU")
 }
 
 fn target_wait(host: &str) -> String {
@@ -118,7 +118,7 @@ fn disk_bytes(disk: &ResourceId) -> String {
 }
 
 fn disk_waits(place: &Place) -> String {
-    let whose = if place.is_part() { part(place) } else { "its processes" };
+    let whose = if place.is_part() { part(place) } else { "its processes".to_owned() };
     format!("threads of {whose} on {} waiting for a disk", place.host_name())
 }
 
@@ -151,16 +151,14 @@ fn through(front: &str, alone: &[String]) -> String {
 }
 
 /// What of a host a place is.
-fn part(place: &Place) -> &str {
-    place.of_host().map_or("", |part| part.name())
+fn part(place: &Place) -> String {
+    place.of_host().map(Part::to_string).unwrap_or_default()
 }
 
 /// `nginx on web`; the host alone for all of it.
 fn on(place: &Place) -> String {
-    match part(place) {
-        "" => place.host_name().to_owned(),
-        part => format!("{part} on {}", place.host_name()),
-    }
+    let host = place.host_name();
+    if place.is_part() { format!("{} on {host}", part(place)) } else { host.to_owned() }
 }
 
 /// What is not the limit, a sentence each.

@@ -1,6 +1,8 @@
 //! Parts of sentences: lists, counts, places, resources.
 
-use plimsoll_analyze::{Estimate, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Usl, Verdict};
+use plimsoll_analyze::{
+    Estimate, Part, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Usl, Verdict,
+};
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
 use crate::amount::{bits, if_known};
@@ -44,38 +46,38 @@ pub(super) fn cpu_cost(used: &Used) -> String {
 }
 
 /// What of a host a verdict is about; the host itself where it is about all of it.
-pub(super) fn part_name(verdict: &Verdict) -> &str {
-    match verdict.place.of_host().map(|part| part.name()) {
-        Some(name) if !name.is_empty() => name,
-        _ => verdict.host(),
+pub(super) fn part_name(verdict: &Verdict) -> String {
+    match verdict.place.of_host() {
+        Some(part) if *part != Part::Whole => part.to_string(),
+        _ => verdict.host().to_owned(),
     }
 }
 
 /// What a resource is called: `the CPU of web`, `the bandwidth out of web (eth0, 200 Mbit/s)`.
 pub(super) fn resource_name(id: &ResourceId) -> String {
-    let ResourceId { host, detail, .. } = id;
+    let ResourceId { host, part, .. } = id;
     match id.kind {
         ResourceKind::Cpu | ResourceKind::Machine => format!("the CPU of {host}"),
-        ResourceKind::Core | ResourceKind::AllowedCores => format!("{detail} of {host}"),
-        ResourceKind::Thread if detail.is_empty() => {
+        ResourceKind::Core | ResourceKind::AllowedCores => format!("{part} of {host}"),
+        ResourceKind::Thread if *part == Part::Whole => {
             format!("the one core that a process of {host} can use")
         }
-        ResourceKind::Thread => format!("the thread {detail} on {host}"),
-        ResourceKind::Quota if detail.is_empty() => format!("the CPU quota of {host}"),
-        ResourceKind::Quota => format!("the CPU quota of {detail} on {host}"),
+        ResourceKind::Thread => format!("the thread {part} on {host}"),
+        ResourceKind::Quota if *part == Part::Whole => format!("the CPU quota of {host}"),
+        ResourceKind::Quota => format!("the CPU quota of {part} on {host}"),
         ResourceKind::BandwidthOut
         | ResourceKind::BandwidthIn
         | ResourceKind::BandwidthBoth
         | ResourceKind::PacketsOut
         | ResourceKind::PacketsIn => link(id),
-        ResourceKind::Disk if detail.is_empty() => format!("the disk of {host}"),
-        ResourceKind::Disk => format!("the disk {detail} of {host}"),
+        ResourceKind::Disk if *part == Part::Whole => format!("the disk of {host}"),
+        ResourceKind::Disk => format!("the disk {part} of {host}"),
         ResourceKind::DiskRead => format!("the reading of {} from its disk", id.place()),
         ResourceKind::DiskWrite => format!("the writing of {} to its disk", id.place()),
         ResourceKind::Memory => format!("the memory of {host}"),
-        ResourceKind::Descriptors => format!("the descriptors of {detail} on {host}"),
-        ResourceKind::AcceptQueue => format!("the accept queue of {detail} on {host}"),
-        ResourceKind::Connections => format!("the connections of {detail} on {host}"),
+        ResourceKind::Descriptors => format!("the descriptors of {part} on {host}"),
+        ResourceKind::AcceptQueue => format!("the accept queue of {part} on {host}"),
+        ResourceKind::Connections => format!("the connections of {part} on {host}"),
         ResourceKind::Pool => match id.capacity {
             Some(size) => format!("the pool of {} workers in {host}", whole(size)),
             None => format!("the pool of {host}"),
@@ -84,7 +86,7 @@ pub(super) fn resource_name(id: &ResourceId) -> String {
 }
 
 fn link(resource: &ResourceId) -> String {
-    let interface = Some(resource.detail.clone()).filter(|detail| !detail.is_empty());
+    let interface = (resource.part != Part::Whole).then(|| resource.part.to_string());
     let capacity = resource.capacity.map(|capacity| link_capacity(resource, capacity));
     let which: Vec<String> = interface.into_iter().chain(capacity).collect();
     format!("the {} {} {} ({})", link_word(resource), way(resource), resource.host, which.join(", "))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_analyze::{Endpoint, Resource, ResourceKind, TierEdge, TierNode, Topology};
+use plimsoll_analyze::{Endpoint, Part, ProcessId, Resource, ResourceKind, TierEdge, TierNode, Topology};
 use plimsoll_plan::PlanHost;
 use plimsoll_record::{HostSample, Reading, RunCommand};
 use plimsoll_report::{json, text};
@@ -35,11 +35,11 @@ fn each_second(key: (&str, &str, &str), growing: &[(&str, u64)], level: &[(&str,
     (0..=10).map(of).collect()
 }
 
-fn resource(kind: ResourceKind, (host, detail): (&str, &str), used: f64, capacity: Option<f64>) -> Resource {
+fn resource(kind: ResourceKind, (host, part): (&str, Part), used: f64, capacity: Option<f64>) -> Resource {
     let mut used_by_step = vec![None; 8];
     used_by_step[PLATEAU] = Some(used);
-    let (host, detail) = (host.to_owned(), detail.to_owned());
-    Resource { kind, host, detail, capacity, used: used_by_step, others: Vec::new(), demand: None }
+    let host = host.to_owned();
+    Resource { kind, host, part, capacity, used: used_by_step, others: Vec::new(), demand: None }
 }
 
 fn tier(depth: u32, host: &str, process: Option<(u32, &str)>, port: u16, edges: &[(usize, u64)]) -> TierNode {
@@ -90,19 +90,22 @@ pub(super) fn watched(command: RunCommand) -> Sample {
         tier(3, "198.18.0.9", None, 3306, &[]),
     ];
     sample.findings.topology = Topology { tiers };
-    let web = ("web", "");
+    let thread = Part::Thread { pid: 12, tid: 12, name: "nginx".to_owned() };
+    let nginx = Part::Process(ProcessId::new(12, "nginx"));
+    let eth0 = || Part::Interface("eth0".to_owned());
+    let listener = Part::Listener("[::]:9000".to_owned());
     sample.findings.resources = vec![
-        resource(ResourceKind::Cpu, web, 0.495, Some(0.5)),
-        resource(ResourceKind::Thread, ("web", "12/12 nginx"), 0.495, Some(1.0)),
-        resource(ResourceKind::BandwidthOut, ("web", "eth0"), 83.1e6, Some(200e6)),
-        resource(ResourceKind::PacketsOut, ("web", "eth0"), 12_340.0, Some(20_000.0)),
-        resource(ResourceKind::BandwidthIn, ("web", "eth0"), 80e3, Some(200e6)),
-        resource(ResourceKind::Memory, web, 83e6, Some(256e6)),
-        resource(ResourceKind::Descriptors, ("web", "12 nginx"), 40.0, Some(1024.0)),
-        resource(ResourceKind::Cpu, ("api1", ""), 0.7, Some(2.0)),
-        resource(ResourceKind::Core, ("api1", "core 1"), 0.68, Some(1.0)),
-        resource(ResourceKind::AcceptQueue, ("api1", "[::]:9000"), 90.0, Some(128.0)),
-        resource(ResourceKind::Disk, ("api1", "sda"), 0.43, Some(1.0)),
+        resource(ResourceKind::Cpu, ("web", Part::Whole), 0.495, Some(0.5)),
+        resource(ResourceKind::Thread, ("web", thread), 0.495, Some(1.0)),
+        resource(ResourceKind::BandwidthOut, ("web", eth0()), 83.1e6, Some(200e6)),
+        resource(ResourceKind::PacketsOut, ("web", eth0()), 12_340.0, Some(20_000.0)),
+        resource(ResourceKind::BandwidthIn, ("web", eth0()), 80e3, Some(200e6)),
+        resource(ResourceKind::Memory, ("web", Part::Whole), 83e6, Some(256e6)),
+        resource(ResourceKind::Descriptors, ("web", nginx), 40.0, Some(1024.0)),
+        resource(ResourceKind::Cpu, ("api1", Part::Whole), 0.7, Some(2.0)),
+        resource(ResourceKind::Core, ("api1", Part::Core(1)), 0.68, Some(1.0)),
+        resource(ResourceKind::AcceptQueue, ("api1", listener), 90.0, Some(128.0)),
+        resource(ResourceKind::Disk, ("api1", Part::Device("sda".to_owned())), 0.43, Some(1.0)),
     ];
     sample
 }

@@ -14,8 +14,11 @@ fn run(name: &str, spec: RowSpec, bytes: f64) -> RowRun {
     for step in &mut findings.steps {
         step.bytes_in_per_sec = bytes * step.throughput.value;
     }
-    findings.verdict =
-        Verdict::new(Limit::Bandwidth, Place::part("web", Part::Interface, "eth0"), Confidence::Measured);
+    findings.verdict = Verdict::new(
+        Limit::Bandwidth,
+        Place::part("web", Part::Interface("eth0".to_owned())),
+        Confidence::Measured,
+    );
     RowRun::from_findings(name, &spec, &findings).unwrap()
 }
 

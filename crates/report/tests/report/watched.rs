@@ -2,14 +2,14 @@
 
 use plimsoll_analyze::{
     Advice, At, Claim, Confidence, Demand, Estimate, Evidence, Excluded, Law, Limit, NextLimit, Observation,
-    Place, Resource, ResourceKind, ResourceUse, Suspect, Used, Verdict,
+    Part, Place, Resource, ResourceKind, ResourceUse, Suspect, Used, Verdict,
 };
 use plimsoll_record::RunCommand;
 use plimsoll_report::{json, text};
 
 use super::sample::{self, Sample};
 
-fn resource(kind: ResourceKind, host: &str, detail: &str, capacity: f64, per_request: f64) -> Resource {
+fn resource(kind: ResourceKind, (host, part): (&str, Part), capacity: f64, per_request: f64) -> Resource {
     let used = |index: usize| {
         Some(per_request * [212.0, 418.0, 830.0, 1610.0, 3050.0, 3190.0, 3171.0, 3160.0][index])
     };
@@ -17,7 +17,7 @@ fn resource(kind: ResourceKind, host: &str, detail: &str, capacity: f64, per_req
     Resource {
         kind,
         host: host.to_owned(),
-        detail: detail.to_owned(),
+        part,
         capacity: Some(capacity),
         used: (0..8).map(used).collect(),
         others: Vec::new(),
@@ -39,11 +39,12 @@ fn watched() -> Sample {
         of: Some(1.0),
         at: At::Connections(32),
     };
+    let worker = Part::Thread { pid: 7, tid: 7, name: "nginx\u{1b}[2J".to_owned() };
     sample.findings.resources = vec![
-        resource(ResourceKind::Thread, "web", "7/7 nginx\u{1b}[2J", 1.0, 310e-6),
-        resource(ResourceKind::Cpu, "web", "", 2.0, 312e-6),
-        resource(ResourceKind::Cpu, "api", "", 4.0, 400e-6),
-        resource(ResourceKind::BandwidthOut, "web", "eth0", 200e6, 33_000.0),
+        resource(ResourceKind::Thread, ("web", worker), 1.0, 310e-6),
+        resource(ResourceKind::Cpu, ("web", Part::Whole), 2.0, 312e-6),
+        resource(ResourceKind::Cpu, ("api", Part::Whole), 4.0, 400e-6),
+        resource(ResourceKind::BandwidthOut, ("web", Part::Interface("eth0".to_owned())), 200e6, 33_000.0),
     ];
     let [thread, cpu, api, link] = &sample.findings.resources[..] else { panic!("four resources") };
     let used = Used { share: 0.989, capacity: 1.0, per_sec: 3190.0, per_request: Some(310e-6) };

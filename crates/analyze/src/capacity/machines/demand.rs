@@ -2,15 +2,15 @@
 
 use super::doubt::{Doubt, Taken};
 use super::terms::{DemandUnit, Goal, Origin, TierResource};
-use crate::findings::Estimate;
+use crate::findings::{Estimate, Part};
 use crate::groups::grouped;
 
 /// What a request uses of one resource, in all machines of a tier together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TierDemand {
     pub resource: TierResource,
-    /// What of it: an interface, a thread; empty for the machine itself.
-    pub detail: String,
+    /// What of a machine it is of.
+    pub part: Part,
     /// The unit of `per_request` (times seconds), `idle` and `capacity`.
     pub unit: DemandUnit,
     /// D, with its 95 % interval where it is known.

@@ -1,16 +1,16 @@
 //! Where growth stops with the machines that were measured.
 
 use super::terms::{DemandUnit, TierResource};
-use crate::Estimate;
 use crate::groups::firsts;
+use crate::{Estimate, Place};
 
 /// A resource of a tier on its way to its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stop {
     pub tier: String,
     pub resource: TierResource,
-    /// What of it: an interface, a thread; empty for the machine itself.
-    pub detail: String,
+    /// The part of a machine that it is; `None` for the machine itself.
+    pub place: Option<Place>,
     pub machines: f64,
     /// The unit of `used` and `capacity`.
     pub unit: DemandUnit,

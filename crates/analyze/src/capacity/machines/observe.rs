@@ -14,7 +14,8 @@ use crate::groups::grouped;
 use crate::observations::Observations;
 use crate::table::together_per_sec;
 use crate::{
-    Demand, Estimate, Findings, Law, Limit, Resource, ResourceKind, TableFindings, TableRow, Verdict,
+    Demand, Estimate, Findings, Law, Limit, Part, Place, Resource, ResourceKind, TableFindings, TableRow,
+    Verdict,
 };
 
 /// Rows whose costs of a request differ by this factor or more were not of the same thing.
@@ -118,7 +119,7 @@ fn kind_of(resource: &Resource) -> Option<(TierResource, DemandUnit)> {
     match resource.kind {
         ResourceKind::Cpu => Some((TierResource::Cpu, DemandUnit::Cores)),
         ResourceKind::Machine => Some((TierResource::Cpu, DemandUnit::MachineShare)),
-        ResourceKind::Thread if resource.detail.is_empty() => {
+        ResourceKind::Thread if resource.part == Part::Whole => {
             Some((TierResource::OneCore, DemandUnit::Cores))
         }
         ResourceKind::Thread => Some((TierResource::Thread, DemandUnit::Cores)),
@@ -190,7 +191,7 @@ impl<'a> TierLoad<'a> {
     /// What of a tier counts: no core by itself, and no loopback.
     fn resources(&self, tier: &LoadedTier<'_>) -> impl Iterator<Item = &Resource> {
         let own = self.obs.resources.iter().filter(|resource| tier.hosts.contains(&resource.host.as_str()));
-        own.filter(|resource| kind_of(resource).is_some() && resource.detail != "lo")
+        own.filter(|resource| kind_of(resource).is_some() && !resource.is_loopback())
     }
 
     /// Those that requests use, each kind of a host once: of several threads or interfaces the one that was used most.
@@ -212,7 +213,7 @@ impl<'a> TierLoad<'a> {
             let shares = (0..resource.used.len()).filter_map(|load| resource.utilisation(load));
             Some(TierDemand {
                 resource: kind,
-                detail: resource.detail.clone(),
+                part: resource.part.clone(),
                 unit,
                 per_request: demand.per_request.times(tier.machines_of_host()),
                 idle: demand.idle,
@@ -244,7 +245,7 @@ impl<'a> TierLoad<'a> {
         let rows = |row: &TableRow| Origin::Rows { count: 1, group: row.group.clone() };
         TierDemand {
             resource,
-            detail: String::new(),
+            part: Part::Whole,
             unit: if resource == TierResource::Pool { DemandUnit::Workers } else { DemandUnit::MachineShare },
             per_request,
             idle: 0.0,
@@ -353,7 +354,7 @@ impl<'a> TierLoad<'a> {
         Some(Stop {
             tier: tier.name.to_owned(),
             resource: kind,
-            detail: if resource.detail.is_empty() { String::new() } else { resource.place().to_string() },
+            place: Some(resource.place()).filter(Place::is_part),
             machines: tier.count(),
             unit,
             used,
@@ -370,7 +371,7 @@ impl<'a> TierLoad<'a> {
         Some(Stop {
             tier: tier.name.to_owned(),
             resource: demand.resource,
-            detail: String::new(),
+            place: None,
             machines: tier.count(),
             unit: demand.unit,
             used: per_request.value * self.per_sec().value,

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use plimsoll_record::metric::{cgroup, cpu, declared, process};
 use plimsoll_record::{Source, Subject};
 
+use crate::findings::{Part, ProcessId};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::{Span, Track};
 use crate::hosts::tracks::StepSamples;
@@ -16,9 +17,9 @@ const MIN_THREAD_CORES: f64 = 0.2;
 /// Everything of a host that runs code.
 pub(super) fn resources(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let mut resources: Vec<Resource> = cpu(samples, host).into_iter().collect();
-    for (number, track) in samples.hosts.of(host, Source::Core) {
+    for (core, track) in samples.hosts.parts(host, Source::Core) {
         let used = samples.each(|span| busy_ratio(track, span));
-        resources.push(Resource::new(ResourceKind::Core, (host, &format!("core {number}")), Some(1.0), used));
+        resources.push(Resource::new(ResourceKind::Core, (host, core), Some(1.0), used));
     }
     resources.extend(allowed_cores(samples, host));
     resources.extend(quotas(samples, host));
@@ -41,29 +42,35 @@ pub(crate) fn cores_of(samples: &StepSamples<'_>, host: &str) -> Option<f64> {
 
 /// The cores that busy processes may run on, where these are not all of the host.
 fn allowed_cores(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
-    let cores: BTreeMap<u32, &Track<'_>> = samples
-        .hosts
-        .of(host, Source::Core)
-        .filter_map(|(number, track)| Some((number.to_string().parse().ok()?, track)))
-        .collect();
+    let number = |(subject, track)| match subject {
+        Subject::Core(number) => Some((number, track)),
+        _ => None,
+    };
+    let cores: BTreeMap<u32, &Track<'_>> = samples.hosts.of(host, Source::Core).filter_map(number).collect();
+    let resource = |set: u64| {
+        let allowed: BTreeSet<u32> = cores.keys().copied().filter(|core| is_in(set, *core)).collect();
+        let used = |span| allowed.iter().map(|core| busy_ratio(cores[core], span)).sum();
+        let (used, capacity) = (samples.each(used), allowed.len());
+        (capacity > 0 && capacity < cores.len()).then(|| {
+            let part = Part::Cores(allowed);
+            Resource::new(ResourceKind::AllowedCores, (host, part), Some(capacity as f64), used)
+        })
+    };
+    core_sets(samples, host).into_iter().filter_map(resource).collect()
+}
+
+/// The sets of cores that busy processes may run on, each once. A set with a core beyond the 64th is not recorded.
+fn core_sets(samples: &StepSamples<'_>, host: &str) -> BTreeSet<u64> {
     let is_busy = |track: &Track<'_>| {
         let mut used = samples.spans.iter().filter_map(|span| cpu_of(track, *span));
         used.any(|used| used >= MIN_THREAD_CORES)
     };
     let busy = samples.hosts.of(host, Source::Process).filter(|(_, track)| is_busy(track));
-    let sets: BTreeSet<u64> =
-        busy.filter_map(|(_, track)| track.last_number(process::ALLOWED_CORES)).collect();
-    let resource = |set: u64| {
-        let allowed = || cores.iter().filter(move |(number, _)| **number < 64 && set >> **number & 1 == 1);
-        let used = samples.each(|span| allowed().map(|(_, track)| busy_ratio(track, span)).sum());
-        let numbers: Vec<String> = allowed().map(|(number, _)| number.to_string()).collect();
-        let name = if numbers.len() == 1 { "core" } else { "cores" };
-        let detail = format!("{name} {}", numbers.join(", "));
-        let capacity = Some(numbers.len() as f64);
-        (!numbers.is_empty() && numbers.len() < cores.len())
-            .then(|| Resource::new(ResourceKind::AllowedCores, (host, &detail), capacity, used))
-    };
-    sets.into_iter().filter_map(resource).collect()
+    busy.filter_map(|(_, track)| track.last_number(process::ALLOWED_CORES)).collect()
+}
+
+fn is_in(set: u64, core: u32) -> bool {
+    set.checked_shr(core).is_some_and(|rest| rest & 1 == 1)
 }
 
 fn quota_of(track: &Track<'_>) -> Option<f64> {
@@ -75,7 +82,7 @@ fn cpu(samples: &StepSamples<'_>, host: &str) -> Option<Resource> {
     let cores = cores_of(samples, host);
     let track = cpu_track(samples, host)?;
     let used = samples.each(|span| host_cores(track, cores, span));
-    Some(Resource::new(ResourceKind::Cpu, (host, ""), cores, used))
+    Some(Resource::new(ResourceKind::Cpu, (host, Part::Whole), cores, used))
 }
 
 /// Cores of a host that were used before there was load; `None` where that was not sampled.
@@ -117,15 +124,25 @@ fn quotas(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
 /// Groups below the host's own that have a quota. A process reports its group's quota too, for where groups are not read.
 fn all_quotas(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
     let of = |source, cores: fn(&Track<'_>, Span) -> Option<f64>| -> Vec<Resource> {
-        let quota = |(subject, track): (Subject<'_>, &Track<'_>)| {
-            let quota = quota_of(track).filter(|_| subject != Subject::Host)?;
+        let quota = |(part, track): (Part, &Track<'_>)| {
+            let group = group_of(part)?;
+            let quota = quota_of(track)?;
             let used = samples.each(|span| cores(track, span));
-            Some(Resource::new(ResourceKind::Quota, (host, &subject.to_string()), Some(quota), used))
+            Some(Resource::new(ResourceKind::Quota, (host, group), Some(quota), used))
         };
-        samples.hosts.of(host, source).filter_map(quota).collect()
+        samples.hosts.parts(host, source).filter_map(quota).collect()
     };
     let groups = of(Source::Cgroup, group_cores);
     if groups.is_empty() { of(Source::Process, cpu_of) } else { groups }
+}
+
+/// The control group whose quota a sample reports; `None` for the host's own.
+fn group_of(sampled: Part) -> Option<Part> {
+    match sampled {
+        Part::Whole => None,
+        Part::Process(process) => Some(Part::GroupOf(process)),
+        group => Some(group),
+    }
 }
 
 /// Cores that a control group used.
@@ -140,21 +157,24 @@ pub(crate) fn cpu_of(track: &Track<'_>, span: Span) -> Option<f64> {
 
 /// Threads that were ever busy, and processes of one thread whose threads were not sampled.
 fn threads(samples: &StepSamples<'_>, host: &str) -> Vec<Resource> {
-    let threads = samples.hosts.of(host, Source::Thread);
-    let sampled: BTreeSet<u32> = threads.filter_map(|(subject, _)| subject.pid()).collect();
-    let single = |(subject, track): &(Subject<'_>, &Track<'_>)| {
-        let unsampled = subject.pid().is_some_and(|pid| !sampled.contains(&pid));
-        unsampled && track.last(process::THREADS) == Some(1.0)
+    let sampled: BTreeSet<u32> =
+        samples.hosts.of(host, Source::Thread).filter_map(|(subject, _)| subject.pid()).collect();
+    let is_sole = |process: &ProcessId, track: &Track<'_>| {
+        !sampled.contains(&process.pid) && track.last(process::THREADS) == Some(1.0)
     };
-    let processes = samples.hosts.of(host, Source::Process).filter(single);
-    let tracks = samples.hosts.of(host, Source::Thread).chain(processes);
+    let processes = samples.hosts.of(host, Source::Process).filter_map(|(subject, track)| {
+        let process = ProcessId::from_subject(subject).filter(|process| is_sole(process, track))?;
+        Some((Part::SoleThread(process), track))
+    });
     let components = samples.hosts.of(host, Source::Redis).filter(|_| sampled.is_empty());
-    let components = components.map(|(address, track)| (format!("redis {address}"), track));
-    let one = |(detail, track): (String, &Track<'_>)| {
+    let components = components.map(|(subject, track)| {
+        (Part::ComponentThread { component: Source::Redis, address: subject.to_string() }, track)
+    });
+    let one = |(part, track): (Part, &Track<'_>)| {
         let used = samples.each(|span| cpu_of(track, span));
-        Resource::new(ResourceKind::Thread, (host, &detail), Some(1.0), used)
+        Resource::new(ResourceKind::Thread, (host, part), Some(1.0), used)
     };
     let busy = |resource: &Resource| resource.used.iter().flatten().any(|used| *used >= MIN_THREAD_CORES);
-    let named = tracks.map(|(subject, track)| (subject.to_string(), track));
-    named.chain(components).map(one).filter(busy).collect()
+    let threads = samples.hosts.parts(host, Source::Thread).chain(processes).chain(components);
+    threads.map(one).filter(busy).collect()
 }

@@ -57,7 +57,7 @@ impl RuleContext<'_> {
             track.last(process::THREADS) == Some(1.0) && !sampled(subject.pid())
         });
         let all = hosts.of(host, Source::Thread).chain(alone);
-        let meant = |subject| resource.kind != ResourceKind::Thread || subject == resource.subject();
+        let meant = |subject| resource.kind != ResourceKind::Thread || Some(subject) == resource.subject();
         all.filter(|(subject, _)| meant(*subject)).map(|(_, track)| track).collect()
     }
 

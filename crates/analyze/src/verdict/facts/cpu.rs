@@ -96,7 +96,7 @@ fn stolen_of_busy(ctx: &RuleContext<'_>, host: &str) -> Option<f64> {
 
 /// The part of a core's time that went to packets.
 pub(crate) fn packets_of_core(ctx: &RuleContext<'_>, core: &Resource) -> Option<f64> {
-    let track = ctx.obs.hosts.track(&core.host, Source::Core, core.subject())?;
+    let track = ctx.obs.hosts.track(&core.host, Source::Core, core.subject()?)?;
     let rate = |name| track.per_sec(name, ctx.span());
     let total_ms = rate(core::TOTAL_MS).filter(|total_ms| *total_ms > 0.0)?;
     Some((rate(core::SOFTIRQ_MS)? + rate(core::IRQ_MS).unwrap_or(0.0)) / total_ms)
@@ -124,7 +124,7 @@ impl ThreadTime {
     /// The time of a thread in the deciding step; `None` where it was not observed.
     pub(crate) fn new(ctx: &RuleContext<'_>, thread: &Resource) -> Option<Self> {
         let used = ctx.share(thread)?;
-        let track = |source| ctx.obs.hosts.track(&thread.host, source, thread.subject());
+        let track = |source| ctx.obs.hosts.track(&thread.host, source, thread.subject()?);
         let track = track(Source::Thread).or_else(|| track(Source::Process));
         let ready = track.and_then(|track| ready(ctx, track)).unwrap_or(0.0);
         // Of the time that a CPU runs something, other guests take their part from all of it.

@@ -58,7 +58,7 @@ pub(crate) fn hot<'s>(ctx: &'s RuleContext<'_>) -> Vec<HotThread<'s>> {
         let alike = all.iter().filter(|(other, _, name)| is_same(&other.host, name)).count();
         let known = hot.iter().any(|known| {
             is_same(&known.thread.host, &known.process)
-                && (!process.is_empty() || known.thread.detail == thread.detail)
+                && (!process.is_empty() || known.thread.part == thread.part)
         });
         if !known {
             hot.push(HotThread { thread, time: *time, process: process.clone(), alike });
@@ -79,7 +79,7 @@ fn is_hot(ctx: &RuleContext<'_>, thread: &Resource, time: ThreadTime) -> bool {
 }
 
 fn name_of_process(ctx: &RuleContext<'_>, thread: &Resource) -> String {
-    let pid = thread.subject().pid();
+    let pid = thread.subject().and_then(Subject::pid);
     let mut processes = ctx.obs.hosts.of(&thread.host, Source::Process);
     let owner = processes.find(|(subject, _)| pid.is_some() && subject.pid() == pid);
     owner.map_or_else(|| thread.name(), |(subject, _)| subject.name()).to_owned()
@@ -90,9 +90,9 @@ pub(crate) fn alike<'s>(
     ctx: &'s RuleContext<'_>,
     thread: &'s Resource,
 ) -> impl Iterator<Item = &'s Track<'s>> {
-    let pid = thread.subject().pid();
+    let pid = thread.subject().and_then(Subject::pid);
     let all = ctx.obs.hosts.of(&thread.host, Source::Thread).filter(move |_| pid.is_some());
-    let others = all.filter(move |(subject, _)| *subject != thread.subject() && subject.pid() == pid);
+    let others = all.filter(move |(subject, _)| Some(*subject) != thread.subject() && subject.pid() == pid);
     others.filter(|(subject, _)| role(subject.name()) == role(thread.name())).map(|(_, track)| track)
 }
 

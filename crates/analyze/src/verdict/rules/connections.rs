@@ -103,7 +103,7 @@ fn turned_away(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
         })
     };
     let (source, per_sec, at): (Source, f64, At) = stopped(ctx).find_map(of_step)?;
-    let place = Place::component(host, source.name());
+    let place = Place::component(host, source);
     let evidence = Evidence::new(Observation::TurnedAway(place.clone()), per_sec, None, at.clone());
     Some(observed(place, Claim::TurnedAway { per_sec, at }, evidence, Advice::RaiseSetting))
 }

@@ -4,7 +4,7 @@
 
 use plimsoll_record::metric::pressure;
 
-use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Part, Place};
+use crate::findings::{Advice, Claim, Evidence, Limit, Observation, Place};
 use crate::hosts::demand::{Law, Load, demand};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::BUSY;
@@ -70,7 +70,7 @@ fn wait(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
             Claim::DiskWait {
                 process,
                 threads,
-                device: device.map(|(disk, share)| (disk.detail.clone(), share)),
+                device: device.map(|(disk, share)| (disk.part.clone(), share)),
             },
         )
     })
@@ -82,7 +82,7 @@ fn wait_rows(
     (process, threads): (Option<&str>, f64),
     (device, stalled): (Option<(&Resource, f64)>, Option<f64>),
 ) -> Vec<Evidence> {
-    let whose = Place::part(host, Part::Process, process.unwrap_or_default());
+    let whose = Place::process(host, process.unwrap_or_default());
     let mut rows = vec![ctx.row(Observation::DiskWaits(whose), threads, None)];
     rows.extend(device.map(|(disk, share)| ctx.share_row(Observation::DeviceTime(disk.id()), share)));
     let stall = Observation::DiskStall { host: host.to_owned() };

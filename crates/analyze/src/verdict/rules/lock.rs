@@ -71,7 +71,9 @@ fn of_host(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
 /// wait for no other thread.
 pub(crate) fn in_turn(ctx: &RuleContext<'_>, hot: &HotThread<'_>) -> Option<Candidate> {
     let host = &hot.thread.host;
-    let process = |(subject, _): &(Subject<'_>, &Track<'_>)| subject.pid() == hot.thread.subject().pid();
+    let process = |(subject, _): &(Subject<'_>, &Track<'_>)| {
+        subject.pid() == hot.thread.subject().and_then(Subject::pid)
+    };
     let (subject, _) = ctx.obs.hosts.of(host, Source::Process).find(process)?;
     let cores = ctx.share(hot.thread)? + used_by_alike(ctx, hot.thread);
     let waits = waiting_for_others(ctx, host, subject).is_some_and(|waiting| waiting >= 1.0);
@@ -99,9 +101,8 @@ pub(crate) fn of_computing(
 
 /// Whether another thread of its process and name did more than it in a step in which that one took part.
 fn has_changed_hands(ctx: &RuleContext<'_>, busiest: &Resource) -> bool {
-    let Some(own) = ctx.obs.hosts.track(&busiest.host, Source::Thread, busiest.subject()) else {
-        return false;
-    };
+    let thread = |subject| ctx.obs.hosts.track(&busiest.host, Source::Thread, subject);
+    let Some(own) = busiest.subject().and_then(thread) else { return false };
     let did_more = |other: &Track<'_>, span: Span| {
         let used = cpu_of(own, span).zip(cpu_of(other, span));
         used.is_some_and(|(own, other)| other > (1.0 + TIE) * own && other >= bounds::TAKES_PART)

@@ -4,7 +4,7 @@
 
 use plimsoll_record::{Source, Subject};
 
-use crate::findings::{Advice, Claim, Limit, Observation, Part, Place};
+use crate::findings::{Advice, Claim, Limit, Observation, Part, Place, ProcessId};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::track::Track;
 use crate::hosts::usage::compute::cpu_of;
@@ -69,11 +69,12 @@ fn on_busy(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
         (Part::OtherGuests, by_guests)
     } else {
         let most = busiest.filter(|busiest| busiest.cores >= bounds::FELT * by_others * capacity);
-        let part = most.map_or(Part::Others, |busiest| Part::OtherProcess(busiest.subject.to_string()));
+        let process = most.and_then(|busiest| ProcessId::from_subject(busiest.subject));
+        let part = process.map_or(Part::Others, Part::OtherProcess);
         (part, by_others)
     };
     let is_known = others.iter().all(|other| other.certain || other.cores < TIE * capacity);
-    Some(taken(ctx, cpu, (Place::Host { name: host.to_owned(), part: who }, part), is_known))
+    Some(taken(ctx, cpu, (Place::part(host, who), part), is_known))
 }
 
 fn taken(ctx: &RuleContext<'_>, cpu: &Resource, (place, part): (Place, f64), is_known: bool) -> Candidate {
@@ -107,7 +108,7 @@ fn on_idle(ctx: &RuleContext<'_>, host: &str) -> Option<Candidate> {
     let (place, claim, advice) = if cores > 0 {
         (Place::host(host), Claim::Confined { cores, kept }, Advice::MoreOfItsCores)
     } else {
-        let others = Place::Host { name: host.to_owned(), part: Part::Others };
+        let others = Place::part(host, Part::Others);
         (others, Claim::CpuBelow { kept }, Advice::FindOthers)
     };
     Some(Candidate {

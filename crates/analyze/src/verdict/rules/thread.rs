@@ -69,7 +69,7 @@ fn kept_by(ctx: &RuleContext<'_>, host: &str, time: ThreadTime) -> Option<Candid
         resource.host == host && matches!(resource.kind, ResourceKind::Cpu | ResourceKind::Quota)
     };
     let own = ctx.nearly_full().into_iter().find(of_host);
-    let others = || Place::Host { name: host.to_owned(), part: Part::Others };
+    let others = || Place::part(host, Part::Others);
     Some(own.map_or_else(
         || Candidate::named(Limit::Cpu, others()),
         |resource| Candidate::named(resource.kind.limit(), resource.place()),

@@ -76,7 +76,7 @@ pub(super) fn cpu_taken(verdict: &Verdict, used: &Used, by_others: f64, generato
         share_text(used.share),
         count_text(used.per_sec),
         share_text(by_others),
-        if name == host { "other processes" } else { name },
+        if verdict.place.is_part() { &name } else { "other processes" },
         generator_part(generator)
     )
 }

@@ -1,7 +1,7 @@
 //! Claims about locks, memory, links, disks, pools and dependencies, a clause each.
 
 use plimsoll_analyze::{
-    AtOnceLaw, Estimate, Place, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Verdict,
+    AtOnceLaw, Estimate, Part, Place, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Verdict,
 };
 use plimsoll_units::{bytes_text, count_text, duration_text, share_text, significant};
 
@@ -69,7 +69,7 @@ pub(super) fn link(link: &ResourceId, used: &Used) -> String {
         true => format!(" ({} packets a request)", significant(each)),
         false => format!(" ({} a request)", bytes_text(each / 8.0)),
     });
-    let interface = if link.detail.is_empty() { String::new() } else { format!(" of {}", link.detail) };
+    let interface = if link.part == Part::Whole { String::new() } else { format!(" of {}", link.part) };
     format!(
         "the {} {} {} is the limit: {} of the {}{interface} was used at {} requests/s{each}",
         link_word(link),
@@ -100,7 +100,7 @@ pub(super) fn disk_wait(
     verdict: &Verdict,
     process: Option<&str>,
     threads: f64,
-    device: Option<&(String, f64)>,
+    device: Option<&(Part, f64)>,
 ) -> String {
     format!(
         "the disk of {} is the limit: {} threads of {} waited for it at any moment{}",
