@@ -233,6 +233,17 @@ const SAME_SIZE: f64 = 1.2;
 const HEADER_BYTES: f64 = 64.0;
 
 impl Findings {
+    /// The step of the highest throughput, the last of several, and its position; `None` without steps.
+    pub fn best_step(&self) -> Option<(usize, &StepSummary)> {
+        let steps = self.steps.iter().enumerate();
+        steps.max_by(|a, b| a.1.throughput.value.total_cmp(&b.1.throughput.value))
+    }
+
+    /// The same; `None` also if nothing was answered in time.
+    pub fn best_answered_step(&self) -> Option<(usize, &StepSummary)> {
+        self.best_step().filter(|(_, step)| step.throughput.value > 0.0)
+    }
+
     /// The smallest and the largest mean size of an answer with its headers, in bytes, where these differ between steps without
     /// failures.
     pub fn changed_answer(&self) -> Option<(f64, f64)> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use plimsoll_analyze::{Estimate, Findings, Limit, RowRun, StepSummary, Verdict};
+use plimsoll_analyze::{Estimate, Findings, Limit, RowRun, Verdict};
 use plimsoll_plan::{Expect, Expected};
 
 use crate::ExperimentError;
@@ -47,8 +47,7 @@ pub struct PeakStep {
 
 impl PeakStep {
     fn from_findings(findings: &Findings) -> Option<Self> {
-        let higher = |a: &&StepSummary, b: &&StepSummary| a.throughput.value.total_cmp(&b.throughput.value);
-        let step = findings.steps.iter().max_by(higher)?;
+        let (_, step) = findings.best_step()?;
         Some(Self {
             throughput_per_sec: step.throughput.value,
             connections: step.connections,

@@ -121,10 +121,7 @@ pub(crate) fn load_of(step: &StepSummary) -> String {
 pub(crate) fn chosen_step(findings: &Findings) -> Option<&StepSummary> {
     let within = findings.slo.and_then(|slo| slo.best_step);
     let named = within.and_then(|index| findings.steps.iter().find(|step| step.index == index));
-    named.or_else(|| {
-        let with_throughput = findings.steps.iter().filter(|step| step.throughput.value > 0.0);
-        with_throughput.max_by(|a, b| a.throughput.value.total_cmp(&b.throughput.value))
-    })
+    named.or_else(|| findings.best_answered_step().map(|(_, step)| step))
 }
 
 /// Why a ladder shows only the least that the target holds: it ended before throughput stopped growing. `None` where it does not.
@@ -144,9 +141,7 @@ pub(crate) fn unfinished(findings: &Findings) -> Option<String> {
 pub(crate) fn plateau_position(findings: &Findings) -> Option<usize> {
     let plateau = findings.knee.map(|knee| knee.plateau_connections);
     let at_plateau = findings.steps.iter().position(|step| Some(step.connections) == plateau);
-    let throughput = |position: &usize| findings.steps[*position].throughput.value;
-    let highest = || (0..findings.steps.len()).max_by(|a, b| throughput(a).total_cmp(&throughput(b)));
-    at_plateau.or_else(highest)
+    at_plateau.or_else(|| findings.best_step().map(|(position, _)| position))
 }
 
 #[cfg(test)]

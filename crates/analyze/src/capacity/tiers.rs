@@ -4,7 +4,7 @@ use plimsoll_stats::ratio;
 
 use crate::groups::{firsts, grouped};
 use crate::hosts::tracks::GENERATOR;
-use crate::{Confidence, Estimate, Findings, Limit, Resource, ResourceKind, StepSummary};
+use crate::{Confidence, Estimate, Findings, Limit, Resource, ResourceKind};
 
 /// What a tier used in one run, at the step of the highest throughput.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -122,15 +122,9 @@ fn others(row: &TierRow, tier: &str) -> Vec<TierCount> {
     others.map(|other| TierCount { tier: other.tier.clone(), machines: other.machines }).collect()
 }
 
-/// The step of the highest throughput, and its position; `None` if nothing was answered.
-pub(crate) fn best_step(findings: &Findings) -> Option<(usize, &StepSummary)> {
-    let steps = findings.steps.iter().enumerate().filter(|(_, step)| step.throughput.value > 0.0);
-    steps.max_by(|a, b| a.1.throughput.value.total_cmp(&b.1.throughput.value))
-}
-
 /// The row of one run; `None` if nothing was answered.
 pub(crate) fn row(name: &str, findings: &Findings) -> Option<TierRow> {
-    let (position, step) = best_step(findings)?;
+    let (position, step) = findings.best_answered_step()?;
     let verdict = &findings.verdict;
     let tier_of_host = |host: &str| tier_of(findings, host).to_owned();
     Some(TierRow {

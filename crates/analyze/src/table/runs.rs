@@ -40,7 +40,7 @@ pub struct RunRows {
 impl RowRun {
     /// What a run has for rows; `None` if nothing was answered. `name` is that of the file's variant, or of the file.
     pub fn from_findings(name: &str, spec: &RowSpec, findings: &Findings) -> Option<Self> {
-        let (_, step) = tiers::best_step(findings)?;
+        let (_, step) = findings.best_answered_step()?;
         Some(Self {
             spec: spec.clone(),
             measured: tiers::row(name, findings)?,

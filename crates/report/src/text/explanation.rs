@@ -22,9 +22,7 @@ pub fn explanation(run: &Run, findings: &Findings) -> String {
 
 /// The resources at the step of the highest throughput, the most used first.
 fn resources(findings: &Findings) -> String {
-    let throughput = |index: &usize| findings.steps[*index].throughput.value;
-    let best = (0..findings.steps.len()).max_by(|a, b| throughput(a).total_cmp(&throughput(b)));
-    let Some(best) = best else { return String::new() };
+    let Some((best, step)) = findings.best_step() else { return String::new() };
     let share = |resource: &Resource| resource.utilisation(best).unwrap_or(0.0);
     let mut shown: Vec<&Resource> =
         findings.resources.iter().filter(|resource| share(resource) >= MIN_USED).collect();
@@ -34,7 +32,7 @@ fn resources(findings: &Findings) -> String {
     }
     let heading = format!(
         "Resources at {}, and by U = U0 + D·X what a request costs and where the resource is full",
-        load_of(&findings.steps[best])
+        load_of(step)
     );
     let lines = table(
         &shown,

@@ -8,7 +8,7 @@ use super::growth::{Growth, Stop};
 use super::observed::{Observed, ObservedTier};
 use super::scaling::Scaling;
 use super::terms::{DemandUnit, Origin, TierResource};
-use crate::capacity::tiers::{best_step, hosts_by_tier};
+use crate::capacity::tiers::hosts_by_tier;
 use crate::findings::Claim;
 use crate::groups::grouped;
 use crate::observations::Observations;
@@ -78,7 +78,7 @@ pub fn observe_table(rows: &[TableRow], found: &TableFindings) -> Observed {
 fn remark(name: &str, findings: &Findings) -> Option<Remark> {
     let name = name.to_owned();
     match findings.verdict.limit {
-        _ if best_step(findings).is_none() => Some(Remark::NoAnswers(name)),
+        _ if findings.best_answered_step().is_none() => Some(Remark::NoAnswers(name)),
         Limit::Generator => Some(Remark::GeneratorLimit(name)),
         _ if findings.lower_bound => Some(Remark::LowerBound(name)),
         Limit::None => Some(Remark::NotPushed(name)),
@@ -147,7 +147,7 @@ impl LoadedTier<'_> {
 impl<'a> TierLoad<'a> {
     /// The step of the highest throughput; `None` if nothing was answered.
     fn from_run(name: &'a str, findings: &'a Findings) -> Option<Self> {
-        let (load, _) = best_step(findings)?;
+        let (load, _) = findings.best_answered_step()?;
         let tier = |(name, hosts): (&'a str, Vec<&'a str>)| {
             let machines = Some(hosts.len() as f64);
             LoadedTier { name, hosts, machines }
