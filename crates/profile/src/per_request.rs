@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Cost, Stacks};
+use plimsoll_stats::Z_95;
 
-/// The standard deviations that hold 95 % of a normal distribution.
-const Z_95: f64 = 1.96;
+use crate::{Cost, Stacks};
 
 /// CPU time per request, in microseconds, with half the width of its 95 % interval.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -1,5 +1,7 @@
 //! How many requests the target works on at once.
 
+use plimsoll_stats::Z_95;
+
 use crate::findings::{AtOnceLaw, Estimate, StepSummary};
 use crate::hosts::utilisation::TIE;
 use crate::verdict::bounds;
@@ -7,8 +9,6 @@ use crate::verdict::context::RuleContext;
 
 /// The mean of a step may be this much longer than that of the lowest, and still be of requests that did not wait.
 const UNQUEUED: f64 = 1.1;
-/// Half of what z = 1.96 gives either side of a mean.
-const Z: f64 = 1.959_963_985;
 
 /// How much longer most answers take than the fastest where the generator's kernel delays an acknowledgement that the
 /// server waits for, in seconds: Linux delays by 40 ms and a tick of up to 4 ms, and answers the first segments of a
@@ -89,7 +89,7 @@ fn without_ack(lowest: &StepSummary) -> Option<f64> {
 }
 
 fn mean_half(step: &StepSummary) -> f64 {
-    Z * step.latency.stdev_ns / (step.latency.count as f64).sqrt() / step.latency.mean_ns
+    Z_95 * step.latency.stdev_ns / (step.latency.count as f64).sqrt() / step.latency.mean_ns
 }
 
 /// True if at every step near the count throughput is what as many workers give as requests are under way.
