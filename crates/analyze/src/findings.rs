@@ -23,7 +23,7 @@ pub use place::Place;
 pub use plimsoll_plan::Limit;
 pub use plimsoll_stats::Estimate;
 pub use plimsoll_stats::usl::{Usl, UslFit};
-pub use proof::{Bound, Experiment, Flaw, Proof, ProofOutcome};
+pub use proof::{Bound, Flaw, Proof, ProofAttempt, ProofOutcome};
 pub use raise::Raise;
 pub use verdict::{Excluded, NextLimit, Suspect, Verdict};
 

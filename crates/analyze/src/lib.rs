@@ -10,7 +10,7 @@
 //! | `generator` | was the load generator itself the limit |
 //! | `hosts` | how much of which resource was used, by which process, per request |
 //! | `observations` | what a run or a table shows of one load after another: what the next folder reads |
-//! | `verdict` | what limits the target; `proof` tries it by an experiment |
+//! | `verdict` | what limits the target; `proof` tests it by an intervention |
 //! | `table` | rows of figures, and what several of them say together |
 //! | `capacity` | how throughput grows with connections and machines; how many machines a goal needs |
 //! | `ablation` | what each of several switches costs |
@@ -53,7 +53,7 @@ pub use load::requests::wants_status;
 pub use load::summary::measured_to_the_last_answer;
 pub use load::{ladder, steady, warm_up};
 pub use parts::level_to_profile;
-pub use prediction::{UntriedVerdict, experiment};
+pub use prediction::{UntriedVerdict, plan_proof};
 pub use remedy::failure_advice;
 pub use table::{
     BreakEven, Ceiling, ColumnDoubt, Conclusion, GuessedColumn, HeldLines, LadderOf, LadderPoint,

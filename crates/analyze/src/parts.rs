@@ -1,5 +1,5 @@
-//! The parts of a run that are judged by themselves: the load before an experiment on the verdict and the load after it, and
-//! steps that were held for CPU profiles.
+//! The parts of a run that are judged by themselves: the load before an intervention that tests the verdict, the load after it,
+//! and steps that were held for CPU profiles.
 
 use std::borrow::Cow;
 

@@ -7,7 +7,7 @@ use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::FREE;
 use crate::load::knee::{TOLERANCE, counts_for_capacity, whole};
 
-/// An experiment that predicts less than this ratio is not worth making: twice the tolerance that a plateau is known by.
+/// An intervention that predicts less than this ratio is not worth making: twice the tolerance that a plateau is known by.
 const MIN_RATIO: f64 = 1.0 + 2.0 * TOLERANCE;
 
 /// How throughput should move, and what else bounds it.
@@ -128,7 +128,7 @@ fn other_way<'a>(findings: &'a Findings, cap: Cap, raised: &Resource) -> Option<
 }
 
 /// What to raise, by half, in order to try the verdict, and the index of the step to be loaded again; or why it cannot be tried.
-pub fn experiment(findings: &Findings) -> Result<(Raise, u32), UntriedVerdict> {
+pub fn plan_proof(findings: &Findings) -> Result<(Raise, u32), UntriedVerdict> {
     let verdict = &findings.verdict;
     let step = repeated(findings).ok_or(UntriedVerdict::NoLevel)?;
     let (cap, resource) = cap_of(findings, step).ok_or_else(|| match verdict.limit {

@@ -1,10 +1,10 @@
-//! Whether an experiment bears a verdict out: what was predicted, against what was measured.
+//! Whether an intervention bears a verdict out: what was predicted, against what was measured.
 
 use plimsoll_stats::ratio;
 
 use crate::findings::{
-    Advice, At, Confidence, Estimate, Evidence, Excluded, Experiment, Findings, Flaw, Limit, Observation,
-    Proof, ProofOutcome, Raise, Verdict,
+    Advice, At, Confidence, Estimate, Evidence, Excluded, Findings, Flaw, Limit, Observation, Proof,
+    ProofAttempt, ProofOutcome, Raise, Verdict,
 };
 use crate::load::knee::{TOLERANCE, counts_for_capacity, whole};
 use crate::prediction::{cap_of, predict, repeated};
@@ -22,12 +22,12 @@ fn judged(predicted: f64, seen: Estimate) -> ProofOutcome {
     }
 }
 
-/// Adds to the verdict what became of the experiment on it. `again` is what was found in the second load alone.
+/// Adds to the verdict what became of its proof. `again` is what was found in the second load alone.
 pub(crate) fn apply_proof(findings: &mut Findings, tried: &Result<Raise, String>, again: &Findings) {
     let raise = match tried {
         Ok(raise) => raise,
         Err(why) => {
-            findings.verdict.experiment = Some(Experiment::NotMade(why.clone()));
+            findings.verdict.proof_attempt = Some(ProofAttempt::NotMade(why.clone()));
             return;
         }
     };
@@ -45,7 +45,7 @@ fn proof(findings: &Findings, raise: &Raise, again: &Findings) -> Option<Proof> 
     let second = again.steps.first();
     let ratio = second.and_then(|second| ratio(second.throughput, first.throughput));
     let judged = ratio.map_or(ProofOutcome::Undecided, |ratio| judged(prediction.ratio, ratio));
-    // Rules change, and a file may be judged anew long after the experiment.
+    // Rules change, and a file may be judged anew long after the intervention.
     let flaw = if named.is_some() { flaw(again, judged) } else { Some(Flaw::OtherVerdict) };
     Some(Proof {
         raise: raise.clone(),
@@ -84,7 +84,7 @@ fn settle(verdict: &mut Verdict, proof: Proof) {
         ProofOutcome::Undecided => {}
     }
     verdict.evidence.extend(evidence(&proof));
-    verdict.experiment = Some(Experiment::Made(Box::new(proof)));
+    verdict.proof_attempt = Some(ProofAttempt::Made(Box::new(proof)));
 }
 
 fn evidence(proof: &Proof) -> Option<Evidence> {

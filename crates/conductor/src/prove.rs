@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_analyze::{Raise, analyze, experiment};
+use plimsoll_analyze::{Raise, analyze, plan_proof};
 use plimsoll_engine::EngineError;
 use plimsoll_plan::{Level, Load, PlanHost};
 use plimsoll_record::{HostSample, Reading, Source, StepEnd};
@@ -48,7 +48,7 @@ impl Session<'_> {
     /// Raises what the verdict names; gives the step that is to be loaded again.
     fn raise_limit(&mut self) -> Result<(Raise, u32), NotTried> {
         let findings = analyze(self.recorder.run()).map_err(|error| NotTried::Failed(error.to_string()))?;
-        let (raise, step) = experiment(&findings).map_err(NotTried::Untriable)?;
+        let (raise, step) = plan_proof(&findings).map_err(NotTried::Untriable)?;
         self.raise(&raise).map_err(NotTried::Failed)?;
         Ok((raise, step))
     }
@@ -58,7 +58,7 @@ impl Session<'_> {
         let Some(caps) = &mut self.caps else {
             return Err("the hosts of this run have no caps that can be raised".to_owned());
         };
-        caps.raise(raise).map_err(|error| format!("the request to raise a cap reached no one: {error}"))?;
+        caps.raise(raise).map_err(|error| format!("the request to raise a cap was not received: {error}"))?;
         match self.await_sample(RAISED_WITHIN, |sample| sample.source == Source::Intervention) {
             Some(Reading::Ok(_)) => Ok(()),
             Some(Reading::Failed(why)) => Err(why),

@@ -4,11 +4,11 @@ mod advice;
 mod claim;
 mod conclusion;
 mod evidence;
-mod experiment;
 mod failure;
 mod generator;
 pub(crate) mod machines;
 mod phrase;
+mod proof;
 mod table_claim;
 mod table_reading;
 
@@ -18,11 +18,11 @@ pub use advice::advice;
 pub use claim::paragraph;
 pub(crate) use conclusion::{conclusions, row_name};
 pub(crate) use evidence::{at, excluded, observed};
-pub use experiment::{raise, untried};
 pub(crate) use failure::failure_name;
 pub use failure::{failure_meaning, failure_remedy, failure_seen};
 pub use generator::reason;
 pub(crate) use generator::{failure_advice, remedy, short_reason};
+pub use proof::{raise, untried};
 pub(crate) use table_claim::breach_meaning;
 pub(crate) use table_reading::table_reading;
 

@@ -1,4 +1,4 @@
-//! What came of an experiment on the verdict.
+//! The proof of a verdict by intervention: a cap is raised, and the same load is made again.
 
 use super::{Estimate, Limit, Place, Raise};
 
@@ -21,15 +21,15 @@ impl ProofOutcome {
     }
 }
 
-/// An experiment that was to be made.
+/// A proof that was to be tried.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Experiment {
+pub enum ProofAttempt {
     Made(Box<Proof>),
     /// It was not, and why: as the run file has it.
     NotMade(String),
 }
 
-/// An experiment on the verdict: what was raised, and what the same load came to then.
+/// The proof of a verdict: what was raised, and what the same load came to then.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proof {
     pub raise: Raise,

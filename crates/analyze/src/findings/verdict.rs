@@ -1,6 +1,6 @@
 //! The finding about what limits the target.
 
-use super::{Advice, Claim, Confidence, Estimate, Evidence, Experiment, Limit, Place};
+use super::{Advice, Claim, Confidence, Estimate, Evidence, Limit, Place, ProofAttempt};
 use crate::hosts::resource::{ResourceId, ResourceUse};
 
 /// Something that may be the limit as well.
@@ -33,7 +33,7 @@ pub enum Excluded {
     Unobserved { host: String, why: Option<String> },
     /// The generator, by the share of a core that its busiest worker used.
     Generator(f64),
-    /// What an experiment did not raise, and which let so many requests per second through.
+    /// What an intervention did not raise, and which let so many requests per second through.
     NotRaised { suspect: Suspect, per_sec: f64 },
 }
 
@@ -56,8 +56,8 @@ pub struct Verdict {
     pub next_limit: Option<NextLimit>,
     pub excluded: Vec<Excluded>,
     pub advice: Vec<Advice>,
-    /// What became of the experiment on it, if one was to be made.
-    pub experiment: Option<Experiment>,
+    /// What became of its proof, if one was to be tried.
+    pub proof_attempt: Option<ProofAttempt>,
 }
 
 impl Verdict {
@@ -75,7 +75,7 @@ impl Verdict {
             next_limit: None,
             excluded: Vec::new(),
             advice: Vec::new(),
-            experiment: None,
+            proof_attempt: None,
         }
     }
 
@@ -93,11 +93,11 @@ impl Verdict {
         self.place.host_name()
     }
 
-    /// The experiment on it, if it was made.
+    /// Its proof, if one was tried.
     pub fn proof(&self) -> Option<&super::Proof> {
-        match &self.experiment {
-            Some(Experiment::Made(proof)) => Some(proof),
-            Some(Experiment::NotMade(_)) | None => None,
+        match &self.proof_attempt {
+            Some(ProofAttempt::Made(proof)) => Some(proof),
+            Some(ProofAttempt::NotMade(_)) | None => None,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Verdicts that are tried: what limits is raised, and the level of the plateau is loaded again.
 
 use plimsoll_analyze::{
-    Advice, Bound, Confidence, Experiment, Findings, Flaw, Limit, Observation, Place, ProofOutcome, Raise,
-    UntriedVerdict, experiment,
+    Advice, Bound, Confidence, Findings, Flaw, Limit, Observation, Place, ProofAttempt, ProofOutcome, Raise,
+    UntriedVerdict, plan_proof,
 };
 use plimsoll_plan::{Cap, Capacity, Plan, PlanHost};
 use plimsoll_record::{HostSample, Reading, Run, Source, Step, StepEnd};
@@ -159,8 +159,8 @@ fn a_cap_that_could_not_be_raised_is_reported_and_changes_nothing() {
     let verdict = findings(&tried(on_web(again(PLATEAU_PER_SEC)), failed)).verdict;
     let why = "this machine has no more than its 2 cores".to_owned();
     assert_eq!(
-        (verdict.confidence, verdict.experiment),
-        (Confidence::Measured, Some(Experiment::NotMade(why)))
+        (verdict.confidence, verdict.proof_attempt),
+        (Confidence::Measured, Some(ProofAttempt::NotMade(why)))
     );
 }
 
@@ -175,7 +175,7 @@ fn plain(watch: Watch) -> Findings {
 fn half_as_much_again_of_what_limits_is_to_be_given() {
     let found =
         plain(Watch::pool(16.0, 0.005, 128).host("web", 0.5, 152e-6).process("web", "7 nginx", 152e-6));
-    let (raised, step) = experiment(&found).unwrap();
+    let (raised, step) = plan_proof(&found).unwrap();
     assert_eq!(raised, raise());
     let repeated: &Step = &Watch::pool(16.0, 0.005, 128).run().steps[step as usize];
     assert_eq!(repeated.connections, found.knee.unwrap().plateau_connections);
@@ -183,7 +183,7 @@ fn half_as_much_again_of_what_limits_is_to_be_given() {
 
 #[test]
 fn what_no_cap_can_raise_or_would_show_nothing_is_not_tried() {
-    let why = |watch: Watch| experiment(&plain(watch)).unwrap_err();
+    let why = |watch: Watch| plan_proof(&plain(watch)).unwrap_err();
     let web = || Watch::pool(16.0, 0.005, 128).host("web", 0.5, 152e-6).process("web", "7 nginx", 152e-6);
     let thread = Watch::pool(16.0, 0.005, 128).host("web", 4.0, 305e-6).process("web", "9 redis", 305e-6);
     let place = Place::process("web", "redis");

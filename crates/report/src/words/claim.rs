@@ -8,8 +8,8 @@ use plimsoll_analyze::{Claim, Limit, NextLimit, ResourceUse, Suspect, Verdict};
 use plimsoll_units::{count_text, share_text};
 
 use self::ClaimText::{Clause, Paragraph};
-use super::experiment;
 use super::phrase::{joined, resource_name, resource_used};
+use super::proof;
 use super::table_claim as table;
 use crate::amount::if_known;
 
@@ -23,7 +23,7 @@ enum ClaimText {
 /// The paragraph; empty where the load alone says all that is known.
 pub fn paragraph(verdict: &Verdict) -> String {
     let mut text = if_known(verdict.claim.as_ref(), |claim| with_rest(verdict, claim_text(verdict, claim)));
-    for sentence in verdict.experiment.iter().map(experiment::sentences) {
+    for sentence in verdict.proof_attempt.iter().map(proof::sentences) {
         if text.is_empty() {
             text = format!("{} of {}.", verdict.limit.name(), verdict.place);
         }

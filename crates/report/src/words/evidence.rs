@@ -5,10 +5,10 @@ use plimsoll_analyze::{
 };
 use plimsoll_units::{count_text, share_text, significant};
 
-use super::experiment;
 use super::failure::failure_meaning;
 use super::generator::{UNDER_WAY, measured};
 use super::phrase::{each_of, is_of_packets, joined, places, resource_name, way};
+use super::proof;
 use crate::amount::{connections, if_known};
 
 const KNEE: &str = "knee in connections, against plateau × latency of the lowest step";
@@ -143,7 +143,7 @@ fn not_accepted(place: &Place) -> String {
 }
 
 fn raised(raise: &Raise) -> String {
-    format!("requests/s with {}, against the prediction", experiment::raise(raise))
+    format!("requests/s with {}, against the prediction", proof::raise(raise))
 }
 
 fn through(front: &str, alone: &[String]) -> String {

@@ -1,16 +1,16 @@
-//! What became of an experiment on a verdict.
+//! What became of the proof of a verdict.
 
-use plimsoll_analyze::{Bound, Experiment, Flaw, Proof, ProofOutcome, Raise, ResourceKind, UntriedVerdict};
+use plimsoll_analyze::{Bound, Flaw, Proof, ProofAttempt, ProofOutcome, Raise, ResourceKind, UntriedVerdict};
 use plimsoll_plan::Cap;
 use plimsoll_units::{bytes_text, count_text, share_text, significant};
 
 use crate::amount::{bits, connections, if_known, range};
 
 /// The sentences about it.
-pub(super) fn sentences(experiment: &Experiment) -> String {
-    match experiment {
-        Experiment::NotMade(why) => format!("The experiment was not made: {why}."),
-        Experiment::Made(proof) => format!("{} {}", tried(proof), outcome(proof)),
+pub(super) fn sentences(attempt: &ProofAttempt) -> String {
+    match attempt {
+        ProofAttempt::NotMade(why) => format!("The proof was not made: {why}."),
+        ProofAttempt::Made(proof) => format!("{} {}", tried(proof), outcome(proof)),
     }
 }
 
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_bounds_an_experiment_is_named() {
+    fn what_bounds_a_proof_is_named() {
         let untried = |bound: Bound| {
             let (host, cap) = ("web".to_owned(), Cap::Cores);
             untried(&UntriedVerdict::Bounded { host, cap, bound, ratio: 1.02 })
