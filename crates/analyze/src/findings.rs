@@ -15,7 +15,7 @@ use plimsoll_plan::Slo;
 use crate::GeneratorHealth;
 
 pub use advice::{Advice, FailureAdvice};
-pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, LoadEffect, Used};
+pub use claim::{AtOnceLaw, BusiestProcess, Claim, LawBreach, LoadEffect, RowClaim, Used};
 pub use confidence::Confidence;
 pub use evidence::{At, Evidence, Observation, PlaceCount};
 pub use part::{Part, ProcessId};

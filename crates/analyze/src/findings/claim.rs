@@ -68,6 +68,13 @@ pub enum Claim {
     Refused { per_sec: f64, part: f64, at: At },
     /// A resource of the generator's host is used up; `rival` is one of the target's that is as full.
     GeneratorFull { used: ResourceUse, rival: Option<ResourceUse> },
+    /// What rows of a table say.
+    Row(RowClaim),
+}
+
+/// What was found of a row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RowClaim {
     /// A row of a table breaks Little's law, at this many requests per second.
     Unlawful(LawBreach, f64),
     /// A tier in front does not let those behind it carry what they carry alone.
@@ -100,6 +107,12 @@ pub enum Claim {
     FollowsInstances { tier: String, exponent: f64 },
     /// Nothing that the row has figures of is used up; `fullest` is `None` where it has none.
     NotInTable { fullest: Option<ResourceUse>, load: LoadEffect },
+}
+
+impl From<RowClaim> for Claim {
+    fn from(claim: RowClaim) -> Self {
+        Self::Row(claim)
+    }
 }
 
 /// What other loads of the same target say of a row.

@@ -6,7 +6,7 @@ use super::ladder::LadderOf;
 use super::row::{Pair, RowFinding, TableRow, alike, apart};
 use super::{front, growth, ladder};
 use crate::findings::{
-    Advice, At, Claim, Confidence, Evidence, LawBreach, Limit, Observation, Place, Verdict,
+    Advice, At, Confidence, Evidence, LawBreach, Limit, Observation, Place, RowClaim, Verdict,
 };
 use crate::generator::health::LITTLE_ERROR;
 use crate::groups::grouped;
@@ -75,7 +75,7 @@ fn unlawful(row: &TableRow, breach: &LawBreach) -> Verdict {
     Verdict {
         evidence: vec![Evidence::new(Observation::UnderWay, breach.under_way, Some(breach.connections), at)],
         advice: vec![Advice::MeasureRowAgain],
-        claim: Some(Claim::Unlawful(*breach, row.throughput_per_sec)),
+        claim: Some(RowClaim::Unlawful(*breach, row.throughput_per_sec).into()),
         ..Verdict::new(Limit::Unknown, Place::Nowhere, Confidence::Unknown)
     }
 }

@@ -59,8 +59,8 @@ impl Candidate {
     }
 
     /// A candidate by elimination.
-    pub(super) fn new(limit: Limit, place: Place, claim: Claim) -> Self {
-        Self { claim: Some(claim), ..Self::named(limit, place) }
+    pub(super) fn new(limit: Limit, place: Place, claim: impl Into<Claim>) -> Self {
+        Self { claim: Some(claim.into()), ..Self::named(limit, place) }
     }
 
     /// The host's name, the generator, or an address that is not watched; empty where no place is known.

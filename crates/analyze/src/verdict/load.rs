@@ -4,7 +4,7 @@ use super::context::RuleContext;
 use super::failures::{failing, failures};
 use super::next::nearly;
 use crate::findings::{
-    Advice, At, Claim, Confidence, Evidence, Knee, Limit, LoadEffect, Observation, Place, RampWindow,
+    Advice, At, Confidence, Evidence, Knee, Limit, LoadEffect, Observation, Place, RampWindow, RowClaim,
     Steadiness, StepSummary, Verdict,
 };
 use crate::hosts::resource::Resource;
@@ -146,7 +146,7 @@ pub(super) fn unexplained(ctx: &RuleContext<'_>) -> Verdict {
     Verdict {
         evidence: shares.iter().map(of_resource).collect(),
         advice: vec![advice],
-        claim: Some(Claim::NotInTable { fullest, load }),
+        claim: Some(RowClaim::NotInTable { fullest, load }.into()),
         also: ctx.nearly_full().into_iter().map(|resource| nearly(ctx, resource).suspect(ctx)).collect(),
         ..Verdict::new(Limit::Unknown, place, confidence)
     }

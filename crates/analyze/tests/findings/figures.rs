@@ -1,6 +1,6 @@
 //! Verdicts from what tables say of pools, quotas, memory, disks and failures, made up so that the truth is known.
 
-use plimsoll_analyze::{Claim, Limit, Place, TableRow, TableTier, explain_table};
+use plimsoll_analyze::{Claim, Limit, Place, RowClaim, TableRow, TableTier, explain_table};
 
 /// A server under so many connections.
 fn row(connections: f64, per_sec: f64, tier: TableTier) -> TableRow {
@@ -68,8 +68,10 @@ fn requests_that_are_refused_or_fail_are_no_throughput() {
     assert_eq!(with(0.2, 0.0).rows[0].verdict.limit, Limit::Refused);
     let failing = with(0.0, 0.03);
     assert_eq!(failing.rows[0].verdict.limit, Limit::Unknown);
-    assert!(matches!(failing.rows[0].verdict.claim, Some(Claim::RowFails { part }) if part == 0.03));
-    assert!(!matches!(with(0.0, 0.001).rows[0].verdict.claim, Some(Claim::RowFails { .. })));
+    assert!(
+        matches!(failing.rows[0].verdict.claim, Some(Claim::Row(RowClaim::RowFails { part })) if part == 0.03)
+    );
+    assert!(!matches!(with(0.0, 0.001).rows[0].verdict.claim, Some(Claim::Row(RowClaim::RowFails { .. }))));
 }
 
 #[test]
@@ -85,7 +87,7 @@ fn throughput_that_falls_with_the_time_held_names_workers_of_unknown_number() {
     let last = &found.rows[5].verdict;
     assert_eq!(last.limit, Limit::Pool);
     assert!(
-        matches!(last.claim, Some(Claim::HeldQueue { per_hold, .. }) if (per_hold - 4.0 / 3.0).abs() < 0.01),
+        matches!(last.claim, Some(Claim::Row(RowClaim::HeldQueue { per_hold, .. })) if (per_hold - 4.0 / 3.0).abs() < 0.01),
         "{:?}",
         last.claim
     );

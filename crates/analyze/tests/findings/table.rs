@@ -1,7 +1,7 @@
 //! Verdicts from tables of measurements, made up so that the truth is known.
 
 use plimsoll_analyze::{
-    Claim, Conclusion, Confidence, Limit, LoadEffect, Place, TableFindings, TableRow, TableTier,
+    Claim, Conclusion, Confidence, Limit, LoadEffect, Place, RowClaim, TableFindings, TableRow, TableTier,
     explain_table,
 };
 
@@ -129,7 +129,7 @@ fn less_load_that_gave_more_is_a_collapse_and_growth_no_limit() {
     assert_eq!(limits(&found), [Limit::None, Limit::Unknown, Limit::Unknown]);
     assert!(matches!(
         found.rows[2].verdict.claim,
-        Some(Claim::NotInTable { fullest: None, load: LoadEffect::LessGaveMore { per_sec } }) if per_sec == 700.0
+        Some(Claim::Row(RowClaim::NotInTable { fullest: None, load: LoadEffect::LessGaveMore { per_sec } })) if per_sec == 700.0
     ));
     let growing = explain_table(&[bare(1.0, 100.0), bare(8.0, 700.0)]);
     assert_eq!(limits(&growing), [Limit::None, Limit::None]);

@@ -96,25 +96,7 @@ fn claim_text(verdict: &Verdict, claim: &Claim) -> ClaimText {
         }
         Claim::Refused { per_sec, part, at } => Clause(connections::refused(verdict, *per_sec, *part, at)),
         Claim::GeneratorFull { used, rival } => Paragraph(generator(used, rival.as_ref())),
-        Claim::Unlawful(breach, per_sec) => Paragraph(table::unlawful(breach, *per_sec)),
-        Claim::Front { per_sec, behind, together_per_sec } => {
-            Paragraph(table::front(verdict, *per_sec, behind, *together_per_sec))
-        }
-        Claim::AllOfAlone { tiers } => Paragraph(table::all_of_alone(tiers)),
-        Claim::HeldPool { tiers, workers, like_alone } => {
-            Paragraph(table::held_pool(tiers, *workers, *like_alone))
-        }
-        Claim::HeldQueue { least_sec, per_hold } => Paragraph(table::held_queue(*least_sec, *per_hold)),
-        Claim::TierFull { used, per_sec } => Paragraph(table::tier_full(used, *per_sec)),
-        Claim::FollowsPool { size, exponent } => Paragraph(table::follows_pool(verdict, *size, *exponent)),
-        Claim::RowFails { part } => Paragraph(table::row_fails(*part)),
-        Claim::FewerGaveAsMuch { exponent } => Paragraph(table::fewer_gave_as_much(*exponent)),
-        Claim::MoreLoadGaveMore { per_sec } => Paragraph(table::more_load_gave_more(*per_sec)),
-        Claim::MoreLoadNotTried { fullest } => Paragraph(table::more_load_not_tried(fullest)),
-        Claim::StillGrows { exponent } => Paragraph(table::still_grows(*exponent)),
-        Claim::FollowsCores { exponent } => Paragraph(table::follows_cores(*exponent)),
-        Claim::FollowsInstances { tier, exponent } => Paragraph(table::follows_instances(tier, *exponent)),
-        Claim::NotInTable { fullest, load } => Paragraph(table::not_in_table(fullest.as_ref(), *load)),
+        Claim::Row(claim) => Paragraph(table::claim(verdict, claim)),
     }
 }
 

@@ -1,11 +1,34 @@
 //! What was found in a row of a table, a paragraph each.
 
-use plimsoll_analyze::{LawBreach, LoadEffect, ResourceUse, Verdict};
+use plimsoll_analyze::{LawBreach, LoadEffect, ResourceUse, RowClaim, Verdict};
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
 use super::phrase::{each_of, joined, resource_name};
 
-pub(super) fn front(verdict: &Verdict, per_sec: f64, behind: &[String], together_per_sec: f64) -> String {
+/// One arm for each claim, so that the compiler asks for the text of a new one.
+pub(super) fn claim(verdict: &Verdict, claim: &RowClaim) -> String {
+    match claim {
+        RowClaim::Unlawful(breach, per_sec) => unlawful(breach, *per_sec),
+        RowClaim::Front { per_sec, behind, together_per_sec } => {
+            front(verdict, *per_sec, behind, *together_per_sec)
+        }
+        RowClaim::AllOfAlone { tiers } => all_of_alone(tiers),
+        RowClaim::HeldPool { tiers, workers, like_alone } => held_pool(tiers, *workers, *like_alone),
+        RowClaim::HeldQueue { least_sec, per_hold } => held_queue(*least_sec, *per_hold),
+        RowClaim::TierFull { used, per_sec } => tier_full(used, *per_sec),
+        RowClaim::FollowsPool { size, exponent } => follows_pool(verdict, *size, *exponent),
+        RowClaim::RowFails { part } => row_fails(*part),
+        RowClaim::FewerGaveAsMuch { exponent } => fewer_gave_as_much(*exponent),
+        RowClaim::MoreLoadGaveMore { per_sec } => more_load_gave_more(*per_sec),
+        RowClaim::MoreLoadNotTried { fullest } => more_load_not_tried(fullest),
+        RowClaim::StillGrows { exponent } => still_grows(*exponent),
+        RowClaim::FollowsCores { exponent } => follows_cores(*exponent),
+        RowClaim::FollowsInstances { tier, exponent } => follows_instances(tier, *exponent),
+        RowClaim::NotInTable { fullest, load } => not_in_table(fullest.as_ref(), *load),
+    }
+}
+
+fn front(verdict: &Verdict, per_sec: f64, behind: &[String], together_per_sec: f64) -> String {
     format!(
         "{} is the limit, near {} requests/s: {} alone carry {} together, and through it only {} of that. Which of \
          its resources it is, the table does not say.",
@@ -17,7 +40,7 @@ pub(super) fn front(verdict: &Verdict, per_sec: f64, behind: &[String], together
     )
 }
 
-pub(super) fn all_of_alone(tiers: &[String]) -> String {
+fn all_of_alone(tiers: &[String]) -> String {
     let names = joined(tiers);
     format!(
         "{names} are the limit: {names} carry through it what they carry alone. Which resource of them is full, the \
@@ -25,7 +48,7 @@ pub(super) fn all_of_alone(tiers: &[String]) -> String {
     )
 }
 
-pub(super) fn held_queue(least_sec: f64, per_hold: f64) -> String {
+fn held_queue(least_sec: f64, per_hold: f64) -> String {
     let (least, workers) = (duration_text(least_sec * 1e9), significant(per_hold));
     format!(
         "a fixed number of workers is the limit: the time between two answers is {least} and 1/{workers} of the time that a \
@@ -33,7 +56,7 @@ pub(super) fn held_queue(least_sec: f64, per_hold: f64) -> String {
     )
 }
 
-pub(super) fn tier_full(used: &ResourceUse, per_sec: f64) -> String {
+fn tier_full(used: &ResourceUse, per_sec: f64) -> String {
     format!(
         "{} is the limit: {} of it was used at {} requests/s.",
         resource_name(&used.resource),
@@ -42,7 +65,7 @@ pub(super) fn tier_full(used: &ResourceUse, per_sec: f64) -> String {
     )
 }
 
-pub(super) fn follows_pool(verdict: &Verdict, size: f64, exponent: f64) -> String {
+fn follows_pool(verdict: &Verdict, size: f64, exponent: f64) -> String {
     format!(
         "the pool of {} workers in {} is the limit: throughput follows its size (exponent {exponent:.2}).",
         significant(size),
@@ -50,25 +73,25 @@ pub(super) fn follows_pool(verdict: &Verdict, size: f64, exponent: f64) -> Strin
     )
 }
 
-pub(super) fn row_fails(part: f64) -> String {
+fn row_fails(part: f64) -> String {
     format!(
         "not known: {} of its requests failed, so that its throughput is not what the target holds.",
         share_text(part)
     )
 }
 
-pub(super) fn fewer_gave_as_much(exponent: f64) -> String {
+fn fewer_gave_as_much(exponent: f64) -> String {
     format!(
         "nothing yet: fewer machines gave as much under the same load, and their throughput still grew with it (exponent \
          {exponent:.2})."
     )
 }
 
-pub(super) fn more_load_gave_more(per_sec: f64) -> String {
+fn more_load_gave_more(per_sec: f64) -> String {
     format!("nothing yet: with more load the same machines gave {} requests/s.", count_text(per_sec))
 }
 
-pub(super) fn more_load_not_tried(fullest: &ResourceUse) -> String {
+fn more_load_not_tried(fullest: &ResourceUse) -> String {
     format!(
         "not known to be reached: {} was the fullest with {}, and more load was not tried.",
         resource_name(&fullest.resource),
@@ -76,27 +99,27 @@ pub(super) fn more_load_not_tried(fullest: &ResourceUse) -> String {
     )
 }
 
-pub(super) fn still_grows(exponent: f64) -> String {
+fn still_grows(exponent: f64) -> String {
     format!(
         "nothing yet: throughput still grew with the load (exponent {exponent:.2}), and more was not tried."
     )
 }
 
-pub(super) fn follows_cores(exponent: f64) -> String {
+fn follows_cores(exponent: f64) -> String {
     format!(
         "the CPU: throughput follows the number of cores (exponent {exponent:.2}). How busy they are, the table does \
          not say."
     )
 }
 
-pub(super) fn follows_instances(tier: &str, exponent: f64) -> String {
+fn follows_instances(tier: &str, exponent: f64) -> String {
     format!(
         "throughput follows the number of {tier} (exponent {exponent:.2}), so that each of them is at its end. Which of its \
          resources is full, the table does not say."
     )
 }
 
-pub(super) fn unlawful(breach: &LawBreach, per_sec: f64) -> String {
+fn unlawful(breach: &LawBreach, per_sec: f64) -> String {
     format!(
         "this row breaks Little's law and is not used: {} requests/s × the response time are {} under way, against {} \
          connections; {}.",
@@ -118,7 +141,7 @@ pub(crate) fn breach_meaning(breach: &LawBreach) -> &'static str {
     }
 }
 
-pub(super) fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> String {
+fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> String {
     let why = match like_alone {
         true => format!("{} carry through it what they carry alone", joined(tiers)),
         false => "nothing else is used up".to_owned(),
@@ -132,7 +155,7 @@ pub(super) fn held_pool(tiers: &[String], workers: f64, like_alone: bool) -> Str
     )
 }
 
-pub(super) fn not_in_table(fullest: Option<&ResourceUse>, load: LoadEffect) -> String {
+fn not_in_table(fullest: Option<&ResourceUse>, load: LoadEffect) -> String {
     let grown = match load {
         LoadEffect::Level => "throughput no longer grows with the load, and ",
         LoadEffect::LessGaveMore { per_sec } => {

@@ -9,7 +9,7 @@ use super::observed::{Observed, ObservedTier};
 use super::scaling::Scaling;
 use super::terms::{DemandUnit, Origin, TierResource};
 use crate::capacity::tiers::hosts_by_tier;
-use crate::findings::Claim;
+use crate::findings::{Claim, RowClaim};
 use crate::groups::grouped;
 use crate::observations::Observations;
 use crate::table::together_per_sec;
@@ -278,7 +278,7 @@ impl<'a> TierLoad<'a> {
     /// A tier in front that a table has no figure of, by the row that it was found to stop.
     fn add_front(&self, observed: &mut Observed) {
         let (host, per_sec) = (self.verdict.host(), self.per_sec().value);
-        let is_front = matches!(self.verdict.claim, Some(Claim::Front { .. }));
+        let is_front = matches!(self.verdict.claim, Some(Claim::Row(RowClaim::Front { .. })));
         if is_front && self.tiers.iter().all(|tier| tier.name != host) {
             let tier = observed.tier(host);
             tier.carries(per_sec, 1.0, self.label);

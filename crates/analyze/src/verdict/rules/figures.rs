@@ -4,7 +4,7 @@
 //! the time is garbage collection; one request in a hundred is refused, or fails.
 
 use crate::TableRow;
-use crate::findings::{Advice, Claim, Estimate, Limit, Observation, Place};
+use crate::findings::{Advice, Claim, Estimate, Limit, Observation, Place, RowClaim};
 use crate::hosts::resource::{Resource, ResourceKind};
 use crate::hosts::utilisation::BUSY;
 use crate::verdict::bounds;
@@ -49,7 +49,7 @@ fn candidate(ctx: &RuleContext<'_>, resource: &Resource) -> Candidate {
         ..Candidate::new(
             resource.kind.limit(),
             resource.place(),
-            Claim::TierFull { used, per_sec: ctx.throughput() },
+            RowClaim::TierFull { used, per_sec: ctx.throughput() },
         )
     }
 }
@@ -82,6 +82,6 @@ fn refused(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
 /// Throughput of a row that fails is none that it holds.
 fn failing(row: &TableRow) -> Option<Candidate> {
     let part = row.failed_ratio.filter(|part| *part >= bounds::FAILING)?;
-    let found = Candidate::new(Limit::Unknown, Place::Nowhere, Claim::RowFails { part });
+    let found = Candidate::new(Limit::Unknown, Place::Nowhere, RowClaim::RowFails { part });
     Some(Candidate { advice: vec![Advice::LookInto], ..found })
 }

@@ -7,7 +7,7 @@
 //! use.
 
 use crate::TableRow;
-use crate::findings::{Advice, Claim, Estimate, Limit, LoadEffect, Observation, Place};
+use crate::findings::{Advice, Estimate, Limit, LoadEffect, Observation, Place, RowClaim};
 use crate::table::{LadderOf, PROPORTIONAL, UNNAMED, fewer_gave_as_much, followed, load_effect};
 use crate::verdict::candidate::Candidate;
 use crate::verdict::context::RuleContext;
@@ -26,7 +26,7 @@ pub(crate) fn front(ctx: &RuleContext<'_>, row: &TableRow, alone: Alone) -> Cand
         ..Candidate::new(
             Limit::Unknown,
             Place::host(front),
-            Claim::Front { per_sec, behind: tiers, together_per_sec },
+            RowClaim::Front { per_sec, behind: tiers, together_per_sec },
         )
     }
 }
@@ -39,7 +39,7 @@ pub(crate) fn all_of_alone(ctx: &RuleContext<'_>, alone: Alone) -> Candidate {
     Candidate {
         evidence: vec![ctx.row(observed, ctx.throughput(), Some(together_per_sec))],
         advice: vec![Advice::LookAtHosts(tiers.clone())],
-        ..Candidate::new(Limit::Unknown, Place::host(place), Claim::AllOfAlone { tiers })
+        ..Candidate::new(Limit::Unknown, Place::host(place), RowClaim::AllOfAlone { tiers })
     }
 }
 
@@ -58,24 +58,24 @@ pub(crate) fn pool(
         size: Some(size),
         evidence: vec![ctx.row(observed, workers, None)],
         advice: vec![Advice::LargerTierPool { tiers: tiers.clone(), workers }],
-        ..Candidate::new(Limit::Pool, place, Claim::HeldPool { tiers, workers, like_alone })
+        ..Candidate::new(Limit::Pool, place, RowClaim::HeldPool { tiers, workers, like_alone })
     })
 }
 
 /// More load gave more; or it was not tried, and nothing is used up. What is nearly so may be the limit all the same.
 pub(crate) fn not_pushed(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candidate> {
-    let fewer = || Some(Claim::FewerGaveAsMuch { exponent: fewer_gave_as_much(ctx.obs.rows, row)? });
+    let fewer = || Some(RowClaim::FewerGaveAsMuch { exponent: fewer_gave_as_much(ctx.obs.rows, row)? });
     let claim = match load_effect(ctx.obs.rows, row) {
-        LoadEffect::MoreGaveMore { per_sec } => Claim::MoreLoadGaveMore { per_sec },
-        LoadEffect::StillGrows { exponent } => Claim::StillGrows { exponent },
+        LoadEffect::MoreGaveMore { per_sec } => RowClaim::MoreLoadGaveMore { per_sec },
+        LoadEffect::StillGrows { exponent } => RowClaim::StillGrows { exponent },
         LoadEffect::Untried if row.load_machines.is_some() => {
             let (fullest, _) = ctx.spent_by_share().into_iter().next()?;
-            Claim::MoreLoadNotTried { fullest: ctx.use_of(fullest) }
+            RowClaim::MoreLoadNotTried { fullest: ctx.use_of(fullest) }
         }
         LoadEffect::Untried | LoadEffect::Level => fewer()?,
         LoadEffect::LessGaveMore { .. } => return None,
     };
-    let is_untried = matches!(claim, Claim::MoreLoadNotTried { .. });
+    let is_untried = matches!(claim, RowClaim::MoreLoadNotTried { .. });
     let near = if is_untried { ctx.nearly_full() } else { Vec::new() };
     Some(Candidate {
         alternatives: near.into_iter().map(|resource| nearly(ctx, resource)).collect(),
@@ -91,7 +91,7 @@ pub(crate) fn held_queue(ctx: &RuleContext<'_>, row: &TableRow) -> Option<Candid
     Some(Candidate {
         evidence: vec![ctx.row(Observation::HeldAtOnce { tiers: Vec::new() }, per_hold, None)],
         advice: vec![Advice::LookInto],
-        ..Candidate::new(Limit::Pool, place, Claim::HeldQueue { least_sec, per_hold })
+        ..Candidate::new(Limit::Pool, place, RowClaim::HeldQueue { least_sec, per_hold })
     })
 }
 
@@ -109,9 +109,9 @@ pub(crate) fn followed_by_throughput(ctx: &RuleContext<'_>, row: &TableRow) -> O
         _ => Place::Nowhere,
     };
     let (limit, place, claim) = match of {
-        LadderOf::Cores => (Limit::Cpu, only, Claim::FollowsCores { exponent }),
+        LadderOf::Cores => (Limit::Cpu, only, RowClaim::FollowsCores { exponent }),
         LadderOf::Instances(tier) => {
-            (Limit::Unknown, Place::host(tier.clone()), Claim::FollowsInstances { tier, exponent })
+            (Limit::Unknown, Place::host(tier.clone()), RowClaim::FollowsInstances { tier, exponent })
         }
         LadderOf::Connections | LadderOf::Offered | LadderOf::LoadMachines | LadderOf::Pool(_) => {
             return None;
@@ -126,6 +126,6 @@ fn followed_pool(row: &TableRow, tier: &str, exponent: f64) -> Option<Candidate>
     Some(Candidate {
         size: Some(Estimate::exact(size)),
         advice: vec![Advice::LargerTierPool { tiers: vec![tier.to_owned()], workers: size }],
-        ..Candidate::new(Limit::Pool, Place::host(tier), Claim::FollowsPool { size, exponent })
+        ..Candidate::new(Limit::Pool, Place::host(tier), RowClaim::FollowsPool { size, exponent })
     })
 }
