@@ -112,12 +112,18 @@ fn processors_are_capped_over_all_processes_of_a_host_and_the_cap_can_be_raised(
         assert_eq!(lab.remarks.len(), 1);
         return;
     }
-    let used = cores_used(&lab);
-    assert!(used < 0.25 && used > 0.05, "{used}");
+    // On a busy machine a host may get less than its cap for a while, and never more.
+    let reaches = |lab: &Lab, least: f64, most: f64| {
+        super::stage::until("the host to use its processors", || {
+            let used = cores_used(lab);
+            assert!(used < most, "{used}");
+            used > least
+        });
+    };
+    reaches(&lab, 0.05, 0.25);
     let more = Capacity { cores: Some(0.6), ..Capacity::default() };
     lab.host_mut("web").unwrap().change_caps(&more).unwrap();
-    let used = cores_used(&lab);
-    assert!(used > 0.25 && used < 0.7, "{used}");
+    reaches(&lab, 0.25, 0.7);
     assert_eq!(lab.hosts[0].capacity.cores, Some(0.6));
 }
 
