@@ -167,7 +167,7 @@ impl fmt::Display for Part {
             | Self::Component { address: Some(name), .. }
             | Self::Listener(name) => f.write_str(name),
             Self::OtherGuests => f.write_str("other guests of its machine"),
-            Self::Others => f.write_str("a neighbour"),
+            Self::Others => f.write_str("other processes"),
         }
     }
 }

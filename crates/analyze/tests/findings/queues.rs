@@ -105,6 +105,29 @@ fn a_pool_of_connections_to_a_database_is_in_the_api_that_holds_it() {
     assert!((size(&verdict) / 10.0 - 1.0).abs() < 0.05);
 }
 
+/// A Java API with a pool of twenty in front of a pooler that keeps six connections to its database.
+fn pools_in_series(of_api: impl Fn(usize) -> f64) -> Watch {
+    let pooler = ("pooler", "peers", "9 pgbouncer");
+    proxied(6.0)
+        .listener("api", "10.0.0.3:9000", 8, |_, _| 0.0)
+        .gauge(JAVA, "10.0.0.5:6432", |step, _| of_api(step))
+        .host("pooler", 1.0, 10e-6)
+        .process("pooler", "9 pgbouncer", 10e-6)
+        .listener("pooler", "10.0.0.5:6432", 9, |_, _| 0.0)
+        .gauge(pooler, "10.0.0.6:5432", |step, _| connections(step).min(6.0))
+        .host("db", 1.0, 10e-6)
+        .process("db", "5 postgres", 10e-6)
+        .listener("db", "10.0.0.6:5432", 5, |_, _| 0.0)
+}
+
+#[test]
+fn of_two_pools_in_series_the_smaller_one_behind_is_the_limit() {
+    let verdict = pools_in_series(|step| connections(step).min(20.0)).verdict();
+    assert_eq!(found(&verdict), (Limit::Pool, "pooler", Confidence::Measured));
+    let idle = pools_in_series(|_| 20.0).verdict();
+    assert_eq!(idle.host(), "api", "connections kept ready may be idle");
+}
+
 #[test]
 fn idle_connections_kept_ready_are_no_requests_passed_on() {
     // Ten workers hold a hundred connections to a database that no probe watches; requests wait before the workers.

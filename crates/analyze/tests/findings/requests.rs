@@ -1,10 +1,11 @@
 //! Several requests in one plan, checks, and what was opened.
 
-use plimsoll_analyze::{Advice, Observation};
+use plimsoll_analyze::{Advice, Limit, Observation};
 use plimsoll_plan::{Plan, RequestGroup};
 use plimsoll_record::{EncodedHistogram, Frame, FrameHead, Run, StatusCounts, WorkerTime, latency_histogram};
 
 use crate::synthetic::{Level, findings, single};
+use crate::watch::Watch;
 
 fn change_plan(run: &mut Run, change: impl FnOnce(&mut Plan)) {
     let mut plan = Plan::from_json(&run.manifest.plan).unwrap();
@@ -12,12 +13,13 @@ fn change_plan(run: &mut Run, change: impl FnOnce(&mut Plan)) {
     run.manifest.plan = plan.to_json();
 }
 
-/// The frame's third of requests that belongs to the plan's second request, twice as slow.
-fn second_request(frame: &Frame) -> Frame {
+/// The frame of the plan's second request, of which so many are sent for each first one, in 10 ms each.
+fn second_request(frame: &Frame, for_each: f64) -> Frame {
     let mut counts = frame.head.counts.clone();
-    counts.intended /= 2;
-    counts.sent /= 2;
-    counts.completed /= 2;
+    let number = |count: u64| (count as f64 * for_each) as u64;
+    counts.intended = number(counts.intended);
+    counts.sent = number(counts.sent);
+    counts.completed = number(counts.completed);
     counts.ok = counts.completed;
     counts.status = StatusCounts::default();
     counts.status.add(200, counts.completed);
@@ -42,14 +44,29 @@ fn second_request(frame: &Frame) -> Frame {
     }
 }
 
-/// A level of two requests: the second is sent half as often as the first.
-fn two_requests(level: Level) -> Run {
-    let mut run = single(level);
+/// The run with a second request next to its own.
+fn with_second(mut run: Run, for_each: f64) -> Run {
     change_plan(&mut run, |plan| {
         plan.requests = ["GET /a", "GET /b"].map(|name| RequestGroup { name: name.to_owned() }).to_vec();
     });
-    run.frames = run.frames.iter().flat_map(|frame| [frame.clone(), second_request(frame)]).collect();
+    let both = |frame: &Frame| [frame.clone(), second_request(frame, for_each)];
+    run.frames = run.frames.iter().flat_map(both).collect();
     run
+}
+
+/// A level of two requests: the second is sent half as often as the first.
+fn two_requests(level: Level) -> Run {
+    with_second(single(level), 0.5)
+}
+
+#[test]
+fn a_pool_that_one_request_of_a_mix_meets_has_the_size_that_this_one_shows() {
+    let api = Watch::pool(4.0, 0.04, 64).host("api", 1.0, 20e-6).process("api", "8 node", 20e-6);
+    let verdict = findings(&with_second(api.run(), 4.0)).verdict;
+    assert_eq!(verdict.limit, Limit::Pool);
+    // All requests together are eight at once: 100/s of 40 ms, and 400/s of 10 ms that do not wait.
+    let size = verdict.size.unwrap().value;
+    assert!((size / 4.0 - 1.0).abs() < 0.1, "{size}");
 }
 
 #[test]

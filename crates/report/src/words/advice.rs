@@ -49,7 +49,7 @@ fn sentence(verdict: &Verdict, advice: &Advice) -> String {
             hosts::more_cores(host, *connections, *another_worker)
         }
         Advice::SpreadPackets => hosts::spread_packets(host),
-        Advice::MoveOthers => format!("move {name} away from {host}, or the target, and repeat the load"),
+        Advice::MoveOthers => format!("run {name} and the target on different machines, and repeat the load"),
         Advice::FindOthers => hosts::find_others(host),
         Advice::MoreOfItsCores => hosts::more_of_its_cores(host),
         Advice::AnotherWorker(connections) => hosts::another_worker(host, &name, *connections),

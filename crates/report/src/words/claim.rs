@@ -8,7 +8,7 @@ use plimsoll_analyze::{Claim, Limit, NextLimit, ResourceUse, Suspect, Verdict};
 use plimsoll_units::{count_text, share_text};
 
 use self::ClaimText::{Clause, Paragraph};
-use super::phrase::{joined, resource_name, resource_used};
+use super::phrase::{joined, placed, resource_name, resource_used};
 use super::proof;
 use super::table_claim as table;
 use crate::amount::if_known;
@@ -25,7 +25,7 @@ pub fn paragraph(verdict: &Verdict) -> String {
     let mut text = if_known(verdict.claim.as_ref(), |claim| with_rest(verdict, claim_text(verdict, claim)));
     for sentence in verdict.proof_attempt.iter().map(proof::sentences) {
         if text.is_empty() {
-            text = format!("{} of {}.", verdict.limit.name(), verdict.place);
+            text = format!("{} of {}.", verdict.limit.name(), placed(&verdict.place));
         }
         text.push(' ');
         text.push_str(&sentence);
@@ -115,7 +115,7 @@ fn generator(used: &ResourceUse, rival: Option<&ResourceUse>) -> String {
 
 fn rivals(also: &[Suspect]) -> String {
     let names: Vec<String> =
-        also.iter().map(|one| format!("{} of {}", one.limit.name(), one.place)).collect();
+        also.iter().map(|one| format!("{} of {}", one.limit.name(), placed(&one.place))).collect();
     if_known((!names.is_empty()).then_some(names), |names| {
         format!(" The evidence does not distinguish it from {}.", joined(&names))
     })

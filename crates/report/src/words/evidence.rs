@@ -7,7 +7,7 @@ use plimsoll_units::{count_text, share_text, significant};
 
 use super::failure::failure_meaning;
 use super::generator::{UNDER_WAY, measured};
-use super::phrase::{each_of, is_of_packets, joined, places, resource_name, way};
+use super::phrase::{each_of, is_of_packets, joined, placed, places, resource_name, way};
 use super::proof;
 use crate::amount::{connections, if_known};
 
@@ -62,15 +62,17 @@ pub(crate) fn observed(observed: &Observation) -> String {
         Observation::Link(link) => link_rate(link),
         Observation::DiskBytes(disk) => disk_bytes(disk),
         Observation::DiskWaits(place) => disk_waits(place),
-        Observation::DeviceTime(disk) => format!("time of {}", disk.place()),
+        Observation::DeviceTime(disk) => format!("time of {}", placed(&disk.place())),
         Observation::DiskStall { host } => format!("time that tasks on {host} waited for a disk"),
         Observation::MemoryStall { host } => format!("time that tasks on {host} waited for memory"),
         Observation::PagesAgain { host } => format!("pages fetched again on {host}, a request"),
-        Observation::Collecting(place) => format!("work of {} that was garbage collection", on(place)),
-        Observation::Heap(place) => format!("heap of {} at its fullest", on(place)),
-        Observation::CoresOfProcess(place) => format!("cores used by {}, all threads together", on(place)),
-        Observation::BusyThreads(place) => format!("threads of {} that share them", on(place)),
-        Observation::LockWaits(place) => format!("threads of {} waiting for another", on(place)),
+        Observation::Collecting(place) => format!("work of {} that was garbage collection", placed(place)),
+        Observation::Heap(place) => format!("heap of {} at its fullest", placed(place)),
+        Observation::CoresOfProcess(place) => {
+            format!("cores used by {}, all threads together", placed(place))
+        }
+        Observation::BusyThreads(place) => format!("threads of {} that share them", placed(place)),
+        Observation::LockWaits(place) => format!("threads of {} waiting for another", placed(place)),
         Observation::CoresNeeded(place) => cores_needed(place),
         Observation::AtOnce => AT_ONCE.to_owned(),
         Observation::Unread(place) => format!("waiting requests that {place} has not read"),
@@ -78,7 +80,7 @@ pub(crate) fn observed(observed: &Observation) -> String {
         Observation::ConnectionsOut(owners) => connections_out(owners),
         Observation::ConnectionsTo { tier, to } => connections_to(tier, to),
         Observation::Descriptors(place) => format!("descriptors of {place}"),
-        Observation::TurnedAway(place) => format!("connections/s that {} turned away", on(place)),
+        Observation::TurnedAway(place) => format!("connections/s that {} turned away", placed(place)),
         Observation::OpenConnections(place) => format!("connections open at {place}"),
         Observation::Overflown { host } => overflown(host),
         Observation::NotAccepted(place) => not_accepted(place),
@@ -109,12 +111,12 @@ fn target_wait(host: &str) -> String {
 
 fn link_rate(link: &ResourceId) -> String {
     let unit = if is_of_packets(link) { "packets/s" } else { "bits/s" };
-    format!("{unit} {} {}", way(link), link.place())
+    format!("{unit} {} {}", way(link), placed(&link.place()))
 }
 
 fn disk_bytes(disk: &ResourceId) -> String {
     let done = if disk.kind == ResourceKind::DiskRead { "read" } else { "written" };
-    format!("bytes/s {done} by {}", disk.place())
+    format!("bytes/s {done} by {}", placed(&disk.place()))
 }
 
 fn disk_waits(place: &Place) -> String {
@@ -123,7 +125,7 @@ fn disk_waits(place: &Place) -> String {
 }
 
 fn cores_needed(place: &Place) -> String {
-    format!("cores that {} used or was ready for, against requests served at once", on(place))
+    format!("cores that {} used or was ready for, against requests served at once", placed(place))
 }
 
 fn connections_out(owners: &[PlaceCount]) -> String {
@@ -153,12 +155,6 @@ fn through(front: &str, alone: &[String]) -> String {
 /// What of a host a place is.
 fn part(place: &Place) -> String {
     place.of_host().map(Part::to_string).unwrap_or_default()
-}
-
-/// `nginx on web`; the host alone for all of it.
-fn on(place: &Place) -> String {
-    let host = place.host_name();
-    if place.is_part() { format!("{} on {host}", part(place)) } else { host.to_owned() }
 }
 
 /// What is not the limit, a sentence each.
@@ -191,7 +187,7 @@ fn not_the_limit(excluded: &Excluded) -> String {
         Excluded::NotRaised { suspect, per_sec } => format!(
             "{} of {}: it was not raised, and carried {} requests/s",
             suspect.limit.name(),
-            suspect.place,
+            placed(&suspect.place),
             count_text(*per_sec)
         ),
     }

@@ -1,7 +1,7 @@
 //! Parts of sentences: lists, counts, places, resources.
 
 use plimsoll_analyze::{
-    Estimate, Part, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Usl, Verdict,
+    Estimate, Part, Place, PlaceCount, ResourceId, ResourceKind, ResourceUse, Used, Usl, Verdict,
 };
 use plimsoll_units::{count_text, duration_text, grouped, share_text, significant};
 
@@ -22,11 +22,19 @@ pub(super) fn each_of(names: &[String]) -> String {
     format!("{each}{}", joined(names))
 }
 
+/// A place as in a sentence: `nginx on web`; the host alone for all of it.
+pub(super) fn placed(place: &Place) -> String {
+    match place.of_host() {
+        Some(part) if *part != Part::Whole => format!("{part} on {}", place.host_name()),
+        _ => place.to_string(),
+    }
+}
+
 /// Places joined as in a sentence, several of one name as so many of it.
 pub(super) fn places(places: &[PlaceCount]) -> String {
     let one = |place: &PlaceCount| match place.count {
-        0 | 1 => place.place.to_string(),
-        count => format!("{count} × {}", place.place),
+        0 | 1 => placed(&place.place),
+        count => format!("{count} × {}", placed(&place.place)),
     };
     joined(&places.iter().map(one).collect::<Vec<_>>())
 }
@@ -72,8 +80,8 @@ pub(super) fn resource_name(id: &ResourceId) -> String {
         | ResourceKind::PacketsIn => link(id),
         ResourceKind::Disk if *part == Part::Whole => format!("the disk of {host}"),
         ResourceKind::Disk => format!("the disk {part} of {host}"),
-        ResourceKind::DiskRead => format!("the reading of {} from its disk", id.place()),
-        ResourceKind::DiskWrite => format!("the writing of {} to its disk", id.place()),
+        ResourceKind::DiskRead => format!("the reading of {} from its disk", placed(&id.place())),
+        ResourceKind::DiskWrite => format!("the writing of {} to its disk", placed(&id.place())),
         ResourceKind::Memory => format!("the memory of {host}"),
         ResourceKind::Descriptors => format!("the descriptors of {part} on {host}"),
         ResourceKind::AcceptQueue => format!("the accept queue of {part} on {host}"),

@@ -25,11 +25,16 @@ const NEAR_COUNT: std::ops::Range<f64> = 0.45..0.95;
 /// The part of the throughput that as many workers give which such a step must reach.
 const LINEAR: f64 = 0.9;
 
+/// Requests of one kind wait if they take so many times as long under the highest load as under the lowest.
+const WAITS: f64 = 1.5;
+
 /// How many requests the target works on at once, all tiers together: by Little's law (Little 1961), X·S₀.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Concurrency {
     /// X·S₀ with its interval.
     pub(crate) count: Estimate,
+    /// X of the requests that wait under load: of all, or of those kinds of a mix that meet what limits.
+    pub(crate) per_sec: f64,
     /// S₀ in seconds.
     pub(crate) unqueued_sec: f64,
     /// Whether throughput grew in proportion to the load until near the plateau, as it does up to a fixed number of
@@ -43,9 +48,30 @@ pub(crate) struct Concurrency {
 
 impl Concurrency {
     /// Little's law as it was applied.
-    pub(crate) fn law(self, ctx: &RuleContext<'_>) -> AtOnceLaw {
-        let (unqueued_sec, at_once) = (self.unqueued_sec, self.count.value);
-        AtOnceLaw { per_sec: ctx.throughput(), unqueued_sec, at_once }
+    pub(crate) fn law(self) -> AtOnceLaw {
+        AtOnceLaw { per_sec: self.per_sec, unqueued_sec: self.unqueued_sec, at_once: self.count.value }
+    }
+
+    /// The same of those kinds of a mix that wait: others pass by what limits, and are under way without waiting for it.
+    fn of_waiting(self, steps: &[&StepSummary], step: Option<&StepSummary>) -> Self {
+        let (Some(lowest), Some(highest), Some(step)) = (steps.first(), steps.last(), step) else {
+            return self;
+        };
+        let at_once = |kind: usize| {
+            let sec = lowest.requests.get(kind)?.latency.mean_ns / 1e9;
+            let per_sec = step.requests.get(kind)?.throughput_per_sec;
+            let waits = highest.requests.get(kind)?.latency.mean_ns / 1e9 >= WAITS * sec;
+            Some((per_sec, per_sec * sec, waits))
+        };
+        let kinds: Vec<(f64, f64, bool)> = (0..step.requests.len()).filter_map(at_once).collect();
+        let all: f64 = kinds.iter().map(|(_, at_once, _)| at_once).sum();
+        let waiting = kinds.iter().filter(|(.., waits)| *waits);
+        let (per_sec, held) = waiting.fold((0.0, 0.0), |sum, kind| (sum.0 + kind.0, sum.1 + kind.1));
+        if kinds.len() < 2 || held <= 0.0 || kinds.iter().all(|(.., waits)| *waits) {
+            return self;
+        }
+        let count = self.count.times(held / all);
+        Self { count, per_sec, unqueued_sec: count.value / per_sec, ..self }
     }
 }
 
@@ -77,7 +103,8 @@ pub(crate) fn concurrency(ctx: &RuleContext<'_>) -> Option<Concurrency> {
     let others = if unqueued.connections == lowest.connections { &steps[1..] } else { &steps[..] };
     let straight = is_straight(others, value, unqueued_sec);
     let flat = lowest.throughput.value >= bounds::LEVEL * plateau.value;
-    Some(Concurrency { count, unqueued_sec, straight, without_ack_sec, flat })
+    let all = Concurrency { count, per_sec: plateau.value, unqueued_sec, straight, without_ack_sec, flat };
+    Some(all.of_waiting(&steps, ctx.step()))
 }
 
 /// A server that sends an answer in two parts, and the second only when the first is acknowledged (Nagle 1984, RFC 896), has

@@ -72,7 +72,8 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
             let held = at_the_door(ctx, &[*tier], high);
             held.is_some_and(|held| held >= bounds::AT_THE_DOOR * waiting.max(1.0) / next.tiers.len() as f64)
         });
-        if deeper || (!held_here && next.passes && !next.tiers.is_empty()) {
+        let beyond = || !held_here && waits_beyond(ctx, (&here, &next.tiers), high, served_at_once);
+        if deeper || beyond() || (!held_here && next.passes && !next.tiers.is_empty()) {
             here = next.tiers;
         } else if !held_here && next.passes {
             return Queue { outside: next.outside, ..best };
@@ -81,6 +82,20 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
         }
     }
     best
+}
+
+/// More connections lead out of tiers than requests are served at once, and out of the next ones as many as are served: the
+/// others wait in those, as behind a larger pool in front of a smaller one.
+fn waits_beyond(
+    ctx: &RuleContext<'_>,
+    (tiers, next): (&[usize], &[usize]),
+    high: usize,
+    served_at_once: f64,
+) -> bool {
+    let out = |tiers: &[usize]| flowing_out(ctx, tiers, high);
+    let is_more = out(tiers).is_some_and(|out| out > (1.0 + bounds::SAME_SIZE) * served_at_once);
+    let as_many = out(next).is_some_and(|out| (out / served_at_once - 1.0).abs() <= bounds::SAME_SIZE);
+    is_more && as_many && !is_kept_ready(ctx, tiers, high)
 }
 
 /// Requests at the door of tiers: not accepted, or not read.
@@ -163,20 +178,28 @@ fn left_by_warm_up(ctx: &RuleContext<'_>, out: f64) -> bool {
     plan.warm.is_some() && (out / held - 1.0).abs() <= bounds::SAME_SIZE
 }
 
-/// About all requests go on: as many connections lead out as requests are under way, or as connections lead in. A pool of
-/// connections that is as large at the lowest load may idle, and is no sign of that unless a warm-up left it so.
-fn passes(ctx: &RuleContext<'_>, tiers: &[usize], out: f64, low: usize, high: usize) -> bool {
+fn total_out(ctx: &RuleContext<'_>, tiers: &[usize], step: usize) -> f64 {
+    shares(ctx, tiers, step).iter().map(|(_, count)| count).sum()
+}
+
+/// A pool of connections that is as large at the lowest load may idle, unless a warm-up left it so.
+fn is_kept_ready(ctx: &RuleContext<'_>, tiers: &[usize], high: usize) -> bool {
     let lowest = (0..ctx.steps().len()).min_by_key(|index| ctx.steps()[*index].connections);
-    let total = |step: usize| shares(ctx, tiers, step).iter().map(|(_, count)| count).sum::<f64>();
-    let in_flight = under_way(ctx, high);
-    let kept_ready = lowest.is_some_and(|lowest| {
-        under_way(ctx, lowest) <= 0.5 * in_flight
+    let total = |step: usize| total_out(ctx, tiers, step);
+    lowest.is_some_and(|lowest| {
+        under_way(ctx, lowest) <= 0.5 * under_way(ctx, high)
             && total(lowest) >= 0.9 * total(high)
             && !left_by_warm_up(ctx, total(lowest))
-    });
+    })
+}
+
+/// About all requests go on: as many connections lead out as requests are under way, or as connections lead in.
+fn passes(ctx: &RuleContext<'_>, tiers: &[usize], out: f64, low: usize, high: usize) -> bool {
+    let total = |step: usize| total_out(ctx, tiers, step);
+    let in_flight = under_way(ctx, high);
     let grows = || {
         let (load, flow) = (in_flight / under_way(ctx, low).max(1.0), total(high) / total(low).max(1.0));
         load >= 1.5 && flow - 1.0 >= 0.5 * (load - 1.0)
     };
-    !kept_ready && (out >= bounds::PASSED_ON * in_flight || grows())
+    !is_kept_ready(ctx, tiers, high) && (out >= bounds::PASSED_ON * in_flight || grows())
 }

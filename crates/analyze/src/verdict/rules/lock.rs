@@ -119,7 +119,7 @@ pub(crate) fn by_turns(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurrenc
     if at_once.count.value > MAX_TURNS {
         return None;
     }
-    let law = at_once.law(ctx);
+    let law = at_once.law();
     let evidence = vec![
         ctx.row(Observation::AtOnce, at_once.count.value, None),
         ctx.share_row(Observation::Unread(tier.place()), unread),

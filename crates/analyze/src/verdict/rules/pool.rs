@@ -37,7 +37,7 @@ pub(crate) fn candidate(ctx: &RuleContext<'_>, queue: &Queue, at_once: Concurren
         basis,
         evidence: evidence(ctx, queue, at_once, &owners),
         advice,
-        ..Candidate::new(Limit::Pool, place, Claim::Pool { owners, size, law: at_once.law(ctx), delayed_ack })
+        ..Candidate::new(Limit::Pool, place, Claim::Pool { owners, size, law: at_once.law(), delayed_ack })
     }
 }
 

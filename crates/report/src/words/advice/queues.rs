@@ -3,7 +3,7 @@
 use plimsoll_analyze::{Place, PlaceCount};
 use plimsoll_units::{count_text, significant};
 
-use crate::words::phrase::{places, whole};
+use crate::words::phrase::{placed, places, whole};
 
 /// What holds throughput down without being busy, and is neither a pool nor a lock.
 pub(super) fn held_back(per_sec: f64) -> String {
@@ -34,7 +34,8 @@ pub(super) fn no_delay(owners: &[PlaceCount]) -> String {
 
 pub(super) fn watch_dependency(place: &Place, at_once: f64) -> String {
     format!(
-        "watch {place} too (--probe), or measure it alone: it serves about {} requests at once now",
+        "watch {} too (--probe), or measure it alone: it serves about {} requests at once now",
+        placed(place),
         significant(at_once)
     )
 }
@@ -56,8 +57,9 @@ pub(super) fn longer_backlog(host: &str) -> String {
 
 pub(super) fn accept_more(place: &Place, connections: f64) -> String {
     format!(
-        "raise the connections that {place} may have from {} to {} (maxconn, max-connections) and repeat the load: \
+        "raise the connections that {} may have from {} to {} (maxconn, max-connections) and repeat the load: \
          throughput should grow by half, or up to the next limit",
+        placed(place),
         count_text(connections.round()),
         count_text((1.5 * connections).round())
     )
@@ -65,14 +67,16 @@ pub(super) fn accept_more(place: &Place, connections: f64) -> String {
 
 pub(super) fn allow_more(place: &Place) -> String {
     format!(
-        "raise the connections that {place} may have (worker_connections, maxconn, a limit for each client), and repeat \
-         the load"
+        "raise the connections that {} may have (worker_connections, maxconn, a limit for each client), and repeat \
+         the load",
+        placed(place)
     )
 }
 
 pub(super) fn raise_policy(place: &Place) -> String {
     format!(
-        "look for a rate limit, a limit of connections or a bounded queue in {place} (limit_req, limit_conn, maxconn); \
-         raise it by half and repeat the load: what is served should grow by half"
+        "look for a rate limit, a limit of connections or a bounded queue in {} (limit_req, limit_conn, maxconn); \
+         raise it by half and repeat the load: what is served should grow by half",
+        placed(place)
     )
 }

@@ -4,7 +4,7 @@ use plimsoll_analyze::{At, Verdict};
 use plimsoll_units::{count_text, share_text, significant};
 
 use crate::words::evidence::at;
-use crate::words::phrase::part_name;
+use crate::words::phrase::{part_name, placed};
 
 pub(super) fn descriptors(verdict: &Verdict, open: f64, limit: f64, step: &At) -> String {
     format!(
@@ -40,7 +40,7 @@ pub(super) fn full(verdict: &Verdict, open: f64, most: f64) -> String {
 pub(super) fn accept_queue(verdict: &Verdict, per_sec: f64, step: &At) -> String {
     format!(
         "the accept queue of {} is the limit: {} connections a second found it full at {}",
-        verdict.place,
+        placed(&verdict.place),
         significant(per_sec),
         at(step)
     )
@@ -49,7 +49,7 @@ pub(super) fn accept_queue(verdict: &Verdict, per_sec: f64, step: &At) -> String
 pub(super) fn accepted(verdict: &Verdict, connections: f64, threads: f64) -> String {
     format!(
         "the connections that {} accepts are the limit: it serves {} at a time with {} threads, and accepts no more",
-        verdict.place,
+        placed(&verdict.place),
         count_text(connections.round()),
         count_text(threads)
     )
@@ -60,7 +60,7 @@ pub(super) fn closed(verdict: &Verdict, part: f64, per_sec: f64, (step, from): (
     format!(
         "the connections that {} allows are the limit: {} of the requests at {} found theirs closed, and about {} \
          requests/s were served all the same, at any load beyond {}",
-        verdict.place,
+        placed(&verdict.place),
         share_text(part),
         at(step),
         count_text(per_sec),
@@ -72,7 +72,7 @@ pub(super) fn refused(verdict: &Verdict, per_sec: f64, part: f64, step: &At) -> 
     format!(
         "{} refuses what is more than about {} requests/s: {} of the answers at {} were of status 429 or 503, and \
          what was served did not grow with the load",
-        verdict.place,
+        placed(&verdict.place),
         count_text(per_sec),
         share_text(part),
         at(step)

@@ -7,7 +7,7 @@ use plimsoll_units::{bytes_text, count_text, duration_text, share_text, signific
 
 use crate::amount::if_known;
 use crate::words::phrase::{
-    is_of_packets, link_capacity, link_word, part_name, places, resource_used, way, whole,
+    is_of_packets, link_capacity, link_word, part_name, placed, places, resource_used, way, whole,
 };
 
 pub(super) fn one_at_a_time(verdict: &Verdict, threads: usize, cores: f64, per_sec: f64) -> String {
@@ -33,7 +33,11 @@ pub(super) fn taking_turns(verdict: &Verdict, cores: f64, per_sec: f64) -> Strin
 }
 
 pub(super) fn one_request_at_a_time(verdict: &Verdict, law: &AtOnceLaw) -> String {
-    format!("a lock in {} is the limit: {}, and those that wait were all read", verdict.place, law_text(law))
+    format!(
+        "a lock in {} is the limit: {}, and those that wait were all read",
+        placed(&verdict.place),
+        law_text(law)
+    )
 }
 
 /// `1,000 requests/s of 8.00 ms each are 8.00 at once`.
@@ -146,9 +150,10 @@ pub(super) fn dependency(
 ) -> String {
     let free = if_known(busiest, |used| format!(", while {}", resource_used(used)));
     format!(
-        "what answers at {} is the limit, and it is not sampled: {tier} passes its requests on to it ({} connections \
+        "what answers at {} is the limit, and it is not sampled: {} passes its requests on to it ({} connections \
          under load){free}",
-        verdict.place,
+        placed(&verdict.place),
+        placed(tier),
         count_text(connections)
     )
 }
