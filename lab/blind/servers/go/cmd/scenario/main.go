@@ -14,11 +14,13 @@ var kinds = map[string]func(arguments []string){
 	"ask":     ask,
 	"answer":  answer,
 	"publish": publish,
+	"cached":  cached,
+	"jobs":    jobs,
 }
 
 func main() {
 	if len(os.Args) < 3 || kinds[os.Args[1]] == nil {
-		log.Fatal("usage: scenario mix|rows|ask|answer|publish LISTEN …")
+		log.Fatal("usage: scenario mix|rows|ask|answer|publish|cached|jobs LISTEN …")
 	}
 	http.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
 	kinds[os.Args[1]](os.Args[3:])
