@@ -75,7 +75,7 @@ pub(crate) fn cap_of(findings: &Findings, step: usize) -> Option<(Cap, Option<&R
 /// Throughput over that of this step, once a cap is raised: as many times as there is more of it (of memory, a tenth
 /// more), up to the lowest of what else bounds it. That is the next limit, the other way of the same link, the rate
 /// that is offered, and the load itself: by X ≤ N/R₁ so many connections give N/R₁ at most, R₁ being the latency of the
-/// lowest step, where what is raised did not make it.
+/// lowest step, where what is raised did not make it; and N cores at most compute for N requests.
 pub(crate) fn predict(
     findings: &Findings,
     step: usize,
@@ -97,7 +97,10 @@ pub(crate) fn predict(
         let most = f64::from(now.connections) / knee.connections_predicted.max(f64::MIN_POSITIVE);
         (most, Bound::Connections(now.connections))
     });
-    let bounds = [next, other_way, offered, load].into_iter().flatten();
+    let serial = resource
+        .filter(|_| raise.cap == Cap::Cores)
+        .and_then(|cpu| one_core_each(now.connections, f64::from(now.depth), cpu.used[step]?));
+    let bounds = [next, other_way, offered, load, serial].into_iter().flatten();
     // Half as much memory again does not fetch half as much again: how many pages stay depends on which are asked for. That
     // something is gained is all that is certain.
     let alone = if raise.cap == Cap::Memory { MIN_RATIO } else { raise.ratio() };
@@ -105,6 +108,13 @@ pub(crate) fn predict(
         Some((ratio, bound)) if ratio < alone => Prediction { ratio, bound: Some(bound) },
         _ => Prediction { ratio: alone, bound: None },
     }
+}
+
+/// A request computes on one core at a time: N requests under way use N cores at most. Where they use more already, they do not
+/// compute one after the other.
+fn one_core_each(connections: u32, depth: f64, cores: f64) -> Option<(f64, Bound)> {
+    let most = f64::from(connections) * depth / cores.max(f64::MIN_POSITIVE);
+    (most >= 1.0).then_some((most, Bound::Connections(connections)))
 }
 
 /// The step with the fewest connections that counts.
@@ -146,5 +156,17 @@ pub fn plan_proof(findings: &Findings) -> Result<(Raise, u32), UntriedVerdict> {
             Err(UntriedVerdict::Bounded { host: raise.host, cap, bound, ratio })
         }
         _ => Ok((raise, findings.steps[step].index)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_under_way_use_one_core_each_at_most() {
+        assert_eq!(one_core_each(1, 1.0, 0.8), Some((1.25, Bound::Connections(1))));
+        assert_eq!(one_core_each(4, 2.0, 0.5), Some((16.0, Bound::Connections(4))));
+        assert_eq!(one_core_each(1, 1.0, 1.6), None, "its requests compute on several cores at once");
     }
 }
