@@ -121,7 +121,7 @@ fn closed_loops(
 
 /// Both ends of each connection are in this process.
 fn within_descriptors(connections: u32) -> bool {
-    let descriptors = plimsoll_sys::resource_limits().descriptors;
+    let descriptors = plimsoll_sys::descriptor_limit();
     u64::from(connections) * 2 + Limits::descriptors_own(descriptors) <= descriptors
 }
 

@@ -15,14 +15,11 @@ use plimsoll_analyze::{ColumnDoubt, LeftOut, TableReading, TableRow, UnreadCells
 use crate::ExperimentError;
 use crate::csv_rows::{joined, records};
 use cell::{Cell, NoNumber};
-use guess::Known;
+use guess::guess;
 use header::Header;
 use mapping::{Entry, Origin};
 pub use mapping::{Mapping, MappingError};
 use unit::Unit;
-
-/// What is read off a monitor may be a little more than all of it.
-const ALL: f64 = 1.05;
 
 /// The figures of one meaning, a value for each row in base units.
 struct Figures {
@@ -40,7 +37,9 @@ pub fn read_table(path: &Path, mapping: &Mapping) -> Result<(Vec<TableRow>, Tabl
     let names: Vec<&str> = header.iter().collect();
     let cells: Vec<Vec<&str>> = records.iter().map(|record| record.iter().collect()).collect();
     let mut mapping = mapping.clone();
-    let mut reading = TableReading { guessed: mapping.guess(&names, &cells)?, ..TableReading::default() };
+    let guesses = guess(&names, &cells, &mapping);
+    let guessed = mapping.complete(guesses, &names)?;
+    let mut reading = TableReading { guessed, ..TableReading::default() };
     let unused = names.iter().filter(|name| !mapping.uses(name));
     reading.unused = unused.map(|name| (*name).to_owned()).collect();
     let columns = Columns::new(&mapping, &header)?;
@@ -140,7 +139,7 @@ fn unit_of(entry: &Entry, title: &str, cells: &[Result<Cell, NoNumber>]) -> Opti
 fn without_more_than_all(values: &mut [Option<f64>], column: &str, meaning: &str) -> Option<ColumnDoubt> {
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let mut cells = 0;
-    for value in values.iter_mut().filter(|value| value.is_some_and(|value| value > ALL)) {
+    for value in values.iter_mut().filter(|value| value.is_some_and(|value| value > unit::ALL)) {
         *value = None;
         cells += 1;
     }

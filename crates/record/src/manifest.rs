@@ -42,6 +42,13 @@ impl Limits {
         64 + Self::files_kept_open(descriptors) as u64
     }
 
+    /// The limit of descriptors that so many connections need.
+    pub fn descriptors_for(connections: u64) -> u64 {
+        let least = connections + Self::descriptors_own(connections);
+        // A limit that this is raised to may be one at which more files are kept open.
+        connections + Self::descriptors_own(least)
+    }
+
     /// Connections that the descriptors suffice for.
     pub fn connections(&self) -> u64 {
         self.descriptors.saturating_sub(Self::descriptors_own(self.descriptors)).max(1)

@@ -20,7 +20,8 @@ mod unix_table;
 
 pub use cgroup::CgroupPaths;
 pub use limits::{
-    ResourceLimits, accept_backlog_max, kernel_name, local_ports, out_of_descriptors, resource_limits,
+    ResourceLimits, accept_backlog_max, descriptor_limit, kernel_name, local_ports, out_of_descriptors,
+    resource_limits,
 };
 #[cfg(feature = "lua")]
 pub use lua::open_lua;

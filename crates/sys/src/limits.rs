@@ -16,11 +16,16 @@ pub struct ResourceLimits {
 
 /// Raises the soft limit of descriptors to the hard limit; gives the resulting limits.
 pub fn resource_limits() -> ResourceLimits {
+    ResourceLimits { descriptors: descriptor_limit(), ports: local_ports().len() as u64 }
+}
+
+/// Raises the soft limit of descriptors to the hard limit; gives the resulting limit.
+pub fn descriptor_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // If raising is refused the soft limit stays, and is what this reports.
     let descriptors = if setrlimit(Resource::Nofile, raised).is_ok() { limit.maximum } else { limit.current };
-    ResourceLimits { descriptors: descriptors.unwrap_or(u64::MAX), ports: local_ports().len() as u64 }
+    descriptors.unwrap_or(u64::MAX)
 }
 
 /// True if the error means that the process, or the machine, has no descriptor left.

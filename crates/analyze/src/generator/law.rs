@@ -57,12 +57,10 @@ pub(super) fn is_fixed(evidence: &Evidence<'_>) -> bool {
 /// In a closed loop without think time N is the number of open connections, times the streams that each has under
 /// way. When X·R falls short, connections stood idle, and that is the generator's doing.
 fn closed(evidence: &Evidence<'_>) -> Option<Law> {
-    let mean_sec = evidence.measured_times.mean_ns / 1e9;
+    let times = evidence.measured_times;
+    let (mean_sec, whole_mean_sec) = (times.mean_ns / 1e9, evidence.summary.latency.mean_ns / 1e9);
     let applies = open_ratio(evidence).is_some_and(|ratio| ratio >= MIN_OPEN_RATIO)
-        && long_enough(
-            evidence,
-            evidence.measured_times.under_way_sec().max(evidence.summary.latency.mean_ns / 1e9),
-        );
+        && long_enough(evidence, times.under_way_sec().max(whole_mean_sec));
     let depth = f64::from(evidence.step.depth.max(1));
     let expected = || mean_of(evidence.measured, |head| head.connections) * depth;
     applies.then(|| Law { expected: expected(), observed: ended_per_sec(evidence) * mean_sec })

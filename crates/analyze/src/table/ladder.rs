@@ -2,7 +2,7 @@
 
 use plimsoll_stats::usl::{self, Point, UslFit};
 
-use super::row::{Pair, TableRow, TableTier, apart};
+use super::row::{Pair, TableRow, apart};
 use crate::findings::LoadEffect;
 use crate::groups::grouped;
 
@@ -109,18 +109,16 @@ impl LadderOf {
             }
             row
         };
-        without(a) == without(b) && self.arranged(a) == self.arranged(b)
+        without(a) == without(b) && self.arranged(a).eq(self.arranged(b))
     }
 
     /// The tiers of a row with what they are made of, but for this.
-    fn arranged<'r>(&self, row: &'r TableRow) -> Vec<(&'r str, Option<f64>, Option<f64>)> {
-        let of_tier = |tier: &'r TableTier| {
-            let is_counted = matches!(self, Self::Instances(name) if *name == tier.name);
-            let is_sized = matches!(self, Self::Pool(name) if *name == tier.name);
-            let (instances, pool) = (tier.instances, tier.pool);
-            (tier.name.as_str(), instances.filter(|_| !is_counted), pool.filter(|_| !is_sized))
-        };
-        row.tiers.iter().map(of_tier).collect()
+    fn arranged<'r>(&self, row: &'r TableRow) -> impl Iterator<Item = (&'r str, Option<f64>, Option<f64>)> {
+        row.arranged().map(move |(name, instances, pool)| {
+            let is_counted = matches!(self, Self::Instances(tier) if tier == name);
+            let is_sized = matches!(self, Self::Pool(tier) if tier == name);
+            (name, instances.filter(|_| !is_counted), pool.filter(|_| !is_sized))
+        })
     }
 }
 
@@ -160,16 +158,14 @@ pub(crate) fn load_effect(rows: &[&TableRow], row: &TableRow) -> LoadEffect {
 /// The exponent with which throughput still grew with the load of fewer or smaller machines, where they gave as much under the
 /// load of this row: then it is not at the end of its own.
 pub(crate) fn fewer_gave_as_much(rows: &[&TableRow], row: &TableRow) -> Option<f64> {
-    let is_fewer = |other: &&TableRow| {
-        let of_machines = LadderOf::all(rows).into_iter().filter(|of| !of.is_load());
-        of_machines.into_iter().any(|of| {
-            let (here, there) = ((of.figure())(row), (of.figure())(other));
-            here.zip(there).is_some_and(|(here, there)| here > there) && of.is_all(row, other)
-        })
+    let machines: Vec<LadderOf> = LadderOf::all(rows).into_iter().filter(|of| !of.is_load()).collect();
+    let has_fewer = |other: &TableRow, of: &LadderOf| {
+        let figure = of.figure();
+        figure(row).zip(figure(other)).is_some_and(|(here, there)| here > there) && of.is_all(row, other)
     };
-    let alike = |other: &&TableRow| other.throughput_per_sec * MORE >= row.throughput_per_sec;
-    let fewer = rows.iter().copied().filter(|other| is_fewer(other) && alike(other));
-    let grows = fewer.filter_map(|other| match load_effect(rows, other) {
+    let fewer = rows.iter().copied().filter(|other| machines.iter().any(|of| has_fewer(other, of)));
+    let as_much = fewer.filter(|other| other.throughput_per_sec * MORE >= row.throughput_per_sec);
+    let grows = as_much.filter_map(|other| match load_effect(rows, other) {
         LoadEffect::StillGrows { exponent } => Some(exponent),
         _ => None,
     });

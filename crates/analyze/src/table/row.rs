@@ -146,10 +146,13 @@ impl TableRow {
 
     /// True for the same arrangement under another load.
     pub(crate) fn is_same_target(&self, other: &Self) -> bool {
-        let of_tier = |tier: &TableTier| (tier.name.clone(), tier.instances, tier.pool);
-        let arranged = |row: &Self| row.tiers.iter().map(of_tier).collect::<Vec<_>>();
         let fixed = |row: &Self| (row.held_sec, row.response_bytes, row.cores);
-        self.group == other.group && arranged(self) == arranged(other) && fixed(self) == fixed(other)
+        self.group == other.group && self.arranged().eq(other.arranged()) && fixed(self) == fixed(other)
+    }
+
+    /// The names of the tiers with what they are made of: instances, and workers of a pool.
+    pub(super) fn arranged(&self) -> impl Iterator<Item = (&str, Option<f64>, Option<f64>)> {
+        self.tiers.iter().map(|tier| (tier.name.as_str(), tier.instances, tier.pool))
     }
 
     /// True if it was made with more load than another row.

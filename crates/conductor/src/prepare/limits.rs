@@ -119,8 +119,7 @@ fn open_end(plan: &mut Plan) -> Option<&mut u32> {
 
 fn remedy(resource: ConnectionResource, connections: u64, waiting: u64) -> String {
     if resource == ConnectionResource::Descriptors {
-        let least = connections + Limits::descriptors_own(connections);
-        let descriptors = connections + Limits::descriptors_own(least);
+        let descriptors = Limits::descriptors_for(connections);
         return format!(
             "raise the limit as root with ulimit -n {descriptors}, or nofile in /etc/security/limits.conf"
         );

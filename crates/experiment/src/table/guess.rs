@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::cell::{Cell, NoNumber};
 use super::header::Header;
-use super::unit::Dimension;
+use super::mapping::Mapping;
+use super::unit::{self, Dimension};
 
 /// The tier of figures whose header names none.
 const SERVER: &str = "server";
@@ -168,23 +169,18 @@ impl<'a> Column<'a> {
 
     /// Cores in use without a unit: never more than there are.
     fn is_of_cores(&self, cores: Option<f64>) -> bool {
-        !self.is_whole() && self.most() > 1.05 && cores.is_some_and(|cores| self.most() <= cores)
+        !self.is_whole() && self.most() > unit::ALL && cores.is_some_and(|cores| self.most() <= cores)
     }
 
     /// What it says of a pool: the meaning.
     fn pool(&self) -> Option<String> {
-        if !self.is_whole_where_known() || !self.header.has(&POOL[..1]) {
+        if !self.is_whole() || self.dimension().is_some() || !self.header.has(&POOL[..1]) {
             return None;
         }
         let words = self.header.without(&[&POOL[..], &IN_USE[..]].concat());
         let tier = if words.is_empty() { SERVER } else { &words };
         let meaning = if self.header.has(&IN_USE) { "pool_used" } else { "pool" };
         Some(format!("{tier}.{meaning}"))
-    }
-
-    fn is_whole_where_known(&self) -> bool {
-        !self.read.is_empty()
-            && self.read.iter().all(|cell| cell.number.fract() == 0.0 && cell.unit.is_none())
     }
 
     /// What it says of a CPU: the meaning. `throughput` are the words of the column that is the throughput, `others` those of
@@ -222,20 +218,8 @@ fn words_of_measure(name: &str) -> String {
     Header::parse(name).without(&measures)
 }
 
-/// What `--map` says already.
-pub(super) trait Known {
-    /// True for a meaning that a column has, or none.
-    fn has(&self, meaning: &str) -> bool;
-    /// True for a column that means something.
-    fn uses(&self, column: &str) -> bool;
-    /// The column of a meaning.
-    fn column(&self, meaning: &str) -> Option<&str>;
-    /// A number that stands for a meaning in all rows.
-    fn number(&self, meaning: &str) -> Option<f64>;
-}
-
 /// The meanings of columns that have none yet, as pairs of meaning and column.
-pub(super) fn guess(names: &[&str], rows: &[Vec<&str>], known: &dyn Known) -> Vec<(String, String)> {
+pub(super) fn guess(names: &[&str], rows: &[Vec<&str>], known: &Mapping) -> Vec<(String, String)> {
     let cells = |column: usize| rows.iter().map(|row| row.get(column).copied().unwrap_or_default()).collect();
     let columns = names.iter().enumerate().map(|(column, name)| Column::new(name, cells(column)));
     let columns: Vec<Column<'_>> = columns.filter(|column| !known.uses(column.name)).collect();
@@ -250,7 +234,7 @@ struct Guesses<'a> {
     /// Columns by position that mean something already.
     taken: Vec<usize>,
     found: Vec<(String, String)>,
-    known: &'a dyn Known,
+    known: &'a Mapping,
 }
 
 impl Guesses<'_> {
@@ -341,27 +325,10 @@ impl Guesses<'_> {
 mod tests {
     use super::*;
 
-    /// Nothing is typed but the number of cores.
-    struct SixCores;
-
-    impl Known for SixCores {
-        fn has(&self, meaning: &str) -> bool {
-            meaning == "cores"
-        }
-        fn uses(&self, _: &str) -> bool {
-            false
-        }
-        fn column(&self, _: &str) -> Option<&str> {
-            None
-        }
-        fn number(&self, meaning: &str) -> Option<f64> {
-            (meaning == "cores").then_some(6.0)
-        }
-    }
-
+    /// What is recognised where nothing is typed but the number of cores.
     fn guessed(names: &[&str], rows: &[&[&str]]) -> Vec<String> {
         let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.to_vec()).collect();
-        let found = guess(names, &rows, &SixCores);
+        let found = guess(names, &rows, &Mapping::parse(&["cores=6".to_owned()]).unwrap());
         found.into_iter().map(|(meaning, column)| format!("{meaning}={column}")).collect()
     }
 

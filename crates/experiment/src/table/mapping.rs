@@ -3,7 +3,6 @@
 use plimsoll_analyze::{GuessedColumn, TableTier};
 
 use super::cell::Cell;
-use super::guess::{Known, guess};
 use super::meaning::Meaning;
 use super::unit::Dimension;
 
@@ -53,6 +52,10 @@ fn origin(text: &str) -> Origin {
     }
 }
 
+fn meaning(name: &str) -> Result<Meaning, MappingError> {
+    Meaning::named(name).ok_or_else(|| MappingError::Meaning(name.to_owned()))
+}
+
 impl Mapping {
     /// Reads the values of `--map`. Columns that they do not name are recognised by their headers later; `MEANING=` with no
     /// column is for a meaning that none has.
@@ -74,12 +77,10 @@ impl Mapping {
             "label" => self.labels.extend(columns()),
             "group" => self.groups.extend(columns()),
             "front" => self.front = Some(column.to_owned()),
-            _ => {
-                let meaning = Meaning::named(name).ok_or_else(|| MappingError::Meaning(name.to_owned()))?;
-                if !column.is_empty() {
-                    self.entries.push(Entry { name: name.to_owned(), meaning, origin: origin(column) });
-                }
+            _ if column.is_empty() => {
+                meaning(name)?;
             }
+            _ => self.put(name, origin(column))?,
         }
         if column.is_empty() {
             self.absent.push(name.to_owned());
@@ -87,82 +88,84 @@ impl Mapping {
         Ok(())
     }
 
+    fn put(&mut self, name: &str, origin: Origin) -> Result<(), MappingError> {
+        self.entries.push(Entry { name: name.to_owned(), meaning: meaning(name)?, origin });
+        Ok(())
+    }
+
     fn entry(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// The size of responses where the throughput's column is named by it: `100 KB`.
-    fn guess_size(&mut self) -> Option<GuessedColumn> {
-        let column = self.column("qps")?.to_owned();
-        let size = Cell::parse(&column).ok().filter(|_| !self.has("response_bytes"))?;
-        let unit = size.unit.filter(|unit| unit.dimension == Dimension::Bytes && size.number > 0.0)?;
-        let name = "response_bytes".to_owned();
-        let (meaning, origin) = (Meaning::named(&name)?, Origin::Number(size.number * unit.base));
-        self.entries.push(Entry { name: name.clone(), meaning, origin });
-        Some(GuessedColumn { meaning: name, column })
-    }
-}
-
-impl Known for Mapping {
-    fn column(&self, meaning: &str) -> Option<&str> {
+    /// The column of a meaning.
+    pub(super) fn column(&self, meaning: &str) -> Option<&str> {
         match &self.entry(meaning)?.origin {
             Origin::Column(column) => Some(column),
             Origin::Number(_) => None,
         }
     }
 
-    fn number(&self, meaning: &str) -> Option<f64> {
+    /// A number that stands for a meaning in all rows.
+    pub(super) fn number(&self, meaning: &str) -> Option<f64> {
         match self.entry(meaning)?.origin {
             Origin::Number(number) => Some(number),
             Origin::Column(_) => None,
         }
     }
 
-    fn has(&self, name: &str) -> bool {
+    /// True for a meaning that a column has, or none.
+    pub(super) fn has(&self, name: &str) -> bool {
         let is_named = match name {
             "label" => !self.labels.is_empty(),
             "group" => !self.groups.is_empty(),
-            _ => self.entries.iter().any(|entry| entry.name == name),
+            _ => self.entry(name).is_some(),
         };
         is_named || self.absent.iter().any(|absent| absent == name)
     }
 
-    fn uses(&self, column: &str) -> bool {
+    /// True for a column that means something.
+    pub(super) fn uses(&self, column: &str) -> bool {
         let of_entry = |entry: &Entry| matches!(&entry.origin, Origin::Column(name) if name == column);
         let is_name = |names: &[String]| names.iter().any(|name| name == column);
         self.entries.iter().any(of_entry) || is_name(&self.labels) || is_name(&self.groups)
     }
-}
 
-impl Mapping {
-    /// Adds what headers and cells say of the columns that no `--map` names, and returns it.
+    /// Adds guesses, pairs of meaning and column, and returns them with what follows from them.
     ///
     /// # Errors
-    /// When no column is the throughput.
-    pub(super) fn guess(
+    /// When no column of `names` is the throughput.
+    pub(super) fn complete(
         &mut self,
+        guesses: Vec<(String, String)>,
         names: &[&str],
-        rows: &[Vec<&str>],
     ) -> Result<Vec<GuessedColumn>, MappingError> {
-        let guesses = guess(names, rows, self);
         for (meaning, column) in &guesses {
             match meaning.as_str() {
                 "label" => self.labels.push(column.clone()),
                 "group" => self.groups.push(column.clone()),
-                name => {
-                    let meaning =
-                        Meaning::named(name).ok_or_else(|| MappingError::Meaning(name.to_owned()))?;
-                    let origin = Origin::Column(column.clone());
-                    self.entries.push(Entry { name: name.to_owned(), meaning, origin });
-                }
+                name => self.put(name, Origin::Column(column.clone()))?,
             }
         }
-        if !self.entries.iter().any(|entry| entry.name == "qps") {
+        if self.entry("qps").is_none() {
             return Err(MappingError::NoThroughput { known: names.join(", ") });
         }
-        let size = self.guess_size();
+        let size = self.guess_size()?;
         let columns = guesses.into_iter().map(|(meaning, column)| GuessedColumn { meaning, column });
         Ok(columns.chain(size).collect())
+    }
+
+    /// The size of responses where the throughput's column is named by it: `100 KB`.
+    fn guess_size(&mut self) -> Result<Option<GuessedColumn>, MappingError> {
+        let meaning = "response_bytes";
+        let size_of = |column: &str| {
+            let size = Cell::parse(column).ok()?;
+            let unit = size.unit.filter(|unit| unit.dimension == Dimension::Bytes && size.number > 0.0)?;
+            Some((column.to_owned(), size.number * unit.base))
+        };
+        let found = self.column("qps").filter(|_| !self.has(meaning)).and_then(size_of);
+        let Some((column, bytes)) = found else { return Ok(None) };
+        self.put(meaning, Origin::Number(bytes))?;
+        Ok(Some(GuessedColumn { meaning: meaning.to_owned(), column }))
     }
 
     /// The tiers that are named, in the order they are, each once.
@@ -179,7 +182,18 @@ impl Mapping {
 
 #[cfg(test)]
 mod tests {
+    use super::super::guess::guess;
     use super::*;
+
+    /// As a table with this header and these rows completes it.
+    fn complete(
+        mapping: &mut Mapping,
+        names: &[&str],
+        rows: &[Vec<&str>],
+    ) -> Result<Vec<GuessedColumn>, MappingError> {
+        let guesses = guess(names, rows, mapping);
+        mapping.complete(guesses, names)
+    }
 
     fn parse(typed: &[&str]) -> Result<Mapping, MappingError> {
         Mapping::parse(&typed.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
@@ -203,13 +217,16 @@ mod tests {
         assert_eq!(parse(&["db.memory=x"]).unwrap_err(), MappingError::Meaning("db.memory".to_owned()));
         let mut mapping = parse(&["rt_ms=x"]).unwrap();
         let known = "x".to_owned();
-        assert_eq!(mapping.guess(&["x"], &[vec!["5"]]).unwrap_err(), MappingError::NoThroughput { known });
+        assert_eq!(
+            complete(&mut mapping, &["x"], &[vec!["5"]]).unwrap_err(),
+            MappingError::NoThroughput { known }
+        );
     }
 
     #[test]
     fn what_is_typed_overrules_a_guess() {
         let mut mapping = parse(&["connections=", "qps=slow"]).unwrap();
-        let guessed = mapping.guess(&["clients", "rps", "slow"], &[vec!["1", "20", "10"]]).unwrap();
+        let guessed = complete(&mut mapping, &["clients", "rps", "slow"], &[vec!["1", "20", "10"]]).unwrap();
         assert_eq!(guessed, []);
         assert!(mapping.uses("slow") && !mapping.uses("rps"));
     }

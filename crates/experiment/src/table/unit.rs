@@ -21,6 +21,9 @@ pub(super) struct Unit {
     pub(super) base: f64,
 }
 
+/// What is read off a monitor may be a little more than all of it.
+pub(super) const ALL: f64 = 1.05;
+
 /// A share that is written from 0 to 1.
 pub(super) const RATIO: Unit = Unit { dimension: Dimension::Share, base: 1.0 };
 

@@ -47,7 +47,7 @@ pub(crate) struct ProcessTable {
 
 impl ProcessTable {
     pub(crate) fn new(root: &Path, net_pid: Option<u32>) -> Self {
-        let open_max = Limits::files_kept_open(plimsoll_sys::resource_limits().descriptors);
+        let open_max = Limits::files_kept_open(plimsoll_sys::descriptor_limit());
         Self { proc: root.join("proc"), net_pid, processes: BTreeMap::new(), open: BTreeMap::new(), open_max }
     }
 

@@ -12,8 +12,8 @@ use crate::words;
 
 /// The sentences, wrapped.
 pub(super) fn sentences(findings: &Findings) -> String {
-    let is_reported = |_: &Knee| chosen_step(findings).is_some() && unfinished(findings).is_none();
-    let knee = findings.knee.filter(is_reported);
+    let is_reported = chosen_step(findings).is_some() && unfinished(findings).is_none();
+    let knee = findings.knee.filter(|_| is_reported);
     wrapped("", "", &capacity(findings)) + &if_known(knee, |knee| wrapped("", "", &growth(findings, &knee)))
 }
 

@@ -72,8 +72,10 @@ pub(crate) fn find(ctx: &RuleContext<'_>, served_at_once: f64) -> Queue {
             let held = at_the_door(ctx, &[*tier], high);
             held.is_some_and(|held| held >= bounds::AT_THE_DOOR * waiting.max(1.0) / next.tiers.len() as f64)
         });
-        let beyond = || !held_here && waits_beyond(ctx, (&here, &next.tiers), high, served_at_once);
-        if deeper || beyond() || (!held_here && next.passes && !next.tiers.is_empty()) {
+        let goes_on = !held_here
+            && (next.passes && !next.tiers.is_empty()
+                || waits_beyond(ctx, (&here, &next.tiers), high, served_at_once));
+        if deeper || goes_on {
             here = next.tiers;
         } else if !held_here && next.passes {
             return Queue { outside: next.outside, ..best };

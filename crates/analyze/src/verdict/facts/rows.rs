@@ -71,12 +71,12 @@ impl HeldLine {
             row.is_same_target(&other) && row.connections == other.connections
         };
         let rows = || ctx.obs.rows.iter().copied().filter(|other| is_same(other));
-        let is_level = |row| !matches!(load_effect(ctx.obs.rows, row), LoadEffect::Untried);
-        let grows = |row| {
-            let effect = load_effect(ctx.obs.rows, row);
+        let effects: Vec<LoadEffect> = rows().map(|row| load_effect(ctx.obs.rows, row)).collect();
+        let is_tried = effects.iter().any(|effect| !matches!(effect, LoadEffect::Untried));
+        let grows = |effect: &LoadEffect| {
             matches!(effect, LoadEffect::MoreGaveMore { .. } | LoadEffect::StillGrows { .. })
         };
-        if !rows().any(is_level) || rows().any(grows) {
+        if !is_tried || effects.iter().any(grows) {
             return None;
         }
         let points: Vec<(f64, f64)> =
