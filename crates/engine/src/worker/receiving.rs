@@ -119,8 +119,9 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         if self.connections[slot].peer_closed_tls() {
             return self.peer_closed(slot, CloseKind::Orderly);
         }
-        self.refill(slot);
+        // What is unsent takes the room of new requests. When all of it is sent here, no writable event asks for more.
         self.send(slot);
+        self.refill(slot);
     }
 
     /// Sending failed, which ends the connection. What the server sent before still counts, such as a response that it gave

@@ -61,10 +61,10 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         let requests = u64::from(self.shared.ledger.source.batch());
         self.connections[slot].begin_writing();
         for _ in 0..writes {
-            if !self.has_drained(slot)
-                || !self.control.claim_or_end(requests, self.now)
-                || !self.write(slot, due)
-            {
+            if !self.has_drained(slot) {
+                return;
+            }
+            if !self.control.claim_or_end(requests, self.now) || !self.write(slot, due) {
                 break;
             }
             let recorder = &mut self.shared.ledger.recorder;
@@ -80,7 +80,7 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.connections[slot].begin_writing();
         for _ in 0..writes {
             if !self.has_drained(slot) {
-                break;
+                return;
             }
             let Schedule::Open(backlog) = &mut self.schedule else { break };
             let Some(intended) = backlog.take() else { break };
@@ -90,7 +90,8 @@ impl<D: Driver, C: Clock> Worker<D, C> {
         self.list_idle(slot);
     }
 
-    /// True if more may be written to a connection: if much is written already, it has to be sent first.
+    /// True if more may be written to a connection: if much is written already, it has to be sent first. If false, a
+    /// writable event follows.
     #[inline]
     fn has_drained(&mut self, slot: usize) -> bool {
         if !self.connections[slot].is_full() {

@@ -13,6 +13,7 @@ use plimsoll_units::{Clock, Instant};
 
 use super::tests::{Ran, open_loop, run, spec};
 use crate::driver::{Driver, Event, Payload, Received};
+use crate::requests::{FixedRequest, RequestMeta, Traffic};
 use crate::step_spec::StepSpec;
 
 const MS: Duration = Duration::from_millis(1);
@@ -138,4 +139,109 @@ fn requests_that_are_never_answered_time_out_at_their_time() {
     assert_eq!((timed_out, ran.counts.completed), (2 * 6, 0));
     // A scan every 100 ms finds them.
     assert!((10_000_000_000..10_110_000_000).contains(&ran.latency.max()), "{}", ran.latency.max());
+}
+
+/// The length of the header block of a request to [`Hasty`].
+const HEAD_BYTES: usize = 1000;
+
+/// How much a socket takes.
+#[derive(PartialEq)]
+enum Socket {
+    /// Some bytes of a first request.
+    Empty,
+    Full,
+    /// The rest of that request.
+    Drained,
+    Open,
+}
+
+/// A server of HTTP/2 that answers requests as soon as their first bytes are there. The first answer comes while the socket is
+/// full, and is read when that has room again.
+struct Hasty<'a> {
+    clock: &'a SimClock,
+    socket: Socket,
+    answered: u8,
+    /// What the server sent, and the part of it that the worker reads.
+    response: Vec<u8>,
+    arrived: Vec<u8>,
+    ready: VecDeque<Event>,
+}
+
+impl<'a> Hasty<'a> {
+    fn new(clock: &'a SimClock) -> Self {
+        // A frame of settings, which changes none.
+        let response = vec![0, 0, 0, 4, 0, 0, 0, 0, 0];
+        let socket = Socket::Empty;
+        Self { clock, socket, answered: 0, response, arrived: Vec::new(), ready: VecDeque::new() }
+    }
+
+    /// Sends the head of a response with status 200, which ends its stream.
+    fn answer_next(&mut self, slot: usize) {
+        self.response.extend([0, 0, 1, 1, 0x5, 0, 0, 0, 2 * self.answered + 1, 0x88]);
+        self.answered += 1;
+        self.ready.push_back(Event { slot, readable: true, writable: false, closing: false });
+    }
+}
+
+impl Driver for Hasty<'_> {
+    fn open(&mut self, slot: usize, _route: &Route) -> io::Result<()> {
+        self.ready.push_back(Event { slot, readable: false, writable: true, closing: false });
+        Ok(())
+    }
+
+    fn connected(&self, _slot: usize) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn send(&mut self, slot: usize, payload: Payload<'_>) -> io::Result<usize> {
+        let Payload::Borrowed(bytes) = payload else { return Err(io::ErrorKind::Unsupported.into()) };
+        let (taken, next) = match self.socket {
+            Socket::Empty => (10, Socket::Full),
+            Socket::Full => return Ok(0),
+            Socket::Drained | Socket::Open => (bytes.len(), Socket::Open),
+        };
+        // What is shorter than the head of a request only resets a stream that was answered early.
+        if self.socket != Socket::Drained && bytes.len() > HEAD_BYTES {
+            self.answer_next(slot);
+        }
+        self.socket = next;
+        Ok(taken)
+    }
+
+    fn receive(&mut self, _slot: usize, _discardable_bytes: u64) -> io::Result<Received<'_>> {
+        if self.response.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        if self.socket == Socket::Full {
+            self.socket = Socket::Drained;
+        }
+        self.arrived = std::mem::take(&mut self.response);
+        Ok(Received::Bytes { bytes: &mut self.arrived, more: false })
+    }
+
+    fn close(&mut self, _slot: usize) {}
+
+    fn wait<C: Clock>(&mut self, longest: Duration, clock: &C) -> io::Result<Instant> {
+        if self.ready.is_empty() {
+            self.clock.advance(longest);
+        }
+        Ok(clock.now())
+    }
+
+    fn next_event(&mut self) -> Option<Event> {
+        self.ready.pop_front()
+    }
+}
+
+#[test]
+fn a_connection_whose_socket_was_full_goes_on_when_room_comes_with_a_response() {
+    let clock = SimClock::default();
+    let level = Level::Closed { connections: 1, depth: 1 };
+    let mut spec = spec("127.0.0.1:1".parse().unwrap(), level, Duration::from_secs(60));
+    spec.origin = (&clock).now();
+    (spec.streams, spec.requests_max) = (true, Some(4));
+    let meta = RequestMeta { head_bytes: HEAD_BYTES as u32, ..RequestMeta::for_method("POST") };
+    spec.traffic = Traffic::Fixed(FixedRequest { bytes: vec![0; 100_000].into(), meta });
+    let ran = run(spec, Hasty::new(&clock), &clock);
+    assert_eq!((ran.counts.completed, ran.counts.failed.total()), (4, 0));
 }
